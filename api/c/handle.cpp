@@ -1,0 +1,96 @@
+#include "common/handle.h"
+
+#include <memory>
+
+#include "api/c/boundary.h"
+#include "common/env.h"
+#include "common/op/check.h"
+
+using namespace mluops;
+using op::not_null;
+
+mluOpStatus_t mluOpCreate(mluOpHandle_t* handle) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    auto made = std::make_unique<mluOpContext>();
+    made->chain_name = default_chain();
+    made->default_threads = default_threads();
+    MLUOPS_RETURN_IF_FINISHED(create_chain(Registry::instance(), made->chain_name, made->chain));
+    *handle = made.release();
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpUpdateContextInformation(mluOpHandle_t handle) {
+  return guard(__func__, [&] { return not_null("handle", handle); });
+}
+
+mluOpStatus_t mluOpDestroy(mluOpHandle_t handle) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    delete handle;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpSetQueue(mluOpHandle_t handle, cnrtQueue_t queue) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    handle->queue = queue;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpGetQueue(mluOpHandle_t handle, cnrtQueue_t* queue) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    MLUOPS_RETURN_IF_FINISHED(not_null("queue", queue));
+    *queue = handle->queue;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpSetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t atomics_mode) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    handle->atomics = atomics_mode;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpGetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t* atomics_mode) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    MLUOPS_RETURN_IF_FINISHED(not_null("atomics_mode", atomics_mode));
+    *atomics_mode = handle->atomics;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t round_mode) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    MLUOPS_RETURN_IF_FINISHED(
+        op::in_range("round_mode", round_mode, MLUOP_ROUND_HALF_TO_EVEN, MLUOP_ROUND_HALF_OFF_ZERO));
+    handle->round_mode = round_mode;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpGetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t* round_mode) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    MLUOPS_RETURN_IF_FINISHED(not_null("round_mode", round_mode));
+    *round_mode = handle->round_mode;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpGetReservedMemSize(uint64_t* mem_size) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("mem_size", mem_size));
+    constexpr long long kDefault = 2081LL * 1024 * 1024;
+    *mem_size = static_cast<uint64_t>(env_integer("MLUOP_MEM_POOL_SIZE", 0, INT64_MAX).value_or(kDefault));
+    return Status::go_on();
+  });
+}

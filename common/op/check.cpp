@@ -1,0 +1,130 @@
+#include "common/op/check.h"
+
+#include <functional>
+#include <limits>
+
+#include "common/shape.h"
+
+namespace mluops::op {
+namespace {
+
+std::string number(std::int64_t v) {
+  return std::to_string(v);
+}
+
+bool overlaps(const TensorArg& a, const TensorArg& b) {
+  const auto begin = [](const TensorArg& t) { return reinterpret_cast<std::uintptr_t>(t.data); };
+  const auto end = [&](const TensorArg& t) {
+    return begin(t) + static_cast<std::uintptr_t>(t.desc->elements) * dtype_size(t.desc->dtype);
+  };
+  return begin(a) < end(b) && begin(b) < end(a);
+}
+
+Status disjoint(const TensorArg& output, const TensorArg& other) {
+  if (output.desc == nullptr || other.desc == nullptr || is_empty(output) || is_empty(other)) return Status::go_on();
+  if (!overlaps(output, other)) return Status::go_on();
+  return Status::bad_param(std::string(output.name) + ": wanted memory of its own, got memory shared with " +
+                           other.name);
+}
+
+}  // namespace
+
+Status not_null(const char* name, const void* pointer) {
+  if (pointer != nullptr) return Status::go_on();
+  return Status::bad_param(std::string(name) + ": wanted a pointer, got NULL");
+}
+
+Status have_descs(std::initializer_list<TensorArg> tensors) {
+  for (const TensorArg& t : tensors) {
+    if (t.desc == nullptr) return Status::bad_param(std::string(t.name) + "_desc: wanted a descriptor, got NULL");
+  }
+  return Status::go_on();
+}
+
+Status have_data(std::initializer_list<TensorArg> tensors) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_null(t.name, t.data));
+  return Status::go_on();
+}
+
+Status has_rank(const TensorArg& t, int wanted) {
+  if (rank(*t.desc) == wanted) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted " + number(wanted) + " dimensions, got " +
+                           number(rank(*t.desc)) + " " + dims_text(*t.desc));
+}
+
+Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted) {
+  if (t.desc->layout == wanted) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted layout " + layout_name(wanted) + ", got " +
+                           layout_name(t.desc->layout));
+}
+
+Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract) {
+  const mluOpDataType_t dtype = t.desc->dtype;
+  if (dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT) return Status::go_on();
+  const bool extended = contract == MLUOP_EXT_CONTRACT_EXTENDED;
+  if (extended && (dtype == MLUOP_DTYPE_DOUBLE || dtype == MLUOP_DTYPE_BFLOAT16)) return Status::go_on();
+  return Status::bad_param(
+      std::string(t.name) + ": wanted dtype " +
+      (extended ? "DTYPE_HALF, DTYPE_FLOAT, DTYPE_DOUBLE or DTYPE_BFLOAT16" : "DTYPE_HALF or DTYPE_FLOAT") + ", got " +
+      dtype_name(dtype));
+}
+
+Status has_dtype(const TensorArg& t, mluOpDataType_t wanted) {
+  if (t.desc->dtype == wanted) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted dtype " + dtype_name(wanted) + ", got " +
+                           dtype_name(t.desc->dtype));
+}
+
+Status same_dtype(const TensorArg& t, const TensorArg& like) {
+  if (t.desc->dtype == like.desc->dtype) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted the dtype of " + like.name + ", " +
+                           dtype_name(like.desc->dtype) + ", got " + dtype_name(t.desc->dtype));
+}
+
+Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning) {
+  const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)];
+  if (got == wanted) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted dimension " + number(axis) + " to be " + number(wanted) +
+                           " (" + meaning + "), got " + number(got) + " in " + dims_text(*t.desc));
+}
+
+Status same_dims(const TensorArg& t, const TensorArg& like) {
+  if (t.desc->dims == like.desc->dims) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted the shape of " + like.name + ", " + dims_text(*like.desc) +
+                           ", got " + dims_text(*t.desc));
+}
+
+Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return Status::go_on();
+  const std::string upper = high == std::numeric_limits<std::int64_t>::max() ? "" : " and <= " + number(high);
+  return Status::bad_param(std::string(name) + ": wanted >= " + number(low) + upper + ", got " + number(value));
+}
+
+Status is_dense(const TensorArg& t, mluOpStatus_t code) {
+  if (is_contiguous(*t.desc)) return Status::go_on();
+  return Status::error(
+      code, std::string(t.name) + ": wanted a dense row-major tensor, got strides for " + dims_text(*t.desc));
+}
+
+Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
+  const std::int64_t limit =
+      contract == MLUOP_EXT_CONTRACT_EXTENDED ? std::numeric_limits<std::int64_t>::max() / 16 : std::int64_t{1} << 31;
+  if (t.desc->elements >= 0 && t.desc->elements < limit) return Status::go_on();
+  return Status::not_supported(std::string(t.name) + ": wanted fewer than " + number(limit) + " elements, got " +
+                               (t.desc->elements < 0 ? "more than 2^63" : number(t.desc->elements)) + " in " +
+                               dims_text(*t.desc));
+}
+
+Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
+  for (auto out = outputs.begin(); out != outputs.end(); ++out) {
+    for (const TensorArg& in : inputs) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, in));
+    for (auto other = outputs.begin(); other != out; ++other) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, *other));
+  }
+  return Status::go_on();
+}
+
+bool is_empty(const TensorArg& t) {
+  return t.desc->elements == 0;
+}
+
+}  // namespace mluops::op

@@ -1,0 +1,51 @@
+// Words the operator rules are written in. Each check returns go_on or BAD_PARAM / NOT_SUPPORTED with a text that names
+// the argument, what was wanted and what was got.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "common/handle.h"
+#include "common/status.h"
+#include "common/tensor_desc.h"
+
+namespace mluops::op {
+
+/// A tensor argument under the name the C prototype gives it.
+struct TensorArg {
+  const char* name;
+  mluOpTensorDescriptor_t desc;
+  const void* data;
+};
+
+/// "handle", "carafe_desc" and other plain pointers.
+Status not_null(const char* name, const void* pointer);
+/// Descriptors are there ("<name>_desc").
+Status have_descs(std::initializer_list<TensorArg> tensors);
+/// Data pointers are there.
+Status have_data(std::initializer_list<TensorArg> tensors);
+Status has_rank(const TensorArg& t, int wanted);
+Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted);
+/// HALF or FLOAT; under EXTENDED also DOUBLE and BFLOAT16.
+Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract);
+Status has_dtype(const TensorArg& t, mluOpDataType_t wanted);
+/// t's dtype is that of `like`.
+Status same_dtype(const TensorArg& t, const TensorArg& like);
+/// t.dims[axis] == wanted, where `meaning` says in words what wanted is.
+Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning);
+/// All dimensions equal those of `like`.
+Status same_dims(const TensorArg& t, const TensorArg& like);
+/// A number in [low, high].
+Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
+/// Dense row-major, else `code`.
+Status is_dense(const TensorArg& t, mluOpStatus_t code);
+/// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED.
+Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
+/// No output shares a byte with an input or another output (BAD_PARAM).
+Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
+
+/// Element count is 0.
+bool is_empty(const TensorArg& t);
+
+}  // namespace mluops::op

@@ -1,0 +1,75 @@
+#include "common/op/psamask.h"
+
+#include <limits>
+
+namespace mluops::op {
+namespace {
+
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+Status check_types(const PsamaskArgs& a) {
+  if (a.handle->contract == MLUOP_EXT_CONTRACT_EXTENDED) {
+    MLUOPS_RETURN_IF_FINISHED(has_float_dtype(a.source, a.handle->contract));
+    return same_dtype(a.target, a.source);
+  }
+  MLUOPS_RETURN_IF_FINISHED(has_dtype(a.source, MLUOP_DTYPE_FLOAT));
+  return has_dtype(a.target, MLUOP_DTYPE_FLOAT);
+}
+
+// `masks` has a channel per mask cell (x, dx), `maps` one per pixel (y, dy).
+Status check_shapes(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps) {
+  for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
+  for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_layout(*t, MLUOP_LAYOUT_NHWC));
+  MLUOPS_RETURN_IF_FINISHED(check_types(a));
+  MLUOPS_RETURN_IF_FINISHED(in_range("psa_type", a.psa_type, 0, 1));
+  MLUOPS_RETURN_IF_FINISHED(in_range("h_mask", a.h_mask, 0, kAny));
+  MLUOPS_RETURN_IF_FINISHED(in_range("w_mask", a.w_mask, 0, kAny));
+  const auto& d = masks.desc->dims;
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 0, d[0], "the batch"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 1, d[1], "the height"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 2, d[2], "the width"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(masks, 3, std::int64_t{a.h_mask} * a.w_mask, "h_mask * w_mask"));
+  std::int64_t pixels = 0;
+  if (__builtin_mul_overflow(d[1], d[2], &pixels)) pixels = -1;
+  return has_dim(maps, 3, pixels, "height * width");
+}
+
+Status check_memory(const PsamaskArgs& a) {
+  // MLU-OPS maps every failure of this function's shape check, strides and size included, to BAD_PARAM.
+  for (const TensorArg* t : {&a.source, &a.target}) MLUOPS_RETURN_IF_FINISHED(is_dense(*t, MLUOP_STATUS_BAD_PARAM));
+  for (const TensorArg* t : {&a.source, &a.target}) {
+    const Status s = is_countable(*t, a.handle->contract);
+    if (s.failed()) return Status::bad_param(s.text());
+  }
+  if (is_empty(a.source) || is_empty(a.target)) return Status::nothing_to_do();
+  MLUOPS_RETURN_IF_FINISHED(have_data({a.source, a.target}));
+  return no_overlap({a.source}, {a.target});
+}
+
+mluopsPsamaskShape shape_of(const PsamaskArgs& a) {
+  const auto& d = a.source.desc->dims;
+  return {a.source.desc->dtype, d[0], d[1], d[2], a.h_mask, a.w_mask, a.psa_type};
+}
+
+Status check(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({a.source, a.target}));
+  MLUOPS_RETURN_IF_FINISHED(check_shapes(a, masks, maps));
+  return check_memory(a);
+}
+
+}  // namespace
+
+Status check_psamask_forward(const PsamaskArgs& a, mluopsPsamaskForwardProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(check(a, a.source, a.target));
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data)};
+  return Status::go_on();
+}
+
+Status check_psamask_backward(const PsamaskArgs& a, mluopsPsamaskBackwardProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(check(a, a.target, a.source));
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data)};
+  return Status::go_on();
+}
+
+}  // namespace mluops::op

@@ -1,0 +1,45 @@
+#include "common/status.h"
+
+namespace mluops {
+namespace {
+
+// Fixed storage: setting an error must not fail for lack of memory.
+thread_local char last_error[2048] = "";
+
+}  // namespace
+
+const char* last_error_text() noexcept {
+  return last_error;
+}
+
+void set_last_error_text(const char* text) noexcept {
+  std::size_t i = 0;
+  for (; text != nullptr && text[i] != '\0' && i + 1 < sizeof(last_error); ++i) last_error[i] = text[i];
+  last_error[i] = '\0';
+}
+
+const char* status_name(mluOpStatus_t status) noexcept {
+  switch (status) {
+    case MLUOP_STATUS_SUCCESS:
+      return "MLUOP_STATUS_SUCCESS";
+    case MLUOP_STATUS_NOT_INITIALIZED:
+      return "MLUOP_STATUS_NOT_INITIALIZED";
+    case MLUOP_STATUS_ALLOC_FAILED:
+      return "MLUOP_STATUS_ALLOC_FAILED";
+    case MLUOP_STATUS_BAD_PARAM:
+      return "MLUOP_STATUS_BAD_PARAM";
+    case MLUOP_STATUS_INTERNAL_ERROR:
+      return "MLUOP_STATUS_INTERNAL_ERROR";
+    case MLUOP_STATUS_ARCH_MISMATCH:
+      return "MLUOP_STATUS_ARCH_MISMATCH";
+    case MLUOP_STATUS_EXECUTION_FAILED:
+      return "MLUOP_STATUS_EXECUTION_FAILED";
+    case MLUOP_STATUS_NOT_SUPPORTED:
+      return "MLUOP_STATUS_NOT_SUPPORTED";
+    case MLUOP_STATUS_NUMERICAL_OVERFLOW:
+      return "MLUOP_STATUS_NUMERICAL_OVERFLOW";
+  }
+  return "MLUOP_STATUS_UNKNOWN";
+}
+
+}  // namespace mluops

@@ -1,0 +1,28 @@
+// MLUOP_VERBOSE: what the library says on stderr, nothing by default.
+#pragma once
+
+#include <chrono>
+
+#include "common/status.h"
+
+namespace mluops {
+
+/// 0 silent, 1 failures, 2 also one line per operator run; MLUOP_VERBOSE, read once.
+int verbose_level() noexcept;
+
+/// One line on stderr: "mluops: <text>".
+void verbose_line(const std::string& text) noexcept;
+
+/// Times one attempt of one backend at one operator, when the level asks for it.
+class VerboseTimer {
+ public:
+  VerboseTimer() {
+    if (verbose_level() >= 2) start_ = std::chrono::steady_clock::now();
+  }
+  void report(const char* op, const char* backend, const Status& status) const noexcept;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace mluops
