@@ -1,0 +1,91 @@
+// What every plan is made of: the numbers of a machine, launch dimensions, named NRAM regions, shares of work.
+// Plans are pure host policy: problem x machine -> plan; nothing here runs a kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mluops::emu::plan {
+
+/// All a plan may know of the machine it plans for.
+struct Machine {
+  std::int64_t nram_bytes;  // usable by a kernel, after the compiler's reserve
+  std::int64_t clusters;
+  std::int64_t cores_per_cluster;
+  int arch;  // 220, 270, 290, 372, 592
+
+  std::int64_t cores() const { return clusters * cores_per_cluster; }
+};
+
+/// Vector unit alignment and the granule of the documented partitions.
+inline constexpr std::int64_t kNfuAlign = 128;
+
+enum class TaskType { kBlock, kUnion1 };
+
+struct Launch {
+  TaskType type = TaskType::kBlock;
+  std::int64_t x = 0, y = 1, z = 1;
+
+  std::int64_t tasks() const { return x * y * z; }
+  bool operator==(const Launch&) const = default;
+};
+
+/// [offset, offset + bytes) of a core's NRAM.
+struct Region {
+  std::string name;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+
+  std::int64_t end() const { return offset + bytes; }
+};
+
+/// NRAM cut up into regions, one behind the other from offset 0.
+class NramMap {
+ public:
+  /// Adds a region behind the last one; returns its offset.
+  std::int64_t add(std::string name, std::int64_t bytes) {
+    const std::int64_t offset = bytes_;
+    regions_.push_back({std::move(name), offset, bytes});
+    bytes_ += bytes;
+    return offset;
+  }
+  const std::vector<Region>& regions() const { return regions_; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<Region> regions_;
+  std::int64_t bytes_ = 0;
+};
+
+/// What all plans share. A plan with a refusal cannot be launched: its other members mean nothing.
+struct Plan {
+  std::string refusal;  // why the machine cannot run the problem; empty when it can
+  Launch launch;
+  NramMap nram;
+
+  bool ok() const { return refusal.empty(); }
+};
+
+/// [begin, end) of a task's items.
+struct Share {
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Contiguous shares; the first total % tasks tasks get one item more.
+inline Share contiguous_share(std::int64_t total, std::int64_t tasks, std::int64_t task) {
+  const std::int64_t per = total / tasks, rest = total % tasks;
+  const std::int64_t begin = task * per + std::min(task, rest);
+  return {begin, begin + per + (task < rest ? 1 : 0)};
+}
+
+/// Equal blocks, the last one shorter; parts beyond the need get an empty share.
+inline Share block_share(std::int64_t total, std::int64_t per_part, std::int64_t part) {
+  return {std::min(total, part * per_part), std::min(total, (part + 1) * per_part)};
+}
+
+}  // namespace mluops::emu::plan
