@@ -1,0 +1,96 @@
+#include "common/op/border_align.h"
+
+#include <limits>
+
+namespace mluops::op {
+namespace {
+
+/// The four tensors of either direction: map is input or grad_input, pooled is output or grad_output.
+struct Tensors {
+  TensorArg map, boxes, pooled, argmax;
+};
+
+Status check_form(const Tensors& t, std::initializer_list<TensorArg> in_order) {
+  MLUOPS_RETURN_IF_FINISHED(have_descs(in_order));
+  for (const TensorArg& arg : in_order) {
+    MLUOPS_RETURN_IF_FINISHED(has_rank(arg, arg.name == t.boxes.name ? 3 : 4));
+  }
+  for (const TensorArg& arg : in_order) MLUOPS_RETURN_IF_FINISHED(is_dense(arg, MLUOP_STATUS_NOT_SUPPORTED));
+  return Status::go_on();
+}
+
+Status check_types(const Tensors& t, const TensorArg& leading, mluOpExtContract_t contract) {
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(leading, contract));
+  for (const TensorArg* other : {&t.boxes, &t.pooled, &t.map}) MLUOPS_RETURN_IF_FINISHED(same_dtype(*other, leading));
+  MLUOPS_RETURN_IF_FINISHED(has_dtype(t.argmax, MLUOP_DTYPE_INT32));
+  for (const TensorArg* arg : {&t.map, &t.pooled, &t.argmax}) {
+    MLUOPS_RETURN_IF_FINISHED(has_layout(*arg, MLUOP_LAYOUT_NHWC));
+  }
+  return Status::go_on();
+}
+
+/// Sizes of the map and of boxes: none may be 0.
+Status check_sizes(const Tensors& t) {
+  const auto& map = t.map.desc->dims;
+  if (map[3] % 4 != 0) {
+    return Status::bad_param(std::string(t.map.name) + ": wanted channels divisible by 4 (borders), got " +
+                             std::to_string(map[3]));
+  }
+  for (const TensorArg* arg : {&t.map, &t.boxes}) {
+    if (is_empty(*arg)) {
+      return Status::bad_param(std::string(arg->name) + ": wanted a non-empty tensor, got " + dims_text(*arg->desc));
+    }
+  }
+  return has_dim(t.boxes, 2, 4, "x1, y1, x2, y2");
+}
+
+Status check_relations(const Tensors& t, std::int32_t pool_size) {
+  MLUOPS_RETURN_IF_FINISHED(check_sizes(t));
+  MLUOPS_RETURN_IF_FINISHED(in_range("pool_size", pool_size, 1, std::numeric_limits<std::int64_t>::max()));
+  const auto& map = t.map.desc->dims;
+  MLUOPS_RETURN_IF_FINISHED(has_dim(t.boxes, 0, map[0], "the batch"));
+  for (const TensorArg* arg : {&t.pooled, &t.argmax}) {
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 0, map[0], "the batch"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 1, t.boxes.desc->dims[1], "the number of boxes"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 2, 4, "borders"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 3, map[3] / 4, "a quarter of the map's channels"));
+  }
+  return Status::go_on();
+}
+
+Status check(mluOpHandle_t handle, const Tensors& t, std::initializer_list<TensorArg> in_order,
+             std::int32_t pool_size) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+  MLUOPS_RETURN_IF_FINISHED(check_form(t, in_order));
+  MLUOPS_RETURN_IF_FINISHED(check_types(t, *in_order.begin(), handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(check_relations(t, pool_size));
+  for (const TensorArg& arg : in_order) MLUOPS_RETURN_IF_FINISHED(is_countable(arg, handle->contract));
+  return have_data(in_order);
+}
+
+mluopsBorderAlignShape shape_of(const Tensors& t, std::int32_t pool_size) {
+  const auto& map = t.map.desc->dims;
+  return {t.map.desc->dtype, map[0], map[1], map[2], map[3] / 4, t.boxes.desc->dims[1], pool_size};
+}
+
+}  // namespace
+
+Status check_border_align_forward(const BorderAlignForwardArgs& a, mluopsBorderAlignForwardProblem& problem) {
+  const Tensors t = {a.input, a.boxes, a.output, a.argmax_idx};
+  MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.input, a.boxes, a.output, a.argmax_idx}, a.pool_size));
+  MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.boxes}, {a.output, a.argmax_idx}));
+  problem = {shape_of(t, a.pool_size), a.input.data, a.boxes.data, const_cast<void*>(a.output.data),
+             static_cast<std::int32_t*>(const_cast<void*>(a.argmax_idx.data))};
+  return Status::go_on();
+}
+
+Status check_border_align_backward(const BorderAlignBackwardArgs& a, mluopsBorderAlignBackwardProblem& problem) {
+  const Tensors t = {a.grad_input, a.boxes, a.grad_output, a.argmax_idx};
+  MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.grad_output, a.boxes, a.argmax_idx, a.grad_input}, a.pool_size));
+  MLUOPS_RETURN_IF_FINISHED(no_overlap({a.grad_output, a.boxes, a.argmax_idx}, {a.grad_input}));
+  problem = {shape_of(t, a.pool_size), a.grad_output.data, a.boxes.data,
+             static_cast<const std::int32_t*>(a.argmax_idx.data), const_cast<void*>(a.grad_input.data)};
+  return Status::go_on();
+}
+
+}  // namespace mluops::op
