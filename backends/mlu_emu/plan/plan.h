@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Machine {
 
 /// Vector unit alignment and the granule of the documented partitions.
 inline constexpr std::int64_t kNfuAlign = 128;
+
+enum class Direction { kForward, kBackward };
 
 enum class TaskType { kBlock, kUnion1 };
 
@@ -68,6 +71,12 @@ struct Plan {
 
   bool ok() const { return refusal.empty(); }
 };
+
+/// The device counts elements in 32 bits: refuses a tensor of 2^31 elements or more. True when refused.
+bool refuse_large_tensor(Plan& plan, const char* name, std::initializer_list<std::int64_t> dims);
+
+/// "need 1234 bytes of NRAM, a core has 1000".
+std::string nram_shortage(std::int64_t need, const Machine& machine);
 
 /// [begin, end) of a task's items.
 struct Share {
