@@ -1,0 +1,25 @@
+// Which of the compiled instruction-set levels a handle's calls run.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace mluops::cpu {
+
+struct Isa {
+  std::size_t index;  ///< row of the dispatch tables (MLUOPS_CPU_DISPATCH)
+  const char* name;   ///< SSE2 (what every x86-64 has), SSE4, AVX2 or AVX3 (AVX-512)
+};
+
+/// The best level of this machine that does not exceed the cap: sse2, sse4, avx2, avx3 or auto, in any case of letters.
+/// nullopt: no such name.
+std::optional<Isa> choose_isa(std::string_view cap);
+
+/// What choose_isa takes, for error texts.
+inline constexpr const char* kIsaNames = "sse2, sse4, avx2, avx3, auto";
+
+}  // namespace mluops::cpu
+
+/// The function of the handle's level out of those a file compiled with foreach_target.h.
+#define MLUOPS_CPU_DISPATCH(context, function) (HWY_DISPATCH_TABLE(function)[(context).isa.index])

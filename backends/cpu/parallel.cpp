@@ -1,0 +1,126 @@
+#include "backends/cpu/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace mluops::cpu {
+namespace {
+
+// Waking a thread and waiting for it costs a few microseconds; work below this is not worth it.
+constexpr double kThreadWorthNs = 15'000;
+// A chunk is claimed with one atomic addition. Chunks this long make that free and still even out the ends.
+constexpr double kChunkWorthNs = 4'000;
+constexpr std::int64_t kChunksPerSlot = 16;
+
+std::atomic<bool> forked_child{false};
+std::atomic<int> busy_threads{0};
+
+int usable_cores() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// The threads of one loop, counted process-wide: while other loops run, a new one takes only cores they leave free.
+class ThreadShare {
+ public:
+  explicit ThreadShare(int wanted) : granted_(wanted) {
+    const int busy = busy_threads.fetch_add(wanted, std::memory_order_relaxed);
+    if (busy == 0) return;
+    granted_ = std::clamp(usable_cores() - busy, 1, wanted);
+    busy_threads.fetch_sub(wanted - granted_, std::memory_order_relaxed);
+  }
+  ThreadShare(const ThreadShare&) = delete;
+  ThreadShare& operator=(const ThreadShare&) = delete;
+  ~ThreadShare() { busy_threads.fetch_sub(granted_, std::memory_order_relaxed); }
+
+  int granted() const { return granted_; }
+
+ private:
+  int granted_;
+};
+
+void run_on_threads(Threading threading, int tasks, Task task, void* arg) {
+  if (tasks == 1) return task(arg, 0);
+  if (forked_child.load(std::memory_order_relaxed)) return run_on_new_threads(tasks, task, arg);
+  if (threading == Threading::kTbb) return run_on_tbb(tasks, task, arg);
+  run_on_openmp(tasks, task, arg);
+}
+
+}  // namespace
+
+void watch_for_fork() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      forked_child.store(true, std::memory_order_relaxed);
+      busy_threads.store(0, std::memory_order_relaxed);
+    });
+  });
+}
+
+Loop::Loop(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns)
+    : threading_(context.threading), executor_(call.executor), items_(items) {
+  plan(call, static_cast<double>(items) * item_ns);
+}
+
+Loop::Loop(const Context& context, const mluopsCall& call, std::span<const double> prefix_ns)
+    : threading_(context.threading),
+      executor_(call.executor),
+      items_(static_cast<std::int64_t>(prefix_ns.size()) - 1),
+      prefix_ns_(prefix_ns) {
+  plan(call, prefix_ns.back());
+}
+
+void Loop::plan(const mluopsCall& call, double total_ns) {
+  const double worth = std::min(total_ns / kThreadWorthNs, static_cast<double>(call.threads));
+  slots_ = static_cast<int>(std::min<std::int64_t>(items_, static_cast<std::int64_t>(worth)));
+  if (slots_ <= 1 || (executor_ == nullptr && inside_openmp_region())) {
+    slots_ = 1;
+    return;
+  }
+  const auto worth_chunks = static_cast<std::int64_t>(std::min(total_ns / kChunkWorthNs, 1e9));
+  chunks_ = std::min({items_, worth_chunks, kChunksPerSlot * slots_});
+}
+
+std::int64_t Loop::chunk_begin(std::int64_t chunk) const {
+  if (prefix_ns_.empty()) {
+    const std::int64_t each = items_ / chunks_;
+    return chunk * each + std::min(chunk, items_ % chunks_);
+  }
+  if (chunk == 0) return 0;
+  if (chunk == chunks_) return items_;
+  const double share = prefix_ns_.back() * static_cast<double>(chunk) / static_cast<double>(chunks_);
+  return std::lower_bound(prefix_ns_.begin(), prefix_ns_.end() - 1, share) - prefix_ns_.begin();
+}
+
+void Loop::run_chunks(ChunkBody function, void* body) const {
+  if (slots_ == 1) {
+    if (items_ > 0) function(body, 0, items_, 0);
+    return;
+  }
+  struct Run {
+    const Loop& loop;
+    ChunkBody function;
+    void* body;
+    std::atomic<std::int64_t> next{0};
+  } run{*this, function, body};
+  const Task claim_chunks = [](void* arg, std::int64_t slot) {
+    Run& r = *static_cast<Run*>(arg);
+    for (std::int64_t c; (c = r.next.fetch_add(1, std::memory_order_relaxed)) < r.loop.chunks_;) {
+      const std::int64_t begin = r.loop.chunk_begin(c);
+      const std::int64_t end = r.loop.chunk_begin(c + 1);
+      if (begin < end) r.function(r.body, begin, end, static_cast<int>(slot));
+    }
+  };
+  if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
+  const ThreadShare share(slots_);
+  run_on_threads(threading_, share.granted(), claim_chunks, &run);
+}
+
+}  // namespace mluops::cpu

@@ -1,0 +1,66 @@
+// Parallel loops. Kernels say how many items there are and what one costs; who runs them is decided here.
+//
+// A loop runs on the caller's executor if the call brings one, else on OpenMP or TBB as the handle says. It runs on the
+// calling thread alone when the work would not repay a second thread, or inside somebody else's OpenMP region. Loops do
+// not nest. Which thread gets which items varies from run to run: a body must compute each item in a way that does not
+// depend on where its chunk begins or ends.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "backends/cpu/context.h"
+
+namespace mluops::cpu {
+
+/// One loop over items [0, n). Cheap to make; holds no threads until run.
+class Loop {
+ public:
+  /// Items of about the same cost, in nanoseconds of one thread.
+  Loop(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns);
+  /// Items of different cost: items i costs prefix_ns[i + 1] - prefix_ns[i]; prefix_ns has one entry more than there
+  /// are items, starts with 0 and must outlive the loop.
+  Loop(const Context& context, const mluopsCall& call, std::span<const double> prefix_ns);
+
+  /// Bodies get slot numbers below this, and no two bodies that run at the same time get the same: index of the body's
+  /// part of the scratch block.
+  int slots() const { return slots_; }
+
+  /// body(begin, end, slot) for chunks that cover all items once. It must not throw.
+  template <class Body>
+  void run(Body&& body) const {
+    using Stored = std::remove_reference_t<Body>;
+    run_chunks(
+        [](void* b, std::int64_t begin, std::int64_t end, int slot) { (*static_cast<Stored*>(b))(begin, end, slot); },
+        const_cast<void*>(static_cast<const void*>(&body)));
+  }
+
+ private:
+  using ChunkBody = void (*)(void* body, std::int64_t begin, std::int64_t end, int slot);
+
+  void plan(const mluopsCall& call, double total_ns);
+  std::int64_t chunk_begin(std::int64_t chunk) const;
+  void run_chunks(ChunkBody function, void* body) const;
+
+  Threading threading_;
+  const mluOpExtExecutor_t* executor_;
+  std::int64_t items_;
+  std::span<const double> prefix_ns_;
+  int slots_ = 1;
+  std::int64_t chunks_ = 1;
+};
+
+/// Makes sure loops in a forked child do not wait for threads that stayed in the parent. Idempotent.
+void watch_for_fork();
+
+/// task(arg, i) for each i in [0, tasks); returns when all are done. The runtimes behind Loop.
+using Task = void (*)(void* arg, std::int64_t task);
+void run_on_openmp(int tasks, Task task, void* arg);
+void run_on_tbb(int tasks, Task task, void* arg);
+/// Threads started and joined for this one loop: slow to start, but needs nothing that fork() breaks.
+void run_on_new_threads(int tasks, Task task, void* arg);
+
+bool inside_openmp_region();
+
+}  // namespace mluops::cpu

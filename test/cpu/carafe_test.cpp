@@ -1,0 +1,154 @@
+// CARAFE of the cpu backend against its definition, written output by output in double.
+#include <limits>
+
+#include "test/cpu/support.h"
+
+namespace mluops::cpu::test {
+namespace {
+
+struct Case {
+  std::int64_t n, h, w, c, kernel, group, scale;
+};
+
+mluopsCarafeShape shape_of(const Case& k, mluOpDataType_t dtype) {
+  return {dtype, k.n, k.h, k.w, k.c, k.h * k.scale, k.w * k.scale, k.kernel, k.group, k.scale};
+}
+
+template <class T>
+struct Data {
+  explicit Data(const Case& k)
+      : shape(shape_of(k, dtype_of<T>())),
+        pixels(k.n * k.h * k.w),
+        out_pixels(pixels * k.scale * k.scale),
+        mask_row(k.group * k.kernel * k.kernel),
+        input(random_values<T>(pixels * k.c, 1)),
+        mask(random_values<T>(out_pixels * mask_row, 2)),
+        grad_output(random_values<T>(out_pixels * k.c, 3)) {
+    poison_outside_taps();
+  }
+
+  /// f(out pixel, mask index, in pixel, channel) for each term of the sums.
+  template <class F>
+  void for_each_term(F f) const {
+    const auto& s = shape;
+    for_each_tap([&](std::int64_t out, std::int64_t tap, std::int64_t in) {
+      if (in < 0) return;
+      for (std::int64_t c = 0; c < s.c; ++c) f(out, c / (s.c / s.group) * s.kernel * s.kernel + tap, in, c);
+    });
+  }
+
+  /// f(out pixel, tap, in pixel or -1 outside).
+  template <class F>
+  void for_each_tap(F f) const {
+    const auto& s = shape;
+    for (std::int64_t out = 0; out < out_pixels; ++out) {
+      const std::int64_t n = out / (s.ho * s.wo), y = out / s.wo % s.ho, x = out % s.wo;
+      for (std::int64_t tap = 0; tap < s.kernel * s.kernel; ++tap) {
+        const std::int64_t i = y / s.scale + tap / s.kernel - (s.kernel - 1) / 2;
+        const std::int64_t j = x / s.scale + tap % s.kernel - (s.kernel - 1) / 2;
+        const bool inside = i >= 0 && i < s.h && j >= 0 && j < s.w;
+        f(out, tap, inside ? (n * s.h + i) * s.w + j : -1);
+      }
+    }
+  }
+
+  /// NaN where no tap may be read.
+  void poison_outside_taps() {
+    for_each_tap([&](std::int64_t out, std::int64_t tap, std::int64_t in) {
+      if (in >= 0) return;
+      for (std::int64_t g = 0; g < shape.group; ++g) {
+        std::memset(static_cast<void*>(&mask[static_cast<std::size_t>(out * mask_row + tap) +
+                                             static_cast<std::size_t>(g * shape.kernel * shape.kernel)]),
+                    0xff, sizeof(T));
+      }
+    });
+  }
+
+  mluopsCarafeShape shape;
+  std::int64_t pixels, out_pixels, mask_row;
+  std::vector<T> input, mask, grad_output;
+};
+
+template <class T>
+double value(const std::vector<T>& v, std::int64_t i) {
+  return static_cast<double>(to_acc(v[static_cast<std::size_t>(i)]));
+}
+
+struct Sums {
+  explicit Sums(std::int64_t count) : sum(static_cast<std::size_t>(count)), magnitude(sum.size()) {}
+  void add(std::int64_t i, double term) {
+    sum[static_cast<std::size_t>(i)] += term;
+    magnitude[static_cast<std::size_t>(i)] += std::abs(term);
+  }
+  std::vector<double> sum, magnitude;
+};
+
+template <class T>
+void check_forward(Backend& backend, const Case& k) {
+  const Data<T> d(k);
+  std::vector<T> output = poisoned<T>(d.out_pixels * k.c);
+  const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output.data()};
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+  Sums want(d.out_pixels * k.c);
+  d.for_each_term([&](auto out, auto m, auto in, auto c) {
+    want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
+  });
+  expect_close(output, want.sum, want.magnitude, static_cast<double>(k.kernel * k.kernel) + 2);
+}
+
+template <class T>
+void check_backward(Backend& backend, const Case& k) {
+  const Data<T> d(k);
+  std::vector<T> grad_input = poisoned<T>(d.pixels * k.c), grad_mask = poisoned<T>(d.out_pixels * d.mask_row);
+  const mluopsCarafeBackwardProblem p{d.shape,           d.input.data(),  d.mask.data(), d.grad_output.data(),
+                                      grad_input.data(), grad_mask.data()};
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
+  Sums want_input(d.pixels * k.c), want_mask(d.out_pixels * d.mask_row);
+  d.for_each_term([&](auto out, auto m, auto in, auto c) {
+    const double g = value(d.grad_output, out * k.c + c);
+    want_input.add(in * k.c + c, value(d.mask, out * d.mask_row + m) * g);
+    want_mask.add(out * d.mask_row + m, value(d.input, in * k.c + c) * g);
+  });
+  const auto taps = static_cast<double>(k.kernel * k.kernel);
+  expect_close(grad_input, want_input.sum, want_input.magnitude, taps * static_cast<double>(k.scale * k.scale) + 2);
+  expect_close(grad_mask, want_mask.sum, want_mask.magnitude, static_cast<double>(k.c) + 2);
+}
+
+const Case kCases[] = {
+    {1, 3, 3, 1, 5, 1, 2},   {2, 4, 5, 16, 3, 1, 2},  {1, 5, 4, 37, 3, 1, 2}, {2, 3, 3, 64, 5, 4, 2},
+    {1, 1, 1, 8, 1, 1, 1},   {1, 6, 7, 24, 1, 2, 3},  {1, 2, 3, 10, 7, 5, 1}, {1, 3, 2, 33, 3, 3, 3},
+    {1, 4, 4, 6, 9, 6, 4},   {1, 1, 9, 48, 5, 1, 5},  {3, 9, 1, 96, 3, 1, 2}, {1, 3, 3, 70, 45, 2, 2},
+    {1, 7, 6, 256, 5, 1, 2}, {1, 2, 2, 600, 5, 2, 2},
+};
+
+template <class T>
+class CarafeTest : public testing::Test {};
+using Types = testing::Types<float, Half, Bfloat16, double>;
+TYPED_TEST_SUITE(CarafeTest, Types);
+
+TYPED_TEST(CarafeTest, ForwardIsItsDefinition) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+    Backend backend(2);
+    backend.option("isa", isa);
+    for (const Case& k : kCases) {
+      SCOPED_TRACE(testing::Message() << isa << " case " << &k - kCases);
+      check_forward<TypeParam>(backend, k);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+    Backend backend(2);
+    backend.option("isa", isa);
+    for (const Case& k : kCases) {
+      SCOPED_TRACE(testing::Message() << isa << " case " << &k - kCases);
+      check_backward<TypeParam>(backend, k);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mluops::cpu::test
