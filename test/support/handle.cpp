@@ -1,0 +1,53 @@
+#include "test/support/handle.h"
+
+#include <stdexcept>
+
+namespace mluops::test {
+namespace {
+
+void require(mluOpStatus_t status, const std::string& what) {
+  if (status == MLUOP_STATUS_SUCCESS) return;
+  throw std::runtime_error(what + ": " + mluOpGetErrorString(status) + ": " + mluOpExtGetLastErrorText());
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < mluOpExtGetBackendCount(); ++i) names.emplace_back(mluOpExtGetBackendName(i));
+  return names;
+}
+
+Handle::Handle(const std::string& backend, int threads, const std::vector<std::string>& options) {
+  require(mluOpCreate(&handle_), "mluOpCreate");
+  require(mluOpExtSetBackend(handle_, backend.c_str()), "backend " + backend);
+  require(mluOpExtSetNumThreads(handle_, threads), "threads");
+  for (const std::string& option : options) {
+    const std::size_t equals = option.find('=');
+    require(mluOpExtSetOption(handle_, backend.c_str(), option.substr(0, equals).c_str(),
+                              option.substr(equals + 1).c_str()),
+            "option " + option);
+  }
+}
+
+Handle::~Handle() {
+  mluOpDestroy(handle_);
+}
+
+Handle& Handle::contract(mluOpExtContract_t contract) {
+  require(mluOpExtSetContract(handle_, contract), "contract");
+  return *this;
+}
+
+Handle& Handle::atomics(mluOpAtomicsMode_t mode) {
+  require(mluOpSetAtomicsMode(handle_, mode), "atomics mode");
+  return *this;
+}
+
+std::string Handle::last_run_backend() const {
+  const char* name = "";
+  require(mluOpExtGetLastRunBackend(handle_, &name), "last run backend");
+  return name;
+}
+
+}  // namespace mluops::test

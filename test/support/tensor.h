@@ -1,0 +1,76 @@
+// Tensors for tests: a descriptor and memory fenced by guard bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mlu_op.h"
+#include "test/reference/reference.h"
+
+namespace mluops::test {
+
+/// Memory between two fences of bytes 0xff: NaN in every float type, so that reading them shows in the result, and
+/// writing them is noticed.
+class GuardedBuffer {
+ public:
+  /// `misalign` bytes behind a 64-byte boundary.
+  explicit GuardedBuffer(std::size_t bytes, std::size_t misalign = 0);
+
+  void* data() { return memory_.data() + begin_; }
+  const void* data() const { return memory_.data() + begin_; }
+  std::size_t bytes() const { return bytes_; }
+  /// All bytes 0xff.
+  void fill_with_garbage();
+  bool fences_intact() const;
+
+ private:
+  std::vector<unsigned char> memory_;
+  std::size_t begin_, bytes_;
+};
+
+/// Owns a descriptor.
+class Descriptor {
+ public:
+  Descriptor(mluOpTensorLayout_t layout, mluOpDataType_t dtype, const std::vector<std::int64_t>& dims);
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+  mluOpTensorDescriptor_t get() const { return desc_; }
+
+ private:
+  mluOpTensorDescriptor_t desc_ = nullptr;
+};
+
+class Tensor {
+ public:
+  Tensor(std::string name, mluOpTensorLayout_t layout, mluOpDataType_t dtype, std::vector<std::int64_t> dims,
+         std::size_t misalign = 0);
+
+  const std::string& name() const { return name_; }
+  mluOpDataType_t dtype() const { return dtype_; }
+  const std::vector<std::int64_t>& dims() const { return dims_; }
+  std::int64_t count() const { return count_; }
+  mluOpTensorDescriptor_t desc() const { return desc_.get(); }
+  void* data() { return buffer_.data(); }
+  const void* data() const { return buffer_.data(); }
+  GuardedBuffer& buffer() { return buffer_; }
+  const GuardedBuffer& buffer() const { return buffer_; }
+
+  /// Values must number count().
+  void fill(const reference::Values& values);
+  reference::Values values() const;
+  /// Bytes of the elements.
+  std::vector<unsigned char> bytes() const;
+
+ private:
+  std::string name_;
+  mluOpDataType_t dtype_;
+  std::vector<std::int64_t> dims_;
+  std::int64_t count_;
+  Descriptor desc_;
+  GuardedBuffer buffer_;
+};
+
+}  // namespace mluops::test
