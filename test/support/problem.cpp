@@ -41,9 +41,9 @@ Problem make_problem(const Case& text, mluOpDataType_t dtype) {
 }
 
 reference::Values admissible(const Problem& problem, reference::Values values) {
-  if (problem.text.text_or("values", "") == "half") {
-    for (double& v : values) v = rounded(MLUOP_DTYPE_HALF, v);
-  }
+  const std::string type = problem.text.text_or("values", "");
+  if (type.empty()) return values;
+  for (double& v : values) v = rounded(type == "half" ? MLUOP_DTYPE_HALF : MLUOP_DTYPE_BFLOAT16, v);
   return values;
 }
 

@@ -37,7 +37,8 @@ struct Problem {
 };
 
 /// Builds the problem of a case: the numbers follow from the text alone. They are rounded to dtype, and first to half
-/// when the case says values=half, so that several dtypes can be given the very same inputs.
+/// or bfloat16 when the case says values=half or values=bfloat16, so that several dtypes can be given the very same
+/// inputs.
 Problem make_problem(const Case& text, mluOpDataType_t dtype);
 
 // One per operator family (problems/<op>.cpp).
@@ -51,7 +52,7 @@ Problem make_border_align(const Case& text, mluOpDataType_t dtype);
 
 /// count numbers in [low, high).
 reference::Values uniform(const Problem& problem, Random& random, std::int64_t count, double low = -1, double high = 1);
-/// As the case wants them: values=half rounds to half.
+/// As the case wants them (values=half, values=bfloat16).
 reference::Values admissible(const Problem& problem, reference::Values values);
 
 }  // namespace mluops::test
