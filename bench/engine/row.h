@@ -1,0 +1,42 @@
+// One line of the table: a case on a target.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/engine/accuracy.h"
+#include "bench/machine/machine.h"
+
+namespace bench {
+
+enum class Verdict {
+  ok,
+  wrong,     ///< ran, but the outputs are not those of the reference
+  failed,    ///< a status that is neither SUCCESS nor NOT_SUPPORTED, or a required backend does not run it
+  declined,  ///< NOT_SUPPORTED with a reason
+  absent,    ///< the backend has no such operator
+};
+
+const char* verdict_name(Verdict verdict);
+
+struct Row {
+  std::string op, shape, dtype, backend;
+  int threads = 1;
+  bool reduced = false;  ///< a smaller case of the same kind ran
+  Verdict verdict = Verdict::absent;
+  std::string reason;  ///< why the verdict is not ok
+  double read_bytes = 0, write_bytes = 0, flops = 0;
+  std::vector<double> seconds;  ///< of each measured call, sorted
+  bool checked = false;
+  Accuracy accuracy;
+  double threshold = 0;
+
+  bool measured() const { return !seconds.empty(); }
+  double median() const;
+  double least() const { return seconds.front(); }
+  double bytes() const { return read_bytes + write_bytes; }
+  /// Share of the roof that the median call reaches; 1 is the bound.
+  double share(const Roof& roof) const { return roof.bound(read_bytes, write_bytes, flops) / median(); }
+};
+
+}  // namespace bench

@@ -1,0 +1,161 @@
+#include "bench/engine/runner.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "bench/machine/parallel.h"
+#include "mlu_op_ext.h"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A job in memory.
+struct Loaded {
+  explicit Loaded(Job from) : job(std::move(from)), workload(job.spec) {}
+  Job job;
+  Workload workload;
+  std::map<Coordinates, std::vector<Values>> references;
+};
+
+/// A row on its way.
+struct Measurement {
+  const Loaded* loaded;
+  const Target* target;
+  Row row;
+  bool first = true;  ///< nothing called yet
+  bool refused = false;
+  int set = 0;
+};
+
+/// Times go into the rows themselves, so nothing is printed here.
+class Silent : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+Row blank_row(const Job& job, const Target& target) {
+  Row row;
+  row.op = job.spec.op;
+  row.shape = job.spec.shape;
+  row.dtype = dtype_name(job.spec.dtype);
+  row.backend = target.backend();
+  row.threads = target.threads();
+  row.reduced = job.reduced;
+  row.read_bytes = job.spec.read_bytes();
+  row.write_bytes = job.spec.write_bytes();
+  row.flops = job.spec.flops;
+  row.threshold = threshold(job.spec);
+  return row;
+}
+
+void note_status(Measurement& m, mluOpStatus_t status) {
+  m.row.reason = std::string(mluOpGetErrorString(status)).substr(13) + ": " + mluOpExtGetLastErrorText();
+  m.row.verdict = Verdict::failed;
+  m.refused = true;
+  if (status != MLUOP_STATUS_NOT_SUPPORTED) return;
+  // The cases are within the contract of every operator: only a machine with limits of its own may decline them.
+  const bool lacks = m.row.reason.ends_with("does not provide it");
+  if (m.target->backend() != "cpu") m.row.verdict = lacks ? Verdict::absent : Verdict::declined;
+}
+
+void judge_row(Measurement& m) {
+  const Coordinates coordinates = m.target->coordinates(m.loaded->job.spec.dtype);
+  m.row.accuracy = judge(m.loaded->workload, m.loaded->references.at(coordinates), coordinates);
+  m.row.checked = true;
+  const bool good = passes(m.loaded->job.spec, m.row.accuracy, m.row.reason);
+  m.row.verdict = good ? Verdict::ok : Verdict::wrong;
+}
+
+/// One timed call. The first call on set 0 is the judged one and, on a host backend, not counted: it is cold.
+bool call_once(Measurement& m, const Settings& settings, double& seconds) {
+  const Workload& w = m.loaded->workload;
+  const bool judged = m.first && settings.check;
+  const int set = m.first ? 0 : m.set++ % w.sets();
+  if (judged) w.poison_outputs();
+  const Clock::time_point start = Clock::now();
+  const mluOpStatus_t status = w.run(m.target->handle(), set);
+  seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (status != MLUOP_STATUS_SUCCESS) note_status(m, status);
+  if (status != MLUOP_STATUS_SUCCESS) return false;
+  if (!m.first || m.target->emulated()) m.row.seconds.push_back(seconds);
+  if (m.first) m.row.verdict = Verdict::ok;
+  if (judged) judge_row(m);
+  m.first = false;
+  return true;
+}
+
+void run_row(benchmark::State& state, Measurement& m, const Settings& settings) {
+  for (auto _ : state) {
+    double seconds = 0;
+    if (m.refused || !call_once(m, settings, seconds)) {
+      state.SkipWithError("");
+      break;
+    }
+    state.SetIterationTime(seconds);
+  }
+}
+
+void register_row(Measurement& m, const Settings& settings) {
+  const std::string name =
+      m.row.op + "/" + m.row.shape + "/" + m.row.dtype + "/" + m.row.backend + "/" + std::to_string(m.row.threads);
+  auto* b = benchmark::RegisterBenchmark(name.c_str(), [&](benchmark::State& state) { run_row(state, m, settings); });
+  b->UseManualTime();
+  if (m.target->emulated()) {
+    b->Iterations(1)->Repetitions(1);
+  } else {
+    b->MinTime(settings.min_seconds)->Repetitions(settings.repetitions);
+  }
+}
+
+void compute_references(std::deque<Loaded>& loaded) {
+  std::vector<std::pair<Loaded*, Coordinates>> wanted;
+  for (Loaded& l : loaded) {
+    for (const Target& t : l.job.targets) {
+      const Coordinates coordinates = t.coordinates(l.job.spec.dtype);
+      if (l.references.try_emplace(coordinates).second) wanted.emplace_back(&l, coordinates);
+    }
+  }
+  parallel_tasks(static_cast<std::int64_t>(wanted.size()), [&](std::int64_t i) {
+    auto& [l, coordinates] = wanted[static_cast<std::size_t>(i)];
+    l->references[coordinates] = l->job.spec.reference(l->workload.inputs(), coordinates);
+  });
+}
+
+}  // namespace
+
+void initialize_engine(std::vector<std::string> flags) {
+  // Repetitions of all rows of a group are shuffled: a slow second of the machine does not hit one row alone.
+  flags.insert(flags.begin(), {"mluops_bench", "--benchmark_enable_random_interleaving=true"});
+  std::vector<char*> argv;
+  for (std::string& flag : flags) argv.push_back(flag.data());
+  int argc = static_cast<int>(argv.size());
+  benchmark::Initialize(&argc, argv.data());
+}
+
+std::vector<Row> run_group(std::vector<Job> jobs, const Settings& settings) {
+  std::deque<Loaded> loaded;
+  for (Job& job : jobs) loaded.emplace_back(std::move(job));
+  if (settings.check) compute_references(loaded);
+  std::deque<Measurement> measurements;
+  for (const Loaded& l : loaded) {
+    for (const Target& t : l.job.targets) measurements.push_back({&l, &t, blank_row(l.job, t)});
+  }
+  for (Measurement& m : measurements) register_row(m, settings);
+  Silent silent;
+  if (!measurements.empty()) benchmark::RunSpecifiedBenchmarks(&silent);
+  benchmark::ClearRegisteredBenchmarks();
+  std::vector<Row> rows;
+  for (Measurement& m : measurements) {
+    std::sort(m.row.seconds.begin(), m.row.seconds.end());
+    rows.push_back(std::move(m.row));
+  }
+  return rows;
+}
+
+}  // namespace bench

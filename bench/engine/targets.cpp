@@ -1,0 +1,46 @@
+#include "bench/engine/targets.h"
+
+#include <stdexcept>
+
+#include "mlu_op_ext.h"
+
+namespace bench {
+namespace {
+
+void demand(mluOpStatus_t status) {
+  if (status != MLUOP_STATUS_SUCCESS) throw std::runtime_error(mluOpExtGetLastErrorText());
+}
+
+}  // namespace
+
+Target::Target(std::string backend, int threads) : backend_(std::move(backend)), threads_(threads) {
+  mluOpHandle_t handle = nullptr;
+  demand(mluOpCreate(&handle));
+  handle_ = {handle, mluOpDestroy};
+  demand(mluOpExtSetBackend(handle, backend_.c_str()));
+  demand(mluOpExtSetNumThreads(handle, threads));
+}
+
+bool Target::emulated() const {
+  return backend_.ends_with("_emu");
+}
+
+Coordinates Target::coordinates(mluOpDataType_t dtype) const {
+  return emulated() && dtype == MLUOP_DTYPE_HALF ? Coordinates::kHalf : Coordinates::kFloat;
+}
+
+void Target::set_option(const char* key, const char* value) const {
+  demand(mluOpExtSetOption(handle(), backend_.c_str(), key, value));
+}
+
+void Target::allow_atomics(bool allowed) const {
+  demand(mluOpSetAtomicsMode(handle(), allowed ? MLUOP_ATOMICS_ALLOWED : MLUOP_ATOMICS_NOT_ALLOWED));
+}
+
+std::string Target::query(const char* key) const {
+  char text[256] = "";
+  if (mluOpExtQuery(handle(), backend_.c_str(), key, text, sizeof text, nullptr) != MLUOP_STATUS_SUCCESS) return "";
+  return text;
+}
+
+}  // namespace bench

@@ -1,0 +1,40 @@
+// The memory of one case: several sets of its tensors, so that consecutive calls do not find their data in a cache.
+#pragma once
+
+#include "bench/cases/case.h"
+#include "bench/machine/memory.h"
+
+namespace bench {
+
+class Workload {
+ public:
+  /// Fills the inputs of every set; as many sets as it takes to exceed the last-level cache four times.
+  explicit Workload(Case spec);
+  Workload(Workload&&) noexcept = default;
+  ~Workload();
+
+  const Case& spec() const { return case_; }
+  int sets() const { return static_cast<int>(arguments_.size()); }
+
+  /// The case's call on one set.
+  mluOpStatus_t run(mluOpHandle_t handle, int set) const { return case_.call(handle, arguments_[index(set)]); }
+
+  Inputs inputs() const;  ///< of set 0
+  /// Data of output tensor number i (counted among the outputs) of set 0.
+  const void* output(int i) const;
+  /// Fills the outputs of set 0 with NaN or, in integers, a value no operator gives.
+  void poison_outputs() const;
+
+ private:
+  std::size_t index(int set) const { return static_cast<std::size_t>(set); }
+  std::size_t set_bytes() const;
+  void place(int set, std::byte* at);
+  void fill() const;
+
+  Case case_;
+  std::vector<mluOpTensorDescriptor_t> descriptors_;
+  Pages pages_;
+  std::vector<std::vector<Argument>> arguments_;
+};
+
+}  // namespace bench

@@ -1,0 +1,128 @@
+#include "bench/machine/machine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "bench/machine/memory.h"
+#include "bench/machine/streams.h"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Results go here so that no measured loop can be left out.
+std::atomic<std::uint32_t> sink;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Shortest time of one pass of body(thread) on all threads, repeated for `seconds`; body is first run once unmeasured.
+double best_pass(int threads, double seconds, const std::function<void(int)>& body) {
+  std::barrier gate(threads);
+  std::atomic<bool> more{true};
+  double best = 1e30;
+  const auto work = [&](int t) {
+    body(t);
+    const Clock::time_point begin = Clock::now();
+    while (more) {
+      gate.arrive_and_wait();
+      const Clock::time_point start = Clock::now();
+      body(t);
+      gate.arrive_and_wait();
+      if (t == 0) best = std::min(best, since(start));
+      if (t == 0) more = since(begin) < seconds;
+      gate.arrive_and_wait();
+    }
+  };
+  std::vector<std::jthread> pool;
+  for (int t = 0; t < threads; ++t) pool.emplace_back(work, t);
+  pool.clear();
+  return best;
+}
+
+struct Slice {
+  float* from;
+  float* to;
+  std::size_t n;
+};
+
+double measure_flops(int threads, double seconds) {
+  double flops = 0;
+  const auto chains = [&](int t) {
+    double mine = 0;
+    const float value = fma_chains(2000000, &mine);
+    sink = sink ^ static_cast<std::uint32_t>(value);
+    if (t == 0) flops = mine * threads;
+  };
+  const double pass = best_pass(threads, seconds, chains);
+  return flops / pass;
+}
+
+}  // namespace
+
+double Roof::bound(double read_bytes, double write_bytes, double task_flops) const {
+  return std::max({read_bytes / read, write_bytes / fill, (read_bytes + write_bytes) / copy, task_flops / flops});
+}
+
+const char* Roof::limit(double read_bytes, double write_bytes, double task_flops) const {
+  const double all = bound(read_bytes, write_bytes, task_flops);
+  if (all == task_flops / flops) return "fma";
+  if (all == write_bytes / fill) return "fill";
+  return all == read_bytes / read ? "read" : "copy";
+}
+
+void measure(Roof& roof, double seconds) {
+  const int threads = roof.threads;
+  // Four times the last-level cache in each buffer, at least 128 MiB: no pass finds data of the pass before.
+  const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
+  const std::size_t n = wanted / sizeof(float) / static_cast<std::size_t>(threads) / 1024 * 1024;
+  const std::size_t bytes = n * sizeof(float) * static_cast<std::size_t>(threads);
+  const Pages from(bytes), to(bytes);
+  const auto slice = [&](int t) {
+    const std::size_t at = static_cast<std::size_t>(t) * n;
+    return Slice{reinterpret_cast<float*>(from.data()) + at, reinterpret_cast<float*>(to.data()) + at, n};
+  };
+  // Every thread touches its own slices first.
+  best_pass(threads, 0, [&](int t) { stream_fill(slice(t).from, n); });
+  const double part = seconds / 4;
+  const auto b = static_cast<double>(bytes);
+  roof.fill = std::max(roof.fill, b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n); }));
+  roof.read = std::max(roof.read, b / best_pass(threads, part, [&](int t) { sink = stream_read(slice(t).from, n); }));
+  roof.copy =
+      std::max(roof.copy, 2 * b / best_pass(threads, part, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); }));
+  roof.flops = std::max(roof.flops, measure_flops(threads, part));
+}
+
+Machine::Machine(const std::vector<int>& threads) {
+  for (const int t : threads) roofs_.push_back({t});
+}
+
+void Machine::refresh(double seconds_each) {
+  for (Roof& roof : roofs_) measure(roof, seconds_each);
+}
+
+const Roof& Machine::at(int threads) const {
+  return *std::find_if(roofs_.begin(), roofs_.end(), [&](const Roof& r) { return r.threads == threads; });
+}
+
+std::string vector_target() {
+  return stream_target();
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+}  // namespace bench

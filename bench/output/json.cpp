@@ -1,0 +1,71 @@
+#include "bench/output/json.h"
+
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include "bench/output/table.h"
+
+namespace bench {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += format("\\u%04x", c);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string roof_json(const Roof& r) {
+  return format("{\"threads\": %d, \"read\": %.6g, \"fill\": %.6g, \"copy\": %.6g, \"flops\": %.6g}", r.threads, r.read,
+                r.fill, r.copy, r.flops);
+}
+
+std::string figures_json(const Row& row, const Roof& roof) {
+  std::string text = format(", \"read_bytes\": %.0f, \"write_bytes\": %.0f, \"flops\": %.0f", row.read_bytes,
+                            row.write_bytes, row.flops);
+  if (row.measured()) {
+    text += format(", \"calls\": %zu, \"median_ms\": %.6g, \"min_ms\": %.6g, \"bound_ms\": %.6g, \"share\": %.4g",
+                   row.seconds.size(), row.median() * 1e3, row.least() * 1e3,
+                   roof.bound(row.read_bytes, row.write_bytes, row.flops) * 1e3, row.share(roof));
+    text += ", \"limit\": " + quoted(roof.limit(row.read_bytes, row.write_bytes, row.flops));
+  }
+  if (!row.checked || !row.accuracy.finite) return text;
+  return text + format(", \"diff1\": %.6g, \"diff2\": %.6g, \"diff3\": %.6g, \"checked\": %lld", row.accuracy.diff1,
+                       row.accuracy.diff2, row.accuracy.diff3, static_cast<long long>(row.accuracy.checked));
+}
+
+std::string row_json(const Row& row, const Roof& roof) {
+  std::string text = "{\"operator\": " + quoted(row.op) + ", \"case\": " + quoted(row.shape) +
+                     ", \"dtype\": " + quoted(row.dtype) + ", \"backend\": " + quoted(row.backend);
+  text += format(", \"threads\": %d, \"reduced\": %s", row.threads, row.reduced ? "true" : "false");
+  text += figures_json(row, roof) + ", \"verdict\": " + quoted(verdict_name(row.verdict));
+  return text + ", \"reason\": " + quoted(row.reason) + "}";
+}
+
+}  // namespace
+
+std::string json_text(const std::vector<Row>& rows, const Machine& machine) {
+  std::string text = "{\"machine\": {\"processor\": " + quoted(processor_name()) +
+                     ", \"vectors\": " + quoted(vector_target()) + ", \"roofs\": [";
+  const char* separator = "\n  ";
+  for (const Roof& r : machine.roofs()) text += std::exchange(separator, ",\n  ") + roof_json(r);
+  text += "]},\n\"rows\": [";
+  separator = "\n  ";
+  for (const Row& row : rows) text += std::exchange(separator, ",\n  ") + row_json(row, machine.at(row.threads));
+  return text + "\n]}\n";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace bench

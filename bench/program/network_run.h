@@ -1,0 +1,19 @@
+// The main job: every selected network case on every selected backend.
+#pragma once
+
+#include "bench/engine/row.h"
+#include "bench/engine/runner.h"
+#include "bench/program/options.h"
+
+namespace bench {
+
+/// Targets for every backend and number of threads of the options.
+std::vector<Target> make_targets(const Options& options);
+
+/// Runs the selected cases; the machine is measured again on the way.
+std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine& machine);
+
+/// One line per selected case.
+std::string list_text(const Options& options);
+
+}  // namespace bench

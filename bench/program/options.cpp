@@ -1,0 +1,161 @@
+#include "bench/program/options.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "bench/machine/parallel.h"
+
+namespace bench {
+namespace {
+
+using Setter = std::function<void(Options&, const std::string&)>;
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  // A comma inside brackets belongs to the name of a case.
+  int depth = 0;
+  std::string part;
+  for (const char c : text + ",") {
+    depth += (c == '[') - (c == ']');
+    if (c != ',' || depth > 0) {
+      part += c;
+    } else if (!part.empty()) {
+      parts.push_back(std::move(part));
+      part.clear();
+    }
+  }
+  if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+double number(const std::string& text, double least) {
+  std::size_t used = 0;
+  double value = least - 1;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || value < least) throw std::invalid_argument("\"" + text + "\" is not a number >= allowed");
+  return value;
+}
+
+std::vector<int> thread_counts(const std::string& text) {
+  std::vector<int> counts;
+  for (const std::string& part : split(text)) counts.push_back(static_cast<int>(number(part, 1)));
+  return counts;
+}
+
+std::vector<mluOpDataType_t> dtypes(const std::string& text) {
+  std::vector<mluOpDataType_t> list;
+  for (const std::string& part : split(text)) {
+    if (part != "float" && part != "half") throw std::invalid_argument("dtype \"" + part + "\": want float or half");
+    list.push_back(part == "float" ? MLUOP_DTYPE_FLOAT : MLUOP_DTYPE_HALF);
+  }
+  return list;
+}
+
+const std::map<std::string, Setter>& options_with_value() {
+  static const std::map<std::string, Setter> map = {
+      {"--op", [](Options& o, const std::string& v) { o.operators = split(v); }},
+      {"--case", [](Options& o, const std::string& v) { o.cases = split(v); }},
+      {"--backend", [](Options& o, const std::string& v) { o.backends = split(v); }},
+      {"--dtype", [](Options& o, const std::string& v) { o.dtypes = dtypes(v); }},
+      {"--threads", [](Options& o, const std::string& v) { o.threads = thread_counts(v); }},
+      {"--min-time", [](Options& o, const std::string& v) { o.min_seconds = number(v, 0); }},
+      {"--repetitions", [](Options& o, const std::string& v) { o.repetitions = static_cast<int>(number(v, 1)); }},
+      {"--json", [](Options& o, const std::string& v) { o.json = v; }},
+      {"--roofline", [](Options& o, const std::string& v) { o.roofline = v; }},
+      {"--report", [](Options& o, const std::string& v) { o.report = v; }},
+      {"--against", [](Options& o, const std::string& v) { o.against = v; }},
+  };
+  return map;
+}
+
+const std::map<std::string, Setter>& options_without_value() {
+  static const std::map<std::string, Setter> map = {
+      {"--quick", [](Options& o, const std::string&) { o.quick = true; }},
+      {"--full", [](Options& o, const std::string&) { o.full = true; }},
+      {"--no-accuracy", [](Options& o, const std::string&) { o.check = false; }},
+      {"--list", [](Options& o, const std::string&) { o.list = true; }},
+      {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
+      {"--scatter", [](Options& o, const std::string&) { o.scatter = true; }},
+      {"--sweep", [](Options& o, const std::string&) { o.sweep = true; }},
+      {"--peers", [](Options& o, const std::string&) { o.peers = true; }},
+      {"--help", [](Options& o, const std::string&) { o.help = true; }},
+      {"-h", [](Options& o, const std::string&) { o.help = true; }},
+  };
+  return map;
+}
+
+void finish(Options& o) {
+  if (o.threads.empty()) o.threads = {available_cpus()};
+  if (o.backends.empty()) throw std::invalid_argument("--backend names none");
+  if (o.dtypes.empty()) throw std::invalid_argument("--dtype names none");
+  if (!o.quick) return;
+  o.min_seconds = std::min(o.min_seconds, 0.02);
+  o.repetitions = 1;
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i], value;
+    const std::size_t equals = name.find('=');
+    if (name.starts_with("--benchmark_")) {
+      options.benchmark_flags.push_back(name);
+      continue;
+    }
+    if (equals != std::string::npos) value = name.substr(equals + 1);
+    name = name.substr(0, equals);
+    if (const auto flag = options_without_value().find(name); flag != options_without_value().end()) {
+      flag->second(options, value);
+      continue;
+    }
+    const auto option = options_with_value().find(name);
+    if (option == options_with_value().end()) throw std::invalid_argument("unknown option " + name + " (see --help)");
+    if (equals == std::string::npos && ++i == argc) throw std::invalid_argument(name + " wants a value");
+    option->second(options, equals == std::string::npos ? argv[i] : value);
+  }
+  finish(options);
+  return options;
+}
+
+const char* help_text() {
+  return R"(usage: ./run bench [options]
+Runs the network-scale cases of the ten operators through the C API, measures this machine, judges every result
+against a double-precision reference and prints one table. Exit status: 0 when all verdicts hold, 1 when not,
+2 when the command line is wrong.
+
+  --op PART,..        operators whose name contains one of the parts
+  --case PART,..      cases whose name contains one of the parts, e.g. '[2,25,38'
+  --backend NAME,..   default: cpu,mlu_emu
+  --dtype float,half  default: both
+  --threads N,..      default: all CPUs of this process
+  --quick             small cases, one short repetition each
+  --full              emulated backends run the cases unreduced (takes long)
+  --no-accuracy       times only
+  --min-time S        seconds of calls per repetition (0.1)   --repetitions N  (3)
+  --json FILE         the rows as JSON
+  --roofline FILE     plot of all rows under the measured roof, .svg (.png where rsvg-convert is installed)
+  --list              names of the cases
+studies, each instead of the table:
+  --scaling           1, 2, 4 .. threads
+  --scatter           the four scatter-add gradients: owner against atomic, from few hot rows to spread out
+  --sweep             how the cost grows with each dimension
+  --peers             PyTorch compositions beside it, where torch can be imported
+  --against REV       another git revision of the library, alternating with this one
+  --report FILE       everything that docs/performance.md shows, as Markdown, with FILE's .svg beside it
+)";
+}
+
+bool selected(const std::vector<std::string>& parts, const std::string& name) {
+  const auto inside = [&](const std::string& part) { return name.find(part) != std::string::npos; };
+  return parts.empty() || std::any_of(parts.begin(), parts.end(), inside);
+}
+
+}  // namespace bench
