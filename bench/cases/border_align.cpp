@@ -40,23 +40,6 @@ TouchedPixels touch(const BorderAlignSizes& s, const std::vector<float>& boxes) 
   return touched;
 }
 
-// The value of one sample, from a problem that holds only that element's channel and box: cheap to decode.
-double sample_value(const mluopsBorderAlignShape& s, const Inputs& in, Coordinates coordinates, std::int64_t i,
-                    int choice) {
-  if (choice < 0 || choice > s.pool_size) return std::numeric_limits<double>::quiet_NaN();
-  const std::int64_t channel = i / s.c % 4 * s.c + i % s.c, border = i / s.c % 4, box = i / s.c / 4;
-  std::vector<float> map(static_cast<std::size_t>(s.h * s.w * 4)), corners(4);
-  for (std::int64_t p = 0; p < s.h * s.w; ++p) {
-    const std::int64_t from = (box / s.k * s.h * s.w + p) * 4 * s.c + channel;
-    map[static_cast<std::size_t>(p * 4 + border)] = static_cast<float>(element(s.dtype, in[0], from));
-  }
-  for (std::int64_t j = 0; j < 4; ++j) {
-    corners[static_cast<std::size_t>(j)] = static_cast<float>(element(s.dtype, in[1], 4 * box + j));
-  }
-  const mluopsBorderAlignShape small = {MLUOP_DTYPE_FLOAT, 1, s.h, s.w, 1, 1, s.pool_size};
-  return ref::border_align_sample({small, map.data(), corners.data(), nullptr, nullptr}, border, choice, coordinates);
-}
-
 void set_forward(Case& c, const BorderAlignSizes& s) {
   c.call = [s](mluOpHandle_t handle, const std::vector<Argument>& t) {
     return mluOpBorderAlignForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, s.pool, t[2].desc, t[2].data,
@@ -67,8 +50,12 @@ void set_forward(Case& c, const BorderAlignSizes& s) {
     ref::BorderAlignResult r = ref::border_align_forward({shape, in[0], in[1], nullptr, nullptr}, coordinates);
     return std::vector<Values>{std::move(r.output), Values(r.argmax.begin(), r.argmax.end())};
   };
-  c.sample = [shape](const Inputs& in, Coordinates coordinates, std::int64_t i, int choice) {
-    return sample_value(shape, in, coordinates, i, choice);
+  c.samples = [shape](const Inputs& in, Coordinates coordinates) -> SampleValue {
+    const mluopsBorderAlignForwardProblem problem = {shape, in[0], in[1], nullptr, nullptr};
+    return
+        [pool = shape.pool_size, values = ref::BorderAlignSamples(problem, coordinates)](std::int64_t i, int choice) {
+          return choice >= 0 && choice <= pool ? values(i, choice) : std::numeric_limits<double>::quiet_NaN();
+        };
   };
 }
 

@@ -66,9 +66,10 @@ double unit_random(std::uint64_t seed, std::int64_t i) {
 }
 
 std::string bracketed(const std::vector<std::int64_t>& dims) {
-  std::string text;
-  for (const std::int64_t d : dims) text += (text.empty() ? "[" : ",") + std::to_string(d);
-  return text + "]";
+  std::string text = "[";
+  for (const std::int64_t d : dims) text.append(std::to_string(d)).append(",");
+  text.back() = ']';
+  return text;
 }
 
 Fill uniform(double low, double high, std::uint64_t seed) {

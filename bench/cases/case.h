@@ -50,6 +50,9 @@ using mluops::reference::Values;
 /// The inputs' bytes, in the order of the input tensors.
 using Inputs = std::vector<const void*>;
 
+/// Value in double of sample `choice` of output element i; NaN when there is no such sample.
+using SampleValue = std::function<double(std::int64_t i, int choice)>;
+
 struct Case {
   std::string op;     ///< as in the backend ABI, e.g. "carafe_forward"
   std::string shape;  ///< e.g. "[2,25,38,256] k5 g1 s2"
@@ -60,8 +63,8 @@ struct Case {
   std::function<mluOpStatus_t(mluOpHandle_t, const std::vector<Argument>&)> call;
   /// Outputs in double, in the order of the output tensors.
   std::function<std::vector<Values>(const Inputs&, Coordinates)> reference;
-  /// Operators with an integer output choose among samples: value in double of sample `choice` for output element i.
-  std::function<double(const Inputs&, Coordinates, std::int64_t i, int choice)> sample;
+  /// Operators with an integer output choose among samples: gives the value of sample `choice` for output element i.
+  std::function<SampleValue(const Inputs&, Coordinates)> samples;
 
   double read_bytes() const;   ///< every input once, only its touched share
   double write_bytes() const;  ///< every output once

@@ -56,13 +56,13 @@ NetworkCase network_case(const char* operators, Sizes sizes, Make make) {
 }
 
 void add_carafe(std::vector<NetworkCase>& list) {
-  for (const auto [h, w] : {std::pair{25, 38}, {50, 76}, {100, 152}}) {
+  for (const auto& [h, w] : {std::pair{25, 38}, {50, 76}, {100, 152}}) {
     list.push_back(network_case("carafe", CarafeSizes{2, h, w, 256}, make_carafe));
   }
 }
 
 void add_psamask(std::vector<NetworkCase>& list) {
-  for (const auto [size, mask] : {std::pair{30, 59}, {49, 97}, {60, 119}}) {
+  for (const auto& [size, mask] : {std::pair{30, 59}, {49, 97}, {60, 119}}) {
     for (const int type : {0, 1}) {
       list.push_back(network_case("psamask", PsamaskSizes{2, size, size, mask, mask, type}, make_psamask));
       list.back().has_half = false;

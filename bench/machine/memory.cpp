@@ -56,7 +56,8 @@ std::int64_t last_level_cache() {
     const std::string cache = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index3/";
     const std::string sharers = CPU_ISSET(cpu, &allowed) ? first_word(cache + "shared_cpu_list") : "";
     if (sharers.empty() || !seen.insert(sharers).second) continue;
-    bytes += std::stoll("0" + first_word(cache + "size")) * 1024;
+    const std::string size = first_word(cache + "size");  // e.g. 32768K
+    if (!size.empty()) bytes += std::stoll(size) * 1024;
   }
   return bytes > 0 ? bytes : std::int64_t{32} << 20;  // unknown: assume a large one
 }

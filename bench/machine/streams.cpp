@@ -48,7 +48,9 @@ void Copy(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, std::size_t n)
 float FmaChains(std::int64_t rounds, double* flops) {
   const hn::ScalableTag<float> d;
   const auto x = hn::Set(d, 0.999f), y = hn::Set(d, 0.001f);
-  auto a = hn::Zero(d), b = a, c = a, e = a, f = a, g = a, h = a, i = a, j = a, k = a;
+  // Different starts: equal chains would be computed once.
+  auto a = hn::Set(d, 0.0f), b = hn::Set(d, 0.1f), c = hn::Set(d, 0.2f), e = hn::Set(d, 0.3f), f = hn::Set(d, 0.4f);
+  auto g = hn::Set(d, 0.5f), h = hn::Set(d, 0.6f), i = hn::Set(d, 0.7f), j = hn::Set(d, 0.8f), k = hn::Set(d, 0.9f);
   for (std::int64_t r = 0; r < rounds; ++r) {
     a = hn::MulAdd(a, x, y);
     b = hn::MulAdd(b, x, y);
