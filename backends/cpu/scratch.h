@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace mluops::cpu {
 
@@ -46,5 +47,16 @@ class Carver {
   std::byte* base_;
   std::int64_t used_ = 0;
 };
+
+/// A struct of arrays out of one block: Arrays(Carver&, args...) takes them. nullopt when there is no memory.
+template <class Arrays, class... Args>
+std::optional<Arrays> carve(Scratch& scratch, const Args&... args) {
+  Carver measure;
+  static_cast<void>(Arrays(measure, args...));
+  std::byte* const block = scratch.reserve(measure.bytes());
+  if (block == nullptr) return std::nullopt;
+  Carver cut(block);
+  return Arrays(cut, args...);
+}
 
 }  // namespace mluops::cpu

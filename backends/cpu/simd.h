@@ -127,6 +127,23 @@ HWY_INLINE void store(hn::Vec<D> v, D d, Half* HWY_RESTRICT p) {
 #endif
 }
 
+/// As store, past the caches; p is aligned to the vector it becomes in memory. Whole vectors only.
+template <class T, class D>
+HWY_INLINE void stream(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
+  if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
+    hn::Stream(v, d, p);
+  } else {
+#if HWY_TARGET <= HWY_AVX2  // at least half a vector of 32 bytes
+    const hn::Rebind<std::uint16_t, D> du16;
+    HWY_ALIGN T narrow[hn::MaxLanes(d)];
+    store(v, d, narrow);
+    hn::Stream(hn::Load(du16, &narrow->bits), du16, &p->bits);
+#else
+    store(v, d, p);
+#endif
+  }
+}
+
 // ---- loops over a row ------------------------------------------------------------------------
 
 /// f(d, i) for vectors that cover elements [0, n): whole vectors, then of at most 4 lanes, then single lanes. No

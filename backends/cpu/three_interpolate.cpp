@@ -1,14 +1,518 @@
+// ThreeInterpolate: every output point is a weighted sum of three input points, the same three for all channels.
+//
+// Gathering along a feature row costs three random reads per element. Turned round, [C, M] to [M, a cache line of
+// channels], one point is one line: three reads serve 16 channels, whatever M and N are. The turned block stays in the
+// first or second cache; features, output and their gradients each cross the memory bus once.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/three_interpolate.cpp"
+#include <hwy/foreach_target.h>
+
 #include "backends/cpu/operators.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+#include "backends/cpu/simd.h"
+#include "backends/cpu/transpose.h"
+#include "common/shape.h"
 
-namespace mluops::cpu {
+#ifndef MLUOPS_CPU_THREE_INTERPOLATE_ONCE_
+#define MLUOPS_CPU_THREE_INTERPOLATE_ONCE_
+namespace mluops::cpu::three_interpolate {
 
-mluOpStatus_t three_interpolate_forward(Context&, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem&) {
-  return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "not provided yet");
+using Shape = mluopsThreeInterpolateShape;
+
+/// Output larger than this leaves the caches before anyone reads it: write past them.
+constexpr std::int64_t kStreamBytes = std::int64_t{12} << 20;
+/// Points whose neighbours the row-wise path widens and checks at once.
+constexpr std::int64_t kPointsAtOnce = 256;
+/// Cost in nanoseconds of one element of a block: interpolated, turned, and gathered one by one.
+constexpr double kBlockNs = 0.15, kTurnNs = 0.15, kGatherNs = 1.5;
+
+/// Channels of a block: one cache line of sums.
+template <class A>
+constexpr std::int64_t kBlock = 64 / sizeof(A);
+
+/// Turning M points pays when a good part of them is used, by more than a few channels.
+template <class A>
+bool turn_pays(const Shape& s) {
+  const double blocks = static_cast<double>(ceil_div(s.c, kBlock<A>)) * static_cast<double>(kBlock<A>);
+  const double turned = blocks * (static_cast<double>(s.m) * kTurnNs + static_cast<double>(s.n) * kBlockNs);
+  return turned < static_cast<double>(s.c) * static_cast<double>(s.n) * kGatherNs;
 }
 
-mluOpStatus_t three_interpolate_backward(Context&, const mluopsCall& call,
-                                         const mluopsThreeInterpolateBackwardProblem&) {
-  return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "not provided yet");
+/// Neighbours of all points, range-checked and widened: an index outside [0, M-1] becomes M, a row of its own.
+template <class A>
+struct Neighbours {
+  std::uint32_t* rows;  ///< [B, N, 3]
+  A* weights;           ///< [B, N, 3]; 0 where the row is M
+
+  Neighbours(Carver& carver, const Shape& s)
+      : rows(carver.take<std::uint32_t>(s.b * s.n * 3)), weights(carver.take<A>(s.b * s.n * 3)) {}
+};
+
+/// The working block of a call.
+template <class A>
+struct Arrays {
+  Neighbours<A> near;
+  A* blocks;  ///< [block_count, M + 1, kBlock]
+
+  Arrays(Carver& carver, const Shape& s, std::int64_t block_count)
+      : near(carver, s), blocks(carver.take<A>(block_count * (s.m + 1) * kBlock<A>)) {}
+};
+
+/// How the work is cut: one item is a block of channels of one image, or one of `parts` runs of its points.
+template <class A>
+struct Cut {
+  std::int64_t blocks, parts, points;
+
+  Cut(const Shape& s, std::int64_t wanted_items)
+      : blocks(ceil_div(s.c, kBlock<A>)),
+        parts(std::clamp<std::int64_t>(wanted_items / (s.b * blocks), 1, 1 + s.n / (4 * s.m + 1024))),
+        points(round_up(ceil_div(s.n, parts), 64)) {}
+  std::int64_t items(const Shape& s) const { return s.b * blocks * parts; }
+};
+
+}  // namespace mluops::cpu::three_interpolate
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+namespace {
+using three_interpolate::Arrays;
+using three_interpolate::Cut;
+using three_interpolate::kBlock;
+using three_interpolate::Neighbours;
+using three_interpolate::Shape;
+
+/// Widens `count` weights and checks their indices.
+template <class T>
+void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw, std::int64_t count,
+                      std::uint32_t* HWY_RESTRICT rows, Acc<T>* HWY_RESTRICT weights) {
+  load_row(raw, weights, count);
+  const auto outside = static_cast<std::uint32_t>(m);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::uint32_t>(indices[i]);
+    const bool inside = index < outside;
+    rows[i] = inside ? index : outside;
+    weights[i] = inside ? weights[i] : 0;
+  }
+}
+
+template <class T>
+void check_all_neighbours(const Context& context, const mluopsCall& call, const Shape& s, const std::int32_t* indices,
+                          const T* raw, const Neighbours<Acc<T>>& to) {
+  const Loop loop(context, call, s.b * s.n, 2.0);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    check_neighbours(s.m, indices + 3 * begin, raw + 3 * begin, 3 * (end - begin), to.rows + 3 * begin,
+                     to.weights + 3 * begin);
+  });
+}
+
+// ---- blocks: [channels, points] rows of T <-> [points, kBlock] sums ----------------------------
+
+/// The rows of one block of channels: `channels` of them, `pitch` elements apart.
+template <class T>
+struct Rows {
+  T* first;
+  std::int64_t pitch, channels;
+};
+
+/// Loads points [i, i + lanes) of channels [c, c + lanes), zero beyond the block, and turns them: v[k] is point i + k.
+template <class T>
+HWY_INLINE void load_turned(const Rows<const T>& rows, std::int64_t c, std::int64_t i, hn::Vec<FullTag<T>>* v) {
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<Acc<T>>;
+  const T* row = rows.first + c * rows.pitch + i;
+  if (c + lanes <= rows.channels) {
+    HWY_UNROLL(16)
+    for (int k = 0; k < lanes; ++k, row += rows.pitch) v[k] = load(d, row);
+  } else {
+    for (int k = 0; k < lanes; ++k, row += rows.pitch) v[k] = c + k < rows.channels ? load(d, row) : hn::Zero(d);
+  }
+  transpose_square<Acc<T>>(v);
+}
+
+/// As load_turned for the last, fewer than lanes, points.
+template <class T>
+void load_turned_tail(const Rows<const T>& rows, std::int64_t c, std::int64_t i, std::int64_t points,
+                      hn::Vec<FullTag<T>>* v) {
+  constexpr std::int64_t lanes = kLanes<Acc<T>>;
+  HWY_ALIGN Acc<T> square[lanes * lanes] = {};
+  for (std::int64_t k = 0; k < std::min(lanes, rows.channels - c); ++k) {
+    for (std::int64_t j = 0; j < points; ++j) square[k * lanes + j] = to_acc(rows.first[(c + k) * rows.pitch + i + j]);
+  }
+  for (std::int64_t k = 0; k < lanes; ++k) v[k] = hn::Load(FullTag<T>(), square + k * lanes);
+  transpose_square<Acc<T>>(v);
+}
+
+/// Turns v (a vector per point) and stores it as points [i, i + lanes) of channels [c, c + lanes) of the block.
+template <bool kStream, class T>
+HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, const Rows<T>& rows) {
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<Acc<T>>;
+  transpose_square<Acc<T>>(v);
+  T* row = rows.first + c * rows.pitch + i;
+  const int count = static_cast<int>(std::min<std::int64_t>(lanes, rows.channels - c));
+  const auto put = [&](int k) HWY_ATTR {
+    if constexpr (kStream) {
+      stream(v[k], d, row + k * rows.pitch);
+    } else {
+      store(v[k], d, row + k * rows.pitch);
+    }
+  };
+  if (count == lanes) {
+    HWY_UNROLL(16)
+    for (int k = 0; k < lanes; ++k) put(k);
+  } else {
+    for (int k = 0; k < count; ++k) put(k);
+  }
+}
+
+template <class T>
+void store_turned_tail(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, std::int64_t points,
+                       const Rows<T>& rows) {
+  constexpr std::int64_t lanes = kLanes<Acc<T>>;
+  HWY_ALIGN Acc<T> square[lanes * lanes];
+  transpose_square<Acc<T>>(v);
+  for (std::int64_t k = 0; k < lanes; ++k) hn::Store(v[k], FullTag<T>(), square + k * lanes);
+  for (std::int64_t k = 0; k < std::min(lanes, rows.channels - c); ++k) {
+    for (std::int64_t j = 0; j < points; ++j) {
+      rows.first[(c + k) * rows.pitch + i + j] = from_acc<T>(square[k * lanes + j]);
+    }
+  }
+}
+
+/// f(i, points) over [begin, end) in runs of lanes points, the last one shorter. f is told whether the run is whole.
+template <class A, class F>
+HWY_INLINE void for_squares(std::int64_t begin, std::int64_t end, F&& f) {
+  constexpr std::int64_t lanes = kLanes<A>;
+  std::int64_t i = begin;
+  for (; i + lanes <= end; i += lanes) f(std::true_type(), i, lanes);
+  if (i < end) f(std::false_type(), i, end - i);
+}
+
+/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero.
+template <class T>
+void turn_in(const Rows<const T>& rows, std::int64_t m, Acc<T>* block) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  for (std::int64_t c = 0; c < kBlock<A>; c += kLanes<A>) {
+    for_squares<A>(0, m, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
+      hn::Vec<FullTag<T>> v[kLanes<A>];
+      if constexpr (whole) {
+        load_turned(rows, c, i, v);
+      } else {
+        load_turned_tail(rows, c, i, points, v);
+      }
+      for (std::int64_t k = 0; k < points; ++k) hn::Store(v[k], d, block + (i + k) * kBlock<A> + c);
+    });
+  }
+  std::fill_n(block + m * kBlock<A>, kBlock<A>, A{0});
+}
+
+/// rows from block[point, kBlock].
+template <class T>
+void turn_out(const Acc<T>* block, std::int64_t m, const Rows<T>& rows) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  for (std::int64_t c = 0; c < std::min(rows.channels, kBlock<A>); c += kLanes<A>) {
+    for_squares<A>(0, m, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
+      hn::Vec<FullTag<T>> v[kLanes<A>];
+      for (std::int64_t k = 0; k < kLanes<A>; ++k) {
+        v[k] = k < points ? hn::Load(d, block + (i + k) * kBlock<A> + c) : hn::Zero(d);
+      }
+      if constexpr (whole) {
+        store_turned<false>(v, c, i, rows);
+      } else {
+        store_turned_tail(v, c, i, points, rows);
+      }
+    });
+  }
+}
+
+// ---- forward ---------------------------------------------------------------------------------
+
+/// Points [begin, end) of one block of channels. rows and weights are those of the image's point 0.
+template <bool kStream, class T>
+void interpolate_block(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
+                       const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end, const Rows<T>& out) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  const std::int64_t used = std::min(out.channels, kBlock<A>);
+  for_squares<A>(begin, end, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
+    for (std::int64_t c = 0; c < used; c += kLanes<A>) {
+      hn::Vec<FullTag<T>> v[kLanes<A>];
+      const auto point = [&](std::int64_t k) HWY_ATTR {
+        const std::uint32_t* const row = rows + 3 * (i + k);
+        const A* const w = weights + 3 * (i + k);
+        const auto neighbour = [&](int j)
+                                   HWY_ATTR { return hn::Load(d, block + std::int64_t{row[j]} * kBlock<A> + c); };
+        auto sum = hn::Mul(hn::Set(d, w[0]), neighbour(0));
+        sum = hn::MulAdd(hn::Set(d, w[1]), neighbour(1), sum);
+        return hn::MulAdd(hn::Set(d, w[2]), neighbour(2), sum);
+      };
+      if constexpr (whole) {
+        HWY_UNROLL(16)
+        for (int k = 0; k < kLanes<A>; ++k) v[k] = point(k);
+        store_turned<kStream>(v, c, i, out);
+      } else {
+        for (int k = 0; k < kLanes<A>; ++k) v[k] = k < points ? point(k) : hn::Zero(d);
+        store_turned_tail(v, c, i, points, out);
+      }
+    }
+  });
+}
+
+/// Whether whole vectors of every output row may be streamed.
+template <class T>
+bool may_stream(const Shape& s, const void* out) {
+  const auto row = s.n * static_cast<std::int64_t>(sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row % 64 == 0 &&
+         s.b * s.c * row >= three_interpolate::kStreamBytes;
+}
+
+template <class T>
+mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Cut<A> cut(s, 4 * call.threads);
+  const double points_ns = static_cast<double>(cut.points) * three_interpolate::kBlockNs +
+                           static_cast<double>(s.m / cut.parts) * three_interpolate::kTurnNs;
+  const Loop loop(context, call, cut.items(s), static_cast<double>(kBlock<A>) * points_ns);
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
+  if (!arrays) return no_memory(call);
+  const Neighbours<A>& near = arrays->near;
+  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
+
+  const bool streams = may_stream<T>(s, p.output);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    A* const block = arrays->blocks + slot * (s.m + 1) * kBlock<A>;
+    std::int64_t turned = -1;
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
+      const std::int64_t channels = std::min(s.c - c, kBlock<A>), row = b * s.c + c;
+      if (turned != which) {
+        turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
+      }
+      turned = which;
+      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
+      const std::int64_t last = std::min(s.n, first + cut.points);
+      const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
+      const auto run = streams ? interpolate_block<true, T> : interpolate_block<false, T>;
+      run(block, near.rows + 3 * b * s.n, near.weights + 3 * b * s.n, first, last, out);
+    }
+    if (streams) stream_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+HWY_INLINE Acc<T> widen(const T* p) {
+  const hn::CappedTag<Acc<T>, 1> d1;
+  return hn::GetLane(load(d1, p));
+}
+
+/// For few channels, or few points among many: element by element, indices and weights read once for all channels.
+template <class T>
+mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
+  using A = Acc<T>;
+  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
+  const Shape& s = p.shape;
+  const std::int64_t runs = ceil_div(s.n, at_once);
+  const double run_ns =
+      static_cast<double>(std::min(s.n, at_once)) * (2.0 + three_interpolate::kGatherNs * static_cast<double>(s.c));
+  const Loop loop(context, call, s.b * runs, run_ns);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    std::uint32_t rows[3 * at_once];
+    A weights[3 * at_once];
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
+      const std::int64_t near = 3 * (b * s.n + n);
+      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      for (std::int64_t c = 0; c < s.c; ++c) {
+        const T* const features = static_cast<const T*>(p.features) + (b * s.c + c) * s.m;
+        T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;
+        const auto term = [&](std::int64_t i)
+                              HWY_ATTR { return rows[i] < s.m ? weights[i] * widen(features + rows[i]) : A{0}; };
+        for (std::int64_t i = 0; i < points; ++i) {
+          out[i] = from_acc<T>(term(3 * i) + term(3 * i + 1) + term(3 * i + 2));
+        }
+      }
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
+  return three_interpolate::turn_pays<Acc<T>>(p.shape) ? forward_by_blocks<T>(context, call, p)
+                                                       : forward_by_rows<T>(context, call, p);
+}
+
+// ---- backward --------------------------------------------------------------------------------
+
+/// Adds points [begin, end) of one block of channels into sums[point, kBlock], in order of the points.
+template <class T>
+void scatter_block(const Rows<const T>& grad_output, const std::uint32_t* HWY_RESTRICT rows,
+                   const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end,
+                   Acc<T>* HWY_RESTRICT sums) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  const std::int64_t used = std::min(grad_output.channels, kBlock<A>);
+  for_squares<A>(begin, end, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
+    for (std::int64_t c = 0; c < used; c += kLanes<A>) {
+      hn::Vec<FullTag<T>> v[kLanes<A>];
+      if constexpr (whole) {
+        load_turned(grad_output, c, i, v);
+      } else {
+        load_turned_tail(grad_output, c, i, points, v);
+      }
+      const auto add = [&](std::int64_t k) HWY_ATTR {
+        for (int j = 0; j < 3; ++j) {
+          A* const sum = sums + std::int64_t{rows[3 * (i + k) + j]} * kBlock<A> + c;
+          hn::Store(hn::MulAdd(hn::Set(d, weights[3 * (i + k) + j]), v[k], hn::Load(d, sum)), d, sum);
+        }
+      };
+      if constexpr (whole) {
+        HWY_UNROLL(16)
+        for (int k = 0; k < kLanes<A>; ++k) add(k);
+      } else {
+        for (std::int64_t k = 0; k < points; ++k) add(k);
+      }
+    }
+  });
+}
+
+/// grad_features of every block of channels has one owner. Where there are fewer blocks than threads could use, the
+/// points are cut into parts, as many as the shape says, whose sums are added in order afterwards.
+template <class T>
+mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Cut<A> cut(s, 32);
+  const std::int64_t size = (s.m + 1) * kBlock<A>;
+  const double item_ns = static_cast<double>(kBlock<A>) *
+                         (static_cast<double>(cut.points) * 2 + static_cast<double>(s.m)) * three_interpolate::kBlockNs;
+  const Loop loop(context, call, cut.items(s), item_ns);
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.parts == 1 ? loop.slots() : cut.items(s));
+  if (!arrays) return no_memory(call);
+  const Neighbours<A>& near = arrays->near;
+  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
+
+  const auto gradient = [&](std::int64_t which) {
+    const std::int64_t c = which % cut.blocks * kBlock<A>, row = which / cut.blocks * s.c + c;
+    return Rows<T>{static_cast<T*>(p.grad_features) + row * s.m, s.m, std::min(s.c - c, kBlock<A>)};
+  };
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
+      A* const sums = arrays->blocks + size * (cut.parts == 1 ? slot : item);
+      std::fill_n(sums, size, A{0});
+      const Rows<const T> in{static_cast<const T*>(p.grad_output) + (b * s.c + c) * s.n, s.n,
+                             std::min(s.c - c, kBlock<A>)};
+      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
+      scatter_block(in, near.rows + 3 * b * s.n, near.weights + 3 * b * s.n, first, std::min(s.n, first + cut.points),
+                    sums);
+      if (cut.parts == 1) turn_out(sums, s.m, gradient(which));
+    }
+  });
+  if (cut.parts == 1) return MLUOP_STATUS_SUCCESS;
+  const Loop merge(context, call, s.b * cut.blocks, static_cast<double>(size * cut.parts) * 0.1);
+  merge.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t which = begin; which < end; ++which) {
+      A* const sums = arrays->blocks + which * cut.parts * size;
+      for (std::int64_t part = 1; part < cut.parts; ++part) axpy<A>(1, sums + part * size, sums, size);
+      turn_out(sums, s.m, gradient(which));
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// Tasks over runs of points of one row; every task adds into the whole row of M sums.
+template <class T>
+mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
+                                  const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
+  const Shape& s = p.shape;
+  const std::int64_t total = s.b * s.c * s.m, runs = ceil_div(s.n, at_once);
+  A* sums = nullptr;
+  if constexpr (kAddsInPlace<T>) {
+    sums = static_cast<A*>(p.grad_features);
+  } else {
+    sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
+  }
+  if (sums == nullptr) return no_memory(call);
+  Loop(context, call, total, 0.1).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    std::fill(sums + begin, sums + end, A{0});
+  });
+  const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.n, at_once) * s.c) * 20.0);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    std::uint32_t rows[3 * at_once];
+    A weights[3 * at_once];
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
+      const std::int64_t near = 3 * (b * s.n + n);
+      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      for (std::int64_t c = b * s.c; c < (b + 1) * s.c; ++c) {
+        const T* const grad = static_cast<const T*>(p.grad_output) + c * s.n + n;
+        for (std::int64_t i = 0; i < 3 * points; ++i) {
+          if (rows[i] < s.m) atomic_add(sums + c * s.m + rows[i], weights[i] * widen(grad + i / 3));
+        }
+      }
+    }
+  });
+  if constexpr (!kAddsInPlace<T>) {
+    Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+      store_row(sums + begin, static_cast<T*>(p.grad_features) + begin, end - begin);
+    });
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateBackwardProblem& p) {
+  // A compare-and-swap per element never beats a plain addition to a row somebody owns.
+  return choose_scatter(context, call, false) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
+                                                                  : backward_by_owner<T>(context, call, p);
+}
+
+mluOpStatus_t run_three_interpolate_forward(Context& context, const mluopsCall& call,
+                                            const mluopsThreeInterpolateForwardProblem& p) {
+  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
+  const bool known = with_element(
+      p.shape.dtype, [&](auto tag) HWY_ATTR { status = forward<typename decltype(tag)::type>(context, call, p); });
+  return known ? status : dtype_not_supported(call);
+}
+
+mluOpStatus_t run_three_interpolate_backward(Context& context, const mluopsCall& call,
+                                             const mluopsThreeInterpolateBackwardProblem& p) {
+  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
+  const bool known = with_element(
+      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
+  return known ? status : dtype_not_supported(call);
+}
+
+}  // namespace
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+HWY_EXPORT(run_three_interpolate_forward);
+HWY_EXPORT(run_three_interpolate_backward);
+
+mluOpStatus_t three_interpolate_forward(Context& context, const mluopsCall& call,
+                                        const mluopsThreeInterpolateForwardProblem& p) {
+  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_forward)(context, call, p);
+}
+
+mluOpStatus_t three_interpolate_backward(Context& context, const mluopsCall& call,
+                                         const mluopsThreeInterpolateBackwardProblem& p) {
+  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_backward)(context, call, p);
 }
 
 }  // namespace mluops::cpu
+#endif

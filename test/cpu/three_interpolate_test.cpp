@@ -1,0 +1,176 @@
+// ThreeInterpolate of the cpu backend against its definition in double.
+#include <limits>
+
+#include "test/cpu/support.h"
+
+namespace mluops::cpu::test {
+namespace {
+
+struct Case {
+  std::int64_t b, c, m, n;
+};
+
+/// Squares of every size, tails in every direction, few channels, few points among many, one block with many points.
+const Case kCases[] = {{1, 1, 1, 1},    {2, 3, 7, 5},    {2, 16, 64, 96},  {1, 17, 33, 129},   {3, 33, 5, 70},
+                       {2, 1, 40, 300}, {1, 2, 500, 10}, {1, 40, 900, 20}, {1, 5, 16, 20'000}, {2, 64, 17, 64}};
+
+template <class T>
+double value(const std::vector<T>& v, std::int64_t i) {
+  return static_cast<double>(to_acc(v[static_cast<std::size_t>(i)]));
+}
+
+template <class T>
+struct Data {
+  explicit Data(const Case& k)
+      : shape{dtype_of<T>(), k.b, k.c, k.m, k.n},
+        features(random_values<T>(k.b * k.c * k.m, 1)),
+        weights(random_values<T>(k.b * k.n * 3, 2)),
+        grad_output(random_values<T>(k.b * k.c * k.n, 3)),
+        indices(weights.size()) {
+    std::mt19937 engine(4);
+    // A few fall outside [0, M-1], near and far; what their weight says must not matter.
+    std::uniform_int_distribution<std::int64_t> near(-1, k.m);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      indices[i] = static_cast<std::int32_t>(near(engine));
+      if (i % 37 == 5) indices[i] = i % 2 ? std::numeric_limits<std::int32_t>::min() : 1 << 30;
+      if (indices[i] < 0 || indices[i] >= k.m) std::memset(static_cast<void*>(&weights[i]), 0xff, sizeof(T));
+    }
+  }
+
+  /// f(feature element, output element, weight) for each term of the sums.
+  template <class F>
+  void for_each_term(F f) const {
+    for (std::int64_t b = 0; b < shape.b; ++b) {
+      for (std::int64_t i = 3 * b * shape.n; i < 3 * (b + 1) * shape.n; ++i) {
+        const std::int64_t index = indices[static_cast<std::size_t>(i)];
+        if (index < 0 || index >= shape.m) continue;
+        for (std::int64_t c = b * shape.c; c < (b + 1) * shape.c; ++c) {
+          f(c * shape.m + index, c * shape.n + i / 3 % shape.n, value(weights, i));
+        }
+      }
+    }
+  }
+
+  mluopsThreeInterpolateShape shape;
+  std::vector<T> features, weights, grad_output;
+  std::vector<std::int32_t> indices;
+};
+
+template <class T>
+std::vector<T> forward(const Data<T>& data, Backend& backend) {
+  auto output = poisoned<T>(data.shape.b * data.shape.c * data.shape.n);
+  const mluopsThreeInterpolateForwardProblem problem{data.shape, data.features.data(), data.indices.data(),
+                                                     data.weights.data(), output.data()};
+  EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, problem), MLUOP_STATUS_SUCCESS) << last_error;
+  return output;
+}
+
+template <class T>
+std::vector<T> backward(const Data<T>& data, Backend& backend) {
+  auto gradient = poisoned<T>(data.shape.b * data.shape.c * data.shape.m);
+  const mluopsThreeInterpolateBackwardProblem problem{data.shape, data.grad_output.data(), data.indices.data(),
+                                                      data.weights.data(), gradient.data()};
+  EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_backward, problem), MLUOP_STATUS_SUCCESS) << last_error;
+  return gradient;
+}
+
+template <class T>
+void check_forward(const Data<T>& data, const std::vector<T>& output) {
+  std::vector<double> want(output.size()), scale(output.size());
+  data.for_each_term([&](std::int64_t in, std::int64_t out, double w) {
+    want[static_cast<std::size_t>(out)] += w * value(data.features, in);
+    scale[static_cast<std::size_t>(out)] += std::abs(w * value(data.features, in));
+  });
+  expect_close(output, want, scale, 4);
+}
+
+template <class T>
+void check_backward(const Data<T>& data, const std::vector<T>& gradient) {
+  std::vector<double> want(gradient.size()), scale(gradient.size());
+  data.for_each_term([&](std::int64_t in, std::int64_t out, double w) {
+    want[static_cast<std::size_t>(in)] += w * value(data.grad_output, out);
+    scale[static_cast<std::size_t>(in)] += std::abs(w * value(data.grad_output, out));
+  });
+  expect_close(gradient, want, scale, 3.0 * static_cast<double>(data.shape.n) + 2);
+}
+
+const char* const kLevels[] = {"sse2", "sse4", "avx2", "avx3"};
+
+template <class T>
+class ThreeInterpolate : public testing::Test {};
+using Elements = testing::Types<Half, Bfloat16, float, double>;
+TYPED_TEST_SUITE(ThreeInterpolate, Elements);
+
+TYPED_TEST(ThreeInterpolate, MatchesItsDefinitionAtEveryLevel) {
+  for (const Case& k : kCases) {
+    SCOPED_TRACE(testing::Message() << k.b << "x" << k.c << "x" << k.m << "->" << k.n);
+    const Data<TypeParam> data(k);
+    for (const char* level : kLevels) {
+      SCOPED_TRACE(level);
+      Backend backend(2);
+      backend.option("isa", level);
+      check_forward(data, forward(data, backend));
+      check_backward(data, backward(data, backend));
+    }
+  }
+}
+
+TYPED_TEST(ThreeInterpolate, SameBitsForEveryThreadCountAndRun) {
+  for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}}) {
+    const Data<TypeParam> data(k);
+    Backend alone(1);
+    const auto output = forward(data, alone), gradient = backward(data, alone);
+    EXPECT_EQ(alone.query("last_scatter"), "owner");
+    for (int threads = 2; threads <= 16; ++threads) {
+      Backend backend(threads);
+      EXPECT_TRUE(same_bytes(output, forward(data, backend))) << threads;
+      EXPECT_TRUE(same_bytes(gradient, backward(data, backend))) << threads;
+    }
+  }
+}
+
+TYPED_TEST(ThreeInterpolate, AtomicAdditionsGiveTheSameSums) {
+  for (const Case& k : kCases) {
+    const Data<TypeParam> data(k);
+    Backend backend(3);
+    backend.option("scatter", "atomic");
+    backend.call().atomics = MLUOP_ATOMICS_ALLOWED;
+    check_backward(data, backward(data, backend));
+    EXPECT_EQ(backend.query("last_scatter"), "atomic");
+  }
+}
+
+/// Rows that are whole cache lines, in an output large enough to be written past the caches.
+TYPED_TEST(ThreeInterpolate, StreamedRowsAreTheSameAsOthers) {
+  const Data<TypeParam> data({1, 50, 30, 1 << 16});
+  const auto& s = data.shape;
+  std::vector<TypeParam> room(static_cast<std::size_t>(s.c * s.n + 64));
+  auto* aligned = room.data();
+  while (reinterpret_cast<std::uintptr_t>(aligned) % 64 != 0) ++aligned;
+  for (TypeParam* out : {aligned, aligned + 1}) {
+    Backend backend(2);
+    const mluopsThreeInterpolateForwardProblem problem{s, data.features.data(), data.indices.data(),
+                                                       data.weights.data(), out};
+    ASSERT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, problem), MLUOP_STATUS_SUCCESS);
+    check_forward(data, std::vector<TypeParam>(out, out + s.c * s.n));
+  }
+}
+
+TEST(ThreeInterpolateSpecials, InfinityAndNanReachOnlyTheirOwnPoints) {
+  const float inf = std::numeric_limits<float>::infinity();
+  Data<float> data({1, 20, 40, 50});
+  for (std::size_t i = 0; i < data.indices.size(); ++i) {
+    data.indices[i] = static_cast<std::int32_t>(1 + i % 39);
+    data.weights[i] = 0.5f;
+  }
+  for (std::int64_t c = 0; c < 20; ++c) data.features[static_cast<std::size_t>(c * 40)] = inf;
+  Backend backend(1);
+  for (const float v : forward(data, backend)) ASSERT_TRUE(std::isfinite(v));
+  data.indices[6] = 0;
+  data.weights[6] = 0;
+  const auto output = forward(data, backend);
+  for (std::size_t i = 0; i < output.size(); ++i) ASSERT_EQ(std::isnan(output[i]), i % 50 == 2) << i;
+}
+
+}  // namespace
+}  // namespace mluops::cpu::test
