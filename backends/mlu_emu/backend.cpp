@@ -1,4 +1,6 @@
 #include "mluops/backend.h"
+#include "backends/mlu_emu/bang/bang.h"
+#include "backends/mlu_emu/operators.h"
 
 extern "C" {
 extern const mluopsBackend mluops_backend_mlu_emu;
