@@ -3,76 +3,77 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <map>
 
 namespace bench {
 namespace {
 
-std::string figures(const Row& row, const Machine& machine) {
-  if (!row.measured()) return format("%10s %7s %8s %7s %-5s", "-", "-", "-", "-", "");
+std::vector<std::string> figures(const Row& row, const Machine& machine) {
+  if (!row.measured()) return {"-", "-", "-", "-", "-"};
   const Roof& roof = machine.at(row.threads);
   const double s = row.median();
-  return format("%10.3f %7.2f %8.2f %6.1f%% %-5s", s * 1e3, row.bytes() / s * 1e-9, row.flops / s * 1e-9,
-                row.share(roof) * 100, roof.limit(row.read_bytes, row.write_bytes, row.flops));
+  return {format("%.3f", s * 1e3), format("%.2f", row.bytes() / s * 1e-9),
+          row.flops > 0 ? format("%.2f", row.flops / s * 1e-9) : "-", format("%.1f", row.share(roof) * 100),
+          roof.limit(row.read_bytes, row.write_bytes, row.flops)};
 }
 
-std::string accuracy(const Row& row) {
-  if (!row.checked) return format("%8s %8s %8s", "-", "-", "-");
-  return format("%8.1e %8.1e %8.1e", row.accuracy.diff1, row.accuracy.diff2, row.accuracy.diff3);
+std::vector<std::string> accuracy(const Row& row) {
+  if (!row.checked) return {"-", "-", "-"};
+  return {format("%.1e", row.accuracy.diff1), format("%.1e", row.accuracy.diff2), format("%.1e", row.accuracy.diff3)};
 }
 
 std::string verdict(const Row& row) {
   const std::string name = verdict_name(row.verdict);
   if (row.verdict != Verdict::ok) return name + ": " + row.reason;
   if (!row.checked) return "ran";
-  return row.threshold == 0 ? "ok exact" : format("ok <=%.0e", row.threshold);
-}
-
-// The command that runs a bad row again.
-std::string again(const Row& row) {
-  if (row.verdict != Verdict::wrong && row.verdict != Verdict::failed) return "";
-  return format("    again: ./run bench --op %s --case '%s' --dtype %s --backend %s --threads %d\n", row.op.c_str(),
-                row.shape.c_str(), row.dtype.c_str(), row.backend.c_str(), row.threads);
+  return row.threshold == 0 ? "ok (exact)" : format("ok (%.0e)", row.threshold);
 }
 
 }  // namespace
-
-std::string format(const char* text, ...) {
-  std::va_list args, again;
-  va_start(args, text);
-  va_copy(again, args);
-  std::string out(static_cast<std::size_t>(std::vsnprintf(nullptr, 0, text, args)), '\0');
-  std::vsnprintf(out.data(), out.size() + 1, text, again);
-  va_end(again);
-  va_end(args);
-  return out;
-}
 
 void progress(const std::string& text) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) std::fprintf(stderr, "\r\033[K%.120s", text.c_str());
 }
 
-std::string machine_text(const Machine& machine) {
-  std::string text = processor_name() + ", " + vector_target() + "\n";
+Grid machine_grid(const Machine& machine) {
+  Grid grid{processor_name() + ", " + vector_target(),
+            {"threads", "read GB/s", "non-temporal fill GB/s", "copy GB/s", "fma GFLOP/s"},
+            "rrrrr",
+            {},
+            ""};
   for (const Roof& r : machine.roofs()) {
-    text += format("%3d thread%s  read %6.1f GB/s  non-temporal fill %6.1f GB/s  copy %6.1f GB/s  fma %7.1f GFLOP/s\n",
-                   r.threads, r.threads == 1 ? " " : "s", r.read * 1e-9, r.fill * 1e-9, r.copy * 1e-9, r.flops * 1e-9);
+    grid.add({std::to_string(r.threads), format("%.1f", r.read * 1e-9), format("%.1f", r.fill * 1e-9),
+              format("%.1f", r.copy * 1e-9), format("%.1f", r.flops * 1e-9)});
   }
-  return text;
+  return grid;
 }
 
-std::string table_text(const std::vector<Row>& rows, const Machine& machine) {
-  std::string text =
-      format("%-26s %-33s %-5s %-8s %3s %10s %7s %8s %7s %-5s %8s %8s %8s  %s\n", "operator", "case", "dtype",
-             "backend", "thr", "ms", "GB/s", "GFLOP/s", "% bound", "by", "diff1", "diff2", "diff3", "verdict");
+Grid result_grid(const std::vector<Row>& rows, const Machine& machine) {
+  Grid grid{"",
+            {"operator", "case", "dtype", "backend", "thr", "ms", "GB/s", "GFLOP/s", "% bound", "by", "diff1", "diff2",
+             "diff3", "verdict"},
+            "llllrrrrrlrrrl",
+            {},
+            ""};
   for (const Row& row : rows) {
-    text +=
-        format("%-26s %-33s %-5s %-8s %3d ", row.op.c_str(), (row.shape + (row.reduced ? " (reduced)" : "")).c_str(),
-               row.dtype.c_str(), row.backend.c_str(), row.threads);
-    text += figures(row, machine) + " " + accuracy(row) + "  " + verdict(row) + "\n" + again(row);
+    std::vector<std::string> cells = {row.op, row.shape + (row.reduced ? " (reduced)" : ""), row.dtype, row.backend,
+                                      std::to_string(row.threads)};
+    for (std::string& cell : figures(row, machine)) cells.push_back(std::move(cell));
+    for (std::string& cell : accuracy(row)) cells.push_back(std::move(cell));
+    cells.push_back(verdict(row));
+    grid.add(std::move(cells));
+  }
+  return grid;
+}
+
+std::string again_text(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    if (row.verdict != Verdict::wrong && row.verdict != Verdict::failed) continue;
+    text += format("again: ./run bench --op %s --case '%s' --dtype %s --backend %s --threads %d\n", row.op.c_str(),
+                   row.shape.c_str(), row.dtype.c_str(), row.backend.c_str(), row.threads);
   }
   return text;
 }

@@ -1,10 +1,11 @@
-// The table on the terminal.
+// The table of a run.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "bench/engine/row.h"
+#include "bench/output/grid.h"
 
 namespace bench {
 
@@ -19,15 +20,14 @@ struct Totals {
 };
 Totals count(const std::vector<Row>& rows, const Machine& machine);
 
-/// What the machine does, one line per number of threads.
-std::string machine_text(const Machine& machine);
-/// All rows with their heading.
-std::string table_text(const std::vector<Row>& rows, const Machine& machine);
-/// One line.
+/// What the machine does, one row per number of threads.
+Grid machine_grid(const Machine& machine);
+/// All rows.
+Grid result_grid(const std::vector<Row>& rows, const Machine& machine);
+/// For every bad row the command that runs it again.
+std::string again_text(const std::vector<Row>& rows);
+/// Two lines.
 std::string totals_text(const Totals& totals);
-
-/// printf into a string.
-std::string format(const char* text, ...) __attribute__((format(printf, 1, 2)));
 
 /// A line on stderr that is overwritten by the next one; only on a terminal.
 void progress(const std::string& text);

@@ -3,7 +3,8 @@
 
 #include "bench/output/json.h"
 #include "bench/output/table.h"
-#include "bench/program/network_run.h"
+#include "bench/plot/roofline.h"
+#include "bench/study/studies.h"
 
 namespace bench {
 namespace {
@@ -18,10 +19,23 @@ int run_table(const Options& options) {
   progress("");
   if (rows.empty()) throw std::invalid_argument("no case is selected (see --list)");
   const Totals totals = count(rows, machine);
-  std::printf("%s\n%s\n%s", machine_text(machine).c_str(), table_text(rows, machine).c_str(),
-              totals_text(totals).c_str());
+  std::printf("%s\n%s%s\n%s", machine_grid(machine).text().c_str(), result_grid(rows, machine).text().c_str(),
+              again_text(rows).c_str(), totals_text(totals).c_str());
   if (!options.json.empty()) write_file(options.json, json_text(rows, machine));
+  if (!options.roofline.empty()) write_roofline(options.roofline, rows, machine.at(options.threads.back()));
   return totals.good() ? 0 : 1;
+}
+
+int print(const Grid& grid) {
+  progress("");
+  std::fputs(grid.text().c_str(), stdout);
+  return 0;
+}
+
+int run_sweep(const Options& options) {
+  Machine machine({options.threads.back()});
+  machine.refresh(0.6);
+  return print(sweep_study(options, machine));
 }
 
 int run(int argc, char** argv) {
@@ -29,6 +43,13 @@ int run(int argc, char** argv) {
   if (options.help) return std::fputs(help_text(), stdout), 0;
   if (options.list) return std::fputs(list_text(options).c_str(), stdout), 0;
   initialize_engine(options.benchmark_flags);
+  if (options.scaling) return print(scaling_study(options));
+  if (options.scatter) return print(scatter_study(options));
+  if (options.sweep) return run_sweep(options);
+  if (options.peers) return print(peers_study(options));
+  if (!options.against.empty()) return print(against_study(options, argv[0]));
+  if (!options.times.empty()) return write_times(options), 0;
+  if (!options.report.empty()) return write_report(options) ? 0 : 1;
   return run_table(options);
 }
 

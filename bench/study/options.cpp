@@ -1,4 +1,4 @@
-#include "bench/program/options.h"
+#include "bench/study/options.h"
 
 #include <algorithm>
 #include <functional>
@@ -69,6 +69,7 @@ const std::map<std::string, Setter>& options_with_value() {
       {"--json", [](Options& o, const std::string& v) { o.json = v; }},
       {"--roofline", [](Options& o, const std::string& v) { o.roofline = v; }},
       {"--report", [](Options& o, const std::string& v) { o.report = v; }},
+      {"--times", [](Options& o, const std::string& v) { o.times = v; }},  // one side of --against
       {"--against", [](Options& o, const std::string& v) { o.against = v; }},
   };
   return map;

@@ -3,7 +3,7 @@
 
 #include "bench/engine/row.h"
 #include "bench/engine/runner.h"
-#include "bench/program/options.h"
+#include "bench/study/options.h"
 
 namespace bench {
 

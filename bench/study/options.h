@@ -16,7 +16,7 @@ struct Options {
   bool quick = false, full = false, check = true, list = false, help = false;
   double min_seconds = 0.1;
   int repetitions = 3;
-  std::string json, roofline, report, against;
+  std::string json, roofline, report, against, times;
   bool scaling = false, scatter = false, sweep = false, peers = false;
   std::vector<std::string> benchmark_flags;  ///< --benchmark_*: passed on to Google Benchmark
 };

@@ -1,4 +1,4 @@
-#include "bench/program/network_run.h"
+#include "bench/study/network_run.h"
 
 #include "bench/cases/network.h"
 #include "bench/output/table.h"

@@ -1,0 +1,50 @@
+#include <map>
+
+#include "bench/output/table.h"
+#include "bench/study/process.h"
+#include "bench/study/studies.h"
+
+namespace bench {
+namespace {
+
+// Median milliseconds of the PyTorch composition, by operator and case.
+std::map<std::pair<std::string, std::string>, double> torch_times(const std::vector<Row>& rows, int threads) {
+  std::string cases;
+  for (const Row& row : rows) cases.append(row.op).append("\t").append(row.shape).append("\n");
+  const TemporaryFile list(cases);
+  progress("PyTorch compositions");
+  const std::string script = MLUOPS_BENCH_DIR "/peers.py";
+  std::map<std::pair<std::string, std::string>, double> times;
+  for (const std::string& line : lines_of("python3 " + shell_quoted(script) + " --threads " + std::to_string(threads) +
+                                          " < " + shell_quoted(list.path()))) {
+    const std::vector<std::string> fields = fields_of(line);
+    times[{fields.at(0), fields.at(1)}] = std::stod(fields.at(2));
+  }
+  return times;
+}
+
+}  // namespace
+
+Grid peers_study(const Options& given) {
+  Options options = given;
+  options.check = false;
+  options.backends = {"cpu"};
+  options.dtypes = {MLUOP_DTYPE_FLOAT};
+  options.threads = {given.threads.back()};
+  Machine machine(options.threads);
+  const std::vector<Row> rows = run_network(options, make_targets(options), machine);
+  const auto torch = torch_times(rows, options.threads[0]);
+  Grid grid{format("PyTorch compositions beside it (float, %d threads)", options.threads[0]),
+            {"operator", "case", "cpu ms", "PyTorch ms", "ratio"},
+            "llrrr",
+            {},
+            "ratio: PyTorch's median over this library's; backward is the gradient alone, the graph being kept."};
+  for (const Row& row : rows) {
+    if (!row.measured()) continue;
+    const double peer = torch.at({row.op, row.shape}), own = row.median() * 1e3;
+    grid.add({row.op, row.shape, format("%.3f", own), format("%.3f", peer), format("%.1f", peer / own)});
+  }
+  return grid;
+}
+
+}  // namespace bench

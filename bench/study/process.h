@@ -1,0 +1,31 @@
+// Other programs that a study needs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// Text in single quotes for the shell.
+std::string shell_quoted(const std::string& text);
+
+/// Standard output of a shell command, by lines. Throws std::runtime_error when it fails.
+std::vector<std::string> lines_of(const std::string& command);
+
+/// The fields of a line between tabs.
+std::vector<std::string> fields_of(const std::string& line);
+
+/// A new file with this text, removed when the object goes.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+// Each study answers one question with tables.
+#pragma once
+
+#include "bench/output/grid.h"
+#include "bench/study/network_run.h"
+
+namespace bench {
+
+/// Numbers of threads from 1 to all CPUs, doubling.
+std::vector<int> thread_ladder();
+
+/// Times of every case by number of threads, from rows that were measured with several.
+Grid speedup_grid(const std::vector<Row>& rows);
+
+/// Every selected case at every step of the ladder: time and speed-up.
+Grid scaling_study(const Options& options);
+
+/// The four scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
+Grid scatter_study(const Options& options);
+
+/// Time while one dimension doubles: fitted exponent beside the exponent of the bound.
+Grid sweep_study(const Options& options, Machine& machine);
+
+/// PyTorch compositions of the same cases in the same run. Throws std::runtime_error when torch cannot be imported.
+Grid peers_study(const Options& options);
+
+/// The selected cases with this library and with the one of another git revision, alternating.
+Grid against_study(const Options& options, const std::string& program);
+
+/// Everything above that needs no other software, with the table itself, as Markdown; the plot goes to <path>.svg.
+/// Returns whether all verdicts hold.
+bool write_report(const Options& options);
+
+/// Runs the selected cases without the reference and writes one line per row for against_study.
+void write_times(const Options& options);
+
+}  // namespace bench
