@@ -53,8 +53,10 @@ class Tensor {
   const std::vector<std::int64_t>& dims() const { return dims_; }
   std::int64_t count() const { return count_; }
   mluOpTensorDescriptor_t desc() const { return desc_.get(); }
-  void* data() { return buffer_.data(); }
-  const void* data() const { return buffer_.data(); }
+  void* data() { return lost_ ? nullptr : buffer_.data(); }
+  const void* data() const { return lost_ ? nullptr : buffer_.data(); }
+  /// data() is NULL from now on.
+  void lose_data() { lost_ = true; }
   GuardedBuffer& buffer() { return buffer_; }
   const GuardedBuffer& buffer() const { return buffer_; }
 
@@ -71,6 +73,7 @@ class Tensor {
   std::int64_t count_;
   Descriptor desc_;
   GuardedBuffer buffer_;
+  bool lost_ = false;
 };
 
 }  // namespace mluops::test
