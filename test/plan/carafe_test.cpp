@@ -65,9 +65,9 @@ TEST(CarafeForwardPlan, small_case_is_one_block_per_image) {
 }
 
 /// Bytes of the smallest block: one input pixel, one channel.
-std::int64_t smallest_block(std::int64_t k, std::int64_t s, std::int64_t bytes) {
-  const std::int64_t mask = (s * s * k * k * bytes + 63) / 64 * 64;
-  return k * k * 64 + mask + s * s * 128 + 128;
+std::int64_t smallest_block(std::int64_t k, std::int64_t s, std::int64_t bytes, std::int64_t align = 64) {
+  const std::int64_t mask = (s * s * k * k * bytes + align - 1) / align * align;
+  return k * k * align + mask + s * s * 128 + 128;
 }
 
 bool fits(std::int64_t k, std::int64_t s, mluOpDataType_t dtype, const Machine& machine) {
@@ -117,7 +117,7 @@ void expect_forward_sound(const mluopsCarafeShape& s, const Machine& machine) {
   const auto p = plan_carafe_forward(s, machine);
   const std::int64_t bytes = s.dtype == MLUOP_DTYPE_HALF ? 2 : 4;
   if (!p.ok()) {
-    EXPECT_GT(smallest_block(s.kernel, s.scale, bytes), machine.nram_bytes / bytes * bytes);
+    EXPECT_GT(smallest_block(s.kernel, s.scale, bytes, machine.vector_alignment()), machine.nram_bytes / bytes * bytes);
     return;
   }
   expect_partition_fits(p, machine);

@@ -119,10 +119,11 @@ std::int64_t up(std::int64_t value, std::int64_t multiple) {
 }
 
 /// Bytes a kernel touches for a segment of these dimensions, from the documented areas.
-std::int64_t bytes_touched(const mluopsPsamaskShape& s, std::int64_t n, std::int64_t pixels) {
+std::int64_t bytes_touched(const mluopsPsamaskShape& s, std::int64_t n, std::int64_t pixels, std::int64_t lanes) {
   const std::int64_t ci = s.h_mask * s.w_mask, co = s.h * s.w;
-  const std::int64_t narrow = up(n * pixels * ci, 16);
-  const std::int64_t wide = s.psa_type == kCollect ? up(n * pixels * co, 32) : 2 * n * up(pixels, 16) * up(co, 16);
+  const std::int64_t narrow = up(n * pixels * ci, lanes);
+  const std::int64_t wide =
+      s.psa_type == kCollect ? up(n * pixels * co, 32) : 2 * n * up(pixels, lanes) * up(co, lanes);
   return (narrow + wide) * 4;
 }
 
@@ -131,10 +132,10 @@ void expect_plan_sound(const mluopsPsamaskShape& s, Direction direction, const M
   if (!p.ok()) return;
   expect_partition_fits(p, machine);
   EXPECT_LE(p.launch.y, machine.clusters);
-  EXPECT_LE(bytes_touched(s, p.segment_n, p.segment_h * p.segment_w), machine.nram_bytes);
+  EXPECT_LE(bytes_touched(s, p.segment_n, p.segment_h * p.segment_w, machine.arch < 300 ? 32 : 16), machine.nram_bytes);
   EXPECT_TRUE(p.segment_n == 1 || p.segment_h == p.h_per_core);
   EXPECT_TRUE(p.segment_h == 1 || p.segment_w == s.w);
-  EXPECT_TRUE(p.segment_w == s.w || p.segment_w % 16 == 0);
+  EXPECT_TRUE(p.segment_w == s.w || p.segment_w % (machine.arch < 300 ? 32 : 16) == 0);
   EXPECT_GT(p.segment_n * p.segment_h * p.segment_w, 0);
   for (int v : visits(p, s)) ASSERT_EQ(v, 1);
 }

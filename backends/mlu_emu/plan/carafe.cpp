@@ -5,7 +5,6 @@
 namespace mluops::emu::plan {
 namespace {
 
-constexpr std::int64_t kComputeBytes = 64;  // lanes a block's channels are rounded up to
 constexpr std::int64_t kParts = 5;
 
 bool refuse_tensors(Plan& p, const mluopsCarafeShape& s) {
@@ -28,8 +27,8 @@ struct Areas {
   std::int64_t total() const { return input + mask + output + sum; }
 };
 
-Areas areas_of(const CarafeForwardPlan& p, const mluopsCarafeShape& s, std::int64_t bytes) {
-  const std::int64_t a = kComputeBytes / bytes, b = kNfuAlign / bytes, halo = s.kernel - 1;
+Areas areas_of(const CarafeForwardPlan& p, const mluopsCarafeShape& s, const Machine& machine, std::int64_t bytes) {
+  const std::int64_t a = machine.vector_alignment() / bytes, b = kNfuAlign / bytes, halo = s.kernel - 1;
   const std::int64_t cs = round_up(p.block_c, a), row = round_up(cs * p.block_g, b);
   const std::int64_t pixels = s.scale * p.block_h * s.scale * p.block_w;
   return {cs,
@@ -68,13 +67,13 @@ bool find_block(CarafeForwardPlan& p, const mluopsCarafeShape& s, const Machine&
   reset_rows_and_columns(p, s);
   p.block_g = s.group;
   p.block_c = s.c / s.group;
-  while (areas_of(p, s, bytes).total() > machine.nram_bytes / bytes)
+  while (areas_of(p, s, machine, bytes).total() > machine.nram_bytes / bytes)
     if (!shrink(p, s)) return false;
   return true;
 }
 
-void lay_out(CarafeForwardPlan& p, const mluopsCarafeShape& s, std::int64_t bytes) {
-  const Areas areas = areas_of(p, s, bytes);
+void lay_out(CarafeForwardPlan& p, const mluopsCarafeShape& s, const Machine& machine, std::int64_t bytes) {
+  const Areas areas = areas_of(p, s, machine, bytes);
   p.channel_stride = areas.channel_stride;
   p.pixel_stride = areas.pixel_stride;
   p.input_offset = p.nram.add("input", areas.input * bytes);
@@ -83,9 +82,9 @@ void lay_out(CarafeForwardPlan& p, const mluopsCarafeShape& s, std::int64_t byte
   p.sum_offset = p.nram.add("sum", areas.sum * bytes);
 }
 
-/// B: a fifth of NRAM, rounded down to 64 B.
+/// B: a fifth of NRAM, rounded down to the vector alignment.
 std::int64_t part_bytes(const Machine& machine) {
-  return round_down(machine.nram_bytes / kParts, kComputeBytes);
+  return round_down(machine.nram_bytes / kParts, machine.vector_alignment());
 }
 
 }  // namespace
@@ -97,10 +96,10 @@ CarafeForwardPlan plan_carafe_forward(const mluopsCarafeShape& shape, const Mach
   if (!find_block(p, shape, machine, bytes)) {
     p.refusal = "even one pixel of one channel with kernel_size " + std::to_string(shape.kernel) +
                 " and scale_factor " + std::to_string(shape.scale) + " would " +
-                nram_shortage(areas_of(p, shape, bytes).total() * bytes, machine);
+                nram_shortage(areas_of(p, shape, machine, bytes).total() * bytes, machine);
     return p;
   }
-  lay_out(p, shape, bytes);
+  lay_out(p, shape, machine, bytes);
   p.jobs = shape.n * p.grid_h * p.grid_w * p.grid_g * p.grid_c;
   p.launch = p.jobs < machine.cores() ? Launch{TaskType::kBlock, p.jobs, 1, 1}
                                       : Launch{TaskType::kBlock, machine.cores_per_cluster, machine.clusters, 1};
@@ -138,6 +137,7 @@ CarafeBackwardPlan plan_carafe_backward(const mluopsCarafeShape& shape, const Ma
     return p;
   }
   p.chunk = round_down(p.part_bytes, kNfuAlign) / bytes;
+  p.lanes = machine.vector_alignment() / bytes;
   p.full_chunks = shape.c / shape.group / p.chunk;
   p.rest = shape.c / shape.group % p.chunk;
   p.pooled_offset = p.nram.add("input, product, sum", p.part_bytes);

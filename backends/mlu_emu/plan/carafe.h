@@ -7,8 +7,8 @@
 namespace mluops::emu::plan {
 
 /// BLOCK launch over a grid of input blocks; jobs are strided over the tasks, decoded c fastest, then g, w, h, n.
-/// NRAM, in elements, with cs = channels of a block rounded up to 64 B: the input window with its halo, the mask of the
-/// block's output pixels, their output rows (rounded up to 128 B), one row for products.
+/// NRAM, in elements, with cs = channels of a block rounded up to the vector alignment: the input window with its halo,
+/// the mask of the block's output pixels, their output rows (rounded up to 128 B), one row for products.
 struct CarafeForwardPlan : Plan {
   std::int64_t block_h = 0, block_w = 0, block_g = 0, block_c = 0;
   std::int64_t grid_h = 1, grid_w = 1, grid_g = 1, grid_c = 1;
@@ -34,6 +34,7 @@ struct CarafeBackwardPlan : Plan {
   std::int64_t part_bytes = 0;
   std::int64_t chunk = 0;  // channels per pass, a multiple of 128 B
   std::int64_t full_chunks = 0, rest = 0;
+  std::int64_t lanes = 0;  // elements of one vector alignment
   std::int64_t pooled_offset = 0, mask_offset = 0, scaled_offset = 0, grad_output_offset = 0, grad_mask_offset = 0;
 };
 

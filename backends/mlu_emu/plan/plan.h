@@ -19,6 +19,9 @@ struct Machine {
   int arch;  // 220, 270, 290, 372, 592
 
   std::int64_t cores() const { return clusters * cores_per_cluster; }
+  /// Bytes that addresses and lengths of vector words are multiples of. The documented partitions count in 64 bytes,
+  /// which the 200 series would refuse: there the same formulas count in 128.
+  std::int64_t vector_alignment() const { return arch < 300 ? 128 : 64; }
 };
 
 /// Vector unit alignment and the granule of the documented partitions.

@@ -7,23 +7,24 @@ namespace {
 
 constexpr std::int64_t kBytes = 4;  // float only
 
-std::int64_t up16(std::int64_t lanes) {
-  return round_up(lanes, kPsamaskComputeLanes);
-}
-std::int64_t up32(std::int64_t lanes) {
-  return round_up(lanes, kPsamaskNfuLanes);
+/// Whole lines of 128 B, in floats.
+std::int64_t up_line(std::int64_t elements) {
+  return round_up(elements, kNfuAlign / kBytes);
 }
 
 /// Sizes of a problem in the search's words.
 struct Sizes {
   std::int64_t ci, co, w;
   std::int64_t copies_of_wide;  // distribute keeps it before and after the transpose
-  std::int64_t nram_lanes;
+  std::int64_t nram;            // elements
+  std::int64_t lanes;           // of one vector alignment
+
+  std::int64_t up(std::int64_t elements) const { return round_up(elements, lanes); }
 };
 
 Sizes sizes_of(const mluopsPsamaskShape& shape, const Machine& machine) {
-  return {shape.h_mask * shape.w_mask, shape.h * shape.w, shape.w, shape.psa_type == 0 ? 1 : 2,
-          machine.nram_bytes / kBytes};
+  return {shape.h_mask * shape.w_mask, shape.h * shape.w,           shape.w,
+          shape.psa_type == 0 ? 1 : 2, machine.nram_bytes / kBytes, machine.vector_alignment() / kBytes};
 }
 
 void split_clusters(PsamaskPlan& p, const mluopsPsamaskShape& shape, const Machine& machine) {
@@ -48,23 +49,24 @@ void split_cores(PsamaskPlan& p, const Machine& machine) {
   p.launch.x = machine.cores_per_cluster;
 }
 
-/// Largest segment that fits: whole images, else rows, else a multiple of 16 pixels; refuses otherwise.
+/// Largest segment that fits: whole images, else rows, else a multiple of the lanes in pixels; refuses otherwise.
 void find_segment(PsamaskPlan& p, const Sizes& s, const Machine& machine) {
-  const std::int64_t wide = up16(s.co) * s.copies_of_wide;
-  const std::int64_t per_image = up32(p.h_per_core * s.w * s.ci) + up16(p.h_per_core * s.w) * wide;
-  const std::int64_t per_row = up32(s.w * s.ci) + up16(s.w) * wide;
-  const std::int64_t per_pixel = up32(s.ci) + up32(up16(s.co)) * s.copies_of_wide;
+  const std::int64_t wide = s.up(s.co) * s.copies_of_wide;
+  const std::int64_t per_image = up_line(p.h_per_core * s.w * s.ci) + s.up(p.h_per_core * s.w) * wide;
+  const std::int64_t per_row = up_line(s.w * s.ci) + s.up(s.w) * wide;
+  const std::int64_t per_pixel = up_line(s.ci) + up_line(s.up(s.co)) * s.copies_of_wide;
   p.segment_n = 1, p.segment_h = 1, p.segment_w = s.w;
-  if (s.nram_lanes >= per_image) {
-    p.segment_n = std::min(s.nram_lanes / per_image, p.n_per_core);
+  if (s.nram >= per_image) {
+    p.segment_n = std::min(s.nram / per_image, p.n_per_core);
     p.segment_h = p.h_per_core;
-  } else if (s.nram_lanes >= per_row) {
-    p.segment_h = std::min(s.nram_lanes / per_row, p.h_per_core);
-  } else if (s.nram_lanes / per_pixel >= kPsamaskComputeLanes) {
-    p.segment_w = round_down(std::min(s.nram_lanes / per_pixel, s.w), kPsamaskComputeLanes);
+  } else if (s.nram >= per_row) {
+    p.segment_h = std::min(s.nram / per_row, p.h_per_core);
+  } else if (s.nram / per_pixel >= s.lanes) {
+    p.segment_w = round_down(std::min(s.nram / per_pixel, s.w), s.lanes);
   } else {
-    p.refusal = "size of input channel is too large: 16 pixels with " + std::to_string(s.ci) + " and " +
-                std::to_string(s.co) + " channels " + nram_shortage(per_pixel * kPsamaskComputeLanes * kBytes, machine);
+    p.refusal = "size of input channel is too large: " + std::to_string(s.lanes) + " pixels with " +
+                std::to_string(s.ci) + " and " + std::to_string(s.co) + " channels " +
+                nram_shortage(per_pixel * s.lanes * kBytes, machine);
   }
 }
 
@@ -76,15 +78,15 @@ void lay_out(PsamaskPlan& p, const Sizes& s, Direction direction) {
   const std::int64_t pixels = p.segment_h * p.segment_w;
   const std::int64_t narrow = p.segment_n * pixels * s.ci, wide = p.segment_n * pixels * s.co;
   // What a kernel zero-fills is rounded up to whole vector lines, what it only loads to the compute granule.
-  if (forward) p.narrow_offset = p.nram.add("x", up16(narrow) * kBytes);
+  if (forward) p.narrow_offset = p.nram.add("x", s.up(narrow) * kBytes);
   if (transposes) {
-    const std::int64_t padded = p.segment_n * up16(pixels) * up16(s.co);
+    const std::int64_t padded = p.segment_n * s.up(pixels) * s.up(s.co);
     p.wide_temp_offset = p.nram.add(wide_name + "_temp", padded * kBytes);
     p.wide_offset = p.nram.add(wide_name, padded * kBytes);
   } else {
-    p.wide_offset = p.nram.add(wide_name, (forward ? up32(wide) : up16(wide)) * kBytes);
+    p.wide_offset = p.nram.add(wide_name, (forward ? up_line(wide) : s.up(wide)) * kBytes);
   }
-  if (!forward) p.narrow_offset = p.nram.add("dx", up32(narrow) * kBytes);
+  if (!forward) p.narrow_offset = p.nram.add("dx", up_line(narrow) * kBytes);
 }
 
 }  // namespace
@@ -98,6 +100,7 @@ PsamaskPlan plan_psamask(const mluopsPsamaskShape& shape, Direction direction, c
   }
   const Sizes sizes = sizes_of(shape, machine);
   if (refuse_large_tensor(p, "the tensor", {shape.n, shape.h, shape.w, std::max(sizes.ci, sizes.co)})) return p;
+  p.lanes = sizes.lanes;
   split_clusters(p, shape, machine);
   split_cores(p, machine);
   find_segment(p, sizes, machine);

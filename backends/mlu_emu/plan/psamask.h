@@ -6,16 +6,13 @@
 
 namespace mluops::emu::plan {
 
-/// Lanes of 64 B (compute granule) and 128 B (vector unit), in elements of float.
-inline constexpr std::int64_t kPsamaskComputeLanes = 16;
-inline constexpr std::int64_t kPsamaskNfuLanes = 32;
-
 /// UNION1 over {cores, clusters}. Either images or rows are split between clusters, and again between cores; a core
 /// walks its part in segments: whole images (segment_n of them), or whole rows of one image, or pixels of one row.
 struct PsamaskPlan : Plan {
   std::int64_t n_per_cluster = 0, h_per_cluster = 0;
   std::int64_t n_per_core = 0, h_per_core = 0;
   std::int64_t segment_n = 0, segment_h = 0, segment_w = 0;
+  std::int64_t lanes = 0;  // floats of one vector alignment: sizes of areas and of transposes are multiples
   // Byte offsets: the narrow tensor (x, dx), the wide one (y, dy), and its image before the transpose (distribute).
   std::int64_t narrow_offset = 0, wide_offset = 0, wide_temp_offset = 0;
 };
