@@ -104,7 +104,7 @@ std::optional<std::string> property(const Context& context, std::string_view key
   if (key == "threading") return context.threading == Threading::kTbb ? "tbb" : "openmp";
   if (key == "scatter") return scatter_text(context);
   if (key == "last_scatter") return context.last_scatter;
-  if (key == "scratch_bytes") return std::to_string(context.scratch.bytes());
+  if (key == "scratch_bytes") return std::to_string(context.scratch.bytes() + context.entries.bytes());
   return std::nullopt;
 }
 

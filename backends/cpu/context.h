@@ -16,6 +16,7 @@ struct Context {
   ScatterChoice scatter = ScatterChoice::kAuto;
   const char* last_scatter = "";  ///< strategy of the last call that had a choice
   Scratch scratch;
+  Scratch entries;  ///< lists whose length is known only after counting
 };
 
 /// Ends a call with a text for the caller.

@@ -204,6 +204,18 @@ HWY_INLINE void store_row(const Acc<T>* HWY_RESTRICT sums, T* HWY_RESTRICT out, 
   for_lanes<Acc<T>>(n, [&](auto d, std::int64_t i) HWY_ATTR { store(hn::LoadU(d, sums + i), d, out + i); });
 }
 
+/// As store_row, past the caches.
+template <class T>
+HWY_INLINE void stream_row(const Acc<T>* HWY_RESTRICT sums, T* HWY_RESTRICT out, std::int64_t n) {
+  const FullTag<T> d;
+  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % 64 / sizeof(T));
+  std::int64_t i = std::min(n, past == 0 ? 0 : static_cast<std::int64_t>(64 / sizeof(T)) - past);
+  store_row(sums, out, i);
+  for (; i + step <= n; i += step) stream(hn::LoadU(d, sums + i), d, out + i);
+  store_row(sums + i, out + i, n - i);
+}
+
 /// Elements of T widened.
 template <class T>
 HWY_INLINE void load_row(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT out, std::int64_t n) {
@@ -215,6 +227,7 @@ HWY_INLINE void load_row(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT out, st
 /// Zeroes past the caches: for output that is larger than they are and not read soon. Follow a series of calls with
 /// stream_fence() before another thread may look.
 HWY_INLINE void stream_zero(void* to, std::int64_t bytes) {
+  if (bytes <= 0) return;
   const hn::ScalableTag<std::uint8_t> d;
   const auto step = static_cast<std::int64_t>(hn::Lanes(d));
   auto* p = static_cast<std::uint8_t*>(to);

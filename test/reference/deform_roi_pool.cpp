@@ -37,6 +37,11 @@ void add_sample(double coordinate, std::int64_t size, BinAxis& axis) {
   if (!at.inside) return;
   axis.interpolate.push_back({at.low, 1 - at.fraction});
   axis.interpolate.push_back({at.high, at.fraction});
+  if (at.low == at.high) {  // the pairs below cancel; exactly so, not to leave rounding noise where the answer is 0
+    axis.extrapolate.push_back({at.low, 0});
+    axis.derivative.push_back({at.low, 0});
+    return;
+  }
   axis.extrapolate.push_back({at.low, static_cast<double>(at.high) - coordinate});
   axis.extrapolate.push_back({at.high, coordinate - static_cast<double>(at.low)});
   axis.derivative.push_back({at.low, -1});

@@ -1,0 +1,112 @@
+// Items sorted into buckets: which outputs touch which part of a map.
+//
+// A counting sort in three passes, the first and the last in parallel. Inside a bucket items keep their order, whatever
+// the number of threads, so sums over a bucket have the same bits every time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scratch.h"
+#include "common/shape.h"
+
+namespace mluops::cpu {
+
+class Buckets {
+ public:
+  /// Takes 2 + 2 * parts numbers of 8 bytes per bucket, parts <= threads; fill() takes 8 bytes per entry from another
+  /// block.
+  Buckets(Carver& carver, const mluopsCall& call, std::int64_t items, std::int64_t buckets)
+      : items_(items),
+        buckets_(buckets),
+        parts_(std::clamp<std::int64_t>(items / kItemsPerPart, 1, call.threads)),
+        begin_(carver.take<std::int64_t>(buckets + 1)),
+        prefix_ns_(carver.take<double>(buckets + 1)),
+        next_(carver.take<std::int64_t>(parts_ * buckets)),
+        ns_(carver.take<double>(parts_ * buckets)) {}
+
+  /// each(item, put) calls put(bucket, cost in ns) for every bucket the item belongs to, the same ones each time;
+  /// a bucket with nothing in it still costs base_ns. False when there is no memory.
+  template <class Each>
+  bool fill(Context& context, const mluopsCall& call, double item_ns, double base_ns, const Each& each) {
+    const Loop loop(context, call, parts_, item_ns * static_cast<double>(items_) / static_cast<double>(parts_));
+    loop.run([&](std::int64_t first, std::int64_t last, int) {
+      for (std::int64_t part = first; part < last; ++part) count(part, each);
+    });
+    add_up(base_ns);
+    entries_ = reinterpret_cast<std::int64_t*>(
+        context.entries.reserve(begin_[buckets_] * static_cast<std::int64_t>(sizeof(*entries_)) + 1));
+    if (entries_ == nullptr) return false;
+    loop.run([&](std::int64_t first, std::int64_t last, int) {
+      for (std::int64_t part = first; part < last; ++part) place(part, each);
+    });
+    return true;
+  }
+
+  std::int64_t size() const { return buckets_; }
+  std::span<const std::int64_t> operator[](std::int64_t bucket) const {
+    return {entries_ + begin_[bucket], entries_ + begin_[bucket + 1]};
+  }
+  /// The entries of all buckets, one bucket after the other.
+  std::span<const std::int64_t> all() const { return {entries_, entries_ + begin_[buckets_]}; }
+  /// For a Loop over buckets.
+  std::span<const double> prefix_ns() const { return {prefix_ns_, static_cast<std::size_t>(buckets_ + 1)}; }
+
+ private:
+  static constexpr std::int64_t kItemsPerPart = 512;
+
+  std::int64_t part_begin(std::int64_t part) const { return items_ / parts_ * part + std::min(part, items_ % parts_); }
+
+  template <class Each>
+  void count(std::int64_t part, const Each& each) {
+    std::int64_t* const counts = next_ + part * buckets_;
+    double* const ns = ns_ + part * buckets_;
+    std::fill_n(counts, buckets_, 0);
+    std::fill_n(ns, buckets_, 0.0);
+    const std::int64_t end = part_begin(part + 1);
+    for (std::int64_t i = part_begin(part); i < end; ++i) {
+      each(i, [&](std::int64_t bucket, double cost) {
+        ++counts[bucket];
+        ns[bucket] += cost;
+      });
+    }
+  }
+
+  /// Counts become the places where each part's first entry of a bucket goes.
+  void add_up(double base_ns) {
+    std::int64_t place = 0;
+    double ns = 0;
+    for (std::int64_t bucket = 0; bucket < buckets_; ++bucket) {
+      begin_[bucket] = place;
+      prefix_ns_[bucket] = ns;
+      ns += base_ns;
+      for (std::int64_t i = bucket; i < parts_ * buckets_; i += buckets_) {
+        ns += ns_[i];
+        place += std::exchange(next_[i], place);
+      }
+    }
+    begin_[buckets_] = place;
+    prefix_ns_[buckets_] = ns;
+  }
+
+  template <class Each>
+  void place(std::int64_t part, const Each& each) {
+    std::int64_t* const next = next_ + part * buckets_;
+    const std::int64_t end = part_begin(part + 1);
+    for (std::int64_t i = part_begin(part); i < end; ++i) {
+      each(i, [&](std::int64_t bucket, double) { entries_[next[bucket]++] = i; });
+    }
+  }
+
+  std::int64_t items_, buckets_, parts_;
+  std::int64_t* begin_;
+  double* prefix_ns_;
+  std::int64_t* next_;
+  double* ns_;
+  std::int64_t* entries_ = nullptr;
+};
+
+}  // namespace mluops::cpu

@@ -1,0 +1,167 @@
+// Where the samples of a RoI's bins fall (deform_roi_pool). Coordinates are computed in the type of the sums.
+//
+// The samples of a bin form a grid, and a sample counts or not axis by axis: so the weight of a pixel is the product of
+// a row weight and a column weight, each summed over the samples along its axis.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "backends/cpu/bilinear.h"
+#include "backends/cpu/element.h"
+#include "mluops/problem.h"
+
+namespace mluops::cpu {
+
+/// One axis of a RoI: where it starts, its size, the size of a bin, samples per bin.
+template <class A>
+struct RoiAxis {
+  A start, size, bin;
+  std::int64_t grid;
+
+  RoiAxis(A low, A high, A scale, std::int64_t bins, int sampling_ratio) {
+    start = low * scale - A{0.5};
+    size = high * scale - A{0.5} - start;
+    bin = size / static_cast<A>(bins);
+    grid = sampling_ratio > 0 ? sampling_ratio : whole(std::ceil(bin));
+  }
+
+ private:
+  /// 0, no samples, for NaN, for nothing positive and for what the device's int32 cannot hold.
+  static std::int64_t whole(A count) {
+    return count >= 1 && count <= static_cast<A>(std::numeric_limits<std::int32_t>::max())
+               ? static_cast<std::int64_t>(count)
+               : 0;
+  }
+};
+
+template <class A>
+struct Roi {
+  std::int64_t batch;
+  RoiAxis<A> y, x;
+
+  template <class T>
+  static Roi read(const T* roi, const mluopsDeformRoiPoolShape& s) {
+    const A scale = static_cast<A>(s.spatial_scale);
+    return {static_cast<std::int64_t>(to_acc(roi[0])),
+            RoiAxis<A>(to_acc(roi[2]), to_acc(roi[4]), scale, s.pooled_h, s.sampling_ratio),
+            RoiAxis<A>(to_acc(roi[1]), to_acc(roi[3]), scale, s.pooled_w, s.sampling_ratio)};
+  }
+  /// 1 / number of samples of a bin, those outside the map included.
+  A inverse_count() const { return A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid)); }
+};
+
+/// The samples of one bin along one axis.
+template <class A>
+struct BinAxis {
+  A start, bin;
+  std::int64_t grid;
+
+  BinAxis(const RoiAxis<A>& roi, A shift, std::int64_t index)
+      : start(roi.start + shift + static_cast<A>(index) * roi.bin), bin(roi.bin), grid(roi.grid) {}
+
+  A coordinate(std::int64_t i) const { return start + (static_cast<A>(i) + A{0.5}) * bin / static_cast<A>(grid); }
+
+  struct Range {
+    std::int64_t first, last;
+  };
+
+  /// The samples [first, last) that can fall on the map. Coordinates never turn back, so that is one run, found by
+  /// bisection where the grid is long.
+  Range on_map(std::int64_t size) const {
+    constexpr std::int64_t kShort = 32;
+    if (grid <= kShort) return {0, grid};
+    const A far = static_cast<A>(size);
+    if (bin >= 0) {
+      return {first_where([&](A c) { return c >= -1; }), first_where([&](A c) { return !(c <= far); })};
+    }
+    return {first_where([&](A c) { return c <= far; }), first_where([&](A c) { return !(c >= -1); })};
+  }
+
+  /// The pixels [first, last) that samples on the map may touch.
+  Range pixels(std::int64_t size) const {
+    if (grid <= 0) return {0, 0};
+    const A a = coordinate(0), b = coordinate(grid - 1);
+    const A low = std::min(a, b), high = std::max(a, b);
+    if (!(high >= -1 && low <= static_cast<A>(size))) return {0, 0};
+    const A last = static_cast<A>(size - 1);
+    return {static_cast<std::int64_t>(std::clamp(low, A{0}, last)),
+            std::min(size, static_cast<std::int64_t>(std::clamp(high, A{0}, last)) + 2)};
+  }
+
+ private:
+  template <class Test>
+  std::int64_t first_where(Test test) const {
+    std::int64_t low = 0, high = grid;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (test(coordinate(middle))) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+};
+
+/// What the samples of a bin do with one row (or column) of pixels.
+template <class A>
+struct Tap {
+  std::int64_t index;
+  A weight;  ///< sum of interpolation weights
+  A lever;   ///< derivative along the other axis: sum of unclamped distances to the opposite neighbour
+  A sign;    ///< derivative along this axis: +1 for every sample's high neighbour, -1 for every low one
+};
+
+/// Room for the taps of one axis: two per sample, and never more than two per pixel.
+inline std::int64_t most_taps(std::int64_t size, int sampling_ratio) {
+  return sampling_ratio > 0 ? 2 * std::min<std::int64_t>(size, sampling_ratio) : 2 * size;
+}
+
+template <class A>
+class TapList {
+ public:
+  TapList(Tap<A>* taps, const BinAxis<A>& axis, std::int64_t size) : taps_(taps) {
+    const auto range = axis.on_map(size);
+    for (std::int64_t i = range.first; i < range.last; ++i) add_sample(axis.coordinate(i), size);
+  }
+  const Tap<A>* begin() const { return taps_; }
+  const Tap<A>* end() const { return taps_ + count_; }
+  std::int64_t size() const { return count_; }
+
+ private:
+  void add_sample(A coordinate, std::int64_t size) {
+    AxisSample<A> s;
+    if (!sample_axis(coordinate, size, s)) return;
+    if (s.low == s.high) {  // what the two do to the other axis, and along this one, cancels exactly
+      add({s.low, s.low_weight, 0, 0});
+      add({s.high, s.high_weight, 0, 0});
+      return;
+    }
+    add({s.low, s.low_weight, static_cast<A>(s.high) - coordinate, -1});
+    add({s.high, s.high_weight, coordinate - static_cast<A>(s.low), 1});
+  }
+
+  /// Neighbouring samples share pixels. Zero weights stay apart from others: zero times an infinite pixel is NaN, and
+  /// must not vanish in a sum of weights.
+  void add(const Tap<A>& tap) {
+    const std::int64_t recent = std::max<std::int64_t>(0, count_ - 4);
+    for (std::int64_t i = count_ - 1; i >= recent; --i) {
+      Tap<A>& known = taps_[i];
+      if (known.index != tap.index || (known.weight == 0) != (tap.weight == 0)) continue;
+      known.weight += tap.weight;
+      known.lever += tap.lever;
+      known.sign += tap.sign;
+      return;
+    }
+    taps_[count_++] = tap;
+  }
+
+  Tap<A>* taps_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace mluops::cpu
