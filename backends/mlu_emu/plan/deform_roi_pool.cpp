@@ -95,9 +95,8 @@ DeformBackwardTile DeformRoiPoolPlan::backward_tile(std::int64_t segment_length)
   if (!with_offset) return tile;
   tile.sum_tmp = kBackwardParts * tile.padded;
   tile.ping = tile.sum_tmp + lanes;
-  const std::int64_t half = half_of_rest(*this, tile.ping);
-  tile.pong = tile.ping + half;
-  tile.row = round_down(half / kNeighbours, lanes);
+  tile.row = round_down(half_of_rest(*this, tile.ping) / kNeighbours, lanes);
+  tile.pong = tile.ping + kNeighbours * tile.row;
   return tile;
 }
 

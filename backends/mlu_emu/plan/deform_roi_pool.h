@@ -13,7 +13,7 @@ struct DeformForwardTile {
   std::int64_t padded = 0;    ///< channels rounded up to 128 bytes
   std::int64_t output = 0;
   std::int64_t ping = 0, pong = 0;
-  std::int64_t row = 0;  ///< distance of the neighbour rows, at least `padded`
+  std::int64_t row = 0;  ///< room of one neighbour row, at least `padded`; rows lie `padded` apart
 };
 
 /// NRAM of the backward kernel; without offset only the five rows exist.
