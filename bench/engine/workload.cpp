@@ -15,9 +15,12 @@ std::size_t padded(const Tensor& t) {
   return (static_cast<std::size_t>(t.bytes()) / kLine + 2) * kLine;
 }
 
+// Enough sets that what they move exceeds the last-level cache three times; untouched parts take memory but no cache,
+// so memory is limited too.
 int sets_for(const Case& c) {
-  const double wanted = 4.0 * static_cast<double>(last_level_cache());
-  return static_cast<int>(std::clamp(wanted / c.all_bytes() + 1, 1.0, 4096.0));
+  const double cache = static_cast<double>(last_level_cache()), memory = std::max(768e6, 4 * cache);
+  const double wanted = 3 * cache / (c.read_bytes() + c.write_bytes()) + 1;
+  return static_cast<int>(std::clamp(std::min(wanted, memory / c.all_bytes()), 1.0, 4096.0));
 }
 
 mluOpTensorDescriptor_t describe(const Tensor& t) {

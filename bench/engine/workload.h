@@ -8,7 +8,7 @@ namespace bench {
 
 class Workload {
  public:
-  /// Fills the inputs of every set; as many sets as it takes to exceed the last-level cache four times.
+  /// Fills the inputs of every set; as many sets as it takes to exceed the last-level cache three times.
   explicit Workload(Case spec);
   Workload(Workload&&) noexcept = default;
   ~Workload();

@@ -32,12 +32,6 @@ int print(const Grid& grid) {
   return 0;
 }
 
-int run_sweep(const Options& options) {
-  Machine machine({options.threads.back()});
-  machine.refresh(0.6);
-  return print(sweep_study(options, machine));
-}
-
 int run(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
   if (options.help) return std::fputs(help_text(), stdout), 0;
@@ -45,7 +39,7 @@ int run(int argc, char** argv) {
   initialize_engine(options.benchmark_flags);
   if (options.scaling) return print(scaling_study(options));
   if (options.scatter) return print(scatter_study(options));
-  if (options.sweep) return run_sweep(options);
+  if (options.sweep) return print(sweep_study(options));
   if (options.peers) return print(peers_study(options));
   if (!options.against.empty()) return print(against_study(options, argv[0]));
   if (!options.times.empty()) return write_times(options), 0;

@@ -49,7 +49,7 @@ bool write_report(const Options& given) {
   machine.refresh(1.0);
   const std::vector<Row> rows = run_network(options, make_targets(options), machine);
   machine.refresh(0.6);
-  const Grid sweep = sweep_study(options, machine), scatter = scatter_study(options);
+  const Grid sweep = sweep_study(options), scatter = scatter_study(options);
   const Totals totals = count(rows, machine);
   const int most = options.threads.back();
   const std::string plot = stem(options.report) + ".svg";

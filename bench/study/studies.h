@@ -18,8 +18,8 @@ Grid scaling_study(const Options& options);
 /// The four scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
 Grid scatter_study(const Options& options);
 
-/// Time while one dimension doubles: fitted exponent beside the exponent of the bound.
-Grid sweep_study(const Options& options, Machine& machine);
+/// Time while one dimension doubles: fitted exponent beside the exponent of the work.
+Grid sweep_study(const Options& options);
 
 /// PyTorch compositions of the same cases in the same run. Throws std::runtime_error when torch cannot be imported.
 Grid peers_study(const Options& options);

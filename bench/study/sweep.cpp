@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "bench/cases/builders.h"
@@ -101,9 +102,10 @@ struct Series {
   std::vector<double> times, work, seconds;
 };
 
-// Bytes and flops as one figure: what the operator is asked for.
-double work_of(const Row& row, const Roof& roof) {
-  return row.bytes() / roof.copy + row.flops / roof.flops;
+// Growth of what the operator is asked for: bytes or flops, whichever grows faster.
+double growth(const Row& row, const Row& first) {
+  const double bytes = row.bytes() / first.bytes();
+  return first.flops > 0 ? std::max(bytes, row.flops / first.flops) : bytes;
 }
 
 void add_row(Grid& grid, const std::string& op, const Dimension& dimension, const Series& s) {
@@ -118,7 +120,7 @@ void add_row(Grid& grid, const std::string& op, const Dimension& dimension, cons
 
 }  // namespace
 
-Grid sweep_study(const Options& options, Machine& machine) {
+Grid sweep_study(const Options& options) {
   const int threads = options.threads.back();
   const std::vector<Target> targets = {Target("cpu", threads)};
   const Settings settings{options.min_seconds / 2, options.repetitions, false};
@@ -126,8 +128,8 @@ Grid sweep_study(const Options& options, Machine& machine) {
             {"operator", "dimension", "ms x1", "ms x2", "ms x4", "ms x8", "exponent", "of the work", "growth"},
             "llrrrrrrl",
             {},
-            "exponent: fitted slope of log time over log size; of the work: the same fit for the bytes and flops that "
-            "the call is asked for (scale and kernel go 1, 2, 4, 5 and 1, 3, 7, 15). linear: time grows no faster than "
+            "exponent: fitted slope of log time over log size; of the work: the same fit for the bytes or flops, "
+            "whichever grow faster (scale and kernel go 1, 2, 4, 5 and 1, 3, 7, 15). linear: time grows no faster than "
             "the work, up to 0.15."};
   for (const Dimension& dimension : all_dimensions()) {
     for (const Direction direction : {Direction::forward, Direction::backward}) {
@@ -142,7 +144,7 @@ Grid sweep_study(const Options& options, Machine& machine) {
         const Row& row = rows[static_cast<std::size_t>(step)];
         if (!row.measured()) throw std::runtime_error(row.op + " " + row.shape + ": " + row.reason);
         series.times.push_back(1 << step);
-        series.work.push_back(work_of(row, machine.at(threads)));
+        series.work.push_back(growth(row, rows[0]));
         series.seconds.push_back(row.median());
       }
       add_row(grid, op, dimension, series);
