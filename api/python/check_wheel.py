@@ -1,0 +1,42 @@
+"""Checks a finished wheel: tag, contents, and that every library it names is in it or on every Linux system.
+
+Usage: check_wheel.py WHEEL (needs pyelftools, which auditwheel brings)
+"""
+
+import io
+import re
+import sys
+import zipfile
+
+from elftools.elf.elffile import ELFFile
+
+# What every manylinux system has (PEP 600); anything else must be inside.
+SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1", "libstdc++.so.6",
+          "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def dynamic(data: bytes, tag: str) -> list:
+    section = ELFFile(io.BytesIO(data)).get_section_by_name(".dynamic")
+    names = {"DT_NEEDED": "needed", "DT_SONAME": "soname", "DT_RUNPATH": "runpath", "DT_RPATH": "rpath"}
+    return [getattr(entry, names[tag]) for entry in section.iter_tags(tag)]
+
+
+def check(path: str) -> None:
+    wheel = zipfile.ZipFile(path)
+    assert re.search(r"-py3-none-manylinux_\d+_\d+_\w+\.whl$", path), f"{path}: not a py3-none-manylinux wheel"
+    objects = {name: wheel.read(name) for name in wheel.namelist() if ".so" in name.rsplit("/", 1)[-1]}
+    assert "mluops/lib/libmluops.so.1" in objects, "the library is missing"
+    assert "mluops/py.typed" in wheel.namelist(), "py.typed is missing"
+    inside = {name.rsplit("/", 1)[-1] for name in objects}
+    for name, data in objects.items():
+        missing = set(dynamic(data, "DT_NEEDED")) - SYSTEM - inside
+        assert not missing, f"{name} needs {sorted(missing)}, which the wheel lacks"
+    main = objects["mluops/lib/libmluops.so.1"]
+    assert "libgomp.so.1" in dynamic(main, "DT_NEEDED"), "libgomp must keep its name, to be shared with PyTorch"
+    paths = ":".join(dynamic(main, "DT_RUNPATH") + dynamic(main, "DT_RPATH")).split(":")
+    assert paths and all(p.startswith("$ORIGIN") for p in paths), f"library search path {paths}"
+    print(f"{path}: {len(objects)} libraries, complete")
+
+
+if __name__ == "__main__":
+    check(sys.argv[1])

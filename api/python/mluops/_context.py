@@ -1,0 +1,192 @@
+"""Handles and descriptors of this package: one set per thread, made when first needed, remade after a fork.
+
+A handle serialises its operator calls, so threads that shared one would wait for each other. Descriptors are cached
+by (layout, dtype, shape): a loop over batches of one shape creates them once.
+"""
+
+import ctypes
+import os
+import threading
+from typing import Dict, Optional, Tuple
+
+from ._library import check, lib, text
+
+HALF, FLOAT, INT32, DOUBLE, BFLOAT16 = 1, 2, 6, 14, 17  # mluOpDataType_t
+NHWC, ARRAY = 1, 4  # mluOpTensorLayout_t
+STRICT, EXTENDED = 0, 1  # mluOpExtContract_t
+ATOMICS_NOT_ALLOWED, ATOMICS_ALLOWED = 1, 2  # mluOpAtomicsMode_t
+
+# A tensor as the C API sees it: dtype, shape, address of the first element.
+Tensor = Tuple[int, Tuple[int, ...], int]
+
+_MOST_DESCRIPTORS = 1024
+
+
+class Settings:
+    """What the user chose for all threads; `version` counts the changes so that contexts notice them."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.backend = ""
+        self.threads = 0
+        self.contract = STRICT
+        self.atomics = ATOMICS_NOT_ALLOWED
+        self.options: Dict[Tuple[str, str], str] = {}
+
+    def change(self, **values: object) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.version += 1
+
+
+settings = Settings()
+
+
+def _create(function_name: str) -> ctypes.c_void_p:
+    made = ctypes.c_void_p()
+    check(getattr(lib, function_name)(ctypes.byref(made)))
+    return made
+
+
+class Context:
+    """A handle with its descriptors, used by one thread."""
+
+    def __init__(self, contract: Optional[int] = None) -> None:
+        self.handle = _create("mluOpCreate")
+        self.tensors: Dict[tuple, ctypes.c_void_p] = {}
+        self.carafes: Dict[tuple, ctypes.c_void_p] = {}
+        self.threads: Optional[int] = None
+        self.atomics: Optional[int] = None
+        self._fixed_contract = contract
+        self._backend = ""
+        self.version = -1
+        self.process = os.getpid()
+        try:
+            self.apply_settings()
+        except Exception:
+            self.close()
+            raise
+
+    def apply_settings(self) -> None:
+        if settings.backend != self._backend:
+            check(lib.mluOpExtSetBackend(self.handle, settings.backend.encode()))
+            self._backend = settings.backend
+        contract = settings.contract if self._fixed_contract is None else self._fixed_contract
+        check(lib.mluOpExtSetContract(self.handle, contract))
+        self.set_atomics(settings.atomics)
+        self.set_threads(settings.threads)
+        chain = self.backend().split(",")
+        for (backend, key), value in settings.options.items():
+            if backend in chain:
+                self.set_option(backend, key, value)
+        self.version = settings.version
+
+    def set_threads(self, threads: int) -> None:
+        if threads != self.threads:
+            check(lib.mluOpExtSetNumThreads(self.handle, threads))
+            self.threads = threads
+
+    def set_atomics(self, mode: int) -> None:
+        if mode != self.atomics:
+            check(lib.mluOpSetAtomicsMode(self.handle, mode))
+            self.atomics = mode
+
+    def set_option(self, backend: str, key: str, value: str) -> None:
+        check(lib.mluOpExtSetOption(self.handle, backend.encode(), key.encode(), value.encode()))
+
+    def tensor_desc(self, layout: int, dtype: int, shape: Tuple[int, ...]) -> ctypes.c_void_p:
+        key = (layout, dtype, shape)
+        desc = self.tensors.get(key)
+        if desc is None:
+            desc = self.tensors[key] = _create("mluOpCreateTensorDescriptor")
+            dims = (ctypes.c_int64 * len(shape))(*shape)
+            check(lib.mluOpSetTensorDescriptor_v2(desc, layout, dtype, len(shape), dims))
+        return desc
+
+    def carafe_desc(self, kernel: int, group: int, scale: int) -> ctypes.c_void_p:
+        key = (kernel, group, scale)
+        desc = self.carafes.get(key)
+        if desc is None:
+            made = _create("mluOpCreateCarafeDescriptor")
+            status = lib.mluOpSetCarafeDescriptor(made, 4, kernel, group, scale)
+            if status != 0:
+                lib.mluOpDestroyCarafeDescriptor(made)
+                check(status)
+            desc = self.carafes[key] = made
+        return desc
+
+    def trim(self) -> None:
+        """Forgets the descriptors when there are too many; only between two calls of this thread."""
+        if len(self.tensors) > _MOST_DESCRIPTORS:
+            self._drop(self.tensors, lib.mluOpDestroyTensorDescriptor)
+        if len(self.carafes) > _MOST_DESCRIPTORS:
+            self._drop(self.carafes, lib.mluOpDestroyCarafeDescriptor)
+
+    @staticmethod
+    def _drop(cache: Dict[tuple, ctypes.c_void_p], destroy) -> None:
+        for desc in cache.values():
+            destroy(desc)
+        cache.clear()
+
+    def backend(self) -> str:
+        name = ctypes.c_char_p()
+        check(lib.mluOpExtGetBackend(self.handle, ctypes.byref(name)))
+        return text(name.value)
+
+    def last_run_backend(self) -> str:
+        name = ctypes.c_char_p()
+        check(lib.mluOpExtGetLastRunBackend(self.handle, ctypes.byref(name)))
+        return text(name.value)
+
+    def threads_in_force(self) -> int:
+        number = ctypes.c_int()
+        check(lib.mluOpExtGetNumThreads(self.handle, ctypes.byref(number)))
+        return number.value
+
+    def close(self) -> None:
+        # A handle made before a fork is left alone: a thread of the parent may have been inside it.
+        if self.handle and self.process == os.getpid():
+            self._drop(self.tensors, lib.mluOpDestroyTensorDescriptor)
+            self._drop(self.carafes, lib.mluOpDestroyCarafeDescriptor)
+            lib.mluOpDestroy(self.handle)
+        self.handle = None
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # the interpreter is shutting down
+            pass
+
+
+class Door:
+    """The contexts of one front end. numpy follows the chosen contract; torch always asks for the extended one."""
+
+    def __init__(self, contract: Optional[int] = None) -> None:
+        self._contract = contract
+        self._local = threading.local()
+
+    def context(self) -> Context:
+        """This thread's context with the current settings."""
+        found = getattr(self._local, "context", None)
+        if found is None:
+            found = self._local.context = Context(self._contract)
+        elif found.version != settings.version:
+            found.apply_settings()
+        found.trim()
+        return found
+
+    def forget(self) -> None:
+        self._local = threading.local()
+
+
+numpy_door = Door()
+torch_door = Door(EXTENDED)
+
+
+def _after_fork() -> None:
+    numpy_door.forget()
+    torch_door.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
