@@ -22,7 +22,7 @@ Case random_case(const std::string& op, Random& random, double effort = 1);
 Cases random_cases(const std::string& op, std::uint64_t seed, int count, double effort = 1);
 
 /// Whether a device that computes everything in half, coordinates and sums included, can be held to 3e-3: see
-/// docs/accuracy.md. Coordinates below 64 (spacing 1/32), sums of at most 600 terms.
+/// docs/accuracy in docs/op. Coordinates below 64 (spacing 1/32), sums of at most 600 terms.
 bool meaningful_in_half(const Case& text);
 
 // One per operator family (cases/<op>.cpp); they name the forward operator.

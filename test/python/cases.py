@@ -1,0 +1,89 @@
+"""Inputs of every operator, shared by the torch and mmcv tests: small, generic, away from kinks where noted."""
+
+import torch
+
+import compositions
+import mluops.torch as mt
+
+
+class Case:
+    """One call: `function` and `reference` take the tensors and then the arguments; `leaves` may get gradients."""
+
+    def __init__(self, name, function, reference, tensors, arguments, leaves):
+        self.name, self.function, self.reference = name, function, reference
+        self.tensors, self.arguments, self.leaves = tensors, arguments, leaves
+
+    def inputs(self, dtype, requires_grad=False, channels_last=False):
+        """Fresh tensors; floating ones converted to dtype."""
+        made = []
+        for i, tensor in enumerate(self.tensors):
+            if tensor is not None and tensor.is_floating_point():
+                tensor = tensor.to(dtype).clone()
+                if channels_last and tensor.dim() == 4:
+                    tensor = tensor.contiguous(memory_format=torch.channels_last)
+                tensor.requires_grad_(requires_grad and i in self.leaves)
+            made.append(tensor)
+        return made
+
+    def run(self, tensors):
+        return self.function(*tensors, *self.arguments)
+
+    def expected(self, tensors):
+        """The reference on the same values in double."""
+        wide = [t.detach().double() if t is not None and t.is_floating_point() else t for t in tensors]
+        for i in self.leaves:
+            if wide[i] is not None:
+                wide[i].requires_grad_(tensors[i].requires_grad)
+        return self.reference(*wide, *self.arguments), wide
+
+    def __repr__(self):
+        return self.name
+
+
+def _random(*shape, low=-1.0, high=1.0):
+    return torch.rand(shape, dtype=torch.float64) * (high - low) + low
+
+
+def interior_rois(count, batch, height, width, margin=2.5):
+    """RoIs whose samples, shifted by small offsets, stay off the border bands. Scales in the cases are powers of two
+    times small numbers: the C API takes them as float, also for double tensors."""
+    roi = torch.empty(count, 5, dtype=torch.float64)
+    roi[:, 0] = torch.arange(count) % batch
+    roi[:, 1] = _random(count, low=margin, high=width * 0.45)
+    roi[:, 2] = _random(count, low=margin, high=height * 0.45)
+    roi[:, 3] = _random(count, low=width * 0.6, high=width - margin)
+    roi[:, 4] = _random(count, low=height * 0.6, high=height - margin)
+    return roi
+
+
+def make_cases():
+    torch.manual_seed(7)
+    cases = [
+        Case("carafe", mt.carafe, compositions.carafe,
+             [_random(2, 6, 4, 5), _random(2, 2 * 9, 8, 10)], (3, 2, 2), (0, 1)),
+        Case("carafe k5 s3", mt.carafe, compositions.carafe,
+             [_random(1, 4, 3, 2), _random(1, 25, 9, 6)], (5, 1, 3), (0, 1)),
+        Case("psa_mask collect", mt.psa_mask, compositions.psa_mask, [_random(2, 12, 4, 3)], ("collect", (4, 3)),
+             (0,)),
+        Case("psa_mask distribute", mt.psa_mask, compositions.psa_mask, [_random(2, 15, 3, 4)],
+             ("distribute", (3, 5)), (0,)),
+        Case("deform_roi_pool", mt.deform_roi_pool, compositions.deform_roi_pool,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16), None], ((2, 3), 1.0, 2, 0.125), (0,)),
+        Case("deform_roi_pool offset", mt.deform_roi_pool, compositions.deform_roi_pool,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16), _random(4, 2, 2, 3)], ((2, 3), 1.0, 2, 0.125),
+             (0, 2)),
+        Case("deform_roi_pool adaptive", mt.deform_roi_pool, compositions.deform_roi_pool,
+             [_random(1, 2, 12, 12), interior_rois(2, 1, 12, 12), _random(2, 2, 2, 2)], ((2, 2), 0.75, 0, 0.0625),
+             (0, 2)),
+        Case("three_interpolate", mt.three_interpolate, compositions.three_interpolate,
+             [_random(2, 5, 7), torch.randint(-1, 8, (2, 6, 3), dtype=torch.int32), _random(2, 6, 3)], (), (0, 2)),
+        Case("border_align", mt.border_align, compositions.border_align,
+             [_random(2, 8, 6, 7), _random(2, 5, 4, low=-1.5, high=7.5)], (3,), (0,)),
+    ]
+    return cases
+
+
+CASES = make_cases()
+
+# What one rounding of the result, a sum of some tens of terms, and the dtype's coordinates can cost.
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}

@@ -1,0 +1,94 @@
+"""The operators written with torch's own differentiable operations: the reference of these tests.
+
+Slow and plain on purpose. Tensors are NCHW as in mluops.torch; run them in double.
+"""
+
+import torch
+from torch.nn import functional as F
+
+
+def carafe(features, masks, kernel_size, group_size, scale_factor):
+    n, c, h, w = features.shape
+    k, g, s = kernel_size, group_size, scale_factor
+    windows = F.unfold(features, k, padding=(k - 1) // 2).view(n, g, c // g, k * k, h, w)
+    weights = masks.reshape(n, g, k * k, h, s, w, s)
+    return torch.einsum("ngckhw,ngkhiwj->ngchiwj", windows, weights).reshape(n, c, h * s, w * s)
+
+
+def psa_mask(input, psa_type, mask_size):
+    hm, wm = mask_size
+    n, _, h, w = input.shape
+    columns = []
+    for y in range(h):
+        for x in range(w):
+            # cell (p - y + half, q - x + half) of pixel (y, x) looks at target pixel (p, q)
+            cells = input[:, :, y, x].reshape(n, hm, wm)
+            top, left = y - (hm - 1) // 2, x - (wm - 1) // 2
+            rows = [cells[:, p - top] if 0 <= p - top < hm else torch.zeros_like(cells[:, 0]) for p in range(h)]
+            plane = torch.stack(rows, 1)
+            cols = [plane[:, :, q - left] if 0 <= q - left < wm else torch.zeros_like(plane[:, :, 0])
+                    for q in range(w)]
+            columns.append(torch.stack(cols, 2).reshape(n, h * w))
+    sources_first = torch.stack(columns, 1)  # [n, source pixel, target pixel]
+    collect = psa_type in (0, "collect")
+    return (sources_first.transpose(1, 2) if collect else sources_first).reshape(n, h * w, h, w)
+
+
+def three_interpolate(features, indices, weight):
+    points = features.shape[2]
+    inside = (indices >= 0) & (indices < points)
+    safe = indices.long().clamp(0, points - 1)
+    b, n, _ = indices.shape
+    picked = features.gather(2, safe.reshape(b, 1, n * 3).expand(-1, features.shape[1], -1))
+    return (picked.reshape(b, -1, n, 3) * (weight * inside).unsqueeze(1)).sum(3)
+
+
+def bilinear(plane, y, x):
+    """plane [C, H, W] at points y, x [P] -> [C, P]. Points more than a pixel outside give 0, others are clamped."""
+    h, w = plane.shape[1:]
+    inside = (y >= -1) & (y <= h) & (x >= -1) & (x <= w)
+    y, x = y.clamp(0, h - 1), x.clamp(0, w - 1)
+    y0, x0 = y.detach().floor().long(), x.detach().floor().long()
+    y1, x1 = (y0 + 1).clamp(max=h - 1), (x0 + 1).clamp(max=w - 1)
+    ly, lx = y - y0, x - x0
+    value = (plane[:, y0, x0] * ((1 - ly) * (1 - lx)) + plane[:, y0, x1] * ((1 - ly) * lx)
+             + plane[:, y1, x0] * (ly * (1 - lx)) + plane[:, y1, x1] * (ly * lx))
+    return torch.where(inside, value, torch.zeros_like(value))
+
+
+def border_align(input, boxes, pool_size):
+    n, c4, h, w = input.shape
+    c = c4 // 4
+    steps = torch.arange(pool_size + 1, dtype=input.dtype) / pool_size
+    images = []
+    for image, image_boxes in zip(input, boxes):
+        x1, y1, x2, y2 = (v.unsqueeze(1) for v in image_boxes.unbind(1))
+        flat = torch.zeros_like(steps)
+        xs = (x1 + (x2 - x1) * steps, x1 + flat, x2 - (x2 - x1) * steps, x2 + flat)
+        ys = (y1 + flat, y1 + (y2 - y1) * steps, y2 + flat, y2 - (y2 - y1) * steps)
+        borders = []
+        for e in range(4):
+            samples = bilinear(image[e * c:(e + 1) * c], ys[e].reshape(-1), xs[e].reshape(-1))
+            borders.append(samples.reshape(c, -1, pool_size + 1).max(2).values)
+        images.append(torch.stack(borders, 2))
+    return torch.stack(images)
+
+
+def deform_roi_pool(input, rois, offset, output_size, spatial_scale, sampling_ratio, gamma):
+    ph, pw = output_size
+    pooled = []
+    for r, roi in enumerate(rois):
+        x1, y1, x2, y2 = roi[1:] * spatial_scale - 0.5
+        bin_h, bin_w = (y2 - y1) / ph, (x2 - x1) / pw
+        grid_h = sampling_ratio if sampling_ratio > 0 else max(0, int(torch.ceil(bin_h)))
+        grid_w = sampling_ratio if sampling_ratio > 0 else max(0, int(torch.ceil(bin_w)))
+        for i in range(ph):
+            for j in range(pw):
+                dx = gamma * (x2 - x1) * offset[r, 0, i, j] if offset is not None else 0
+                dy = gamma * (y2 - y1) * offset[r, 1, i, j] if offset is not None else 0
+                ys = y1 + i * bin_h + (torch.arange(grid_h, dtype=input.dtype) + 0.5) * bin_h / max(grid_h, 1) + dy
+                xs = x1 + j * bin_w + (torch.arange(grid_w, dtype=input.dtype) + 0.5) * bin_w / max(grid_w, 1) + dx
+                y, x = (v.reshape(-1) for v in torch.meshgrid(ys, xs, indexing="ij"))
+                samples = bilinear(input[int(roi[0])], y, x)
+                pooled.append(samples.sum(1) / max(grid_h * grid_w, 1))
+    return torch.stack(pooled).reshape(len(rois), ph, pw, -1).permute(0, 3, 1, 2)

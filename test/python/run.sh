@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the Python tests.
+#   run.sh [pytest args]             this tree's build, with the first python3 that has torch and pytest
+#   run.sh --if-torch [pytest args]  the same, but says so and succeeds when there is none
+#   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
+#                                    with mmcv-lite and mmengine) and on Debian's torch
+# PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+venvs=$(realpath -m "${MLUOPS_VENVS:-build/venvs}")
+
+say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
+
+has_torch() { "$1" -c 'import torch, numpy, pytest' >/dev/null 2>&1; }
+
+test_tree() {
+  local library=$root/build/${PRESET:-release}/api/libmluops.so.1 python
+  for python in python3 /usr/bin/python3 none; do
+    has_torch "$python" && break
+  done
+  if [ "$python" = none ]; then
+    say "Python tests: skipped, no python3 here has torch, numpy and pytest"
+    [ "$if_torch" = yes ]
+    return
+  fi
+  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$library "$python" -m pytest -q test/python "$@"
+}
+
+# An environment is made once; a stamp beside it says it is complete.
+environment() {
+  local name=$1 base=$2
+  shift 2
+  [ -f "$venvs/$name/complete" ] && return
+  say "environment $name"
+  rm -rf "${venvs:?}/$name"
+  "$base" -m venv $([ "$name" = debian ] && echo --system-site-packages) "$venvs/$name"
+  "$venvs/$name/bin/pip" install --quiet "$@"
+  touch "$venvs/$name/complete"
+}
+
+# From an empty folder, so that the installed package is what is tested.
+test_installed() {
+  local python=$venvs/$1/bin/python wheel=$2
+  shift 2
+  "$python" -m pip install --quiet --force-reinstall --no-deps "$wheel"
+  local empty
+  empty=$(mktemp -d)
+  (cd "$empty" && env -u PYTHONPATH -u MLUOPS_LIBRARY "$python" -m pytest -q -c "$root/pyproject.toml" \
+    --rootdir "$root" "$root/test/python" "$@")
+  rmdir "$empty"
+}
+
+test_ci() {
+  local wheel
+  wheel=$(api/python/build_wheel.sh | tee /dev/stderr | tail -1)
+  environment torch python3 torch==2.13.0 numpy pytest mmcv-lite mmengine
+  environment debian /usr/bin/python3 'numpy<2' 'opencv-python<4.11' mmcv-lite mmengine
+  say "wheel on PyTorch 2.13"
+  test_installed torch "$wheel" "$@"
+  say "wheel on Debian's torch"
+  test_installed debian "$wheel" "$@"
+}
+
+if_torch=no
+case ${1:-} in
+  --ci)
+    shift
+    test_ci "$@"
+    ;;
+  --if-torch)
+    shift
+    if_torch=yes
+    test_tree "$@"
+    ;;
+  *) test_tree "$@" ;;
+esac

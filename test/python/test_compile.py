@@ -1,0 +1,107 @@
+"""What torch.library gives: opcheck, fake tensors, torch.compile, torch.export."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import mluops.torch as mt  # noqa: E402
+from cases import CASES  # noqa: E402
+from mluops.torch import _operators  # noqa: E402
+
+if not _operators.HAS_LIBRARY_API:
+    pytest.skip("this torch has no torch.library operators", allow_module_level=True)
+
+every_case = pytest.mark.parametrize("case", CASES, ids=repr)
+
+
+def raw_arguments(case, dtype=torch.float32, requires_grad=True, channels_last=False):
+    """The arguments of torch.ops.mluops.<name> for a case of the public function."""
+    tensors = case.inputs(dtype, requires_grad, channels_last)
+    name = case.name.split()[0]
+    if name == "psa_mask":
+        return name, (*tensors, 0 if "collect" in case.name else 1, *case.arguments[1])
+    if name == "deform_roi_pool":
+        return name, (*tensors, *case.arguments[0], *case.arguments[1:])
+    return name, (*tensors, *case.arguments)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+@every_case
+def test_opcheck(case, channels_last):
+    name, arguments = raw_arguments(case, channels_last=channels_last)
+    torch.library.opcheck(getattr(torch.ops.mluops, name).default, arguments)
+
+
+def gradient_call(case):
+    """The arguments of the operator that differentiates a case."""
+    name, arguments = raw_arguments(case, requires_grad=False)
+    result = getattr(torch.ops.mluops, name)(*arguments)
+    if name == "border_align":
+        output, argmax = result
+        image, boxes, pool = arguments
+        return name, (torch.rand_like(output), boxes, argmax, pool, image.shape[2], image.shape[3])
+    if name == "three_interpolate":
+        return name, (torch.rand_like(result), *arguments[1:], arguments[0].shape[2])
+    return name, (torch.rand_like(result), *(arguments[1:] if name == "psa_mask" else arguments))
+
+
+@every_case
+def test_opcheck_of_gradients(case):
+    name, arguments = gradient_call(case)
+    torch.library.opcheck(getattr(torch.ops.mluops, name + "_backward").default, arguments)
+
+
+@every_case
+def test_compile_fullgraph(case):
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda *tensors: case.run(tensors) * 2 + 1, fullgraph=True, backend="aot_eager")
+    eager, traced = case.inputs(torch.float32, True), case.inputs(torch.float32, True)
+    wanted = case.run(eager) * 2 + 1
+    got = compiled(*traced)
+    assert torch.allclose(got, wanted, atol=1e-6) and got.stride() == wanted.stride()
+    wanted.sum().backward()
+    got.sum().backward()
+    for i in case.leaves:
+        if eager[i] is not None:
+            assert torch.allclose(traced[i].grad, eager[i].grad, atol=1e-5)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_compile_inductor(channels_last):
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), mt.CARAFEPack(8, 2),
+                              torch.nn.Conv2d(8, 3, 3, padding=1))
+    x = torch.randn(2, 3, 9, 8)
+    if channels_last:
+        net, x = net.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+    wanted = net(x)
+    grads = torch.autograd.grad(wanted.square().sum(), net.parameters())
+    compiled = torch.compile(net, fullgraph=True)
+    got = compiled(x)
+    assert torch.allclose(got, wanted, atol=1e-5)
+    for a, b in zip(grads, torch.autograd.grad(got.square().sum(), net.parameters())):
+        assert torch.allclose(a, b, rtol=1e-3, atol=1e-4)
+
+
+def test_compile_with_dynamic_shapes():
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda x, m: mt.carafe(x, m, 3, 1, 2), fullgraph=True, dynamic=True,
+                             backend="aot_eager")
+    for h, w in ((3, 4), (5, 7), (6, 2)):
+        x, m = torch.randn(2, 4, h, w), torch.rand(2, 9, 2 * h, 2 * w)
+        assert torch.equal(compiled(x, m), mt.carafe(x, m, 3, 1, 2))
+
+
+def test_export():
+    program = torch.export.export(mt.CARAFEPack(8, 2), (torch.randn(1, 8, 5, 6),))
+    x = torch.randn(1, 8, 5, 6)
+    names = [str(node.target) for node in program.graph.nodes]
+    assert any("mluops.carafe" in name for name in names)
+    assert program.module()(x).shape == (1, 8, 10, 12)
+
+
+def test_meta_tensors():
+    y = torch.ops.mluops.carafe(torch.empty(2, 4, 5, 6, device="meta"), torch.empty(2, 9, 10, 12, device="meta"),
+                                3, 1, 2)
+    assert y.shape == (2, 4, 10, 12) and y.is_meta

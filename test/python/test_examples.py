@@ -1,0 +1,30 @@
+"""The examples, for a few steps each."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def run(*arguments):
+    result = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("layout", [[], ["--channels-last"]], ids=["nchw", "channels_last"])
+def test_training_lowers_the_loss_and_saves_pictures(tmp_path, layout):
+    text = run(EXAMPLES / "carafe_train.py", "--steps", "15", "--out", tmp_path, *layout)
+    assert "loss" in text
+    before, after = ((tmp_path / name).read_bytes() for name in ("before.png", "after.png"))
+    assert before[:8] == after[:8] == b"\x89PNG\r\n\x1a\n" and before != after
+
+
+def test_two_processes_have_the_gradients_of_one():
+    text = run(EXAMPLES / "carafe_ddp.py", "--steps", "2")
+    assert text.count("gradients equal the single process") == 2 and "step 1" in text
