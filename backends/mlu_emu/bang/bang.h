@@ -39,19 +39,13 @@
 #include <type_traits>
 
 #include "backends/mlu_emu/bang/half.h"
+#include "backends/mlu_emu/device/task.h"
 
 namespace mluops::emu::bang {
 
 // ---- the task: who am I ------------------------------------------------------------------------------------------
 
-/// Set by the launch for the task this thread runs; x runs fastest in taskId.
-struct TaskBuiltins {
-  int taskId, taskIdX, taskIdY, taskIdZ;
-  int taskDim, taskDimX, taskDimY, taskDimZ;
-  int coreId, coreDim;        // core within its cluster; cores per cluster
-  int clusterId, clusterDim;  // 0 and 0 in a BLOCK launch
-  int arch;                   // 220, 270, 290, 372, 592
-};
+/// Built-ins of the task this thread runs.
 const TaskBuiltins& task_builtins();
 
 #define MLUOPS_EMU_BUILTIN(name)                                                \
@@ -113,7 +107,7 @@ template <class T>
 using ValueOf = std::type_identity_t<T>;  // converts to the pointer's element type
 
 /// dst[i] = value for n lanes of V: the VALUE's type selects the lane (an int32 through a half* fills n int32 lanes).
-template <class V>  // half, float, double (as float), int16, uint16, int32, uint32, int8, uint8
+template <class V>  // half, float, int16, uint16, int32, uint32, int8, uint8
 void __bang_write_value(void* dst, std::int64_t n, V value);
 /// dst[i] = value for n lanes of T.
 template <class T>  // as __bang_write_value
@@ -148,7 +142,7 @@ template <class T>  // half, float
 void __bang_fusion(FusionMode mode, T* dst, const T* a, ValueOf<T> scale, const T* c, std::int64_t n,
                    std::int64_t cycle);
 
-/// Larger (smaller) of a[i], b[i]. A NaN in exactly one operand loses; two NaNs give NaN.
+/// b[i] where it is larger (smaller) than a[i], else a[i]: a NaN in a stays, a NaN in b loses.
 template <class T>  // half, float, int16, int32
 void __bang_maxequal(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>

@@ -1,0 +1,193 @@
+#include "backends/mlu_emu/device/context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "backends/mlu_emu/device/fault.h"
+
+namespace mluops::emu {
+namespace {
+
+constexpr std::size_t kMostEvents = 1u << 20;  // of a launch, over all cores
+
+/// Tasks go round the cores; of a UNION1 launch whole clusters of consecutive tasks go round the clusters, which is the
+/// same numbering.
+TaskBuiltins builtins(const LaunchSpec& spec, const Arch& arch, std::int64_t id) {
+  TaskBuiltins t = {};
+  t.taskId = static_cast<int>(id);
+  t.taskIdX = static_cast<int>(id % spec.x);
+  t.taskIdY = static_cast<int>(id / spec.x % spec.y);
+  t.taskIdZ = static_cast<int>(id / spec.x / spec.y);
+  t.taskDim = static_cast<int>(spec.tasks());
+  t.taskDimX = static_cast<int>(spec.x);
+  t.taskDimY = static_cast<int>(spec.y);
+  t.taskDimZ = static_cast<int>(spec.z);
+  t.coreId = static_cast<int>(id % arch.cores_per_cluster);
+  t.coreDim = arch.cores_per_cluster;
+  t.clusterId = spec.union1 ? static_cast<int>(id / arch.cores_per_cluster) : 0;
+  t.clusterDim = spec.union1 ? 1 : 0;
+  t.arch = arch.number;
+  return t;
+}
+
+/// Runs the tasks of one launch; a fault or another exception stops them all.
+class Run {
+ public:
+  Run(const LaunchState& state, const KernelBody& body, std::vector<Timeline>& timelines)
+      : state_(state), body_(body), timelines_(timelines) {}
+
+  void task(Core& core, std::int64_t id) {
+    const TaskBuiltins who = builtins(state_.spec, state_.settings.arch, id);
+    core.begin_task(state_, who, timelines_[static_cast<std::size_t>(id) % timelines_.size()]);
+    try {
+      body_(core.nram().base());
+      core.end_task();
+    } catch (...) {
+      core.leave();
+      throw;
+    }
+    core.leave();
+  }
+
+  void in_order(Core& core, const std::vector<std::int64_t>& order) {
+    for (const std::int64_t id : order) task(core, id);
+  }
+
+  /// Host thread i runs the cores i, i + threads, ..., each with its tasks in increasing order.
+  void on_threads(std::vector<std::unique_ptr<Core>>& cores) {
+    std::vector<std::exception_ptr> failures(cores.size());
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+      threads.emplace_back([&, i] {
+        try {
+          share_of_thread(*cores[i], i, cores.size());
+        } catch (...) {
+          failures[i] = std::current_exception();
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    for (const std::exception_ptr& f : failures) {
+      if (f) std::rethrow_exception(f);
+    }
+  }
+
+ private:
+  void share_of_thread(Core& core, std::size_t thread, std::size_t threads) {
+    for (std::size_t c = thread; c < timelines_.size(); c += threads) {
+      for (std::int64_t id = static_cast<std::int64_t>(c); id < state_.spec.tasks();
+           id += static_cast<std::int64_t>(timelines_.size())) {
+        task(core, id);
+      }
+    }
+  }
+
+  const LaunchState& state_;
+  const KernelBody& body_;
+  std::vector<Timeline>& timelines_;
+};
+
+std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t tasks) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(tasks));
+  std::iota(order.begin(), order.end(), 0);
+  if (settings.order == Order::kShuffled) {
+    std::mt19937_64 random(settings.seed);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  }
+  return order;
+}
+
+LaunchReport make_report(const LaunchSpec& spec, Gdram& gdram, std::vector<Timeline>& timelines) {
+  LaunchReport report;
+  report.spec = spec;
+  report.spec.tensors.clear();
+  for (Window& w : gdram.windows()) {
+    report.traffic.push_back({w.tensor().name, w.tensor().bytes, 0, 0, w.tensor().access});
+  }
+  for (Timeline& t : timelines) {
+    t.stats.time = t.now();
+    for (std::size_t i = 0; i < report.traffic.size(); ++i) {
+      report.traffic[i].read += t.stats.read[i];
+      report.traffic[i].written += t.stats.written[i];
+    }
+    report.time = std::max(report.time, t.now());
+    report.dropped_events += t.dropped_events;
+    report.cores.push_back(std::move(t.stats));
+    report.events.push_back(std::move(t.events));
+  }
+  return report;
+}
+
+}  // namespace
+
+void Context::begin_call(const char* op) {
+  report_ = {op, settings, {}};
+}
+
+std::string Context::check_launch(const LaunchSpec& spec) const {
+  const Arch& arch = settings.arch;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  for (const std::int64_t dim : {spec.x, spec.y, spec.z}) {
+    if (dim < 1 || dim > kMost) return spec.kernel + ": every launch dimension must lie in [1, 2^31)";
+  }
+  if (spec.x > kMost / spec.y || spec.x * spec.y > kMost / spec.z) return spec.kernel + ": 2^31 tasks or more";
+  if (spec.union1 && spec.x % arch.cores_per_cluster != 0) {
+    return spec.kernel + ": a UNION1 launch needs x to be a multiple of the " + std::to_string(arch.cores_per_cluster) +
+           " cores per cluster, got " + std::to_string(spec.x);
+  }
+  for (const NramRegion& r : spec.nram) {
+    if (!settings.checks.memory || (r.offset >= 0 && r.bytes >= 0 && r.offset <= arch.nram_bytes - r.bytes)) continue;
+    return spec.kernel + ": NRAM part " + r.name + " needs bytes up to " + std::to_string(r.offset + r.bytes) +
+           ", a core has " + std::to_string(arch.nram_bytes);
+  }
+  return {};
+}
+
+void Context::provide_cores(std::size_t count) {
+  if (!cores_.empty() && cores_.front()->nram().bytes() != settings.arch.nram_bytes) cores_.clear();
+  while (cores_.size() < count) cores_.push_back(std::make_unique<Core>(settings.arch.nram_bytes));
+  cores_.resize(count);
+}
+
+std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& body) {
+  std::string problem = check_launch(spec);
+  if (!problem.empty()) return problem;
+  const auto active = static_cast<int>(std::min<std::int64_t>(settings.arch.cores(), spec.tasks()));
+  const bool parallel = settings.order == Order::kParallel && threads > 1 && active > 1;
+  Gdram gdram(spec.tensors, settings.checks.race);
+  const LaunchState state{spec, settings, gdram, parallel, active};
+  std::vector<Timeline> timelines(static_cast<std::size_t>(active));
+  for (Timeline& t : timelines) {
+    t.stats.read.resize(gdram.windows().size());
+    t.stats.written.resize(gdram.windows().size());
+    if (settings.trace) t.trace(kMostEvents / timelines.size());
+  }
+  provide_cores(parallel ? static_cast<std::size_t>(std::min(threads, active)) : 1);
+  Run run(state, body, timelines);
+  try {
+    parallel ? run.on_threads(cores_) : run.in_order(*cores_.front(), task_order(settings, spec.tasks()));
+  } catch (const Fault& fault) {
+    problem = fault.what();
+  }
+  report_.launches.push_back(make_report(spec, gdram, timelines));
+  return problem;
+}
+
+void Context::fill_zero(const Tensor& tensor) {
+  if (!tensor.present()) return;
+  std::memset(tensor.data, 0, static_cast<std::size_t>(tensor.bytes));
+  LaunchReport report;
+  report.spec.kernel = "fill_zero";
+  report.spec.x = settings.arch.cores_per_cluster;
+  report.spec.y = settings.arch.clusters;
+  report.traffic.push_back({tensor.name, tensor.bytes, 0, tensor.bytes, Access::kWrite});
+  report.time = settings.rates.gdram_latency_ns + static_cast<double>(tensor.bytes) / settings.rates.gdram_gbps;
+  report_.launches.push_back(std::move(report));
+}
+
+}  // namespace mluops::emu

@@ -1,0 +1,40 @@
+// A handle's machine: its settings, its cores, and what the last operator call did on it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/report.h"
+#include "backends/mlu_emu/device/settings.h"
+
+namespace mluops::emu {
+
+/// The kernel, run once per task with its core's NRAM.
+using KernelBody = std::function<void(char* nram)>;
+
+class Context {
+ public:
+  Settings settings;
+
+  /// A new operator call: its launches make up the next report.
+  void begin_call(const char* op);
+  const CallReport& report() const { return report_; }
+
+  /// Runs a launch on up to `threads` host threads (more than one only in the parallel order). Returns "" or the fault
+  /// that stopped it; exceptions other than faults pass through.
+  std::string run(const LaunchSpec& spec, int threads, const KernelBody& body);
+  /// Zeroes memory the way the queue does it before a kernel: all cores write their share.
+  void fill_zero(const Tensor& tensor);
+
+ private:
+  std::string check_launch(const LaunchSpec& spec) const;
+  void provide_cores(std::size_t count);
+
+  std::vector<std::unique_ptr<Core>> cores_;  // one for each host thread in use
+  CallReport report_;
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,184 @@
+#include "backends/mlu_emu/device/core.h"
+
+#include "backends/mlu_emu/device/fault.h"
+
+namespace mluops::emu {
+namespace {
+
+thread_local Core* running = nullptr;
+
+}  // namespace
+
+Core& Core::current() {
+  if (running == nullptr) throw Fault("a kernel's word was used outside of a launch");
+  return *running;
+}
+
+void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline) {
+  launch_ = &launch;
+  task_ = task;
+  timeline_ = &timeline;
+  ++timeline.stats.tasks;
+  in_flight_.clear();
+  nram_.poison();
+  running = this;
+}
+
+void Core::leave() noexcept {
+  running = nullptr;
+}
+
+void Core::end_task() {
+  if (checks().overlap && !in_flight_.empty()) {
+    const Copy& c = in_flight_.front();
+    fault(c.word, "the task ends, but its copy of " + std::to_string(c.bytes * c.pieces) + " bytes from " +
+                      describe(c.src) + " to " + describe(c.dst) + " was never waited for");
+  }
+  wait(Engine::kIo);
+  wait(Engine::kMove);
+  const std::int64_t damaged = checks().memory ? nram_.damaged_guard() : 0;
+  if (damaged != 0) fault("scalar code", "wrote outside of NRAM, at " + describe_nram(damaged));
+}
+
+// ---- texts ---------------------------------------------------------------------------------------------------------
+
+void Core::fault(const char* word, const std::string& text) const {
+  throw Fault(launch_->spec.kernel + ", task " + std::to_string(task_.taskId) + ": " + word + ": " + text);
+}
+
+std::string Core::describe_nram(std::int64_t offset) const {
+  const std::string place = "NRAM offset " + std::to_string(offset);
+  for (const NramRegion& r : launch_->spec.nram) {
+    if (offset >= r.offset && offset < r.offset + r.bytes) {
+      return r.name + "+" + std::to_string(offset - r.offset) + " (" + place + ")";
+    }
+  }
+  return place;
+}
+
+std::string Core::describe(const void* address) const {
+  if (nram_.near(address)) return describe_nram(nram_.offset(address));
+  const int window = launch_->gdram.find(address);
+  if (window < 0) return "an address in no tensor of the launch";
+  const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
+  return std::string(w.tensor().name) + "+" + std::to_string(w.offset(address)) + " (GDRAM)";
+}
+
+void Core::operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
+                         const std::string& what) const {
+  fault(word, std::string(role) + " " + describe(address) + ", " + std::to_string(bytes) + " bytes: " + what);
+}
+
+// ---- operands in NRAM ----------------------------------------------------------------------------------------------
+
+void Core::check_nram(const char* word, const char* role, const void* address, std::int64_t bytes) const {
+  if (!checks().memory) return;
+  if (!nram_.near(address)) operand_fault(word, role, address, bytes, "not in NRAM");
+  if (nram_.inside(nram_.offset(address), bytes)) return;
+  operand_fault(word, role, address, bytes, "outside of NRAM, a core has " + std::to_string(nram_.bytes()) + " bytes");
+}
+
+void Core::check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes) const {
+  const std::int64_t alignment = launch_->settings.arch.vector_alignment();
+  if (!checks().memory || ((nram_.offset(address) | bytes) & (alignment - 1)) == 0) return;
+  operand_fault(word, role, address, bytes,
+                "address and length must be multiples of " + std::to_string(alignment) + " bytes on " +
+                    launch_->settings.arch.name);
+}
+
+void Core::check_written(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  const std::int64_t offset = nram_.offset(address);
+  if (!checks().init || !nram_.inside(offset, bytes)) return;
+  const std::int64_t missing = nram_.first_unwritten(offset, bytes);
+  if (missing < 0) return;
+  operand_fault(word, role, address, bytes, "never written at " + describe_nram(missing));
+}
+
+void Core::mark_written(const void* address, std::int64_t bytes) {
+  const std::int64_t offset = nram_.offset(address);
+  if (nram_.inside(offset, bytes)) nram_.mark_written(offset, bytes);
+}
+
+void Core::unaligned_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_nram(word, role, address, bytes);
+  check_in_flight(word, role, static_cast<const char*>(address), bytes, false);
+  check_written(word, role, address, bytes);
+}
+
+void Core::source(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_alignment(word, role, address, bytes);
+  unaligned_source(word, role, address, bytes);
+}
+
+void Core::destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_nram(word, role, address, bytes);
+  check_alignment(word, role, address, bytes);
+  check_in_flight(word, role, static_cast<const char*>(address), bytes, true);
+  mark_written(address, bytes);
+}
+
+void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes) {
+  CoreStats& stats = timeline_->stats;
+  ++stats.vector_words;
+  stats.vector_bytes += bytes;
+  stats.vector_lanes += lanes;
+  const Rates& rates = launch_->settings.rates;
+  const double cycles = rates.vector_latency_cycles + static_cast<double>(bytes) / rates.vector_bytes_cycle;
+  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
+}
+
+// ---- operands in GDRAM ---------------------------------------------------------------------------------------------
+
+int Core::check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch) {
+  const int index = launch_->gdram.find(address);
+  if (index < 0) {
+    if (checks().memory) operand_fault(word, role, address, bytes, "wanted GDRAM");
+    return index;
+  }
+  const Window& window = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+  const Tensor& tensor = window.tensor();
+  if (!checks().memory) return index;
+  if (window.offset(address) > tensor.bytes - bytes || bytes < 0) {
+    operand_fault(word, role, address, bytes, "outside of the tensor's " + std::to_string(tensor.bytes) + " bytes");
+  }
+  const Access forbidden = touch == Touch::kRead ? Access::kWrite : Access::kRead;
+  if (tensor.access == forbidden) {
+    operand_fault(
+        word, role, address, bytes,
+        touch == Touch::kRead ? "the tensor is only written by this launch" : "the tensor is only read by this launch");
+  }
+  return index;
+}
+
+void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch) {
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
+  const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId);
+  if (contested < 0) return;
+  fault(word, std::string(w.tensor().name) + "+" + std::to_string(contested) +
+                  " (GDRAM) was written by another task of this launch: a race unless all of them add atomically");
+}
+
+std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gdram, std::int64_t bytes) {
+  const char* address = static_cast<const char*>(gdram);
+  const int window = check_gdram(word, "destination", address, bytes, Touch::kAtomic);
+  check_in_flight(word, "destination", address, bytes, true);
+  std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
+  if (launch_->threads) lock.lock();
+  if (window >= 0 && checks().race) {
+    claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(address), bytes,
+          Touch::kAtomic);
+  }
+  CoreStats& stats = timeline_->stats;
+  ++stats.atomics;
+  stats.atomic_bytes += bytes;
+  if (window >= 0) stats.written[static_cast<std::size_t>(window)] += bytes;
+  const Rates& rates = launch_->settings.rates;
+  const double share = launch_->active_cores / rates.gdram_gbps;  // ns a byte
+  constexpr double kReadAndWrite = 2;
+  timeline_->run({word, Engine::kIo, task_.taskId, bytes, 0,
+                  rates.gdram_latency_ns + kReadAndWrite * static_cast<double>(bytes) * share},
+                 false);
+  return lock;
+}
+
+}  // namespace mluops::emu

@@ -1,0 +1,63 @@
+#include "backends/mlu_emu/device/gdram.h"
+
+#include <algorithm>
+#include <new>
+
+namespace mluops::emu {
+namespace {
+
+constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
+constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
+
+/// Task numbers beyond 16 bits wrap around: a race of such tasks may stay unseen, none is invented.
+std::uint16_t writer_number(int task) {
+  return static_cast<std::uint16_t>(1 + task % 0xfffe);
+}
+
+std::uint16_t* allocate_writers(std::int64_t bytes) {
+  const auto units = static_cast<std::size_t>((bytes + kUnit - 1) / kUnit);
+  auto* writers = static_cast<std::uint16_t*>(std::calloc(units, sizeof(std::uint16_t)));
+  if (writers == nullptr) throw std::bad_alloc();
+  return writers;
+}
+
+}  // namespace
+
+Window::Window(const Tensor& tensor, bool track_writers) : tensor_(tensor) {
+  if (track_writers && tensor.access != Access::kRead) writers_.reset(allocate_writers(tensor.bytes));
+}
+
+std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task) {
+  if (writers_ == nullptr) return -1;
+  const std::uint16_t self = writer_number(task);
+  const std::uint16_t friendly = touch == Touch::kAtomic ? kAtomic : self;
+  std::uint16_t* begin = writers_.get() + offset / kUnit;
+  std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
+  const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != friendly); };
+  bool any = false;
+  for (const std::uint16_t* w = begin; w != end; ++w) any |= foreign(*w);
+  if (any) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
+  if (touch != Touch::kRead) std::fill(begin, end, friendly);
+  return -1;
+}
+
+Gdram::Gdram(const std::vector<Tensor>& tensors, bool track_writers) {
+  windows_.reserve(tensors.size());
+  for (const Tensor& t : tensors) {
+    if (t.present()) windows_.emplace_back(t, track_writers);
+  }
+}
+
+int Gdram::find(const void* address) const {
+  int just_behind = -1;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    const auto begin = reinterpret_cast<std::uintptr_t>(windows_[i].tensor().data);
+    const auto end = begin + static_cast<std::uintptr_t>(windows_[i].tensor().bytes);
+    if (at >= begin && at < end) return static_cast<int>(i);
+    if (at == end) just_behind = static_cast<int>(i);
+  }
+  return just_behind;
+}
+
+}  // namespace mluops::emu

@@ -1,0 +1,50 @@
+// The tensors of a launch: whose bytes they are, and which task wrote them.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/mlu_emu/device/tensor.h"
+
+namespace mluops::emu {
+
+enum class Touch { kRead, kWrite, kAtomic };
+
+/// A tensor with the writer of each pair of bytes: no element is smaller.
+class Window {
+ public:
+  Window(const Tensor& tensor, bool track_writers);
+
+  const Tensor& tensor() const { return tensor_; }
+  std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - tensor_.data; }
+
+  /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
+  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task);
+
+ private:
+  struct Free {
+    void operator()(std::uint16_t* p) const { std::free(p); }
+  };
+  Tensor tensor_;
+  std::unique_ptr<std::uint16_t, Free> writers_;  // null: not tracked
+};
+
+class Gdram {
+ public:
+  Gdram(const std::vector<Tensor>& tensors, bool track_writers);
+
+  std::vector<Window>& windows() { return windows_; }
+  /// Index of the window an address lies in (one past its end included, when no other begins there); -1: none.
+  int find(const void* address) const;
+  /// Held around claims and atomic adds when cores run on several threads.
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  std::vector<Window> windows_;
+  std::mutex mutex_;
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,61 @@
+// Writes JSON: commas and quotes in the right places, nothing else.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace mluops::emu {
+
+class Json {
+ public:
+  const std::string& text() const { return text_; }
+
+  Json& open(char bracket) { return put(), text_ += bracket, first_ = true, *this; }
+  Json& close(char bracket) { return text_ += bracket, first_ = false, *this; }
+  Json& key(std::string_view name) {
+    value(name);
+    text_ += ": ";
+    first_ = true;
+    return *this;
+  }
+  Json& value(std::string_view s) {
+    put();
+    text_ += '"';
+    for (const char c : s) {
+      if (c == '"' || c == '\\') text_ += '\\';
+      text_ += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    text_ += '"';
+    return *this;
+  }
+  Json& value(const char* s) { return value(std::string_view(s)); }
+  Json& value(bool b) { return put(), text_ += b ? "true" : "false", *this; }
+  template <std::integral I>
+  Json& value(I i) {
+    return put(), text_ += std::to_string(i), *this;
+  }
+  Json& value(double d) {
+    char digits[32];
+    std::snprintf(digits, sizeof(digits), "%.9g", d);
+    return put(), text_ += digits, *this;
+  }
+  template <class T>
+  Json& member(std::string_view name, const T& v) {
+    return key(name).value(v);
+  }
+  Json& newline() { return text_ += '\n', *this; }
+
+ private:
+  void put() {
+    if (!first_) text_ += ", ";
+    first_ = false;
+  }
+
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,28 @@
+// A kernel launch as its host side describes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/device/tensor.h"
+
+namespace mluops::emu {
+
+/// A named part of NRAM, for fault texts and maps.
+struct NramRegion {
+  std::string name;
+  std::int64_t offset, bytes;
+};
+
+struct LaunchSpec {
+  std::string kernel;
+  bool union1 = false;  // else BLOCK
+  std::int64_t x = 1, y = 1, z = 1;
+  std::vector<NramRegion> nram;
+  std::vector<Tensor> tensors;
+
+  std::int64_t tasks() const { return x * y * z; }
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,84 @@
+#include "backends/mlu_emu/device/nram.h"
+
+#include <cstring>
+#include <functional>
+#include <new>
+
+namespace mluops::emu {
+namespace {
+
+constexpr std::int64_t kGuard = 4096;
+constexpr std::uint32_t kPoison = 0x7ff17ff1u;
+constexpr std::int64_t kWord = sizeof(kPoison);
+
+char poison_byte(std::int64_t offset) {
+  return static_cast<char>(kPoison >> (8 * (offset & (kWord - 1))));
+}
+
+char* allocate(std::int64_t bytes) {
+  const std::int64_t whole = (bytes + 2 * kGuard + kGuard - 1) / kGuard * kGuard;
+  void* memory = std::aligned_alloc(kGuard, static_cast<std::size_t>(whole));
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<char*>(memory);
+}
+
+void fill_poison(char* begin, std::int64_t bytes) {
+  std::fill_n(reinterpret_cast<std::uint32_t*>(begin), bytes / kWord, kPoison);
+}
+
+}  // namespace
+
+Nram::Nram(std::int64_t bytes)
+    : bytes_(bytes), memory_(allocate(bytes)), base_(memory_.get() + kGuard), written_(bytes) {
+  poison();
+}
+
+bool Nram::near(const void* address) const {
+  const std::less_equal<const char*> not_after;
+  const char* p = static_cast<const char*>(address);
+  return not_after(base_ - kGuard, p) && not_after(p, base_ + bytes_ + kGuard - 1);
+}
+
+void Nram::poison() {
+  fill_poison(memory_.get(), bytes_ + 2 * kGuard);
+  written_.clear();
+}
+
+void Nram::poison(std::int64_t offset, std::int64_t bytes) {
+  const std::int64_t end = offset + bytes;
+  while (offset < end && offset % kWord != 0) base_[offset] = poison_byte(offset), ++offset;
+  fill_poison(base_ + offset, end - offset);
+  for (std::int64_t i = offset + (end - offset) / kWord * kWord; i < end; ++i) base_[i] = poison_byte(i);
+  written_.reset(end - bytes, end);
+}
+
+bool Nram::scalar_store_seen(std::int64_t word) const {
+  for (std::int64_t i = word; i < word + kWord; ++i) {
+    if (!written_.test(i) && base_[i] != poison_byte(i)) return true;
+  }
+  return false;
+}
+
+std::int64_t Nram::first_unwritten(std::int64_t offset, std::int64_t bytes) {
+  const std::int64_t end = offset + bytes;
+  while (true) {
+    offset = written_.first_clear(offset, end);
+    if (offset == end) return -1;
+    const std::int64_t word = offset / kWord * kWord;
+    if (!scalar_store_seen(word)) return offset;
+    written_.set(word, word + kWord);
+  }
+}
+
+std::int64_t Nram::damaged_guard() const {
+  for (const std::int64_t zone : {-kGuard, bytes_}) {
+    for (std::int64_t at = zone; at < zone + kGuard; at += kWord) {
+      std::uint32_t word;
+      std::memcpy(&word, base_ + at, kWord);
+      if (word != kPoison) return at;
+    }
+  }
+  return 0;
+}
+
+}  // namespace mluops::emu

@@ -1,0 +1,49 @@
+// One core's NRAM: real memory between two guard zones, and what is known of each byte.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "backends/mlu_emu/device/bitmap.h"
+
+namespace mluops::emu {
+
+/// Poison is a quiet NaN as float and as half. A byte counts as written when a copy or a vector word wrote it, or when
+/// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
+class Nram {
+ public:
+  explicit Nram(std::int64_t bytes);
+
+  char* base() const { return base_; }
+  std::int64_t bytes() const { return bytes_; }
+  std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - base_; }
+  /// True also for addresses a little outside, in the guard zones: they are meant as NRAM.
+  bool near(const void* address) const;
+  bool inside(std::int64_t offset, std::int64_t bytes) const {
+    return offset >= 0 && bytes >= 0 && offset <= bytes_ - bytes;
+  }
+
+  /// A new task: nothing is written, everything is NaN.
+  void poison();
+  /// NaN again, and not written, for a range.
+  void poison(std::int64_t offset, std::int64_t bytes);
+  void mark_written(std::int64_t offset, std::int64_t bytes) { written_.set(offset, offset + bytes); }
+  /// Offset of the first byte in the range that nobody wrote; -1 when there is none.
+  std::int64_t first_unwritten(std::int64_t offset, std::int64_t bytes);
+  /// Offset (negative, or from bytes() on) of a guard byte that scalar code overwrote; 0 when none was.
+  std::int64_t damaged_guard() const;
+
+ private:
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  bool scalar_store_seen(std::int64_t word) const;
+
+  std::int64_t bytes_;
+  std::unique_ptr<char, Free> memory_;
+  char* base_;
+  Bitmap written_;
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,166 @@
+#include "backends/mlu_emu/device/report.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "backends/mlu_emu/device/json.h"
+
+namespace mluops::emu {
+namespace {
+
+const char* access_name(Access access) {
+  if (access == Access::kRead) return "read";
+  return access == Access::kWrite ? "write" : "update";
+}
+
+void put_arch(Json& j, const Settings& s) {
+  j.open('{').member("name", s.arch.name).member("nram_bytes", s.arch.nram_bytes);
+  j.member("wram_bytes", s.arch.wram_bytes).member("sram_bytes", s.arch.sram_bytes);
+  j.member("clusters", s.arch.clusters).member("cores_per_cluster", s.arch.cores_per_cluster);
+  j.member("vector_alignment", s.arch.vector_alignment());
+  j.key("rates").open('{');
+  for (const RateInfo& r : kRateInfos) j.member(r.name, s.rates.*r.member);
+  j.close('}').key("rate_sources").open('{');
+  for (const RateInfo& r : kRateInfos) j.member(r.name, r.source);
+  j.close('}').close('}');
+}
+
+void put_nram(Json& j, const LaunchSpec& spec) {
+  j.key("nram").open('[');
+  for (const NramRegion& r : spec.nram) {
+    j.open('{').member("name", r.name).member("offset", r.offset).member("bytes", r.bytes).close('}');
+  }
+  j.close(']');
+}
+
+void put_traffic(Json& j, const LaunchReport& launch) {
+  j.key("tensors").open('[');
+  for (const LaunchReport::Traffic& t : launch.traffic) {
+    j.open('{').member("name", t.name).member("access", access_name(t.access)).member("bytes", t.bytes);
+    j.member("read", t.read).member("written", t.written).close('}');
+  }
+  j.close(']');
+}
+
+void put_core(Json& j, const CoreStats& c) {
+  j.open('{').member("tasks", c.tasks).member("loads", c.loads).member("stores", c.stores);
+  j.member("segments", c.segments).member("atomics", c.atomics).member("atomic_bytes", c.atomic_bytes);
+  j.member("moves", c.moves).member("move_bytes", c.move_bytes).member("vector_words", c.vector_words);
+  j.member("vector_bytes", c.vector_bytes).member("vector_lanes", c.vector_lanes);
+  j.key("busy_us").open('{');
+  for (std::size_t e = 0; e < kEngines; ++e) j.member(kEngineNames[e], c.busy[e] / 1e3);
+  j.close('}').member("hidden_io_us", c.hidden_io / 1e3).member("time_us", c.time / 1e3).close('}');
+}
+
+void put_launch(Json& j, const LaunchReport& launch) {
+  const LaunchSpec& spec = launch.spec;
+  j.newline().open('{').member("kernel", spec.kernel).member("type", spec.union1 ? "UNION1" : "BLOCK");
+  j.key("dim").open('[').value(spec.x).value(spec.y).value(spec.z).close(']');
+  j.member("time_us", launch.time / 1e3);
+  put_nram(j.newline(), launch.spec);
+  put_traffic(j.newline(), launch);
+  j.newline().key("cores").open('[');
+  for (const CoreStats& c : launch.cores) put_core(j.newline(), c);
+  j.close(']').close('}');
+}
+
+/// Sums over the launches of a call. Each tensor counts once in the minimum, however many launches touch it.
+struct Totals {
+  std::int64_t minimum = 0, moved = 0, vector_bytes = 0;
+  double kernels = 0, with_launches = 0, io = 0, hidden = 0;
+
+  explicit Totals(const CallReport& report) {
+    std::vector<std::string> seen;
+    for (const LaunchReport& launch : report.launches) {
+      for (const LaunchReport::Traffic& t : launch.traffic) {
+        moved += t.read + t.written;
+        if (std::find(seen.begin(), seen.end(), t.name) != seen.end()) continue;
+        seen.push_back(t.name);
+        minimum += t.bytes;
+      }
+      for (const CoreStats& c : launch.cores) {
+        vector_bytes += c.vector_bytes;
+        io += c.busy[static_cast<std::size_t>(Engine::kIo)];
+        hidden += c.hidden_io;
+      }
+      kernels += launch.time;
+      with_launches += launch.time + report.settings.rates.launch_us * 1e3;
+    }
+  }
+};
+
+void put_totals(Json& j, const CallReport& report) {
+  const Totals t(report);
+  const Rates& rates = report.settings.rates;
+  const double peak_vector = report.settings.arch.cores() * rates.vector_bytes_cycle * rates.clock_ghz;  // bytes a ns
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0.0; };
+  j.newline().key("totals").open('{').member("gdram_minimum_bytes", t.minimum).member("gdram_moved_bytes", t.moved);
+  j.member("vector_bytes", t.vector_bytes).member("time_us", t.kernels / 1e3);
+  j.member("time_with_launches_us", t.with_launches / 1e3);
+  j.member("io_efficiency", share(static_cast<double>(t.minimum) / rates.gdram_gbps, t.kernels));
+  j.member("compute_efficiency", share(static_cast<double>(t.vector_bytes) / peak_vector, t.kernels));
+  j.member("hidden_io_share", share(t.hidden, t.io)).close('}');
+}
+
+/// Lane names: one process per core, one thread per engine.
+void put_lane_names(Json& j, const Arch& arch, std::size_t core) {
+  const auto name = [&](const char* kind, std::size_t lane, const std::string& text) {
+    j.newline().open('{').member("ph", "M").member("name", kind).member("pid", core).member("tid", lane);
+    j.key("args").open('{').member("name", text).close('}').close('}');
+  };
+  const auto per_cluster = static_cast<std::size_t>(arch.cores_per_cluster);
+  const std::string cluster = std::to_string(core / per_cluster), in_cluster = std::to_string(core % per_cluster);
+  name("process_name", 0, "cluster " + cluster + " core " + in_cluster);
+  for (std::size_t e = 0; e < kEngines; ++e) name("thread_name", e, kEngineNames[e]);
+}
+
+void put_event(Json& j, const Event& e, std::size_t core, double launch_start) {
+  j.newline().open('{').member("ph", "X").member("name", e.word).member("pid", core);
+  j.member("tid", static_cast<int>(e.engine)).member("ts", (launch_start + e.start) / 1e3);
+  j.member("dur", e.duration / 1e3);
+  j.key("args").open('{').member("task", e.task).member("bytes", e.bytes).close('}').close('}');
+}
+
+}  // namespace
+
+std::string arch_json(const Settings& settings) {
+  Json j;
+  put_arch(j, settings);
+  return j.text();
+}
+
+std::string report_json(const CallReport& report) {
+  Json j;
+  j.open('{').member("op", report.op).key("arch");
+  put_arch(j, report.settings);
+  j.key("launches").open('[');
+  for (const LaunchReport& launch : report.launches) put_launch(j, launch);
+  j.close(']');
+  put_totals(j, report);
+  return j.close('}').newline().text();
+}
+
+std::string trace_json(const CallReport& report) {
+  Json j;
+  std::size_t cores = 0;
+  std::int64_t dropped = 0;
+  for (const LaunchReport& launch : report.launches) {
+    cores = std::max(cores, launch.events.size());
+    dropped += launch.dropped_events;
+  }
+  j.open('{').member("displayTimeUnit", "ns").key("otherData").open('{');
+  j.member("op", report.op).member("arch", report.settings.arch.name).member("dropped_events", dropped).close('}');
+  j.key("traceEvents").open('[');
+  for (std::size_t c = 0; c < cores; ++c) put_lane_names(j, report.settings.arch, c);
+  double start = 0;
+  for (const LaunchReport& launch : report.launches) {
+    start += report.settings.rates.launch_us * 1e3;
+    for (std::size_t c = 0; c < launch.events.size(); ++c) {
+      for (const Event& e : launch.events[c]) put_event(j, e, c, start);
+    }
+    start += launch.time;
+  }
+  return j.close(']').close('}').newline().text();
+}
+
+}  // namespace mluops::emu

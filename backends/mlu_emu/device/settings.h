@@ -1,0 +1,38 @@
+// What a handle may choose about its machine: from the environment when it is created, by options afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "backends/mlu_emu/device/arch.h"
+#include "backends/mlu_emu/device/rates.h"
+
+namespace mluops::emu {
+
+struct Checks {
+  bool memory = true;   // bounds, alignment, capacity
+  bool init = true;     // reads of NRAM nobody wrote
+  bool race = true;     // two tasks writing the same GDRAM bytes without an atomic
+  bool overlap = true;  // buffers of copies not yet waited for
+};
+
+enum class Order { kSerial, kShuffled, kParallel };
+
+struct Settings {
+  Arch arch = *find_arch(kDefaultArch);
+  Checks checks;
+  Order order = Order::kSerial;  // of tasks: increasing taskId, a seeded permutation, or cores on threads
+  std::uint64_t seed = 0;
+  bool trace = false;
+  Rates rates = default_rates(arch);
+
+  /// Sets one option ("arch", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace", "rates");
+  /// returns what is wrong, "" if nothing (and then only is anything changed). "arch" takes the whole preset.
+  std::string set(std::string_view key, const std::string& value);
+
+  /// Reads MLUOP_EMU_ARCH, _NRAM_BYTES, _CLUSTERS, _CORES_PER_CLUSTER, _CHECK, _ORDER, _TRACE, _RATES.
+  std::string read_environment();
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,15 @@
+// Who a running task is.
+#pragma once
+
+namespace mluops::emu {
+
+/// The built-in variables of a kernel; x runs fastest in taskId.
+struct TaskBuiltins {
+  int taskId, taskIdX, taskIdY, taskIdZ;
+  int taskDim, taskDimX, taskDimY, taskDimZ;
+  int coreId, coreDim;        // core within its cluster; cores per cluster
+  int clusterId, clusterDim;  // 0 and 0 in a BLOCK launch
+  int arch;                   // 220, 270, 290, 372, 592
+};
+
+}  // namespace mluops::emu
