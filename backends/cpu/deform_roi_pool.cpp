@@ -159,16 +159,6 @@ struct BinTaps {
 /// The vectors of channels that are summed side by side.
 constexpr int kWide = 8;
 
-/// f(d, vectors, channel): runs of kWide whole vectors, then single ones, then at most 4 lanes, then one.
-template <class A, class F>
-HWY_INLINE void for_channels(std::int64_t channels, F&& f) {
-  const hn::ScalableTag<A> d;
-  constexpr std::int64_t wide = kWide * static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<A>()));
-  std::int64_t c = 0;
-  for (; c + wide <= channels; c += wide) f(d, std::integral_constant<int, kWide>(), c);
-  for_lanes<A>(channels - c, [&](auto dn, std::int64_t i) HWY_ATTR { f(dn, std::integral_constant<int, 1>(), c + i); });
-}
-
 // ---- forward ---------------------------------------------------------------------------------
 
 /// out[channel] = inverse_count * sum of weight * pixel; image is the first pixel of the RoI's.
@@ -176,7 +166,7 @@ template <class T>
 void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, const T* HWY_RESTRICT image,
               T* HWY_RESTRICT out) {
   using A = Acc<T>;
-  for_channels<A>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> sum[count];
@@ -268,7 +258,7 @@ OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& ta
                                        const T* HWY_RESTRICT grad_output) {
   using A = Acc<T>;
   OffsetGradient<A> sum{0, 0};
-  for_channels<A>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> g[count];
@@ -314,7 +304,7 @@ void add_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, 
              const T* HWY_RESTRICT grad_output, Acc<T>* HWY_RESTRICT sums) {
   using A = Acc<T>;
   const std::int64_t row_size = (area.x1 - area.x0) * s.c;
-  for_channels<A>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> g[count];

@@ -28,6 +28,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using FullTag = hn::ScalableTag<Acc<T>>;
 
+/// Lanes of a whole vector of A, as a constant for array sizes.
+template <class A>
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<A>()));
+
 // ---- loads and stores ------------------------------------------------------------------------
 
 template <class D>
@@ -159,6 +163,16 @@ HWY_INLINE void for_lanes(std::int64_t n, F&& f) {
   for (; i + step <= n; i += step) f(d, i);
   for (; i + step4 <= n; i += step4) f(d4, i);
   for (; i < n; ++i) f(d1, i);
+}
+
+/// f(d, vectors, i): runs of kWide whole vectors as long as there are any, then vectors one by one as for_lanes.
+/// `vectors` is a std::integral_constant: as many sums can stay in registers side by side.
+template <class A, int kWide, class F>
+HWY_INLINE void for_wide(std::int64_t n, F&& f) {
+  const hn::ScalableTag<A> d;
+  std::int64_t i = 0;
+  for (; i + kWide * kLanes<A> <= n; i += kWide * kLanes<A>) f(d, std::integral_constant<int, kWide>(), i);
+  for_lanes<A>(n - i, [&](auto dn, std::int64_t j) HWY_ATTR { f(dn, std::integral_constant<int, 1>(), i + j); });
 }
 
 /// sum[i] += a * row[i].

@@ -11,10 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Lanes of a whole vector of A, as a constant for array sizes.
-template <class A>
-inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<A>()));
-
 #if HWY_TARGET == HWY_SCALAR
 template <class A>
 HWY_INLINE void transpose_square(hn::Vec<hn::ScalableTag<A>>*) {}
