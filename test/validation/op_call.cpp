@@ -1,0 +1,188 @@
+#include "test/validation/op_call.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace mluops::test {
+namespace {
+
+constexpr std::uint8_t kPattern = 0xa5;
+constexpr std::int64_t kMostBytes = 1 << 20;  // larger shapes are only described, never allocated
+
+std::int64_t bytes_of(const Arg& a) {
+  std::size_t element = 0;
+  (void)mluOpGetSizeOfDataType(a.dtype, &element);
+  std::int64_t bytes = static_cast<std::int64_t>(element);
+  for (const std::int64_t d : a.dims) {
+    if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > kMostBytes) return kMostBytes;
+  }
+  return std::max<std::int64_t>(bytes, 1);
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+mluOpTensorDescriptor_t make_desc(const Arg& a) {
+  mluOpTensorDescriptor_t desc = nullptr;
+  EXPECT_EQ(mluOpCreateTensorDescriptor(&desc), MLUOP_STATUS_SUCCESS);
+  const int rank = static_cast<int>(a.dims.size());
+  const mluOpStatus_t set =
+      a.strides.empty() ? mluOpSetTensorDescriptor_v2(desc, a.layout, a.dtype, rank, a.dims.data())
+                        : mluOpSetTensorDescriptorEx_v2(desc, a.layout, a.dtype, rank, a.dims.data(), a.strides.data());
+  EXPECT_EQ(set, MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  return desc;
+}
+
+Dims dense_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+void add_null_and_form(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
+  const std::string n = a.name;
+  const std::string desc_text = contains(rules.optional, n) ? n : n + "_desc";
+  const auto add = [&](const std::string& what, std::function<void(Arg&)> change, const std::string& text) {
+    table.push_back({n + ": " + what, [n, change](OpCall& c) { change(c.arg(n)); }, MLUOP_STATUS_BAD_PARAM, text});
+  };
+  add(
+      "no descriptor", [](Arg& x) { x.no_desc = true; }, desc_text);
+  add(
+      "no data", [](Arg& x) { x.no_data = true; }, n + ": wanted");
+  add(
+      "one dimension more", [](Arg& x) { x.dims.push_back(1); }, n + ": wanted " + std::to_string(a.dims.size()));
+  add(
+      "one dimension less", [](Arg& x) { x.dims.pop_back(); }, n + ": wanted " + std::to_string(a.dims.size()));
+  add(
+      "dtype int8", [](Arg& x) { x.dtype = MLUOP_DTYPE_INT8; }, "dtype");
+  if (!contains(rules.any_layout, n)) {
+    add(
+        "layout NCHW", [](Arg& x) { x.layout = MLUOP_LAYOUT_NCHW; }, n + ": wanted layout");
+  }
+}
+
+void add_dims(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
+  const std::string n = a.name;
+  for (std::size_t axis = 0; axis < a.dims.size(); ++axis) {
+    if (contains(rules.free_dims, n + ":" + std::to_string(axis))) continue;
+    table.push_back({n + ": dimension " + std::to_string(axis) + " larger by one",
+                     [n, axis](OpCall& c) { ++c.arg(n).dims[axis]; }, MLUOP_STATUS_BAD_PARAM, ": wanted "});
+  }
+}
+
+void add_strides(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
+  const std::string n = a.name;
+  table.push_back({n + ": strided",
+                   [n](OpCall& c) {
+                     Arg& x = c.arg(n);
+                     x.strides = dense_strides(x.dims);
+                     for (std::size_t i = 0; i + 1 < x.strides.size(); ++i) x.strides[i] += 7;
+                   },
+                   rules.strided, n + ": wanted a dense row-major tensor"});
+}
+
+void add_aliases(const OpCall& base, std::vector<Wrong>& table) {
+  for (const Arg& out : base.args) {
+    if (!out.output) continue;
+    for (const Arg& other : base.args) {
+      if (other.name == out.name) continue;
+      const std::string o = out.name, s = other.name;
+      for (const std::int64_t shift : {0, 4}) {
+        table.push_back({o + " shares memory with " + s + " at byte " + std::to_string(shift),
+                         [o, s, shift](OpCall& c) {
+                           c.arg(o).shares = s;
+                           c.arg(o).shift = shift;
+                         },
+                         MLUOP_STATUS_BAD_PARAM, "memory shared with"});
+      }
+    }
+  }
+}
+
+void expect_refused(OpCall call, const Wrong& wrong) {
+  SCOPED_TRACE(call.function + ", " + wrong.what);
+  wrong.change(call);
+  const mluOpStatus_t status = call.make();
+  EXPECT_STREQ(mluOpGetErrorString(status), mluOpGetErrorString(wrong.status)) << mluOpExtGetLastErrorText();
+  EXPECT_FALSE(call.outputs_touched());
+  if (wrong.status == MLUOP_STATUS_SUCCESS) return;
+  const std::string text = mluOpExtGetLastErrorText();
+  EXPECT_NE(text.find(wrong.text), std::string::npos) << text << "\nwanted a part: " << wrong.text;
+  EXPECT_EQ(text.rfind(call.function + ": ", 0), 0u) << text;
+}
+
+}  // namespace
+
+Arg& OpCall::arg(const std::string& name) {
+  const auto found = std::find_if(args.begin(), args.end(), [&](const Arg& a) { return a.name == name; });
+  if (found == args.end()) throw std::out_of_range("no argument " + name);
+  return *found;
+}
+
+void OpCall::allocate() {
+  for (Arg& a : args) {
+    a.memory.assign(static_cast<std::size_t>(bytes_of(a)) + 64, a.output ? kPattern : 0);
+  }
+}
+
+void* OpCall::data_of(Arg& a) {
+  if (a.no_data) return nullptr;
+  return a.shares.empty() ? a.memory.data() : arg(a.shares).memory.data() + a.shift;
+}
+
+mluOpStatus_t OpCall::make() {
+  allocate();
+  Prepared p{};
+  EXPECT_EQ(mluOpCreate(&p.handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(mluOpExtSetContract(p.handle, contract), MLUOP_STATUS_SUCCESS);
+  mluOpHandle_t handle = p.handle;
+  for (Arg& a : args) {
+    p.desc[a.name] = a.no_desc ? nullptr : make_desc(a);
+    p.data[a.name] = data_of(a);
+  }
+  if (no_handle) p.handle = nullptr;
+  const mluOpStatus_t status = run_(*this, p);
+  for (auto& [name, desc] : p.desc) {
+    if (desc == nullptr) continue;
+    EXPECT_EQ(mluOpDestroyTensorDescriptor(desc), MLUOP_STATUS_SUCCESS);
+  }
+  EXPECT_EQ(mluOpDestroy(handle), MLUOP_STATUS_SUCCESS);
+  return status;
+}
+
+bool OpCall::outputs_touched() const {
+  return std::any_of(args.begin(), args.end(), [](const Arg& a) {
+    return a.output && std::any_of(a.memory.begin(), a.memory.end(), [](std::uint8_t b) { return b != kPattern; });
+  });
+}
+
+std::vector<Wrong> common_wrongs(const OpCall& base, const CommonRules& rules) {
+  std::vector<Wrong> table = {
+      {"no handle", [](OpCall& c) { c.no_handle = true; }, MLUOP_STATUS_BAD_PARAM, "handle: wanted a pointer"}};
+  for (const Arg& a : base.args) {
+    add_null_and_form(a, rules, table);
+    add_dims(a, rules, table);
+    add_strides(a, rules, table);
+  }
+  add_aliases(base, table);
+  table.push_back({"2^31 elements", rules.huge, rules.too_large, "elements"});
+  table.push_back({"beyond 2^63 elements", rules.overflow, rules.too_large, "more than 2^63"});
+  table.push_back({"beyond 2^63 elements, EXTENDED",
+                   [change = rules.overflow](OpCall& c) {
+                     c.contract = MLUOP_EXT_CONTRACT_EXTENDED;
+                     change(c);
+                   },
+                   rules.too_large, "more than 2^63"});
+  return table;
+}
+
+void check_table(const OpCall& base, const std::vector<Wrong>& table) {
+  OpCall good = base;
+  ASSERT_EQ(good.make(), MLUOP_STATUS_SUCCESS) << base.function << ": " << mluOpExtGetLastErrorText();
+  EXPECT_TRUE(good.outputs_touched()) << "the base call wrote nothing";
+  for (const Wrong& wrong : table) expect_refused(base, wrong);
+}
+
+}  // namespace mluops::test

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include "test/validation/op_call.h"
+
+namespace mluops::test {
+namespace {
+
+constexpr mluOpTensorLayout_t kArray = MLUOP_LAYOUT_ARRAY;
+
+// B 2, C 3, M 5, N 4.
+OpCall forward() {
+  return {"mluOpThreeInterpolateForward",
+          [](const OpCall&, Prepared& p) {
+            return mluOpThreeInterpolateForward(p.handle, p.desc["features"], p.data["features"], p.desc["indices"],
+                                                p.data["indices"], p.desc["weights"], p.data["weights"],
+                                                p.desc["output"], p.data["output"]);
+          },
+          {{.name = "features", .layout = kArray, .dims = {2, 3, 5}},
+           {.name = "indices", .layout = kArray, .dtype = MLUOP_DTYPE_INT32, .dims = {2, 4, 3}},
+           {.name = "weights", .layout = kArray, .dims = {2, 4, 3}},
+           {.name = "output", .output = true, .layout = kArray, .dims = {2, 3, 4}}},
+          {}};
+}
+
+OpCall backward() {
+  return {"mluOpThreeInterpolateBackward",
+          [](const OpCall&, Prepared& p) {
+            return mluOpThreeInterpolateBackward(p.handle, p.desc["grad_output"], p.data["grad_output"],
+                                                 p.desc["indices"], p.data["indices"], p.desc["weights"],
+                                                 p.data["weights"], p.desc["grad_features"], p.data["grad_features"]);
+          },
+          {{.name = "grad_output", .layout = kArray, .dims = {2, 3, 4}},
+           {.name = "indices", .layout = kArray, .dtype = MLUOP_DTYPE_INT32, .dims = {2, 4, 3}},
+           {.name = "weights", .layout = kArray, .dims = {2, 4, 3}},
+           {.name = "grad_features", .output = true, .layout = kArray, .dims = {2, 3, 5}}},
+          {}};
+}
+
+std::function<void(OpCall&)> batch(std::int64_t n) {
+  return [=](OpCall& c) {
+    for (Arg& a : c.args) a.dims[0] = n;
+  };
+}
+
+std::function<void(OpCall&)> points(const std::string& tensor, std::int64_t n) {
+  return [=](OpCall& c) { c.arg("indices").dims[1] = c.arg("weights").dims[1] = c.arg(tensor).dims[2] = n; };
+}
+
+std::function<void(OpCall&)> channels(std::int64_t n) {
+  return [=](OpCall& c) {
+    for (Arg& a : c.args) {
+      if (a.name != "indices" && a.name != "weights") a.dims[1] = n;
+    }
+  };
+}
+
+CommonRules rules(const std::string& known) {
+  // M is free: nothing else has it.
+  return {.free_dims = {known + ":2"}, .huge = batch(std::int64_t{1} << 29), .overflow = batch(std::int64_t{1} << 61)};
+}
+
+std::vector<Wrong> own_wrongs(const std::string& known, const std::string& at_points) {
+  return {
+      {"mixed dtypes", [](OpCall& c) { c.arg("weights").dtype = MLUOP_DTYPE_HALF; }, MLUOP_STATUS_BAD_PARAM,
+       "weights: wanted the dtype of"},
+      {"indices int64", [](OpCall& c) { c.arg("indices").dtype = MLUOP_DTYPE_INT64; }, MLUOP_STATUS_BAD_PARAM,
+       "indices: wanted dtype DTYPE_INT32, got DTYPE_INT64"},
+      {"four neighbours", [](OpCall& c) { c.arg("indices").dims[2] = c.arg("weights").dims[2] = 4; },
+       MLUOP_STATUS_BAD_PARAM, "indices: wanted dimension 2 to be 3"},
+      {"B = 0", batch(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
+      {"C = 0", channels(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
+      {"N = 0", points(at_points, 0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
+      {"everything 0",
+       [=](OpCall& c) {
+         batch(0)(c);
+         channels(0)(c);
+         points(at_points, 0)(c);
+         c.arg(known).dims[2] = 0;
+       },
+       MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
+  };
+}
+
+TEST(ThreeInterpolateValidation, Forward) {
+  const OpCall base = forward();
+  check_table(base, common_wrongs(base, rules("features")));
+  check_table(base, own_wrongs("features", "output"));
+  check_table(base, {{"M = 0", [](OpCall& c) { c.arg("features").dims[2] = 0; }, MLUOP_STATUS_SUCCESS, ""}});
+}
+
+TEST(ThreeInterpolateValidation, Backward) {
+  const OpCall base = backward();
+  check_table(base, common_wrongs(base, rules("grad_features")));
+  check_table(base, own_wrongs("grad_features", "grad_output"));
+  check_table(base, {{"M = 0", [](OpCall& c) { c.arg("grad_features").dims[2] = 0; }, MLUOP_STATUS_BAD_PARAM,
+                      "grad_features: wanted a non-empty tensor"}});
+}
+
+}  // namespace
+}  // namespace mluops::test
