@@ -61,17 +61,32 @@ std::string default_chain() {
   return env_text("MLUOP_BACKEND").value_or("cpu");
 }
 
-int default_threads() {
-  constexpr long long kMost = 4096;
-  if (auto n = env_integer("MLUOP_NUM_THREADS", 1, kMost)) return static_cast<int>(*n);
-  // OMP_NUM_THREADS may list one number per nesting level; the first is the outermost.
-  if (const char* omp = std::getenv("OMP_NUM_THREADS")) {
-    const long n = std::strtol(omp, nullptr, 10);
-    if (n >= 1 && n <= kMost) return static_cast<int>(n);
-  }
+namespace {
+
+constexpr long long kMostThreads = 4096;
+
+/// First number of OMP_NUM_THREADS, which may list one per nesting level; 0 when there is none.
+int omp_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  const long n = text != nullptr ? std::strtol(text, nullptr, 10) : 0;
+  return n >= 1 && n <= kMostThreads ? static_cast<int>(n) : 0;
+}
+
+int affinity_threads() {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+Status read_default_threads(int& threads) {
+  std::string problem;
+  const auto own = env_integer("MLUOP_NUM_THREADS", 1, kMostThreads, &problem);
+  if (!problem.empty()) return Status::error(MLUOP_STATUS_NOT_INITIALIZED, problem);
+  threads = own ? static_cast<int>(*own) : omp_threads();
+  if (threads == 0) threads = affinity_threads();
+  return Status::go_on();
 }
 
 }  // namespace mluops

@@ -35,8 +35,9 @@ Status create_chain(const Registry& registry, std::string_view chain, std::vecto
 /// Chain named by MLUOP_BACKEND, else "cpu".
 std::string default_chain();
 
-/// Threads by MLUOP_NUM_THREADS, OMP_NUM_THREADS (first number), or the affinity mask, in this order.
-int default_threads();
+/// Threads by MLUOP_NUM_THREADS, OMP_NUM_THREADS (first number), or the affinity mask, in this order. A
+/// MLUOP_NUM_THREADS that is no number of threads: NOT_INITIALIZED.
+Status read_default_threads(int& threads);
 
 }  // namespace mluops
 

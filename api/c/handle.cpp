@@ -14,7 +14,7 @@ mluOpStatus_t mluOpCreate(mluOpHandle_t* handle) {
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
     auto made = std::make_unique<mluOpContext>();
     made->chain_name = default_chain();
-    made->default_threads = default_threads();
+    MLUOPS_RETURN_IF_FINISHED(read_default_threads(made->default_threads));
     MLUOPS_RETURN_IF_FINISHED(create_chain(Registry::instance(), made->chain_name, made->chain));
     *handle = made.release();
     return Status::go_on();
