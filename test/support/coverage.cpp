@@ -11,18 +11,7 @@ struct Entry {
 
 // Operators a backend does not provide yet.
 const std::vector<Entry>& missing() {
-  static const std::vector<Entry> entries = {
-      {"mlu_emu", "carafe_forward"},
-      {"mlu_emu", "carafe_backward"},
-      {"mlu_emu", "psamask_forward"},
-      {"mlu_emu", "psamask_backward"},
-      {"mlu_emu", "three_interpolate_forward"},
-      {"mlu_emu", "three_interpolate_backward"},
-      {"mlu_emu", "deform_roi_pool_forward"},
-      {"mlu_emu", "deform_roi_pool_backward"},
-      {"mlu_emu", "border_align_forward"},
-      {"mlu_emu", "border_align_backward"},
-  };
+  static const std::vector<Entry> entries = {};
   return entries;
 }
 

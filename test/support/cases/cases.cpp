@@ -69,7 +69,9 @@ bool meaningful_in_half(const Case& text) {
     return terms <= 600;
   }
   if (op.rfind("three", 0) == 0) {
-    return op == "three_interpolate_forward" || text.text_or("indices", "valid") != "repeated" || text.real("n") <= 600;
+    const bool repeated = text.text_or("indices", "valid") == "repeated";
+    const double terms = 3 * text.real("n") / (repeated ? 1 : text.real("m"));  // of one feature's gradient
+    return op == "three_interpolate_forward" || terms <= 400;
   }
   if (op.rfind("deform", 0) == 0 || op.rfind("border", 0) == 0) return std::max(text.real("h"), text.real("w")) <= 64;
   return true;
