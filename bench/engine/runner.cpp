@@ -72,28 +72,36 @@ void judge_row(Measurement& m) {
   m.row.verdict = good ? Verdict::ok : Verdict::wrong;
 }
 
-/// One timed call. The first call on set 0 is the judged one and, on a host backend, not counted: it is cold.
-bool call_once(Measurement& m, const Settings& settings, double& seconds) {
-  const Workload& w = m.loaded->workload;
-  const bool judged = m.first && settings.check;
-  const int set = m.first ? 0 : m.set++ % w.sets();
-  if (judged) w.poison_outputs();
+bool timed_call(Measurement& m, int set, double& seconds) {
   const Clock::time_point start = Clock::now();
-  const mluOpStatus_t status = w.run(m.target->handle(), set);
+  const mluOpStatus_t status = m.loaded->workload.run(m.target->handle(), set);
   seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (status != MLUOP_STATUS_SUCCESS) note_status(m, status);
-  if (status != MLUOP_STATUS_SUCCESS) return false;
-  if (!m.first || m.target->emulated()) m.row.seconds.push_back(seconds);
-  if (m.first) m.row.verdict = Verdict::ok;
-  if (judged) judge_row(m);
+  return status == MLUOP_STATUS_SUCCESS;
+}
+
+/// The first call of a row, on set 0: judged, and a host backend's is not counted, because it is cold.
+bool first_call(Measurement& m, const Settings& settings, double& seconds) {
+  if (settings.check) m.loaded->workload.poison_outputs();
+  if (!timed_call(m, 0, seconds)) return false;
   m.first = false;
+  m.row.verdict = Verdict::ok;
+  if (settings.check) judge_row(m);
+  return true;
+}
+
+bool counted_call(Measurement& m, const Settings& settings, double& seconds) {
+  const bool only_once = m.target->emulated();
+  if (m.first && !first_call(m, settings, seconds)) return false;
+  if (!only_once && !timed_call(m, m.set++ % m.loaded->workload.sets(), seconds)) return false;
+  m.row.seconds.push_back(seconds);
   return true;
 }
 
 void run_row(benchmark::State& state, Measurement& m, const Settings& settings) {
   for (auto _ : state) {
     double seconds = 0;
-    if (m.refused || !call_once(m, settings, seconds)) {
+    if (m.refused || !counted_call(m, settings, seconds)) {
       state.SkipWithError("");
       break;
     }

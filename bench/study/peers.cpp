@@ -7,16 +7,26 @@
 namespace bench {
 namespace {
 
+// The first Python that can import torch: a private one in front of Debian's need not have it.
+std::string python_with_torch() {
+  const std::vector<std::string> found = lines_of(
+      "for p in python3 /usr/bin/python3; do $p -c 'import torch' 2>/dev/null && echo $p && break; done; true");
+  if (found.empty())
+    throw std::runtime_error("no python3 here can import torch (Debian: apt-get install python3-torch)");
+  return found[0];
+}
+
 // Median milliseconds of the PyTorch composition, by operator and case.
-std::map<std::pair<std::string, std::string>, double> torch_times(const std::vector<Row>& rows, int threads) {
+std::map<std::pair<std::string, std::string>, double> torch_times(const std::string& python,
+                                                                  const std::vector<Row>& rows, int threads) {
   std::string cases;
   for (const Row& row : rows) cases.append(row.op).append("\t").append(row.shape).append("\n");
   const TemporaryFile list(cases);
   progress("PyTorch compositions");
   const std::string script = MLUOPS_BENCH_DIR "/peers.py";
   std::map<std::pair<std::string, std::string>, double> times;
-  for (const std::string& line : lines_of("python3 " + shell_quoted(script) + " --threads " + std::to_string(threads) +
-                                          " < " + shell_quoted(list.path()))) {
+  for (const std::string& line : lines_of(python + " " + shell_quoted(script) + " --threads " +
+                                          std::to_string(threads) + " < " + shell_quoted(list.path()))) {
     const std::vector<std::string> fields = fields_of(line);
     times[{fields.at(0), fields.at(1)}] = std::stod(fields.at(2));
   }
@@ -26,6 +36,7 @@ std::map<std::pair<std::string, std::string>, double> torch_times(const std::vec
 }  // namespace
 
 Grid peers_study(const Options& given) {
+  const std::string python = python_with_torch();
   Options options = given;
   options.check = false;
   options.backends = {"cpu"};
@@ -33,7 +44,7 @@ Grid peers_study(const Options& given) {
   options.threads = {given.threads.back()};
   Machine machine(options.threads);
   const std::vector<Row> rows = run_network(options, make_targets(options), machine);
-  const auto torch = torch_times(rows, options.threads[0]);
+  const auto torch = torch_times(python, rows, options.threads[0]);
   Grid grid{format("PyTorch compositions beside it (float, %d threads)", options.threads[0]),
             {"operator", "case", "cpu ms", "PyTorch ms", "ratio"},
             "llrrr",
