@@ -66,6 +66,14 @@ double measure_flops(int threads, double seconds) {
   return flops / pass;
 }
 
+double median(const std::vector<Roof>& samples, double Roof::*figure) {
+  std::vector<double> values;
+  for (const Roof& r : samples) values.push_back(r.*figure);
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
 }  // namespace
 
 double Roof::bound(double read_bytes, double write_bytes, double task_flops) const {
@@ -79,8 +87,7 @@ const char* Roof::limit(double read_bytes, double write_bytes, double task_flops
   return all == read_bytes / read ? "read" : "copy";
 }
 
-void measure(Roof& roof, double seconds) {
-  const int threads = roof.threads;
+Roof measure(int threads, double seconds) {
   // Four times the last-level cache in each buffer, at least 128 MiB: no pass finds data of the pass before.
   const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
   const std::size_t n = wanted / sizeof(float) / static_cast<std::size_t>(threads) / 1024 * 1024;
@@ -91,22 +98,30 @@ void measure(Roof& roof, double seconds) {
     return Slice{reinterpret_cast<float*>(from.data()) + at, reinterpret_cast<float*>(to.data()) + at, n};
   };
   // Every thread touches its own slices first.
-  best_pass(threads, 0, [&](int t) { stream_fill(slice(t).from, n); });
-  const double part = seconds / 4;
+  best_pass(threads, 0, [&](int t) { stream_fill(slice(t).from, n, 1); });
+  const double part = seconds / 5;
   const auto b = static_cast<double>(bytes);
-  roof.fill = std::max(roof.fill, b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n); }));
-  roof.read = std::max(roof.read, b / best_pass(threads, part, [&](int t) { sink = stream_read(slice(t).from, n); }));
-  roof.copy =
-      std::max(roof.copy, 2 * b / best_pass(threads, part, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); }));
-  roof.flops = std::max(roof.flops, measure_flops(threads, part));
+  Roof roof;
+  roof.threads = threads;
+  roof.fill = b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n, 1); });
+  roof.zero = b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n, 0); });
+  roof.read = b / best_pass(threads, part, [&](int t) { sink = stream_read(slice(t).from, n); });
+  roof.copy = 2 * b / best_pass(threads, part, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); });
+  roof.flops = measure_flops(threads, part);
+  return roof;
 }
 
-Machine::Machine(const std::vector<int>& threads) {
+Machine::Machine(const std::vector<int>& threads) : samples_(threads.size()) {
   for (const int t : threads) roofs_.push_back({t});
 }
 
 void Machine::refresh(double seconds_each) {
-  for (Roof& roof : roofs_) measure(roof, seconds_each);
+  for (std::size_t i = 0; i < roofs_.size(); ++i) {
+    samples_[i].push_back(measure(roofs_[i].threads, seconds_each));
+    for (double Roof::*figure : {&Roof::read, &Roof::fill, &Roof::zero, &Roof::copy, &Roof::flops}) {
+      roofs_[i].*figure = median(samples_[i], figure);
+    }
+  }
 }
 
 const Roof& Machine::at(int threads) const {

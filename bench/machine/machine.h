@@ -6,11 +6,12 @@
 
 namespace bench {
 
-/// Best figures seen so far at one number of threads. Bytes and flops per second.
+/// What the machine does at one number of threads. Bytes and flops per second.
 struct Roof {
   int threads = 1;
   double read = 0;   ///< plain loads of a buffer larger than the caches
-  double fill = 0;   ///< non-temporal stores
+  double fill = 0;   ///< non-temporal stores of a value that is not zero
+  double zero = 0;   ///< non-temporal stores of zero, which some machines do faster; not part of the bound
   double copy = 0;   ///< loads and non-temporal stores; counts both directions
   double flops = 0;  ///< float32 fused multiply-adds, two flops each
 
@@ -20,10 +21,11 @@ struct Roof {
   const char* limit(double read_bytes, double write_bytes, double task_flops) const;
 };
 
-/// Measures again for about `seconds` and keeps the best of old and new.
-void measure(Roof& roof, double seconds);
+/// One measurement of about `seconds`: the best of many passes over buffers larger than the caches.
+Roof measure(int threads, double seconds);
 
-/// The roofs of a run, one per number of threads. Measured several times in the run: the best counts.
+/// The roofs of a run, one per number of threads. The machine is measured several times in the run, because a shared
+/// machine drifts; the median counts.
 class Machine {
  public:
   explicit Machine(const std::vector<int>& threads);
@@ -31,9 +33,12 @@ class Machine {
   void refresh(double seconds_each);
   const Roof& at(int threads) const;
   const std::vector<Roof>& roofs() const { return roofs_; }
+  /// All measurements at roofs()[i].threads.
+  const std::vector<Roof>& samples(std::size_t i) const { return samples_[i]; }
 
  private:
   std::vector<Roof> roofs_;
+  std::vector<std::vector<Roof>> samples_;
 };
 
 /// Vector instructions used for the measurement, e.g. "AVX3".

@@ -27,10 +27,10 @@ std::uint32_t Read(const float* HWY_RESTRICT from, std::size_t n) {
   return hn::GetLane(hn::Xor(hn::Xor(a, b), hn::Xor(c, e)));
 }
 
-void Fill(float* HWY_RESTRICT to, std::size_t n) {
+void Fill(float* HWY_RESTRICT to, std::size_t n, float value) {
   const hn::ScalableTag<float> d;
-  const auto value = hn::Set(d, 1.0f);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) hn::Stream(value, d, to + i);
+  const auto v = hn::Set(d, value);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) hn::Stream(v, d, to + i);
   hwy::FlushStream();
 }
 
@@ -87,8 +87,8 @@ HWY_EXPORT(TargetName);
 std::uint32_t stream_read(const float* from, std::size_t n) {
   return HWY_DYNAMIC_DISPATCH(Read)(from, n);
 }
-void stream_fill(float* to, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(Fill)(to, n);
+void stream_fill(float* to, std::size_t n, float value) {
+  HWY_DYNAMIC_DISPATCH(Fill)(to, n, value);
 }
 void stream_copy(const float* from, float* to, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(Copy)(from, to, n);

@@ -8,8 +8,8 @@ namespace bench {
 
 /// XOR of all words: reads n floats (n a multiple of 1024), writes nothing.
 std::uint32_t stream_read(const float* from, std::size_t n);
-/// Non-temporal stores of n floats (n a multiple of 1024).
-void stream_fill(float* to, std::size_t n);
+/// Non-temporal stores of one value to n floats (n a multiple of 1024).
+void stream_fill(float* to, std::size_t n, float value);
 /// Loads and non-temporal stores of n floats (n a multiple of 1024).
 void stream_copy(const float* from, float* to, std::size_t n);
 /// Independent chains of fused multiply-adds; adds the flops it did to *flops.

@@ -23,8 +23,9 @@ std::string quoted(const std::string& text) {
 }
 
 std::string roof_json(const Roof& r) {
-  return format("{\"threads\": %d, \"read\": %.6g, \"fill\": %.6g, \"copy\": %.6g, \"flops\": %.6g}", r.threads, r.read,
-                r.fill, r.copy, r.flops);
+  return format(
+      "{\"threads\": %d, \"read\": %.6g, \"fill\": %.6g, \"zero_fill\": %.6g, \"copy\": %.6g, \"flops\": %.6g}",
+      r.threads, r.read, r.fill, r.zero, r.copy, r.flops);
 }
 
 std::string figures_json(const Row& row, const Roof& roof) {

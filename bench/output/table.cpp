@@ -39,13 +39,21 @@ void progress(const std::string& text) {
 
 Grid machine_grid(const Machine& machine) {
   Grid grid{processor_name() + ", " + vector_target(),
-            {"threads", "read GB/s", "non-temporal fill GB/s", "copy GB/s", "fma GFLOP/s"},
-            "rrrrr",
+            {"threads", "read GB/s", "non-temporal fill GB/s", "the same with zeros", "copy GB/s", "fma GFLOP/s"},
+            "rrrrrr",
             {},
             ""};
-  for (const Roof& r : machine.roofs()) {
-    grid.add({std::to_string(r.threads), format("%.1f", r.read * 1e-9), format("%.1f", r.fill * 1e-9),
-              format("%.1f", r.copy * 1e-9), format("%.1f", r.flops * 1e-9)});
+  for (std::size_t i = 0; i < machine.roofs().size(); ++i) {
+    std::vector<std::string> cells = {std::to_string(machine.roofs()[i].threads)};
+    for (double Roof::*figure : {&Roof::read, &Roof::fill, &Roof::zero, &Roof::copy, &Roof::flops}) {
+      double low = 1e30, high = 0;
+      for (const Roof& r : machine.samples(i)) low = std::min(low, r.*figure), high = std::max(high, r.*figure);
+      cells.push_back(format("%.1f (%.1f..%.1f)", machine.roofs()[i].*figure * 1e-9, low * 1e-9, high * 1e-9));
+    }
+    grid.add(std::move(cells));
+  }
+  if (!machine.roofs().empty()) {
+    grid.note = format("Median (least..most) of %zu measurements in this run.", machine.samples(0).size());
   }
   return grid;
 }

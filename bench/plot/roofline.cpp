@@ -95,7 +95,8 @@ std::string roof_panel(const std::vector<Row>& rows, const Roof& roof) {
   svg += line(p.x(start), p.y(start * copy), p.x(ridge), p.y(peak), "stroke='#000' stroke-width='2'");
   svg += line(p.x(ridge), p.y(peak), p.x(p.x_high), p.y(peak), "stroke='#000' stroke-width='2'");
   svg += text_at(p.x(p.x_high) - 6, p.y(peak) - 6, "end", format("fma %.0f GFLOP/s", peak));
-  svg += text_at(p.x(start) + 8, p.y(start * copy) - 14, "start", format("copy %.1f GB/s", copy));
+  const double middle = std::sqrt(start * ridge);
+  svg += text_at(p.x(middle) - 8, p.y(middle * copy) - 8, "end", format("copy %.1f GB/s", copy));
   for (const Row& r : rows) {
     if (r.flops > 0) svg += mark(r, p.x(r.flops / r.bytes()), p.y(r.flops / r.median() * 1e-9), roof);
   }
@@ -108,15 +109,10 @@ std::string bound_panel(const std::vector<Row>& rows, const Roof& roof) {
   for (const Row& r : rows) low = std::min(low, bound(r)), high = std::max(high, r.median() * 1e3);
   low = decade_below(low), high = decade_above(high);
   const Panel p = {700, 60, 520, 400, low, high, low, high};
-  std::string svg = axes(p, "time against the bound", "bound, ms", "median, ms");
+  std::string svg = axes(p, "time against the bound (lines: 100, 80, 50 %)", "bound, ms", "median, ms");
   for (const double share : {1.0, 0.8, 0.5}) {
     const char* style = share == 1 ? "stroke='#000' stroke-width='2'" : "stroke='#888' stroke-dasharray='5 4'";
     svg += line(p.x(low), p.y(low / share), p.x(high * share), p.y(high), style);
-    svg += text_at(p.x(high * share) - 4,
-                   p.top + (share == 1     ? 40
-                            : share == 0.8 ? 26
-                                           : 12),
-                   "end", format("%.0f %%", share * 100), 10);
   }
   for (const Row& r : rows) svg += mark(r, p.x(bound(r)), p.y(r.median() * 1e3), roof);
   return svg;

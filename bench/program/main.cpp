@@ -13,9 +13,9 @@ int run_table(const Options& options) {
   const std::vector<Target> targets = make_targets(options);
   Machine machine(options.threads);
   progress("measuring the machine");
-  machine.refresh(options.quick ? 0.4 : 1.0);
+  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
   const std::vector<Row> rows = run_network(options, targets, machine);
-  machine.refresh(options.quick ? 0.2 : 0.6);
+  for (int i = 0; i < 2; ++i) machine.refresh(kRoofSeconds);
   progress("");
   if (rows.empty()) throw std::invalid_argument("no case is selected (see --list)");
   const Totals totals = count(rows, machine);

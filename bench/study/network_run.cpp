@@ -7,7 +7,7 @@ namespace bench {
 namespace {
 
 constexpr Direction kDirections[] = {Direction::forward, Direction::backward};
-constexpr int kGroupsBetweenRoofs = 8;
+constexpr int kGroupsBetweenRoofs = 4;
 
 bool wanted(const Options& options, const Case& c) {
   return selected(options.operators, c.op) && selected(options.cases, c.shape);
@@ -64,7 +64,7 @@ std::vector<Row> run_network(const Options& options, const std::vector<Target>& 
   for (const NetworkCase* n : chosen) {
     std::vector<Job> jobs = jobs_of(options, targets, *n);
     progress(format("[%d/%zu] %s %s", group + 1, chosen.size(), n->operators.c_str(), jobs.front().spec.shape.c_str()));
-    if (++group % kGroupsBetweenRoofs == 0) machine.refresh(0.2);
+    if (++group % kGroupsBetweenRoofs == 0) machine.refresh(kRoofSeconds);
     for (Row& row : run_group(std::move(jobs), settings)) rows.push_back(std::move(row));
   }
   return rows;

@@ -7,6 +7,9 @@
 
 namespace bench {
 
+/// Of one measurement of the roof: four loops of some ten passes each.
+constexpr double kRoofSeconds = 0.3;
+
 /// Targets for every backend and number of threads of the options.
 std::vector<Target> make_targets(const Options& options);
 
