@@ -25,7 +25,7 @@ struct Roof {
 Roof measure(int threads, double seconds);
 
 /// The roofs of a run, one per number of threads. The machine is measured several times in the run, because a shared
-/// machine drifts; the median counts.
+/// machine drifts; the upper quartile counts.
 class Machine {
  public:
   explicit Machine(const std::vector<int>& threads);

@@ -53,7 +53,7 @@ Grid machine_grid(const Machine& machine) {
     grid.add(std::move(cells));
   }
   if (!machine.roofs().empty()) {
-    grid.note = format("Median (least..most) of %zu measurements in this run.", machine.samples(0).size());
+    grid.note = format("Upper quartile (least..most) of %zu measurements in this run.", machine.samples(0).size());
   }
   return grid;
 }
