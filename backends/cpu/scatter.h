@@ -11,6 +11,7 @@
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/element.h"
+#include "common/shape.h"
 
 namespace mluops::cpu {
 

@@ -21,6 +21,15 @@
 
 #include <hwy/highway.h>
 
+/// Before a loop of constant length over an array of vectors: unrolled, the array lives in registers.
+#ifndef MLUOPS_UNROLL
+#if defined(__clang__)
+#define MLUOPS_UNROLL _Pragma("unroll")
+#else
+#define MLUOPS_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -131,6 +140,9 @@ HWY_INLINE void store(hn::Vec<D> v, D d, Half* HWY_RESTRICT p) {
 #endif
 }
 
+/// Output larger than this leaves the caches before anyone reads it.
+constexpr std::int64_t kStreamBytes = std::int64_t{8} << 20;
+
 /// As store, past the caches; p is aligned to the vector it becomes in memory. Whole vectors only.
 template <class T, class D>
 HWY_INLINE void stream(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
@@ -212,6 +224,47 @@ HWY_INLINE Acc<T> dot(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, std::int
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1))) + hn::GetLane(tail);
 }
 
+#if HWY_TARGET == HWY_SCALAR
+/// sums[i] = sum of the lanes of v_i.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE void sum_4_vectors(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, A* HWY_RESTRICT sums) {
+  hn::Store(v0, d, sums);
+  hn::Store(v1, d, sums + 1);
+  hn::Store(v2, d, sums + 2);
+  hn::Store(v3, d, sums + 3);
+}
+#else
+/// Lanes a whole 128 bits apart added up.
+template <class D>
+HWY_INLINE auto fold_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return fold_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+/// sums[i] = sum of the lanes of v_i.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE void sum_4_vectors(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2, hn::Vec<D> v3, A* HWY_RESTRICT sums) {
+  if constexpr (sizeof(A) == 4 && hn::MaxLanes(d) >= 4) {
+    const hn::Repartition<double, D> pairs;
+    const auto v01 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1)));
+    const auto v23 = hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3)));
+    const auto low = hn::BitCast(d, hn::InterleaveLower(pairs, v01, v23));
+    const auto high = hn::BitCast(d, hn::InterleaveUpper(pairs, v01, v23));
+    const hn::CappedTag<A, 4> d4;
+    hn::StoreU(fold_blocks(d, hn::Add(low, high)), d4, sums);
+  } else {
+    sums[0] = hn::GetLane(hn::SumOfLanes(d, v0));
+    sums[1] = hn::GetLane(hn::SumOfLanes(d, v1));
+    sums[2] = hn::GetLane(hn::SumOfLanes(d, v2));
+    sums[3] = hn::GetLane(hn::SumOfLanes(d, v3));
+  }
+}
+#endif
+
 /// Sums into elements of T, rounded.
 template <class T>
 HWY_INLINE void store_row(const Acc<T>* HWY_RESTRICT sums, T* HWY_RESTRICT out, std::int64_t n) {
@@ -263,6 +316,11 @@ HWY_INLINE void stream_copy(const void* from, void* to, std::int64_t bytes) {
   std::int64_t i = head;
   for (; i + step <= bytes; i += step) hn::Stream(hn::LoadU(d, source + i), d, p + i);
   std::memcpy(p + i, source + i, static_cast<std::size_t>(bytes - i));
+}
+
+/// Whether to write an array of rows past the caches: it is larger than they are, and whole vectors of it are aligned.
+HWY_INLINE bool streams(const void* out, std::int64_t bytes, std::int64_t row_bytes) {
+  return bytes > kStreamBytes && reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row_bytes % 64 == 0;
 }
 
 HWY_INLINE void stream_fence() {

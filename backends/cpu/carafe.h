@@ -1,0 +1,88 @@
+// What both directions of CARAFE share: how the map is cut into blocks, and which taps of a window lie on it.
+//
+// Notation: s*s output pixels, the subs, belong to one input pixel and share its K*K window of input pixels. The mask
+// has group*K*K values per output pixel, the taps.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mluops/problem.h"
+
+namespace mluops::cpu::carafe {
+
+using Shape = mluopsCarafeShape;
+
+inline std::int64_t radius(const Shape& s) {
+  return s.kernel / 2;
+}
+inline std::int64_t taps(const Shape& s) {
+  return s.kernel * s.kernel;
+}
+inline std::int64_t subs(const Shape& s) {
+  return s.scale * s.scale;
+}
+inline std::int64_t mask_row(const Shape& s) {
+  return s.group * taps(s);
+}
+
+/// Index of an output pixel.
+inline std::int64_t out_pixel(const Shape& s, std::int64_t n, std::int64_t row, std::int64_t column, std::int64_t sub) {
+  return (n * s.ho + row * s.scale + sub / s.scale) * s.wo + column * s.scale + sub % s.scale;
+}
+
+/// A range of taps along one axis, or of map rows or columns.
+struct Range {
+  std::int64_t begin, end;
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Taps k for which at + k - radius lies in `target`; empty ranges have begin >= end.
+inline Range taps_into(const Shape& s, std::int64_t at, Range target) {
+  return {std::max<std::int64_t>(0, target.begin - at + radius(s)), std::min(s.kernel, target.end - at + radius(s))};
+}
+
+/// One task's part of the map: input rows x columns of one image.
+struct Block {
+  std::int64_t n;
+  Range rows, columns;
+};
+
+/// The map cut into blocks: strips of columns narrow enough for the K rows of a window to stay in the second-level
+/// cache, bands of rows short enough to feed all threads.
+class Blocks {
+ public:
+  Blocks(const Shape& s, std::int64_t pixel_bytes, int threads, std::int64_t least_rows, std::int64_t most_rows)
+      : shape_(s) {
+    constexpr std::int64_t kWindowBytes = 448 << 10;
+    const std::int64_t fitting = kWindowBytes / (s.kernel * pixel_bytes) - 2 * radius(s);
+    const std::int64_t widest = std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(s.w, 16), s.w);
+    strips_ = (s.w + widest - 1) / widest;
+    columns_ = (s.w + strips_ - 1) / strips_;
+    const std::int64_t wanted = s.n * s.h * strips_ / (std::int64_t{8} * threads);
+    rows_ = std::min(s.h, std::clamp(wanted, least_rows, most_rows));
+    bands_ = (s.h + rows_ - 1) / rows_;
+  }
+
+  std::int64_t count() const { return shape_.n * bands_ * strips_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t pixels() const { return rows_ * columns_; }
+
+  Block at(std::int64_t item) const {
+    const std::int64_t band = item / strips_ % bands_, strip = item % strips_;
+    return {item / (strips_ * bands_),
+            {band * rows_, std::min(shape_.h, (band + 1) * rows_)},
+            {std::min(shape_.w, strip * columns_), std::min(shape_.w, (strip + 1) * columns_)}};
+  }
+
+ private:
+  const Shape& shape_;
+  std::int64_t strips_, columns_, bands_, rows_;
+};
+
+/// Time of that many multiply-adds, for the decision how many threads they are worth.
+inline double multiply_add_ns(double count) {
+  return count / 20.0;
+}
+
+}  // namespace mluops::cpu::carafe

@@ -1,0 +1,470 @@
+// CARAFE backward: grad_mask = dot products over channels of input and grad_output; grad_input = grad_output spread
+// over the window with the mask.
+//
+// A task owns a block of input pixels: it writes their grad_input and the grad_mask of their s*s output pixels. For
+// grad_input it also reads the output pixels whose windows reach into the block, and adds in the order of source rows
+// and columns, so the bits do not depend on how the map is cut. With atomic additions a task adds outside its block
+// instead. 4*K*K flops per value of grad_output: bound by arithmetic from K = 3 on.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/carafe_backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/carafe_rows.h"
+#include "backends/cpu/operators.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+#include "backends/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+namespace {
+
+using carafe::Block, carafe::Range, carafe::Shape;
+
+// ---- grad_mask -------------------------------------------------------------------------------
+
+/// Neighbouring taps whose dot products are summed at a time: 4 * 5 sums fit 32 registers, 4 * 2 fit 16.
+constexpr int kTapBlock = HWY_TARGET <= HWY_AVX3 ? 5 : 2;
+
+/// result[s * result_stride + t] = x[t * x_stride + 0..n) . y[s][0..n) for S rows y and N rows x.
+template <int S, int N, class A>
+HWY_INLINE void dots(const A* HWY_RESTRICT x, std::int64_t x_stride, const A* const* HWY_RESTRICT y, std::int64_t n,
+                     A* HWY_RESTRICT result, std::int64_t result_stride) {
+  const hn::ScalableTag<A> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<decltype(d)> sum[S][N];
+  MLUOPS_UNROLL
+  for (int s = 0; s < S; ++s) {
+    MLUOPS_UNROLL
+    for (int t = 0; t < N; ++t) sum[s][t] = hn::Zero(d);
+  }
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::Vec<decltype(d)> in[S];
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) in[s] = hn::LoadU(d, y[s] + i);
+    MLUOPS_UNROLL
+    for (int t = 0; t < N; ++t) {
+      const auto tap = hn::LoadU(d, x + t * x_stride + i);
+      MLUOPS_UNROLL
+      for (int s = 0; s < S; ++s) sum[s][t] = hn::MulAdd(tap, in[s], sum[s][t]);
+    }
+  }
+  if constexpr (N >= 4) {
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) {
+      sum_4_vectors(d, sum[s][0], sum[s][1], sum[s][2], sum[s][3], result + s * result_stride);
+    }
+  }
+  MLUOPS_UNROLL
+  for (int t = N / 4 * 4; t < N; ++t) {
+    if constexpr (S == 4) {
+      A four[4];
+      sum_4_vectors(d, sum[0][t], sum[1][t], sum[2][t], sum[3][t], four);
+      MLUOPS_UNROLL
+      for (int s = 0; s < 4; ++s) result[s * result_stride + t] = four[s];
+    } else {
+      MLUOPS_UNROLL
+      for (int s = 0; s < S; ++s) result[s * result_stride + t] = hn::GetLane(hn::SumOfLanes(d, sum[s][t]));
+    }
+  }
+  if (i == n) return;
+  for (int s = 0; s < S; ++s) {
+    for (int t = 0; t < N; ++t) {
+      result[s * result_stride + t] += dot(x + t * x_stride + i, y[s] + i, n - i);
+    }
+  }
+}
+
+/// dots for `count` rows x, at most kTapBlock.
+template <int S, int N = kTapBlock, class... Arguments>
+HWY_INLINE void some_dots(std::int64_t count, Arguments... arguments) {
+  if constexpr (N > 1) {
+    if (count < N) return some_dots<S, N - 1>(count, arguments...);
+  }
+  dots<S, N>(arguments...);
+}
+
+/// The grad_output rows of one window's subs, as sums.
+template <class T>
+class WindowGradients {
+ public:
+  using A = Acc<T>;
+
+  WindowGradients(const Shape& s, const T* grad_output, Carver& carver)
+      : s_(s),
+        grad_output_(grad_output),
+        starts_(carver.take<const A*>(carafe::subs(s))),
+        widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * s.c)) {}
+
+  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
+    for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
+      const T* const channels = grad_output_ + carafe::out_pixel(s_, n, row, column, sub) * s_.c;
+      if constexpr (kAddsInPlace<T>) {
+        starts_[sub] = channels;
+      } else {
+        load_row(channels, widened_ + sub * s_.c, s_.c);
+        starts_[sub] = widened_ + sub * s_.c;
+      }
+    }
+  }
+  /// First channel of each sub.
+  const A* const* starts() const { return starts_; }
+
+ private:
+  const Shape& s_;
+  const T* grad_output_;
+  const A** starts_;
+  A* widened_;
+};
+
+/// grad_mask of the blocks of one slot.
+template <class T>
+class MaskGradient {
+ public:
+  using A = Acc<T>;
+
+  MaskGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
+      : s_(p.shape),
+        grad_mask_(static_cast<T*>(p.grad_mask)),
+        rows_(s_, static_cast<const T*>(p.input), block_columns, carver),
+        gradients_(s_, static_cast<const T*>(p.grad_output), carver),
+        sums_(carver.take<A>(carafe::subs(s_) * carafe::mask_row(s_))) {}
+
+  void begin(const Block& block) { rows_.begin(block); }
+
+  /// Of the output pixels that belong to input row `row` of the block.
+  void run_row(const Block& block, std::int64_t row) {
+    rows_.advance(row);
+    for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
+      gradients_.move_to(block.n, row, column);
+      std::memset(sums_, 0, static_cast<std::size_t>(carafe::subs(s_) * carafe::mask_row(s_)) * sizeof(A));
+      for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
+        for (std::int64_t g = 0; g < s_.group; ++g) window<decltype(count)::value>(row, column, sub, g);
+      });
+      write(block.n, row, column);
+    }
+  }
+
+ private:
+  template <int S>
+  void window(std::int64_t row, std::int64_t column, std::int64_t sub, std::int64_t g) {
+    const std::int64_t per_group = s_.c / s_.group;
+    const Range kh = carafe::taps_into(s_, row, {0, s_.h}), kw = carafe::taps_into(s_, column, {0, s_.w});
+    const A* gradient[S];
+    for (int i = 0; i < S; ++i) gradient[i] = gradients_.starts()[sub + i] + g * per_group;
+    A* const result = sums_ + sub * carafe::mask_row(s_) + g * carafe::taps(s_);
+    for (std::int64_t k = kh.begin; k < kh.end; ++k) {
+      const A* const pixels = rows_.rows()[k] + rows_.offset(column) + g * per_group;
+      for (std::int64_t j = kw.begin; j < kw.end; j += kTapBlock) {
+        some_dots<S>(kw.end - j, pixels + j * s_.c, s_.c, gradient, per_group, result + k * s_.kernel + j,
+                     carafe::mask_row(s_));
+      }
+    }
+  }
+
+  void write(std::int64_t n, std::int64_t row, std::int64_t column) const {
+    const std::int64_t size = carafe::mask_row(s_);
+    for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
+      store_row(sums_ + sub * size, grad_mask_ + carafe::out_pixel(s_, n, row, column, sub) * size, size);
+    }
+  }
+
+  const Shape& s_;
+  T* grad_mask_;
+  WindowRows<T> rows_;
+  WindowGradients<T> gradients_;
+  A* sums_;
+};
+
+// ---- grad_input ------------------------------------------------------------------------------
+
+/// The output pixels of one window and one group, and where their window is.
+template <class T, int S>
+struct Source {
+  Range kh, kw;
+  std::int64_t kernel, column_stride;
+  Acc<T>* const* rows;    // grad_input rows under each kh, as sums
+  std::int64_t offset;    // of tap column 0 in a row, group included
+  const Acc<T>* mask[S];  // K*K taps of each sub
+  const T* gradient[S];   // channels of each sub
+};
+
+/// Adds one tile of channels of S output pixels to all pixels of their window. grad_output stays in registers.
+template <bool kAtomic, int S, int V, class D, class T>
+HWY_INLINE void spread(D d, const Source<T, S>& at, std::int64_t c) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<D> in[S][V];
+  const Acc<T>* HWY_RESTRICT mask[S];
+  MLUOPS_UNROLL
+  for (int s = 0; s < S; ++s) {
+    mask[s] = at.mask[s] + at.kh.begin * at.kernel;
+    MLUOPS_UNROLL
+    for (int v = 0; v < V; ++v) in[s][v] = load(d, at.gradient[s] + c + v * lanes);
+  }
+  const std::int64_t stride = at.column_stride, first = at.offset + at.kw.begin * stride + c;
+  const Range kw = at.kw;
+  for (std::int64_t kh = at.kh.begin; kh < at.kh.end; ++kh) {
+    Acc<T>* HWY_RESTRICT pixel = at.rows[kh] + first;
+    for (std::int64_t k = kw.begin; k < kw.end; ++k, pixel += stride) {
+      hn::Vec<D> sum[V];
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+      MLUOPS_UNROLL
+      for (int s = 0; s < S; ++s) {
+        const auto weight = hn::Set(d, mask[s][k]);
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
+      }
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) {
+        if constexpr (kAtomic) {
+          HWY_ALIGN Acc<T> values[hn::MaxLanes(D())];
+          hn::Store(sum[v], d, values);
+          atomic_add_row(pixel + v * lanes, values, lanes);
+        } else {
+          hn::StoreU(sum[v], d, pixel + v * lanes);
+        }
+      }
+    }
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) mask[s] += at.kernel;
+  }
+}
+
+/// Spreads all output pixels of one window over `rows`, restricted to targets inside `rows_range` and `columns_range`.
+template <bool kAtomic, class T>
+class Spreader {
+ public:
+  Spreader(const mluopsCarafeBackwardProblem& p, Carver& carver)
+      : s_(p.shape),
+        grad_output_(static_cast<const T*>(p.grad_output)),
+        masks_(s_, static_cast<const T*>(p.mask), carver) {}
+
+  /// targets[kh] is the start of the row under tap row kh, its element 0 being column `first_column`.
+  void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, Acc<T>* const* targets,
+              std::int64_t first_column) {
+    masks_.move_to(n, row, column);
+    const std::int64_t offset = (column - carafe::radius(s_) - first_column) * s_.c;
+    for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
+      constexpr int S = decltype(count)::value;
+      Source<T, S> at{kh, kw, s_.kernel, s_.c, targets, offset, {}, {}};
+      for (std::int64_t g = 0; g < s_.group; ++g) {
+        group<S>(n, row, column, sub, g, at);
+        at.offset += s_.c / s_.group;
+      }
+    });
+  }
+
+ private:
+  template <int S>
+  void group(std::int64_t n, std::int64_t row, std::int64_t column, std::int64_t sub, std::int64_t g,
+             Source<T, S>& at) const {
+    const std::int64_t per_group = s_.c / s_.group;
+    for (int i = 0; i < S; ++i) {
+      at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_);
+      at.gradient[i] = grad_output_ + carafe::out_pixel(s_, n, row, column, sub + i) * s_.c + g * per_group;
+    }
+    for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      spread<kAtomic, S, decltype(vectors)::value>(d, at, c);
+    });
+  }
+
+  const Shape& s_;
+  const T* grad_output_;
+  WindowMasks<T> masks_;
+};
+
+/// grad_input of the blocks of one slot, summed in a ring of K rows, one row written when its last source row is done.
+template <class T>
+class OwnedInputGradient {
+ public:
+  using A = Acc<T>;
+
+  OwnedInputGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
+      : s_(p.shape),
+        grad_input_(static_cast<T*>(p.grad_input)),
+        spreader_(p, carver),
+        ring_row_(block_columns * s_.c),
+        ring_(carver.take<A>(s_.kernel * ring_row_)),
+        targets_(carver.take<A*>(s_.kernel)) {}
+
+  void begin() { std::memset(ring_, 0, static_cast<std::size_t>(s_.kernel * ring_row_) * sizeof(A)); }
+
+  /// Source rows whose windows reach into the block.
+  Range source_rows(const Block& block) const {
+    const std::int64_t r = carafe::radius(s_);
+    return {std::max<std::int64_t>(0, block.rows.begin - r), std::min(s_.h, block.rows.end + r)};
+  }
+
+  void run_row(const Block& block, std::int64_t row) {
+    const std::int64_t r = carafe::radius(s_);
+    const Range kh = carafe::taps_into(s_, row, block.rows);
+    for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
+    const std::int64_t last = std::min(s_.w, block.columns.end + r);
+    for (std::int64_t column = std::max<std::int64_t>(0, block.columns.begin - r); column < last; ++column) {
+      const Range kw = carafe::taps_into(s_, column, block.columns);
+      spreader_.window(block.n, row, column, kh, kw, targets_, block.columns.begin);
+    }
+    if (row - r >= block.rows.begin && row - r < block.rows.end) finish_row(block, row - r);
+  }
+
+  /// Rows still in the ring after the last source row.
+  void end(const Block& block) {
+    const std::int64_t written = source_rows(block).end - carafe::radius(s_);
+    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row) finish_row(block, row);
+  }
+
+ private:
+  A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
+
+  void finish_row(const Block& block, std::int64_t row) {
+    A* const sums = ring_row(row);
+    const std::int64_t count = block.columns.size() * s_.c;
+    store_row(sums, grad_input_ + ((block.n * s_.h + row) * s_.w + block.columns.begin) * s_.c, count);
+    std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(A));
+  }
+
+  const Shape& s_;
+  T* grad_input_;
+  Spreader<false, T> spreader_;
+  std::int64_t ring_row_;
+  A* ring_;
+  A** targets_;
+};
+
+template <class T>
+struct OwnerTask {
+  MaskGradient<T> mask;
+  OwnedInputGradient<T> input;
+
+  OwnerTask(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
+      : mask(p, block_columns, carver), input(p, block_columns, carver) {}
+
+  void run(const Block& block) {
+    mask.begin(block);
+    input.begin();
+    const Range rows = input.source_rows(block);
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      if (row >= block.rows.begin && row < block.rows.end) mask.run_row(block, row);
+      input.run_row(block, row);
+    }
+    input.end(block);
+  }
+};
+
+template <class T>
+struct AtomicTask {
+  const Shape& s;
+  Acc<T>* gradient;  // of the whole tensor
+  MaskGradient<T> mask;
+  Spreader<true, T> spreader;
+  Acc<T>** targets;
+
+  AtomicTask(const mluopsCarafeBackwardProblem& p, Acc<T>* shared, std::int64_t block_columns, Carver& carver)
+      : s(p.shape),
+        gradient(shared),
+        mask(p, block_columns, carver),
+        spreader(p, carver),
+        targets(carver.take<Acc<T>*>(s.kernel)) {}
+
+  void run(const Block& block) {
+    mask.begin(block);
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
+      mask.run_row(block, row);
+      const Range kh = carafe::taps_into(s, row, {0, s.h});
+      for (std::int64_t k = kh.begin; k < kh.end; ++k) {
+        targets[k] = gradient + (block.n * s.h + row + k - carafe::radius(s)) * s.w * s.c;
+      }
+      for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
+        spreader.window(block.n, row, column, kh, carafe::taps_into(s, column, {0, s.w}), targets, 0);
+      }
+    }
+  }
+};
+
+// ---- calls -----------------------------------------------------------------------------------
+
+/// Runs make_task(carver) on all blocks. `shared` bytes stand before the slots' parts of the scratch block;
+/// prepare(block start) runs before the loop.
+template <class MakeTask, class Prepare>
+mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Shape& s, const carafe::Blocks& blocks,
+                         std::int64_t shared, MakeTask make_task, Prepare prepare) {
+  Carver measure;
+  make_task(measure);
+  const std::int64_t slot_bytes = measure.bytes();
+  const double work = 2.0 * static_cast<double>(blocks.pixels() * carafe::subs(s) * carafe::taps(s) * s.c);
+  const Loop loop(context, call, blocks.count(), carafe::multiply_add_ns(work));
+  std::byte* const scratch = context.scratch.reserve(shared + slot_bytes * loop.slots());
+  if (scratch == nullptr) return no_memory(call);
+  prepare(scratch);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Carver carver(scratch + shared + slot * slot_bytes);
+    auto task = make_task(carver);
+    for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward_owned(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p,
+                             const carafe::Blocks& blocks) {
+  return run_blocks(
+      context, call, p.shape, blocks, 0,
+      [&](Carver& carver) HWY_ATTR { return OwnerTask<T>(p, blocks.columns(), carver); }, [](std::byte*) {});
+}
+
+template <class T>
+mluOpStatus_t backward_atomic(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p,
+                              const carafe::Blocks& blocks) {
+  using A = Acc<T>;
+  const std::int64_t count = p.shape.n * p.shape.h * p.shape.w * p.shape.c;
+  const std::int64_t shared = kAddsInPlace<T> ? 0 : round_up(count * static_cast<std::int64_t>(sizeof(A)), 64);
+  A* gradient = static_cast<A*>(p.grad_input);
+  const Loop elements(context, call, count, 0.2);
+  const mluOpStatus_t status = run_blocks(
+      context, call, p.shape, blocks, shared,
+      [&](Carver& carver) HWY_ATTR { return AtomicTask<T>(p, gradient, blocks.columns(), carver); },
+      [&](std::byte* scratch) {
+        if (!kAddsInPlace<T>) gradient = reinterpret_cast<A*>(scratch);
+        elements.run([&](std::int64_t begin, std::int64_t end, int) {
+          std::memset(gradient + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(A));
+        });
+      });
+  if (kAddsInPlace<T> || status != MLUOP_STATUS_SUCCESS) return status;
+  elements.run([&](std::int64_t begin, std::int64_t end, int)
+                   HWY_ATTR { store_row(gradient + begin, static_cast<T*>(p.grad_input) + begin, end - begin); });
+  return status;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  const Shape& s = p.shape;
+  const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 8, 32);
+  // Owners add in the first-level cache; an atomic addition costs an order of magnitude more per value.
+  if (choose_scatter(context, call, false) == Scatter::kAtomic) return backward_atomic<T>(context, call, p, blocks);
+  return backward_owned<T>(context, call, p, blocks);
+}
+
+mluOpStatus_t run_carafe_backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
+  const bool known = with_element(
+      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
+  return known ? status : dtype_not_supported(call);
+}
+
+}  // namespace
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+HWY_EXPORT(run_carafe_backward);
+
+mluOpStatus_t carafe_backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  return MLUOPS_CPU_DISPATCH(context, run_carafe_backward)(context, call, p);
+}
+
+}  // namespace mluops::cpu
+#endif
