@@ -191,9 +191,9 @@ void Core::copy(const Copy& c) {
 void Core::copy_async(const Copy& c) {
   check_shape(c);
   if (c.bytes == 0) return;
+  check_other_engines(c);
   check_from(c, false);
   check_to(c, false);
-  check_other_engines(c);
   if (checks().overlap && c.to == Space::kNram) hide_target(c);
   in_flight_.push_back(c);
   account(c, true);

@@ -1,0 +1,110 @@
+// NRAM with its shadow, GDRAM windows with their writers, the bitmap under them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "backends/mlu_emu/device/bitmap.h"
+#include "backends/mlu_emu/device/gdram.h"
+#include "backends/mlu_emu/device/nram.h"
+#include "common/half.h"
+
+namespace mluops::emu::test {
+namespace {
+
+TEST(Bitmap, AgreesWithOneFlagPerBit) {
+  constexpr std::int64_t kSize = 400;
+  Bitmap bits(kSize);
+  std::vector<bool> flags(kSize);
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    const std::int64_t begin = random() % (kSize + 1), end = begin + random() % (kSize + 1 - begin);
+    const bool on = random() % 2;
+    on ? bits.set(begin, end) : bits.reset(begin, end);
+    std::fill(flags.begin() + begin, flags.begin() + end, on);
+    const std::int64_t from = random() % (kSize + 1), to = from + random() % (kSize + 1 - from);
+    const auto clear = std::find(flags.begin() + from, flags.begin() + to, false) - flags.begin();
+    ASSERT_EQ(bits.first_clear(from, to), clear) << from << ".." << to;
+  }
+}
+
+TEST(Nram, PoisonIsNanInEveryFloatType) {
+  Nram nram(1024);
+  for (std::int64_t i = 0; i < 1024; i += 4) {
+    float f;
+    std::uint16_t h;
+    std::memcpy(&f, nram.base() + i, 4);
+    std::memcpy(&h, nram.base() + i, 2);
+    ASSERT_TRUE(std::isnan(f) && std::isnan(half_to_float(h))) << i;
+  }
+}
+
+TEST(Nram, KnowsWhatWasWritten) {
+  Nram nram(1024);
+  EXPECT_EQ(nram.first_unwritten(0, 1024), 0);
+  nram.mark_written(0, 100);
+  EXPECT_EQ(nram.first_unwritten(0, 100), -1);
+  EXPECT_EQ(nram.first_unwritten(20, 200), 100);
+  nram.base()[101] = 1;  // scalar code: nobody tells, its word counts
+  EXPECT_EQ(nram.first_unwritten(0, 200), 104);
+  nram.poison();
+  EXPECT_EQ(nram.first_unwritten(0, 4), 0);
+}
+
+TEST(Nram, PoisonsPartsAtAnyOffset) {
+  for (const std::int64_t offset : {0, 1, 2, 3, 5, 64}) {
+    for (const std::int64_t bytes : {0, 1, 2, 3, 4, 7, 64}) {
+      Nram nram(1024);
+      std::memset(nram.base(), 0, 1024);
+      nram.mark_written(0, 1024);
+      nram.poison(offset, bytes);
+      EXPECT_EQ(nram.first_unwritten(0, 1024), bytes == 0 ? -1 : offset);
+      EXPECT_EQ(nram.first_unwritten(offset + bytes, 1024 - offset - bytes), -1);
+      EXPECT_EQ(nram.first_unwritten(0, offset), -1);
+    }
+  }
+}
+
+TEST(Nram, GuardsTellWhereTheyWereHit) {
+  Nram nram(1024);
+  EXPECT_EQ(nram.damaged_guard(), 0);
+  nram.base()[1024] = 0;
+  EXPECT_EQ(nram.damaged_guard(), 1024);
+  nram.poison();
+  nram.base()[-1] = 0;
+  EXPECT_EQ(nram.damaged_guard(), -4);
+  EXPECT_TRUE(nram.near(nram.base() - 1) && nram.near(nram.base() + 1030));
+  EXPECT_FALSE(nram.near(&nram));
+}
+
+TEST(Gdram, FindsTheTensorOfAnAddress) {
+  std::vector<char> memory(300);
+  const Gdram gdram({{"a", memory.data(), 100, Access::kRead},
+                     {"none", nullptr, 10, Access::kRead},
+                     {"empty", memory.data() + 150, 0, Access::kRead},
+                     {"b", memory.data() + 100, 50, Access::kWrite}},
+                    true);
+  EXPECT_EQ(gdram.find(memory.data()), 0);
+  EXPECT_EQ(gdram.find(memory.data() + 99), 0);
+  EXPECT_EQ(gdram.find(memory.data() + 100), 1) << "where one ends and another begins, the one that begins";
+  EXPECT_EQ(gdram.find(memory.data() + 150), 1) << "one past the end";
+  EXPECT_EQ(gdram.find(memory.data() + 151), -1);
+}
+
+TEST(Window, RemembersWhoWrote) {
+  std::vector<char> memory(64);
+  Window w({"out", memory.data(), 64, Access::kReadWrite}, true);
+  EXPECT_EQ(w.claim(0, 16, Touch::kWrite, 3), -1);
+  EXPECT_EQ(w.claim(8, 16, Touch::kWrite, 3), -1) << "twice by one task";
+  EXPECT_EQ(w.claim(20, 8, Touch::kWrite, 4), 20);
+  EXPECT_EQ(w.claim(16, 16, Touch::kRead, 4), 16);
+  EXPECT_EQ(w.claim(32, 8, Touch::kAtomic, 1), -1);
+  EXPECT_EQ(w.claim(36, 8, Touch::kAtomic, 2), -1) << "atomics may meet";
+  EXPECT_EQ(w.claim(40, 8, Touch::kWrite, 1), 40);
+  EXPECT_EQ(w.claim(0, 8, Touch::kAtomic, 2), 0);
+}
+
+}  // namespace
+}  // namespace mluops::emu::test

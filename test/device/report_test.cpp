@@ -1,0 +1,115 @@
+// Statistics, the cost model's clock, reports as JSON.
+#include <algorithm>
+
+#include "test/device/rig.h"
+
+namespace mluops::emu::test {
+namespace {
+
+/// Rates with round numbers, so that times can be worked out by hand: 1 byte a ns from GDRAM for one core.
+constexpr const char* kRoundRates =
+    "gdram_gbps=1,clock_ghz=1,vector_bytes_cycle=1,move_bytes_cycle=1,gdram_latency_ns=100,gdram_segment_ns=10,"
+    "move_latency_ns=7,vector_latency_cycles=3,launch_us=1";
+
+class Reports : public testing::Test {
+ protected:
+  Reports() {
+    rig.set("rates", kRoundRates).set("trace", "on");
+    rig.tensor("in", in, Access::kRead).tensor("out", out, Access::kWrite);
+    rig.spec.nram = {{"rows", 0, 2048}};
+  }
+  const CoreStats& core() const { return rig.report().cores[0]; }
+  std::vector<float> in = std::vector<float>(512, 1.0f), out = std::vector<float>(512);
+  Rig rig;
+};
+
+TEST_F(Reports, SynchronousWordsAddUp) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy(nram, in.data(), 256, GDRAM2NRAM);                                                   // 100 + 256
+    __bang_mul_scalar(reinterpret_cast<float*>(nram), reinterpret_cast<float*>(nram), 2.0f, 64);  // 3 + 256
+    __memcpy(nram + 256, nram, 64, NRAM2NRAM);                                                    // 7 + 64
+    __memcpy(out.data(), nram, 64, NRAM2GDRAM, 128, 64, 3);  // 100 + 3 * 10 + 4 * 64
+  }),
+            "");
+  EXPECT_DOUBLE_EQ(core().time, 356 + 259 + 71 + 386);
+  EXPECT_DOUBLE_EQ(core().busy[0], 356 + 386);
+  EXPECT_DOUBLE_EQ(core().busy[1], 71);
+  EXPECT_DOUBLE_EQ(core().busy[2], 259);
+  EXPECT_DOUBLE_EQ(core().hidden_io, 0);
+  EXPECT_EQ(core().vector_words, 1);
+  EXPECT_EQ(core().vector_lanes, 64);
+}
+
+TEST_F(Reports, GdramMovesWholeGranules) {
+  EXPECT_EQ(rig.run([&](char* nram) { __memcpy(nram, in.data() + 15, 8, GDRAM2NRAM); }), "");
+  EXPECT_DOUBLE_EQ(core().time, 100 + 128) << "8 bytes across a border of 64";
+}
+
+TEST_F(Reports, AnAsyncCopyHidesBehindWork) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __bang_write_value(nram, 64, 1.0f);                       // 0 .. 259
+    __memcpy_async(nram + 1024, in.data(), 256, GDRAM2NRAM);  // 259 .. 615
+    __bang_write_value(nram + 256, 64, 1.0f);                 // 259 .. 518, all of it beside the copy
+    __sync();                                                 // 615
+    __bang_write_value(nram, 64, 1.0f);                       // .. 874
+  }),
+            "");
+  EXPECT_DOUBLE_EQ(core().time, 874);
+  EXPECT_DOUBLE_EQ(core().hidden_io, 259);
+}
+
+TEST_F(Reports, CoresShareTheBandwidth) {
+  rig.dims(4);
+  EXPECT_EQ(rig.run([&](char* nram) { __memcpy(nram, in.data(), 256, GDRAM2NRAM); }), "");
+  for (const CoreStats& c : rig.report().cores) EXPECT_DOUBLE_EQ(c.time, 100 + 4 * 256);
+  EXPECT_DOUBLE_EQ(rig.report().time, 1124);
+}
+
+TEST_F(Reports, TheTraceHasEveryWord) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy(nram, in.data(), 256, GDRAM2NRAM);
+    __bang_write_value(nram, 64, 1.0f);
+  }),
+            "");
+  const auto& events = rig.report().events[0];
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_STREQ(events[1].word, "__bang_write_value");
+  EXPECT_DOUBLE_EQ(events[1].start, 356);
+  EXPECT_DOUBLE_EQ(events[1].duration, 259);
+  const std::string json = trace_json(rig.context.report());
+  for (const char* part : {"\"traceEvents\"", "\"ph\": \"X\"", "\"__memcpy\"", "\"cluster 0 core 0\"", "\"IO-DMA\""})
+    EXPECT_NE(json.find(part), std::string::npos) << part;
+}
+
+TEST_F(Reports, NoEventsUnlessTraced) {
+  rig.set("trace", "off");
+  EXPECT_EQ(rig.run([&](char* nram) { __bang_write_value(nram, 64, 1.0f); }), "");
+  EXPECT_TRUE(rig.report().events[0].empty());
+}
+
+TEST_F(Reports, TheMinimumCountsEachTensorOnce) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    for (int i = 0; i < 3; ++i) __memcpy(nram, in.data(), 2048, GDRAM2NRAM);
+    __memcpy(out.data(), nram, 2048, NRAM2GDRAM);
+  }),
+            "");
+  const std::string json = report_json(rig.context.report());
+  for (const char* part : {"\"gdram_minimum_bytes\": 4096", "\"gdram_moved_bytes\": 8192", "\"name\": \"rows\"",
+                           "\"kernel\": \"test_kernel\"", "\"type\": \"BLOCK\"", "\"dim\": [1, 1, 1]"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << " in\n" << json;
+}
+
+TEST_F(Reports, BracketsBalance) {
+  EXPECT_EQ(rig.dims(3).run([&](char* nram) { __bang_write_value(nram, 64, 1.0f); }), "");
+  rig.context.begin_call("empty");
+  for (const std::string& json :
+       {report_json(rig.context.report()), trace_json(rig.context.report()), arch_json(rig.context.settings)}) {
+    EXPECT_EQ(std::count(json.begin(), json.end(), '{'), std::count(json.begin(), json.end(), '}'));
+    EXPECT_EQ(std::count(json.begin(), json.end(), '['), std::count(json.begin(), json.end(), ']'));
+    EXPECT_EQ(json.find(", ,"), std::string::npos) << json;
+    EXPECT_EQ(json.find("{,"), std::string::npos) << json;
+  }
+}
+
+}  // namespace
+}  // namespace mluops::emu::test

@@ -1,0 +1,122 @@
+#include "backends/mlu_emu/device/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "mlu_op.h"
+#include "mlu_op_ext.h"
+
+namespace mluops::emu::test {
+namespace {
+
+/// Environment variables for the length of a scope.
+class Environment {
+ public:
+  using Variables = std::map<std::string, std::string>;
+  explicit Environment(Variables variables) : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Environment() {
+    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+TEST(Arch, PresetsHaveTheDocumentedSizes) {
+  const std::map<std::string, std::int64_t> nram = {
+      {"mtp_220", 393216}, {"mtp_270", 393216}, {"mtp_290", 393216}, {"mtp_372", 655360}, {"mtp_592", 393216}};
+  for (const auto& [name, bytes] : nram) {
+    const Arch* arch = find_arch(name);
+    ASSERT_NE(arch, nullptr) << name;
+    EXPECT_EQ(arch->nram_bytes, bytes) << name;
+    EXPECT_EQ(arch->cores_per_cluster, 4) << name;
+    EXPECT_EQ(arch->vector_alignment(), arch->number < 300 ? 128 : 64) << name;
+  }
+  EXPECT_EQ(find_arch("mtp_372")->sram_bytes, 4063232);
+  EXPECT_EQ(find_arch("mtp_371"), nullptr);
+  EXPECT_EQ(Settings().arch.name, kDefaultArch);
+}
+
+TEST(Settings, FieldsOverrideThePresetOneByOne) {
+  const Environment env(Environment::Variables{{"MLUOP_EMU_ARCH", "mtp_270"},
+                                               {"MLUOP_EMU_NRAM_BYTES", "65536"},
+                                               {"MLUOP_EMU_CLUSTERS", "3"},
+                                               {"MLUOP_EMU_CORES_PER_CLUSTER", "5"},
+                                               {"MLUOP_EMU_CHECK", "init,race"},
+                                               {"MLUOP_EMU_ORDER", "shuffled:7"},
+                                               {"MLUOP_EMU_RATES", "clock_ghz=1.5"}});
+  Settings s;
+  ASSERT_EQ(s.read_environment(), "");
+  EXPECT_EQ(s.arch.name, "mtp_270");
+  EXPECT_EQ(s.arch.nram_bytes, 65536);
+  EXPECT_EQ(s.arch.clusters, 3);
+  EXPECT_EQ(s.arch.cores_per_cluster, 5);
+  EXPECT_TRUE(s.checks.init && s.checks.race && !s.checks.memory && !s.checks.overlap);
+  EXPECT_EQ(s.order, Order::kShuffled);
+  EXPECT_EQ(s.seed, 7u);
+  EXPECT_EQ(s.rates.clock_ghz, 1.5);
+  EXPECT_EQ(s.rates.gdram_gbps, 102.4);
+}
+
+TEST(Settings, ImpossibleValuesSayWhatWasWanted) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"arch", "mtp_999", "mtp_372"},       {"nram_bytes", "100", "multiple of 128"},
+      {"nram_bytes", "1000000000000", "["}, {"nram_bytes", "64k", "64k"},
+      {"clusters", "0", "[1, 1024]"},       {"cores_per_cluster", "-1", "[1, 64]"},
+      {"check", "speed", "race"},           {"check", "", "off"},
+      {"order", "shuffled:x", "SEED"},      {"order", "any", "parallel"},
+      {"trace", "yes", "on or off"},        {"rates", "clock_ghz=-1", "positive"},
+      {"rates", "speed=1", "speed"},        {"nonsense", "1", "unknown option"}};
+  for (const auto& w : wrong) {
+    Settings s;
+    const std::string problem = s.set(w[0], w[1]);
+    EXPECT_NE(problem.find(w[2]), std::string::npos) << w[0] << "=" << w[1] << ": \"" << problem << "\"";
+    EXPECT_EQ(s.arch.nram_bytes, 655360) << "a refused value changed something";
+  }
+}
+
+TEST(Settings, CheckOffAndAll) {
+  Settings s;
+  ASSERT_EQ(s.set("check", "off"), "");
+  EXPECT_FALSE(s.checks.memory || s.checks.init || s.checks.race || s.checks.overlap);
+  ASSERT_EQ(s.set("check", "all"), "");
+  EXPECT_TRUE(s.checks.memory && s.checks.init && s.checks.race && s.checks.overlap);
+}
+
+// Through the C API: a handle that names an unknown machine is not made, and the text says what is known.
+TEST(Handle, UnknownArchIsNotInitialized) {
+  const Environment env(Environment::Variables{{"MLUOP_BACKEND", "mlu_emu"}, {"MLUOP_EMU_ARCH", "mtp_1000"}});
+  mluOpHandle_t handle = nullptr;
+  EXPECT_EQ(mluOpCreate(&handle), MLUOP_STATUS_NOT_INITIALIZED);
+  const std::string text = mluOpExtGetLastErrorText();
+  EXPECT_NE(text.find("MLUOP_EMU_ARCH"), std::string::npos) << text;
+  EXPECT_NE(text.find("mtp_290"), std::string::npos) << text;
+}
+
+TEST(Handle, OptionsAndQueries) {
+  const Environment env(Environment::Variables{{"MLUOP_BACKEND", "mlu_emu"}});
+  mluOpHandle_t handle = nullptr;
+  ASSERT_EQ(mluOpCreate(&handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "arch", "mtp_290"), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "arch", "mtp_1"), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "colour", "red"), MLUOP_STATUS_BAD_PARAM);
+  char buffer[4096];
+  size_t length = 0;
+  ASSERT_EQ(mluOpExtQuery(handle, "mlu_emu", "arch", buffer, sizeof(buffer), &length), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(std::string(buffer).size(), length);
+  EXPECT_NE(std::string(buffer).find("\"mtp_290\""), std::string::npos) << buffer;
+  char few[8];
+  EXPECT_EQ(mluOpExtQuery(handle, "mlu_emu", "arch", few, sizeof(few), &length), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(std::string(few), std::string(buffer).substr(0, 7));
+  EXPECT_EQ(mluOpExtQuery(handle, "mlu_emu", "weather", nullptr, 0, &length), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpDestroy(handle), MLUOP_STATUS_SUCCESS);
+}
+
+}  // namespace
+}  // namespace mluops::emu::test
