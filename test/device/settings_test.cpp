@@ -65,14 +65,21 @@ TEST(Settings, FieldsOverrideThePresetOneByOne) {
 }
 
 TEST(Settings, ImpossibleValuesSayWhatWasWanted) {
-  const std::vector<std::vector<std::string>> wrong = {
-      {"arch", "mtp_999", "mtp_372"},       {"nram_bytes", "100", "multiple of 128"},
-      {"nram_bytes", "1000000000000", "["}, {"nram_bytes", "64k", "64k"},
-      {"clusters", "0", "[1, 1024]"},       {"cores_per_cluster", "-1", "[1, 64]"},
-      {"check", "speed", "race"},           {"check", "", "off"},
-      {"order", "shuffled:x", "SEED"},      {"order", "any", "parallel"},
-      {"trace", "yes", "on or off"},        {"rates", "clock_ghz=-1", "positive"},
-      {"rates", "speed=1", "speed"},        {"nonsense", "1", "unknown option"}};
+  const std::vector<std::vector<std::string>> wrong = {{"arch", "mtp_999", "mtp_372"},
+                                                       {"nram_bytes", "100", "multiple of 128"},
+                                                       {"nram_bytes", "1000000000000", "["},
+                                                       {"nram_bytes", "64k", "64k"},
+                                                       {"clusters", "0", "[1, 1024]"},
+                                                       {"cores_per_cluster", "-1", "[1, 64]"},
+                                                       {"check", "speed", "race"},
+                                                       {"check", "", "off"},
+                                                       {"order", "shuffled:x", "SEED"},
+                                                       {"order", "any", "parallel"},
+                                                       {"trace", "yes", "on, off"},
+                                                       {"trace", "-3", "on, off"},
+                                                       {"rates", "clock_ghz=-1", "positive"},
+                                                       {"rates", "speed=1", "speed"},
+                                                       {"nonsense", "1", "unknown option"}};
   for (const auto& w : wrong) {
     Settings s;
     const std::string problem = s.set(w[0], w[1]);

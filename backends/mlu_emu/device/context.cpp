@@ -13,8 +13,6 @@
 namespace mluops::emu {
 namespace {
 
-constexpr std::size_t kMostEvents = 1u << 20;  // of a launch, over all cores
-
 /// Tasks go round the cores; of a UNION1 launch whole clusters of consecutive tasks go round the clusters, which is the
 /// same numbering.
 TaskBuiltins builtins(const LaunchSpec& spec, const Arch& arch, std::int64_t id) {
@@ -165,7 +163,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram.windows().size());
     t.stats.written.resize(gdram.windows().size());
-    if (settings.trace) t.trace(kMostEvents / timelines.size());
+    t.trace(static_cast<std::size_t>(settings.trace_events / active));
   }
   provide_cores(parallel ? static_cast<std::size_t>(std::min(threads, active)) : 1);
   Run run(state, body, timelines);

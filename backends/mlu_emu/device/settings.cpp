@@ -86,9 +86,15 @@ std::string set_order(const std::string& text, Settings& settings) {
   return {};
 }
 
-std::string set_switch(const std::string& text, bool& out) {
-  if (text != "on" && text != "off") return wanted("on or off", text);
-  out = text == "on";
+std::string set_trace(const std::string& text, std::int64_t& events) {
+  constexpr std::int64_t kDefault = 1 << 20, kMost = 1 << 26;
+  std::int64_t value = 0;
+  if (text == "on") {
+    value = kDefault;
+  } else if (text != "off" && (!whole_number(text, value) || value < 0 || value > kMost)) {
+    return wanted("on, off, or the most events to keep of a launch", text);
+  }
+  events = value;
   return {};
 }
 
@@ -114,7 +120,7 @@ std::string Settings::set(std::string_view key, const std::string& value) {
   if (key == "cores_per_cluster") return set_number(value, 1, kMostCores, arch.cores_per_cluster);
   if (key == "check") return set_checks(value, checks);
   if (key == "order") return set_order(value, *this);
-  if (key == "trace") return set_switch(value, trace);
+  if (key == "trace") return set_trace(value, trace_events);
   if (key == "rates") return override_rates(rates, value);
   return "unknown option; known: arch, nram_bytes, clusters, cores_per_cluster, check, order, trace, rates";
 }
