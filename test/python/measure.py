@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What the way through torch costs: against the bare C calls, and when torch's operators run in between.
+
+Usage: measure.py [--seconds S] (each figure is the median of repeated calls; run it on a quiet machine)
+"""
+
+import argparse
+import time
+
+import torch
+
+import mluops.torch as mt
+from mluops import _calls
+from mluops._context import torch_door
+from mluops.torch._kernels import _context, _nhwc_ref, _ref
+
+
+def nhwc(*shape):
+    return torch.rand(shape).contiguous(memory_format=torch.channels_last)
+
+
+class Refs(tuple):
+    """Addresses for C calls; keeps the tensors they belong to."""
+
+    def __new__(cls, *tensors):
+        self = super().__new__(cls, ((_nhwc_ref if t.dim() == 4 and not t.is_contiguous() else _ref)(t)
+                                     for t in tensors))
+        self.tensors = tensors
+        return self
+
+
+def carafe(h, w, c):
+    x, m, k = nhwc(2, c, h, w), nhwc(2, 25, 2 * h, 2 * w), (5, 1, 2)
+    y = nhwc(2, c, 2 * h, 2 * w)
+    forward, backward = Refs(x, m, y), Refs(x, m, y, torch.empty_like(x), torch.empty_like(m))
+    return (f"carafe k5 s2 [2,{h},{w},{c}]", lambda: mt.carafe(x, m, *k), (x, m),
+            lambda ctx: _calls.carafe_forward(ctx, *k, *forward), lambda ctx: _calls.carafe_backward(ctx, *k, *backward))
+
+
+def psa_mask(f, size):
+    x, y = nhwc(2, size * size, f, f), nhwc(2, f * f, f, f)
+    forward, backward = Refs(x, y), Refs(y, torch.empty_like(x))
+    return (f"psa_mask [2,{f},{f}] mask {size}", lambda: mt.psa_mask(x, 0, size), (x,),
+            lambda ctx: _calls.psa_mask_forward(ctx, 0, size, size, *forward),
+            lambda ctx: _calls.psa_mask_backward(ctx, 0, size, size, *backward))
+
+
+def three_interpolate(c, n, m):
+    f, i, w = torch.rand(16, c, m), torch.randint(0, m, (16, n, 3), dtype=torch.int32), torch.rand(16, n, 3)
+    y = torch.rand(16, c, n)
+    forward, backward = Refs(f, i, w, y), Refs(y, i, w, torch.empty_like(f))
+    return (f"three_interpolate [16,{c},{m}] -> {n}", lambda: mt.three_interpolate(f, i, w), (f,),
+            lambda ctx: _calls.three_interpolate_forward(ctx, *forward),
+            lambda ctx: _calls.three_interpolate_backward(ctx, *backward))
+
+
+def deform_roi_pool(h, w, c, count, scale):
+    x, o = nhwc(2, c, h, w), torch.rand(count, 2, 7, 7) - 0.5
+    corner = torch.rand(count, 2) * torch.tensor([w, h]) * 0.6 / scale
+    rois = torch.cat([torch.randint(0, 2, (count, 1)).float(), corner, corner + 16 / scale * torch.rand(count, 2)], 1)
+    y, pooling = nhwc(count, c, 7, 7), (7, 7, scale, 2, 0.1)
+    forward, backward = Refs(x, rois, o, y), Refs(y, x, rois, o, torch.empty_like(x), torch.empty_like(o))
+    return (f"deform_roi_pool [2,{h},{w},{c}] {count} rois",
+            lambda: mt.deform_roi_pool(x, rois, o, (7, 7), scale, 2, 0.1), (x, o),
+            lambda ctx: _calls.deform_roi_pool_forward(ctx, pooling, *forward),
+            lambda ctx: _calls.deform_roi_pool_backward(ctx, pooling, *backward))
+
+
+def border_align(h, w, c4):
+    x, k = nhwc(2, c4, h, w), h * w
+    corner = torch.rand(2, k, 2) * torch.tensor([w, h]) * 0.5
+    boxes = torch.cat([corner, corner + torch.rand(2, k, 2) * torch.tensor([w, h]) * 0.5], 2)
+    y, argmax = nhwc(2, c4 // 4, k, 4), nhwc(2, c4 // 4, k, 4).to(torch.int32)
+    forward, backward = Refs(x, boxes, y, argmax), Refs(y, boxes, argmax, torch.empty_like(x))
+    return (f"border_align [2,{h},{w},{c4}]", lambda: mt.border_align(x, boxes, 10), (x,),
+            lambda ctx: _calls.border_align_forward(ctx, 10, *forward),
+            lambda ctx: _calls.border_align_backward(ctx, 10, *backward))
+
+
+CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(50, 76, 256),
+         lambda: psa_mask(30, 59), lambda: three_interpolate(256, 1024, 256), lambda: three_interpolate(128, 4096, 1024),
+         lambda: deform_roi_pool(50, 76, 256, 11, 0.0625), lambda: deform_roi_pool(100, 152, 256, 200, 0.125),
+         lambda: border_align(25, 38, 1024)]
+
+
+def alternate(functions, seconds):
+    """Medians of several functions in microseconds, called in turn so that drift hits all alike."""
+    for function in functions:
+        function()
+        function()
+    times, end = [[] for _ in functions], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[0]) < 5:
+        for function, own in zip(functions, times):
+            start = time.perf_counter()
+            function()
+            own.append(time.perf_counter() - start)
+    return [sorted(own)[len(own) // 2] * 1e6 for own in times]
+
+
+def against_c(seconds):
+    print(f"{'us':44s} {'C fwd':>9s} {'torch':>9s} {'cost':>7s} {'C bwd':>9s} {'torch':>9s} {'cost':>7s}")
+    for make in CASES:
+        name, through_torch, leaves, c_forward, c_backward = make()
+        ctx = _context()
+        with torch.no_grad():
+            c, t = alternate([lambda: c_forward(ctx), through_torch], seconds)
+        for leaf in leaves:
+            leaf.requires_grad_()
+        output = through_torch()
+        grad = torch.rand_like(output)
+        cb, tb = alternate([lambda: c_backward(ctx),
+                            lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
+        print(f"{name:44s} {c:9.1f} {t:9.1f} {t / c - 1:+7.1%} {cb:9.1f} {tb:9.1f} {tb / cb - 1:+7.1%}", flush=True)
+
+
+def interleaved(seconds):
+    torch_door.context()
+    x, m = nhwc(1, 64, 24, 24), nhwc(1, 25, 48, 48)
+    square, rows = torch.rand(160, 160), torch.rand(64, 1024)
+    convolution, image = torch.nn.Conv2d(16, 16, 3, padding=1), torch.rand(1, 16, 24, 24)
+
+    def ours():
+        mt.carafe(x, m, 5, 1, 2)
+
+    print(f"\n{'us per CARAFE call':44s} {'alone':>9s} {'between':>9s} {'cost':>7s}")
+    with torch.no_grad():
+        for name, theirs in (("matrix product", lambda: square @ square), ("element-wise", lambda: torch.relu_(rows * 2)),
+                             ("convolution", lambda: convolution(image))):
+            alone, = alternate([ours], seconds)
+            _, between = alternate([theirs, ours], seconds)
+            print(f"{name:44s} {alone:9.1f} {between:9.1f} {between / alone - 1:+7.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=1.0)
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    against_c(options.seconds)
+    interleaved(options.seconds)
