@@ -19,51 +19,58 @@ def nhwc(*shape):
     return torch.rand(shape).contiguous(memory_format=torch.channels_last)
 
 
-class Refs(tuple):
-    """Addresses for C calls; keeps the tensors they belong to."""
+class Call:
+    """A call of the C API on prepared arguments; outputs, given as tensors like them, come last in all of them."""
 
-    def __new__(cls, *tensors):
-        self = super().__new__(cls, ((_nhwc_ref if t.dim() == 4 and not t.is_contiguous() else _ref)(t)
-                                     for t in tensors))
-        self.tensors = tensors
-        return self
+    def __init__(self, function, arguments, inputs, outputs):
+        self.function, self.arguments, self.inputs = function, arguments, inputs
+        self.outputs = [torch.empty_like(t) for t in outputs]
+        self.references = [reference(t) for t in (*inputs, *self.outputs)]
+
+    def into_the_same_memory(self):
+        self.function(_context(), *self.arguments, *self.references)
+
+    def into_fresh_memory(self):
+        """What an operator of a framework does: it returns new tensors."""
+        fresh = [torch.empty_like(t) for t in self.outputs]
+        self.function(_context(), *self.arguments, *self.references[:len(self.inputs)], *map(reference, fresh))
+
+
+def reference(tensor):
+    return (_nhwc_ref if tensor.dim() == 4 and not tensor.is_contiguous() else _ref)(tensor)
 
 
 def carafe(h, w, c):
     x, m, k = nhwc(2, c, h, w), nhwc(2, 25, 2 * h, 2 * w), (5, 1, 2)
     y = nhwc(2, c, 2 * h, 2 * w)
-    forward, backward = Refs(x, m, y), Refs(x, m, y, torch.empty_like(x), torch.empty_like(m))
     return (f"carafe k5 s2 [2,{h},{w},{c}]", lambda: mt.carafe(x, m, *k), (x, m),
-            lambda ctx: _calls.carafe_forward(ctx, *k, *forward), lambda ctx: _calls.carafe_backward(ctx, *k, *backward))
+            Call(_calls.carafe_forward, k, (x, m), (y,)), Call(_calls.carafe_backward, k, (x, m, y), (x, m)))
 
 
 def psa_mask(f, size):
     x, y = nhwc(2, size * size, f, f), nhwc(2, f * f, f, f)
-    forward, backward = Refs(x, y), Refs(y, torch.empty_like(x))
+    arguments = (0, size, size)
     return (f"psa_mask [2,{f},{f}] mask {size}", lambda: mt.psa_mask(x, 0, size), (x,),
-            lambda ctx: _calls.psa_mask_forward(ctx, 0, size, size, *forward),
-            lambda ctx: _calls.psa_mask_backward(ctx, 0, size, size, *backward))
+            Call(_calls.psa_mask_forward, arguments, (x,), (y,)), Call(_calls.psa_mask_backward, arguments, (y,), (x,)))
 
 
 def three_interpolate(c, n, m):
     f, i, w = torch.rand(16, c, m), torch.randint(0, m, (16, n, 3), dtype=torch.int32), torch.rand(16, n, 3)
     y = torch.rand(16, c, n)
-    forward, backward = Refs(f, i, w, y), Refs(y, i, w, torch.empty_like(f))
     return (f"three_interpolate [16,{c},{m}] -> {n}", lambda: mt.three_interpolate(f, i, w), (f,),
-            lambda ctx: _calls.three_interpolate_forward(ctx, *forward),
-            lambda ctx: _calls.three_interpolate_backward(ctx, *backward))
+            Call(_calls.three_interpolate_forward, (), (f, i, w), (y,)),
+            Call(_calls.three_interpolate_backward, (), (y, i, w), (f,)))
 
 
 def deform_roi_pool(h, w, c, count, scale):
     x, o = nhwc(2, c, h, w), torch.rand(count, 2, 7, 7) - 0.5
     corner = torch.rand(count, 2) * torch.tensor([w, h]) * 0.6 / scale
     rois = torch.cat([torch.randint(0, 2, (count, 1)).float(), corner, corner + 16 / scale * torch.rand(count, 2)], 1)
-    y, pooling = nhwc(count, c, 7, 7), (7, 7, scale, 2, 0.1)
-    forward, backward = Refs(x, rois, o, y), Refs(y, x, rois, o, torch.empty_like(x), torch.empty_like(o))
+    y, pooling = nhwc(count, c, 7, 7), ((7, 7, scale, 2, 0.1),)
     return (f"deform_roi_pool [2,{h},{w},{c}] {count} rois",
             lambda: mt.deform_roi_pool(x, rois, o, (7, 7), scale, 2, 0.1), (x, o),
-            lambda ctx: _calls.deform_roi_pool_forward(ctx, pooling, *forward),
-            lambda ctx: _calls.deform_roi_pool_backward(ctx, pooling, *backward))
+            Call(_calls.deform_roi_pool_forward, pooling, (x, rois, o), (y,)),
+            Call(_calls.deform_roi_pool_backward, pooling, (y, x, rois, o), (x, o)))
 
 
 def border_align(h, w, c4):
@@ -71,10 +78,9 @@ def border_align(h, w, c4):
     corner = torch.rand(2, k, 2) * torch.tensor([w, h]) * 0.5
     boxes = torch.cat([corner, corner + torch.rand(2, k, 2) * torch.tensor([w, h]) * 0.5], 2)
     y, argmax = nhwc(2, c4 // 4, k, 4), nhwc(2, c4 // 4, k, 4).to(torch.int32)
-    forward, backward = Refs(x, boxes, y, argmax), Refs(y, boxes, argmax, torch.empty_like(x))
     return (f"border_align [2,{h},{w},{c4}]", lambda: mt.border_align(x, boxes, 10), (x,),
-            lambda ctx: _calls.border_align_forward(ctx, 10, *forward),
-            lambda ctx: _calls.border_align_backward(ctx, 10, *backward))
+            Call(_calls.border_align_forward, (10,), (x, boxes), (y, argmax)),
+            Call(_calls.border_align_backward, (10,), (y, boxes, argmax), (x,)))
 
 
 CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(50, 76, 256),
@@ -98,19 +104,20 @@ def alternate(functions, seconds):
 
 
 def against_c(seconds):
-    print(f"{'us':44s} {'C fwd':>9s} {'torch':>9s} {'cost':>7s} {'C bwd':>9s} {'torch':>9s} {'cost':>7s}")
+    titles = 2 * ("C", "C, fresh", "torch", "cost")
+    print(f"{'us: forward, backward':44s}" + "".join(f"{t:>10s}" for t in titles))
     for make in CASES:
-        name, through_torch, leaves, c_forward, c_backward = make()
-        ctx = _context()
+        name, through_torch, leaves, forward, backward = make()
         with torch.no_grad():
-            c, t = alternate([lambda: c_forward(ctx), through_torch], seconds)
+            ahead = alternate([forward.into_the_same_memory, forward.into_fresh_memory, through_torch], seconds)
         for leaf in leaves:
             leaf.requires_grad_()
         output = through_torch()
         grad = torch.rand_like(output)
-        cb, tb = alternate([lambda: c_backward(ctx),
-                            lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
-        print(f"{name:44s} {c:9.1f} {t:9.1f} {t / c - 1:+7.1%} {cb:9.1f} {tb:9.1f} {tb / cb - 1:+7.1%}", flush=True)
+        back = alternate([backward.into_the_same_memory, backward.into_fresh_memory,
+                          lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
+        columns = [f"{c:10.1f}{f:10.1f}{t:10.1f}{t / f - 1:+10.1%}" for c, f, t in (ahead, back)]
+        print(f"{name:44s}" + "".join(columns), flush=True)
 
 
 def interleaved(seconds):
