@@ -51,7 +51,8 @@ def psa_mask(f, size):
     x, y = nhwc(2, size * size, f, f), nhwc(2, f * f, f, f)
     arguments = (0, size, size)
     return (f"psa_mask [2,{f},{f}] mask {size}", lambda: mt.psa_mask(x, 0, size), (x,),
-            Call(_calls.psa_mask_forward, arguments, (x,), (y,)), Call(_calls.psa_mask_backward, arguments, (y,), (x,)))
+            Call(_calls.psa_mask_forward, arguments, (x,), (y,)),
+            Call(_calls.psa_mask_backward, arguments, (y,), (x,)))
 
 
 def three_interpolate(c, n, m):
@@ -131,7 +132,8 @@ def interleaved(seconds):
 
     print(f"\n{'us per CARAFE call':44s} {'alone':>9s} {'between':>9s} {'cost':>7s}")
     with torch.no_grad():
-        for name, theirs in (("matrix product", lambda: square @ square), ("element-wise", lambda: torch.relu_(rows * 2)),
+        for name, theirs in (("matrix product", lambda: square @ square),
+                             ("element-wise", lambda: torch.relu_(rows * 2)),
                              ("convolution", lambda: convolution(image))):
             alone, = alternate([ours], seconds)
             _, between = alternate([theirs, ours], seconds)

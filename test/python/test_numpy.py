@@ -130,6 +130,15 @@ def test_not_contiguous_inputs_are_copied():
     np.testing.assert_array_equal(mluops.carafe(turned, m, 3, 1, 2), mluops.carafe(x, m, 3, 1, 2))
 
 
+def test_numbers_may_be_numpy_s():
+    x, m, two = values(1, 2, 2, 4), values(1, 4, 4, 9), np.int64(2)
+    np.testing.assert_array_equal(mluops.carafe(x, m, np.int64(3), np.int32(1), two), mluops.carafe(x, m, 3, 1, 2))
+    assert mluops.psa_mask(values(1, 2, 2, 4), 0, two).shape == (1, 2, 2, 4)
+    assert mluops.deform_roi_pool(x, np.zeros((1, 5), np.float32), None, two, np.float32(1)).shape == (1, 2, 2, 4)
+    with pytest.raises(TypeError):
+        mluops.carafe(x, m, 3.0, 1, 2)
+
+
 def test_errors_carry_the_text_of_the_library():
     x, m = values(1, 2, 2, 4), values(1, 4, 4, 9)
     with pytest.raises(mluops.BadParamError, match=r"mask.*18.*got 9") as caught:

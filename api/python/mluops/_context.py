@@ -52,7 +52,7 @@ class Context:
     """A handle with its descriptors, used by one thread."""
 
     def __init__(self, contract: Optional[int] = None) -> None:
-        self.handle = _create("mluOpCreate")
+        self.handle: Optional[ctypes.c_void_p] = _create("mluOpCreate")
         self.tensors: Dict[tuple, ctypes.c_void_p] = {}
         self.carafes: Dict[tuple, ctypes.c_void_p] = {}
         self.threads: Optional[int] = None
@@ -131,12 +131,12 @@ class Context:
     def backend(self) -> str:
         name = ctypes.c_char_p()
         check(lib.mluOpExtGetBackend(self.handle, ctypes.byref(name)))
-        return text(name.value)
+        return text(name.value or b"")
 
     def last_run_backend(self) -> str:
         name = ctypes.c_char_p()
         check(lib.mluOpExtGetLastRunBackend(self.handle, ctypes.byref(name)))
-        return text(name.value)
+        return text(name.value or b"")
 
     def threads_in_force(self) -> int:
         number = ctypes.c_int()

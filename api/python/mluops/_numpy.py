@@ -5,11 +5,13 @@ C-contiguous and of the right shape and dtype, are overwritten, and are returned
 Every function raises BadParamError when the library refuses an argument, with the library's own words.
 """
 
-from typing import Optional, Sequence, Tuple, Union
+from operator import index
+from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _calls
+from ._arguments import PsaType, Size, pair, psa_type_number
 from ._context import DOUBLE, FLOAT, HALF, INT32, Tensor, numpy_door
 
 Array = np.ndarray
@@ -83,6 +85,7 @@ def carafe(input: Array, mask: Array, kernel_size: int, group_size: int, scale_f
     Returns: T [N, s*H, s*W, C].
     """
     x, m = _input(input, "input", 4), _input(mask, "mask", 4)
+    kernel_size, group_size, scale_factor = map(index, (kernel_size, group_size, scale_factor))
     n, h, w, c = x.shape
     y = _output(out, "out", (n, h * scale_factor, w * scale_factor, c), x.dtype)
     _calls.carafe_forward(numpy_door.context(), kernel_size, group_size, scale_factor, _tensor(x, "input"),
@@ -102,19 +105,13 @@ def carafe_backward(input: Array, mask: Array, grad_output: Array, kernel_size: 
     """
     x, m, g = _input(input, "input", 4), _input(mask, "mask", 4), _input(grad_output, "grad_output", 4)
     gx, gm = _outputs(out, ("grad_input", "grad_mask"), (x.shape, m.shape), x.dtype)
-    _calls.carafe_backward(numpy_door.context(), kernel_size, group_size, scale_factor, _tensor(x, "input"),
-                           _tensor(m, "mask"), _tensor(g, "grad_output"), _tensor(gx), _tensor(gm))
+    _calls.carafe_backward(numpy_door.context(), index(kernel_size), index(group_size), index(scale_factor),
+                           _tensor(x, "input"), _tensor(m, "mask"), _tensor(g, "grad_output"), _tensor(gx),
+                           _tensor(gm))
     return gx, gm
 
 
-def _pair(size: Union[int, Sequence[int]]) -> Tuple[int, int]:
-    if isinstance(size, (int, np.integer)):
-        return int(size), int(size)
-    first, second = size
-    return int(first), int(second)
-
-
-def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_size: Union[int, Tuple[int, int]],
+def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_size: Size,
                     spatial_scale: float = 1.0, sampling_ratio: int = 0, gamma: float = 0.1, *,
                     out: Optional[Array] = None) -> Array:
     """Deformable RoI pooling: the mean of bilinear samples in each bin, bins shifted by gamma * RoI size * offset.
@@ -132,9 +129,9 @@ def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_s
     """
     x, r = _input(input, "input", 4), _input(rois, "rois", 2)
     o = None if offset is None else _input(offset, "offset", 4)
-    ph, pw = _pair(output_size)
+    ph, pw = map(index, pair(output_size))
     y = _zeroed_if_empty(x, _output(out, "out", (r.shape[0], ph, pw, x.shape[3]), x.dtype))
-    pooling = (ph, pw, spatial_scale, sampling_ratio, gamma)
+    pooling = (ph, pw, float(spatial_scale), index(sampling_ratio), float(gamma))
     _calls.deform_roi_pool_forward(numpy_door.context(), pooling, _tensor(x, "input"), _tensor(r, "rois"),
                                    None if o is None else _tensor(o, "offset"), _tensor(y))
     return y
@@ -154,7 +151,7 @@ def deform_roi_pool_backward(grad_output: Array, input: Array, rois: Array, offs
     """
     g, x, r = _input(grad_output, "grad_output", 4), _input(input, "input", 4), _input(rois, "rois", 2)
     o = None if offset is None else _input(offset, "offset", 4)
-    pooling = (g.shape[1], g.shape[2], spatial_scale, sampling_ratio, gamma)
+    pooling = (g.shape[1], g.shape[2], float(spatial_scale), index(sampling_ratio), float(gamma))
     if o is None:
         gx, go = _outputs(out, ("grad_input",), (x.shape,), x.dtype)[0], None
     else:
@@ -166,10 +163,7 @@ def deform_roi_pool_backward(grad_output: Array, input: Array, rois: Array, offs
     return gx, go
 
 
-_PSA_TYPES = {"collect": 0, "distribute": 1}
-
-
-def psa_mask(x: Array, psa_type: Union[int, str], mask_size: Union[int, Tuple[int, int]], *,
+def psa_mask(x: Array, psa_type: PsaType, mask_size: Size, *,
              out: Optional[Array] = None) -> Array:
     """Point-wise spatial attention: lays the mask of every pixel over the feature map.
 
@@ -186,18 +180,18 @@ def psa_mask(x: Array, psa_type: Union[int, str], mask_size: Union[int, Tuple[in
     dense = _input(x, "x", 4)
     n, h, w, _ = dense.shape
     y = _zeroed_if_empty(dense, _output(out, "out", (n, h, w, h * w), dense.dtype))
-    _calls.psa_mask_forward(numpy_door.context(), _PSA_TYPES.get(psa_type, psa_type), *_pair(mask_size),
+    _calls.psa_mask_forward(numpy_door.context(), psa_type_number(psa_type), *map(index, pair(mask_size)),
                             _tensor(dense, "x"), _tensor(y))
     return y
 
 
-def psa_mask_backward(grad_output: Array, psa_type: Union[int, str], mask_size: Union[int, Tuple[int, int]], *,
+def psa_mask_backward(grad_output: Array, psa_type: PsaType, mask_size: Size, *,
                       out: Optional[Array] = None) -> Array:
     """Gradient of psa_mask: T [N, H, W, hm*wm] from grad_output T [N, H, W, H*W]."""
     dy = _input(grad_output, "grad_output", 4)
-    hm, wm = _pair(mask_size)
+    hm, wm = map(index, pair(mask_size))
     dx = _output(out, "out", dy.shape[:3] + (hm * wm,), dy.dtype)
-    _calls.psa_mask_backward(numpy_door.context(), _PSA_TYPES.get(psa_type, psa_type), hm, wm,
+    _calls.psa_mask_backward(numpy_door.context(), psa_type_number(psa_type), hm, wm,
                              _tensor(dy, "grad_output"), _tensor(dx))
     return dx
 
@@ -255,7 +249,7 @@ def border_align(input: Array, boxes: Array, pool_size: int, *,
     shape = (x.shape[0], b.shape[1], 4, x.shape[3] // 4)
     y, argmax = (None, None) if out is None else out
     y, argmax = _output(y, "output", shape, x.dtype), _output(argmax, "argmax", shape, np.dtype(np.int32))
-    _calls.border_align_forward(numpy_door.context(), pool_size, _tensor(x, "input"), _tensor(b, "boxes"),
+    _calls.border_align_forward(numpy_door.context(), index(pool_size), _tensor(x, "input"), _tensor(b, "boxes"),
                                 _tensor(y), _tensor(argmax))
     return y, argmax
 
@@ -274,6 +268,6 @@ def border_align_backward(grad_output: Array, boxes: Array, argmax: Array, pool_
     """
     g, b, a = _input(grad_output, "grad_output", 4), _input(boxes, "boxes", 3), _input(argmax, "argmax", 4)
     gx = _output(out, "out", (g.shape[0], height, width, 4 * g.shape[3]), g.dtype)
-    _calls.border_align_backward(numpy_door.context(), pool_size, _tensor(g, "grad_output"), _tensor(b, "boxes"),
+    _calls.border_align_backward(numpy_door.context(), index(pool_size), _tensor(g, "grad_output"), _tensor(b, "boxes"),
                                  _tensor(a, "argmax"), _tensor(gx))
     return gx

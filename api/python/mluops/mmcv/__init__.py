@@ -14,7 +14,7 @@ import sys
 import types
 import warnings
 from importlib.machinery import ModuleSpec
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple, Type
 
 import torch
 
@@ -66,9 +66,8 @@ def _stand_in() -> types.ModuleType:
 
         return not_here
 
-    module.__getattr__ = __getattr__
-    module.get_compiler_version = lambda: "none (mluops)"
-    module.get_compiling_cuda_version = lambda: "not available"
+    vars(module).update(__getattr__=__getattr__, get_compiler_version=lambda: "none (mluops)",
+                        get_compiling_cuda_version=lambda: "not available")
     return module
 
 
@@ -82,7 +81,7 @@ def _extension() -> Tuple[types.ModuleType, str]:
     except ImportError as error:  # built for another torch
         note = f"mmcv whose compiled operators cannot be loaded ({error})"
     sys.modules[_EXTENSION] = module = _stand_in()
-    importlib.import_module("mmcv")._ext = module
+    vars(importlib.import_module("mmcv"))["_ext"] = module
     _made_extension = True
     return module, note
 
@@ -92,7 +91,7 @@ def _replace(owner: object, name: str, value: object) -> None:
     setattr(owner, name, value)
 
 
-def _replace_backward(function: type, ours: Callable) -> None:
+def _replace_backward(function: Type[torch.autograd.Function], ours: Callable) -> None:
     original = function.backward
 
     def backward(ctx, grad_output):
@@ -119,8 +118,8 @@ def install() -> None:
     for name, ours in ENTRY_POINTS.items():
         _replace(extension, name, _routed(name, ours, originals[name]))
     try:
-        for (module, function), ours in BACKWARDS.items():
-            _replace_backward(getattr(importlib.import_module(module), function), ours)
+        for (module, function), backward in BACKWARDS.items():
+            _replace_backward(getattr(importlib.import_module(module), function), backward)
     except BaseException:
         uninstall()
         raise

@@ -1,15 +1,12 @@
 """The public functions: promote dtypes, bring 4-D tensors to channels_last, call the operator, restore the layout."""
 
-from typing import Optional, Sequence, Tuple, Union
+from typing import Optional
 
 import torch
+from torch import Tensor
 
+from .._arguments import PsaType, Size, pair, psa_type_number
 from ._operators import ops
-
-Tensor = torch.Tensor
-Size = Union[int, Sequence[int]]
-
-_PSA_TYPES = {"collect": 0, "distribute": 1}
 
 
 def _promote(*tensors: Optional[Tensor]) -> list:
@@ -37,10 +34,6 @@ def _like(output: Tensor, given: Tensor) -> Tensor:
     return output.contiguous()
 
 
-def _pair(size: Size) -> Tuple[int, int]:
-    return (size, size) if isinstance(size, int) else (size[0], size[1])
-
-
 def carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, scale_factor: int) -> Tensor:
     """Content-aware upsampling: each output pixel is a K x K neighbourhood of the input, weighted by its own mask.
 
@@ -59,7 +52,7 @@ def carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, s
     return _like(ops.carafe(_to_nhwc(x), _to_nhwc(m), kernel_size, group_size, scale_factor), features)
 
 
-def psa_mask(input: Tensor, psa_type: Union[int, str], mask_size: Size) -> Tensor:
+def psa_mask(input: Tensor, psa_type: PsaType, mask_size: Size) -> Tensor:
     """Point-wise spatial attention: lays the mask of every pixel over the feature map.
 
     Args:
@@ -71,8 +64,8 @@ def psa_mask(input: Tensor, psa_type: Union[int, str], mask_size: Size) -> Tenso
     Source: Zhao et al., "PSANet", ECCV 2018.
     """
     _rank(input, "input", 4)
-    h_mask, w_mask = _pair(mask_size)
-    return _like(ops.psa_mask(_to_nhwc(input), _PSA_TYPES.get(psa_type, psa_type), h_mask, w_mask), input)
+    h_mask, w_mask = pair(mask_size)
+    return _like(ops.psa_mask(_to_nhwc(input), psa_type_number(psa_type), h_mask, w_mask), input)
 
 
 def deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], output_size: Size,
@@ -97,7 +90,7 @@ def deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], outpu
     if offset is not None and offset.dim() == 1 and offset.numel() == 0:
         offset = None
     x, r, o = _promote(input, rois, offset)
-    ph, pw = _pair(output_size)
+    ph, pw = pair(output_size)
     output = ops.deform_roi_pool(_to_nhwc(x), r, o, ph, pw, float(spatial_scale), int(sampling_ratio), float(gamma))
     return _like(output, input)
 

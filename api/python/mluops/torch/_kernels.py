@@ -8,17 +8,18 @@ results are channels_last. Empty tensors never reach the library: their results 
 from typing import Optional, Tuple
 
 import torch
+from torch import Tensor
 
 from .. import _calls
 from .._context import (ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, BFLOAT16, DOUBLE, FLOAT, HALF, INT32, Context,
                         torch_door)
 from .._context import Tensor as Ref
 
-Tensor = torch.Tensor
 _NHWC = torch.channels_last
 
 _CODES = {torch.float16: HALF, torch.float32: FLOAT, torch.float64: DOUBLE, torch.bfloat16: BFLOAT16,
           torch.int32: INT32}
+
 
 def _context() -> Context:
     """This thread's context with torch's thread count and determinism."""

@@ -158,7 +158,10 @@ def _function(name: str, operator: Operator) -> Callable:
     return Function.apply
 
 
-_library = torch.library.Library("mluops", "DEF") if HAS_LIBRARY_API else None
-
-for _name, _operator in _TABLE.items():
-    setattr(ops, _name, _register(_library, _name, _operator) if HAS_LIBRARY_API else _function(_name, _operator))
+if HAS_LIBRARY_API:
+    _library = torch.library.Library("mluops", "DEF")  # kept: the registrations live as long as it does
+    for _name, _operator in _TABLE.items():
+        setattr(ops, _name, _register(_library, _name, _operator))
+else:
+    for _name, _operator in _TABLE.items():
+        setattr(ops, _name, _function(_name, _operator))

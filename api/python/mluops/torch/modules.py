@@ -2,11 +2,11 @@
 
 from typing import Optional
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._functions import Size, _pair, border_align, carafe, deform_roi_pool, psa_mask
+from .._arguments import Size, pair, psa_type_number
+from ._functions import border_align, carafe, deform_roi_pool, psa_mask
 
 
 class CARAFE(nn.Module):
@@ -60,8 +60,9 @@ class CARAFEPack(nn.Module):
     def init_weights(self) -> None:
         nn.init.xavier_uniform_(self.channel_compressor.weight)
         nn.init.normal_(self.content_encoder.weight, std=0.001)
-        nn.init.zeros_(self.channel_compressor.bias)
-        nn.init.zeros_(self.content_encoder.bias)
+        for layer in (self.channel_compressor, self.content_encoder):
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
     def kernel_normalizer(self, mask: Tensor) -> Tensor:
         """Softmax over the K*K taps of every pixel and group."""
@@ -82,12 +83,10 @@ class CARAFEPack(nn.Module):
 class PSAMask(nn.Module):
     """mluops.torch.psa_mask; psa_type "collect" or "distribute". forward: [N, hm*wm, H, W] -> [N, H*W, H, W]."""
 
-    def __init__(self, psa_type: str, mask_size: Optional[Size] = None) -> None:
+    def __init__(self, psa_type: str, mask_size: Size) -> None:
         super().__init__()
-        if psa_type not in ("collect", "distribute"):
-            raise ValueError(f'psa_type: wanted "collect" or "distribute", got {psa_type!r}')
         self.psa_type = psa_type
-        self.psa_type_enum = 0 if psa_type == "collect" else 1
+        self.psa_type_enum = psa_type_number(psa_type)
         self.mask_size = mask_size
 
     def forward(self, input: Tensor) -> Tensor:
@@ -103,7 +102,7 @@ class DeformRoIPool(nn.Module):
     def __init__(self, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
                  gamma: float = 0.1) -> None:
         super().__init__()
-        self.output_size = _pair(output_size)
+        self.output_size = pair(output_size)
         self.spatial_scale = float(spatial_scale)
         self.sampling_ratio = int(sampling_ratio)
         self.gamma = float(gamma)
@@ -119,7 +118,8 @@ class DeformRoIPool(nn.Module):
 
 def _zeroed(layer: nn.Linear) -> nn.Linear:
     nn.init.zeros_(layer.weight)
-    nn.init.zeros_(layer.bias)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
     return layer
 
 
