@@ -53,9 +53,7 @@ constexpr int kCases = 12;
 
 Cases cases_of(const Crossing& c) {
   if (const auto selected = selected_case()) return selected->op() == c.op ? Cases{*selected} : Cases{};
-  Cases cases = random_cases(c.op, c.machine.seed, scaled(kCases), 0.2);
-  if (c.dtype == MLUOP_DTYPE_HALF) std::erase_if(cases, [](const Case& t) { return !meaningful_in_half(t); });
-  return cases;
+  return random_cases(c.op, c.machine.seed, scaled(kCases), 0.2, filter_for("mlu_emu", c.dtype));
 }
 
 // In half the two place their samples differently (coordinates in half and in float): then only the reference, which

@@ -16,7 +16,7 @@ std::vector<std::vector<unsigned char>> output_bytes(Problem& problem, const Han
 TEST_P(DeterminismTest, SameBitsForEveryThreadCount) {
   const Combination& c = GetParam();
   MLUOPS_SKIP_IF_MISSING(c);
-  for (const Case& text : suitable(random_cases(c.op, 4, scaled(12)), c.backend, c.dtype)) {
+  for (const Case& text : random_cases_for(c, 4, 12)) {
     Problem problem = make_problem(text, c.dtype);
     std::vector<std::vector<unsigned char>> first;
     for (int threads : {1, 2, 3, 4, 5, 7, 8, 11, 16, 16, 2, 1}) {
@@ -40,7 +40,7 @@ TEST_P(AtomicsTest, AllowedAtomicsStillMatchTheReference) {
   const Tolerance tolerance = tolerance_of(c.backend, c.dtype);
   Handle handle(c.backend, 4);
   handle.contract(MLUOP_EXT_CONTRACT_EXTENDED).atomics(MLUOP_ATOMICS_ALLOWED);
-  for (const Case& text : suitable(random_cases(c.op, 5, scaled(12)), c.backend, c.dtype)) {
+  for (const Case& text : random_cases_for(c, 5, 12)) {
     Problem problem = make_problem(text, c.dtype);
     const Report report = run_and_check(problem, handle, c.backend, problem.expect(tolerance.coordinates), tolerance);
     EXPECT_EQ(report.outcome, Outcome::kRan) << report.text << how_to_repeat(problem, c.backend + ", atomics allowed");

@@ -7,10 +7,11 @@ namespace {
 
 constexpr int kRandomCases = 40;
 
-Cases group_cases(const Combination& c) {
-  if (c.group == "document") return document_cases(c.op);
-  if (c.group == "edge") return edge_cases(c.op);
-  return random_cases(c.op, 1, scaled(kRandomCases));
+Cases listed_cases(const Combination& c) {
+  Cases cases = c.group == "document" ? document_cases(c.op) : edge_cases(c.op);
+  const Filter filter = filter_for(c.backend, c.dtype);
+  if (filter != nullptr) std::erase_if(cases, [&](const Case& text) { return !filter(text); });
+  return cases;
 }
 
 }  // namespace
@@ -32,18 +33,15 @@ std::vector<Combination> combinations(const std::vector<std::string>& groups) {
   return all;
 }
 
-Cases suitable(const Cases& cases, const std::string& backend, mluOpDataType_t dtype) {
-  if (backend != "mlu_emu" || dtype != MLUOP_DTYPE_HALF) return cases;
-  Cases kept;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(kept), meaningful_in_half);
-  return kept;
+Cases random_cases_for(const Combination& c, std::uint64_t seed, int count) {
+  return random_cases(c.op, seed, scaled(count), 1, filter_for(c.backend, c.dtype));
 }
 
 Cases cases_of(const Combination& c) {
   if (const auto selected = selected_case()) {
     return selected->op() == c.op && c.group != "edge" && c.group != "document" ? Cases{*selected} : Cases{};
   }
-  return suitable(group_cases(c), c.backend, c.dtype);
+  return c.group == "random" ? random_cases_for(c, 1, kRandomCases) : listed_cases(c);
 }
 
 bool may_decline(const Case& text, const std::string& backend) {

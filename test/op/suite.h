@@ -34,8 +34,8 @@ std::vector<Combination> combinations(const std::vector<std::string>& groups = {
 /// The cases of a group that make sense for the combination; only the selected one when MLUOP_TEST_CASE is set.
 Cases cases_of(const Combination& c);
 
-/// Keeps the cases a backend can be held to in dtype (meaningful_in_half on the device).
-Cases suitable(const Cases& cases, const std::string& backend, mluOpDataType_t dtype);
+/// Random cases the backend can be held to in the dtype, scaled(count) of them.
+Cases random_cases_for(const Combination& c, std::uint64_t seed, int count);
 
 /// The case says declines=<backend>: it lies beyond a documented limit there.
 bool may_decline(const Case& text, const std::string& backend);

@@ -24,9 +24,10 @@ Tensor& Problem::add_input(const std::string& name, mluOpTensorLayout_t layout, 
 }
 
 Tensor& Problem::add_output(const std::string& name, mluOpTensorLayout_t layout, mluOpDataType_t type,
-                            std::vector<std::int64_t> dims, Comparison comparison) {
+                            std::vector<std::int64_t> dims, Comparison comparison, double term_size) {
   outputs.push_back(std::make_unique<Tensor>(name, layout, type, std::move(dims), misalign_of(text)));
   comparisons.push_back(comparison);
+  term_sizes.push_back(term_size);
   return *outputs.back();
 }
 

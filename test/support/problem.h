@@ -24,6 +24,8 @@ struct Problem {
   std::vector<std::unique_ptr<Tensor>> inputs;
   std::vector<std::unique_ptr<Tensor>> outputs;
   std::vector<Comparison> comparisons;  ///< one per output
+  /// Size of the terms an output element is the sum of, where they may cancel to nothing; 0: the result's size tells.
+  std::vector<double> term_sizes;
   std::function<mluOpStatus_t(mluOpHandle_t)> call;
   /// Expected values, one entry per output (argmax as doubles).
   std::function<std::vector<reference::Values>(reference::Coordinates)> expect;
@@ -33,7 +35,8 @@ struct Problem {
   Tensor& add_input(const std::string& name, mluOpTensorLayout_t layout, mluOpDataType_t type,
                     std::vector<std::int64_t> dims);
   Tensor& add_output(const std::string& name, mluOpTensorLayout_t layout, mluOpDataType_t type,
-                     std::vector<std::int64_t> dims, Comparison comparison = Comparison::kNumeric);
+                     std::vector<std::int64_t> dims, Comparison comparison = Comparison::kNumeric,
+                     double term_size = 0);
 };
 
 /// Builds the problem of a case: the numbers follow from the text alone. They are rounded to dtype, and first to half

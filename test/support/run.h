@@ -1,6 +1,7 @@
 // Runs a problem through the C API and looks at everything the call may have touched.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ enum class Outcome {
   kDeclined,  ///< NOT_SUPPORTED, nothing touched
   kFailed,
 };
+
+inline std::ostream& operator<<(std::ostream& out, Outcome outcome) {
+  const char* const words[] = {"ran", "declined", "failed"};
+  return out << words[static_cast<int>(outcome)];
+}
 
 struct Report {
   Outcome outcome;

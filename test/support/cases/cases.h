@@ -18,12 +18,21 @@ Cases document_cases(const std::string& op);
 Cases edge_cases(const std::string& op);
 /// A problem of at most `effort` (about 1: the usual size; 0.2 for a device with little memory).
 Case random_case(const std::string& op, Random& random, double effort = 1);
-/// count problems, the same for the same seed.
-Cases random_cases(const std::string& op, std::uint64_t seed, int count, double effort = 1);
+using Filter = bool (*)(const Case&);
 
-/// Whether a device that computes everything in half, coordinates and sums included, can be held to 3e-3: see
-/// docs/accuracy in docs/op. Coordinates below 64 (spacing 1/32), sums of at most 600 terms.
+/// count problems that pass the filter, the same for the same seed.
+Cases random_cases(const std::string& op, std::uint64_t seed, int count, double effort = 1, Filter filter = nullptr);
+
+/// About how many terms the longest sum of the case has.
+double longest_sum(const Case& text);
+
+/// Whether a device that computes everything in half, coordinates and sums included, can be held to 3e-3
+/// (docs/accuracy.md): coordinates below 64, where the spacing is 1/32; sums of at most 300 terms, or 60 bilinear
+/// samples.
 bool meaningful_in_half(const Case& text);
+
+/// meaningful_in_half where it matters (mlu_emu in half), else nothing.
+Filter filter_for(const std::string& backend, mluOpDataType_t dtype);
 
 // One per operator family (cases/<op>.cpp); they name the forward operator.
 Cases carafe_document_cases();

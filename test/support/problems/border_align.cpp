@@ -49,7 +49,7 @@ Shape shape_of(const Case& t, mluOpDataType_t dtype) {
 }
 
 Problem make_forward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const Shape s = shape_of(text, dtype);
   Random random(text.text());
   Tensor& input = p.add_input("input", MLUOP_LAYOUT_NHWC, dtype, {s.n, s.h, s.w, 4 * s.c});
@@ -96,7 +96,7 @@ void fill_argmax(const Problem& p, const Shape& s, const Tensor& boxes, Tensor& 
 }
 
 Problem make_backward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const Shape s = shape_of(text, dtype);
   Random random(text.text());
   const std::vector<std::int64_t> pooled = {s.n, s.k, 4, s.c};

@@ -56,7 +56,7 @@ Inputs add_inputs(Problem& p, const mluopsCarafeShape& s, Random& random) {
 }
 
 Problem make_forward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsCarafeShape s = shape_of(text, dtype);
   Random random(text.text());
   const auto [input, mask] = add_inputs(p, s, random);
@@ -74,7 +74,7 @@ Problem make_forward(const Case& text, mluOpDataType_t dtype) {
 }
 
 Problem make_backward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsCarafeShape s = shape_of(text, dtype);
   Random random(text.text());
   const auto [input, mask] = add_inputs(p, s, random);

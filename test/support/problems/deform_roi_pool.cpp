@@ -1,6 +1,7 @@
 // deform_roi_pool_*: b h w c r ph pw scale ratio gamma offset(0|1); rois=inside (default) | far | thin | inverted |
 // mixed | edge (corners on dyadic positions from -1.5 to size+0.5); size=largest RoI side in pixels of the map.
 #include <algorithm>
+#include <cmath>
 
 #include "test/support/problem.h"
 
@@ -79,7 +80,7 @@ Inputs add_inputs(Problem& p, const mluopsDeformRoiPoolShape& s, Random& random)
 }
 
 Problem make_forward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsDeformRoiPoolShape s = shape_of(text, dtype);
   Random random(text.text());
   const Inputs in = add_inputs(p, s, random);
@@ -97,16 +98,28 @@ Problem make_forward(const Case& text, mluOpDataType_t dtype) {
   return p;
 }
 
+// Pixels and gradients are at most 1; the sum over channels grows like its root. Rows that coincide cancel, and so do
+// columns: then rounding errors of terms this large are all there is.
+double offset_term(const mluopsDeformRoiPoolShape& s, const Tensor& rois) {
+  const reference::Values v = rois.values();
+  double size = 0;
+  for (std::size_t r = 0; r + 5 <= v.size(); r += 5) {
+    size = std::max({size, std::fabs(v[r + 3] - v[r + 1]), std::fabs(v[r + 4] - v[r + 2])});
+  }
+  return std::fabs(static_cast<double>(s.gamma) * s.spatial_scale) * size * std::sqrt(static_cast<double>(s.c));
+}
+
 Problem make_backward(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsDeformRoiPoolShape s = shape_of(text, dtype);
   Random random(text.text());
   const Inputs in = add_inputs(p, s, random);
   Tensor& grad = p.add_input("grad_output", MLUOP_LAYOUT_NHWC, dtype, {s.rois, s.pooled_h, s.pooled_w, s.c});
   grad.fill(uniform(p, random, grad.count()));
   Tensor& grad_input = p.add_output("grad_input", MLUOP_LAYOUT_NHWC, dtype, in.input.dims());
-  Tensor* grad_offset =
-      in.offset == nullptr ? nullptr : &p.add_output("grad_offset", MLUOP_LAYOUT_NCHW, dtype, in.offset->dims());
+  Tensor* grad_offset = in.offset == nullptr ? nullptr
+                                             : &p.add_output("grad_offset", MLUOP_LAYOUT_NCHW, dtype, in.offset->dims(),
+                                                             Comparison::kNumeric, offset_term(s, in.rois));
   p.call = [in, s, &grad, &grad_input, grad_offset](mluOpHandle_t handle) {
     return mluOpDeformRoiPoolBackward(
         handle, grad.desc(), grad.data(), in.input.desc(), in.input.data(), in.rois.desc(), in.rois.data(),

@@ -23,7 +23,7 @@ using Call = mluOpStatus_t (*)(mluOpHandle_t, const int, const mluOpTensorDescri
 }  // namespace
 
 Problem make_psamask(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsPsamaskShape s = {dtype,
                                 text.size("n"),
                                 text.size("h"),

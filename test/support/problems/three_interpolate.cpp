@@ -44,7 +44,7 @@ using Call = mluOpStatus_t (*)(mluOpHandle_t, const mluOpTensorDescriptor_t, con
 }  // namespace
 
 Problem make_three_interpolate(const Case& text, mluOpDataType_t dtype) {
-  Problem p{text, dtype, {}, {}, {}, {}, {}, {}};
+  Problem p{text, dtype, {}, {}, {}, {}, {}, {}, {}};
   const mluopsThreeInterpolateShape s = {dtype, text.size("b"), text.size("c"), text.size("m"), text.size("n")};
   const bool forward = text.op() == "three_interpolate_forward";
   const std::vector<std::int64_t> known = {s.b, s.c, s.m}, wanted = {s.b, s.c, s.n};
