@@ -190,6 +190,32 @@ TEST(Fusion, The200SeriesRoundsTwice) {
   EXPECT_EQ(static_cast<float>(fusion_on<half>("mtp_220", h, s, -1.0f)), static_cast<float>(half(h * s) - 1));
 }
 
+// Halves of every size meet: sums far longer than a float is exact for, ties, subnormals, overflow.
+TEST(Fusion, HalfRoundsOnceWhateverTheOperands) {
+  std::mt19937 random(3);
+  std::vector<half> a(kLanes), c(kLanes), out(kLanes);
+  for (int round = 0; round < 100; ++round) {
+    for (half* v : {a.data(), c.data()}) {
+      for (std::int64_t i = 0; i < kLanes; ++i) v[i] = half::from_bits(static_cast<std::uint16_t>(random()));
+    }
+    const half scale = half::from_bits(static_cast<std::uint16_t>(random() & 0xbfff));
+    Rig rig;
+    rig.tensor("a", a, Access::kRead).tensor("c", c, Access::kRead).tensor("out", out, Access::kWrite);
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto *x = reinterpret_cast<half*>(nram), *y = x + kLanes;
+      __memcpy(x, a.data(), kLanes * sizeof(half), GDRAM2NRAM);
+      __memcpy(y, c.data(), kLanes * sizeof(half), GDRAM2NRAM);
+      __bang_fusion(FUSION_FMA, x, x, scale, y, kLanes, kLanes);
+      __memcpy(out.data(), x, kLanes * sizeof(half), NRAM2GDRAM);
+    }),
+              "");
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      const double exact = static_cast<double>(a[i]) * static_cast<double>(scale) + static_cast<double>(c[i]);
+      expect_same<half>(out[i], half(exact), i);
+    }
+  }
+}
+
 // The fill's lane is its value's type, whatever the pointer says.
 TEST(WriteValue, TheValueSelectsTheLane) {
   std::vector<std::int32_t> out(32);

@@ -1,4 +1,5 @@
 // Sums, products, larger and smaller lanes.
+#include <bit>
 #include <cmath>
 
 #include "backends/mlu_emu/bang/bang.h"
@@ -62,17 +63,24 @@ void fused(float* dst, const float* a, float scale, const float* c, std::int64_t
   for (std::int64_t i = 0; i < n; ++i) dst[i] = std::fma(a[i], scale, c[i]);
 }
 
-/// In double the product of two halves is exact, and so is its sum with a third wherever rounding to half could tell.
+/// a + b rounded to odd: rounding that once more to half gives what rounding the exact sum once would. No branches, so
+/// that loops over it become vector code.
+float add_to_odd(float a, float b) {
+  const float sum = a + b;
+  // Knuth's two-sum: a + b equals sum + error exactly. With Inf or NaN the error is NaN and nothing happens.
+  const float back = sum - a;
+  const float error = (a - (sum - back)) + (b - back);
+  const float outwards = error * sum;  // sums of halves and their products are far from under- and overflow
+  const std::int32_t step = (outwards > 0 ? 1 : 0) - (outwards < 0 ? 1 : 0);
+  const auto bits = std::bit_cast<std::int32_t>(sum);
+  const std::int32_t if_even = (bits & 1) - 1;
+  return std::bit_cast<float>(bits + (step & if_even));
+}
+
+/// The product of two halves is exact in float.
 void fused(half* dst, const half* a, half scale, const half* c, std::int64_t n) {
-  const double wide_scale = static_cast<double>(scale);
-  for_blocks(n, [&](std::int64_t at, std::int64_t count) {
-    float x[kBlock], y[kBlock];
-    widen(a + at, x, count);
-    widen(c + at, y, count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      dst[at + i].bits = double_to_half(static_cast<double>(x[i]) * wide_scale + static_cast<double>(y[i]));
-    }
-  });
+  const float wide = scale;
+  map(dst, a, c, n, [=](float x, float y) { return add_to_odd(x * wide, y); });
 }
 
 }  // namespace

@@ -28,10 +28,38 @@ I saturate(double value) {
   return value >= kHigh ? std::numeric_limits<I>::max() : static_cast<I>(value);
 }
 
-template <class I, class From>
-void round_down(const char* name, I* dst, const From* src, std::int64_t n, int position) {
+/// As saturate(floor(x)), without a branch or a call, so that loops over it become vector code.
+template <class I>
+I floor_to(float x) {
+  constexpr float kLow = std::numeric_limits<I>::min();
+  constexpr float kAbove = -kLow;  // the first value that does not fit
+  const float number = x == x ? x : 0.0f;
+  const float inside = std::max(kLow, std::min(number, sizeof(I) == 4 ? 0x1.fffffep30f : kAbove - 1.0f));
+  const auto whole = static_cast<std::int32_t>(inside);
+  const std::int32_t down = whole - (static_cast<float>(whole) > inside ? 1 : 0);
+  return number >= kAbove ? std::numeric_limits<I>::max() : static_cast<I>(down);
+}
+
+template <class I>
+void round_down(const char* name, I* dst, const float* src, std::int64_t n, int position) {
   need_zero(name, position);
-  convert(name, dst, src, n, [](From x) { return saturate<I>(std::floor(static_cast<double>(x))); });
+  convert(name, dst, src, n, floor_to<I>);
+}
+
+template <class I>
+void round_down(const char* name, I* dst, const half* src, std::int64_t n, int position) {
+  need_zero(name, position);
+  const Word word(name);
+  word.count(n);
+  word.source(src, n);
+  word.destination(dst, n);
+  // From the end: dst may start where src does.
+  for (std::int64_t end = n; end > 0; end -= std::min(end, kBlock)) {
+    const std::int64_t count = std::min(end, kBlock), begin = end - count;
+    float wide[kBlock];
+    widen(src + begin, wide, count);
+    for (std::int64_t i = 0; i < count; ++i) dst[begin + i] = floor_to<I>(wide[i]);
+  }
 }
 
 template <class I, class From>

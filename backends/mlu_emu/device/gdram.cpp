@@ -34,9 +34,9 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
   std::uint16_t* begin = writers_.get() + offset / kUnit;
   std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
   const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != friendly); };
-  bool any = false;
-  for (const std::uint16_t* w = begin; w != end; ++w) any |= foreign(*w);
-  if (any) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
+  std::uint16_t any = 0;  // as wide as an entry: the loop becomes vector code
+  for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(foreign(*w));
+  if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
   if (touch != Touch::kRead) std::fill(begin, end, friendly);
   return -1;
 }
