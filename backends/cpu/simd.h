@@ -323,6 +323,16 @@ HWY_INLINE bool streams(const void* out, std::int64_t bytes, std::int64_t row_by
   return bytes > kStreamBytes && reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row_bytes % 64 == 0;
 }
 
+/// Copies kBytes, whole cache lines on both sides, past the caches.
+template <std::size_t kBytes>
+HWY_INLINE void stream_lines(const void* HWY_RESTRICT from, void* HWY_RESTRICT to) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto* in = static_cast<const std::uint8_t*>(from);
+  auto* out = static_cast<std::uint8_t*>(to);
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kBytes; i += hn::MaxLanes(d)) hn::Stream(hn::Load(d, in + i), d, out + i);
+}
+
 HWY_INLINE void stream_fence() {
   hwy::FlushStream();
 }

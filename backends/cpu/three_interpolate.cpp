@@ -21,7 +21,9 @@ namespace mluops::cpu::three_interpolate {
 using Shape = mluopsThreeInterpolateShape;
 
 /// Output larger than this leaves the caches before anyone reads it: write past them.
-constexpr std::int64_t kStreamBytes = std::int64_t{12} << 20;
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
+/// Points that are put together before they are streamed: whole cache lines of every channel.
+constexpr std::int64_t kTilePoints = 64;
 /// Points whose neighbours the row-wise path widens and checks at once.
 constexpr std::int64_t kPointsAtOnce = 256;
 /// Cost in nanoseconds of one element of a block: interpolated, turned, and gathered one by one.
@@ -121,12 +123,13 @@ template <class T>
 HWY_INLINE void load_turned(const Rows<const T>& rows, std::int64_t c, std::int64_t i, hn::Vec<FullTag<T>>* v) {
   const FullTag<T> d;
   constexpr int lanes = kLanes<Acc<T>>;
-  const T* row = rows.first + c * rows.pitch + i;
-  if (c + lanes <= rows.channels) {
+  const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
+  const T* row = rows.first + c * pitch + i;
+  if (channels >= lanes) {
     HWY_UNROLL(16)
-    for (int k = 0; k < lanes; ++k, row += rows.pitch) v[k] = load(d, row);
+    for (int k = 0; k < lanes; ++k, row += pitch) v[k] = load(d, row);
   } else {
-    for (int k = 0; k < lanes; ++k, row += rows.pitch) v[k] = c + k < rows.channels ? load(d, row) : hn::Zero(d);
+    for (int k = 0; k < lanes; ++k, row += pitch) v[k] = k < channels ? load(d, row) : hn::Zero(d);
   }
   transpose_square<Acc<T>>(v);
 }
@@ -145,25 +148,18 @@ void load_turned_tail(const Rows<const T>& rows, std::int64_t c, std::int64_t i,
 }
 
 /// Turns v (a vector per point) and stores it as points [i, i + lanes) of channels [c, c + lanes) of the block.
-template <bool kStream, class T>
+template <class T>
 HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, const Rows<T>& rows) {
   const FullTag<T> d;
   constexpr int lanes = kLanes<Acc<T>>;
+  const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
+  T* row = rows.first + c * pitch + i;
   transpose_square<Acc<T>>(v);
-  T* row = rows.first + c * rows.pitch + i;
-  const int count = static_cast<int>(std::min<std::int64_t>(lanes, rows.channels - c));
-  const auto put = [&](int k) HWY_ATTR {
-    if constexpr (kStream) {
-      stream(v[k], d, row + k * rows.pitch);
-    } else {
-      store(v[k], d, row + k * rows.pitch);
-    }
-  };
-  if (count == lanes) {
+  if (channels >= lanes) {
     HWY_UNROLL(16)
-    for (int k = 0; k < lanes; ++k) put(k);
+    for (int k = 0; k < lanes; ++k, row += pitch) store(v[k], d, row);
   } else {
-    for (int k = 0; k < count; ++k) put(k);
+    for (int k = 0; k < channels; ++k, row += pitch) store(v[k], d, row);
   }
 }
 
@@ -181,88 +177,111 @@ void store_turned_tail(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, s
   }
 }
 
-/// f(i, points) over [begin, end) in runs of lanes points, the last one shorter. f is told whether the run is whole.
-template <class A, class F>
-HWY_INLINE void for_squares(std::int64_t begin, std::int64_t end, F&& f) {
-  constexpr std::int64_t lanes = kLanes<A>;
-  std::int64_t i = begin;
-  for (; i + lanes <= end; i += lanes) f(std::true_type(), i, lanes);
-  if (i < end) f(std::false_type(), i, end - i);
-}
-
 /// block[point, kBlock] from rows; row M, for neighbours out of range, is zero.
 template <class T>
-void turn_in(const Rows<const T>& rows, std::int64_t m, Acc<T>* block) {
+void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block) {
   using A = Acc<T>;
   const FullTag<T> d;
-  for (std::int64_t c = 0; c < kBlock<A>; c += kLanes<A>) {
-    for_squares<A>(0, m, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
-      hn::Vec<FullTag<T>> v[kLanes<A>];
-      if constexpr (whole) {
-        load_turned(rows, c, i, v);
-      } else {
-        load_turned_tail(rows, c, i, points, v);
-      }
-      for (std::int64_t k = 0; k < points; ++k) hn::Store(v[k], d, block + (i + k) * kBlock<A> + c);
-    });
+  constexpr int lanes = kLanes<A>;
+  const Rows<const T> rows = from;
+  for (std::int64_t c = 0; c < kBlock<A>; c += lanes) {
+    A* to = block + c;
+    hn::Vec<FullTag<T>> v[lanes];
+    std::int64_t i = 0;
+    for (; i + lanes <= m; i += lanes) {
+      load_turned(rows, c, i, v);
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k, to += kBlock<A>) hn::Store(v[k], d, to);
+    }
+    if (i == m) continue;
+    load_turned_tail(rows, c, i, m - i, v);
+    for (int k = 0; k < m - i; ++k, to += kBlock<A>) hn::Store(v[k], d, to);
   }
   std::fill_n(block + m * kBlock<A>, kBlock<A>, A{0});
 }
 
 /// rows from block[point, kBlock].
 template <class T>
-void turn_out(const Acc<T>* block, std::int64_t m, const Rows<T>& rows) {
+void turn_out(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
   using A = Acc<T>;
   const FullTag<T> d;
-  for (std::int64_t c = 0; c < std::min(rows.channels, kBlock<A>); c += kLanes<A>) {
-    for_squares<A>(0, m, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
-      hn::Vec<FullTag<T>> v[kLanes<A>];
-      for (std::int64_t k = 0; k < kLanes<A>; ++k) {
-        v[k] = k < points ? hn::Load(d, block + (i + k) * kBlock<A> + c) : hn::Zero(d);
-      }
-      if constexpr (whole) {
-        store_turned<false>(v, c, i, rows);
-      } else {
-        store_turned_tail(v, c, i, points, rows);
-      }
-    });
+  constexpr int lanes = kLanes<A>;
+  const Rows<T> rows = to;
+  for (std::int64_t c = 0; c < std::min(rows.channels, kBlock<A>); c += lanes) {
+    const A* from = block + c;
+    hn::Vec<FullTag<T>> v[lanes];
+    std::int64_t i = 0;
+    for (; i + lanes <= m; i += lanes) {
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k, from += kBlock<A>) v[k] = hn::Load(d, from);
+      store_turned(v, c, i, rows);
+    }
+    if (i == m) continue;
+    for (int k = 0; k < lanes; ++k) v[k] = k < m - i ? hn::Load(d, from + k * kBlock<A>) : hn::Zero(d);
+    store_turned_tail(v, c, i, m - i, rows);
   }
 }
 
 // ---- forward ---------------------------------------------------------------------------------
 
-/// Points [begin, end) of one block of channels. rows and weights are those of the image's point 0.
-template <bool kStream, class T>
-void interpolate_block(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
-                       const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end, const Rows<T>& out) {
-  using A = Acc<T>;
-  const FullTag<T> d;
-  const std::int64_t used = std::min(out.channels, kBlock<A>);
-  for_squares<A>(begin, end, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
-    for (std::int64_t c = 0; c < used; c += kLanes<A>) {
-      hn::Vec<FullTag<T>> v[kLanes<A>];
-      const auto point = [&](std::int64_t k) HWY_ATTR {
-        const std::uint32_t* const row = rows + 3 * (i + k);
-        const A* const w = weights + 3 * (i + k);
-        const auto neighbour = [&](int j)
-                                   HWY_ATTR { return hn::Load(d, block + std::int64_t{row[j]} * kBlock<A> + c); };
-        auto sum = hn::Mul(hn::Set(d, w[0]), neighbour(0));
-        sum = hn::MulAdd(hn::Set(d, w[1]), neighbour(1), sum);
-        return hn::MulAdd(hn::Set(d, w[2]), neighbour(2), sum);
-      };
-      if constexpr (whole) {
-        HWY_UNROLL(16)
-        for (int k = 0; k < kLanes<A>; ++k) v[k] = point(k);
-        store_turned<kStream>(v, c, i, out);
-      } else {
-        for (int k = 0; k < kLanes<A>; ++k) v[k] = k < points ? point(k) : hn::Zero(d);
-        store_turned_tail(v, c, i, points, out);
-      }
-    }
-  });
+/// One point: its three neighbours, weighted. block is channel c of row 0.
+template <class D, class A>
+HWY_INLINE hn::Vec<D> interpolate_point(D d, const A* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
+                                        const A* HWY_RESTRICT weights) {
+  const auto near = [&](int j) HWY_ATTR { return hn::Load(d, block + std::int64_t{rows[j]} * kBlock<A>); };
+  const auto first = hn::Mul(hn::Set(d, weights[0]), near(0));
+  const auto second = hn::MulAdd(hn::Set(d, weights[1]), near(1), first);
+  return hn::MulAdd(hn::Set(d, weights[2]), near(2), second);
 }
 
-/// Whether whole vectors of every output row may be streamed.
+/// Points [begin, begin + points) of one block of channels. near_rows and near_weights are those of point `begin`.
+template <class T>
+HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT near_rows,
+                                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const std::int64_t used = std::min(to.channels, kBlock<A>);
+  const std::uint32_t* rows = near_rows;
+  const A* weights = near_weights;
+  hn::Vec<FullTag<T>> v[lanes];
+  std::int64_t i = 0;
+  for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    for (std::int64_t c = 0; c < used; c += lanes) {
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k) v[k] = interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k);
+      store_turned(v, c, i, to);
+    }
+  }
+  for (std::int64_t c = 0; c < used && i < points; c += lanes) {
+    for (int k = 0; k < lanes; ++k) {
+      v[k] = k < points - i ? interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k) : hn::Zero(d);
+    }
+    store_turned_tail(v, c, i, points - i, to);
+  }
+}
+
+/// Points [begin, end) of one block of channels, by way of a tile of whole cache lines that go past the caches.
+template <class T>
+void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
+                           const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end,
+                           const Rows<T>& out) {
+  constexpr std::int64_t kPoints = three_interpolate::kTilePoints;
+  HWY_ALIGN T tile[kBlock<Acc<T>> * kPoints];
+  const Rows<T> rows_of_tile{tile, kPoints, out.channels};
+  std::int64_t i = begin;
+  for (; i + kPoints <= end; i += kPoints) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, rows_of_tile);
+    for (std::int64_t c = 0; c < out.channels; ++c) {
+      stream_lines<kPoints * sizeof(T)>(tile + c * kPoints, out.first + c * out.pitch + i);
+    }
+  }
+  if (i < end) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, end - i, Rows<T>{out.first + i, out.pitch, out.channels});
+  }
+}
+
+/// Whether whole cache lines of every output row may be streamed.
 template <class T>
 bool may_stream(const Shape& s, const void* out) {
   const auto row = s.n * static_cast<std::int64_t>(sizeof(T));
@@ -298,8 +317,14 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
       const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
       const std::int64_t last = std::min(s.n, first + cut.points);
       const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
-      const auto run = streams ? interpolate_block<true, T> : interpolate_block<false, T>;
-      run(block, near.rows + 3 * b * s.n, near.weights + 3 * b * s.n, first, last, out);
+      const std::uint32_t* const rows = near.rows + 3 * b * s.n;
+      const A* const weights = near.weights + 3 * b * s.n;
+      if (streams) {
+        interpolate_streaming(block, rows, weights, first, last, out);
+      } else {
+        interpolate_points(block, rows + 3 * first, weights + 3 * first, last - first,
+                           Rows<T>{out.first + first, s.n, channels});
+      }
     }
     if (streams) stream_fence();
   });
@@ -351,36 +376,42 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThre
 
 // ---- backward --------------------------------------------------------------------------------
 
+/// One point's three additions. sums is channel c of row 0.
+template <class D, class A>
+HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RESTRICT rows,
+                              const A* HWY_RESTRICT weights, A* HWY_RESTRICT sums) {
+  HWY_UNROLL(3)
+  for (int j = 0; j < 3; ++j) {
+    A* const sum = sums + std::int64_t{rows[j]} * kBlock<A>;
+    hn::Store(hn::MulAdd(hn::Set(d, weights[j]), grad, hn::Load(d, sum)), d, sum);
+  }
+}
+
 /// Adds points [begin, end) of one block of channels into sums[point, kBlock], in order of the points.
 template <class T>
-void scatter_block(const Rows<const T>& grad_output, const std::uint32_t* HWY_RESTRICT rows,
-                   const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end,
+void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT near_rows,
+                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t begin, std::int64_t end,
                    Acc<T>* HWY_RESTRICT sums) {
   using A = Acc<T>;
   const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const Rows<const T> grad_output = from;
   const std::int64_t used = std::min(grad_output.channels, kBlock<A>);
-  for_squares<A>(begin, end, [&](auto whole, std::int64_t i, std::int64_t points) HWY_ATTR {
-    for (std::int64_t c = 0; c < used; c += kLanes<A>) {
-      hn::Vec<FullTag<T>> v[kLanes<A>];
-      if constexpr (whole) {
-        load_turned(grad_output, c, i, v);
-      } else {
-        load_turned_tail(grad_output, c, i, points, v);
-      }
-      const auto add = [&](std::int64_t k) HWY_ATTR {
-        for (int j = 0; j < 3; ++j) {
-          A* const sum = sums + std::int64_t{rows[3 * (i + k) + j]} * kBlock<A> + c;
-          hn::Store(hn::MulAdd(hn::Set(d, weights[3 * (i + k) + j]), v[k], hn::Load(d, sum)), d, sum);
-        }
-      };
-      if constexpr (whole) {
-        HWY_UNROLL(16)
-        for (int k = 0; k < kLanes<A>; ++k) add(k);
-      } else {
-        for (std::int64_t k = 0; k < points; ++k) add(k);
-      }
+  const std::uint32_t* rows = near_rows + 3 * begin;
+  const A* weights = near_weights + 3 * begin;
+  hn::Vec<FullTag<T>> v[lanes];
+  std::int64_t i = begin;
+  for (; i + lanes <= end; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    for (std::int64_t c = 0; c < used; c += lanes) {
+      load_turned(grad_output, c, i, v);
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
     }
-  });
+  }
+  for (std::int64_t c = 0; c < used && i < end; c += lanes) {
+    load_turned_tail(grad_output, c, i, end - i, v);
+    for (int k = 0; k < end - i; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
+  }
 }
 
 /// grad_features of every block of channels has one owner. Where there are fewer blocks than threads could use, the
