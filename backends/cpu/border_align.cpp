@@ -24,7 +24,9 @@ using Shape = mluopsBorderAlignShape;
 /// Tensors larger than this leave the caches before anyone reads them: write past them.
 constexpr std::int64_t kStreamBytes = std::int64_t{12} << 20;
 /// Borders of a line whose points are placed together before their channels are walked.
-constexpr std::int64_t kGroup = 16;
+constexpr std::int64_t kGroup = 32;
+/// Channels of a line that are packed at once: at most 4 vectors.
+constexpr std::int64_t kPackedBytes = 256;
 /// Cost in nanoseconds: of placing a point, and of one channel of one point.
 constexpr double kPointNs = 4, kForwardNs = 0.15, kBackwardNs = 0.2;
 
@@ -55,12 +57,19 @@ Border<Acc<T>> read_border(const Shape& s, const void* boxes, std::int64_t row) 
 template <class A>
 struct ForwardArrays {
   BorderPoint<A>* points;  ///< per thread: those of a group of borders
+  A* packed;               ///< per thread: some channels of the pixels of two lines
+  std::uint8_t* touched;   ///< per thread: which pixels of a line the group touches
   Buckets lines;
 
   ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s)
       : points(carver.take<BorderPoint<A>>(call.threads * points_per_thread(s))),
+        packed(carver.take<A>(call.threads * packed_per_thread(s))),
+        touched(carver.take<std::uint8_t>(call.threads * Lines(s).each)),
         lines(carver, call, s.n * s.k * 4, Lines(s).count(s)) {}
   static std::int64_t points_per_thread(const Shape& s) { return kGroup * (s.pool_size + 1); }
+  static std::int64_t packed_per_thread(const Shape& s) {
+    return 2 * Lines(s).each * kPackedBytes / static_cast<std::int64_t>(sizeof(A));
+  }
 };
 
 template <class A>
@@ -124,29 +133,30 @@ HWY_INLINE void store_index(hn::Vec<IndexTag<D>> v, D, std::int32_t* p) {
 
 // ---- forward ---------------------------------------------------------------------------------
 
-/// One border's channels [c, c + vectors): greatest value and its point. input is channel 0 of the border.
+/// Some channels of one border: greatest value and its point. lines are those channels, packed.
 template <bool kStream, int kVectors, class D, class T>
 HWY_INLINE void pool_channels(D d, const BorderPoint<Acc<T>>* HWY_RESTRICT points, std::int64_t count,
-                              const T* HWY_RESTRICT input, T* HWY_RESTRICT output, std::int32_t* HWY_RESTRICT argmax) {
+                              const Acc<T>* HWY_RESTRICT lines, T* HWY_RESTRICT output,
+                              std::int32_t* HWY_RESTRICT argmax) {
   const IndexTag<D> di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   using Index = hn::TFromD<IndexTag<D>>;
   hn::Vec<D> greatest[kVectors];
   hn::Vec<IndexTag<D>> where[kVectors];
   const auto value = [&](const BorderPoint<Acc<T>>& point, std::int64_t v) HWY_ATTR {
-    auto sum = hn::Mul(hn::Set(d, point.weight[0]), load(d, input + point.pixel[0] + v * lanes));
-    sum = hn::MulAdd(hn::Set(d, point.weight[1]), load(d, input + point.pixel[1] + v * lanes), sum);
-    sum = hn::MulAdd(hn::Set(d, point.weight[2]), load(d, input + point.pixel[2] + v * lanes), sum);
-    return hn::MulAdd(hn::Set(d, point.weight[3]), load(d, input + point.pixel[3] + v * lanes), sum);
+    auto sum = hn::Mul(hn::Set(d, point.weight[0]), hn::LoadU(d, lines + point.pixel[0] + v * lanes));
+    sum = hn::MulAdd(hn::Set(d, point.weight[1]), hn::LoadU(d, lines + point.pixel[1] + v * lanes), sum);
+    sum = hn::MulAdd(hn::Set(d, point.weight[2]), hn::LoadU(d, lines + point.pixel[2] + v * lanes), sum);
+    return hn::MulAdd(hn::Set(d, point.weight[3]), hn::LoadU(d, lines + point.pixel[3] + v * lanes), sum);
   };
   HWY_UNROLL(4)
   for (int v = 0; v < kVectors; ++v) {
-    greatest[v] = points[0].inside ? value(points[0], v) : hn::Zero(d);
+    greatest[v] = points[0].inside() ? value(points[0], v) : hn::Zero(d);
     where[v] = hn::Zero(di);
   }
   // Strictly greater: the first of equals wins, and NaN stays where it comes first and nowhere else.
   for (std::int64_t i = 1; i < count; ++i) {
-    const bool inside = points[i].inside;
+    const bool inside = points[i].inside();
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
       const auto candidate = inside ? value(points[i], v) : hn::Zero(d);
@@ -175,27 +185,52 @@ bool may_stream(const Shape& s, const void* output, const void* argmax) {
          rows * row >= border_align::kStreamBytes;
 }
 
-/// Up to kGroup borders of one line: all points first, then channel by channel, so that a run of channels of the line
-/// stays in the first cache from border to border.
+/// Packs channels of two neighbouring lines: [2, length, pitch] sums from the pixels touched. A line of the map has its
+/// pixels kilobytes apart, where they would fight for the same few places of the first cache.
+template <class D, class T>
+HWY_INLINE void pack_lines(D d, int vectors, const T* HWY_RESTRICT line, std::int64_t next_line, const BorderAxes& axes,
+                           const std::uint8_t* touched, std::int64_t pitch, Acc<T>* HWY_RESTRICT packed) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t side = 0; side < 2; ++side, line += next_line) {
+    for (std::int64_t i = 0; i < axes.length; ++i, packed += pitch) {
+      if (!touched[i]) continue;
+      for (std::int64_t v = 0; v < vectors * lanes; v += lanes) {
+        hn::StoreU(load(d, line + i * axes.pixel_pitch + v), d, packed + v);
+      }
+    }
+  }
+}
+
+/// Up to kGroup borders of one line: all points first, then some channels of the line packed, then those channels of
+/// each border.
 template <bool kStream, class T>
-void pool_group(const mluopsBorderAlignForwardProblem& p, std::span<const std::int64_t> rows,
-                BorderPoint<Acc<T>>* points) {
+void pool_group(const mluopsBorderAlignForwardProblem& p, std::span<const std::int64_t> rows, std::int64_t line,
+                const ForwardArrays<Acc<T>>& arrays, int slot) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t count = s.pool_size + 1;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto border = read_border<T>(s, p.boxes, rows[i]);
-    place_points(border, BorderAxes(s, border.horizontal), s.pool_size, points + static_cast<std::int64_t>(i) * count);
-  }
+  constexpr int wide = kLanes<A> * static_cast<int>(sizeof(A)) >= 64 ? 4 : 2;  // 32 registers, or 16
+  constexpr std::int64_t pitch = wide * kLanes<A>;
   const Place place(s, rows[0]);
-  const T* const input = static_cast<const T*>(p.input) + place.image * s.h * s.w * 4 * s.c + place.border * s.c;
-  constexpr int wide = kLanes<A> >= 8 ? 4 : 2;  // 32 registers, or 16
+  const BorderAxes axes(s, place.border % 2 == 0);
+  BorderPoint<A>* const points = arrays.points + slot * ForwardArrays<A>::points_per_thread(s);
+  A* const packed = arrays.packed + slot * ForwardArrays<A>::packed_per_thread(s);
+  std::uint8_t* const touched = arrays.touched + slot * Lines(s).each;
+  std::fill_n(touched, axes.length, std::uint8_t{0});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    place_points(read_border<T>(s, p.boxes, rows[i]), axes, s.pool_size, pitch,
+                 points + static_cast<std::int64_t>(i) * count, touched);
+  }
+  const T* const first =
+      static_cast<const T*>(p.input) + place.image * s.h * s.w * 4 * s.c + place.border * s.c + line * axes.line_pitch;
+  const std::int64_t next_line = line + 1 < axes.lines ? axes.line_pitch : 0;
   for_wide<A, wide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr bool whole = std::is_same_v<decltype(d), hn::ScalableTag<A>>;
+    pack_lines(d, decltype(vectors)::value, first + c, next_line, axes, touched, pitch, packed);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::int64_t out = rows[i] * s.c + c;
       pool_channels<kStream && whole, decltype(vectors)::value>(d, points + static_cast<std::int64_t>(i) * count, count,
-                                                                input + c, static_cast<T*>(p.output) + out,
+                                                                packed, static_cast<T*>(p.output) + out,
                                                                 p.argmax + out);
     }
   });
@@ -222,12 +257,11 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
   const auto run = may_stream<T>(s, p.output, p.argmax) ? pool_group<true, T> : pool_group<false, T>;
   const Buckets& sorted = arrays->lines;
   Loop(context, call, sorted.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    BorderPoint<A>* const points = arrays->points + slot * ForwardArrays<A>::points_per_thread(s);
     for (std::int64_t line = begin; line < end; ++line) {
       auto rest = sorted[line];
       while (!rest.empty()) {
         const std::size_t group = std::min<std::size_t>(rest.size(), border_align::kGroup);
-        run(p, rest.first(group), points);
+        run(p, rest.first(group), line % lines.each, *arrays, slot);
         rest = rest.subspan(group);
       }
     }
@@ -272,14 +306,15 @@ void add_border(const Shape& s, const TouchedPixels<Acc<T>>& touched, Acc<T> lin
     const auto valid =
         hn::And(hn::Gt(given, hn::Set(di, Index{-1})), hn::Lt(given, hn::Set(di, static_cast<Index>(points))));
     const auto index = hn::IfThenElseZero(valid, given);
-    const auto g = hn::Mul(load(d, grad_output + c), hn::Set(d, line_weight));
+    const auto own = hn::IfThenElseZero(hn::RebindMask(d, valid), load(d, grad_output + c));
+    const auto g = hn::Mul(own, hn::Set(d, line_weight));
     for (std::int64_t i = 0; i < touched.size(); ++i) {
       const auto weight = weight_of(d, index, touched, i, points);
-      // Chosen, not multiplied by 0: an infinite gradient reaches only the pixels of its own point.
-      const auto chosen = hn::And(hn::RebindMask(d, valid), hn::Ge(weight, hn::Zero(d)));
+      // Cleared, not multiplied by 0: an infinite gradient reaches only the pixels of its own point. (A masked store
+      // would do as well, but is slow on some processors.)
+      const auto chosen = hn::IfThenElseZero(hn::Ge(weight, hn::Zero(d)), g);
       A* const sum = sums + touched[i].position * s.c + c;
-      const auto old = hn::LoadU(d, sum);
-      hn::StoreU(hn::IfThenElse(chosen, hn::MulAdd(weight, g, old), old), d, sum);
+      hn::StoreU(hn::MulAdd(weight, chosen, hn::LoadU(d, sum)), d, sum);
     }
   });
 }
@@ -380,7 +415,7 @@ void add_border_atomically(const mluopsBorderAlignBackwardProblem& p, std::int64
     const std::int32_t point = p.argmax[row * s.c + c];
     if (point < 0 || point > s.pool_size) continue;
     if (!sample_axis(border.start + border.stride * static_cast<A>(point), axes.length, along)) continue;
-    const BorderPoint<A> corners(border.horizontal, axes, line, along);
+    const auto corners = BorderPoint<A>::between(border.horizontal, axes.line_pitch, axes.pixel_pitch, line, along);
     const A g = to_acc(static_cast<const T*>(p.grad_output)[row * s.c + c]);
     for (int i = 0; i < 4; ++i) atomic_add(map + corners.pixel[i] + c, corners.weight[i] * g);
   }

@@ -45,41 +45,50 @@ struct BorderAxes {
         pixel_pitch((horizontal ? 1 : s.w) * 4 * s.c) {}
 };
 
-/// One point of the forward pass: its four pixels (offset in elements) and their weights, upper left, upper right,
-/// lower left, lower right. Outside the map: no pixels, value 0.
+/// One point: its four pixels (offset in elements) and their weights, upper left, upper right, lower left, lower right.
+/// Outside the map: no pixels, value 0.
 template <class A>
 struct BorderPoint {
-  bool inside;
   std::int64_t pixel[4];
   A weight[4];
 
-  BorderPoint() : inside(false), pixel{}, weight{} {}
-  BorderPoint(bool horizontal, const BorderAxes& axes, const AxisSample<A>& line, const AxisSample<A>& along)
-      : inside(true) {
-    const int right = horizontal ? 1 : 2, lower = horizontal ? 2 : 1;  // of the running and of the staying axis
-    put(0, axes, line.low, along.low, line.low_weight * along.low_weight);
-    put(right, axes, line.low, along.high, line.low_weight * along.high_weight);
-    put(lower, axes, line.high, along.low, line.high_weight * along.low_weight);
-    put(3, axes, line.high, along.high, line.high_weight * along.high_weight);
-  }
+  bool inside() const { return pixel[0] >= 0; }
 
- private:
-  void put(int corner, const BorderAxes& axes, std::int64_t line, std::int64_t along, A w) {
-    pixel[corner] = line * axes.line_pitch + along * axes.pixel_pitch;
-    weight[corner] = w;
+  static BorderPoint outside() { return {{-1, -1, -1, -1}, {}}; }
+  /// Lines and pixels along them lie as far apart as the pitches say.
+  static BorderPoint between(bool horizontal, std::int64_t line_pitch, std::int64_t pixel_pitch,
+                             const AxisSample<A>& line, const AxisSample<A>& along) {
+    BorderPoint point;
+    const auto put = [&](int corner, std::int64_t l, std::int64_t a, A weight) {
+      point.pixel[corner] = l * line_pitch + a * pixel_pitch;
+      point.weight[corner] = weight;
+    };
+    const int right = horizontal ? 1 : 2, lower = horizontal ? 2 : 1;  // of the running and of the staying axis
+    put(0, line.low, along.low, line.low_weight * along.low_weight);
+    put(right, line.low, along.high, line.low_weight * along.high_weight);
+    put(lower, line.high, along.low, line.high_weight * along.low_weight);
+    put(3, line.high, along.high, line.high_weight * along.high_weight);
+    return point;
   }
 };
 
-/// All pool_size + 1 points of a border; each is reached from the one before by adding the stride.
+/// All pool_size + 1 points of a border; each is reached from the one before by adding the stride. Their pixels are
+/// offsets into [2, length, pitch], the two lines of the border, and are marked in touched[length].
 template <class A>
-void place_points(const Border<A>& border, const BorderAxes& axes, std::int64_t pool_size, BorderPoint<A>* points) {
+void place_points(const Border<A>& border, const BorderAxes& axes, std::int64_t pool_size, std::int64_t pitch,
+                  BorderPoint<A>* points, std::uint8_t* touched) {
   AxisSample<A> line, along;
   const bool line_inside = sample_axis(border.fixed, axes.lines, line);
+  line.low = 0;
+  line.high = 1;
   A at = border.start;
   for (std::int64_t i = 0; i <= pool_size; ++i, at += border.stride) {
-    points[i] = line_inside && sample_axis(at, axes.length, along)
-                    ? BorderPoint<A>(border.horizontal, axes, line, along)
-                    : BorderPoint<A>();
+    if (!line_inside || !sample_axis(at, axes.length, along)) {
+      points[i] = BorderPoint<A>::outside();
+      continue;
+    }
+    points[i] = BorderPoint<A>::between(border.horizontal, axes.length * pitch, pitch, line, along);
+    touched[along.low] = touched[along.high] = 1;
   }
 }
 
