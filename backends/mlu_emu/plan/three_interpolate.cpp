@@ -119,19 +119,19 @@ void lay_out(ThreeInterpolatePlan& p, Direction direction, std::int64_t bytes) {
   const std::int64_t row = p.no * kIndexBytes;
   if (direction == Direction::kForward) {
     p.source_offset = p.nram.add("features", std::max(points, features));
-    p.source_t_offset = p.nram.add("features transposed", features);
+    p.source_t_offset = p.nram.add("features^T", features);
     p.target_offset = p.nram.add("selected", points);
     p.target_t_offset = p.nram.add("output", points);
   } else {
     p.source_offset = p.nram.add("grad_output", points);
-    p.source_t_offset = p.nram.add("grad_output transposed", points + p.co * bytes);
+    p.source_t_offset = p.nram.add("grad_output^T", points + p.co * bytes);
     p.target_offset = p.nram.add("grad_features", features);
-    p.target_t_offset = p.nram.add("grad_features transposed", std::max(points, features));
+    p.target_t_offset = p.nram.add("grad_features^T", std::max(points, features));
   }
   p.weights_offset = p.nram.add("weights", kNeighbours * p.no * bytes);
-  p.weights_t_offset = p.nram.add("weights transposed", kNeighbours * p.no * bytes);
+  p.weights_t_offset = p.nram.add("weights^T", kNeighbours * p.no * bytes);
   p.indices_offset = p.nram.add("indices", kNeighbours * row);
-  p.indices_t_offset = p.nram.add("indices transposed", kNeighbours * row);
+  p.indices_t_offset = p.nram.add("indices^T", kNeighbours * row);
   p.rows_offset = p.nram.add("index rows", 3 * row);
 }
 
