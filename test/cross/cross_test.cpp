@@ -21,6 +21,8 @@ std::vector<Machine> machines() {
       {"mtp_220", 11, {"arch=mtp_220"}},
       {"mtp_372", 12, {"arch=mtp_372"}},
       {"tiny", 13, {"clusters=3", "cores_per_cluster=3", "nram_bytes=65536"}},
+      {"shuffled", 15, {"clusters=3", "cores_per_cluster=3", "nram_bytes=65536", "order=shuffled:5"}},
+      {"parallel", 16, {"clusters=3", "cores_per_cluster=3", "nram_bytes=65536", "order=parallel"}},
       {"minute", 14, {"clusters=1", "cores_per_cluster=2", "nram_bytes=40960"}},
   };
 }
@@ -49,7 +51,7 @@ std::vector<Crossing> crossings() {
 
 class CrossTest : public ::testing::TestWithParam<Crossing> {};
 
-constexpr int kCases = 12;
+constexpr int kCases = 30;
 
 Cases cases_of(const Crossing& c) {
   if (const auto selected = selected_case()) return selected->op() == c.op ? Cases{*selected} : Cases{};
@@ -97,7 +99,7 @@ TEST_P(CrossTest, CpuDeviceAndReferenceAgree) {
     if (duty(backend, c.op, c.dtype) == Duty::kMissing)
       GTEST_SKIP() << backend << " does not provide " << c.op << " yet";
   }
-  const Handle cpu("cpu", 2), device("mlu_emu", 1, c.machine.options);
+  const Handle cpu("cpu", 2), device("mlu_emu", 3, c.machine.options);
   int declined = 0;
   const Cases cases = cases_of(c);
   for (const Case& text : cases) cross(c, text, cpu, device, declined);

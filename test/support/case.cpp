@@ -14,6 +14,14 @@
 #endif
 #endif
 
+#if defined(MLUOPS_TEST_SANITIZED)
+// LLVM's OpenMP runtime keeps the memory of its thread teams until the process ends.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libomp";
+}
+#endif
+
 namespace mluops::test {
 
 Case Case::parse(const std::string& text) {

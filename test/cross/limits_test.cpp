@@ -1,0 +1,61 @@
+// What the emulated device refuses, and what it still takes one step before: the limits that follow from NRAM.
+#include <gtest/gtest.h>
+
+#include "test/support/run.h"
+
+namespace mluops::test {
+namespace {
+
+struct Limit {
+  const char* name;
+  const char* text;
+  mluOpDataType_t dtype;
+  int too_small, enough;  // usable NRAM bytes
+};
+
+std::ostream& operator<<(std::ostream& out, const Limit& l) {
+  return out << l.name;
+}
+
+const Limit kLimits[] = {
+    // K*K*4 bytes have to fit a fifth of NRAM: 137 is the documented limit of the reference device.
+    {"CarafeBackwardKernel", "carafe_backward n=1 h=1 w=1 c=4 k=137 g=1 s=1", MLUOP_DTYPE_FLOAT, 327680, 393216},
+    // A block of one pixel: K*K*64 + round_up(s*s*K*K*4, 64) + s*s*128 + 128 bytes.
+    {"CarafeForwardBlock", "carafe_forward n=1 h=1 w=1 c=4 k=45 g=1 s=5", MLUOP_DTYPE_FLOAT, 327680, 393216},
+    // 16 pixels of a row of x and y, and once more y to be transposed.
+    {"PsamaskCollect", "psamask_forward n=1 h=20 w=24 hm=23 wm=23 type=0", MLUOP_DTYPE_FLOAT, 65408, 65536},
+    {"PsamaskDistribute", "psamask_forward n=1 h=20 w=24 hm=23 wm=23 type=1", MLUOP_DTYPE_FLOAT, 65536, 98304},
+    // Every block one alignment unit.
+    {"ThreeInterpolateBackward", "three_interpolate_backward b=1 c=3 m=5 n=7", MLUOP_DTYPE_FLOAT, 18304, 18432},
+    // Thirteen rows of 128 bytes, and one to add up in.
+    {"DeformRoiPoolBackward", "deform_roi_pool_backward b=1 h=4 w=4 c=40 r=1 ph=2 pw=2 ratio=2 offset=1",
+     MLUOP_DTYPE_FLOAT, 1536, 1792},
+    // Ten rows of 128 channels, and a box.
+    {"BorderAlignForward", "border_align_forward n=1 h=3 w=3 c=130 k=2 p=2", MLUOP_DTYPE_FLOAT, 5120, 5248},
+};
+
+class LimitTest : public ::testing::TestWithParam<Limit> {};
+
+Report run_with(const Limit& limit, int nram_bytes) {
+  Problem problem = make_problem(Case::parse(limit.text), limit.dtype);
+  const Tolerance tolerance = tolerance_of("mlu_emu", limit.dtype);
+  const Handle device("mlu_emu", 1, {"nram_bytes=" + std::to_string(nram_bytes)});
+  return run_and_check(problem, device, "mlu_emu", problem.expect(tolerance.coordinates), tolerance);
+}
+
+TEST_P(LimitTest, IsWhereTheDocumentsPutIt) {
+  const Limit& limit = GetParam();
+  const Report refused = run_with(limit, limit.too_small), taken = run_with(limit, limit.enough);
+  EXPECT_EQ(refused.outcome, Outcome::kDeclined) << refused.text;
+  EXPECT_NE(refused.text, "");
+  EXPECT_EQ(taken.outcome, Outcome::kRan) << taken.text;
+}
+
+std::string name_of(const ::testing::TestParamInfo<Limit>& limit) {
+  return limit.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LimitTest, ::testing::ValuesIn(kLimits), name_of);
+
+}  // namespace
+}  // namespace mluops::test
