@@ -11,7 +11,6 @@ import torch
 
 import mluops.torch as mt
 from mluops import _calls
-from mluops._context import torch_door
 from mluops.torch._kernels import _context, _nhwc_ref, _ref
 
 
@@ -20,7 +19,7 @@ def nhwc(*shape):
 
 
 class Call:
-    """A call of the C API on prepared arguments; outputs, given as tensors like them, come last in all of them."""
+    """A call of the C API on prepared arguments. Outputs, given as tensors like them, come last in every call."""
 
     def __init__(self, function, arguments, inputs, outputs):
         self.function, self.arguments, self.inputs = function, arguments, inputs
@@ -85,23 +84,35 @@ def border_align(h, w, c4):
 
 
 CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(50, 76, 256),
-         lambda: psa_mask(30, 59), lambda: three_interpolate(256, 1024, 256), lambda: three_interpolate(128, 4096, 1024),
+         lambda: psa_mask(30, 59), lambda: psa_mask(60, 119),
+         lambda: three_interpolate(256, 1024, 256), lambda: three_interpolate(128, 4096, 1024),
          lambda: deform_roi_pool(50, 76, 256, 11, 0.0625), lambda: deform_roi_pool(100, 152, 256, 200, 0.125),
          lambda: border_align(25, 38, 1024)]
 
 
-def alternate(functions, seconds):
-    """Medians of several functions in microseconds, called in turn so that drift hits all alike."""
-    for function in functions:
-        function()
-        function()
+def medians(functions, seconds, burst=12, warm=2):
+    """Medians of several functions in microseconds. They take turns in bursts, so that drift hits all alike; the first
+    calls of a burst, which find the other function's data in the caches, do not count."""
     times, end = [[] for _ in functions], time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[0]) < 5:
+    while time.perf_counter() < end or len(times[0]) < 3 * (burst - warm):
         for function, own in zip(functions, times):
-            start = time.perf_counter()
-            function()
-            own.append(time.perf_counter() - start)
+            for call in range(burst):
+                start = time.perf_counter()
+                function()
+                if call >= warm:
+                    own.append(time.perf_counter() - start)
     return [sorted(own)[len(own) // 2] * 1e6 for own in times]
+
+
+def one_after_another(theirs, ours, seconds):
+    """Median of ours, in microseconds, when theirs runs before every call."""
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        theirs()
+        start = time.perf_counter()
+        ours()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2] * 1e6
 
 
 def against_c(seconds):
@@ -110,20 +121,19 @@ def against_c(seconds):
     for make in CASES:
         name, through_torch, leaves, forward, backward = make()
         with torch.no_grad():
-            ahead = alternate([forward.into_the_same_memory, forward.into_fresh_memory, through_torch], seconds)
+            ahead = medians([forward.into_the_same_memory, forward.into_fresh_memory, through_torch], seconds)
         for leaf in leaves:
             leaf.requires_grad_()
         output = through_torch()
         grad = torch.rand_like(output)
-        back = alternate([backward.into_the_same_memory, backward.into_fresh_memory,
-                          lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
+        back = medians([backward.into_the_same_memory, backward.into_fresh_memory,
+                        lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
         columns = [f"{c:10.1f}{f:10.1f}{t:10.1f}{t / f - 1:+10.1%}" for c, f, t in (ahead, back)]
         print(f"{name:44s}" + "".join(columns), flush=True)
 
 
 def interleaved(seconds):
-    torch_door.context()
-    x, m = nhwc(1, 64, 24, 24), nhwc(1, 25, 48, 48)
+    x, m = nhwc(2, 256, 25, 38), nhwc(2, 25, 50, 76)
     square, rows = torch.rand(160, 160), torch.rand(64, 1024)
     convolution, image = torch.nn.Conv2d(16, 16, 3, padding=1), torch.rand(1, 16, 24, 24)
 
@@ -135,8 +145,8 @@ def interleaved(seconds):
         for name, theirs in (("matrix product", lambda: square @ square),
                              ("element-wise", lambda: torch.relu_(rows * 2)),
                              ("convolution", lambda: convolution(image))):
-            alone, = alternate([ours], seconds)
-            _, between = alternate([theirs, ours], seconds)
+            alone, = medians([ours], seconds)
+            between = one_after_another(theirs, ours, seconds)
             print(f"{name:44s} {alone:9.1f} {between:9.1f} {between / alone - 1:+7.1%}", flush=True)
 
 

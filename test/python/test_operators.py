@@ -235,3 +235,10 @@ def test_no_warnings():
         for case in CASES:
             tensors = case.inputs(torch.float32, requires_grad=True)
             case.run(tensors).sum().backward()
+
+
+def test_large_results():
+    """Results large enough for huge pages are complete."""
+    x = torch.ones(1, 1, 64, 64)
+    y = mt.carafe(x, torch.ones(1, 1, 4096, 4096), 1, 1, 64)
+    assert y.shape == (1, 1, 4096, 4096) and y.sum().item() == 4096 * 4096

@@ -180,8 +180,8 @@ def psa_mask(x: Array, psa_type: PsaType, mask_size: Size, *,
     dense = _input(x, "x", 4)
     n, h, w, _ = dense.shape
     y = _zeroed_if_empty(dense, _output(out, "out", (n, h, w, h * w), dense.dtype))
-    _calls.psa_mask_forward(numpy_door.context(), psa_type_number(psa_type), *map(index, pair(mask_size)),
-                            _tensor(dense, "x"), _tensor(y))
+    hm, wm = map(index, pair(mask_size))
+    _calls.psa_mask_forward(numpy_door.context(), psa_type_number(psa_type), hm, wm, _tensor(dense, "x"), _tensor(y))
     return y
 
 

@@ -14,6 +14,7 @@ from .. import _calls
 from .._context import (ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, BFLOAT16, DOUBLE, FLOAT, HALF, INT32, Context,
                         torch_door)
 from .._context import Tensor as Ref
+from ._memory import empty_channels_last, prefer_huge_pages
 
 _NHWC = torch.channels_last
 
@@ -54,7 +55,11 @@ def _nhwc(tensor: Tensor) -> Tensor:
 
 def _new(like: Tensor, shape: Tuple[int, ...], dtype: Optional[torch.dtype] = None) -> Tensor:
     """A channels_last tensor, not filled."""
-    return torch.empty(shape, dtype=dtype or like.dtype, device=like.device, memory_format=_NHWC)
+    return prefer_huge_pages(empty_channels_last(like, shape, dtype))
+
+
+def _new_dense(like: Tensor, shape: Tuple[int, ...]) -> Tensor:
+    return prefer_huge_pages(like.new_empty(shape))
 
 
 def _any_empty(*tensors: Optional[Tensor]) -> bool:
@@ -132,7 +137,7 @@ def deform_roi_pool_backward(grad: Tensor, input: Tensor, rois: Tensor, offset: 
 
 
 def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tensor:
-    output = features.new_empty((features.shape[0], features.shape[1], indices.shape[1]))
+    output = _new_dense(features, (features.shape[0], features.shape[1], indices.shape[1]))
     if _any_empty(features, indices):
         return output.zero_()
     f, i, w = features.contiguous(), indices.contiguous(), weight.contiguous()
@@ -141,7 +146,7 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
 
 
 def three_interpolate_backward(grad: Tensor, indices: Tensor, weight: Tensor, points: int) -> Tensor:
-    grad_features = grad.new_empty((grad.shape[0], grad.shape[1], points))
+    grad_features = _new_dense(grad, (grad.shape[0], grad.shape[1], points))
     if _any_empty(grad, grad_features):
         return grad_features.zero_()
     g, i, w = grad.contiguous(), indices.contiguous(), weight.contiguous()
