@@ -30,6 +30,17 @@ constexpr std::int64_t kPackedBytes = 256;
 /// Cost in nanoseconds: of placing a point, and of one channel of one point.
 constexpr double kPointNs = 4, kForwardNs = 0.15, kBackwardNs = 0.2;
 
+/// Channels of a block of sums: one cache line. Neighbouring pixels are then neighbouring lines. With all channels of a
+/// pixel together they would be kilobytes apart, and a load would wait for the store to a pixel 4 KB away.
+template <class A>
+constexpr std::int64_t kBlock = 64 / sizeof(A);
+
+/// Where channel c of a pixel is in the sums of a line.
+template <class A>
+std::int64_t place_of(std::int64_t length, std::int64_t pixel, std::int64_t c) {
+  return (c / kBlock<A> * length + pixel) * kBlock<A> + c % kBlock<A>;
+}
+
 /// The lines of all images and borders, each image and border having room for as many as the longer side.
 struct Lines {
   std::int64_t each;
@@ -87,7 +98,8 @@ struct BackwardArrays {
   static std::int64_t most(const Shape& s) { return TouchedPixels<A>::most(s.pool_size); }
   /// Whole vectors, for look-ups.
   static std::int64_t row_size(const Shape& s) { return round_up(s.pool_size + 1, 16); }
-  static std::int64_t line_size(const Shape& s) { return Lines(s).each * s.c; }
+  /// In blocks of a cache line of channels: [blocks, length, kBlock].
+  static std::int64_t line_size(const Shape& s) { return Lines(s).each * round_up(s.c, kBlock<A>); }
 };
 
 }  // namespace mluops::cpu::border_align
@@ -295,7 +307,7 @@ HWY_INLINE hn::Vec<D> weight_of(D d, hn::Vec<IndexTag<D>> index, const TouchedPi
 
 /// sums[pixel of the line, channel] += line_weight * weight * grad_output, at the points argmax names.
 template <class T>
-void add_border(const Shape& s, const TouchedPixels<Acc<T>>& touched, Acc<T> line_weight,
+void add_border(const Shape& s, std::int64_t length, const TouchedPixels<Acc<T>>& touched, Acc<T> line_weight,
                 const T* HWY_RESTRICT grad_output, const std::int32_t* HWY_RESTRICT argmax, Acc<T>* HWY_RESTRICT sums) {
   using A = Acc<T>;
   const std::int64_t points = s.pool_size + 1;
@@ -308,12 +320,13 @@ void add_border(const Shape& s, const TouchedPixels<Acc<T>>& touched, Acc<T> lin
     const auto index = hn::IfThenElseZero(valid, given);
     const auto own = hn::IfThenElseZero(hn::RebindMask(d, valid), load(d, grad_output + c));
     const auto g = hn::Mul(own, hn::Set(d, line_weight));
+    A* const block = sums + border_align::place_of<A>(length, 0, c);
     for (std::int64_t i = 0; i < touched.size(); ++i) {
       const auto weight = weight_of(d, index, touched, i, points);
       // Cleared, not multiplied by 0: an infinite gradient reaches only the pixels of its own point. (A masked store
       // would do as well, but is slow on some processors.)
       const auto chosen = hn::IfThenElseZero(hn::Ge(weight, hn::Zero(d)), g);
-      A* const sum = sums + touched[i].position * s.c + c;
+      A* const sum = block + touched[i].position * border_align::kBlock<A>;
       hn::StoreU(hn::MulAdd(weight, chosen, hn::LoadU(d, sum)), d, sum);
     }
   });
@@ -321,18 +334,23 @@ void add_border(const Shape& s, const TouchedPixels<Acc<T>>& touched, Acc<T> lin
 
 /// A line of one border's channels into grad_input; nothing but zeros where there are no sums.
 template <class T>
-void write_line(const Shape& s, const BorderAxes& axes, const Acc<T>* sums, bool streams, T* line) {
+void write_line(const Shape& s, const BorderAxes& axes, const Acc<T>* sums, bool past_caches, T* line) {
+  using A = Acc<T>;
+  const std::int64_t bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t i = 0; i < axes.length; ++i) {
     T* const out = line + i * axes.pixel_pitch;
-    const std::int64_t bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-    if (sums == nullptr && streams) {
+    if (sums == nullptr && past_caches) {
       stream_zero(out, bytes);
     } else if (sums == nullptr) {
       std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(bytes));
-    } else if (streams) {
-      stream_row(sums + i * s.c, out, s.c);
     } else {
-      store_row(sums + i * s.c, out, s.c);
+      for_lanes<A>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
+        const auto sum = hn::LoadU(d, sums + border_align::place_of<A>(axes.length, i, c));
+        if constexpr (std::is_same_v<decltype(d), hn::ScalableTag<A>>) {
+          if (past_caches) return stream(sum, d, out + c);
+        }
+        store(sum, d, out + c);
+      });
     }
   }
 }
@@ -360,7 +378,7 @@ bool sort_by_lines(Context& context, const mluopsCall& call, const mluopsBorderA
 /// One line of one border of one image: all that its borders add to it, then its pixels of grad_input.
 template <class T>
 void backward_line(const mluopsBorderAlignBackwardProblem& p, std::int64_t index, std::span<const std::int64_t> rows,
-                   bool streams, const BackwardArrays<Acc<T>>& arrays, int slot) {
+                   bool past_caches, const BackwardArrays<Acc<T>>& arrays, int slot) {
   using A = Acc<T>;
   using Sizes = BackwardArrays<A>;
   const Shape& s = p.shape;
@@ -369,7 +387,7 @@ void backward_line(const mluopsBorderAlignBackwardProblem& p, std::int64_t index
   const BorderAxes axes(s, which % 2 == 0);
   if (line >= axes.lines) return;
   A* const sums = arrays.sums + slot * Sizes::line_size(s);
-  std::fill_n(sums, rows.empty() ? 0 : axes.length * s.c, A{0});
+  std::fill_n(sums, rows.empty() ? 0 : axes.length * round_up(s.c, border_align::kBlock<A>), A{0});
   for (const std::int64_t row : rows) {
     const auto border = read_border<T>(s, p.boxes, row);
     AxisSample<A> across;
@@ -377,11 +395,11 @@ void backward_line(const mluopsBorderAlignBackwardProblem& p, std::int64_t index
     const TouchedPixels<A> touched(border, axes.length, s.pool_size, Sizes::row_size(s),
                                    arrays.pixels + slot * Sizes::most(s),
                                    arrays.weights + slot * Sizes::most(s) * Sizes::row_size(s));
-    add_border(s, touched, across.low == line ? across.low_weight : across.high_weight,
+    add_border(s, axes.length, touched, across.low == line ? across.low_weight : across.high_weight,
                static_cast<const T*>(p.grad_output) + row * s.c, p.argmax + row * s.c, sums);
   }
   T* const image = static_cast<T*>(p.grad_input) + which / 4 * s.h * s.w * 4 * s.c;
-  write_line(s, axes, rows.empty() ? nullptr : sums, streams, image + which % 4 * s.c + line * axes.line_pitch);
+  write_line(s, axes, rows.empty() ? nullptr : sums, past_caches, image + which % 4 * s.c + line * axes.line_pitch);
 }
 
 template <class T>
@@ -390,10 +408,11 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   auto arrays = carve<BackwardArrays<Acc<T>>>(context.scratch, call, s);
   if (!arrays) return no_memory(call);
   if (!sort_by_lines<T>(context, call, p, arrays->lines)) return no_memory(call);
-  const bool streams = s.n * s.h * s.w * 4 * s.c * static_cast<std::int64_t>(sizeof(T)) >= border_align::kStreamBytes;
+  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
+  const bool past_caches = streams(p.grad_input, s.n * s.h * s.w * 4 * row_bytes, row_bytes);
   Loop(context, call, arrays->lines.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     for (std::int64_t line = begin; line < end; ++line) {
-      backward_line<T>(p, line, arrays->lines[line], streams, *arrays, slot);
+      backward_line<T>(p, line, arrays->lines[line], past_caches, *arrays, slot);
     }
     stream_fence();
   });

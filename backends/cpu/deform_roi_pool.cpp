@@ -162,7 +162,7 @@ constexpr int kWide = 8;
 // ---- forward ---------------------------------------------------------------------------------
 
 /// out[channel] = inverse_count * sum of weight * pixel; image is the first pixel of the RoI's.
-template <class T>
+template <bool kStream, class T>
 void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, const T* HWY_RESTRICT image,
               T* HWY_RESTRICT out) {
   using A = Acc<T>;
@@ -181,7 +181,14 @@ void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count,
       }
     }
     HWY_UNROLL(8)
-    for (int v = 0; v < count; ++v) store(hn::Mul(sum[v], hn::Set(d, inverse_count)), d, out + c + v * lanes);
+    for (int v = 0; v < count; ++v) {
+      const auto mean = hn::Mul(sum[v], hn::Set(d, inverse_count));
+      if constexpr (kStream && std::is_same_v<decltype(d), hn::ScalableTag<A>>) {
+        stream(mean, d, out + c + v * lanes);
+      } else {
+        store(mean, d, out + c + v * lanes);
+      }
+    }
   });
 }
 
@@ -225,11 +232,13 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   const Bins<T> bins{s, static_cast<const T*>(p.offset), arrays->rois};
   const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
 
+  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
+  const auto put = streams(p.output, items * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
   const auto pool = [&](std::int64_t bin, int slot) HWY_ATTR {
     const Roi<A>& roi = bins.roi(bin);
     const BinTaps<A> taps(bins, bin, arrays->taps + slot * Arrays<A>::taps_per_thread(s));
-    pool_bin(s, taps, roi.inverse_count(), static_cast<const T*>(p.input) + roi.batch * image,
-             static_cast<T*>(p.output) + bin * s.c);
+    put(s, taps, roi.inverse_count(), static_cast<const T*>(p.input) + roi.batch * image,
+        static_cast<T*>(p.output) + bin * s.c);
   };
   std::span<const std::int64_t> order;
   if (sorted) {
@@ -241,6 +250,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   loop_over(context, call, s, items, arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         for (std::int64_t i = begin; i < end; ++i) pool(nth(i), slot);
+        stream_fence();
       });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -400,12 +410,12 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
 
   // Bins that touch no tile have no gradient.
   if (p.offset != nullptr) std::memset(p.grad_offset, 0, static_cast<std::size_t>(s.rois * 2 * plane) * sizeof(T));
-  const bool streams = s.batch * s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > deform_roi_pool::kStreamBytes;
+  const bool large = s.batch * s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > deform_roi_pool::kStreamBytes;
   const Buckets& tiles = arrays->tiles;
   Loop(context, call, tiles.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     for (std::int64_t tile = begin; tile < end; ++tile) {
-      backward_tile(p, bins, Area(t, s, tile), tiles[tile], streams,
-                    arrays->taps + slot * Arrays<A>::taps_per_thread(s), arrays->sums + slot * t.h * t.w * s.c);
+      backward_tile(p, bins, Area(t, s, tile), tiles[tile], large, arrays->taps + slot * Arrays<A>::taps_per_thread(s),
+                    arrays->sums + slot * t.h * t.w * s.c);
     }
     stream_fence();
   });
