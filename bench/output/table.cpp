@@ -10,11 +10,14 @@ namespace bench {
 namespace {
 
 std::vector<std::string> figures(const Row& row, const Machine& machine) {
-  if (!row.measured()) return {"-", "-", "-", "-", "-"};
+  if (!row.measured()) return {"-", "-", "-", "-", "-", "-"};
   const Roof& roof = machine.at(row.threads);
   const double s = row.median();
-  return {format("%.3f", s * 1e3), format("%.2f", row.bytes() / s * 1e-9),
-          row.flops > 0 ? format("%.2f", row.flops / s * 1e-9) : "-", format("%.1f", row.share(roof) * 100),
+  return {format("%.3f", s * 1e3),
+          format("%.3f", row.least() * 1e3),
+          format("%.2f", row.bytes() / s * 1e-9),
+          row.flops > 0 ? format("%.2f", row.flops / s * 1e-9) : "-",
+          format("%.1f", row.share(roof) * 100),
           roof.limit(row.read_bytes, row.write_bytes, row.flops)};
 }
 
@@ -60,9 +63,9 @@ Grid machine_grid(const Machine& machine) {
 
 Grid result_grid(const std::vector<Row>& rows, const Machine& machine) {
   Grid grid{"",
-            {"operator", "case", "dtype", "backend", "thr", "ms", "GB/s", "GFLOP/s", "% bound", "by", "diff1", "diff2",
-             "diff3", "verdict"},
-            "llllrrrrrlrrrl",
+            {"operator", "case", "dtype", "backend", "thr", "ms", "least", "GB/s", "GFLOP/s", "% bound", "by", "diff1",
+             "diff2", "diff3", "verdict"},
+            "llllrrrrrrlrrrl",
             {},
             ""};
   for (const Row& row : rows) {

@@ -60,7 +60,8 @@ bool write_report(const Options& given) {
   Grid all = result_grid(rows, machine);
   all.title = "Every case";
   text += all.markdown() + "\n" + totals_text(totals) + "\n" + speedup_grid(rows).markdown() + "\n";
-  write_file(options.report, text + sweep.markdown() + "\n" + scatter.markdown());
+  for (const Grid* study : {&sweep, &scatter}) text += study->rows.empty() ? "" : study->markdown() + "\n";
+  write_file(options.report, text);
   return totals.good();
 }
 
