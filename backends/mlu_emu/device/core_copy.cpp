@@ -131,7 +131,7 @@ void Core::transfer(const Copy& c) {
     for_each_range(side, [&](const char* p, std::int64_t n) { claim(c.word, index, w.offset(p), n, touch); });
   };
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
-  if (launch_->threads) lock.lock();
+  if (launch_->threads && c.engine() == Engine::kIo) lock.lock();
   if (c.from == Space::kGdram) claim_side(from_side(c), Touch::kRead);
   if (c.to == Space::kGdram) claim_side(to_side(c), Touch::kWrite);
   if (to_side(c).dense() && from_side(c).dense()) {
