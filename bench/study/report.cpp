@@ -23,7 +23,7 @@ Grid summary_grid(const std::vector<Row>& rows, const Machine& machine, int thre
   }
   for (auto& [key, values] : shares) {
     std::sort(values.begin(), values.end());
-    const auto above = [&](double limit) {
+    const auto above = [&values = values](double limit) {
       return std::to_string(values.end() - std::lower_bound(values.begin(), values.end(), limit));
     };
     grid.add({key.first, key.second, std::to_string(values.size()), format("%.0f", values.front()),
