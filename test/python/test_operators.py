@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from cases import CASES, TOLERANCE  # noqa: E402
+from mluops._context import torch_door  # noqa: E402
 
 DTYPES = [torch.float32, torch.float16, torch.float64, torch.bfloat16]
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -193,7 +194,7 @@ def test_border_grad_offset_is_the_documented_one():
 
 @pytest.mark.parametrize("name", ["carafe", "deform_roi_pool offset", "three_interpolate", "border_align"])
 def test_deterministic_flag_selects_the_strategy(name):
-    from mluops._context import ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, torch_door
+    from mluops._context import ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED
     case = next(c for c in CASES if c.name == name)
 
     def gradients():
@@ -242,3 +243,24 @@ def test_large_results():
     x = torch.ones(1, 1, 64, 64)
     y = mt.carafe(x, torch.ones(1, 1, 4096, 4096), 1, 1, 64)
     assert y.shape == (1, 1, 4096, 4096) and y.sum().item() == 4096 * 4096
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@every_case
+def test_on_the_emulated_device(case, dtype):
+    """The same door leads to the emulator."""
+    if case.name.startswith("psa_mask") and dtype != torch.float32:
+        with pytest.raises(mluops.NotSupportedError):  # the device's psamask is float only
+            mluops.set_backend("mlu_emu")
+            case.run(case.inputs(dtype))
+        return
+    mluops.set_backend("mlu_emu")
+    tensors = case.inputs(dtype, requires_grad=True)
+    output = case.run(tensors)
+    assert torch_door.context().last_run_backend() == "mlu_emu"
+    wanted, wide = case.expected(tensors)
+    assert_near(output, wanted.detach(), dtype, factor=4)
+    output.sum().backward()
+    wanted.sum().backward()
+    for i in case.leaves:
+        assert_near(tensors[i].grad, wide[i].grad, dtype, factor=8)
