@@ -59,9 +59,10 @@ class Blocks {
     const std::int64_t widest = std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(s.w, 16), s.w);
     strips_ = (s.w + widest - 1) / widest;
     columns_ = (s.w + strips_ - 1) / strips_;
-    const std::int64_t wanted = s.n * s.h * strips_ / (std::int64_t{8} * threads);
-    rows_ = std::min(s.h, std::clamp(wanted, least_rows, most_rows));
-    bands_ = (s.h + rows_ - 1) / rows_;
+    const std::int64_t wanted = s.n * s.h * strips_ / (std::int64_t{2} * threads);
+    const std::int64_t tallest = std::min(s.h, std::clamp(wanted, least_rows, most_rows));
+    bands_ = (s.h + tallest - 1) / tallest;
+    rows_ = (s.h + bands_ - 1) / bands_;
   }
 
   std::int64_t count() const { return shape_.n * bands_ * strips_; }
@@ -71,7 +72,7 @@ class Blocks {
   Block at(std::int64_t item) const {
     const std::int64_t band = item / strips_ % bands_, strip = item % strips_;
     return {item / (strips_ * bands_),
-            {band * rows_, std::min(shape_.h, (band + 1) * rows_)},
+            {std::min(shape_.h, band * rows_), std::min(shape_.h, (band + 1) * rows_)},
             {std::min(shape_.w, strip * columns_), std::min(shape_.w, (strip + 1) * columns_)}};
   }
 

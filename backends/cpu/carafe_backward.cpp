@@ -265,9 +265,8 @@ class Spreader {
       at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_);
       at.gradient[i] = grad_output_ + carafe::out_pixel(s_, n, row, column, sub + i) * s_.c + g * per_group;
     }
-    for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      spread<kAtomic, S, decltype(vectors)::value>(d, at, c);
-    });
+    for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c)
+                                                  HWY_ATTR { spread<kAtomic, S, decltype(vectors)::value>(d, at, c); });
   }
 
   const Shape& s_;
@@ -285,7 +284,7 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         spreader_(p, carver),
-        ring_row_(block_columns * s_.c),
+        ring_row_(ring_stride<A>(s_, block_columns)),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
         targets_(carver.take<A*>(s_.kernel)) {}
 

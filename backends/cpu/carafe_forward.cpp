@@ -147,7 +147,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const Shape& s = p.shape;
-  const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 16);
+  const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32);
   const bool past_caches = streams(p.output, s.n * s.ho * s.wo * s.c * kSize, s.c / s.group * kSize);
   const std::int64_t slot_bytes = Forward<T>(p, blocks.columns(), past_caches, Carver()).scratch_bytes();
   const double work = static_cast<double>(blocks.pixels() * carafe::subs(s) * carafe::taps(s) * s.c);

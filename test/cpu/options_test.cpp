@@ -1,0 +1,99 @@
+// Settings of a cpu context: environment, options, queries, and which instruction-set level runs.
+#include <hwy/highway.h>
+
+#include <cstdlib>
+
+#include "backends/cpu/context.h"
+#include "test/cpu/support.h"
+
+namespace mluops::cpu::test {
+namespace {
+
+/// Sets an environment variable for one scope.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(CpuOptions, EnvironmentIsReadWhenAContextIsMade) {
+  const Environment isa("MLUOP_CPU_ISA", "SSE4"), threading("MLUOP_CPU_THREADING", "tbb"),
+      scatter("MLUOP_CPU_SCATTER", "atomic");
+  const Backend backend;
+  EXPECT_EQ(backend.query("isa"), "SSE4");
+  EXPECT_EQ(backend.query("threading"), "tbb");
+  EXPECT_EQ(backend.query("scatter"), "atomic");
+}
+
+TEST(CpuOptions, UnknownEnvironmentValuesMakeCreateFailWithAText) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"MLUOP_CPU_ISA", "neon"}, {"MLUOP_CPU_THREADING", "cilk"}, {"MLUOP_CPU_SCATTER", "gather"}};
+  for (const auto& [name, value] : wrong) {
+    const Environment variable(name, value);
+    void* context = nullptr;
+    last_error.clear();
+    EXPECT_EQ(mluops_backend_cpu.create(note_error, &context), MLUOP_STATUS_NOT_INITIALIZED) << name;
+    EXPECT_EQ(context, nullptr);
+    EXPECT_NE(last_error.find(name), std::string::npos) << last_error;
+    EXPECT_NE(last_error.find(value), std::string::npos) << last_error;
+  }
+}
+
+TEST(CpuOptions, UnknownKeysAndValuesAreBadParamAndChangeNothing) {
+  Backend backend;
+  backend.option("scatter", "owner");
+  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "scatter", "both"), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "colour", "owner"), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(backend.query("scatter"), "owner");
+  EXPECT_EQ(mluops_backend_cpu.query(backend.context(), "colour", nullptr, 0), -1);
+}
+
+TEST(CpuOptions, QueryAnswersLikeSnprintf) {
+  Backend backend;
+  backend.option("threading", "openmp");
+  char text[4] = "xyz";
+  EXPECT_EQ(mluops_backend_cpu.query(backend.context(), "threading", text, sizeof text), 6);
+  EXPECT_STREQ(text, "ope");
+}
+
+TEST(CpuOptions, EachIsaLevelOfThisMachineCanBeForced) {
+  struct Level {
+    const char* key;
+    const char* name;
+    std::int64_t target;
+  };
+  const Level levels[] = {{"sse4", "SSE4", HWY_SSE4}, {"avx2", "AVX2", HWY_AVX2}, {"avx3", "AVX3", HWY_AVX3}};
+  const std::int64_t here = hwy::SupportedTargets();
+  std::string best = "SSE2";
+  Backend backend;
+  backend.option("isa", "sse2");
+  EXPECT_EQ(backend.query("isa"), "SSE2");
+  for (const Level& level : levels) {
+    if ((here & level.target) != 0) best = level.name;
+    backend.option("isa", level.key);
+    EXPECT_EQ(backend.query("isa"), best) << "capped at " << level.key;
+  }
+  backend.option("isa", "auto");
+  EXPECT_EQ(backend.query("isa"), best);
+}
+
+TEST(CpuOptions, LevelsRunDifferentCode) {
+  Backend backend;
+  std::vector<std::size_t> rows;
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+    backend.option("isa", isa);
+    rows.push_back(static_cast<Context*>(backend.context())->isa.index);
+  }
+  EXPECT_TRUE(std::is_sorted(rows.rbegin(), rows.rend()));  // better targets stand earlier in the tables
+  if ((hwy::SupportedTargets() & HWY_AVX3) != 0) {
+    EXPECT_EQ(std::adjacent_find(rows.begin(), rows.end()), rows.end());
+  }
+}
+
+}  // namespace
+}  // namespace mluops::cpu::test
