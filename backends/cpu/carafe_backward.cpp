@@ -284,7 +284,7 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         spreader_(p, carver),
-        ring_row_(ring_stride<A>(s_, block_columns)),
+        ring_row_(block_columns * s_.c),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
         targets_(carver.take<A*>(s_.kernel)) {}
 

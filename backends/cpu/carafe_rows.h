@@ -1,4 +1,4 @@
-// What a CARAFE task keeps in its slot: the input rows under its windows, the masks of one window.
+// The input rows under a window, as sums: the tensor itself for float and double, a ring of widened rows otherwise.
 #if defined(MLUOPS_CPU_CARAFE_ROWS_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_CARAFE_ROWS_H_
@@ -14,18 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Elements from one row of a ring to the next: such that the pixels under one window, K rows of K pixels, fall evenly
-/// on the sets of the first-level cache whatever the width of the map.
-template <class A>
-std::int64_t ring_stride(const carafe::Shape& s, std::int64_t columns) {
-  constexpr auto kWay = static_cast<std::int64_t>(4096 / sizeof(A));
-  const std::int64_t row = columns * s.c, wanted = s.kernel * s.c % kWay;
-  return row + (wanted - row % kWay + kWay) % kWay;
-}
-
-/// The input rows under a window, widened into a ring of K rows. Before row i of a block is worked on, advance(i) makes
-/// rows i - radius .. i + radius ready. The copy costs one part in K*K*s*s of the arithmetic and pays for itself by
-/// alignment and by what ring_stride does.
+/// Lets a block walk down its rows. Before row i is worked on, advance(i) makes rows i - radius .. i + radius ready.
 template <class T>
 class WindowRows {
  public:
@@ -36,24 +25,23 @@ class WindowRows {
       : s_(s),
         input_(input),
         rows_(carver.take<const A*>(s.kernel)),
-        ring_row_(ring_stride<A>(s, columns + 2 * carafe::radius(s))),
-        ring_(carver.take<A>(s.kernel * ring_row_)) {}
+        ring_row_((columns + 2 * carafe::radius(s)) * s.c),
+        ring_(kAddsInPlace<T> ? nullptr : carver.take<A>(s.kernel * ring_row_)) {}
 
   void begin(const carafe::Block& block) {
     n_ = block.n;
     const std::int64_t r = carafe::radius(s_);
-    columns_ = {std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
+    columns_ = kAddsInPlace<T> ? carafe::Range{0, s_.w}
+                               : carafe::Range{std::max<std::int64_t>(0, block.columns.begin - r),
+                                               std::min(s_.w, block.columns.end + r)};
     ready_ = std::max<std::int64_t>(0, block.rows.begin - r);
   }
 
   void advance(std::int64_t row) {
     const carafe::Range kh = carafe::taps_into(s_, row, {0, s_.h});
     const std::int64_t first = row - carafe::radius(s_);
-    for (; ready_ < first + kh.end; ++ready_) {
-      load_row(input_ + ((n_ * s_.h + ready_) * s_.w + columns_.begin) * s_.c, ring_row(ready_),
-               columns_.size() * s_.c);
-    }
-    for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = ring_row(first + k);
+    for (; ready_ < first + kh.end; ++ready_) widen(ready_);
+    for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = row_start(first + k);
   }
 
   /// rows()[kh] + offset(column) + kw * c is the pixel under tap (kh, kw) of the window at `column`.
@@ -61,7 +49,20 @@ class WindowRows {
   std::int64_t offset(std::int64_t column) const { return (column - carafe::radius(s_) - columns_.begin) * s_.c; }
 
  private:
-  A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
+  const A* row_start(std::int64_t row) const {
+    if constexpr (kAddsInPlace<T>) {
+      return input_ + (n_ * s_.h + row) * s_.w * s_.c;
+    } else {
+      return ring_ + row % s_.kernel * ring_row_;
+    }
+  }
+
+  void widen(std::int64_t row) {
+    if constexpr (!kAddsInPlace<T>) {
+      load_row(input_ + ((n_ * s_.h + row) * s_.w + columns_.begin) * s_.c, ring_ + row % s_.kernel * ring_row_,
+               columns_.size() * s_.c);
+    }
+  }
 
   const carafe::Shape& s_;
   const T* input_;
