@@ -3,6 +3,7 @@
 // widen it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -166,7 +167,8 @@ TEST_P(FuzzTest, HostileCallsAreHarmless) {
   Random random(t.op + std::to_string(setting("MLUOP_FUZZ_SEED", 1)));
   Handle handle(t.backend, 2);
   std::map<mluOpStatus_t, int> seen;
-  for (std::int64_t i = setting("MLUOP_FUZZ_ROUNDS", scaled(400)); i > 0 && !HasFatalFailure(); --i) {
+  const int rounds = std::max(scaled(400), 200);  // fewer may meet no legal call
+  for (std::int64_t i = setting("MLUOP_FUZZ_ROUNDS", rounds); i > 0 && !HasFatalFailure(); --i) {
     fuzz_once(t.op, handle, random, seen);
   }
   EXPECT_GT(seen[MLUOP_STATUS_SUCCESS], 0);
