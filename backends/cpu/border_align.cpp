@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/border_align.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/box_borders.h"
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/operators.h"
@@ -453,19 +454,12 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call, cons
     sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
   }
   if (sums == nullptr) return no_memory(call);
-  Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    stream_zero(sums + begin, (end - begin) * static_cast<std::int64_t>(sizeof(A)));
-    stream_fence();
-  });
+  clear_sums(context, call, sums, total);
   Loop(context, call, s.n * s.k * 4, 60.0 * static_cast<double>(s.c))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t row = begin; row < end; ++row) add_border_atomically<T>(p, row, sums);
       });
-  if constexpr (!kAddsInPlace<T>) {
-    Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-      store_row(sums + begin, static_cast<T*>(p.grad_input) + begin, end - begin);
-    });
-  }
+  store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -478,18 +472,14 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
 
 mluOpStatus_t run_border_align_forward(Context& context, const mluopsCall& call,
                                        const mluopsBorderAlignForwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = forward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
 }
 
 mluOpStatus_t run_border_align_backward(Context& context, const mluopsCall& call,
                                         const mluopsBorderAlignBackwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/carafe_backward.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/carafe_rows.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
@@ -420,19 +421,14 @@ mluOpStatus_t backward_atomic(Context& context, const mluopsCall& call, const ml
   const std::int64_t count = p.shape.n * p.shape.h * p.shape.w * p.shape.c;
   const std::int64_t shared = kAddsInPlace<T> ? 0 : round_up(count * static_cast<std::int64_t>(sizeof(A)), 64);
   A* gradient = static_cast<A*>(p.grad_input);
-  const Loop elements(context, call, count, 0.2);
   const mluOpStatus_t status = run_blocks(
       context, call, p.shape, blocks, shared,
       [&](Carver& carver) HWY_ATTR { return AtomicTask<T>(p, gradient, blocks.columns(), carver); },
       [&](std::byte* scratch) {
         if (!kAddsInPlace<T>) gradient = reinterpret_cast<A*>(scratch);
-        elements.run([&](std::int64_t begin, std::int64_t end, int) {
-          std::memset(gradient + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(A));
-        });
+        clear_sums(context, call, gradient, count);
       });
-  if (kAddsInPlace<T> || status != MLUOP_STATUS_SUCCESS) return status;
-  elements.run([&](std::int64_t begin, std::int64_t end, int)
-                   HWY_ATTR { store_row(gradient + begin, static_cast<T*>(p.grad_input) + begin, end - begin); });
+  if (status == MLUOP_STATUS_SUCCESS) store_sums(context, call, gradient, static_cast<T*>(p.grad_input), count);
   return status;
 }
 
@@ -446,10 +442,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
 }
 
 mluOpStatus_t run_carafe_backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace

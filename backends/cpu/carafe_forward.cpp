@@ -163,10 +163,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
 }
 
 mluOpStatus_t run_carafe_forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = forward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace

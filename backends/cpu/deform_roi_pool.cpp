@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
@@ -452,10 +453,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
   if constexpr (kAddsInPlace<T>) sums = static_cast<A*>(p.grad_input);
   read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins{s, static_cast<const T*>(p.offset), arrays->rois};
-  Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    stream_zero(sums + begin, (end - begin) * static_cast<std::int64_t>(sizeof(A)));
-    stream_fence();
-  });
+  clear_sums(context, call, sums, total);
   Loop(context, call, bins.count(), 100.0 * static_cast<double>(s.c))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         for (std::int64_t bin = begin; bin < end; ++bin) {
@@ -464,11 +462,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
           add_bin_atomically(bins, bin, taps, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
         }
       });
-  if constexpr (!kAddsInPlace<T>) {
-    Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-      store_row(sums + begin, static_cast<T*>(p.grad_input) + begin, end - begin);
-    });
-  }
+  store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -481,18 +475,14 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDef
 
 mluOpStatus_t run_deform_roi_pool_forward(Context& context, const mluopsCall& call,
                                           const mluopsDeformRoiPoolForwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = forward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
 }
 
 mluOpStatus_t run_deform_roi_pool_backward(Context& context, const mluopsCall& call,
                                            const mluopsDeformRoiPoolBackwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace

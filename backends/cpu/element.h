@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/cpu/context.h"
 #include "common/half.h"
 #include "mlu_op.h"
 
@@ -50,24 +51,20 @@ struct TypeTag {
   using type = T;
 };
 
-/// f(TypeTag<element type>); false, without calling f, for a dtype with no floating-point arithmetic here.
+/// f(TypeTag<element type>), which returns a status; NOT_SUPPORTED for a dtype with no floating-point arithmetic here.
 template <class F>
-bool with_element(mluOpDataType_t dtype, F&& f) {
+mluOpStatus_t with_element(const mluopsCall& call, mluOpDataType_t dtype, F&& f) {
   switch (dtype) {
     case MLUOP_DTYPE_HALF:
-      f(TypeTag<Half>{});
-      return true;
+      return f(TypeTag<Half>{});
     case MLUOP_DTYPE_FLOAT:
-      f(TypeTag<float>{});
-      return true;
+      return f(TypeTag<float>{});
     case MLUOP_DTYPE_BFLOAT16:
-      f(TypeTag<Bfloat16>{});
-      return true;
+      return f(TypeTag<Bfloat16>{});
     case MLUOP_DTYPE_DOUBLE:
-      f(TypeTag<double>{});
-      return true;
+      return f(TypeTag<double>{});
     default:
-      return false;
+      return dtype_not_supported(call);
   }
 }
 

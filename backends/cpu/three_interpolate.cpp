@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/three_interpolate.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -475,9 +476,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
     sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
   }
   if (sums == nullptr) return no_memory(call);
-  Loop(context, call, total, 0.1).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    std::fill(sums + begin, sums + end, A{0});
-  });
+  clear_sums(context, call, sums, total);
   const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.n, at_once) * s.c) * 20.0);
   loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     std::uint32_t rows[3 * at_once];
@@ -494,11 +493,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
       }
     }
   });
-  if constexpr (!kAddsInPlace<T>) {
-    Loop(context, call, total, 0.2).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-      store_row(sums + begin, static_cast<T*>(p.grad_features) + begin, end - begin);
-    });
-  }
+  store_sums(context, call, sums, static_cast<T*>(p.grad_features), total);
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -511,18 +506,14 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThr
 
 mluOpStatus_t run_three_interpolate_forward(Context& context, const mluopsCall& call,
                                             const mluopsThreeInterpolateForwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = forward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
 }
 
 mluOpStatus_t run_three_interpolate_backward(Context& context, const mluopsCall& call,
                                              const mluopsThreeInterpolateBackwardProblem& p) {
-  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
-  const bool known = with_element(
-      p.shape.dtype, [&](auto tag) HWY_ATTR { status = backward<typename decltype(tag)::type>(context, call, p); });
-  return known ? status : dtype_not_supported(call);
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace

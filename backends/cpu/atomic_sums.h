@@ -1,0 +1,41 @@
+// The array that atomic additions go to: cleared before, rounded into the gradient after. Include after
+// foreach_target.h, like simd.h.
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+#include "backends/cpu/simd.h"
+
+#if defined(MLUOPS_CPU_ATOMIC_SUMS_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_ATOMIC_SUMS_H_
+#else
+#define MLUOPS_CPU_ATOMIC_SUMS_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+
+constexpr double kStreamNs = 0.2;  ///< of one element, for the loops below
+
+/// sums[0, count) = 0.
+template <class A>
+void clear_sums(Context& context, const mluopsCall& call, A* sums, std::int64_t count) {
+  Loop(context, call, count, kStreamNs).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    stream_zero(sums + begin, (end - begin) * static_cast<std::int64_t>(sizeof(A)));
+    stream_fence();
+  });
+}
+
+/// gradient[0, count) = sums, rounded; nothing to do where the sums were made in place (kAddsInPlace).
+template <class T>
+void store_sums(Context& context, const mluopsCall& call, const Acc<T>* sums, T* gradient, std::int64_t count) {
+  if constexpr (!kAddsInPlace<T>) {
+    Loop(context, call, count, kStreamNs).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+      store_row(sums + begin, gradient + begin, end - begin);
+    });
+  }
+}
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
