@@ -7,6 +7,7 @@ Usage: carafe_ddp.py [--processes 2] [--steps 5]
 """
 
 import argparse
+import gc
 import os
 import socket
 
@@ -45,11 +46,7 @@ def largest_difference(net: DistributedDataParallel) -> float:
     return max(differences)
 
 
-def work(rank: int, processes: int, port: int, steps: int) -> None:
-    if "RANK" not in os.environ:
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // processes))
-    dist.init_process_group("gloo", rank=rank, world_size=processes)
+def train(rank: int, processes: int, steps: int) -> None:
     net = DistributedDataParallel(fresh_net())
     optimizer = torch.optim.Adam(net.parameters(), 2e-3)
     share = slice(rank * BATCH // processes, (rank + 1) * BATCH // processes)
@@ -67,6 +64,17 @@ def work(rank: int, processes: int, port: int, steps: int) -> None:
         dist.all_reduce(mean)
         if rank == 0:
             print(f"step {step}  loss {mean.item() / processes:.5f}", flush=True)
+
+
+def work(rank: int, processes: int, port: int, steps: int) -> None:
+    if "RANK" not in os.environ:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // processes))
+    dist.init_process_group("gloo", rank=rank, world_size=processes)
+    train(rank, processes, steps)
+    # The network refers to the process group and, in a cycle, to itself. Only a group nobody refers to ends its threads,
+    # and one that frees a tensor while the interpreter shuts down would abort the process.
+    gc.collect()
     dist.destroy_process_group()
 
 
