@@ -1,4 +1,4 @@
-// The ten operators of the cpu backend. Each file <op>.cpp defines its two.
+// The ten operators of the cpu backend. Each file <op>.cpp or <op>_<direction>.cpp defines those it is named after.
 #pragma once
 
 #include "backends/cpu/context.h"
