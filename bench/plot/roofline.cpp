@@ -150,7 +150,8 @@ void write_roofline(const std::string& path, const std::vector<Row>& rows, const
   if (!png) return;
   const std::string command = "rsvg-convert -o '" + path + "' '" + svg + "'";
   if (std::system(command.c_str()) != 0) {
-    throw std::runtime_error("rsvg-convert cannot make " + path + "; the plot is in " + svg);
+    throw std::runtime_error("the plot is in " + svg + "; rsvg-convert, which makes " + path +
+                             " of it, failed or is not installed (./run deps plot)");
   }
 }
 

@@ -142,7 +142,7 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --no-accuracy       times only
   --min-time S        seconds of calls per repetition (0.1)   --repetitions N  (3)
   --json FILE         the rows as JSON
-  --roofline FILE     plot of all rows under the measured roof, .svg (.png where rsvg-convert is installed)
+  --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
   --list              names of the cases
 studies, each instead of the table:
   --scaling           1, 2, 4 .. threads
