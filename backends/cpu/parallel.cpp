@@ -45,11 +45,11 @@ class ThreadShare {
   int granted_;
 };
 
-void run_on_threads(Threading threading, int tasks, Task task, void* arg) {
+void run_on_threads(Threading threading, int tasks, int team, Task task, void* arg) {
   if (tasks == 1) return task(arg, 0);
   if (forked_child.load(std::memory_order_relaxed)) return run_on_new_threads(tasks, task, arg);
   if (threading == Threading::kTbb) return run_on_tbb(tasks, task, arg);
-  run_on_openmp(tasks, task, arg);
+  run_on_openmp(tasks, team, task, arg);
 }
 
 }  // namespace
@@ -65,12 +65,13 @@ void watch_for_fork() {
 }
 
 Loop::Loop(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns)
-    : threading_(context.threading), executor_(call.executor), items_(items) {
+    : threading_(context.threading), threads_(call.threads), executor_(call.executor), items_(items) {
   plan(call, static_cast<double>(items) * item_ns);
 }
 
 Loop::Loop(const Context& context, const mluopsCall& call, std::span<const double> prefix_ns)
     : threading_(context.threading),
+      threads_(call.threads),
       executor_(call.executor),
       items_(static_cast<std::int64_t>(prefix_ns.size()) - 1),
       prefix_ns_(prefix_ns) {
@@ -120,7 +121,8 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
   };
   if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
   const ThreadShare share(slots_);
-  run_on_threads(threading_, share.granted(), claim_chunks, &run);
+  const int tasks = share.granted(), team = tasks == slots_ ? threads_ : tasks;
+  run_on_threads(threading_, tasks, team, claim_chunks, &run);
 }
 
 }  // namespace mluops::cpu

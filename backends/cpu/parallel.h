@@ -44,6 +44,7 @@ class Loop {
   void run_chunks(ChunkBody function, void* body) const;
 
   Threading threading_;
+  int threads_;  ///< those the call may use
   const mluOpExtExecutor_t* executor_;
   std::int64_t items_;
   std::span<const double> prefix_ns_;
@@ -54,9 +55,10 @@ class Loop {
 /// Makes sure loops in a forked child do not wait for threads that stayed in the parent. Idempotent.
 void watch_for_fork();
 
-/// task(arg, i) for each i in [0, tasks); returns when all are done. The runtimes behind Loop.
+/// task(arg, i) for each i in [0, tasks); returns when all are done. The runtimes behind Loop. `team`, at least tasks,
+/// is the size of team that this caller's loops should agree on: some runtimes change it at a high price.
 using Task = void (*)(void* arg, std::int64_t task);
-void run_on_openmp(int tasks, Task task, void* arg);
+void run_on_openmp(int tasks, int team, Task task, void* arg);
 void run_on_tbb(int tasks, Task task, void* arg);
 /// Threads started and joined for this one loop: slow to start, but needs nothing that fork() breaks.
 void run_on_new_threads(int tasks, Task task, void* arg);

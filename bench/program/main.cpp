@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   if (options.scaling) return print(scaling_study(options));
   if (options.scatter) return print(scatter_study(options));
   if (options.sweep) return print(sweep_study(options));
+  if (options.overhead) return print(overhead_study(options));
   if (options.peers) return print(peers_study(options));
   if (!options.against.empty()) return print(against_study(options, argv[0]));
   if (!options.times.empty()) return write_times(options), 0;

@@ -84,6 +84,7 @@ const std::map<std::string, Setter>& options_without_value() {
       {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
       {"--scatter", [](Options& o, const std::string&) { o.scatter = true; }},
       {"--sweep", [](Options& o, const std::string&) { o.sweep = true; }},
+      {"--overhead", [](Options& o, const std::string&) { o.overhead = true; }},
       {"--peers", [](Options& o, const std::string&) { o.peers = true; }},
       {"--help", [](Options& o, const std::string&) { o.help = true; }},
       {"-h", [](Options& o, const std::string&) { o.help = true; }},
@@ -148,6 +149,7 @@ studies, each instead of the table:
   --scaling           1, 2, 4 .. threads
   --scatter           the four scatter-add gradients: owner against atomic, from few hot rows to spread out
   --sweep             how the cost grows with each dimension
+  --overhead          what the smallest call of every operator costs
   --peers             PyTorch compositions beside it, where torch can be imported
   --against REV       another git revision of the library, alternating with this one
   --report FILE       everything that docs/performance.md shows, as Markdown, with FILE's .svg beside it

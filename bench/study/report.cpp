@@ -49,7 +49,7 @@ bool write_report(const Options& given) {
   for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
   const std::vector<Row> rows = run_network(options, make_targets(options), machine);
   for (int i = 0; i < 2; ++i) machine.refresh(kRoofSeconds);
-  const Grid sweep = sweep_study(options), scatter = scatter_study(options);
+  const Grid sweep = sweep_study(options), scatter = scatter_study(options), overhead = overhead_study(options);
   const Totals totals = count(rows, machine);
   const int most = options.threads.back();
   const std::string plot = stem(options.report) + ".svg";
@@ -60,7 +60,7 @@ bool write_report(const Options& given) {
   Grid all = result_grid(rows, machine);
   all.title = "Every case";
   text += all.markdown() + "\n" + totals_text(totals) + "\n" + speedup_grid(rows).markdown() + "\n";
-  for (const Grid* study : {&sweep, &scatter}) text += study->rows.empty() ? "" : study->markdown() + "\n";
+  for (const Grid* study : {&sweep, &scatter, &overhead}) text += study->rows.empty() ? "" : study->markdown() + "\n";
   write_file(options.report, text);
   return totals.good();
 }

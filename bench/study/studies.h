@@ -21,6 +21,9 @@ Grid scatter_study(const Options& options);
 /// Time while one dimension doubles: fitted exponent beside the exponent of the work.
 Grid sweep_study(const Options& options);
 
+/// What the smallest legal call of every operator costs, in nanoseconds: everything but arithmetic.
+Grid overhead_study(const Options& options);
+
 /// PyTorch compositions of the same cases in the same run. Throws std::runtime_error when torch cannot be imported.
 Grid peers_study(const Options& options);
 
