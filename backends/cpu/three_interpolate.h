@@ -1,0 +1,72 @@
+// What both directions of ThreeInterpolate share: how the work is cut, and the neighbours of all points.
+//
+// Gathering along a feature row costs three random reads per element. Turned round, [C, M] to [M, a cache line of
+// channels], one point is one line: three reads serve 16 channels, whatever M and N are. The turned block stays in the
+// first or second cache; features, output and their gradients each cross the memory bus once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/cpu/scratch.h"
+#include "common/shape.h"
+#include "mluops/problem.h"
+
+namespace mluops::cpu::three_interpolate {
+
+using Shape = mluopsThreeInterpolateShape;
+
+/// Output larger than this leaves the caches before anyone reads it: write past them.
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
+/// Points that are put together before they are streamed: whole cache lines of every channel.
+constexpr std::int64_t kTilePoints = 64;
+/// Points whose neighbours the row-wise path widens and checks at once.
+constexpr std::int64_t kPointsAtOnce = 256;
+/// Cost in nanoseconds of one element of a block: interpolated, turned, and gathered one by one.
+constexpr double kBlockNs = 0.15, kTurnNs = 0.15, kGatherNs = 1.5;
+
+/// Channels of a block: one cache line of sums.
+template <class A>
+constexpr std::int64_t kBlock = 64 / sizeof(A);
+
+/// Turning M points pays when a good part of them is used, by more than a few channels.
+template <class A>
+bool turn_pays(const Shape& s) {
+  const double blocks = static_cast<double>(ceil_div(s.c, kBlock<A>)) * static_cast<double>(kBlock<A>);
+  const double turned = blocks * (static_cast<double>(s.m) * kTurnNs + static_cast<double>(s.n) * kBlockNs);
+  return turned < static_cast<double>(s.c) * static_cast<double>(s.n) * kGatherNs;
+}
+
+/// Neighbours of all points, range-checked and widened: an index outside [0, M-1] becomes M, a row of its own.
+template <class A>
+struct Neighbours {
+  std::uint32_t* rows;  ///< [B, N, 3]
+  A* weights;           ///< [B, N, 3]; 0 where the row is M
+
+  Neighbours(Carver& carver, const Shape& s)
+      : rows(carver.take<std::uint32_t>(s.b * s.n * 3)), weights(carver.take<A>(s.b * s.n * 3)) {}
+};
+
+/// The working block of a call.
+template <class A>
+struct Arrays {
+  Neighbours<A> near;
+  A* blocks;  ///< [block_count, M + 1, kBlock]
+
+  Arrays(Carver& carver, const Shape& s, std::int64_t block_count)
+      : near(carver, s), blocks(carver.take<A>(block_count * (s.m + 1) * kBlock<A>)) {}
+};
+
+/// How the work is cut: one item is a block of channels of one image, or one of `parts` runs of its points.
+template <class A>
+struct Cut {
+  std::int64_t blocks, parts, points;
+
+  Cut(const Shape& s, std::int64_t wanted_items)
+      : blocks(ceil_div(s.c, kBlock<A>)),
+        parts(std::clamp<std::int64_t>(wanted_items / (s.b * blocks), 1, 1 + s.n / (4 * s.m + 1024))),
+        points(round_up(ceil_div(s.n, parts), 64)) {}
+  std::int64_t items(const Shape& s) const { return s.b * blocks * parts; }
+};
+
+}  // namespace mluops::cpu::three_interpolate

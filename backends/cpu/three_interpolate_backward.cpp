@@ -1,0 +1,168 @@
+// ThreeInterpolate backward: the gradient of every output point goes to three feature points, weighted.
+//
+// A block of channels of one image has one owner, who adds the points in order: no atomics, the same bits every time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/three_interpolate_backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/atomic_sums.h"
+#include "backends/cpu/operators.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/scatter.h"
+#include "backends/cpu/three_interpolate_rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+namespace {
+
+using three_interpolate::Arrays, three_interpolate::Cut;
+
+/// One point's three additions. sums is channel c of row 0.
+template <class D, class A>
+HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RESTRICT rows,
+                              const A* HWY_RESTRICT weights, A* HWY_RESTRICT sums) {
+  HWY_UNROLL(3)
+  for (int j = 0; j < 3; ++j) {
+    A* const sum = sums + std::int64_t{rows[j]} * kBlock<A>;
+    hn::Store(hn::MulAdd(hn::Set(d, weights[j]), grad, hn::Load(d, sum)), d, sum);
+  }
+}
+
+/// Adds points [begin, end) of one block of channels into sums[point, kBlock], in order of the points.
+template <class T>
+void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT near_rows,
+                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t begin, std::int64_t end,
+                   Acc<T>* HWY_RESTRICT sums) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const Rows<const T> grad_output = from;
+  const std::int64_t used = std::min(grad_output.channels, kBlock<A>);
+  const std::uint32_t* rows = near_rows + 3 * begin;
+  const A* weights = near_weights + 3 * begin;
+  hn::Vec<FullTag<T>> v[lanes];
+  std::int64_t i = begin;
+  for (; i + lanes <= end; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    for (std::int64_t c = 0; c < used; c += lanes) {
+      load_turned(grad_output, c, i, v);
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
+    }
+  }
+  for (std::int64_t c = 0; c < used && i < end; c += lanes) {
+    load_turned_tail(grad_output, c, i, end - i, v);
+    for (int k = 0; k < end - i; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
+  }
+}
+
+/// grad_features of every block of channels has one owner. Where there are fewer blocks than threads could use, the
+/// points are cut into parts, as many as the shape says, whose sums are added in order afterwards.
+template <class T>
+mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Cut<A> cut(s, 32);
+  const std::int64_t size = (s.m + 1) * kBlock<A>;
+  const double item_ns = static_cast<double>(kBlock<A>) *
+                         (static_cast<double>(cut.points) * 2 + static_cast<double>(s.m)) * three_interpolate::kBlockNs;
+  const Loop loop(context, call, cut.items(s), item_ns);
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.parts == 1 ? loop.slots() : cut.items(s));
+  if (!arrays) return no_memory(call);
+  const Neighbours<A>& near = arrays->near;
+  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
+
+  const auto gradient = [&](std::int64_t which) {
+    const std::int64_t c = which % cut.blocks * kBlock<A>, row = which / cut.blocks * s.c + c;
+    return Rows<T>{static_cast<T*>(p.grad_features) + row * s.m, s.m, std::min(s.c - c, kBlock<A>)};
+  };
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
+      A* const sums = arrays->blocks + size * (cut.parts == 1 ? slot : item);
+      std::fill_n(sums, size, A{0});
+      const Rows<const T> in{static_cast<const T*>(p.grad_output) + (b * s.c + c) * s.n, s.n,
+                             std::min(s.c - c, kBlock<A>)};
+      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
+      scatter_block(in, near.rows + 3 * b * s.n, near.weights + 3 * b * s.n, first, std::min(s.n, first + cut.points),
+                    sums);
+      if (cut.parts == 1) turn_out(sums, s.m, gradient(which));
+    }
+  });
+  if (cut.parts == 1) return MLUOP_STATUS_SUCCESS;
+  const Loop merge(context, call, s.b * cut.blocks, static_cast<double>(size * cut.parts) * 0.1);
+  merge.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t which = begin; which < end; ++which) {
+      A* const sums = arrays->blocks + which * cut.parts * size;
+      for (std::int64_t part = 1; part < cut.parts; ++part) axpy<A>(1, sums + part * size, sums, size);
+      turn_out(sums, s.m, gradient(which));
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// Tasks over runs of points of one row; every task adds into the whole row of M sums.
+template <class T>
+mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
+                                  const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
+  const Shape& s = p.shape;
+  const std::int64_t total = s.b * s.c * s.m, runs = ceil_div(s.n, at_once);
+  A* sums = nullptr;
+  if constexpr (kAddsInPlace<T>) {
+    sums = static_cast<A*>(p.grad_features);
+  } else {
+    sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
+  }
+  if (sums == nullptr) return no_memory(call);
+  clear_sums(context, call, sums, total);
+  const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.n, at_once) * s.c) * 20.0);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    std::uint32_t rows[3 * at_once];
+    A weights[3 * at_once];
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
+      const std::int64_t near = 3 * (b * s.n + n);
+      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      for (std::int64_t c = b * s.c; c < (b + 1) * s.c; ++c) {
+        const T* const grad = static_cast<const T*>(p.grad_output) + c * s.n + n;
+        for (std::int64_t i = 0; i < 3 * points; ++i) {
+          if (rows[i] < s.m) atomic_add(sums + c * s.m + rows[i], weights[i] * widen(grad + i / 3));
+        }
+      }
+    }
+  });
+  store_sums(context, call, sums, static_cast<T*>(p.grad_features), total);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateBackwardProblem& p) {
+  // A compare-and-swap per element never beats a plain addition to a row somebody owns.
+  return choose_scatter(context, call, false) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
+                                                                  : backward_by_owner<T>(context, call, p);
+}
+
+mluOpStatus_t run_three_interpolate_backward(Context& context, const mluopsCall& call,
+                                             const mluopsThreeInterpolateBackwardProblem& p) {
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
+}
+
+}  // namespace
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+HWY_EXPORT(run_three_interpolate_backward);
+
+mluOpStatus_t three_interpolate_backward(Context& context, const mluopsCall& call,
+                                         const mluopsThreeInterpolateBackwardProblem& p) {
+  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_backward)(context, call, p);
+}
+
+}  // namespace mluops::cpu
+#endif

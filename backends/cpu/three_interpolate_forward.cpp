@@ -1,0 +1,184 @@
+// ThreeInterpolate forward: every output point is a weighted sum of three feature points, the same three for all
+// channels.
+//
+// A task owns a run of points of one block of channels of one image and writes them; nobody else does.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/three_interpolate_forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/operators.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/three_interpolate_rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+namespace {
+
+using three_interpolate::Arrays, three_interpolate::Cut;
+
+/// One point: its three neighbours, weighted. block is channel c of row 0.
+template <class D, class A>
+HWY_INLINE hn::Vec<D> interpolate_point(D d, const A* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
+                                        const A* HWY_RESTRICT weights) {
+  const auto near = [&](int j) HWY_ATTR { return hn::Load(d, block + std::int64_t{rows[j]} * kBlock<A>); };
+  const auto first = hn::Mul(hn::Set(d, weights[0]), near(0));
+  const auto second = hn::MulAdd(hn::Set(d, weights[1]), near(1), first);
+  return hn::MulAdd(hn::Set(d, weights[2]), near(2), second);
+}
+
+/// Points [begin, begin + points) of one block of channels. near_rows and near_weights are those of point `begin`.
+template <class T>
+HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT near_rows,
+                                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const std::int64_t used = std::min(to.channels, kBlock<A>);
+  const std::uint32_t* rows = near_rows;
+  const A* weights = near_weights;
+  hn::Vec<FullTag<T>> v[lanes];
+  std::int64_t i = 0;
+  for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    for (std::int64_t c = 0; c < used; c += lanes) {
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k) v[k] = interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k);
+      store_turned(v, c, i, to);
+    }
+  }
+  for (std::int64_t c = 0; c < used && i < points; c += lanes) {
+    for (int k = 0; k < lanes; ++k) {
+      v[k] = k < points - i ? interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k) : hn::Zero(d);
+    }
+    store_turned_tail(v, c, i, points - i, to);
+  }
+}
+
+/// Points [begin, end) of one block of channels, by way of a tile of whole cache lines that go past the caches.
+template <class T>
+void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
+                           const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end,
+                           const Rows<T>& out) {
+  constexpr std::int64_t kPoints = three_interpolate::kTilePoints;
+  HWY_ALIGN T tile[kBlock<Acc<T>> * kPoints];
+  const Rows<T> rows_of_tile{tile, kPoints, out.channels};
+  std::int64_t i = begin;
+  for (; i + kPoints <= end; i += kPoints) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, rows_of_tile);
+    for (std::int64_t c = 0; c < out.channels; ++c) {
+      stream_lines<kPoints * sizeof(T)>(tile + c * kPoints, out.first + c * out.pitch + i);
+    }
+  }
+  if (i < end) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, end - i, Rows<T>{out.first + i, out.pitch, out.channels});
+  }
+}
+
+/// Whether whole cache lines of every output row may be streamed.
+template <class T>
+bool may_stream(const Shape& s, const void* out) {
+  const auto row = s.n * static_cast<std::int64_t>(sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row % 64 == 0 &&
+         s.b * s.c * row >= three_interpolate::kStreamBytes;
+}
+
+template <class T>
+mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Cut<A> cut(s, 4 * call.threads);
+  const double points_ns = static_cast<double>(cut.points) * three_interpolate::kBlockNs +
+                           static_cast<double>(s.m / cut.parts) * three_interpolate::kTurnNs;
+  const Loop loop(context, call, cut.items(s), static_cast<double>(kBlock<A>) * points_ns);
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
+  if (!arrays) return no_memory(call);
+  const Neighbours<A>& near = arrays->near;
+  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
+
+  const bool streams = may_stream<T>(s, p.output);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    A* const block = arrays->blocks + slot * (s.m + 1) * kBlock<A>;
+    std::int64_t turned = -1;
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
+      const std::int64_t channels = std::min(s.c - c, kBlock<A>), row = b * s.c + c;
+      if (turned != which) {
+        turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
+      }
+      turned = which;
+      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
+      const std::int64_t last = std::min(s.n, first + cut.points);
+      const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
+      const std::uint32_t* const rows = near.rows + 3 * b * s.n;
+      const A* const weights = near.weights + 3 * b * s.n;
+      if (streams) {
+        interpolate_streaming(block, rows, weights, first, last, out);
+      } else {
+        interpolate_points(block, rows + 3 * first, weights + 3 * first, last - first,
+                           Rows<T>{out.first + first, s.n, channels});
+      }
+    }
+    if (streams) stream_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// For few channels, or few points among many: element by element, indices and weights read once for all channels.
+template <class T>
+mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
+  using A = Acc<T>;
+  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
+  const Shape& s = p.shape;
+  const std::int64_t runs = ceil_div(s.n, at_once);
+  const double run_ns =
+      static_cast<double>(std::min(s.n, at_once)) * (2.0 + three_interpolate::kGatherNs * static_cast<double>(s.c));
+  const Loop loop(context, call, s.b * runs, run_ns);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    std::uint32_t rows[3 * at_once];
+    A weights[3 * at_once];
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
+      const std::int64_t near = 3 * (b * s.n + n);
+      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      for (std::int64_t c = 0; c < s.c; ++c) {
+        const T* const features = static_cast<const T*>(p.features) + (b * s.c + c) * s.m;
+        T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;
+        const auto term = [&](std::int64_t i)
+                              HWY_ATTR { return rows[i] < s.m ? weights[i] * widen(features + rows[i]) : A{0}; };
+        for (std::int64_t i = 0; i < points; ++i) {
+          out[i] = from_acc<T>(term(3 * i) + term(3 * i + 1) + term(3 * i + 2));
+        }
+      }
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
+  return three_interpolate::turn_pays<Acc<T>>(p.shape) ? forward_by_blocks<T>(context, call, p)
+                                                       : forward_by_rows<T>(context, call, p);
+}
+
+mluOpStatus_t run_three_interpolate_forward(Context& context, const mluopsCall& call,
+                                            const mluopsThreeInterpolateForwardProblem& p) {
+  return with_element(call, p.shape.dtype,
+                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
+}
+
+}  // namespace
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+HWY_EXPORT(run_three_interpolate_forward);
+
+mluOpStatus_t three_interpolate_forward(Context& context, const mluopsCall& call,
+                                        const mluopsThreeInterpolateForwardProblem& p) {
+  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_forward)(context, call, p);
+}
+
+}  // namespace mluops::cpu
+#endif

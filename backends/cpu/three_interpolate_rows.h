@@ -1,0 +1,165 @@
+// Blocks of channels turned round: [channels, points] rows of T <-> [points, kBlock] sums. Include after
+// foreach_target.h, like simd.h.
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/simd.h"
+#include "backends/cpu/three_interpolate.h"
+#include "backends/cpu/transpose.h"
+
+#if defined(MLUOPS_CPU_THREE_INTERPOLATE_ROWS_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_THREE_INTERPOLATE_ROWS_H_
+#else
+#define MLUOPS_CPU_THREE_INTERPOLATE_ROWS_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+
+using three_interpolate::kBlock;
+using three_interpolate::Neighbours;
+using three_interpolate::Shape;
+
+/// Widens `count` weights and checks their indices.
+template <class T>
+void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw, std::int64_t count,
+                      std::uint32_t* HWY_RESTRICT rows, Acc<T>* HWY_RESTRICT weights) {
+  load_row(raw, weights, count);
+  const auto outside = static_cast<std::uint32_t>(m);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::uint32_t>(indices[i]);
+    const bool inside = index < outside;
+    rows[i] = inside ? index : outside;
+    weights[i] = inside ? weights[i] : 0;
+  }
+}
+
+template <class T>
+void check_all_neighbours(const Context& context, const mluopsCall& call, const Shape& s, const std::int32_t* indices,
+                          const T* raw, const Neighbours<Acc<T>>& to) {
+  const Loop loop(context, call, s.b * s.n, 2.0);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    check_neighbours(s.m, indices + 3 * begin, raw + 3 * begin, 3 * (end - begin), to.rows + 3 * begin,
+                     to.weights + 3 * begin);
+  });
+}
+
+/// The rows of one block of channels: `channels` of them, `pitch` elements apart.
+template <class T>
+struct Rows {
+  T* first;
+  std::int64_t pitch, channels;
+};
+
+/// Loads points [i, i + lanes) of channels [c, c + lanes), zero beyond the block, and turns them: v[k] is point i + k.
+template <class T>
+HWY_INLINE void load_turned(const Rows<const T>& rows, std::int64_t c, std::int64_t i, hn::Vec<FullTag<T>>* v) {
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<Acc<T>>;
+  const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
+  const T* row = rows.first + c * pitch + i;
+  if (channels >= lanes) {
+    HWY_UNROLL(16)
+    for (int k = 0; k < lanes; ++k, row += pitch) v[k] = load(d, row);
+  } else {
+    for (int k = 0; k < lanes; ++k, row += pitch) v[k] = k < channels ? load(d, row) : hn::Zero(d);
+  }
+  transpose_square<Acc<T>>(v);
+}
+
+/// As load_turned for the last, fewer than lanes, points.
+template <class T>
+void load_turned_tail(const Rows<const T>& rows, std::int64_t c, std::int64_t i, std::int64_t points,
+                      hn::Vec<FullTag<T>>* v) {
+  constexpr std::int64_t lanes = kLanes<Acc<T>>;
+  HWY_ALIGN Acc<T> square[lanes * lanes] = {};
+  for (std::int64_t k = 0; k < std::min(lanes, rows.channels - c); ++k) {
+    for (std::int64_t j = 0; j < points; ++j) square[k * lanes + j] = to_acc(rows.first[(c + k) * rows.pitch + i + j]);
+  }
+  for (std::int64_t k = 0; k < lanes; ++k) v[k] = hn::Load(FullTag<T>(), square + k * lanes);
+  transpose_square<Acc<T>>(v);
+}
+
+/// Turns v (a vector per point) and stores it as points [i, i + lanes) of channels [c, c + lanes) of the block.
+template <class T>
+HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, const Rows<T>& rows) {
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<Acc<T>>;
+  const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
+  T* row = rows.first + c * pitch + i;
+  transpose_square<Acc<T>>(v);
+  if (channels >= lanes) {
+    HWY_UNROLL(16)
+    for (int k = 0; k < lanes; ++k, row += pitch) store(v[k], d, row);
+  } else {
+    for (int k = 0; k < channels; ++k, row += pitch) store(v[k], d, row);
+  }
+}
+
+template <class T>
+void store_turned_tail(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, std::int64_t points,
+                       const Rows<T>& rows) {
+  constexpr std::int64_t lanes = kLanes<Acc<T>>;
+  HWY_ALIGN Acc<T> square[lanes * lanes];
+  transpose_square<Acc<T>>(v);
+  for (std::int64_t k = 0; k < lanes; ++k) hn::Store(v[k], FullTag<T>(), square + k * lanes);
+  for (std::int64_t k = 0; k < std::min(lanes, rows.channels - c); ++k) {
+    for (std::int64_t j = 0; j < points; ++j) {
+      rows.first[(c + k) * rows.pitch + i + j] = from_acc<T>(square[k * lanes + j]);
+    }
+  }
+}
+
+/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero.
+template <class T>
+void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const Rows<const T> rows = from;
+  for (std::int64_t c = 0; c < kBlock<A>; c += lanes) {
+    A* to = block + c;
+    hn::Vec<FullTag<T>> v[lanes];
+    std::int64_t i = 0;
+    for (; i + lanes <= m; i += lanes) {
+      load_turned(rows, c, i, v);
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k, to += kBlock<A>) hn::Store(v[k], d, to);
+    }
+    if (i == m) continue;
+    load_turned_tail(rows, c, i, m - i, v);
+    for (int k = 0; k < m - i; ++k, to += kBlock<A>) hn::Store(v[k], d, to);
+  }
+  std::fill_n(block + m * kBlock<A>, kBlock<A>, A{0});
+}
+
+/// rows from block[point, kBlock].
+template <class T>
+void turn_out(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
+  using A = Acc<T>;
+  const FullTag<T> d;
+  constexpr int lanes = kLanes<A>;
+  const Rows<T> rows = to;
+  for (std::int64_t c = 0; c < std::min(rows.channels, kBlock<A>); c += lanes) {
+    const A* from = block + c;
+    hn::Vec<FullTag<T>> v[lanes];
+    std::int64_t i = 0;
+    for (; i + lanes <= m; i += lanes) {
+      HWY_UNROLL(16)
+      for (int k = 0; k < lanes; ++k, from += kBlock<A>) v[k] = hn::Load(d, from);
+      store_turned(v, c, i, rows);
+    }
+    if (i == m) continue;
+    for (int k = 0; k < lanes; ++k) v[k] = k < m - i ? hn::Load(d, from + k * kBlock<A>) : hn::Zero(d);
+    store_turned_tail(v, c, i, m - i, rows);
+  }
+}
+
+template <class T>
+HWY_INLINE Acc<T> widen(const T* p) {
+  const hn::CappedTag<Acc<T>, 1> d1;
+  return hn::GetLane(load(d1, p));
+}
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
