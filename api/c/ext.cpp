@@ -101,10 +101,12 @@ mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const
     const BackendInstance* instance = nullptr;
     MLUOPS_RETURN_IF_FINISHED(find_in_chain(handle, backend, instance));
     const auto set = instance->backend().set_option;
-    const mluOpStatus_t code = set != nullptr ? set(instance->context(), key, value) : MLUOP_STATUS_BAD_PARAM;
+    set_last_error_text(set == nullptr ? "it has no options" : "");
+    const mluOpStatus_t code =
+        set != nullptr ? set(instance->context(), key, value, set_last_error_text) : MLUOP_STATUS_BAD_PARAM;
     if (code == MLUOP_STATUS_SUCCESS) return Status::go_on();
     return Status::error(
-        code, std::string("backend ") + backend + " does not take option \"" + key + "\" = \"" + value + "\"");
+        code, std::string("backend ") + backend + ": option \"" + key + "\" = \"" + value + "\": " + last_error_text());
   });
 }
 

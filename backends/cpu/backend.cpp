@@ -59,13 +59,17 @@ constexpr Option kOptions[] = {
     {"scatter", "MLUOP_CPU_SCATTER", "auto", "auto, owner, atomic", set_scatter},
 };
 
+std::string one_of(const char* values, const char* got) {
+  return std::string("wanted one of ") + values + ", got \"" + got + "\"";
+}
+
 /// Empty when all is well, else which variable is wrong.
 std::string read_environment(Context& context) {
   for (const Option& option : kOptions) {
     const char* text = std::getenv(option.variable);
-    const std::string value = text != nullptr && *text != '\0' ? text : option.fallback;
+    const char* const value = text != nullptr && *text != '\0' ? text : option.fallback;
     if (option.set(context, value)) continue;
-    return std::string(option.variable) + ": wanted one of " + option.values + ", got \"" + value + "\"";
+    return std::string(option.variable) + ": " + one_of(option.values, value);
   }
   return {};
 }
@@ -91,12 +95,26 @@ void destroy(void* context) {
   delete static_cast<Context*>(context);
 }
 
-mluOpStatus_t set_option(void* context, const char* key, const char* value) {
+/// Empty when all is well, else what was wanted.
+std::string change_option(Context& context, const char* key, const char* value) {
+  std::string keys;
   for (const Option& option : kOptions) {
-    if (option.key != key) continue;
-    return option.set(*static_cast<Context*>(context), value) ? MLUOP_STATUS_SUCCESS : MLUOP_STATUS_BAD_PARAM;
+    if (option.key == key) return option.set(context, value) ? std::string() : one_of(option.values, value);
+    keys.append(keys.empty() ? "" : ", ").append(option.key);
   }
-  return MLUOP_STATUS_BAD_PARAM;
+  return "unknown option; known: " + keys;
+}
+
+mluOpStatus_t set_option(void* context, const char* key, const char* value, void (*set_error)(const char*)) {
+  try {
+    const std::string problem = change_option(*static_cast<Context*>(context), key, value);
+    if (problem.empty()) return MLUOP_STATUS_SUCCESS;
+    set_error(problem.c_str());
+    return MLUOP_STATUS_BAD_PARAM;
+  } catch (const std::exception&) {
+    set_error("no memory for an option");
+    return MLUOP_STATUS_ALLOC_FAILED;
+  }
 }
 
 std::optional<std::string> property(const Context& context, std::string_view key) {

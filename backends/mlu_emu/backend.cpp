@@ -47,11 +47,12 @@ void destroy(void* context) {
   delete static_cast<Context*>(context);
 }
 
-mluOpStatus_t set_option(void* context, const char* key, const char* value) {
-  const auto ignore = [](const char*) {};
-  return guarded(ignore, [&] {
+mluOpStatus_t set_option(void* context, const char* key, const char* value, void (*set_error)(const char* text)) {
+  return guarded(set_error, [&] {
     const std::string problem = static_cast<Context*>(context)->settings.set(key, value);
-    return problem.empty() ? MLUOP_STATUS_SUCCESS : MLUOP_STATUS_BAD_PARAM;
+    if (problem.empty()) return MLUOP_STATUS_SUCCESS;
+    set_error(problem.c_str());
+    return MLUOP_STATUS_BAD_PARAM;
   });
 }
 

@@ -47,8 +47,10 @@ TEST(CpuOptions, UnknownEnvironmentValuesMakeCreateFailWithAText) {
 TEST(CpuOptions, UnknownKeysAndValuesAreBadParamAndChangeNothing) {
   Backend backend;
   backend.option("scatter", "owner");
-  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "scatter", "both"), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "colour", "owner"), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "scatter", "both", note_error), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(last_error, "wanted one of auto, owner, atomic, got \"both\"");
+  EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "colour", "owner", note_error), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(last_error, "unknown option; known: isa, threading, scatter");
   EXPECT_EQ(backend.query("scatter"), "owner");
   EXPECT_EQ(mluops_backend_cpu.query(backend.context(), "colour", nullptr, 0), -1);
 }

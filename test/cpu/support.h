@@ -34,7 +34,7 @@ class Backend {
   ~Backend() { mluops_backend_cpu.destroy(context_); }
 
   Backend& option(const char* key, const char* value) {
-    EXPECT_EQ(mluops_backend_cpu.set_option(context_, key, value), MLUOP_STATUS_SUCCESS) << key << "=" << value;
+    EXPECT_EQ(mluops_backend_cpu.set_option(context_, key, value, note_error), MLUOP_STATUS_SUCCESS) << last_error;
     return *this;
   }
   std::string query(const char* key) const {

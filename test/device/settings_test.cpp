@@ -112,6 +112,7 @@ TEST(Handle, OptionsAndQueries) {
   ASSERT_EQ(mluOpCreate(&handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "arch", "mtp_290"), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "arch", "mtp_1"), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_NE(std::string(mluOpExtGetLastErrorText()).find("mtp_592"), std::string::npos) << mluOpExtGetLastErrorText();
   EXPECT_EQ(mluOpExtSetOption(handle, "mlu_emu", "colour", "red"), MLUOP_STATUS_BAD_PARAM);
   char buffer[4096];
   size_t length = 0;

@@ -47,8 +47,8 @@ typedef struct {
    *  set_error). */
   mluOpStatus_t (*create)(void (*set_error)(const char* text), void** context);
   void (*destroy)(void* context);
-  /** BAD_PARAM for an unknown key or value. NULL: no options. */
-  mluOpStatus_t (*set_option)(void* context, const char* key, const char* value);
+  /** BAD_PARAM for an unknown key or value, with what was wanted through set_error. NULL: no options. */
+  mluOpStatus_t (*set_option)(void* context, const char* key, const char* value, void (*set_error)(const char* text));
   /** The text for key into buffer as snprintf does; returns the whole length, or -1 for an unknown key. */
   int64_t (*query)(void* context, const char* key, char* buffer, size_t size);
 
