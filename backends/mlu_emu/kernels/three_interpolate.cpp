@@ -26,6 +26,26 @@ struct Block {
       : begin(index * limit), size(std::min(limit, axis - begin)), lanes(round_up(size, line)) {}
 };
 
+/// Where a block [c, columns] of one batch of a tensor [b, C, width] starts.
+template <class T>
+T* block_start(T* tensor, std::int64_t channel, std::int64_t width, const Block& columns) {
+  return tensor + channel * width + columns.begin;
+}
+
+/// Such a block, from its start, into NRAM. What reads it reads whole lines, so lanes nobody loads become zero.
+template <class T>
+void load_block(T* nram, const T* start, std::int64_t width, const Block& c, const Block& columns) {
+  if (c.size != c.lanes || columns.size != columns.lanes) __bang_write_value(nram, c.lanes * columns.lanes, T(0));
+  copy_rows(nram, start, bytes_of<T>(columns.size), c.size, {bytes_of<T>(columns.lanes), bytes_of<T>(width)},
+            GDRAM2NRAM);
+}
+
+template <class T>
+void store_block(T* start, const T* nram, std::int64_t width, const Block& c, const Block& columns) {
+  copy_rows(start, nram, bytes_of<T>(columns.size), c.size, {bytes_of<T>(width), bytes_of<T>(columns.lanes)},
+            NRAM2GDRAM);
+}
+
 /// What both directions share: the neighbours of a block of points, split by neighbour.
 template <class T>
 class Neighbours {
@@ -155,10 +175,8 @@ void ThreeInterpolateForward<T>::run(std::int64_t index) {
 /// A block [c][m] of features, transposed to [m][c].
 template <class T>
 void ThreeInterpolateForward<T>::load_features(const Block& c, const Block& m) {
-  // The transpose reads whole lines, so lanes nobody loads need a value.
-  if (c.size != c.lanes || m.size != m.lanes) __bang_write_value(features_, c.lanes * m.lanes, T(0));
-  copy_rows(features_, static_cast<const T*>(p_.features) + (batch_ * s_.c + c.begin) * s_.m + m.begin,
-            bytes_of<T>(m.size), c.size, {bytes_of<T>(m.lanes), bytes_of<T>(s_.m)}, GDRAM2NRAM);
+  const T* start = block_start(static_cast<const T*>(p_.features), batch_ * s_.c + c.begin, s_.m, m);
+  load_block(features_, start, s_.m, c, m);
   __bang_transpose(features_t_, features_, c.lanes, m.lanes);
 }
 
@@ -184,8 +202,8 @@ void ThreeInterpolateForward<T>::gather(const Block& c, const Block& n) {
 
 template <class T>
 void ThreeInterpolateForward<T>::store(const Block& c, const Block& n) {
-  copy_rows(static_cast<T*>(p_.output) + (batch_ * s_.c + c.begin) * s_.n + n.begin, output_, bytes_of<T>(n.size),
-            c.size, {bytes_of<T>(s_.n), bytes_of<T>(n.lanes)}, NRAM2GDRAM);
+  T* start = block_start(static_cast<T*>(p_.output), batch_ * s_.c + c.begin, s_.n, n);
+  store_block(start, output_, s_.n, c, n);
 }
 
 template <class T>
@@ -242,9 +260,8 @@ void ThreeInterpolateBackward<T>::add_points(const Block& c, const Block& m, con
 
 template <class T>
 void ThreeInterpolateBackward<T>::load_grad_output(const Block& c, const Block& n) {
-  if (c.size != c.lanes || n.size != n.lanes) __bang_write_value(grad_output_, c.lanes * n.lanes, T(0));
-  copy_rows(grad_output_, static_cast<const T*>(p_.grad_output) + (batch_ * s_.c + c.begin) * s_.n + n.begin,
-            bytes_of<T>(n.size), c.size, {bytes_of<T>(n.lanes), bytes_of<T>(s_.n)}, GDRAM2NRAM);
+  const T* start = block_start(static_cast<const T*>(p_.grad_output), batch_ * s_.c + c.begin, s_.n, n);
+  load_block(grad_output_, start, s_.n, c, n);
 }
 
 /// Adds weight * grad_output, a row of c per point, to the row of the point's neighbour j.
@@ -265,8 +282,8 @@ void ThreeInterpolateBackward<T>::scatter(std::int64_t j, const Block& c, const 
 template <class T>
 void ThreeInterpolateBackward<T>::store(const Block& c, const Block& m) {
   __bang_transpose(grad_features_t_, grad_features_, m.lanes, c.lanes);
-  copy_rows(static_cast<T*>(p_.grad_features) + (batch_ * s_.c + c.begin) * s_.m + m.begin, grad_features_t_,
-            bytes_of<T>(m.size), c.size, {bytes_of<T>(s_.m), bytes_of<T>(m.lanes)}, NRAM2GDRAM);
+  T* start = block_start(static_cast<T*>(p_.grad_features), batch_ * s_.c + c.begin, s_.m, m);
+  store_block(start, grad_features_t_, s_.m, c, m);
 }
 
 template <class Kernel, class Problem>
