@@ -99,6 +99,7 @@ Case make_border_align(const BorderAlignSizes& s, Direction direction, mluOpData
   if (forward) {
     const TouchedPixels touched = touch(s, boxes);
     c.tensors[0].touched = touched.share();
+    c.tensors[0].runs = runs_of(touched, s.n, 4, s.c);
     c.flops = 9.0 * static_cast<double>(touched.samples_inside() * s.c);  // four multiply-adds and a comparison
   } else {
     c.flops = 8.0 * static_cast<double>(s.n * s.k * 4 * s.c);  // four multiply-adds for the one winning sample

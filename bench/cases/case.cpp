@@ -94,6 +94,12 @@ std::int64_t Tensor::bytes() const {
   return elements() * dtype_size(dtype);
 }
 
+void Tensor::visit_touched(const RunVisitor& visit) const {
+  if (is_output() || touched == 0) return;
+  if (runs) return runs(visit);
+  visit(0, static_cast<std::int64_t>(std::llround(touched * static_cast<double>(elements()))));
+}
+
 double Case::read_bytes() const {
   double sum = 0;
   for (const Tensor& t : tensors) sum += t.is_output() ? 0 : t.touched * static_cast<double>(t.bytes());

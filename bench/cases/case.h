@@ -25,17 +25,23 @@ Fill uniform(double low, double high, std::uint64_t seed);
 Fill integers(std::int64_t low, std::int64_t high, std::uint64_t seed);
 Fill given(std::vector<float> values);
 
+/// Takes elements [first, first + count).
+using RunVisitor = std::function<void(std::int64_t first, std::int64_t count)>;
+
 struct Tensor {
   std::string name;
   mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY;
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;
   std::vector<std::int64_t> dims;
-  Fill fill;           ///< Kind::none marks an output
-  double touched = 1;  ///< share of the elements that the operator has to read
+  Fill fill;                                         ///< Kind::none marks an output
+  double touched = 1;                                ///< share of the elements that the operator has to read
+  std::function<void(const RunVisitor&)> runs = {};  ///< which ones, in memory order; none: the first ones
 
   bool is_output() const { return fill.kind == Fill::Kind::none; }
   std::int64_t elements() const;
   std::int64_t bytes() const;
+  /// Calls visit for the runs of elements that the operator has to read; none for an output.
+  void visit_touched(const RunVisitor& visit) const;
 };
 
 /// A tensor as a call takes it; both members NULL for an absent one.

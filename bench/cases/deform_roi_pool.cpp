@@ -120,7 +120,9 @@ Case make_deform_roi_pool(const DeformRoiPoolSizes& s, Direction direction, mluO
   const TouchedPixels touched = touch(s, rois, offsets);
   c.tensors = tensors_of(s, direction, dtype, rois, offsets);
   // The gradient of the input alone does not need the input.
-  c.tensors[forward ? 0 : 1].touched = forward || s.offset ? touched.share() : 0;
+  Tensor& input = c.tensors[forward ? 0 : 1];
+  input.touched = forward || s.offset ? touched.share() : 0;
+  input.runs = runs_of(touched, s.b, 1, s.c);
   // Four multiply-adds per sample and channel; the gradient of the offset needs four more.
   const double per_sample = !forward && s.offset ? 16 : 8;
   c.flops = per_sample * static_cast<double>(touched.samples_inside() * s.c);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bench/cases/builders.h"
 
 namespace bench {
@@ -15,6 +17,41 @@ std::int64_t cells_inside(std::int64_t size, int mask) {
     }
   }
   return cells;
+}
+
+struct Range {
+  std::int64_t begin, end;
+};
+
+// Positions [0, size) no further from `at` than `before` behind and `after` ahead.
+Range around(std::int64_t at, std::int64_t before, std::int64_t after, std::int64_t size) {
+  return {std::max<std::int64_t>(0, at - before), std::min(size, at + after + 1)};
+}
+
+// The mask cells that fall on the map, row by row of every pixel's mask.
+void visit_x(const PsamaskSizes& s, const RunVisitor& visit) {
+  const std::int64_t half_h = (s.h_mask - 1) / 2, half_w = (s.w_mask - 1) / 2;
+  for (std::int64_t pixel = 0; pixel < s.n * s.h * s.w; ++pixel) {
+    const std::int64_t y = pixel / s.w % s.h - half_h, x = pixel % s.w - half_w;
+    const Range rows = around(-y, 0, s.h - 1, s.h_mask), columns = around(-x, 0, s.w - 1, s.w_mask);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      visit((pixel * s.h_mask + i) * s.w_mask + columns.begin, columns.end - columns.begin);
+    }
+  }
+}
+
+// The elements of dy that some mask cell goes to: of source pixels those of their targets, or the other way round.
+void visit_dy(const PsamaskSizes& s, const RunVisitor& visit) {
+  const std::int64_t half_h = (s.h_mask - 1) / 2, half_w = (s.w_mask - 1) / 2;
+  const std::int64_t rest_h = s.h_mask - 1 - half_h, rest_w = s.w_mask - 1 - half_w;
+  const bool collect = s.type == 0;
+  for (std::int64_t pixel = 0; pixel < s.n * s.h * s.w; ++pixel) {
+    const Range rows = around(pixel / s.w % s.h, collect ? half_h : rest_h, collect ? rest_h : half_h, s.h);
+    const Range columns = around(pixel % s.w, collect ? half_w : rest_w, collect ? rest_w : half_w, s.w);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      visit((pixel * s.h + i) * s.w + columns.begin, columns.end - columns.begin);
+    }
+  }
 }
 
 mluopsPsamaskShape shape_of(const PsamaskSizes& s, mluOpDataType_t dtype) {
@@ -56,6 +93,7 @@ Case make_psamask(const PsamaskSizes& s, Direction direction, mluOpDataType_t dt
   c.tensors = {{forward ? "x" : "dy", MLUOP_LAYOUT_NHWC, dtype, forward ? x : y, uniform(-1, 1, 1)},
                {forward ? "y" : "dx", MLUOP_LAYOUT_NHWC, dtype, forward ? y : x, {}}};
   c.tensors[0].touched = copied / static_cast<double>(c.tensors[0].elements());
+  c.tensors[0].runs = [s, forward](const RunVisitor& visit) { forward ? visit_x(s, visit) : visit_dy(s, visit); };
   forward ? set_forward(c, s) : set_backward(c, s);
   return c;
 }

@@ -21,14 +21,25 @@ std::vector<float> make_indices(const ThreeInterpolateSizes& s) {
   return indices;
 }
 
-// Share of the points that some index names.
-double touched_points(const ThreeInterpolateSizes& s, const std::vector<float>& indices) {
+// Which points [b, m] some index names.
+std::vector<bool> touched_points(const ThreeInterpolateSizes& s, const std::vector<float>& indices) {
   std::vector<bool> touched(static_cast<std::size_t>(s.b * s.m));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const std::int64_t batch = static_cast<std::int64_t>(i) / (s.n * 3);
     touched[static_cast<std::size_t>(batch * s.m) + static_cast<std::size_t>(indices[i])] = true;
   }
-  return static_cast<double>(std::count(touched.begin(), touched.end(), true)) / static_cast<double>(touched.size());
+  return touched;
+}
+
+// Those points in every channel.
+void set_touched(Tensor& features, const ThreeInterpolateSizes& s, std::vector<bool> points) {
+  features.touched =
+      static_cast<double>(std::count(points.begin(), points.end(), true)) / static_cast<double>(points.size());
+  features.runs = [s, points = std::move(points)](const RunVisitor& visit) {
+    for (std::int64_t i = 0; i < s.b * s.c * s.m; ++i) {
+      if (points[static_cast<std::size_t>(i / (s.c * s.m) * s.m + i % s.m)]) visit(i, 1);
+    }
+  };
 }
 
 void set_forward(Case& c, const ThreeInterpolateSizes& s) {
@@ -69,7 +80,7 @@ Case make_three_interpolate(const ThreeInterpolateSizes& s, Direction direction,
                {"indices", array, MLUOP_DTYPE_INT32, triples, given(indices)},
                {"weights", array, dtype, triples, uniform(0, 1, 3)},
                {forward ? "output" : "grad_features", array, dtype, forward ? points : features, {}}};
-  if (forward) c.tensors[0].touched = touched_points(s, indices);
+  if (forward) set_touched(c.tensors[0], s, touched_points(s, indices));
   forward ? set_forward(c, s) : set_backward(c, s);
   return c;
 }

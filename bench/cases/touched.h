@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "bench/cases/case.h"
 
 namespace bench {
 
 class TouchedPixels {
  public:
   TouchedPixels(std::int64_t planes, std::int64_t h, std::int64_t w)
-      : h_(h), w_(w), seen_(static_cast<std::size_t>(planes * h * w)) {}
+      : planes_(planes), h_(h), w_(w), seen_(static_cast<std::size_t>(planes * h * w)) {}
 
   /// One sample at (y, x) of a plane: up to four pixels.
   void sample(std::int64_t plane, double y, double x) {
@@ -27,6 +30,9 @@ class TouchedPixels {
   }
 
   std::int64_t samples_inside() const { return inside_; }
+  /// Whether some sample reads pixel number i, counted over planes, rows and columns.
+  bool operator[](std::int64_t i) const { return seen_[static_cast<std::size_t>(i)]; }
+  std::int64_t plane_size() const { return static_cast<std::int64_t>(seen_.size()) / planes_; }
   double share() const { return static_cast<double>(touched_) / static_cast<double>(seen_.size()); }
 
  private:
@@ -36,9 +42,22 @@ class TouchedPixels {
     seen_[at] = true;
   }
 
-  std::int64_t h_, w_;
+  std::int64_t planes_, h_, w_;
   std::vector<bool> seen_;
   std::int64_t touched_ = 0, inside_ = 0;
 };
+
+/// The runs of elements under the pixels read, for a tensor [images, h, w, groups * channels] whose plane
+/// image * groups + g holds channels [g * channels, (g + 1) * channels).
+inline std::function<void(const RunVisitor&)> runs_of(TouchedPixels touched, std::int64_t images, std::int64_t groups,
+                                                      std::int64_t channels) {
+  return [touched = std::move(touched), images, groups, channels](const RunVisitor& visit) {
+    const std::int64_t size = touched.plane_size();
+    for (std::int64_t i = 0; i < images * size * groups; ++i) {
+      const std::int64_t g = i % groups, pixel = i / groups % size, image = i / groups / size;
+      if (touched[(image * groups + g) * size + pixel]) visit(i * channels, channels);
+    }
+  };
+}
 
 }  // namespace bench

@@ -27,6 +27,9 @@ struct Row {
   std::string reason;  ///< why the verdict is not ok
   double read_bytes = 0, write_bytes = 0, flops = 0;
   std::vector<double> seconds;  ///< of each measured call, sorted
+  double floor = 0;             ///< seconds of moving the same bytes only (Floor); 0: not measured
+  double warm = 0;              ///< seconds of the same call again and again on one set; 0: not measured, or too large
+  double line_bytes = 0;        ///< read_bytes in whole cache lines, where floor was measured
   bool checked = false;
   Accuracy accuracy;
   double threshold = 0;
@@ -34,6 +37,8 @@ struct Row {
   bool measured() const { return !seconds.empty(); }
   double median() const;
   double least() const { return seconds.front(); }
+  /// The bound with reads counted in whole cache lines.
+  double line_bound(const Roof& roof) const { return roof.bound(line_bytes, write_bytes, flops); }
   double bytes() const { return read_bytes + write_bytes; }
   /// Share of the roof that the median call reaches; 1 is the bound.
   double share(const Roof& roof) const { return roof.bound(read_bytes, write_bytes, flops) / median(); }

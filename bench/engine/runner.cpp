@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 
+#include "bench/engine/floor.h"
 #include "bench/machine/parallel.h"
 #include "mlu_op_ext.h"
 
@@ -135,6 +136,38 @@ void compute_references(std::deque<Loaded>& loaded) {
   });
 }
 
+constexpr double kFloorSeconds = 0.03, kWarmSeconds = 0.03;
+
+/// Median of the same call on the same memory; 0 where that does not fit into half of the last-level cache.
+double warm_seconds(const Measurement& m) {
+  if (m.row.bytes() > static_cast<double>(last_level_cache()) / 2) return 0;
+  std::vector<double> times;
+  for (const Clock::time_point begin = Clock::now();
+       times.size() < 5 || std::chrono::duration<double>(Clock::now() - begin).count() < kWarmSeconds;) {
+    const Clock::time_point start = Clock::now();
+    if (m.loaded->workload.run(m.target->handle(), 0) != MLUOP_STATUS_SUCCESS) return 0;
+    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+/// Last of all: it fills the outputs.
+void measure_limits(std::deque<Measurement>& measurements) {
+  for (Measurement& m : measurements) {
+    if (m.row.measured() && !m.target->emulated()) m.row.warm = warm_seconds(m);
+  }
+  std::map<std::pair<const Loaded*, int>, double> floors;  // the same for every backend
+  for (Measurement& m : measurements) {
+    if (!m.row.measured() || m.target->emulated()) continue;
+    const Floor floor(m.loaded->workload);
+    const auto [at, fresh] = floors.try_emplace({m.loaded, m.target->threads()});
+    if (fresh) at->second = floor.seconds(m.target->threads(), kFloorSeconds);
+    m.row.floor = at->second;
+    m.row.line_bytes = floor.line_bytes();
+  }
+}
+
 }  // namespace
 
 void initialize_engine(std::vector<std::string> flags) {
@@ -158,6 +191,7 @@ std::vector<Row> run_group(std::vector<Job> jobs, const Settings& settings) {
   Silent silent;
   if (!measurements.empty()) benchmark::RunSpecifiedBenchmarks(&silent);
   benchmark::ClearRegisteredBenchmarks();
+  if (settings.limits) measure_limits(measurements);
   std::vector<Row> rows;
   for (Measurement& m : measurements) {
     std::sort(m.row.seconds.begin(), m.row.seconds.end());

@@ -11,7 +11,8 @@ namespace bench {
 struct Settings {
   double min_seconds = 0.1;  ///< of measured calls per repetition
   int repetitions = 3;
-  bool check = true;  ///< compare with the reference
+  bool check = true;    ///< compare with the reference
+  bool limits = false;  ///< measure what limits the rows of backends that are not emulated: Row::floor and Row::warm
 };
 
 /// A case and the targets that run it.

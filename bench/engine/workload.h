@@ -19,6 +19,12 @@ class Workload {
   /// The case's call on one set.
   mluOpStatus_t run(mluOpHandle_t handle, int set) const { return case_.call(handle, arguments_[index(set)]); }
 
+  /// First byte of a set, and how far behind it tensor number i starts: a multiple of 64 bytes, the same in every set.
+  std::byte* set_start(int set) const { return static_cast<std::byte*>(arguments_[index(set)][0].data); }
+  std::int64_t offset(int i) const {
+    return static_cast<std::byte*>(arguments_[0][static_cast<std::size_t>(i)].data) - set_start(0);
+  }
+
   Inputs inputs() const;  ///< of set 0
   /// Data of output tensor number i (counted among the outputs) of set 0.
   const void* output(int i) const;

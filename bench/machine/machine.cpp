@@ -2,50 +2,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
-#include <chrono>
 #include <fstream>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "bench/machine/memory.h"
+#include "bench/machine/passes.h"
 #include "bench/machine/streams.h"
 
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Results go here so that no measured loop can be left out.
 std::atomic<std::uint32_t> sink;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Shortest time of one pass of body(thread) on all threads, repeated for `seconds`; body is first run once unmeasured.
+/// Shortest time of one pass of body(thread) on all threads, repeated for `seconds`.
 double best_pass(int threads, double seconds, const std::function<void(int)>& body) {
-  std::barrier gate(threads);
-  std::atomic<bool> more{true};
-  double best = 1e30;
-  const auto work = [&](int t) {
-    body(t);
-    const Clock::time_point begin = Clock::now();
-    while (more) {
-      gate.arrive_and_wait();
-      const Clock::time_point start = Clock::now();
-      body(t);
-      gate.arrive_and_wait();
-      if (t == 0) best = std::min(best, since(start));
-      if (t == 0) more = since(begin) < seconds;
-      gate.arrive_and_wait();
-    }
-  };
-  std::vector<std::jthread> pool;
-  for (int t = 0; t < threads; ++t) pool.emplace_back(work, t);
-  pool.clear();
-  return best;
+  const std::vector<double> times = timed_passes(threads, seconds, [&](int thread, int) { body(thread); });
+  return *std::min_element(times.begin(), times.end());
 }
 
 struct Slice {

@@ -27,10 +27,14 @@ std::uint32_t Read(const float* HWY_RESTRICT from, std::size_t n) {
   return hn::GetLane(hn::Xor(hn::Xor(a, b), hn::Xor(c, e)));
 }
 
-void Fill(float* HWY_RESTRICT to, std::size_t n, float value) {
+void Part(float* HWY_RESTRICT to, std::size_t n, float value) {
   const hn::ScalableTag<float> d;
   const auto v = hn::Set(d, value);
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) hn::Stream(v, d, to + i);
+}
+
+void Fill(float* HWY_RESTRICT to, std::size_t n, float value) {
+  Part(to, n, value);
   hwy::FlushStream();
 }
 
@@ -79,6 +83,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bench {
 HWY_EXPORT(Read);
+HWY_EXPORT(Part);
 HWY_EXPORT(Fill);
 HWY_EXPORT(Copy);
 HWY_EXPORT(FmaChains);
@@ -89,6 +94,12 @@ std::uint32_t stream_read(const float* from, std::size_t n) {
 }
 void stream_fill(float* to, std::size_t n, float value) {
   HWY_DYNAMIC_DISPATCH(Fill)(to, n, value);
+}
+void stream_part(float* to, std::size_t n, float value) {
+  HWY_DYNAMIC_DISPATCH(Part)(to, n, value);
+}
+void stream_done() {
+  hwy::FlushStream();
 }
 void stream_copy(const float* from, float* to, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(Copy)(from, to, n);

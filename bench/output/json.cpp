@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/output/limits.h"
 #include "bench/output/table.h"
 
 namespace bench {
@@ -37,6 +38,11 @@ std::string figures_json(const Row& row, const Roof& roof) {
                    roof.bound(row.read_bytes, row.write_bytes, row.flops) * 1e3, row.share(roof));
     text += ", \"limit\": " + quoted(roof.limit(row.read_bytes, row.write_bytes, row.flops));
   }
+  if (row.floor > 0) {
+    text += format(", \"line_bytes\": %.0f, \"floor_ms\": %.6g", row.line_bytes, row.floor * 1e3);
+    text += ", \"limited_by\": " + quoted(limited_by(row, roof));
+  }
+  if (row.warm > 0) text += format(", \"warm_ms\": %.6g", row.warm * 1e3);
   if (!row.checked || !row.accuracy.finite) return text;
   return text + format(", \"diff1\": %.6g, \"diff2\": %.6g, \"diff3\": %.6g, \"checked\": %lld", row.accuracy.diff1,
                        row.accuracy.diff2, row.accuracy.diff3, static_cast<long long>(row.accuracy.checked));

@@ -37,7 +37,11 @@ int run(int argc, char** argv) {
   if (options.help) return std::fputs(help_text(), stdout), 0;
   if (options.list) return std::fputs(list_text(options).c_str(), stdout), 0;
   initialize_engine(options.benchmark_flags);
-  if (options.scaling) return print(scaling_study(options));
+  if (options.limits) return print(limits_study(options));
+  if (options.scaling) {
+    for (const Grid& grid : scaling_study(options)) print(grid), std::puts("");
+    return 0;
+  }
   if (options.scatter) return print(scatter_study(options));
   if (options.sweep) return print(sweep_study(options));
   if (options.overhead) return print(overhead_study(options));

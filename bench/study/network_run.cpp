@@ -57,7 +57,7 @@ std::vector<Target> make_targets(const Options& options) {
 }
 
 std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine& machine) {
-  const Settings settings{options.min_seconds, options.repetitions, options.check};
+  const Settings settings{options.min_seconds, options.repetitions, options.check, options.limits};
   const std::vector<const NetworkCase*> chosen = chosen_cases(options);
   std::vector<Row> rows;
   int group = 0;

@@ -81,6 +81,7 @@ const std::map<std::string, Setter>& options_without_value() {
       {"--full", [](Options& o, const std::string&) { o.full = true; }},
       {"--no-accuracy", [](Options& o, const std::string&) { o.check = false; }},
       {"--list", [](Options& o, const std::string&) { o.list = true; }},
+      {"--limits", [](Options& o, const std::string&) { o.limits = true; }},
       {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
       {"--scatter", [](Options& o, const std::string&) { o.scatter = true; }},
       {"--sweep", [](Options& o, const std::string&) { o.sweep = true; }},
@@ -146,7 +147,8 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
   --list              names of the cases
 studies, each instead of the table:
-  --scaling           1, 2, 4 .. threads
+  --limits            what limits the rows below 80 % of the bound, as far as measuring tells
+  --scaling           1, 2, 4 .. threads, and which cases over 5 ms gain less than 1.8 from the second
   --scatter           the four scatter-add gradients: owner against atomic, from few hot rows to spread out
   --sweep             how the cost grows with each dimension
   --overhead          what the smallest call of every operator costs

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "bench/output/json.h"
+#include "bench/output/limits.h"
 #include "bench/output/table.h"
 #include "bench/plot/roofline.h"
 #include "bench/study/studies.h"
@@ -45,6 +46,7 @@ std::string file_name(const std::string& path) {
 bool write_report(const Options& given) {
   Options options = given;
   if (options.threads.size() == 1) options.threads = thread_ladder();
+  options.limits = true;
   Machine machine(options.threads);
   for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
   const std::vector<Row> rows = run_network(options, make_targets(options), machine);
@@ -59,7 +61,10 @@ bool write_report(const Options& given) {
   text += "\n![every case under the roof](" + file_name(plot) + ")\n\n";
   Grid all = result_grid(rows, machine);
   all.title = "Every case";
-  text += all.markdown() + "\n" + totals_text(totals) + "\n" + speedup_grid(rows).markdown() + "\n";
+  text += all.markdown() + "\n" + totals_text(totals) + "\n";
+  for (const Grid& grid : {limits_grid(rows, machine), speedup_grid(rows), slow_scaling_grid(rows, machine)}) {
+    text += grid.markdown() + "\n";
+  }
   for (const Grid* study : {&sweep, &scatter, &overhead}) text += study->rows.empty() ? "" : study->markdown() + "\n";
   write_file(options.report, text);
   return totals.good();

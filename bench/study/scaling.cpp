@@ -2,6 +2,8 @@
 #include <set>
 
 #include "bench/machine/parallel.h"
+#include "bench/output/limits.h"
+#include "bench/output/table.h"
 #include "bench/study/studies.h"
 
 namespace bench {
@@ -12,6 +14,23 @@ std::vector<int> thread_ladder() {
   ladder.push_back(available_cpus());
   return ladder;
 }
+
+namespace {
+
+/// The rows of a case with one and with two threads, for every case of the cpu backend that has both.
+std::vector<std::pair<const Row*, const Row*>> pairs_of(const std::vector<Row>& rows) {
+  std::vector<std::pair<const Row*, const Row*>> pairs;
+  for (const Row& one : rows) {
+    if (!one.measured() || one.backend != "cpu" || one.threads != 1) continue;
+    for (const Row& two : rows) {
+      const bool same = two.op == one.op && two.shape == one.shape && two.dtype == one.dtype;
+      if (same && two.measured() && two.backend == "cpu" && two.threads == 2) pairs.emplace_back(&one, &two);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
 
 Grid speedup_grid(const std::vector<Row>& rows) {
   // By case, the rows of every number of threads.
@@ -39,13 +58,52 @@ Grid speedup_grid(const std::vector<Row>& rows) {
   return grid;
 }
 
-Grid scaling_study(const Options& given) {
+Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine) {
+  constexpr double kSeconds = 5e-3, kGain = 1.8;
+  Grid grid{"Cases over 5 ms that a second thread makes less than 1.8 times as fast",
+            {"operator", "case", "dtype", "ms, 1 thr", "ms, 2 thr", "speed-up", "by", "of the bound", "of the floor"},
+            "lllrrrlrr",
+            {},
+            ""};
+  int cases = 0;
+  for (const auto& [one, two] : pairs_of(rows)) {
+    if (one->median() < kSeconds) continue;
+    ++cases;
+    const double gain = one->median() / two->median();
+    if (gain >= kGain) continue;
+    const Roof &first = machine.at(1), &second = machine.at(2);
+    const double bound = one->share(first) * one->median() / (two->share(second) * two->median());
+    grid.add({one->op, one->shape, one->dtype, format("%.3f", one->median() * 1e3), format("%.3f", two->median() * 1e3),
+              format("%.2f", gain), second.limit(two->read_bytes, two->write_bytes, two->flops), format("%.2f", bound),
+              two->floor > 0 ? format("%.2f", one->floor / two->floor) : "-"});
+  }
+  grid.note = format(
+      "%zu of %d such cases. of the bound: by how much the second thread makes the bound smaller; of the floor: the "
+      "same for the loop that only moves the case's bytes. A case cannot be expected to gain more than these.",
+      grid.rows.size(), cases);
+  return grid;
+}
+
+Grid limits_study(const Options& given) {
   Options options = given;
   options.check = false;
+  options.limits = true;
+  options.backends = {"cpu"};
+  Machine machine(options.threads);
+  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
+  return limits_grid(run_network(options, make_targets(options), machine), machine);
+}
+
+std::vector<Grid> scaling_study(const Options& given) {
+  Options options = given;
+  options.check = false;
+  options.limits = true;
   options.backends = {"cpu"};
   options.threads = thread_ladder();
   Machine machine(options.threads);
-  return speedup_grid(run_network(options, make_targets(options), machine));
+  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
+  const std::vector<Row> rows = run_network(options, make_targets(options), machine);
+  return {speedup_grid(rows), machine_grid(machine), slow_scaling_grid(rows, machine)};
 }
 
 }  // namespace bench

@@ -12,8 +12,15 @@ std::vector<int> thread_ladder();
 /// Times of every case by number of threads, from rows that were measured with several.
 Grid speedup_grid(const std::vector<Row>& rows);
 
-/// Every selected case at every step of the ladder: time and speed-up.
-Grid scaling_study(const Options& options);
+/// Of the cases that take over 5 ms with one thread, those that two make less than 1.8 times as fast, beside what the
+/// machine itself gains: in the figure that bounds them, and in moving the same bytes.
+Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine);
+
+/// The rows of the selected cases below 80 % of the bound, with what limits them.
+Grid limits_study(const Options& options);
+
+/// Every selected case at every step of the ladder: time and speed-up; then slow_scaling_grid.
+std::vector<Grid> scaling_study(const Options& options);
 
 /// The four scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
 Grid scatter_study(const Options& options);

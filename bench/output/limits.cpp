@@ -1,0 +1,62 @@
+#include "bench/output/limits.h"
+
+namespace bench {
+namespace {
+
+/// From this share on a part of the time counts as what limits the call.
+constexpr double kMostOf = 0.65;
+
+double arithmetic_seconds(const Row& row, const Roof& roof) {
+  return row.flops / roof.flops;
+}
+
+std::string share_of(double part, double whole) {
+  return format("%.0f", part / whole * 100);
+}
+
+// clang-format off
+const char* const kNote =
+    "% lines: the share of the bound when reads are counted in whole cache lines of 64 bytes. % fma: arithmetic at the\n"
+    "machine's peak. floor: a loop of the bench that reads one word of each of those lines, in memory order, while it\n"
+    "fills the outputs past the caches, on the same memory with as many threads; it computes nothing. warm: the same\n"
+    "call again and again on one set of tensors, where that fits into half of the last-level cache.\n"
+    "\n"
+    "limited by, the first that holds: arithmetic: % fma is 65 or more. access: % floor is 65 or more, so moving these\n"
+    "bytes takes that long without computing anything. core: 65 % of the time is left when the data are in cache, or,\n"
+    "where they do not fit, the floor is at most 35 %: instructions, and traffic of the first two caches. mixed: none of\n"
+    "them alone.";
+// clang-format on
+
+}  // namespace
+
+std::string limited_by(const Row& row, const Roof& roof) {
+  const double s = row.median();
+  if (row.floor == 0) return "-";
+  if (arithmetic_seconds(row, roof) >= kMostOf * s) return "arithmetic";
+  if (row.floor >= kMostOf * s) return "access";
+  const bool core = row.warm > 0 ? row.warm >= kMostOf * s : row.floor <= (1 - kMostOf) * s;
+  return core ? "core" : "mixed";
+}
+
+Grid limits_grid(const std::vector<Row>& rows, const Machine& machine) {
+  Grid grid{"What limits the rows below 80 %",
+            {"operator", "case", "dtype", "thr", "ms", "% bound", "by", "% lines", "% fma", "floor ms", "% floor",
+             "warm ms", "limited by"},
+            "lllrrrlrrrrrl",
+            {},
+            kNote};
+  for (const Row& row : rows) {
+    if (!row.measured() || row.floor == 0) continue;
+    const Roof& roof = machine.at(row.threads);
+    const double s = row.median();
+    if (row.share(roof) >= kGoodShare) continue;
+    grid.add({row.op, row.shape, row.dtype, std::to_string(row.threads), format("%.3f", s * 1e3),
+              share_of(row.share(roof), 1), roof.limit(row.read_bytes, row.write_bytes, row.flops),
+              share_of(row.line_bound(roof), s), share_of(arithmetic_seconds(row, roof), s),
+              format("%.3f", row.floor * 1e3), share_of(row.floor, s),
+              row.warm > 0 ? format("%.3f", row.warm * 1e3) : "-", limited_by(row, roof)});
+  }
+  return grid;
+}
+
+}  // namespace bench
