@@ -78,8 +78,8 @@ Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine) {
               two->floor > 0 ? format("%.2f", one->floor / two->floor) : "-"});
   }
   grid.note = format(
-      "%zu of %d such cases. of the bound: by how much the second thread makes the bound smaller; of the floor: the "
-      "same for the loop that only moves the case's bytes. A case cannot be expected to gain more than these.",
+      "%zu of %d such cases. of the bound: by how much the second thread makes the bound smaller; of the floor: the\n"
+      "same for the loop that only moves the case's bytes (the table of limits explains it).",
       grid.rows.size(), cases);
   return grid;
 }
