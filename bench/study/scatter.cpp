@@ -20,6 +20,10 @@ std::vector<Level> three_interpolate_levels(mluOpDataType_t dtype) {
     levels.push_back({format("%d of 256 points, %d adds each", points, 3 * 1024 / points),
                       make_three_interpolate(sizes, kBackward, dtype)});
   }
+  for (const std::int64_t points : {256, 8}) {
+    levels.push_back({format("%d adds among 4096 points", static_cast<int>(3 * points)),
+                      make_three_interpolate({16, 256, points, 4096}, kBackward, dtype)});
+  }
   return levels;
 }
 
@@ -30,6 +34,8 @@ std::vector<Level> deform_roi_pool_levels(mluOpDataType_t dtype) {
     levels.push_back(
         {format("RoI corners over %.0f %% of the map", spread * 60), make_deform_roi_pool(sizes, kBackward, dtype)});
   }
+  const DeformRoiPoolSizes few = {2, 100, 152, 256, 2, 0.125f, false, 2, 1};
+  levels.push_back({"8 samples in all", make_deform_roi_pool(few, kBackward, dtype)});
   return levels;
 }
 
@@ -40,6 +46,7 @@ std::vector<Level> border_align_levels(mluOpDataType_t dtype) {
     levels.push_back(
         {format("boxes over %.0f %% of the map", spread * 100), make_border_align(sizes, kBackward, dtype)});
   }
+  levels.push_back({"one box per image", make_border_align({2, 50, 76, 256, 1, 1}, kBackward, dtype)});
   return levels;
 }
 
@@ -50,6 +57,7 @@ std::vector<Level> carafe_levels(mluOpDataType_t dtype) {
     const CarafeSizes sizes = {2, 50, 76, 256, kernel, 1, 2};
     levels.push_back({format("%d adds per pixel", 4 * kernel * kernel), make_carafe(sizes, kBackward, dtype)});
   }
+  levels.push_back({"1 add per pixel", make_carafe({2, 50, 76, 256, 1, 1, 1}, kBackward, dtype)});
   return levels;
 }
 
