@@ -8,23 +8,12 @@ bool inside_openmp_region() {
   return omp_in_parallel() != 0;
 }
 
-namespace {
-
-// libgomp ends the threads that a smaller team has no use for and starts them again for the next larger one, which
-// takes milliseconds; libomp (clang) keeps them.
-#if defined(__clang__)
-constexpr bool kThreadsOutliveTeams = true;
-#else
-constexpr bool kThreadsOutliveTeams = false;
-#endif
-
-}  // namespace
-
+// Always the same team: libgomp ends the threads that a smaller one has no use for and starts them again for the next
+// larger one, which takes milliseconds; libomp allocates. Not `omp for`: libomp would allocate in each.
 void run_on_openmp(int tasks, int team, Task task, void* arg) {
-  const int threads = kThreadsOutliveTeams ? tasks : team;
+#pragma omp parallel num_threads(team)
   // A team may be smaller than asked for, so tasks are shared out, not identified with threads.
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int i = 0; i < tasks; ++i) task(arg, i);
+  for (int i = omp_get_thread_num(); i < tasks; i += omp_get_num_threads()) task(arg, i);
 }
 
 }  // namespace mluops::cpu

@@ -39,10 +39,9 @@ std::int64_t allocations_of_third_call(const CallVariant& v, int threads, const 
 TEST_P(SteadyState, ARepeatedCallAllocatesNothing) {
   MLUOPS_SKIP_WITHOUT_TALLY();
   for (const CallVariant& v : large_calls(GetParam())) {
+    EXPECT_EQ(allocations_of_third_call(v, 1, "openmp"), 0) << v << ", 1 thread";
     for (const char* runtime : {"openmp", "tbb"}) {
-      for (const int threads : {1, 4}) {
-        EXPECT_EQ(allocations_of_third_call(v, threads, runtime), 0) << v << ", " << threads << " threads, " << runtime;
-      }
+      EXPECT_EQ(allocations_of_third_call(v, 3, runtime), 0) << v << ", 3 threads, " << runtime;
     }
   }
 }
