@@ -5,6 +5,8 @@ namespace {
 
 /// From this share on a part of the time counts as what limits the call.
 constexpr double kMostOf = 0.65;
+/// So many times the floor on top of the warm time is more than moving the bytes explains.
+constexpr double kLatency = 1.25;
 
 double arithmetic_seconds(const Row& row, const Roof& roof) {
   return row.flops / roof.flops;
@@ -22,9 +24,10 @@ const char* const kNote =
     "call again and again on one set of tensors, where that fits into half of the last-level cache.\n"
     "\n"
     "limited by, the first that holds: arithmetic: % fma is 65 or more. access: % floor is 65 or more, so moving these\n"
-    "bytes takes that long without computing anything. core: 65 % of the time is left when the data are in cache, or,\n"
-    "where they do not fit, the floor is at most 35 %: instructions, and traffic of the first two caches. mixed: none of\n"
-    "them alone.";
+    "bytes takes that long without computing anything. latency: cold data cost the call 1.25 times as much as moving\n"
+    "them takes, so it waits for lines that could have been under way together. core: 65 % of the time is left when the\n"
+    "data are in cache, or, where they do not fit, the floor is at most 35 %: instructions, and traffic of the first two\n"
+    "caches. mixed: none of them alone.";
 // clang-format on
 
 }  // namespace
@@ -34,6 +37,7 @@ std::string limited_by(const Row& row, const Roof& roof) {
   if (row.floor == 0) return "-";
   if (arithmetic_seconds(row, roof) >= kMostOf * s) return "arithmetic";
   if (row.floor >= kMostOf * s) return "access";
+  if (row.warm > 0 && s - row.warm >= kLatency * row.floor && row.warm < kMostOf * s) return "latency";
   const bool core = row.warm > 0 ? row.warm >= kMostOf * s : row.floor <= (1 - kMostOf) * s;
   return core ? "core" : "mixed";
 }

@@ -12,7 +12,8 @@ namespace bench {
 /// Share of the bound from which on a row needs no explanation.
 constexpr double kGoodShare = 0.8;
 
-/// "arithmetic", "access", "core" or "mixed" (limits_grid says what they mean); "-" when it was not measured.
+/// "arithmetic", "access", "latency", "core" or "mixed" (limits_grid says what they mean); "-" when it was not
+/// measured.
 std::string limited_by(const Row& row, const Roof& roof);
 
 /// The rows of the cpu backend below kGoodShare that were measured with Settings::limits.

@@ -90,7 +90,7 @@ std::vector<Target> strategies(int threads) {
 Grid scatter_study(const Options& options) {
   const int threads = options.threads.back();
   const std::vector<Target> targets = strategies(threads);
-  const Settings settings{options.min_seconds, options.repetitions, options.check};
+  const Settings settings{options.min_seconds / 2, options.repetitions, options.check};
   Grid grid{format("Scatter-add gradients: owner and atomic (cpu, %d threads)", threads),
             {"operator", "case", "contention", "dtype", "owner ms", "atomic ms", "atomic/owner", "auto ms",
              "auto takes", "verdicts"},
