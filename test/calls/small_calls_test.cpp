@@ -1,7 +1,6 @@
 // Calls too small to share are done by the caller alone, without an allocation, in a few microseconds.
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 #include "test/calls/suite.h"
 #include "test/calls/tally.h"
@@ -10,18 +9,6 @@ namespace mluops::test {
 namespace {
 
 constexpr int kThreads = 16;  // allowed, not wanted
-
-/// Per operator one element of everything, then a few of each, with tails.
-std::vector<CallVariant> small_calls(const std::string& op) {
-  static const std::map<std::string, std::vector<const char*>> texts = {
-      {"carafe", {"n=1 h=1 w=1 c=1 k=1 g=1 s=1", "n=1 h=2 w=3 c=5 k=3 g=1 s=2"}},
-      {"psamask", {"n=1 h=1 w=1 hm=1 wm=1 type=0", "n=1 h=3 w=2 hm=3 wm=2 type=0", "n=1 h=3 w=2 hm=3 wm=2 type=1"}},
-      {"three_interpolate", {"b=1 c=1 m=1 n=1", "b=2 c=5 m=7 n=9"}},
-      {"deform_roi_pool",
-       {"b=1 h=1 w=1 c=1 r=1 ph=1 pw=1 ratio=1 offset=0", "b=1 h=4 w=3 c=5 r=2 ph=2 pw=2 ratio=0 offset=1"}},
-      {"border_align", {"n=1 h=1 w=1 c=1 k=1 p=1", "n=1 h=4 w=3 c=5 k=3 p=2"}}};
-  return variants_of(op, texts.at(op.substr(0, op.rfind('_'))));
-}
 
 class SmallCall : public OperatorCallTest {};
 

@@ -9,22 +9,6 @@
 namespace mluops::test {
 namespace {
 
-/// Large enough for several threads; every way an operator can take: written past the caches or not, by blocks or by
-/// rows, sorted or not.
-std::vector<CallVariant> large_calls(const std::string& op) {
-  static const std::map<std::string, std::vector<const char*>> texts = {
-      {"carafe", {"n=2 h=24 w=20 c=64 k=5 g=1 s=2", "n=1 h=17 w=70 c=48 k=3 g=2 s=3"}},
-      {"psamask",
-       {"n=1 h=24 w=24 hm=47 wm=47 type=0", "n=1 h=24 w=24 hm=47 wm=47 type=1", "n=2 h=40 w=40 hm=30 wm=30 type=0",
-        "n=2 h=40 w=40 hm=30 wm=30 type=1"}},
-      {"three_interpolate", {"b=4 c=64 m=128 n=4000", "b=1 c=1 m=20000 n=60000", "b=1 c=7 m=100 n=30000"}},
-      {"deform_roi_pool",
-       {"b=1 h=40 w=50 c=64 r=24 ph=7 pw=7 ratio=2 offset=1", "b=2 h=60 w=50 c=96 r=40 ph=5 pw=5 ratio=0 offset=0",
-        "b=1 h=12 w=10 c=32 r=30 ph=7 pw=7 ratio=0 offset=1"}},
-      {"border_align", {"n=1 h=25 w=30 c=64 k=200 p=10", "n=2 h=20 w=16 c=33 k=300 p=4"}}};
-  return variants_of(op, texts.at(op.substr(0, op.rfind('_'))));
-}
-
 class SteadyState : public OperatorCallTest {};
 
 /// Allocations of a call that has been made before. A thread runtime grows its own pools when its threads first meet a

@@ -23,31 +23,20 @@ inline std::ostream& operator<<(std::ostream& out, const CallVariant& v) {
 }
 
 /// Whether the operator has the choice between owner and atomic.
-inline bool scatters(const std::string& op) {
-  return op.ends_with("_backward") && !op.starts_with("psamask");
-}
+bool scatters(const std::string& op);
 
-/// The cases of one operator ("name=value ..." each) in every dtype, those that scatter both ways.
-inline std::vector<CallVariant> variants_of(const std::string& op, const std::vector<const char*>& texts) {
-  std::vector<CallVariant> all;
-  for (const char* text : texts) {
-    const Case c = Case::parse(op + " " + text);
-    for (const mluOpDataType_t dtype : float_dtypes()) {
-      all.push_back({c, dtype, false});
-      if (scatters(op)) all.push_back({c, dtype, true});
-    }
-  }
-  return all;
-}
+/// In every dtype, gradients both ways where there is a choice. Per operator one element of everything, then a few of
+/// each, with tails.
+std::vector<CallVariant> small_calls(const std::string& op);
+/// The same, large enough for several threads, in every way an operator can take: written past the caches or not, by
+/// blocks or by rows, sorted or not.
+std::vector<CallVariant> large_calls(const std::string& op);
 
 /// A handle of cpu that runs the variant.
-inline std::unique_ptr<Handle> make_handle(const CallVariant& v, int threads) {
-  auto handle =
-      std::make_unique<Handle>("cpu", threads, std::vector<std::string>{v.atomic ? "scatter=atomic" : "scatter=owner"});
-  handle->contract(MLUOP_EXT_CONTRACT_EXTENDED);
-  handle->atomics(v.atomic ? MLUOP_ATOMICS_ALLOWED : MLUOP_ATOMICS_NOT_ALLOWED);
-  return handle;
-}
+std::unique_ptr<Handle> make_handle(const CallVariant& v, int threads);
+
+/// What the handle's cpu backend holds.
+std::int64_t working_bytes(const Handle& handle);
 
 /// Tests with the name of an operator as their parameter.
 class OperatorCallTest : public ::testing::TestWithParam<std::string> {};
