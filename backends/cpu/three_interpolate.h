@@ -37,36 +37,58 @@ bool turn_pays(const Shape& s) {
   return turned < static_cast<double>(s.c) * static_cast<double>(s.n) * kGatherNs;
 }
 
-/// Neighbours of all points, range-checked and widened: an index outside [0, M-1] becomes M, a row of its own.
-template <class A>
-struct Neighbours {
-  std::uint32_t* rows;  ///< [B, N, 3]
-  A* weights;           ///< [B, N, 3]; 0 where the row is M
-
-  Neighbours(Carver& carver, const Shape& s)
-      : rows(carver.take<std::uint32_t>(s.b * s.n * 3)), weights(carver.take<A>(s.b * s.n * 3)) {}
-};
-
-/// The working block of a call.
-template <class A>
-struct Arrays {
-  Neighbours<A> near;
-  A* blocks;  ///< [block_count, M + 1, kBlock]
-
-  Arrays(Carver& carver, const Shape& s, std::int64_t block_count)
-      : near(carver, s), blocks(carver.take<A>(block_count * (s.m + 1) * kBlock<A>)) {}
-};
-
-/// How the work is cut: one item is a block of channels of one image, or one of `parts` runs of its points.
+/// How the work is cut. Of one image, an item is `group` blocks of channels, all their points; or where there are few
+/// blocks, one of `parts` runs of points of one block.
 template <class A>
 struct Cut {
-  std::int64_t blocks, parts, points;
+  std::int64_t blocks, parts, points, group, groups;
 
-  Cut(const Shape& s, std::int64_t wanted_items)
+  Cut(const Shape& s, std::int64_t wanted_items, std::int64_t wanted_groups)
       : blocks(ceil_div(s.c, kBlock<A>)),
         parts(std::clamp<std::int64_t>(wanted_items / (s.b * blocks), 1, 1 + s.n / (4 * s.m + 1024))),
-        points(round_up(ceil_div(s.n, parts), 64)) {}
-  std::int64_t items(const Shape& s) const { return s.b * blocks * parts; }
+        points(round_up(ceil_div(s.n, parts), kTilePoints)),
+        group(std::clamp<std::int64_t>(s.b * blocks / wanted_groups, 1, blocks)),
+        groups(ceil_div(blocks, group)) {}
+  std::int64_t items(const Shape& s) const { return s.b * groups * parts; }
+};
+
+/// An item of a Cut: blocks [first_block, last_block) and points [first, last) of image b.
+struct Item {
+  std::int64_t b, first_block, last_block, first, last;
+
+  template <class A>
+  Item(const Cut<A>& cut, const Shape& s, std::int64_t item)
+      : b(item / (cut.groups * cut.parts)),
+        first_block(item / cut.parts % cut.groups * cut.group),
+        last_block(std::min(cut.blocks, first_block + cut.group)),
+        first(std::min(s.n, item % cut.parts * cut.points)),
+        last(std::min(s.n, first + cut.points)) {}
+};
+
+/// Neighbours of a run of points, range-checked and widened: an index outside [0, M-1] becomes M, a row of its own.
+template <class A>
+struct Neighbours {
+  std::uint32_t* rows;  ///< [points, 3]
+  A* weights;           ///< [points, 3]; 0 where the row is M
+};
+
+/// The working memory of a call: for each of `slots` the neighbours of one run of points, and `block_count` blocks.
+template <class A>
+struct Arrays {
+  std::int64_t points, block_size;
+  std::uint32_t* rows;
+  A* weights;
+  A* blocks;  ///< [block_count, M + 1, kBlock]
+
+  Arrays(Carver& carver, const Shape& s, std::int64_t run, std::int64_t slots, std::int64_t block_count)
+      : points(run),
+        block_size((s.m + 1) * kBlock<A>),
+        rows(carver.take<std::uint32_t>(slots * 3 * points)),
+        weights(carver.take<A>(slots * 3 * points)),
+        blocks(carver.take<A>(block_count * block_size)) {}
+
+  Neighbours<A> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
+  A* block(std::int64_t which) const { return blocks + which * block_size; }
 };
 
 }  // namespace mluops::cpu::three_interpolate

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 
-using three_interpolate::Arrays, three_interpolate::Cut;
+using three_interpolate::Arrays, three_interpolate::Cut, three_interpolate::Item;
 
 /// One point's three additions. sums is channel c of row 0.
 template <class D, class A>
@@ -28,30 +28,29 @@ HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RES
   }
 }
 
-/// Adds points [begin, end) of one block of channels into sums[point, kBlock], in order of the points.
+/// Adds `points` points of one block of channels into sums[point, kBlock], in order of the points.
 template <class T>
 void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT near_rows,
-                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t begin, std::int64_t end,
-                   Acc<T>* HWY_RESTRICT sums) {
+                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, Acc<T>* HWY_RESTRICT sums) {
   using A = Acc<T>;
   const FullTag<T> d;
   constexpr int lanes = kLanes<A>;
   const Rows<const T> grad_output = from;
   const std::int64_t used = std::min(grad_output.channels, kBlock<A>);
-  const std::uint32_t* rows = near_rows + 3 * begin;
-  const A* weights = near_weights + 3 * begin;
+  const std::uint32_t* rows = near_rows;
+  const A* weights = near_weights;
   hn::Vec<FullTag<T>> v[lanes];
-  std::int64_t i = begin;
-  for (; i + lanes <= end; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+  std::int64_t i = 0;
+  for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
     for (std::int64_t c = 0; c < used; c += lanes) {
       load_turned(grad_output, c, i, v);
       HWY_UNROLL(16)
       for (int k = 0; k < lanes; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
     }
   }
-  for (std::int64_t c = 0; c < used && i < end; c += lanes) {
-    load_turned_tail(grad_output, c, i, end - i, v);
-    for (int k = 0; k < end - i; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
+  for (std::int64_t c = 0; c < used && i < points; c += lanes) {
+    load_turned_tail(grad_output, c, i, points - i, v);
+    for (int k = 0; k < points - i; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
   }
 }
 
@@ -62,40 +61,41 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
                                 const mluopsThreeInterpolateBackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Cut<A> cut(s, 32);
-  const std::int64_t size = (s.m + 1) * kBlock<A>;
-  const double item_ns = static_cast<double>(kBlock<A>) *
+  const Cut<A> cut(s, 32, 8 * call.threads);
+  const double item_ns = static_cast<double>(cut.group * kBlock<A>) *
                          (static_cast<double>(cut.points) * 2 + static_cast<double>(s.m)) * three_interpolate::kBlockNs;
   const Loop loop(context, call, cut.items(s), item_ns);
-  const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.parts == 1 ? loop.slots() : cut.items(s));
+  const std::int64_t slots = loop.slots(), block_count = cut.parts == 1 ? slots : cut.items(s);
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.points, slots, block_count);
   if (!arrays) return no_memory(call);
-  const Neighbours<A>& near = arrays->near;
-  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
 
-  const auto gradient = [&](std::int64_t which) {
-    const std::int64_t c = which % cut.blocks * kBlock<A>, row = which / cut.blocks * s.c + c;
-    return Rows<T>{static_cast<T*>(p.grad_features) + row * s.m, s.m, std::min(s.c - c, kBlock<A>)};
+  const auto gradient = [&](std::int64_t b, std::int64_t c) {
+    return Rows<T>{static_cast<T*>(p.grad_features) + (b * s.c + c) * s.m, s.m, std::min(s.c - c, kBlock<A>)};
   };
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
-      A* const sums = arrays->blocks + size * (cut.parts == 1 ? slot : item);
-      std::fill_n(sums, size, A{0});
-      const Rows<const T> in{static_cast<const T*>(p.grad_output) + (b * s.c + c) * s.n, s.n,
-                             std::min(s.c - c, kBlock<A>)};
-      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
-      scatter_block(in, near.rows + 3 * b * s.n, near.weights + 3 * b * s.n, first, std::min(s.n, first + cut.points),
-                    sums);
-      if (cut.parts == 1) turn_out(sums, s.m, gradient(which));
+    NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Item item(cut, s, i);
+      const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
+      A* const sums = arrays->block(cut.parts == 1 ? slot : i);
+      for (std::int64_t c = item.first_block * kBlock<A>; c < std::min(s.c, item.last_block * kBlock<A>);
+           c += kBlock<A>) {
+        std::fill_n(sums, arrays->block_size, A{0});
+        const Rows<const T> in{static_cast<const T*>(p.grad_output) + (item.b * s.c + c) * s.n + item.first, s.n,
+                               std::min(s.c - c, kBlock<A>)};
+        scatter_block(in, near.rows, near.weights, item.last - item.first, sums);
+        if (cut.parts == 1) turn_out(sums, s.m, gradient(item.b, c));
+      }
     }
   });
   if (cut.parts == 1) return MLUOP_STATUS_SUCCESS;
+  const std::int64_t size = arrays->block_size;
   const Loop merge(context, call, s.b * cut.blocks, static_cast<double>(size * cut.parts) * 0.1);
   merge.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t which = begin; which < end; ++which) {
-      A* const sums = arrays->blocks + which * cut.parts * size;
+      A* const sums = arrays->block(which * cut.parts);
       for (std::int64_t part = 1; part < cut.parts; ++part) axpy<A>(1, sums + part * size, sums, size);
-      turn_out(sums, s.m, gradient(which));
+      turn_out(sums, s.m, gradient(which / cut.blocks, which % cut.blocks * kBlock<A>));
     }
   });
   return MLUOP_STATUS_SUCCESS;

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 
-using three_interpolate::Arrays, three_interpolate::Cut;
+using three_interpolate::Arrays, three_interpolate::Cut, three_interpolate::Item;
 
 /// One point: its three neighbours, weighted. block is channel c of row 0.
 template <class D, class A>
@@ -26,10 +26,11 @@ HWY_INLINE hn::Vec<D> interpolate_point(D d, const A* HWY_RESTRICT block, const 
   return hn::MulAdd(hn::Set(d, weights[2]), near(2), second);
 }
 
-/// Points [begin, begin + points) of one block of channels. near_rows and near_weights are those of point `begin`.
-template <class T>
+/// `points` points of one block of channels. between() is called about once per four whole vectors of results.
+template <class T, class Between>
 HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT near_rows,
-                                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to) {
+                                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to,
+                                   Between&& between) {
   using A = Acc<T>;
   const FullTag<T> d;
   constexpr int lanes = kLanes<A>;
@@ -41,7 +42,10 @@ HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::
   for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
     for (std::int64_t c = 0; c < used; c += lanes) {
       HWY_UNROLL(16)
-      for (int k = 0; k < lanes; ++k) v[k] = interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k);
+      for (int k = 0; k < lanes; ++k) {
+        v[k] = interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k);
+        if (k % 4 == 3 || k == lanes - 1) between();
+      }
       store_turned(v, c, i, to);
     }
   }
@@ -53,23 +57,50 @@ HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::
   }
 }
 
-/// Points [begin, end) of one block of channels, by way of a tile of whole cache lines that go past the caches.
+/// A finished tile on its way past the caches, one channel at a time. The write-combining buffers take one line in
+/// about the time a vector of results takes, so the two overlap only when the lines come a few at a time.
+template <class T>
+class Drain {
+ public:
+  static constexpr std::int64_t kPoints = three_interpolate::kTilePoints;
+
+  HWY_INLINE void start(const T* tile, T* out, std::int64_t pitch, std::int64_t channels) {
+    tile_ = tile, out_ = out, pitch_ = pitch, left_ = channels;
+  }
+  HWY_INLINE void one() {
+    if (left_ == 0) return;
+    stream_lines<kPoints * sizeof(T)>(tile_, out_);
+    tile_ += kPoints, out_ += pitch_, --left_;
+  }
+  HWY_INLINE void all() {
+    while (left_ != 0) one();
+  }
+
+ private:
+  const T* tile_ = nullptr;
+  T* out_ = nullptr;
+  std::int64_t pitch_ = 0, left_ = 0;
+};
+
+/// As interpolate_points, by way of two tiles of whole cache lines: one is filled while the other is streamed.
 template <class T>
 void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
-                           const Acc<T>* HWY_RESTRICT weights, std::int64_t begin, std::int64_t end,
-                           const Rows<T>& out) {
-  constexpr std::int64_t kPoints = three_interpolate::kTilePoints;
-  HWY_ALIGN T tile[kBlock<Acc<T>> * kPoints];
-  const Rows<T> rows_of_tile{tile, kPoints, out.channels};
-  std::int64_t i = begin;
-  for (; i + kPoints <= end; i += kPoints) {
-    interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, rows_of_tile);
-    for (std::int64_t c = 0; c < out.channels; ++c) {
-      stream_lines<kPoints * sizeof(T)>(tile + c * kPoints, out.first + c * out.pitch + i);
-    }
+                           const Acc<T>* HWY_RESTRICT weights, std::int64_t points, const Rows<T>& out) {
+  constexpr std::int64_t kPoints = Drain<T>::kPoints, kSize = kBlock<Acc<T>> * kPoints;
+  HWY_ALIGN T tiles[2 * kSize];
+  Drain<T> drain;
+  T* tile = tiles;
+  std::int64_t i = 0;
+  for (; i + kPoints <= points; i += kPoints, tile = tile == tiles ? tiles + kSize : tiles) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, Rows<T>{tile, kPoints, out.channels},
+                       [&]() HWY_ATTR { drain.one(); });
+    drain.all();
+    drain.start(tile, out.first + i, out.pitch, out.channels);
   }
-  if (i < end) {
-    interpolate_points(block, rows + 3 * i, weights + 3 * i, end - i, Rows<T>{out.first + i, out.pitch, out.channels});
+  drain.all();
+  if (i < points) {
+    interpolate_points(block, rows + 3 * i, weights + 3 * i, points - i,
+                       Rows<T>{out.first + i, out.pitch, out.channels}, [] {});
   }
 }
 
@@ -86,36 +117,35 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
                                 const mluopsThreeInterpolateForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Cut<A> cut(s, 4 * call.threads);
+  const Cut<A> cut(s, 4 * call.threads, 8 * call.threads);
   const double points_ns = static_cast<double>(cut.points) * three_interpolate::kBlockNs +
                            static_cast<double>(s.m / cut.parts) * three_interpolate::kTurnNs;
-  const Loop loop(context, call, cut.items(s), static_cast<double>(kBlock<A>) * points_ns);
-  const auto arrays = carve<Arrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
+  const Loop loop(context, call, cut.items(s), static_cast<double>(cut.group * kBlock<A>) * points_ns);
+  const auto arrays =
+      carve<Arrays<A>>(context.scratch, s, cut.points, std::int64_t{loop.slots()}, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
-  const Neighbours<A>& near = arrays->near;
-  check_all_neighbours(context, call, s, p.indices, static_cast<const T*>(p.weights), near);
 
   const bool streams = may_stream<T>(s, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    A* const block = arrays->blocks + slot * (s.m + 1) * kBlock<A>;
+    A* const block = arrays->block(slot);
+    NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
     std::int64_t turned = -1;
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t which = item / cut.parts, b = which / cut.blocks, c = which % cut.blocks * kBlock<A>;
-      const std::int64_t channels = std::min(s.c - c, kBlock<A>), row = b * s.c + c;
-      if (turned != which) {
-        turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
-      }
-      turned = which;
-      const std::int64_t first = std::min(s.n, item % cut.parts * cut.points);
-      const std::int64_t last = std::min(s.n, first + cut.points);
-      const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
-      const std::uint32_t* const rows = near.rows + 3 * b * s.n;
-      const A* const weights = near.weights + 3 * b * s.n;
-      if (streams) {
-        interpolate_streaming(block, rows, weights, first, last, out);
-      } else {
-        interpolate_points(block, rows + 3 * first, weights + 3 * first, last - first,
-                           Rows<T>{out.first + first, s.n, channels});
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Item item(cut, s, i);
+      const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
+      for (std::int64_t c = item.first_block * kBlock<A>; c < std::min(s.c, item.last_block * kBlock<A>);
+           c += kBlock<A>) {
+        const std::int64_t channels = std::min(s.c - c, kBlock<A>), row = item.b * s.c + c;
+        if (turned != row) {
+          turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
+        }
+        turned = row;
+        const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
+        if (streams) {
+          interpolate_streaming(block, near.rows, near.weights, item.last - item.first, out);
+        } else {
+          interpolate_points(block, near.rows, near.weights, item.last - item.first, out, [] {});
+        }
       }
     }
     if (streams) stream_fence();

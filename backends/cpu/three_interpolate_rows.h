@@ -1,6 +1,5 @@
 // Blocks of channels turned round: [channels, points] rows of T <-> [points, kBlock] sums. Include after
 // foreach_target.h, like simd.h.
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/simd.h"
 #include "backends/cpu/three_interpolate.h"
 #include "backends/cpu/transpose.h"
@@ -33,15 +32,28 @@ void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw,
   }
 }
 
+/// The neighbours of the run of points a task works on, checked when it comes to another run.
 template <class T>
-void check_all_neighbours(const Context& context, const mluopsCall& call, const Shape& s, const std::int32_t* indices,
-                          const T* raw, const Neighbours<Acc<T>>& to) {
-  const Loop loop(context, call, s.b * s.n, 2.0);
-  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    check_neighbours(s.m, indices + 3 * begin, raw + 3 * begin, 3 * (end - begin), to.rows + 3 * begin,
-                     to.weights + 3 * begin);
-  });
-}
+class NeighboursOfRun {
+ public:
+  NeighboursOfRun(const Shape& s, const std::int32_t* indices, const void* weights, const Neighbours<Acc<T>>& to)
+      : s_(s), indices_(indices), raw_(static_cast<const T*>(weights)), to_(to) {}
+
+  const Neighbours<Acc<T>>& move_to(std::int64_t b, std::int64_t first, std::int64_t last) {
+    const std::int64_t point = b * s_.n + first;
+    if (point != point_)
+      check_neighbours(s_.m, indices_ + 3 * point, raw_ + 3 * point, 3 * (last - first), to_.rows, to_.weights);
+    point_ = point;
+    return to_;
+  }
+
+ private:
+  const Shape& s_;
+  const std::int32_t* indices_;
+  const T* raw_;
+  Neighbours<Acc<T>> to_;
+  std::int64_t point_ = -1;
+};
 
 /// The rows of one block of channels: `channels` of them, `pitch` elements apart.
 template <class T>
