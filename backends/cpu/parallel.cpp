@@ -26,6 +26,14 @@ int usable_cores() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+/// The team of a call that may use that many threads: the same for all its loops, unless it asks for so many threads
+/// that starting them for a loop that has no use for them would cost more.
+int team_size(int tasks, int threads) {
+  constexpr int kMostPerCore = 4;
+  static const int most = kMostPerCore * usable_cores();
+  return std::max(tasks, std::min(threads, most));
+}
+
 /// The threads of one loop, counted process-wide: while other loops run, a new one takes only cores they leave free.
 class ThreadShare {
  public:
@@ -121,8 +129,8 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
   };
   if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
   const ThreadShare share(slots_);
-  const int tasks = share.granted(), team = tasks == slots_ ? threads_ : tasks;
-  run_on_threads(threading_, tasks, team, claim_chunks, &run);
+  const int tasks = share.granted();
+  run_on_threads(threading_, tasks, tasks == slots_ ? team_size(tasks, threads_) : tasks, claim_chunks, &run);
 }
 
 }  // namespace mluops::cpu
