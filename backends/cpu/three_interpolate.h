@@ -47,7 +47,7 @@ struct Cut {
       : blocks(ceil_div(s.c, kBlock<A>)),
         parts(std::clamp<std::int64_t>(wanted_items / (s.b * blocks), 1, 1 + s.n / (4 * s.m + 1024))),
         points(round_up(ceil_div(s.n, parts), kTilePoints)),
-        group(std::clamp<std::int64_t>(s.b * blocks / wanted_groups, 1, blocks)),
+        group(parts > 1 ? 1 : std::clamp<std::int64_t>(s.b * blocks / wanted_groups, 1, blocks)),
         groups(ceil_div(blocks, group)) {}
   std::int64_t items(const Shape& s) const { return s.b * groups * parts; }
 };
