@@ -46,15 +46,11 @@ struct BorderAxes {
 };
 
 /// One point: its four pixels (offset in elements) and their weights, upper left, upper right, lower left, lower right.
-/// Outside the map: no pixels, value 0.
 template <class A>
 struct BorderPoint {
   std::int64_t pixel[4];
   A weight[4];
 
-  bool inside() const { return pixel[0] >= 0; }
-
-  static BorderPoint outside() { return {{-1, -1, -1, -1}, {}}; }
   /// Lines and pixels along them lie as far apart as the pitches say.
   static BorderPoint between(bool horizontal, std::int64_t line_pitch, std::int64_t pixel_pitch,
                              const AxisSample<A>& line, const AxisSample<A>& along) {
@@ -72,72 +68,40 @@ struct BorderPoint {
   }
 };
 
-/// All pool_size + 1 points of a border; each is reached from the one before by adding the stride. Their pixels are
-/// offsets into [2, length, pitch], the two lines of the border, and are marked in touched[length].
+/// A line of `length` pixels, packed, has these places behind its pixels: the last pixel once more, which is the
+/// neighbour of the last one, and two of zeros for points outside the map.
+constexpr std::int64_t kPlacesBehind = 3;
+
+/// A point as a packed pixel, its neighbour along the line and these two of the next line, with the weights of upper
+/// left, upper right, lower left and lower right.
 template <class A>
-void place_points(const Border<A>& border, const BorderAxes& axes, std::int64_t pool_size, std::int64_t pitch,
-                  BorderPoint<A>* points, std::uint8_t* touched) {
+struct PackedPoint {
+  A weight[4];
+  std::int32_t pixel;
+};
+
+/// All pool_size + 1 points of a border; each is reached from the one before by adding the stride. Marks the pixels
+/// along the line that they touch.
+template <class A>
+void place_points(const Border<A>& border, const BorderAxes& axes, std::int64_t pool_size, PackedPoint<A>* points,
+                  std::uint8_t* touched) {
   AxisSample<A> line, along;
   const bool line_inside = sample_axis(border.fixed, axes.lines, line);
-  line.low = 0;
-  line.high = 1;
+  const int right = border.horizontal ? 1 : 2, lower = border.horizontal ? 2 : 1;
   A at = border.start;
   for (std::int64_t i = 0; i <= pool_size; ++i, at += border.stride) {
+    PackedPoint<A>& point = points[i];
     if (!line_inside || !sample_axis(at, axes.length, along)) {
-      points[i] = BorderPoint<A>::outside();
+      point = {{0, 0, 0, 0}, static_cast<std::int32_t>(axes.length + 1)};
       continue;
     }
-    points[i] = BorderPoint<A>::between(border.horizontal, axes.length * pitch, pitch, line, along);
-    touched[along.low] = touched[along.high] = 1;
+    point.weight[0] = line.low_weight * along.low_weight;
+    point.weight[right] = line.low_weight * along.high_weight;
+    point.weight[lower] = line.high_weight * along.low_weight;
+    point.weight[3] = line.high_weight * along.high_weight;
+    point.pixel = static_cast<std::int32_t>(along.low);
+    touched[along.low] = touched[along.low + 1] = 1;
   }
 }
-
-/// The pixels of one line that a border's points touch, with the weight along the line that each point gives each
-/// pixel. Points lie at start + stride * i here, as the device has it in the backward pass.
-template <class A>
-class TouchedPixels {
- public:
-  static constexpr A kNone = -1;  ///< this point does not touch this pixel
-
-  struct Pixel {
-    std::int64_t position;
-    std::int64_t first, last;  ///< the points that touch it are among these
-  };
-
-  static std::int64_t most(std::int64_t pool_size) { return 2 * (pool_size + 1); }
-
-  /// pixels has room for most(pool_size), weights for as many rows of row_size >= pool_size + 1.
-  TouchedPixels(const Border<A>& border, std::int64_t length, std::int64_t pool_size, std::int64_t row_size,
-                Pixel* pixels, A* weights)
-      : row_size_(row_size), pixels_(pixels), weights_(weights) {
-    AxisSample<A> along;
-    for (std::int64_t i = 0; i <= pool_size; ++i) {
-      if (!sample_axis(border.start + border.stride * static_cast<A>(i), length, along)) continue;
-      touch(along.low, i, along.low_weight);
-      if (along.high != along.low) touch(along.high, i, along.high_weight);
-    }
-  }
-
-  std::int64_t size() const { return size_; }
-  const Pixel& operator[](std::int64_t i) const { return pixels_[i]; }
-  const A* weights(std::int64_t i) const { return weights_ + i * row_size_; }
-
- private:
-  void touch(std::int64_t position, std::int64_t point, A weight) {
-    std::int64_t i = size_ - 1;  // points never turn back: a pixel touched before is one of the latest two
-    while (i >= 0 && i >= size_ - 2 && pixels_[i].position != position) --i;
-    if (i < 0 || i < size_ - 2) {
-      i = size_++;
-      pixels_[i] = {position, point, point};
-      for (std::int64_t j = 0; j < row_size_; ++j) weights_[i * row_size_ + j] = kNone;
-    }
-    pixels_[i].last = point;
-    weights_[i * row_size_ + point] = weight;
-  }
-
-  std::int64_t row_size_, size_ = 0;
-  Pixel* pixels_;
-  A* weights_;
-};
 
 }  // namespace mluops::cpu
