@@ -1,4 +1,8 @@
 // The memory a call works in: one block per handle, nothing beside it, kept for the next call.
+#include <map>
+#include <utility>
+
+#include "test/calls/documented_memory.h"
 #include "test/calls/suite.h"
 #include "test/calls/tally.h"
 
@@ -30,6 +34,37 @@ TEST_P(WorkingMemory, IsAllThatACallTakes) {
       EXPECT_GE(peak, working_bytes(*handle)) << v << ", " << threads << " threads";
       EXPECT_LE(peak, working_bytes(*handle) + kSlack) << v << ", " << threads << " threads";
     }
+  }
+}
+
+std::int64_t bytes_after(const CallVariant& v, int threads) {
+  Problem problem = make_problem(v.text, v.dtype);
+  const auto handle = make_handle(v, threads);
+  EXPECT_EQ(run(problem, *handle), MLUOP_STATUS_SUCCESS) << v << ": " << mluOpExtGetLastErrorText();
+  return working_bytes(*handle);
+}
+
+TEST_P(WorkingMemory, IsWhatThePageSays) {
+  for (const auto& calls : {small_calls(GetParam()), large_calls(GetParam())}) {
+    for (const CallVariant& v : calls) {
+      for (const int threads : {1, 2, 4, 7}) {
+        EXPECT_LE(bytes_after(v, threads), documented_bytes(v, threads)) << v << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+/// A bound that nothing comes near says nothing: of all calls of a type and a way, the largest by the page takes more
+/// than half of what it says.
+TEST_P(WorkingMemory, IsNotHalfOfWhatThePageSays) {
+  constexpr int kThreads = 2;
+  std::map<std::pair<mluOpDataType_t, bool>, CallVariant> largest;
+  for (const CallVariant& v : large_calls(GetParam())) {
+    const auto at = largest.try_emplace({v.dtype, v.atomic}, v).first;
+    if (documented_bytes(v, kThreads) > documented_bytes(at->second, kThreads)) at->second = v;
+  }
+  for (const auto& [key, v] : largest) {
+    EXPECT_GT(bytes_after(v, kThreads), documented_bytes(v, kThreads) / 2 - array_padding(kThreads)) << v;
   }
 }
 

@@ -1,0 +1,129 @@
+#include "test/calls/documented_memory.h"
+
+#include <algorithm>
+
+namespace mluops::test {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+/// The letters of the table.
+struct Letters {
+  const Case& text;
+  std::int64_t t;       ///< threads
+  std::int64_t S, A;    ///< bytes of an element, and of a sum
+  bool narrow, atomic;  ///< half or bfloat16; atomic additions
+
+  Letters(const CallVariant& call, int threads) : text(call.text), t(threads), atomic(call.atomic) {
+    narrow = call.dtype == MLUOP_DTYPE_HALF || call.dtype == MLUOP_DTYPE_BFLOAT16;
+    A = call.dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
+    S = narrow ? 2 : A;
+  }
+  std::int64_t operator[](const char* name) const { return text.size(name); }
+  bool forward() const { return text.op().ends_with("_forward"); }
+  /// Sums of the whole gradient, where it can't be added to itself.
+  std::int64_t atomic_sums(std::int64_t elements) const { return narrow ? A * elements : 0; }
+};
+
+std::int64_t up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Items sorted into buckets, each item in at most `most` of them.
+std::int64_t sorted(const Letters& x, std::int64_t items, std::int64_t buckets, std::int64_t most) {
+  const std::int64_t parts = std::clamp<std::int64_t>(items / 512, 1, x.t);
+  return (buckets + 1) * (16 + 16 * parts) + 8 * most * items;
+}
+
+// ---- carafe ----
+
+/// Columns of a strip: so many that a window's rows take 448 KiB at most, but 16 at least.
+std::int64_t strip(const Letters& x) {
+  const std::int64_t fitting = 448 * kKiB / (x["k"] * 2 * x["c"] * x.A) - (x["k"] - 1);
+  const std::int64_t most = std::clamp(fitting, std::min<std::int64_t>(x["w"], 16), x["w"]);
+  const std::int64_t strips = (x["w"] + most - 1) / most;
+  return (x["w"] + strips - 1) / strips;
+}
+
+std::int64_t carafe(const Letters& x) {
+  const std::int64_t subs = x["s"] * x["s"], taps = x.A * subs * x["g"] * x["k"] * x["k"];
+  const std::int64_t rows = x.A * x["k"] * (strip(x) + x["k"] - 1) * x["c"];
+  const std::int64_t sums = x.A * x["k"] * strip(x) * x["c"], widened = x.narrow ? rows + taps : 0;
+  if (x.forward()) return x.t * (8 * x["k"] + widened);
+  const std::int64_t task = 16 * x["k"] + 8 * subs + taps + widened + (x.narrow ? x.A * subs * x["c"] : 0);
+  if (!x.atomic) return x.t * (task + sums);
+  return x.t * task + x.atomic_sums(x["n"] * x["h"] * x["w"] * x["c"]);
+}
+
+// ---- psamask ----
+
+std::int64_t psamask(const Letters& x) {
+  const std::int64_t map = x["h"] * x["w"], mask = x["hm"] * x["wm"], row = x.S * (x.forward() ? map : mask);
+  if (x["n"] * map * row <= 8192 * kKiB) return 0;
+  if (x["type"] == 0) return x.t * std::max(16 * kKiB, row);
+  return x.t * std::max(240 * kKiB, x["w"] * x.S * (x.forward() ? x["w"] : x["wm"]));
+}
+
+// ---- three_interpolate ----
+
+std::int64_t three_interpolate(const Letters& x) {
+  if (x.atomic) return x.atomic_sums(x["b"] * x["c"] * x["m"]);
+  const std::int64_t turned = up(x["c"], 64 / x.A) * (x["m"] + x["n"]);
+  if (x.forward() && turned >= 10 * x["c"] * x["n"]) return 0;  // row by row
+  const std::int64_t block = 64 * (x["m"] + 1), blocks = x["b"] * ((x["c"] * x.A + 63) / 64);
+  // Where blocks are few, their points are cut into parts; backward, each part has sums of its own.
+  const std::int64_t items = x.forward() ? 4 * x.t : 32;
+  const std::int64_t parts = std::clamp<std::int64_t>(items / blocks, 1, 1 + x["n"] / (4 * x["m"] + 1024));
+  const std::int64_t points = up((x["n"] + parts - 1) / parts, 64);
+  return x.t * 3 * (4 + x.A) * points + block * (x.forward() || parts == 1 ? x.t : blocks * parts);
+}
+
+// ---- deform_roi_pool ----
+
+std::int64_t deform_roi_pool(const Letters& x) {
+  const std::int64_t bins = x["r"] * x["ph"] * x["pw"], map = x["b"] * x["h"] * x["w"];
+  const auto most = [&](std::int64_t size) { return 2 * (x["ratio"] > 0 ? std::min(size, x["ratio"]) : size); };
+  const std::int64_t rois = x["r"] * (24 + 8 * x.A), taps = x.t * (most(x["h"]) + most(x["w"])) * (8 + 4 * x.A);
+  if (x.atomic) return rois + taps + x.atomic_sums(map * x["c"]);
+  // A tile has 16 pixels at least, else as many as 256 KiB of sums, and is a 64th of the map at most.
+  const std::int64_t tile = std::max<std::int64_t>(16, std::min(256 * kKiB / (x["c"] * x.A), map / 64));
+  const std::int64_t tiles = x["b"] * (x["h"] / 4 + 1) * (x["w"] / 4 + 1);
+  if (x.forward()) return rois + taps + (x["ratio"] > 0 ? 0 : 8 * (bins + 1)) + sorted(x, bins, tiles, 1);
+  return rois + taps + x.t * x.A * tile * x["c"] + sorted(x, bins, tiles, 9);
+}
+
+// ---- border_align ----
+
+std::int64_t border_align(const Letters& x) {
+  if (x.atomic) return x.atomic_sums(x["n"] * x["h"] * x["w"] * 4 * x["c"]);
+  const std::int64_t length = std::max(x["h"], x["w"]), points = x["p"] + 1;
+  const std::int64_t lines = sorted(x, 4 * x["n"] * x["k"], 4 * x["n"] * length, x.forward() ? 1 : 2);
+  if (x.forward()) {
+    const std::int64_t pixel = 2 * x.A * (length + 3);
+    const std::int64_t packed = pixel * std::min(x["c"], std::max(256 / x.A, 400 * kKiB / pixel));
+    return lines + x.t * (packed + 128 * points * 5 * x.A + 3 * (length + 3));
+  }
+  const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(16, 384 * kKiB / (2 * pitch * x.A));
+  const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 16), channels);
+  return lines + x.t * (sums + 40 * ((points + 1) * 4 * x.A + 4 * up(points + 1, 16)) + 128 * (x.A + 12));
+}
+
+}  // namespace
+
+std::int64_t documented_bytes(const CallVariant& call, int threads) {
+  const Letters x(call, threads);
+  const std::string& op = call.text.op();
+  const auto bytes = op.starts_with("carafe")              ? carafe
+                     : op.starts_with("psamask")           ? psamask
+                     : op.starts_with("three_interpolate") ? three_interpolate
+                     : op.starts_with("deform_roi_pool")   ? deform_roi_pool
+                                                           : border_align;
+  return bytes(x) + array_padding(threads);
+}
+
+std::int64_t array_padding(int threads) {
+  constexpr std::int64_t kArrays = 16, kLine = 64;
+  return (threads + 1) * kArrays * kLine;
+}
+
+}  // namespace mluops::test
