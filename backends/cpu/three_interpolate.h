@@ -24,6 +24,16 @@ constexpr std::int64_t kTilePoints = 64;
 constexpr std::int64_t kPointsAtOnce = 256;
 /// Cost in nanoseconds of one element of a block: interpolated, turned, and gathered one by one.
 constexpr double kBlockNs = 0.15, kTurnNs = 0.15, kGatherNs = 1.5;
+/// The same of one addition to a row of sums.
+constexpr double kAddNs = 1.0;
+/// The same of one element looked up in registers.
+constexpr double kTableNs = 0.1;
+/// Up to so many channels their gradients are summed one by one.
+constexpr std::int64_t kFewChannels = 2;
+/// How far ahead in a row gradients are asked for.
+constexpr std::int64_t kLeadBytes = 1024;
+/// Largest number of features of a channel that are kept in registers.
+constexpr std::int64_t kTableFeatures = 64;
 
 /// Channels of a block: one cache line of sums.
 template <class A>

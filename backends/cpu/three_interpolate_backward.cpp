@@ -28,6 +28,26 @@ HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RES
   }
 }
 
+/// Asks for the gradients a task comes to kLead points later, in its rows or at the start of the next block's. A call
+/// is for 16 points of all channels; every time it takes whole runs of lines of other rows, as memory likes it. The
+/// second cache is the place: the rows of a block are often a multiple of 4 KB apart and displace each other in the
+/// first.
+template <class T>
+HWY_INLINE void prefetch_gradients(const Rows<const T>& rows, std::int64_t i, std::int64_t points) {
+  constexpr std::int64_t kRun = 256 / sizeof(T), kLines = 4, kStep = 16, kTurns = kRun / kStep;
+  constexpr std::int64_t kRowsAtOnce = (kBlock<Acc<T>> + kTurns - 1) / kTurns;
+  const std::int64_t lead = std::min<std::int64_t>(three_interpolate::kLeadBytes / sizeof(T), points),
+                     turn = i / kStep % kTurns;
+  const std::int64_t ahead = i - turn * kStep + lead;
+  const T* row = ahead < points ? rows.first + ahead : rows.first + kBlock<Acc<T>> * rows.pitch + (ahead - points);
+  row += turn * kRowsAtOnce * rows.pitch;
+  HWY_UNROLL(16)
+  for (std::int64_t k = 0; k < kRowsAtOnce; ++k, row += rows.pitch) {
+    HWY_UNROLL(4)
+    for (std::int64_t line = 0; line < kLines; ++line) __builtin_prefetch(row + line * kRun / kLines, 0, 2);
+  }
+}
+
 /// Adds `points` points of one block of channels into sums[point, kBlock], in order of the points.
 template <class T>
 void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT near_rows,
@@ -42,6 +62,7 @@ void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT 
   hn::Vec<FullTag<T>> v[lanes];
   std::int64_t i = 0;
   for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    if (i % 16 == 0) prefetch_gradients(grad_output, i, points);
     for (std::int64_t c = 0; c < used; c += lanes) {
       load_turned(grad_output, c, i, v);
       HWY_UNROLL(16)
@@ -53,6 +74,24 @@ void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT 
     for (int k = 0; k < points - i; ++k) scatter_point(d, v[k], rows + 3 * k, weights + 3 * k, sums + c);
   }
 }
+
+/// Working memory of backward_by_rows: neighbours of an image and a row of sums, M for neighbours out of range, per
+/// slot.
+template <class T>
+struct RowArrays {
+  std::int64_t points;
+  std::uint32_t* rows;
+  Acc<T>* weights;
+  Acc<T>* sums;
+
+  RowArrays(Carver& carver, const Shape& s, std::int64_t slots)
+      : points(s.n),
+        rows(carver.take<std::uint32_t>(slots * 3 * s.n)),
+        weights(carver.take<Acc<T>>(slots * 3 * s.n)),
+        sums(carver.take<Acc<T>>(slots * (s.m + 1))) {}
+
+  Neighbours<Acc<T>> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
+};
 
 /// grad_features of every block of channels has one owner. Where there are fewer blocks than threads could use, the
 /// points are cut into parts, as many as the shape says, whose sums are added in order afterwards.
@@ -101,6 +140,39 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   return MLUOP_STATUS_SUCCESS;
 }
 
+/// For very few channels: point by point into one row of sums, which is grad_features itself where it can be.
+template <class T>
+mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
+                               const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  const hn::CappedTag<A, 1> d1;
+  const Shape& s = p.shape;
+  const double row_ns = 3 * static_cast<double>(s.n) * three_interpolate::kAddNs + static_cast<double>(s.m) * 0.1;
+  const Loop loop(context, call, s.b, row_ns * static_cast<double>(s.c));
+  const std::int64_t slots = loop.slots();
+  const auto rows = carve<RowArrays<T>>(context.scratch, s, slots);
+  if (!rows) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    NeighboursOfRun<T> run(s, p.indices, p.weights, rows->near(slot));
+    for (std::int64_t row = begin * s.c; row < end * s.c; ++row) {
+      const Neighbours<A>& near = run.move_to(row / s.c, 0, s.n);
+      const T* const grad = static_cast<const T*>(p.grad_output) + row * s.n;
+      T* const out = static_cast<T*>(p.grad_features) + row * s.m;
+      A* const sums = rows->sums + slot * (s.m + 1);
+      std::fill_n(sums, s.m, A{0});
+      for (std::int64_t i = 0; i < s.n; ++i) {
+        const auto g = load(d1, grad + i);
+        for (std::int64_t k = 3 * i; k < 3 * i + 3; ++k) {
+          A* const sum = sums + near.rows[k];
+          hn::Store(hn::MulAdd(hn::Set(d1, near.weights[k]), g, hn::Load(d1, sum)), d1, sum);
+        }
+      }
+      store_row(sums, out, s.m);
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
 /// Tasks over runs of points of one row; every task adds into the whole row of M sums.
 template <class T>
 mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
@@ -140,8 +212,11 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateBackwardProblem& p) {
   // A compare-and-swap per element never beats a plain addition to a row somebody owns.
-  return choose_scatter(context, call, false) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
-                                                                  : backward_by_owner<T>(context, call, p);
+  if (choose_scatter(context, call, false) == Scatter::kAtomic) return backward_by_atomics<T>(context, call, p);
+  // Decided by the shape alone: owner's parts add in another order.
+  const Shape& s = p.shape;
+  const bool few = s.c <= three_interpolate::kFewChannels && (s.b >= 8 || s.b * s.c * s.n <= 65536);
+  return few ? backward_by_rows<T>(context, call, p) : backward_by_owner<T>(context, call, p);
 }
 
 mluOpStatus_t run_three_interpolate_backward(Context& context, const mluopsCall& call,

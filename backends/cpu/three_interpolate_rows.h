@@ -32,6 +32,11 @@ void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw,
   }
 }
 
+/// Asks for `bytes` bytes in advance; touching memory outside a tensor this way is harmless.
+HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(static_cast<const char*>(from) + i);
+}
+
 /// The neighbours of the run of points a task works on, checked when it comes to another run.
 template <class T>
 class NeighboursOfRun {
