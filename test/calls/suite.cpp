@@ -44,7 +44,7 @@ std::vector<CallVariant> large_calls(const std::string& op) {
       {"psamask",
        {"n=1 h=24 w=24 hm=47 wm=47 type=0", "n=1 h=24 w=24 hm=47 wm=47 type=1", "n=2 h=40 w=40 hm=30 wm=30 type=0",
         "n=2 h=40 w=40 hm=30 wm=30 type=1"}},
-      {"three_interpolate", {"b=4 c=64 m=128 n=4000", "b=1 c=1 m=20000 n=60000", "b=1 c=7 m=100 n=30000"}},
+      {"three_interpolate", {"b=4 c=64 m=128 n=4000", "b=3 c=1 m=20000 n=40000", "b=1 c=7 m=100 n=30000"}},
       {"deform_roi_pool",
        {"b=1 h=40 w=50 c=64 r=24 ph=7 pw=7 ratio=2 offset=1", "b=2 h=60 w=50 c=96 r=40 ph=5 pw=5 ratio=0 offset=0",
         "b=1 h=12 w=10 c=32 r=30 ph=7 pw=7 ratio=0 offset=1"}},
