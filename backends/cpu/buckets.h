@@ -18,9 +18,10 @@ namespace mluops::cpu {
 class Buckets {
  public:
   /// Takes 2 + 2 * parts numbers of 8 bytes per bucket, parts <= threads; fill() takes 8 bytes per entry from another
-  /// block.
-  Buckets(Carver& carver, const mluopsCall& call, std::int64_t items, std::int64_t buckets)
+  /// block, and as many more as the caller wants for a purpose of its own.
+  Buckets(Carver& carver, const mluopsCall& call, std::int64_t items, std::int64_t buckets, std::int64_t more_bytes = 0)
       : items_(items),
+        entry_bytes_(static_cast<std::int64_t>(sizeof(std::int64_t)) + more_bytes),
         buckets_(buckets),
         parts_(std::clamp<std::int64_t>(items / kItemsPerPart, 1, call.threads)),
         begin_(carver.take<std::int64_t>(buckets + 1)),
@@ -37,8 +38,7 @@ class Buckets {
       for (std::int64_t part = first; part < last; ++part) count(part, each);
     });
     add_up(base_ns);
-    entries_ = reinterpret_cast<std::int64_t*>(
-        context.entries.reserve(begin_[buckets_] * static_cast<std::int64_t>(sizeof(*entries_)) + 1));
+    entries_ = reinterpret_cast<std::int64_t*>(context.entries.reserve(begin_[buckets_] * entry_bytes_ + 1));
     if (entries_ == nullptr) return false;
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t part = first; part < last; ++part) place(part, each);
@@ -52,6 +52,9 @@ class Buckets {
   }
   /// The entries of all buckets, one bucket after the other.
   std::span<const std::int64_t> all() const { return {entries_, entries_ + begin_[buckets_]}; }
+  std::int64_t begin(std::int64_t bucket) const { return begin_[bucket]; }
+  /// The bytes beside the entries, as one array; content arbitrary.
+  void* more() const { return entries_ + begin_[buckets_]; }
   /// For a Loop over buckets.
   std::span<const double> prefix_ns() const { return {prefix_ns_, static_cast<std::size_t>(buckets_ + 1)}; }
 
@@ -101,7 +104,7 @@ class Buckets {
     }
   }
 
-  std::int64_t items_, buckets_, parts_;
+  std::int64_t items_, entry_bytes_, buckets_, parts_;
   std::int64_t* begin_;
   double* prefix_ns_;
   std::int64_t* next_;

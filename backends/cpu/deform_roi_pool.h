@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/roi_sampling.h"
@@ -14,82 +15,128 @@ namespace mluops::cpu::deform_roi_pool {
 
 using Shape = mluopsDeformRoiPoolShape;
 
-/// A tile of the map and what belongs to it share the second cache.
-constexpr std::int64_t kTileBytes = std::int64_t{256} << 10;
 /// Cost in nanoseconds: of finding the samples of a bin, of one channel of one pixel read, and added to.
 constexpr double kBinNs = 60, kReadNs = 0.03, kAddNs = 0.06;
 
-/// The map cut into tiles: images, then rows of tiles, then columns.
-struct Tiles {
-  std::int64_t h, w;        ///< pixels of a tile
-  std::int64_t rows, cols;  ///< tiles of an image
+/// The map cut into tiles: images, then rows of tiles, then columns. Sides are powers of two.
+class Tiles {
+ public:
+  Tiles(const Shape& s, std::int64_t sum_bytes, std::int64_t tile_bytes) {
+    const std::int64_t wanted = std::min(tile_bytes / (s.c * sum_bytes), s.batch * s.h * s.w / 64);
+    while (h_log_ < 6 && h() * h() * 4 <= wanted) ++h_log_;
+    w_log_ = h_log_ + (h() * h() * 2 <= wanted ? 1 : 0);
+    rows_ = row_end(s.h);
+    cols_ = col_end(s.w);
+  }
+  std::int64_t h() const { return std::int64_t{1} << h_log_; }
+  std::int64_t w() const { return std::int64_t{1} << w_log_; }
+  std::int64_t rows() const { return rows_; }  ///< tiles of an image
+  std::int64_t cols() const { return cols_; }
+  std::int64_t pixels() const { return h() * w(); }  ///< of a tile
+  std::int64_t count(const Shape& s) const { return s.batch * rows_ * cols_; }
 
-  Tiles(const Shape& s, std::int64_t sum_bytes) {
-    const std::int64_t wanted = std::min(kTileBytes / (s.c * sum_bytes), s.batch * s.h * s.w / 64);
-    std::int64_t side = 4;
-    while (side < 64 && side * side * 4 <= wanted) side *= 2;
-    h = side;
-    w = side * side * 2 <= wanted ? 2 * side : side;
-    rows = ceil_div(s.h, h);
-    cols = ceil_div(s.w, w);
-  }
-  std::int64_t count(const Shape& s) const { return s.batch * rows * cols; }
+  std::int64_t row_of(std::int64_t y) const { return y >> h_log_; }
+  std::int64_t col_of(std::int64_t x) const { return x >> w_log_; }
+  /// Behind the last tile that pixels below y, or x, lie on.
+  std::int64_t row_end(std::int64_t y) const { return (y + h() - 1) >> h_log_; }
+  std::int64_t col_end(std::int64_t x) const { return (x + w() - 1) >> w_log_; }
   std::int64_t index(std::int64_t batch, std::int64_t row, std::int64_t col) const {
-    return (batch * rows + row) * cols + col;
+    return (batch * rows_ + row) * cols_ + col;
   }
+
+ private:
+  int h_log_ = 2, w_log_;
+  std::int64_t rows_, cols_;
 };
 
 /// Pixels [y0, y1) x [x0, x1) of an image.
 struct Area {
   std::int64_t batch, y0, y1, x0, x1;
 
+  Area() = default;
   Area(const Tiles& t, const Shape& s, std::int64_t tile)
-      : batch(tile / (t.rows * t.cols)),
-        y0(tile / t.cols % t.rows * t.h),
-        y1(std::min(s.h, y0 + t.h)),
-        x0(tile % t.cols * t.w),
-        x1(std::min(s.w, x0 + t.w)) {}
+      : batch(tile / (t.rows() * t.cols())),
+        y0(tile / t.cols() % t.rows() * t.h()),
+        y1(std::min(s.h, y0 + t.h())),
+        x0(tile % t.cols() * t.w()),
+        x1(std::min(s.w, x0 + t.w())) {}
   std::int64_t pixels() const { return (y1 - y0) * (x1 - x0); }
+  std::int64_t width() const { return x1 - x0; }
+};
+
+/// Whole quotients of numbers below 2^50 by one divisor: n + 1/2 over d is too far from a whole number for rounding to
+/// carry it there.
+class Divider {
+ public:
+  explicit Divider(std::int64_t d) : d_(d), inverse_(1.0 / static_cast<double>(d)) {}
+  std::int64_t quotient(std::int64_t n) const {
+    return static_cast<std::int64_t>((static_cast<double>(n) + 0.5) * inverse_);
+  }
+  std::int64_t divisor() const { return d_; }
+
+ private:
+  std::int64_t d_;
+  double inverse_;
+};
+
+/// A bin, the RoI it is of, and its row and column there.
+struct BinPlace {
+  std::int64_t bin, roi, row, col;
 };
 
 /// The RoIs of a call and where its bins lie.
 template <class T>
-struct Bins {
+class Bins {
+ public:
   using A = Acc<T>;
-  const Shape& s;
-  const T* offset;
-  const Roi<A>* rois;
 
-  std::int64_t count() const { return s.rois * s.pooled_h * s.pooled_w; }
-  const Roi<A>& roi(std::int64_t bin) const { return rois[bin / (s.pooled_h * s.pooled_w)]; }
+  Bins(const Shape& shape, const void* offset, const Roi<A>* rois)
+      : s(shape),
+        offset_(static_cast<const T*>(offset)),
+        rois_(rois),
+        plane_(s.pooled_h * s.pooled_w),
+        row_(s.pooled_w) {}
+
+  const Shape& s;
+
+  std::int64_t count() const { return s.rois * plane_.divisor(); }
+  BinPlace place(std::int64_t bin) const {
+    const std::int64_t roi = plane_.quotient(bin), in_roi = bin - roi * plane_.divisor(), row = row_.quotient(in_roi);
+    return {bin, roi, row, in_roi - row * row_.divisor()};
+  }
+  const Roi<A>& roi(const BinPlace& at) const { return rois_[at.roi]; }
   /// Size of the RoI that an offset of 1 stands for.
   A reach(A roi_size) const { return static_cast<A>(s.gamma) * roi_size; }
+  /// Where the first of the bin's two offsets is, and the distance to the second.
+  std::int64_t offset_index(const BinPlace& at) const { return at.bin + at.roi * plane(); }
+  std::int64_t plane() const { return plane_.divisor(); }
 
-  BinAxis<A> y(std::int64_t bin) const {
-    const RoiAxis<A>& axis = roi(bin).y;
-    return {axis, shift(bin, 1, axis.size), bin / s.pooled_w % s.pooled_h};
+  BinAxis<A> y(const BinPlace& at) const {
+    const RoiAxis<A>& axis = roi(at).y;
+    return {axis, shift(at, plane(), axis.size), at.row};
   }
-  BinAxis<A> x(std::int64_t bin) const {
-    const RoiAxis<A>& axis = roi(bin).x;
-    return {axis, shift(bin, 0, axis.size), bin % s.pooled_w};
+  BinAxis<A> x(const BinPlace& at) const {
+    const RoiAxis<A>& axis = roi(at).x;
+    return {axis, shift(at, 0, axis.size), at.col};
   }
   /// Pixels a bin reads, about.
-  double pixels_read(std::int64_t bin) const {
-    const Roi<A>& r = roi(bin);
+  double pixels_read(const BinPlace& at) const {
+    const Roi<A>& r = roi(at);
     return per_axis(r.y, s.h) * per_axis(r.x, s.w);
   }
 
  private:
-  A shift(std::int64_t bin, std::int64_t plane, A size) const {
-    if (offset == nullptr) return 0;
-    const std::int64_t plane_size = s.pooled_h * s.pooled_w;
-    const std::int64_t at = (2 * (bin / plane_size) + plane) * plane_size + bin % plane_size;
-    return reach(size) * to_acc(offset[at]);
+  A shift(const BinPlace& at, std::int64_t second, A size) const {
+    return offset_ == nullptr ? A{0} : reach(size) * to_acc(offset_[offset_index(at) + second]);
   }
   static double per_axis(const RoiAxis<A>& axis, std::int64_t size) {
     const double spread = std::min(std::abs(static_cast<double>(axis.bin)), static_cast<double>(size)) + 2;
     return std::min(2.0 * static_cast<double>(axis.grid), spread);
   }
+
+  const T* offset_;
+  const Roi<A>* rois_;
+  Divider plane_, row_;
 };
 
 /// Rows and columns of pixels one bin reads.
@@ -97,14 +144,26 @@ template <class A>
 struct BinTaps {
   TapList<A> y, x;
 
+  BinTaps() = default;
   template <class T>
-  BinTaps(const Bins<T>& bins, std::int64_t bin, Tap<A>* room)
-      : y(room, bins.y(bin), bins.s.h), x(room + most_rows(bins.s), bins.x(bin), bins.s.w) {}
+  BinTaps(const Bins<T>& bins, const BinPlace& at, Tap<A>* room)
+      : BinTaps(bins, at, {0, bins.s.h}, {0, bins.s.w}, room) {}
+  /// Only those on some rows and columns.
+  template <class T>
+  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Tap<A>* room)
+      : y(room, bins.y(at), bins.s.h, rows), x(room + most_rows(bins.s), bins.x(at), bins.s.w, columns) {}
 
   static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }
   /// Room for the taps of a bin, rows then columns.
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
 };
+
+/// Asks for n elements, to be in the second cache when their turn comes.
+template <class T>
+inline void prefetch(const T* row, std::int64_t n) {
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, 2);
+}
 
 /// The RoIs of the tensor, read once.
 template <class T>
@@ -113,13 +172,14 @@ void read_rois(const Shape& s, const void* rois, Roi<Acc<T>>* to) {
   for (std::int64_t r = 0; r < s.rois; ++r) to[r] = Roi<Acc<T>>::read(raw + 5 * r, s);
 }
 
-/// The number of samples of a bin is an int32, as on the device.
-inline bool too_many_samples(const Shape& s) {
-  return s.sampling_ratio > 46340;
-}
-
-inline mluOpStatus_t decline_samples(const mluopsCall& call) {
-  return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "sampling_ratio: its square must be below 2^31");
+/// What this backend leaves to others, nullptr for nothing. The number of samples of a bin is an int32, as on the
+/// device.
+inline const char* declined(const Shape& s) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (s.sampling_ratio > 46340) return "sampling_ratio: its square must be below 2^31";
+  if (s.h > kMost || s.w > kMost) return "input: height and width must be below 2^31";
+  if (s.rois > kMost / s.pooled_h / s.pooled_w) return "output: it must have less than 2^31 bins";
+  return nullptr;
 }
 
 }  // namespace mluops::cpu::deform_roi_pool

@@ -1,7 +1,10 @@
 // DeformRoiPool backward: gradients of the mean of bilinear samples in each bin of a RoI, channels innermost.
 //
-// Bins are sorted by the tiles of the map they lie on. In grad_input each tile has one owner, who sums the tile in the
-// order of the bins and writes it once: no prior zeroing, no atomics, the same bits for every number of threads.
+// Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
+// add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
+// atomics, the same bits for every number of threads. What grad_offset needs, the product of the pixel with the
+// gradient of the bin, comes from the same walk; a bin's parts on different tiles are added up in the order of the
+// tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool_backward.cpp"
 #include <hwy/foreach_target.h>
@@ -9,6 +12,7 @@
 #include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/deform_roi_pool_lists.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -18,22 +22,37 @@
 #define MLUOPS_CPU_DEFORM_ROI_POOL_BACKWARD_ONCE_
 namespace mluops::cpu::deform_roi_pool {
 
-/// Gradients larger than this leave the caches before anyone reads them: write past them.
-constexpr std::int64_t kStreamBytes = std::int64_t{12} << 20;
+/// Bytes of grad_output that belong to a tile, about: what is read for it stays in the second cache.
+constexpr std::int64_t kOwnerTileBytes = std::int64_t{512} << 10;
 
 /// The working block of a call.
 template <class A>
 struct OwnerArrays {
-  Roi<A>* rois;
-  Tap<A>* taps;  ///< per thread, rows then columns
-  A* sums;       ///< per thread: one tile
-  Buckets tiles;
+  using Lists = PixelLists<A>;
 
-  OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t)
+  Roi<A>* rois;
+  Tap<A>* taps;                 ///< per thread, rows then columns
+  A* sums;                      ///< per thread: one tile
+  std::int64_t lists_bytes;     ///< of a thread
+  std::byte* lists;             ///< per thread
+  typename Lists::Move* moves;  ///< with offset: of all bins
+  Buckets tiles;                ///< with offset, each entry has room for a Move
+
+  OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t, bool offset)
       : rois(carver.take<Roi<A>>(s.rois)),
         taps(carver.take<Tap<A>>(call.threads * BinTaps<A>::most(s))),
-        sums(carver.take<A>(call.threads * t.h * t.w * s.c)),
-        tiles(carver, call, items, t.count(s)) {}
+        sums(carver.take<A>(call.threads * t.pixels() * s.c)),
+        lists_bytes(bytes_of_lists(t, offset)),
+        lists(carver.take<std::byte>(call.threads * lists_bytes)),
+        moves(carver.take<typename Lists::Move>(offset ? items : 0)),
+        tiles(carver, call, items, t.count(s), offset ? sizeof(typename Lists::Move) : 0) {}
+
+ private:
+  static std::int64_t bytes_of_lists(const Tiles& t, bool offset) {
+    Carver measure;
+    static_cast<void>(Lists(measure, t, offset));
+    return measure.bytes();
+  }
 };
 
 template <class A>
@@ -55,13 +74,16 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 using deform_roi_pool::Area;
+using deform_roi_pool::BinPlace;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
+using deform_roi_pool::prefetch;
 using deform_roi_pool::Shape;
 using deform_roi_pool::Tiles;
 
-/// The vectors of channels that are summed side by side.
-constexpr int kWide = 8;
+/// The vectors of channels that are summed side by side: AVX-512 has 32 registers, the others 16. With grad_offset
+/// half as many, the others hold the pixel; types that are converted go without, converting costs more.
+constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
 // ---- backward: grad_offset -------------------------------------------------------------------
 
@@ -80,7 +102,7 @@ OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& ta
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> g[count];
-    HWY_UNROLL(8)
+    MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) g[v] = load(d, grad_output + c + v * lanes);
     auto sum_y = hn::Zero(d), sum_x = hn::Zero(d);
     for (const Tap<A>& y : taps.y) {
@@ -88,7 +110,7 @@ OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& ta
       for (const Tap<A>& x : taps.x) {
         const T* const pixel = row + x.index * s.c;
         hn::Vec<decltype(d)> dot[2] = {hn::Mul(g[0], load(d, pixel)), hn::Zero(d)};
-        HWY_UNROLL(8)
+        MLUOPS_UNROLL
         for (int v = 1; v < count; ++v) dot[v % 2] = hn::MulAdd(g[v], load(d, pixel + v * lanes), dot[v % 2]);
         const auto both = hn::Add(dot[0], dot[1]);
         sum_y = hn::MulAdd(hn::Set(d, y.sign * x.lever), both, sum_y);
@@ -102,48 +124,18 @@ OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& ta
 }
 
 template <class T>
-void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, std::int64_t bin,
+void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
                          const BinTaps<Acc<T>>& taps) {
   const Shape& s = p.shape;
-  const Roi<Acc<T>>& roi = bins.roi(bin);
+  const Roi<Acc<T>>& roi = bins.roi(at);
   const auto sum = offset_gradient(s, taps, static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c,
-                                   static_cast<const T*>(p.grad_output) + bin * s.c);
-  const std::int64_t plane = s.pooled_h * s.pooled_w;
-  T* const out = static_cast<T*>(p.grad_offset) + bin / plane * 2 * plane + bin % plane;
-  out[0] = from_acc<T>(sum.x * roi.inverse_count() * bins.reach(roi.x.size));
-  out[plane] = from_acc<T>(sum.y * roi.inverse_count() * bins.reach(roi.y.size));
+                                   static_cast<const T*>(p.grad_output) + at.bin * s.c);
+  T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
+  out[0] = from_acc<T>(sum.x * roi.inverse_count * bins.reach(roi.x.size));
+  out[bins.plane()] = from_acc<T>(sum.y * roi.inverse_count * bins.reach(roi.y.size));
 }
 
 // ---- backward: grad_input --------------------------------------------------------------------
-
-/// sums[pixel of the area, channel] += g * weight, for the pixels of one bin that lie in the area.
-template <class T>
-void add_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, const Area& area,
-             const T* HWY_RESTRICT grad_output, Acc<T>* HWY_RESTRICT sums) {
-  using A = Acc<T>;
-  const std::int64_t row_size = (area.x1 - area.x0) * s.c;
-  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-    constexpr int count = decltype(vectors)::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    hn::Vec<decltype(d)> g[count];
-    HWY_UNROLL(8)
-    for (int v = 0; v < count; ++v) g[v] = load(d, grad_output + c + v * lanes);
-    for (const Tap<A>& y : taps.y) {
-      if (y.index < area.y0 || y.index >= area.y1) continue;
-      A* const row = sums + (y.index - area.y0) * row_size + c;
-      const A y_weight = y.weight * inverse_count;
-      for (const Tap<A>& x : taps.x) {
-        if (x.index < area.x0 || x.index >= area.x1) continue;
-        A* const sum = row + (x.index - area.x0) * s.c;
-        const auto weight = hn::Set(d, y_weight * x.weight);
-        HWY_UNROLL(8)
-        for (int v = 0; v < count; ++v) {
-          hn::StoreU(hn::MulAdd(weight, g[v], hn::LoadU(d, sum + v * lanes)), d, sum + v * lanes);
-        }
-      }
-    }
-  });
-}
 
 /// Rows of an area into grad_input; nothing but zeros where there are no sums.
 template <class T>
@@ -166,81 +158,299 @@ void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool strea
 
 /// Puts each bin into all tiles it may add to.
 template <class T>
-bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
+bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, bool no_offset,
+                   Buckets& tiles) {
   const Shape& s = bins.s;
   const double channels = static_cast<double>(s.c);
-  const double read_ns = bins.offset == nullptr ? 0 : channels * deform_roi_pool::kReadNs;
-  const double base_ns = 0.1 * static_cast<double>(t.h * t.w) * channels;
+  const double pixel_ns = channels * (deform_roi_pool::kAddNs + (no_offset ? 0 : deform_roi_pool::kReadNs));
+  const double base_ns = 0.1 * static_cast<double>(t.pixels()) * channels;
   return tiles.fill(context, call, 60, base_ns, [&](std::int64_t bin, auto&& put) {
-    const auto y = bins.y(bin).pixels(s.h), x = bins.x(bin).pixels(s.w);
-    const std::int64_t row_end = ceil_div(y.last, t.h), col_end = ceil_div(x.last, t.w);
-    const double touched =
-        std::max<double>(1, static_cast<double>((row_end - y.first / t.h) * (col_end - x.first / t.w)));
-    const double cost =
-        deform_roi_pool::kBinNs + bins.pixels_read(bin) * (channels * deform_roi_pool::kAddNs + read_ns) / touched;
-    for (std::int64_t row = y.first / t.h; row < row_end; ++row) {
-      for (std::int64_t col = x.first / t.w; col < col_end; ++col) put(t.index(bins.roi(bin).batch, row, col), cost);
+    const BinPlace at = bins.place(bin);
+    const PixelRange y = bins.y(at).pixels(s.h), x = bins.x(at).pixels(s.w);
+    const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
+    const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
+    const auto touched = static_cast<double>(std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin)));
+    const double cost = deform_roi_pool::kBinNs + bins.pixels_read(at) * pixel_ns / touched;
+    const std::int64_t batch = bins.roi(at).batch;
+    for (std::int64_t row = row_begin; row < row_end; ++row) {
+      for (std::int64_t col = col_begin; col < col_end; ++col) put(t.index(batch, row, col), cost);
     }
   });
 }
 
-/// Whether this tile is the one, out of those a bin belongs to, where its grad_offset is computed.
-template <class T>
-bool is_home(const Bins<T>& bins, std::int64_t bin, const Area& area) {
-  const std::int64_t y = bins.y(bin).pixels(bins.s.h).first, x = bins.x(bin).pixels(bins.s.w).first;
-  return y >= area.y0 && y < area.y1 && x >= area.x0 && x < area.x1;
-}
+/// Where the sums of a pixel go: past the caches, through them, or to sums of the tile that are not complete yet.
+enum class Target { kPastCaches, kCaches, kTile };
 
+/// One thread and the tiles it owns.
 template <class T>
-void backward_tile(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Area& area,
-                   std::span<const std::int64_t> entries, bool streams, Tap<Acc<T>>* room, Acc<T>* sums) {
-  const Shape& s = p.shape;
-  std::fill_n(sums, entries.empty() ? 0 : area.pixels() * s.c, Acc<T>{0});
-  for (const std::int64_t bin : entries) {
-    const BinTaps<Acc<T>> taps(bins, bin, room);
-    if (p.offset != nullptr && is_home(bins, bin, area)) put_offset_gradient(p, bins, bin, taps);
-    add_bin(s, taps, bins.roi(bin).inverse_count(), area, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
+class Owner {
+ public:
+  using A = Acc<T>;
+  using Lists = deform_roi_pool::PixelLists<A>;
+  using Move = typename Lists::Move;
+
+  Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t,
+        const deform_roi_pool::OwnerArrays<A>& arrays, int slot)
+      : p_(p),
+        s_(p.shape),
+        bins_(bins),
+        row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
+        all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
+        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
+        sums_(arrays.sums + slot * t.pixels() * s_.c),
+        lists_(lists_of(arrays, t, p.offset != nullptr, slot)) {}
+
+  /// Writes the tile; moves[k] is this tile's part of what grad_offset needs for bins[k]. Meanwhile the gradients of
+  /// the bins of the next tile are asked for.
+  void run(const Area& area, std::span<const std::int64_t> bins, std::span<const std::int64_t> next, Move* moves) {
+    if (bins.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
+    area_ = area;
+    std::fill_n(moves, p_.offset == nullptr ? 0 : bins.size(), Move{0, 0});
+    lists_.clear();
+    bool complete = true;
+    for (std::int64_t x = 0; p_.offset != nullptr && x < area.width(); ++x) ask_for_input(area.y0, x);
+    for (const std::int64_t bin : bins) {
+      const BinPlace at = bins_.place(bin);
+      const BinTaps<A> taps(bins_, at, {area.y0, area.y1}, {area.x0, area.x1}, taps_);
+      if (!lists_.has_room_for(taps.y.size() * taps.x.size())) {
+        if (complete) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+        complete = false;
+        empty_lists(Target::kTile, bins, moves);
+      }
+      link(bin, taps, bins_.roi(at).inverse_count);
+    }
+    const bool direct = complete && (!large() || streams(p_.grad_input, all_bytes_, row_bytes_));
+    if (complete && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+    next_ = next;
+    empty_lists(!direct ? Target::kTile : large() ? Target::kPastCaches : Target::kCaches, bins, moves);
+    if (!direct) write_area(s_, area, sums_, large(), grad_input());
   }
-  write_area(s, area, entries.empty() ? nullptr : sums, streams, static_cast<T*>(p.grad_input));
+
+ private:
+  static Lists lists_of(const deform_roi_pool::OwnerArrays<A>& arrays, const Tiles& t, bool offset, int slot) {
+    Carver carver(arrays.lists + slot * arrays.lists_bytes);
+    return Lists(carver, t, offset);
+  }
+  bool large() const { return all_bytes_ > kStreamBytes; }
+  T* grad_input() const { return static_cast<T*>(p_.grad_input); }
+  const T* grad_output() const { return static_cast<const T*>(p_.grad_output); }
+
+  void link(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
+    for (const Tap<A>& y : taps.y) {
+      const std::int64_t row = (y.index - area_.y0) * area_.width() - area_.x0;
+      const A y_weight = y.weight * inverse_count;
+      if (p_.offset == nullptr) {
+        for (const Tap<A>& x : taps.x) lists_.add(row + x.index, bin, y_weight * x.weight);
+      } else {
+        for (const Tap<A>& x : taps.x) {
+          lists_.add(row + x.index, bin, y_weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
+        }
+      }
+    }
+  }
+
+  void empty_lists(Target target, std::span<const std::int64_t> bins, Move* moves) {
+    const auto walk = [&](auto to, auto offset) HWY_ATTR {
+      for (std::int64_t y = area_.y0; y < area_.y1; ++y) {
+        constexpr int kSums = decltype(offset)::value && kAddsInPlace<T> ? kWide / 2 : kWide;
+        for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+          sum_row<decltype(to)::value, decltype(offset)::value>(d, vectors, y, c);
+        });
+      }
+    };
+    const auto with_target = [&](auto offset) HWY_ATTR {
+      if (target == Target::kPastCaches) return walk(std::integral_constant<Target, Target::kPastCaches>{}, offset);
+      if (target == Target::kCaches) return walk(std::integral_constant<Target, Target::kCaches>{}, offset);
+      walk(std::integral_constant<Target, Target::kTile>{}, offset);
+    };
+    if (p_.offset == nullptr) {
+      with_target(std::false_type{});
+    } else {
+      with_target(std::true_type{});
+      lists_.add_up_moves(bins, moves);
+    }
+    lists_.clear();
+  }
+
+  /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
+  template <Target kTarget, bool kOffset, class D, class Vectors>
+  HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+    constexpr int count = Vectors::value;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0;
+    for (std::int64_t x = 0; x < area_.width(); ++x) {
+      const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
+      hn::Vec<D> sum[count];
+      A* const tile_sum = sums_ + in_tile * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        if constexpr (kTarget == Target::kTile) {
+          sum[v] = hn::LoadU(d, tile_sum + v * lanes);
+        } else {
+          sum[v] = hn::Zero(d);
+        }
+      }
+      const std::uint32_t first = lists_.first(in_tile);
+      if constexpr (kOffset) {
+        const T* const input = static_cast<const T*>(p_.input) + (pixel + x) * s_.c + c;
+        if (first != Lists::kEnd) sum_and_multiply(d, Vectors(), first, c, input, sum);
+      } else {
+        for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
+          const T* const g = grad_output() + static_cast<std::int64_t>(lists_[link].bin) * s_.c + c;
+          const auto weight = hn::Set(d, lists_[link].weight);
+          MLUOPS_UNROLL
+          for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
+        }
+      }
+      T* const out = grad_input() + (pixel + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        if constexpr (kTarget == Target::kTile) {
+          hn::StoreU(sum[v], d, tile_sum + v * lanes);
+        } else if constexpr (kTarget == Target::kPastCaches && std::is_same_v<D, FullTag<T>>) {
+          stream(sum[v], d, out + v * lanes);
+        } else {
+          store(sum[v], d, out + v * lanes);
+        }
+      }
+      if (c == 0) {
+        ask_for_next();
+        if (kOffset && y + 1 < area_.y1 && lists_.first(in_tile + area_.width()) != Lists::kEnd)
+          ask_for_input(y + 1, x);
+      }
+    }
+  }
+
+  template <class D, class Vectors>
+  HWY_INLINE void sum_and_multiply(D d, Vectors, std::uint32_t first, std::int64_t c, const T* HWY_RESTRICT input,
+                                   hn::Vec<D>* HWY_RESTRICT total) {
+    constexpr int count = Vectors::value, kDots = count < 4 ? 1 : 4;
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+    HWY_ALIGN A pixel[count * lanes];
+    HWY_ALIGN A parts[4 * lanes];
+    HWY_ALIGN A four[4];
+    std::uint32_t waiting[4];
+    int ready = 0;
+    hn::Vec<D> sum[count];
+    MLUOPS_UNROLL
+    for (int v = 0; v < count; ++v) {
+      sum[v] = total[v];
+      hn::Store(load(d, input + v * lanes), d, pixel + v * lanes);
+    }
+    for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
+      const T* const g = grad_output() + static_cast<std::int64_t>(lists_[link].bin) * s_.c + c;
+      const auto weight = hn::Set(d, lists_[link].weight);
+      hn::Vec<D> dot[kDots];
+      MLUOPS_UNROLL
+      for (int v = 0; v < kDots; ++v) dot[v] = hn::Zero(d);
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        const auto gradient = load(d, g + v * lanes);
+        sum[v] = hn::MulAdd(weight, gradient, sum[v]);
+        dot[v % kDots] = hn::MulAdd(gradient, hn::Load(d, pixel + v * lanes), dot[v % kDots]);
+      }
+      if constexpr (kDots == 4) dot[0] = hn::Add(hn::Add(dot[0], dot[1]), hn::Add(dot[2], dot[3]));
+      hn::Store(dot[0], d, parts + ready * lanes);
+      waiting[ready++] = link;
+      if (ready == 4 || lists_[link].next == Lists::kEnd) {
+        sum_4_vectors(d, hn::Load(d, parts), hn::Load(d, parts + lanes), hn::Load(d, parts + 2 * lanes),
+                      hn::Load(d, parts + 3 * lanes), four);
+        for (int k = 0; k < ready; ++k) lists_.dot(waiting[k]) = c == 0 ? four[k] : lists_.dot(waiting[k]) + four[k];
+        ready = 0;
+      }
+    }
+    MLUOPS_UNROLL
+    for (int v = 0; v < count; ++v) total[v] = sum[v];
+  }
+
+  void ask_for_input(std::int64_t y, std::int64_t x) const {
+    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
+    prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
+  }
+
+  /// Called once for each pixel of a tile: spreads what the next tile needs over this one's pixels.
+  void ask_for_next() {
+    if (!next_.empty()) {
+      prefetch(grad_output() + next_.front() * s_.c, s_.c);
+      next_ = next_.subspan(1);
+    }
+  }
+
+  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const Shape& s_;
+  const Bins<T>& bins_;
+  const std::int64_t row_bytes_, all_bytes_;
+  Tap<A>* taps_;
+  A* sums_;
+  Lists lists_;
+  Area area_{};
+  std::span<const std::int64_t> next_;
+};
+
+/// grad_offset of all bins from the parts on the tiles, in the order of the tiles.
+template <class T>
+void put_offset_gradients(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p,
+                          const Bins<T>& bins, const Buckets& tiles,
+                          typename deform_roi_pool::PixelLists<Acc<T>>::Move* moves) {
+  using Move = typename deform_roi_pool::PixelLists<Acc<T>>::Move;
+  std::fill_n(moves, bins.count(), Move{0, 0});
+  const auto* part = static_cast<const Move*>(tiles.more());
+  for (const std::int64_t bin : tiles.all()) {
+    moves[bin].y += part->y;
+    moves[bin].x += part++->x;
+  }
+  // A bin that nothing was added to has no gradient, also where its RoI is not finite.
+  const auto scaled = [](Acc<T> sum, Acc<T> by) { return from_acc<T>(sum == 0 ? Acc<T>{0} : sum * by); };
+  Loop(context, call, bins.count(), 10).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t bin = begin; bin < end; ++bin) {
+      const BinPlace at = bins.place(bin);
+      const Roi<Acc<T>>& roi = bins.roi(at);
+      T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
+      out[0] = scaled(moves[bin].x, roi.inverse_count * bins.reach(roi.x.size));
+      out[bins.plane()] = scaled(moves[bin].y, roi.inverse_count * bins.reach(roi.y.size));
+    }
+  });
 }
 
 template <class T>
 mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
   using A = Acc<T>;
+  using Move = typename Owner<T>::Move;
   const Shape& s = p.shape;
-  const Tiles t(s, sizeof(A));
-  const std::int64_t plane = s.pooled_h * s.pooled_w;
-  auto arrays = carve<deform_roi_pool::OwnerArrays<A>>(context.scratch, call, s, s.rois * plane, t);
+  const bool offset = p.offset != nullptr;
+  const Tiles t(s, sizeof(A), deform_roi_pool::kOwnerTileBytes);
+  const std::int64_t items = s.rois * s.pooled_h * s.pooled_w;
+  auto arrays = carve<deform_roi_pool::OwnerArrays<A>>(context.scratch, call, s, items, t, offset);
   if (!arrays) return no_memory(call);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
-  const Bins<T> bins{s, static_cast<const T*>(p.offset), arrays->rois};
-  if (!sort_by_tiles(context, call, bins, t, arrays->tiles)) return no_memory(call);
+  const Bins<T> bins(s, p.offset, arrays->rois);
+  if (!sort_by_tiles(context, call, bins, t, !offset, arrays->tiles)) return no_memory(call);
 
-  // Bins that touch no tile have no gradient.
-  if (p.offset != nullptr) std::memset(p.grad_offset, 0, static_cast<std::size_t>(s.rois * 2 * plane) * sizeof(T));
-  const bool large = s.batch * s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > deform_roi_pool::kStreamBytes;
   const Buckets& tiles = arrays->tiles;
   Loop(context, call, tiles.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Owner<T> owner(p, bins, t, *arrays, slot);
     for (std::int64_t tile = begin; tile < end; ++tile) {
-      backward_tile(p, bins, Area(t, s, tile), tiles[tile], large, arrays->taps + slot * BinTaps<A>::most(s),
-                    arrays->sums + slot * t.h * t.w * s.c);
+      const auto next = tile + 1 < end ? tiles[tile + 1] : std::span<const std::int64_t>();
+      Move* const moves = offset ? static_cast<Move*>(tiles.more()) + tiles.begin(tile) : nullptr;
+      owner.run(Area(t, s, tile), tiles[tile], next, moves);
     }
     stream_fence();
   });
+  if (offset) put_offset_gradients(context, call, p, bins, tiles, arrays->moves);
   return MLUOP_STATUS_SUCCESS;
 }
 
 /// grad_input of one bin, added atomically to sums of the whole map.
 template <class T>
-void add_bin_atomically(const Bins<T>& bins, std::int64_t bin, const BinTaps<Acc<T>>& taps, const T* grad_output,
+void add_bin_atomically(const Bins<T>& bins, const BinPlace& at, const BinTaps<Acc<T>>& taps, const T* grad_output,
                         Acc<T>* sums) {
   using A = Acc<T>;
   const Shape& s = bins.s;
-  const Roi<A>& roi = bins.roi(bin);
+  const Roi<A>& roi = bins.roi(at);
   for (const Tap<A>& y : taps.y) {
     for (const Tap<A>& x : taps.x) {
       A* const sum = sums + ((roi.batch * s.h + y.index) * s.w + x.index) * s.c;
-      const A weight = y.weight * roi.inverse_count() * x.weight;
+      const A weight = y.weight * roi.inverse_count * x.weight;
       for (std::int64_t c = 0; c < s.c; ++c) atomic_add(sum + c, weight * to_acc(grad_output[c]));
     }
   }
@@ -259,14 +469,15 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
   A* sums = arrays->sums;
   if constexpr (kAddsInPlace<T>) sums = static_cast<A*>(p.grad_input);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
-  const Bins<T> bins{s, static_cast<const T*>(p.offset), arrays->rois};
+  const Bins<T> bins(s, p.offset, arrays->rois);
   clear_sums(context, call, sums, total);
   Loop(context, call, bins.count(), 100.0 * static_cast<double>(s.c))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         for (std::int64_t bin = begin; bin < end; ++bin) {
-          const BinTaps<A> taps(bins, bin, arrays->taps + slot * BinTaps<A>::most(s));
-          if (p.offset != nullptr) put_offset_gradient(p, bins, bin, taps);
-          add_bin_atomically(bins, bin, taps, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
+          const BinPlace at = bins.place(bin);
+          const BinTaps<A> taps(bins, at, arrays->taps + slot * BinTaps<A>::most(s));
+          if (p.offset != nullptr) put_offset_gradient(p, bins, at, taps);
+          add_bin_atomically(bins, at, taps, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
         }
       });
   store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
@@ -297,7 +508,9 @@ HWY_EXPORT(run_deform_roi_pool_backward);
 
 mluOpStatus_t deform_roi_pool_backward(Context& context, const mluopsCall& call,
                                        const mluopsDeformRoiPoolBackwardProblem& p) {
-  if (deform_roi_pool::too_many_samples(p.shape)) return deform_roi_pool::decline_samples(call);
+  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  }
   return MLUOPS_CPU_DISPATCH(context, run_deform_roi_pool_backward)(context, call, p);
 }
 

@@ -18,18 +18,39 @@ namespace mluops::cpu::deform_roi_pool {
 
 /// Input that stays in the second cache anyway needs no order of bins.
 constexpr std::int64_t kSmallInputBytes = std::int64_t{1} << 20;
+/// The pixels of a tile stay in the second cache while its bins read them.
+constexpr std::int64_t kHomeTileBytes = std::int64_t{256} << 10;
+/// How many bins before its turn a bin's pixels are asked for.
+constexpr std::int64_t kBinsAhead = 3;
+
+/// The pixels a thread asked for lately, about as many as its second cache holds: only others are asked for. What it
+/// forgets or takes for known costs time, no more.
+class Asked {
+ public:
+  static constexpr std::int64_t kSize = 2048;
+  explicit Asked(std::uint32_t* pixels) : pixels_(pixels) { std::fill_n(pixels, kSize, ~std::uint32_t{0}); }
+  bool is_new(std::int64_t pixel) {
+    const auto id = static_cast<std::uint32_t>(pixel);
+    return std::exchange(pixels_[id % kSize], id) != id;
+  }
+
+ private:
+  std::uint32_t* pixels_;
+};
 
 /// The working block of a call.
 template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
-  Tap<A>* taps;       ///< per thread, rows then columns
-  double* prefix_ns;  ///< of bins in their order, where they differ
-  Buckets tiles;      ///< if there are tiles
+  Tap<A>* taps;          ///< per thread: of the bin at hand and of those asked for, rows then columns
+  std::uint32_t* asked;  ///< per thread
+  double* prefix_ns;     ///< of bins in their order, where they differ
+  Buckets tiles;         ///< if there are tiles
 
   ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles* t)
       : rois(carver.take<Roi<A>>(s.rois)),
-        taps(carver.take<Tap<A>>(call.threads * BinTaps<A>::most(s))),
+        taps(carver.take<Tap<A>>(call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
+        asked(carver.take<std::uint32_t>(call.threads * Asked::kSize)),
         prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : items + 1)),
         tiles(carver, call, t == nullptr ? 0 : items, t == nullptr ? 0 : t->count(s)) {}
 };
@@ -40,13 +61,16 @@ struct ForwardArrays {
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
+using deform_roi_pool::Asked;
+using deform_roi_pool::BinPlace;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
+using deform_roi_pool::prefetch;
 using deform_roi_pool::Shape;
 using deform_roi_pool::Tiles;
 
-/// The vectors of channels that are summed side by side.
-constexpr int kWide = 8;
+/// The vectors of channels that are summed side by side: AVX-512 has 32 registers, the others 16.
+constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
 /// out[channel] = inverse_count * sum of weight * pixel; image is the first pixel of the RoI's.
 template <bool kStream, class T>
@@ -57,17 +81,18 @@ void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count,
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> sum[count];
+    MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) sum[v] = hn::Zero(d);
     for (const Tap<A>& y : taps.y) {
       const T* const row = image + y.index * s.w * s.c + c;
       for (const Tap<A>& x : taps.x) {
         const auto weight = hn::Set(d, y.weight * x.weight);
         const T* const pixel = row + x.index * s.c;
-        HWY_UNROLL(8)
+        MLUOPS_UNROLL
         for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, pixel + v * lanes), sum[v]);
       }
     }
-    HWY_UNROLL(8)
+    MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) {
       const auto mean = hn::Mul(sum[v], hn::Set(d, inverse_count));
       if constexpr (kStream && std::is_same_v<decltype(d), hn::ScalableTag<A>>) {
@@ -79,13 +104,68 @@ void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count,
   });
 }
 
-/// Puts each bin into the tile it begins on.
+/// One thread's walk over bins: some bins before its turn, a bin's samples are found and its pixels asked for.
+template <class T>
+class Walk {
+ public:
+  using A = Acc<T>;
+
+  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, Tap<A>* room, Asked asked)
+      : p_(p), bins_(bins), room_(room), asked_(asked) {}
+
+  /// Bins nth(begin) .. nth(end - 1), each by pool(shape, taps, inverse count, image, output).
+  template <class Nth, class Pool>
+  void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
+    for (std::int64_t i = begin; i < std::min(end, begin + deform_roi_pool::kBinsAhead); ++i) ask_for(i, nth(i));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t ahead = i + deform_roi_pool::kBinsAhead;
+      if (ahead < end) ask_for(ahead, nth(ahead));
+      const Bin& bin = waiting_[i % kWaiting];
+      pool(p_.shape, bin.taps, bin.roi->inverse_count, image(*bin.roi),
+           static_cast<T*>(p_.output) + bin.index * p_.shape.c);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kWaiting = deform_roi_pool::kBinsAhead + 1;
+  struct Bin {
+    std::int64_t index;
+    const Roi<A>* roi;
+    BinTaps<A> taps;
+  };
+
+  const T* image(const Roi<A>& roi) const {
+    return static_cast<const T*>(p_.input) + roi.batch * p_.shape.h * p_.shape.w * p_.shape.c;
+  }
+
+  void ask_for(std::int64_t i, std::int64_t index) {
+    const Shape& s = p_.shape;
+    const BinPlace at = bins_.place(index);
+    const Roi<A>& roi = bins_.roi(at);
+    Bin& bin = waiting_[i % kWaiting];
+    bin = {index, &roi, BinTaps<A>(bins_, at, room_ + i % kWaiting * BinTaps<A>::most(s))};
+    for (const Tap<A>& y : bin.taps.y) {
+      const std::int64_t row = (roi.batch * s.h + y.index) * s.w;
+      for (const Tap<A>& x : bin.taps.x) {
+        if (asked_.is_new(row + x.index)) prefetch(static_cast<const T*>(p_.input) + (row + x.index) * s.c, s.c);
+      }
+    }
+  }
+
+  const mluopsDeformRoiPoolForwardProblem& p_;
+  const Bins<T>& bins_;
+  Tap<A>* room_;
+  Asked asked_;
+  Bin waiting_[kWaiting];
+};
+
+/// Puts each bin into the tile its middle lies on.
 template <class T>
 bool sort_by_home(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
   const Shape& s = bins.s;
-  return tiles.fill(context, call, 40, 0, [&](std::int64_t bin, auto&& put) {
-    const auto y = bins.y(bin).pixels(s.h), x = bins.x(bin).pixels(s.w);
-    put(t.index(bins.roi(bin).batch, y.first / t.h, x.first / t.w), 0.0);
+  return tiles.fill(context, call, 20, 0, [&](std::int64_t bin, auto&& put) {
+    const auto at = bins.place(bin);
+    put(t.index(bins.roi(at).batch, t.row_of(bins.y(at).middle(s.h)), t.col_of(bins.x(at).middle(s.w))), 0.0);
   });
 }
 
@@ -103,33 +183,31 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const std::int64_t image = s.h * s.w * s.c, items = s.rois * s.pooled_h * s.pooled_w;
-  const bool sorted = s.batch * image * static_cast<std::int64_t>(sizeof(T)) > deform_roi_pool::kSmallInputBytes;
-  const Tiles t(s, sizeof(A));
+  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t items = s.rois * s.pooled_h * s.pooled_w;
+  const bool sorted = s.batch * s.h * s.w * row_bytes > deform_roi_pool::kSmallInputBytes;
+  const Tiles t(s, sizeof(A), deform_roi_pool::kHomeTileBytes);
   auto arrays = carve<deform_roi_pool::ForwardArrays<A>>(context.scratch, call, s, items, sorted ? &t : nullptr);
   if (!arrays) return no_memory(call);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
-  const Bins<T> bins{s, static_cast<const T*>(p.offset), arrays->rois};
-  const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
+  const Bins<T> bins(s, p.offset, arrays->rois);
 
-  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const auto put = streams(p.output, items * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
-  const auto pool = [&](std::int64_t bin, int slot) HWY_ATTR {
-    const Roi<A>& roi = bins.roi(bin);
-    const BinTaps<A> taps(bins, bin, arrays->taps + slot * BinTaps<A>::most(s));
-    put(s, taps, roi.inverse_count(), static_cast<const T*>(p.input) + roi.batch * image,
-        static_cast<T*>(p.output) + bin * s.c);
-  };
   std::span<const std::int64_t> order;
   if (sorted) {
     if (!sort_by_home(context, call, bins, t, arrays->tiles)) return no_memory(call);
     order = arrays->tiles.all();
   }
   const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };
-  const auto cost = [&](std::int64_t i) { return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(nth(i)); };
+  const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
+  const auto cost = [&](std::int64_t i) {
+    return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i)));
+  };
+  const auto pool = streams(p.output, items * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
   loop_over(context, call, s, items, arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-        for (std::int64_t i = begin; i < end; ++i) pool(nth(i), slot);
+        Walk<T> walk(p, bins, arrays->taps + slot * (deform_roi_pool::kBinsAhead + 1) * BinTaps<A>::most(s),
+                     Asked(arrays->asked + slot * Asked::kSize));
+        walk.run(begin, end, nth, pool);
         stream_fence();
       });
   return MLUOP_STATUS_SUCCESS;
@@ -152,7 +230,9 @@ HWY_EXPORT(run_deform_roi_pool_forward);
 
 mluOpStatus_t deform_roi_pool_forward(Context& context, const mluopsCall& call,
                                       const mluopsDeformRoiPoolForwardProblem& p) {
-  if (deform_roi_pool::too_many_samples(p.shape)) return deform_roi_pool::decline_samples(call);
+  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  }
   return MLUOPS_CPU_DISPATCH(context, run_deform_roi_pool_forward)(context, call, p);
 }
 

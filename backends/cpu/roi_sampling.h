@@ -15,18 +15,24 @@
 
 namespace mluops::cpu {
 
-/// One axis of a RoI: where it starts, its size, the size of a bin, samples per bin.
+/// One axis of a RoI: where it starts, its size, the size of a bin, samples per bin, and the distances of the first and
+/// the last of them from the start of the bin.
 template <class A>
 struct RoiAxis {
   A start, size, bin;
   std::int64_t grid;
+  A first, last;
 
   RoiAxis(A low, A high, A scale, std::int64_t bins, int sampling_ratio) {
     start = low * scale - A{0.5};
     size = high * scale - A{0.5} - start;
     bin = size / static_cast<A>(bins);
     grid = sampling_ratio > 0 ? sampling_ratio : whole(std::ceil(bin));
+    first = distance(0);
+    last = distance(grid - 1);
   }
+  /// From the start of a bin to its i-th sample.
+  A distance(std::int64_t i) const { return (static_cast<A>(i) + A{0.5}) * bin / static_cast<A>(grid); }
 
  private:
   /// 0, no samples, for NaN, for nothing positive and for what the device's int32 cannot hold.
@@ -41,16 +47,21 @@ template <class A>
 struct Roi {
   std::int64_t batch;
   RoiAxis<A> y, x;
+  A inverse_count;  ///< 1 / number of samples of a bin, those outside the map included
 
   template <class T>
   static Roi read(const T* roi, const mluopsDeformRoiPoolShape& s) {
     const A scale = static_cast<A>(s.spatial_scale);
-    return {static_cast<std::int64_t>(to_acc(roi[0])),
-            RoiAxis<A>(to_acc(roi[2]), to_acc(roi[4]), scale, s.pooled_h, s.sampling_ratio),
-            RoiAxis<A>(to_acc(roi[1]), to_acc(roi[3]), scale, s.pooled_w, s.sampling_ratio)};
+    const RoiAxis<A> y(to_acc(roi[2]), to_acc(roi[4]), scale, s.pooled_h, s.sampling_ratio);
+    const RoiAxis<A> x(to_acc(roi[1]), to_acc(roi[3]), scale, s.pooled_w, s.sampling_ratio);
+    return {static_cast<std::int64_t>(to_acc(roi[0])), y, x,
+            A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid))};
   }
-  /// 1 / number of samples of a bin, those outside the map included.
-  A inverse_count() const { return A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid)); }
+};
+
+/// Pixels [first, last) of an axis.
+struct PixelRange {
+  std::int64_t first, last;
 };
 
 /// The samples of one bin along one axis.
@@ -58,11 +69,14 @@ template <class A>
 struct BinAxis {
   A start, bin;
   std::int64_t grid;
+  const RoiAxis<A>& roi;
 
-  BinAxis(const RoiAxis<A>& roi, A shift, std::int64_t index)
-      : start(roi.start + shift + static_cast<A>(index) * roi.bin), bin(roi.bin), grid(roi.grid) {}
+  BinAxis(const RoiAxis<A>& axis, A shift, std::int64_t index)
+      : start(axis.start + shift + static_cast<A>(index) * axis.bin), bin(axis.bin), grid(axis.grid), roi(axis) {}
 
-  A coordinate(std::int64_t i) const { return start + (static_cast<A>(i) + A{0.5}) * bin / static_cast<A>(grid); }
+  A coordinate(std::int64_t i) const {
+    return start + (i == 0 ? roi.first : i == grid - 1 ? roi.last : roi.distance(i));
+  }
 
   struct Range {
     std::int64_t first, last;
@@ -80,8 +94,14 @@ struct BinAxis {
     return {first_where([&](A c) { return c <= far; }), first_where([&](A c) { return !(c >= -1); })};
   }
 
-  /// The pixels [first, last) that samples on the map may touch.
-  Range pixels(std::int64_t size) const {
+  /// The pixel of the map that the middle of the bin lies on or nearest to; the first one for NaN.
+  std::int64_t middle(std::int64_t size) const {
+    const A at = start + bin * A{0.5};
+    return at > 0 ? static_cast<std::int64_t>(std::min(at, static_cast<A>(size - 1))) : 0;
+  }
+
+  /// The pixels that samples on the map may touch.
+  PixelRange pixels(std::int64_t size) const {
     if (grid <= 0) return {0, 0};
     const A a = coordinate(0), b = coordinate(grid - 1);
     const A low = std::min(a, b), high = std::max(a, b);
@@ -110,7 +130,7 @@ struct BinAxis {
 /// What the samples of a bin do with one row (or column) of pixels.
 template <class A>
 struct Tap {
-  std::int64_t index;
+  std::int32_t index;
   A weight;  ///< sum of interpolation weights
   A lever;   ///< derivative along the other axis: sum of unclamped distances to the opposite neighbour
   A sign;    ///< derivative along this axis: +1 for every sample's high neighbour, -1 for every low one
@@ -121,10 +141,12 @@ inline std::int64_t most_taps(std::int64_t size, int sampling_ratio) {
   return sampling_ratio > 0 ? 2 * std::min<std::int64_t>(size, sampling_ratio) : 2 * size;
 }
 
+/// The taps of a bin along one axis, those on the pixels [first, last).
 template <class A>
 class TapList {
  public:
-  TapList(Tap<A>* taps, const BinAxis<A>& axis, std::int64_t size) : taps_(taps) {
+  TapList() = default;
+  TapList(Tap<A>* taps, const BinAxis<A>& axis, std::int64_t size, PixelRange kept) : taps_(taps), kept_(kept) {
     const auto range = axis.on_map(size);
     for (std::int64_t i = range.first; i < range.last; ++i) add_sample(axis.coordinate(i), size);
   }
@@ -136,18 +158,29 @@ class TapList {
   void add_sample(A coordinate, std::int64_t size) {
     AxisSample<A> s;
     if (!sample_axis(coordinate, size, s)) return;
-    if (s.low == s.high) {  // what the two do to the other axis, and along this one, cancels exactly
-      add({s.low, s.low_weight, 0, 0});
-      add({s.high, s.high_weight, 0, 0});
+    const auto low = static_cast<std::int32_t>(s.low), high = static_cast<std::int32_t>(s.high);
+    if (low == high) {  // what the two do to the other axis, and along this one, cancels exactly
+      add({low, s.low_weight, 0, 0});
+      add({high, s.high_weight, 0, 0});
       return;
     }
-    add({s.low, s.low_weight, static_cast<A>(s.high) - coordinate, -1});
-    add({s.high, s.high_weight, coordinate - static_cast<A>(s.low), 1});
+    const Tap<A> first = {low, s.low_weight, static_cast<A>(high) - coordinate, -1};
+    const Tap<A> second = {high, s.high_weight, coordinate - static_cast<A>(low), 1};
+    if (low > farthest_ && low >= kept_.first && high < kept_.last) {  // nothing to merge with, nothing to drop
+      taps_[count_] = first;
+      taps_[count_ + 1] = second;
+      count_ += 2;
+    } else {
+      add(first);
+      add(second);
+    }
+    farthest_ = std::max(farthest_, high);
   }
 
   /// Neighbouring samples share pixels. Zero weights stay apart from others: zero times an infinite pixel is NaN, and
   /// must not vanish in a sum of weights.
   void add(const Tap<A>& tap) {
+    if (tap.index < kept_.first || tap.index >= kept_.last) return;
     const std::int64_t recent = std::max<std::int64_t>(0, count_ - 4);
     for (std::int64_t i = count_ - 1; i >= recent; --i) {
       Tap<A>& known = taps_[i];
@@ -160,7 +193,9 @@ class TapList {
     taps_[count_++] = tap;
   }
 
-  Tap<A>* taps_;
+  Tap<A>* taps_ = nullptr;
+  PixelRange kept_{};
+  std::int32_t farthest_ = -1;  ///< pixel seen
   std::int64_t count_ = 0;
 };
 
