@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/scratch.h"
+#include "common/shape.h"
 #include "mluops/problem.h"
 
 namespace mluops::cpu::carafe {
@@ -26,10 +28,24 @@ inline std::int64_t mask_row(const Shape& s) {
   return s.group * taps(s);
 }
 
-/// Index of an output pixel.
-inline std::int64_t out_pixel(const Shape& s, std::int64_t n, std::int64_t row, std::int64_t column, std::int64_t sub) {
-  return (n * s.ho + row * s.scale + sub / s.scale) * s.wo + column * s.scale + sub % s.scale;
+/// Output pixel that is sub 0 of an input pixel.
+inline std::int64_t first_sub(const Shape& s, std::int64_t n, std::int64_t row, std::int64_t column) {
+  return (n * s.ho + row * s.scale) * s.wo + column * s.scale;
 }
+
+/// How far each sub is from sub 0 where `pitch` pixels lie between output rows. A table: kernels need all of them for
+/// every window, and two divisions each would take as long as a tenth of a window's arithmetic.
+class SubOffsets {
+ public:
+  SubOffsets(const Shape& s, std::int64_t pitch, Carver& carver) : pixels_(carver.take<std::int64_t>(subs(s))) {
+    if (pixels_ == nullptr) return;  // only measured
+    for (std::int64_t sub = 0; sub < subs(s); ++sub) pixels_[sub] = sub / s.scale * pitch + sub % s.scale;
+  }
+  std::int64_t operator[](std::int64_t sub) const { return pixels_[sub]; }
+
+ private:
+  std::int64_t* pixels_;
+};
 
 /// A range of taps along one axis, or of map rows or columns.
 struct Range {
@@ -56,13 +72,11 @@ class Blocks {
       : shape_(s) {
     constexpr std::int64_t kWindowBytes = 448 << 10;
     const std::int64_t fitting = kWindowBytes / (s.kernel * pixel_bytes) - 2 * radius(s);
-    const std::int64_t widest = std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(s.w, 16), s.w);
-    strips_ = (s.w + widest - 1) / widest;
-    columns_ = (s.w + strips_ - 1) / strips_;
+    columns_ = even_share(s.w, std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(s.w, 16), s.w));
+    strips_ = ceil_div(s.w, columns_);
     const std::int64_t wanted = s.n * s.h * strips_ / (std::int64_t{2} * threads);
-    const std::int64_t tallest = std::min(s.h, std::clamp(wanted, least_rows, most_rows));
-    bands_ = (s.h + tallest - 1) / tallest;
-    rows_ = (s.h + bands_ - 1) / bands_;
+    rows_ = even_share(s.h, std::min(s.h, std::clamp(wanted, least_rows, most_rows)));
+    bands_ = ceil_div(s.h, rows_);
   }
 
   std::int64_t count() const { return shape_.n * bands_ * strips_; }
@@ -77,9 +91,17 @@ class Blocks {
   }
 
  private:
+  /// Size of the parts when n is cut into as few even ones as possible, none above `most`.
+  static std::int64_t even_share(std::int64_t n, std::int64_t most) { return ceil_div(n, ceil_div(n, most)); }
+
   const Shape& shape_;
   std::int64_t strips_, columns_, bands_, rows_;
 };
+
+/// Whether to write so large a tensor past the caches.
+inline bool past_caches(std::int64_t bytes) {
+  return bytes > std::int64_t{2} << 20;
+}
 
 /// Time of that many multiply-adds, for the decision how many threads they are worth.
 inline double multiply_add_ns(double count) {

@@ -29,8 +29,8 @@ constexpr int kTapBlock = HWY_TARGET <= HWY_AVX3 ? 5 : 2;
 
 /// result[s * result_stride + t] = x[t * x_stride + 0..n) . y[s][0..n) for S rows y and N rows x.
 template <int S, int N, class A>
-HWY_INLINE void dots(const A* HWY_RESTRICT x, std::int64_t x_stride, const A* const* HWY_RESTRICT y, std::int64_t n,
-                     A* HWY_RESTRICT result, std::int64_t result_stride) {
+HWY_NOINLINE void dots(const A* HWY_RESTRICT x, std::int64_t x_stride, const A* const* HWY_RESTRICT y, std::int64_t n,
+                       A* HWY_RESTRICT result, std::int64_t result_stride) {
   const hn::ScalableTag<A> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<decltype(d)> sum[S][N];
@@ -95,12 +95,14 @@ class WindowGradients {
   WindowGradients(const Shape& s, const T* grad_output, Carver& carver)
       : s_(s),
         grad_output_(grad_output),
+        offsets_(s, s.wo, carver),
         starts_(carver.take<const A*>(carafe::subs(s))),
         widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * s.c)) {}
 
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
+    first_ = grad_output_ + carafe::first_sub(s_, n, row, column) * s_.c;
     for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
-      const T* const channels = grad_output_ + carafe::out_pixel(s_, n, row, column, sub) * s_.c;
+      const T* const channels = first_ + offsets_[sub] * s_.c;
       if constexpr (kAddsInPlace<T>) {
         starts_[sub] = channels;
       } else {
@@ -112,11 +114,19 @@ class WindowGradients {
   /// First channel of each sub.
   const A* const* starts() const { return starts_; }
 
+  /// Asks memory for channels [begin, end) of a sub of the next window.
+  void prefetch_next(std::int64_t sub, std::int64_t begin, std::int64_t end) const {
+    const T* const next = first_ + (offsets_[sub] + s_.scale) * s_.c;
+    for (std::int64_t c = begin; c < end; c += 64 / sizeof(T)) hwy::Prefetch(next + c);
+  }
+
  private:
   const Shape& s_;
   const T* grad_output_;
+  carafe::SubOffsets offsets_;
   const A** starts_;
   A* widened_;
+  const T* first_ = nullptr;  // of sub 0
 };
 
 /// grad_mask of the blocks of one slot.
@@ -128,6 +138,7 @@ class MaskGradient {
   MaskGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
       : s_(p.shape),
         grad_mask_(static_cast<T*>(p.grad_mask)),
+        offsets_(s_, s_.wo, carver),
         rows_(s_, static_cast<const T*>(p.input), block_columns, carver),
         gradients_(s_, static_cast<const T*>(p.grad_output), carver),
         sums_(carver.take<A>(carafe::subs(s_) * carafe::mask_row(s_))) {}
@@ -138,6 +149,7 @@ class MaskGradient {
   void run_row(const Block& block, std::int64_t row) {
     rows_.advance(row);
     for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
+      rows_.reach(column);
       gradients_.move_to(block.n, row, column);
       std::memset(sums_, 0, static_cast<std::size_t>(carafe::subs(s_) * carafe::mask_row(s_)) * sizeof(A));
       for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
@@ -156,6 +168,9 @@ class MaskGradient {
     for (int i = 0; i < S; ++i) gradient[i] = gradients_.starts()[sub + i] + g * per_group;
     A* const result = sums_ + sub * carafe::mask_row(s_) + g * carafe::taps(s_);
     for (std::int64_t k = kh.begin; k < kh.end; ++k) {
+      const std::int64_t asked = g * per_group + per_group * (k - kh.begin) / kh.size();
+      const std::int64_t asked_end = g * per_group + per_group * (k + 1 - kh.begin) / kh.size();
+      for (int i = 0; i < S; ++i) gradients_.prefetch_next(sub + i, asked, asked_end);
       const A* const pixels = rows_.rows()[k] + rows_.offset(column) + g * per_group;
       for (std::int64_t j = kw.begin; j < kw.end; j += kTapBlock) {
         some_dots<S>(kw.end - j, pixels + j * s_.c, s_.c, gradient, per_group, result + k * s_.kernel + j,
@@ -166,13 +181,15 @@ class MaskGradient {
 
   void write(std::int64_t n, std::int64_t row, std::int64_t column) const {
     const std::int64_t size = carafe::mask_row(s_);
+    T* const first = grad_mask_ + carafe::first_sub(s_, n, row, column) * size;
     for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
-      store_row(sums_ + sub * size, grad_mask_ + carafe::out_pixel(s_, n, row, column, sub) * size, size);
+      store_row(sums_ + sub * size, first + offsets_[sub] * size, size);
     }
   }
 
   const Shape& s_;
   T* grad_mask_;
+  carafe::SubOffsets offsets_;
   WindowRows<T> rows_;
   WindowGradients<T> gradients_;
   A* sums_;
@@ -180,56 +197,55 @@ class MaskGradient {
 
 // ---- grad_input ------------------------------------------------------------------------------
 
-/// The output pixels of one window and one group, and where their window is.
 template <class T, int S>
-struct Source {
-  Range kh, kw;
-  std::int64_t kernel, column_stride;
-  Acc<T>* const* rows;    // grad_input rows under each kh, as sums
-  std::int64_t offset;    // of tap column 0 in a row, group included
-  const Acc<T>* mask[S];  // K*K taps of each sub
-  const T* gradient[S];   // channels of each sub
+struct Source : Taps<Acc<T>, Acc<T>, S> {
+  const T* gradient[S];  ///< channels of each sub
+
+  using Taps<Acc<T>, Acc<T>, S>::Taps;
 };
+
+template <bool kAtomic, class D, class A>
+HWY_INLINE void add_up(D d, hn::Vec<D> sum, A* HWY_RESTRICT to) {
+  if constexpr (kAtomic) {
+    HWY_ALIGN A values[hn::MaxLanes(D())];
+    hn::Store(sum, d, values);
+    atomic_add_row(to, values, static_cast<std::int64_t>(hn::Lanes(d)));
+  } else {
+    hn::StoreU(sum, d, to);
+  }
+}
 
 /// Adds one tile of channels of S output pixels to all pixels of their window. grad_output stays in registers.
 template <bool kAtomic, int S, int V, class D, class T>
-HWY_INLINE void spread(D d, const Source<T, S>& at, std::int64_t c) {
+HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t c) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> in[S][V];
   const Acc<T>* HWY_RESTRICT mask[S];
   MLUOPS_UNROLL
   for (int s = 0; s < S; ++s) {
-    mask[s] = at.mask[s] + at.kh.begin * at.kernel;
+    mask[s] = at.mask[s];
     MLUOPS_UNROLL
     for (int v = 0; v < V; ++v) in[s][v] = load(d, at.gradient[s] + c + v * lanes);
   }
-  const std::int64_t stride = at.column_stride, first = at.offset + at.kw.begin * stride + c;
-  const Range kw = at.kw;
-  for (std::int64_t kh = at.kh.begin; kh < at.kh.end; ++kh) {
-    Acc<T>* HWY_RESTRICT pixel = at.rows[kh] + first;
-    for (std::int64_t k = kw.begin; k < kw.end; ++k, pixel += stride) {
+  const std::int64_t stride = at.stride, columns = at.columns, skip = at.skip, first = at.offset + c;
+  std::int64_t tap = 0;
+  for (Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += skip) {
+    Acc<T>* HWY_RESTRICT pixel = *row + first;
+    const std::int64_t end = tap + columns;
+    do {
       hn::Vec<D> sum[V];
       MLUOPS_UNROLL
       for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
       MLUOPS_UNROLL
       for (int s = 0; s < S; ++s) {
-        const auto weight = hn::Set(d, mask[s][k]);
+        const auto weight = hn::Set(d, mask[s][tap]);
         MLUOPS_UNROLL
         for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
       }
       MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) {
-        if constexpr (kAtomic) {
-          HWY_ALIGN Acc<T> values[hn::MaxLanes(D())];
-          hn::Store(sum[v], d, values);
-          atomic_add_row(pixel + v * lanes, values, lanes);
-        } else {
-          hn::StoreU(sum[v], d, pixel + v * lanes);
-        }
-      }
-    }
-    MLUOPS_UNROLL
-    for (int s = 0; s < S; ++s) mask[s] += at.kernel;
+      for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
+      pixel += stride;
+    } while (++tap != end);
   }
 }
 
@@ -240,38 +256,44 @@ class Spreader {
   Spreader(const mluopsCarafeBackwardProblem& p, Carver& carver)
       : s_(p.shape),
         grad_output_(static_cast<const T*>(p.grad_output)),
+        offsets_(s_, s_.wo, carver),
         masks_(s_, static_cast<const T*>(p.mask), carver) {}
 
   /// targets[kh] is the start of the row under tap row kh, its element 0 being column `first_column`.
   void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, Acc<T>* const* targets,
               std::int64_t first_column) {
     masks_.move_to(n, row, column);
+    const T* const gradient = grad_output_ + carafe::first_sub(s_, n, row, column) * s_.c;
     const std::int64_t offset = (column - carafe::radius(s_) - first_column) * s_.c;
+    const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
     for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
       constexpr int S = decltype(count)::value;
-      Source<T, S> at{kh, kw, s_.kernel, s_.c, targets, offset, {}, {}};
-      for (std::int64_t g = 0; g < s_.group; ++g) {
-        group<S>(n, row, column, sub, g, at);
-        at.offset += s_.c / s_.group;
+      Source<T, S> at(s_, kh, kw, targets, offset);
+      for (int i = 0; i < S; ++i) {
+        at.mask[i] = masks_.of(sub + i) + first_tap;
+        at.gradient[i] = gradient + offsets_[sub + i] * s_.c;
       }
+      groups(at);
     });
   }
 
  private:
+  /// Group after group, starting at the first.
   template <int S>
-  void group(std::int64_t n, std::int64_t row, std::int64_t column, std::int64_t sub, std::int64_t g,
-             Source<T, S>& at) const {
+  void groups(Source<T, S>& at) const {
     const std::int64_t per_group = s_.c / s_.group;
-    for (int i = 0; i < S; ++i) {
-      at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_);
-      at.gradient[i] = grad_output_ + carafe::out_pixel(s_, n, row, column, sub + i) * s_.c + g * per_group;
+    for (std::int64_t g = 0; g < s_.group; ++g) {
+      for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+        spread<kAtomic, S, decltype(vectors)::value>(d, at, c);
+      });
+      at.offset += per_group;
+      for (int i = 0; i < S; ++i) at.mask[i] += carafe::taps(s_), at.gradient[i] += per_group;
     }
-    for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c)
-                                                  HWY_ATTR { spread<kAtomic, S, decltype(vectors)::value>(d, at, c); });
   }
 
   const Shape& s_;
   const T* grad_output_;
+  carafe::SubOffsets offsets_;
   WindowMasks<T> masks_;
 };
 
@@ -321,7 +343,12 @@ class OwnedInputGradient {
   void finish_row(const Block& block, std::int64_t row) {
     A* const sums = ring_row(row);
     const std::int64_t count = block.columns.size() * s_.c;
-    store_row(sums, grad_input_ + ((block.n * s_.h + row) * s_.w + block.columns.begin) * s_.c, count);
+    T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + block.columns.begin) * s_.c;
+    if (carafe::past_caches(s_.n * s_.h * s_.w * s_.c * static_cast<std::int64_t>(sizeof(T)))) {
+      stream_row(sums, target, count);
+    } else {
+      store_row(sums, target, count);
+    }
     std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(A));
   }
 
@@ -402,6 +429,7 @@ mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Shape& 
     Carver carver(scratch + shared + slot * slot_bytes);
     auto task = make_task(carver);
     for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
+    stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -18,20 +18,40 @@ namespace {
 
 using carafe::Block, carafe::Range, carafe::Shape;
 
-/// One window of one group: where its taps are, where its outputs go.
+/// How the output is written: to the tensor; past the caches out of the registers, where tiles are whole cache lines;
+/// or past the caches through a stage.
+enum class Writing { kDirect, kStreamed, kStaged };
+
+/// Bytes of an output row that are staged together: where they begin or end inside a cache line, that costs a read.
+constexpr std::int64_t kStageBytes = 2048;
+
+/// Input pixels whose outputs are staged together.
+template <class T>
+std::int64_t stage_columns(const Shape& s, std::int64_t block_columns) {
+  return std::min(block_columns, ceil_div(kStageBytes, s.scale * s.c * static_cast<std::int64_t>(sizeof(T))));
+}
+
+template <class T>
+Writing choose_writing(const mluopsCarafeForwardProblem& p, std::int64_t block_columns) {
+  const Shape& s = p.shape;
+  constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>, kSize = sizeof(T);
+  if (!carafe::past_caches(s.n * s.ho * s.wo * s.c * kSize)) return Writing::kDirect;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(p.output) % 64 == 0 && kTile * kSize % 64 == 0;
+  if (aligned && s.c / s.group % kTile == 0) return Writing::kStreamed;
+  const bool long_enough = stage_columns<T>(s, block_columns) * s.scale * s.c * kSize >= kStageBytes / 4;
+  return long_enough ? Writing::kStaged : Writing::kDirect;
+}
+
 template <class T, int S>
-struct Window {
-  Range kh, kw;
-  std::int64_t kernel, column_stride;
-  const Acc<T>* const* rows;
-  std::int64_t offset;    // of tap column 0 in a row, group included
-  const Acc<T>* mask[S];  // K*K taps of each sub
-  T* out[S];              // channels of each sub
+struct Window : Taps<const Acc<T>, Acc<T>, S> {
+  T* out[S];  ///< channels of each sub
+
+  using Taps<const Acc<T>, Acc<T>, S>::Taps;
 };
 
 /// One tile of channels of S output pixels. Per tap V vector and S scalar loads feed S * V multiply-adds.
 template <bool kStream, int S, int V, class D, class T>
-HWY_INLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
+HWY_NOINLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> sum[S][V];
   MLUOPS_UNROLL
@@ -41,27 +61,27 @@ HWY_INLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
   }
   const Acc<T>* HWY_RESTRICT mask[S];
   MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) mask[s] = at.mask[s] + at.kh.begin * at.kernel;
-  const std::int64_t stride = at.column_stride, first = at.offset + at.kw.begin * stride + c;
-  const Range kw = at.kw;
-  for (std::int64_t kh = at.kh.begin; kh < at.kh.end; ++kh) {
-    const Acc<T>* HWY_RESTRICT pixel = at.rows[kh] + first;
-    for (std::int64_t k = kw.begin; k < kw.end; ++k, pixel += stride) {
+  for (int s = 0; s < S; ++s) mask[s] = at.mask[s];
+  const std::int64_t stride = at.stride, columns = at.columns, skip = at.skip, first = at.offset + c;
+  std::int64_t tap = 0;
+  for (const Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += skip) {
+    const Acc<T>* HWY_RESTRICT pixel = *row + first;
+    const std::int64_t end = tap + columns;
+    do {
       hn::Vec<D> in[V];
       MLUOPS_UNROLL
       for (int v = 0; v < V; ++v) in[v] = hn::LoadU(d, pixel + v * lanes);
       MLUOPS_UNROLL
       for (int s = 0; s < S; ++s) {
-        const auto weight = hn::Set(d, mask[s][k]);
+        const auto weight = hn::Set(d, mask[s][tap]);
         MLUOPS_UNROLL
         for (int v = 0; v < V; ++v) sum[s][v] = hn::MulAdd(weight, in[v], sum[s][v]);
       }
-    }
+      pixel += stride;
+    } while (++tap != end);
     // The column the next window adds; touching memory outside the tensor this way is harmless.
     MLUOPS_UNROLL
     for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
-    MLUOPS_UNROLL
-    for (int s = 0; s < S; ++s) mask[s] += at.kernel;
   }
   MLUOPS_UNROLL
   for (int s = 0; s < S; ++s) {
@@ -76,29 +96,64 @@ HWY_INLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
   }
 }
 
-/// All channels of S output pixels of a window.
-template <int S, class T>
-void window_sums(const Window<T, S>& at, std::int64_t channels, bool past_caches) {
-  for_wide<Acc<T>, kTileVectors>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-    constexpr int V = decltype(vectors)::value;
-    if (past_caches && hn::MaxLanes(d) == hn::MaxLanes(FullTag<T>{})) {
-      window_sum<true, S, V>(d, at, c);
-    } else {
-      window_sum<false, S, V>(d, at, c);
+/// Where the channels of output pixels go: to the tensor, or to a stage that is written past the caches.
+template <class T>
+class Outputs {
+ public:
+  /// stage_columns 0: no stage.
+  Outputs(const Shape& s, T* output, std::int64_t stage_columns, Carver& carver)
+      : s_(s),
+        output_(output),
+        columns_(stage_columns),
+        pitch_(columns_ > 0 ? columns_ * s.scale : s.wo),
+        offsets_(s, pitch_, carver),
+        stage_(columns_ > 0 ? carver.take<T>(s.scale * pitch_ * s.c) : nullptr) {}
+
+  /// Input pixels of a row in order.
+  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
+    T* const target = output_ + carafe::first_sub(s_, n, row, column) * s_.c;
+    if (columns_ > 0 && staged_ == 0) staged_target_ = target;
+    first_ = columns_ > 0 ? stage_ + staged_++ * s_.scale * s_.c : target;
+  }
+
+  /// Channels of a sub.
+  T* of(std::int64_t sub) const { return first_ + offsets_[sub] * s_.c; }
+
+  /// After the last sub of an input pixel, which may be the last one of its row.
+  void finish(bool last) {
+    if (staged_ > 0 && (last || staged_ == columns_)) write_stage();
+  }
+
+ private:
+  void write_stage() {
+    const std::int64_t bytes = staged_ * s_.scale * s_.c * static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t r = 0; r < s_.scale; ++r) {
+      stream_copy(stage_ + r * pitch_ * s_.c, staged_target_ + r * s_.wo * s_.c, bytes);
     }
-  });
-}
+    staged_ = 0;
+  }
+
+  const Shape& s_;
+  T* output_;
+  std::int64_t columns_, pitch_;
+  carafe::SubOffsets offsets_;
+  T* stage_;
+  std::int64_t staged_ = 0;     // input pixels in the stage
+  T* staged_target_ = nullptr;  // where they belong
+  T* first_ = nullptr;          // of sub 0
+};
 
 /// One call, with the scratch of one slot.
 template <class T>
 class Forward {
  public:
-  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool past_caches, Carver carver)
+  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, Writing writing, Carver carver)
       : s_(p.shape),
-        output_(static_cast<T*>(p.output)),
-        past_caches_(past_caches),
+        writing_(writing),
         rows_(s_, static_cast<const T*>(p.input), block_columns, carver),
         masks_(s_, static_cast<const T*>(p.mask), carver),
+        outputs_(s_, static_cast<T*>(p.output), writing == Writing::kStaged ? stage_columns<T>(s_, block_columns) : 0,
+                 carver),
         scratch_bytes_(carver.bytes()) {}
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -108,56 +163,61 @@ class Forward {
     for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
       rows_.advance(row);
       for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
+        rows_.reach(column);
         masks_.move_to(block.n, row, column);
-        for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count)
-                                       HWY_ATTR { pixel<decltype(count)::value>(block.n, row, column, sub); });
+        outputs_.move_to(block.n, row, column);
+        for_subs(carafe::subs(s_),
+                 [&](std::int64_t sub, auto count) HWY_ATTR { window<decltype(count)::value>(row, column, sub); });
+        outputs_.finish(column + 1 == block.columns.end);
       }
     }
   }
 
  private:
+  /// S output pixels from `sub` on.
   template <int S>
-  void pixel(std::int64_t n, std::int64_t row, std::int64_t column, std::int64_t sub) const {
+  void window(std::int64_t row, std::int64_t column, std::int64_t sub) const {
     const std::int64_t per_group = s_.c / s_.group;
-    Window<T, S> at;
-    at.kh = carafe::taps_into(s_, row, {0, s_.h});
-    at.kw = carafe::taps_into(s_, column, {0, s_.w});
-    at.kernel = s_.kernel;
-    at.column_stride = s_.c;
-    at.rows = rows_.rows();
-    for (std::int64_t g = 0; g < s_.group; ++g) {
-      at.offset = rows_.offset(column) + g * per_group;
+    const Range kh = carafe::taps_into(s_, row, {0, s_.h}), kw = carafe::taps_into(s_, column, {0, s_.w});
+    const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
+    Window<T, S> at(s_, kh, kw, rows_.rows(), rows_.offset(column));
+    for (std::int64_t g = 0; g < s_.group; ++g, at.offset += per_group) {
       for (int i = 0; i < S; ++i) {
-        at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_);
-        at.out[i] = output_ + carafe::out_pixel(s_, n, row, column, sub + i) * s_.c + g * per_group;
+        at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_) + first_tap;
+        at.out[i] = outputs_.of(sub + i) + g * per_group;
       }
-      window_sums<S>(at, per_group, past_caches_);
+      for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+        constexpr int V = decltype(vectors)::value;
+        if constexpr (V == kTileVectors) {
+          if (writing_ == Writing::kStreamed) return window_sum<true, S, V>(d, at, c);
+        }
+        window_sum<false, S, V>(d, at, c);
+      });
     }
   }
 
   const Shape& s_;
-  T* output_;
-  bool past_caches_;
+  Writing writing_;
   WindowRows<T> rows_;
   WindowMasks<T> masks_;
+  Outputs<T> outputs_;
   std::int64_t scratch_bytes_;
 };
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const Shape& s = p.shape;
   const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32);
-  const bool past_caches = streams(p.output, s.n * s.ho * s.wo * s.c * kSize, s.c / s.group * kSize);
-  const std::int64_t slot_bytes = Forward<T>(p, blocks.columns(), past_caches, Carver()).scratch_bytes();
+  const Writing writing = choose_writing<T>(p, blocks.columns());
+  const std::int64_t slot_bytes = Forward<T>(p, blocks.columns(), writing, Carver()).scratch_bytes();
   const double work = static_cast<double>(blocks.pixels() * carafe::subs(s) * carafe::taps(s) * s.c);
   const Loop loop(context, call, blocks.count(), carafe::multiply_add_ns(work));
   std::byte* const scratch = context.scratch.reserve(slot_bytes * loop.slots());
   if (scratch == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Forward<T> task(p, blocks.columns(), past_caches, Carver(scratch + slot * slot_bytes));
+    Forward<T> task(p, blocks.columns(), writing, Carver(scratch + slot * slot_bytes));
     for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
-    if (past_caches) stream_fence();
+    if (writing != Writing::kDirect) stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,4 +1,5 @@
-// The input rows under a window, as sums: the tensor itself for float and double, a ring of widened rows otherwise.
+// The input rows under a window, as sums: the tensor itself for float and double, else a ring of widened rows. And the
+// masks of the window, likewise.
 #if defined(MLUOPS_CPU_CARAFE_ROWS_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_CARAFE_ROWS_H_
@@ -14,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Lets a block walk down its rows. Before row i is worked on, advance(i) makes rows i - radius .. i + radius ready.
+/// Lets a block walk down its rows: advance(i) comes before row i is worked on, reach(j) before the window at column j.
 template <class T>
 class WindowRows {
  public:
@@ -34,21 +35,28 @@ class WindowRows {
     columns_ = kAddsInPlace<T> ? carafe::Range{0, s_.w}
                                : carafe::Range{std::max<std::int64_t>(0, block.columns.begin - r),
                                                std::min(s_.w, block.columns.end + r)};
-    ready_ = std::max<std::int64_t>(0, block.rows.begin - r);
+    last_ = std::max<std::int64_t>(0, block.rows.begin - r);
+    widened_ = columns_.begin;
   }
 
   void advance(std::int64_t row) {
     const carafe::Range kh = carafe::taps_into(s_, row, {0, s_.h});
     const std::int64_t first = row - carafe::radius(s_);
-    for (; ready_ < first + kh.end; ++ready_) widen(ready_);
+    for (; last_ < first + kh.end - 1; ++last_, widened_ = columns_.begin) widen(columns_.end);
     for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = row_start(first + k);
   }
+
+  /// Makes the window at `column` of that row ready, and those before it. A pixel at a time, between two windows'
+  /// arithmetic, memory is not waited for; a whole row at a time it is.
+  void reach(std::int64_t column) { widen(std::min(columns_.end, column + carafe::radius(s_) + 1)); }
 
   /// rows()[kh] + offset(column) + kw * c is the pixel under tap (kh, kw) of the window at `column`.
   const A* const* rows() const { return rows_; }
   std::int64_t offset(std::int64_t column) const { return (column - carafe::radius(s_) - columns_.begin) * s_.c; }
 
  private:
+  static constexpr std::int64_t kAhead = 4;  // columns asked for before they are needed
+
   const A* row_start(std::int64_t row) const {
     if constexpr (kAddsInPlace<T>) {
       return input_ + (n_ * s_.h + row) * s_.w * s_.c;
@@ -57,10 +65,15 @@ class WindowRows {
     }
   }
 
-  void widen(std::int64_t row) {
+  /// Row last_ up to column `end`.
+  void widen(std::int64_t end) {
     if constexpr (!kAddsInPlace<T>) {
-      load_row(input_ + ((n_ * s_.h + row) * s_.w + columns_.begin) * s_.c, ring_ + row % s_.kernel * ring_row_,
-               columns_.size() * s_.c);
+      if (widened_ >= end) return;
+      const T* const from = input_ + ((n_ * s_.h + last_) * s_.w + widened_) * s_.c;
+      const std::int64_t count = (end - widened_) * s_.c;
+      for (std::int64_t c = 0; c < count; c += 64 / sizeof(T)) hwy::Prefetch(from + kAhead * s_.c + c);
+      load_row(from, ring_ + last_ % s_.kernel * ring_row_ + (widened_ - columns_.begin) * s_.c, count);
+      widened_ = end;
     }
   }
 
@@ -69,7 +82,7 @@ class WindowRows {
   const A** rows_;
   std::int64_t ring_row_;
   A* ring_;
-  std::int64_t n_ = 0, ready_ = 0;
+  std::int64_t n_ = 0, last_ = 0, widened_ = 0;  // rows before last_ are widened, and row last_ up to here
   carafe::Range columns_{};
 };
 
@@ -82,14 +95,15 @@ class WindowMasks {
   WindowMasks(const carafe::Shape& s, const T* mask, Carver& carver)
       : s_(s),
         mask_(mask),
+        offsets_(s, s.wo, carver),
         widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * carafe::mask_row(s))) {}
 
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
-    n_ = n, row_ = row, column_ = column;
+    const std::int64_t size = carafe::mask_row(s_);
+    first_ = mask_ + carafe::first_sub(s_, n, row, column) * size;
     if constexpr (!kAddsInPlace<T>) {
-      const std::int64_t size = carafe::mask_row(s_);
       for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
-        load_row(mask_ + carafe::out_pixel(s_, n, row, column, sub) * size, widened_ + sub * size, size);
+        load_row(first_ + offsets_[sub] * size, widened_ + sub * size, size);
       }
     }
   }
@@ -97,7 +111,7 @@ class WindowMasks {
   /// The taps of one sub, [group, K*K].
   const A* of(std::int64_t sub) const {
     if constexpr (kAddsInPlace<T>) {
-      return mask_ + carafe::out_pixel(s_, n_, row_, column_, sub) * carafe::mask_row(s_);
+      return first_ + offsets_[sub] * carafe::mask_row(s_);
     } else {
       return widened_ + sub * carafe::mask_row(s_);
     }
@@ -106,8 +120,31 @@ class WindowMasks {
  private:
   const carafe::Shape& s_;
   const T* mask_;
+  carafe::SubOffsets offsets_;
   A* widened_;
-  std::int64_t n_ = 0, row_ = 0, column_ = 0;
+  const T* first_ = nullptr;  // of sub 0
+};
+
+/// The taps of one window and group that lie on the map, at least one, seen by S subs. Row is A or const A. Kept to
+/// what the innermost loops need: they hold all of it in registers.
+template <class Row, class A, int S>
+struct Taps {
+  Row* const* rows;  ///< under the tap rows
+  Row* const* rows_end;
+  std::int64_t offset;   ///< of the first tap in each row, group included
+  std::int64_t stride;   ///< elements from one tap column to the next
+  std::int64_t columns;  ///< taps per row
+  std::int64_t skip;     ///< mask values between two rows of taps
+  const A* mask[S];      ///< value of the first tap
+
+  /// All but the masks; rows[kh] + offset is the pixel under tap (kh, 0).
+  Taps(const carafe::Shape& s, carafe::Range kh, carafe::Range kw, Row* const* all_rows, std::int64_t offset_of_0)
+      : rows(all_rows + kh.begin),
+        rows_end(all_rows + kh.end),
+        offset(offset_of_0 + kw.begin * s.c),
+        stride(s.c),
+        columns(kw.size()),
+        skip(s.kernel - kw.size()) {}
 };
 
 /// f(first sub, integral constant number of subs) for runs of 4, 2 and 1 that cover all subs.

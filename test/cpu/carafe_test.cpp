@@ -96,6 +96,33 @@ void check_forward(Backend& backend, const Case& k) {
   expect_close(output, want.sum, want.magnitude, static_cast<double>(k.kernel * k.kernel) + 2);
 }
 
+/// An output large enough to be written past the caches, beginning anywhere in a cache line; nothing around it changes.
+template <class T>
+void check_large_forward(const Case& k) {
+  const Data<T> d(k);
+  Sums want(d.out_pixels * k.c);
+  d.for_each_term([&](auto out, auto m, auto in, auto c) {
+    want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
+  });
+  const auto count = static_cast<std::size_t>(d.out_pixels * k.c), line = 64 / sizeof(T);
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+    for (const std::size_t off : {0, 4, 13}) {
+      SCOPED_TRACE(testing::Message() << isa << " off " << off);
+      Backend backend(2);
+      backend.option("isa", isa);
+      std::vector<T> memory = poisoned<T>(static_cast<std::int64_t>(count + line + 16));
+      const std::size_t to_line = -reinterpret_cast<std::uintptr_t>(memory.data()) % 64 / sizeof(T);
+      T* const output = memory.data() + to_line + off;
+      const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output};
+      ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+      expect_close(std::vector<T>(output, output + count), want.sum, want.magnitude,
+                   static_cast<double>(k.kernel * k.kernel) + 2);
+      EXPECT_TRUE(to_line + off == 0 || std::isnan(to_acc(memory[to_line + off - 1])));
+      EXPECT_TRUE(std::isnan(to_acc(output[count])));
+    }
+  }
+}
+
 template <class T>
 void check_backward(Backend& backend, const Case& k) {
   const Data<T> d(k);
@@ -136,6 +163,12 @@ TYPED_TEST(CarafeTest, ForwardIsItsDefinition) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+TYPED_TEST(CarafeTest, LargeOutputsMayBeginAnywhere) {
+  check_large_forward<TypeParam>({1, 34, 34, 256, 3, 2, 2});  // whole cache lines per group
+  check_large_forward<TypeParam>({1, 27, 41, 300, 1, 1, 2});  // not
+  check_large_forward<TypeParam>({2, 90, 99, 7, 1, 1, 3});    // pixels shorter than a line
 }
 
 TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
