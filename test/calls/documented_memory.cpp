@@ -49,8 +49,10 @@ std::int64_t carafe(const Letters& x) {
   const std::int64_t subs = x["s"] * x["s"], taps = x.A * subs * x["g"] * x["k"] * x["k"];
   const std::int64_t rows = x.A * x["k"] * (strip(x) + x["k"] - 1) * x["c"];
   const std::int64_t sums = x.A * x["k"] * strip(x) * x["c"], widened = x.narrow ? rows + taps : 0;
-  if (x.forward()) return x.t * (8 * x["k"] + widened);
-  const std::int64_t task = 16 * x["k"] + 8 * subs + taps + widened + (x.narrow ? x.A * subs * x["c"] : 0);
+  const std::int64_t out_pixel = x.S * x["c"], out = x["n"] * x["h"] * x["w"] * subs * out_pixel;
+  const std::int64_t stage = out > 2048 * kKiB ? x["s"] * (2 * kKiB + x["s"] * out_pixel) : 0;
+  if (x.forward()) return x.t * (8 * x["k"] + 16 * subs + stage + widened);
+  const std::int64_t task = 16 * x["k"] + 40 * subs + taps + widened + (x.narrow ? x.A * subs * x["c"] : 0);
   if (!x.atomic) return x.t * (task + sums);
   return x.t * task + x.atomic_sums(x["n"] * x["h"] * x["w"] * x["c"]);
 }
