@@ -5,7 +5,9 @@
 namespace mluops::test {
 namespace {
 
-constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+/// On how many tiles a bin of the cases here lies, at most.
+constexpr std::int64_t kTilesOfABin = 4;
 
 /// The letters of the table.
 struct Letters {
@@ -61,7 +63,7 @@ std::int64_t carafe(const Letters& x) {
 
 std::int64_t psamask(const Letters& x) {
   const std::int64_t map = x["h"] * x["w"], mask = x["hm"] * x["wm"], row = x.S * (x.forward() ? map : mask);
-  if (x["n"] * map * row <= 8192 * kKiB) return 0;
+  if (x["n"] * map * row <= 8 * kMiB) return 0;
   if (x["type"] == 0) return x.t * std::max(16 * kKiB, row);
   return x.t * std::max(240 * kKiB, x["w"] * x.S * (x.forward() ? x["w"] : x["wm"]));
 }
@@ -82,16 +84,36 @@ std::int64_t three_interpolate(const Letters& x) {
 
 // ---- deform_roi_pool ----
 
+struct Tile {
+  std::int64_t pixels, count;
+
+  /// The largest of 4 x 4, 4 x 8, 8 x 8 .. 64 x 128 pixels whose sums take no more than `bytes` and that are no more
+  /// than a 64th of all pixels; 4 x 4 anyway.
+  Tile(const Letters& x, std::int64_t bytes) {
+    const std::int64_t most = std::min(bytes / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 64);
+    std::int64_t h = 4;
+    while (h < 64 && 4 * h * h <= most) h *= 2;
+    const std::int64_t w = 2 * h * h <= most ? 2 * h : h;
+    pixels = h * w;
+    count = x["b"] * ((x["h"] + h - 1) / h) * ((x["w"] + w - 1) / w);
+  }
+};
+
 std::int64_t deform_roi_pool(const Letters& x) {
   const std::int64_t bins = x["r"] * x["ph"] * x["pw"], map = x["b"] * x["h"] * x["w"];
   const auto most = [&](std::int64_t size) { return 2 * (x["ratio"] > 0 ? std::min(size, x["ratio"]) : size); };
-  const std::int64_t rois = x["r"] * (24 + 8 * x.A), taps = x.t * (most(x["h"]) + most(x["w"])) * (8 + 4 * x.A);
-  if (x.atomic) return rois + taps + x.atomic_sums(map * x["c"]);
-  // A tile has 16 pixels at least, else as many as 256 KiB of sums, and is a 64th of the map at most.
-  const std::int64_t tile = std::max<std::int64_t>(16, std::min(256 * kKiB / (x["c"] * x.A), map / 64));
-  const std::int64_t tiles = x["b"] * (x["h"] / 4 + 1) * (x["w"] / 4 + 1);
-  if (x.forward()) return rois + taps + (x["ratio"] > 0 ? 0 : 8 * (bins + 1)) + sorted(x, bins, tiles, 1);
-  return rois + taps + x.t * x.A * tile * x["c"] + sorted(x, bins, tiles, 9);
+  const std::int64_t rois = x["r"] * (48 + 8 * x.A), taps = (most(x["h"]) + most(x["w"])) * 4 * x.A;
+  if (x.atomic) return rois + x.t * taps + x.atomic_sums(map * x["c"]);
+  if (x.forward()) {
+    const std::int64_t order = map * x["c"] * x.S > kMiB ? sorted(x, bins, Tile(x, 256 * kKiB).count, 1) : 0;
+    return rois + x.t * (4 * taps + 8 * kKiB) + (x["ratio"] > 0 ? 0 : 8 * bins) + order;
+  }
+  const Tile tile(x, 512 * kKiB);
+  const bool offset = x["offset"] != 0;
+  const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, 8192);
+  const std::int64_t lists = 8 * tile.pixels + links * (8 + x.A + (offset ? 3 * x.A : 0));
+  const std::int64_t moves = offset ? 2 * x.A * bins * (1 + kTilesOfABin) : 0;
+  return rois + x.t * (taps + x.A * tile.pixels * x["c"] + lists) + sorted(x, bins, tile.count, kTilesOfABin) + moves;
 }
 
 // ---- border_align ----
