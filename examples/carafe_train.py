@@ -21,7 +21,7 @@ import mluops.torch as mt
 
 def make_picture(size: int = 192) -> torch.Tensor:
     """A picture [3, size, size] in [0, 1] with edges, gradients, thin lines and text-like detail."""
-    y, x = torch.meshgrid(torch.linspace(0, 1, size), torch.linspace(0, 1, size), indexing="ij")
+    y, x = torch.linspace(0, 1, size)[:, None], torch.linspace(0, 1, size)
     red = 0.5 + 0.5 * torch.sin(26 * (x + 0.4 * y * y))
     green = ((x - 0.55).square() + (y - 0.45).square()).sqrt()
     rings = 0.5 + 0.5 * torch.cos(60 * green)

@@ -88,7 +88,7 @@ def deform_roi_pool(input, rois, offset, output_size, spatial_scale, sampling_ra
                 dy = gamma * (y2 - y1) * offset[r, 1, i, j] if offset is not None else 0
                 ys = y1 + i * bin_h + (torch.arange(grid_h, dtype=input.dtype) + 0.5) * bin_h / max(grid_h, 1) + dy
                 xs = x1 + j * bin_w + (torch.arange(grid_w, dtype=input.dtype) + 0.5) * bin_w / max(grid_w, 1) + dx
-                y, x = (v.reshape(-1) for v in torch.meshgrid(ys, xs, indexing="ij"))
+                y, x = (v.reshape(-1) for v in torch.broadcast_tensors(ys[:, None], xs))
                 samples = bilinear(input[int(roi[0])], y, x)
                 pooled.append(samples.sum(1) / max(grid_h * grid_w, 1))
     return torch.stack(pooled).reshape(len(rois), ph, pw, -1).permute(0, 3, 1, 2)

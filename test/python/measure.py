@@ -11,6 +11,7 @@ import torch
 
 import mluops.torch as mt
 from mluops import _calls
+from mluops.torch import _kernels
 from mluops.torch._kernels import _context, _nhwc_ref, _ref
 
 
@@ -33,6 +34,7 @@ class Call:
         """What an operator of a framework does: it returns new tensors."""
         fresh = [torch.empty_like(t) for t in self.outputs]
         self.function(_context(), *self.arguments, *self.references[:len(self.inputs)], *map(reference, fresh))
+        return tuple(fresh)
 
 
 def reference(tensor):
@@ -104,57 +106,118 @@ def medians(functions, seconds, burst=12, warm=2):
     return [sorted(own)[len(own) // 2] * 1e6 for own in times]
 
 
-def one_after_another(theirs, ours, seconds):
-    """Median of ours, in microseconds, when theirs runs before every call."""
-    times, end = [], time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        theirs()
-        start = time.perf_counter()
-        ours()
-        times.append(time.perf_counter() - start)
-    return sorted(times)[len(times) // 2] * 1e6
+def bare_gradient(leaves, output, gradients):
+    """torch.autograd.grad of an operator that only calls `gradients`: what torch's autograd and its allocator take for
+    any gradient written in Python."""
+
+    class Bare(torch.autograd.Function):
+
+        @staticmethod
+        def forward(ctx, *inputs):
+            ctx.save_for_backward(*inputs)
+            return output.detach()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return gradients(*ctx.saved_tensors)
+
+    made, grad = Bare.apply(*leaves), torch.rand_like(output)
+    return lambda: torch.autograd.grad(made, leaves, grad, retain_graph=True)
+
+
+def row(name, same, fresh, in_autograd, through_torch):
+    print(f"{name:46s}{same:10.1f}{fresh:10.1f}{in_autograd:10.1f}{through_torch:10.1f}"
+          f"{through_torch / in_autograd - 1:+9.1%}{through_torch / fresh - 1:+9.1%}", flush=True)
 
 
 def against_c(seconds):
-    titles = 2 * ("C", "C, fresh", "torch", "cost")
-    print(f"{'us: forward, backward':44s}" + "".join(f"{t:>10s}" for t in titles))
+    """C: the call into memory used before; fresh: into new tensors; autograd: that in a bare autograd.Function; torch:
+    the operator. ours: torch over autograd, what this package adds; all: torch over fresh."""
+    print(f"{'us':46s}" + "".join(f"{t:>10s}" for t in ("C", "fresh", "autograd", "torch", "ours", "all")))
     for make in CASES:
         name, through_torch, leaves, forward, backward = make()
         with torch.no_grad():
-            ahead = medians([forward.into_the_same_memory, forward.into_fresh_memory, through_torch], seconds)
+            same, fresh, torch_s = medians([forward.into_the_same_memory, forward.into_fresh_memory, through_torch],
+                                           seconds)
+        row(name, same, fresh, fresh, torch_s)
         for leaf in leaves:
             leaf.requires_grad_()
         output = through_torch()
         grad = torch.rand_like(output)
-        back = medians([backward.into_the_same_memory, backward.into_fresh_memory,
-                        lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds)
-        columns = [f"{c:10.1f}{f:10.1f}{t:10.1f}{t / f - 1:+10.1%}" for c, f, t in (ahead, back)]
-        print(f"{name:44s}" + "".join(columns), flush=True)
+        row("    backward", *medians(
+            [backward.into_the_same_memory, backward.into_fresh_memory,
+             bare_gradient(leaves, output, lambda *saved: backward.into_fresh_memory()),
+             lambda: torch.autograd.grad(output, leaves, grad, retain_graph=True)], seconds))
+
+
+def fixed_costs(seconds):
+    """The way of a call that computes next to nothing, layer by layer."""
+    x, m, k = nhwc(1, 16, 2, 2), nhwc(1, 9, 4, 4), (3, 1, 2)
+    y = nhwc(1, 16, 4, 4)
+    forward, backward = Call(_calls.carafe_forward, k, (x, m), (y,)), Call(_calls.carafe_backward, k, (x, m, y), (x, m))
+    leaves = [t.clone(memory_format=torch.preserve_format).requires_grad_() for t in (x, m)]
+    output, operator = mt.carafe(*leaves, *k), torch.ops.mluops.carafe if hasattr(torch.ops.mluops, "carafe") else None
+    rows = {
+        "forward: C through ctypes": forward.into_the_same_memory,
+        "forward: with new outputs": forward.into_fresh_memory,
+        "forward: the package's kernel": lambda: _kernels.carafe(x, m, *k),
+        "forward: mluops.torch.carafe": lambda: mt.carafe(x, m, *k),
+        "forward: the same, with a graph": lambda: mt.carafe(*leaves, *k),
+        "backward: C through ctypes": backward.into_the_same_memory,
+        "backward: with new outputs": backward.into_fresh_memory,
+        "backward: the package's kernel": lambda: _kernels.carafe_backward(y, x, m, *k),
+        "backward: an operator that does nothing": bare_gradient(leaves, output, lambda *saved: saved),
+        "backward: one that makes the C call": bare_gradient(leaves, output, lambda *_: backward.into_fresh_memory()),
+        "backward: torch.autograd.grad": lambda: torch.autograd.grad(output, leaves, y, retain_graph=True),
+    }
+    if operator is not None:
+        rows["forward: torch.ops.mluops.carafe"] = lambda: operator(x, m, *k)
+        rows["forward: the same, with a graph "] = lambda: operator(*leaves, *k)
+    print(f"\n{'us per call, CARAFE of 4 pixels':46s}")
+    for name, time_us in zip(rows, medians(list(rows.values()), seconds, burst=200, warm=20)):
+        print(f"{name:46s}{time_us:10.1f}", flush=True)
+
+
+def turns(alone, theirs, seconds, calls=25):
+    """Medians of a function in microseconds: alone, and when another runs before every call, in turns of some calls."""
+    times, end = ([], []), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for before, own in zip((None, theirs), times):
+            for call in range(calls):
+                if before:
+                    before()
+                start = time.perf_counter()
+                alone()
+                if call >= 2:
+                    own.append(time.perf_counter() - start)
+    return [sorted(own)[len(own) // 2] * 1e6 for own in times]
 
 
 def interleaved(seconds):
-    x, m = nhwc(2, 256, 25, 38), nhwc(2, 25, 50, 76)
+    """Ours alone and after an operator of torch, into the same memory (new memory for each result would measure where
+    the allocator puts it); beside it an operator of torch in our place, on as much memory."""
+    _, _, _, ours, _ = carafe(25, 38, 256)
+    large, result = torch.rand_like(ours.outputs[0]), ours.outputs[0].clone()
     square, rows = torch.rand(160, 160), torch.rand(64, 1024)
     convolution, image = torch.nn.Conv2d(16, 16, 3, padding=1), torch.rand(1, 16, 24, 24)
-
-    def ours():
-        mt.carafe(x, m, 5, 1, 2)
-
-    print(f"\n{'us per CARAFE call':44s} {'alone':>9s} {'between':>9s} {'cost':>7s}")
+    print(f"\n{'us per CARAFE call':34s}{'alone':>10s}{'between':>10s}{'cost':>9s}   torch.mul instead")
     with torch.no_grad():
         for name, theirs in (("matrix product", lambda: square @ square),
                              ("element-wise", lambda: torch.relu_(rows * 2)),
                              ("convolution", lambda: convolution(image))):
-            alone, = medians([ours], seconds)
-            between = one_after_another(theirs, ours, seconds)
-            print(f"{name:44s} {alone:9.1f} {between:9.1f} {between / alone - 1:+7.1%}", flush=True)
+            alone, between = turns(ours.into_the_same_memory, theirs, seconds)
+            mul, after = turns(lambda: torch.mul(large, 2, out=result), theirs, seconds)
+            print(f"{name:34s}{alone:10.1f}{between:10.1f}{between / alone - 1:+9.1%}"
+                  f"{mul:10.1f}{after:10.1f}{after / mul - 1:+9.1%}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--only", choices=["against_c", "fixed_costs", "interleaved"])
     options = parser.parse_args()
     torch.manual_seed(0)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    against_c(options.seconds)
-    interleaved(options.seconds)
+    for part in (against_c, fixed_costs, interleaved):
+        if options.only in (None, part.__name__):
+            part(options.seconds)

@@ -4,6 +4,7 @@
 #   run.sh --if-torch [pytest args]  the same, but says so and succeeds when there is none
 #   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
 #                                    with mmcv-lite and mmengine) and on Debian's torch
+#                                    and its numpy functions on every other Python from 3.9 that is here
 # PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -51,15 +52,28 @@ test_installed() {
   rmdir "$empty"
 }
 
+# python3.N, also behind version-switching shims.
+test_other_pythons() {
+  local wheel=$1 minor python
+  shift
+  for minor in 9 10 12 13 14; do
+    python=$(PYENV_VERSION=3.$minor "python3.$minor" -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
+    environment "python3.$minor" "$python" numpy pytest
+    say "numpy functions on Python 3.$minor"
+    test_installed "python3.$minor" "$wheel" -k 'test_numpy or test_package' "$@"
+  done
+}
+
 test_ci() {
   local wheel
   wheel=$(api/python/build_wheel.sh | tee /dev/stderr | tail -1)
-  environment torch python3 torch==2.13.0 numpy pytest mmcv-lite mmengine
+  environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine
   environment debian /usr/bin/python3 'numpy<2' 'opencv-python<4.11' mmcv-lite mmengine
   say "wheel on PyTorch 2.13"
   test_installed torch "$wheel" "$@"
   say "wheel on Debian's torch"
   test_installed debian "$wheel" "$@"
+  test_other_pythons "$wheel" "$@"
 }
 
 if_torch=no

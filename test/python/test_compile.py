@@ -105,3 +105,60 @@ def test_meta_tensors():
     y = torch.ops.mluops.carafe(torch.empty(2, 4, 5, 6, device="meta"), torch.empty(2, 9, 10, 12, device="meta"),
                                 3, 1, 2)
     assert y.shape == (2, 4, 10, 12) and y.is_meta
+
+
+class Seen(torch.utils._python_dispatch.TorchDispatchMode):
+    """Remembers the operators that pass the dispatcher."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        self.names.append(str(function))
+        return function(*arguments, **(keywords or {}))
+
+
+def forward_and_backward(case):
+    tensors = case.inputs(torch.float32, requires_grad=True)
+    output = case.run(tensors)
+    output.sum().backward()
+    return [output.detach(), *(tensors[i].grad for i in case.leaves if tensors[i] is not None)]
+
+
+@every_case
+def test_whoever_looks_sees_operators(case):
+    """Plain eager calls go without the dispatcher; the values are the same, and modes and profilers miss nothing."""
+    name = "mluops." + case.name.split()[0]
+    plain = forward_and_backward(case)
+    with Seen() as seen:
+        watched = forward_and_backward(case)
+    assert name + ".default" in seen.names and name + "_backward.default" in seen.names
+    assert all(torch.equal(a, b) for a, b in zip(plain, watched))
+    with torch.profiler.profile() as profile:
+        forward_and_backward(case)
+    events = {event.key for event in profile.key_averages()}
+    assert {name.replace(".", "::"), name.replace(".", "::") + "_backward"} <= events
+
+
+def test_plain_calls_go_without_the_dispatcher():
+    """A torch that cannot tell a plain call from a watched one would take the slower way, and nobody would notice."""
+    from mluops.torch import _eager
+    assert _eager.KNOWS_EAGER
+    case = CASES[0]
+    output = case.run(case.inputs(torch.float32, requires_grad=True, channels_last=True))
+    assert type(output.grad_fn).__name__ == "mluops_carafeBackward"
+    assert _eager.unwatched((torch.ones(1), 3, None)) and not _eager.unwatched((torch.ones(1, device="meta"),))
+    with torch.device("cpu"):
+        assert not _eager.unwatched((torch.ones(1),))
+
+
+def test_meta_tensors_through_the_functions():
+    assert mt.psa_mask(torch.empty(1, 9, 4, 5, device="meta"), 0, 3).shape == (1, 20, 4, 5)
+
+
+def test_jit_trace():
+    traced = torch.jit.trace(lambda v: mt.psa_mask(v, 0, 3), torch.rand(1, 9, 3, 4))
+    assert "mluops::psa_mask" in str(traced.graph)
+    x = torch.rand(1, 9, 3, 4)
+    assert torch.equal(traced(x), mt.psa_mask(x, 0, 3))

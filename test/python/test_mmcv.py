@@ -1,6 +1,7 @@
 """mluops.mmcv with the real mmcv-lite and mmengine, and with a stand-in for a compiled mmcv."""
 
 import importlib
+import importlib.util
 import subprocess
 import sys
 import textwrap
@@ -16,6 +17,8 @@ import compositions  # noqa: E402
 import mluops.mmcv  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from cases import CASES, TOLERANCE, interior_rois  # noqa: E402
+
+COMPILED = importlib.util.find_spec("mmcv._ext") is not None  # before install() makes one
 
 DTYPES = [torch.float32, torch.float16, torch.float64]
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -180,6 +183,7 @@ def in_new_process(code):
     return result.stdout
 
 
+@pytest.mark.skipif(COMPILED, reason="the mmcv here is compiled")
 def test_install_and_uninstall_with_mmcv_lite():
     in_new_process("""
         import sys, warnings, torch, mluops.mmcv
@@ -215,6 +219,49 @@ def test_install_and_uninstall_with_mmcv_lite():
         from mmcv.ops import CARAFENaive
         CARAFENaive(3, 1, 2)(naive, m).sum().backward()
         assert naive.grad is not None
+    """)
+
+
+@pytest.mark.skipif(not COMPILED, reason="needs an mmcv built for this torch with MMCV_WITH_OPS=1")
+def test_a_compiled_mmcv():
+    """The real one: what has no CPU code gets ours, what has gives the same values, and all goes back."""
+    in_new_process("""
+        import warnings, torch, mluops.mmcv, mmcv._ext
+        from mmcv.ops import CARAFEPack, PSAMask, nms
+        assert mmcv._ext.__file__
+
+        def refused():
+            try:
+                CARAFEPack(8, 2)(torch.ones(1, 8, 4, 4))
+            except RuntimeError as error:
+                return "cpu" in str(error)
+            return False
+
+        def masks():
+            torch.manual_seed(0)
+            found = []
+            for kind, size in (("collect", (3, 5)), ("distribute", (5, 3)), ("collect", (7, 7))):
+                x = torch.rand(2, size[0] * size[1], 6, 5, requires_grad=True)
+                y = PSAMask(kind, size)(x)
+                y.backward(torch.rand_like(y))
+                found += [y.detach(), x.grad]
+            return found
+
+        assert refused()
+        theirs = masks()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mluops.mmcv.install()
+        assert any("compiled mmcv;" in str(w.message) for w in caught), caught
+        pack, x = CARAFEPack(8, 2), torch.rand(1, 8, 4, 4, requires_grad=True)
+        pack(x).sum().backward()
+        assert x.grad is not None and all(p.grad is not None for p in pack.parameters())
+        for ours, own in zip(masks(), theirs):
+            assert torch.equal(ours, own)
+        boxes = torch.tensor([[0, 0, 2, 2.], [0, 0, 2, 2], [3, 3, 4, 4]])
+        assert nms(boxes, torch.tensor([0.9, 0.8, 0.7]), 0.5)[1].tolist() == [0, 2]
+        mluops.mmcv.uninstall()
+        assert refused()
     """)
 
 

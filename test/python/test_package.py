@@ -1,11 +1,17 @@
 """The package itself: which library it loads, what it says when there is none."""
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mluops
+
+OLDEST = (3, 9)  # requires-python
+SOURCES = sorted(Path(mluops.__file__).parent.rglob("*.py"))
 
 
 def python(code, **variables):
@@ -34,3 +40,16 @@ def test_numpy_front_end_does_not_need_torch():
 def test_public_names_are_documented():
     for name in mluops.__all__:
         assert getattr(mluops, name).__doc__, name
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_syntax_of_the_oldest_python(path):
+    ast.parse(path.read_text(), path.name, feature_version=OLDEST)
+
+
+def test_standard_library_of_the_oldest_python():
+    pytest.importorskip("vermin", reason="vermin is not installed")
+    wanted = ".".join(map(str, OLDEST))
+    result = subprocess.run([sys.executable, "-c", "from vermin import main; main()", f"-t={wanted}-", "--no-tips", "--violations",
+                             "--eval-annotations", *map(str, SOURCES)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr

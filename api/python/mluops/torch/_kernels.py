@@ -63,7 +63,10 @@ def _new_dense(like: Tensor, shape: Tuple[int, ...]) -> Tensor:
 
 
 def _any_empty(*tensors: Optional[Tensor]) -> bool:
-    return any(tensor is not None and tensor.numel() == 0 for tensor in tensors)
+    for tensor in tensors:
+        if tensor is not None and tensor.numel() == 0:
+            return True
+    return False
 
 
 def carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, scale_factor: int) -> Tensor:

@@ -1,5 +1,6 @@
-"""Registers every operator with torch: as torch.library operators where torch has that API (2.4 and later), else as
-autograd.Function. The rest of the package calls the functions of `ops` and does not know which it was.
+"""Makes every operator known to torch: as a torch.library operator where torch has that API (2.4 and later), and as an
+autograd.Function for older torch and for plain eager calls (_eager.py). The rest of the package calls the functions of
+`ops` and does not know which it was.
 
 An operator is a row of _TABLE: schema, how to save for backward, how to differentiate. Its kernel and its fake kernel
 have its name in _kernels and _fakes.
@@ -11,6 +12,7 @@ from typing import Callable, NamedTuple, Optional
 import torch
 
 from . import _fakes, _kernels
+from ._eager import KNOWS_EAGER, unwatched, wants_gradient
 
 ops = SimpleNamespace()  # name -> callable, filled below
 
@@ -84,10 +86,13 @@ def _border_align_setup(ctx, inputs, output):
     input, boxes, ctx.pool_size = inputs
     ctx.height, ctx.width = input.shape[2:]
     ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)  # else torch makes zeros as the gradient of argmax
     ctx.save_for_backward(boxes, output[1])
 
 
 def _border_align_grads(ctx, grad, _):
+    if grad is None:
+        return None, None, None
     boxes, argmax = ctx.saved_tensors
     return ops.border_align_backward(grad, boxes, argmax, ctx.pool_size, ctx.height, ctx.width), None, None
 
@@ -117,51 +122,68 @@ _TABLE = {
         "(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width) -> Tensor"),
 }
 
-HAS_LIBRARY_API = all(hasattr(torch.library, name) for name in ("Library", "register_fake", "register_autograd"))
-
-
-def _register(library: "torch.library.Library", name: str, operator: Operator) -> Callable:
-    """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
-    tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
-    library.define(name + operator.schema, tags=tags)
-    library.impl(name, getattr(_kernels, name), "CPU")
-    torch.library.register_fake(f"mluops::{name}", getattr(_fakes, name), lib=library)
-    torch.library.register_autograd(f"mluops::{name}", operator.backward or _no_second_derivative,
-                                    setup_context=operator.setup, lib=library)
-    return getattr(torch.ops.mluops, name).default
+HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
+                      for name in ("Library", "register_fake", "register_autograd"))
 
 
 def _no_second_derivative(ctx, *grads):
     raise RuntimeError("mluops: gradients of gradients are not available")
 
 
-def _function(name: str, operator: Operator) -> Callable:
-    """The same as an autograd.Function, for torch before 2.4."""
-    kernel = getattr(_kernels, name)
-    if operator.backward is None:
-        return kernel
+def _no_setup(ctx, inputs, output):
+    """Operators without a derivative save nothing."""
 
-    class Function(torch.autograd.Function):
 
-        @staticmethod
-        def forward(ctx, *inputs):
-            output = kernel(*inputs)
-            operator.setup(ctx, inputs, output)
-            return output
+def _operator(library: "torch.library.Library", name: str, row: Operator) -> Callable:
+    """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
+    tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
+    library.define(name + row.schema, tags=tags)
+    library.impl(name, getattr(_kernels, name), "CPU")
+    torch.library.register_fake(f"mluops::{name}", getattr(_fakes, name), lib=library)
+    torch.library.register_autograd(f"mluops::{name}", row.backward or _no_second_derivative,
+                                    setup_context=row.setup, lib=library)
+    return getattr(torch.ops.mluops, name).default
 
-        @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx, *grads):
-            return operator.backward(ctx, *grads)
 
-    Function.__name__ = Function.__qualname__ = f"mluops.{name}"
-    return Function.apply
+def _function(name: str, row: Operator) -> Callable:
+    """The same as an autograd.Function; without the operator's features, and without its cost."""
+    kernel, setup = getattr(_kernels, name), row.setup or _no_setup
+    gradients = row.backward or _no_second_derivative
+
+    def forward(ctx, *inputs):
+        output = kernel(*inputs)
+        setup(ctx, inputs, output)
+        return output
+
+    def backward(ctx, *grads):
+        return gradients(ctx, *grads)
+
+    made = type(torch.autograd.Function)(f"mluops_{name}", (torch.autograd.Function,), {
+        "forward": staticmethod(forward), "backward": staticmethod(backward)})
+    apply = made.apply
+
+    def call(*inputs):
+        return apply(*inputs) if wants_gradient(inputs) else kernel(*inputs)
+
+    return call
+
+
+def _either(operator: Callable, function: Callable) -> Callable:
+    """The function in plain eager mode, the operator whenever somebody looks."""
+    if not KNOWS_EAGER:
+        return operator
+
+    def call(*inputs):
+        if not torch.compiler.is_compiling() and unwatched(inputs):
+            return function(*inputs)
+        return operator(*inputs)
+
+    return call
 
 
 if HAS_LIBRARY_API:
     _library = torch.library.Library("mluops", "DEF")  # kept: the registrations live as long as it does
-    for _name, _operator in _TABLE.items():
-        setattr(ops, _name, _register(_library, _name, _operator))
-else:
-    for _name, _operator in _TABLE.items():
-        setattr(ops, _name, _function(_name, _operator))
+
+for _name, _row in _TABLE.items():
+    _made = _function(_name, _row)
+    setattr(ops, _name, _either(_operator(_library, _name, _row), _made) if HAS_LIBRARY_API else _made)
