@@ -31,26 +31,51 @@ constexpr std::int64_t kGroup = 40;
 /// its lanes; some hundred additions later it has reached the cache.
 constexpr std::int64_t kAhead = 128;
 
+/// The lines cut into runs for one thread each. A run sums the line before it once more, so there are few: some for
+/// each thread, and no more where there are enough images.
+class Runs {
+ public:
+  Runs(const Shape& s, const mluopsCall& call, std::span<const double> prefix_ns)
+      : prefix_ns_(prefix_ns), each_(Lines(s).each), planes_(s.n * 4) {
+    per_plane_ = std::min(each_, (std::int64_t{kPerThread} * call.threads + planes_ - 1) / planes_);
+  }
+  std::int64_t count() const { return planes_ * per_plane_; }
+  /// First line of a run; those of an image's border cost about the same.
+  std::int64_t begin(std::int64_t run) const {
+    const std::int64_t first = run / per_plane_ * each_, part = run % per_plane_;
+    if (part == 0) return first;
+    const double* const ns = prefix_ns_.data() + first;
+    const double share = ns[0] + (ns[each_] - ns[0]) * static_cast<double>(part) / static_cast<double>(per_plane_);
+    return first + (std::lower_bound(ns, ns + each_, share) - ns);
+  }
+
+ private:
+  static constexpr int kPerThread = 4;
+
+  std::span<const double> prefix_ns_;
+  std::int64_t each_, planes_, per_plane_;
+};
+
 /// How the sums of a line are cut: `chunk` channels together in the second cache, `block` of them in the first.
 template <class A>
 struct SumsCut {
-  static constexpr std::int64_t kFirstCache = 21 << 10, kSecondCache = 384 << 10, kTile = 16;
+  static constexpr std::int64_t kFirstCache = 21 << 10, kSecondCache = 384 << 10, kLine = 32;
 
   std::int64_t chunk;
 
-  explicit SumsCut(const Shape& s) : chunk(channels(s.c, Lines(s).each, kSecondCache)) {}
+  explicit SumsCut(const Shape& s) : chunk(channels(s.c, Lines(s).each, kSecondCache, kLine)) {}
   /// Pairs of a channel. The last ones are no pixels: what a point on the last pixel gives to the one behind it goes to
   /// the first of them, and what belongs to no pixel goes there too.
-  static std::int64_t pitch(std::int64_t length) { return round_up(length + 2, kTile); }
-  std::int64_t block(std::int64_t length) const { return std::min(channels(chunk, length, kFirstCache), kAhead); }
+  static std::int64_t pitch(std::int64_t length) { return round_up(length + 2, 16); }
+  std::int64_t block(std::int64_t length) const { return std::min(channels(chunk, length, kFirstCache, 16), kAhead); }
   std::int64_t sums(const Shape& s) const { return std::min(chunk, s.c) * pitch(Lines(s).each) * 2; }
 
  private:
-  /// At least a tile, and about the same for all.
-  static std::int64_t channels(std::int64_t all, std::int64_t length, std::int64_t bytes) {
-    const std::int64_t most = bytes / (pitch(length) * 2 * static_cast<std::int64_t>(sizeof(A))) / kTile * kTile;
-    const std::int64_t cuts = (all + std::max(most, kTile) - 1) / std::max(most, kTile);
-    return round_up((all + cuts - 1) / cuts, kTile);
+  /// Multiples of `unit`, and about the same for all.
+  static std::int64_t channels(std::int64_t all, std::int64_t length, std::int64_t bytes, std::int64_t unit) {
+    const std::int64_t fitting = bytes / (pitch(length) * 2 * static_cast<std::int64_t>(sizeof(A)));
+    const std::int64_t most = std::max(fitting / unit, std::int64_t{1}) * unit, cuts = (all + most - 1) / most;
+    return round_up((all + cuts - 1) / cuts, unit);
   }
 };
 
@@ -204,6 +229,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<A>> take_first(A* pairs) {
 template <class T>
 class LineOwner {
   using A = Acc<T>;
+  static constexpr std::int64_t kCacheLine = 64 / sizeof(T);
 
  public:
   LineOwner(const mluopsBorderAlignBackwardProblem& p, const BackwardArrays<A>& arrays, int slot, bool past_caches)
@@ -268,12 +294,14 @@ class LineOwner {
     }
   }
 
-  void fetch(std::int64_t at, std::int64_t n) const {
+  /// Inline: a compiler drops calls of functions that do nothing but this.
+  template <int kLocality>
+  HWY_INLINE void fetch(std::int64_t at, std::int64_t n) const {
     const char* const grad_output = reinterpret_cast<const char*>(static_cast<const T*>(p_.grad_output) + at);
     const char* const argmax = reinterpret_cast<const char*>(p_.argmax + at);
     const auto bytes = n * static_cast<std::int64_t>(sizeof(T)), index_bytes = n * 4;
-    for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(grad_output + i, 0, 2);
-    for (std::int64_t i = 0; i < index_bytes; i += 64) __builtin_prefetch(argmax + i, 0, 2);
+    for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(grad_output + i, 0, kLocality);
+    for (std::int64_t i = 0; i < index_bytes; i += 64) __builtin_prefetch(argmax + i, 0, kLocality);
   }
 
   /// Channels [c, c + n) of the chunk, of some borders of one line.
@@ -284,7 +312,8 @@ class LineOwner {
       const std::int64_t end = std::min(count, begin + ahead);
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t at = rows[i] * s_.c + first_ + c;
-        if (i < next) fetch(rows[count + i] * s_.c + first_ + c, n);
+        if (i < next) fetch<2>(rows[count + i] * s_.c + first_ + c, n);
+        if (i + ahead < count) fetch<3>(at + (rows[i + ahead] - rows[i]) * s_.c, n);
         prepare(corners_.of(s_, i), entries, static_cast<const T*>(p_.grad_output) + at, p_.argmax + at, n,
                 block_channels_, static_cast<std::uint32_t>(i * entries * 4), additions_.from((i - begin) * n));
       }
@@ -299,8 +328,13 @@ class LineOwner {
     for (std::int64_t i = 0; i < axes.length; i += lanes) {
       const std::int64_t pixels = std::min(lanes, axes.length - i);
       T* const to = out == nullptr ? nullptr : out + i * axes.pixel_pitch;
-      for (std::int64_t c = 0; c < tiled; c += lanes) {
-        take_tile(sums_ + c * pitch + i * 2, pitch, pixels, axes.pixel_pitch, to == nullptr ? nullptr : to + c);
+      A* const pairs = sums_ + i * 2;
+      std::int64_t c = 0;
+      if (out != nullptr && past_caches_) {
+        for (; c < tiled; c += kCacheLine) take_cache_lines(pairs + c * pitch, pitch, pixels, axes.pixel_pitch, to + c);
+      }
+      for (; c < tiled; c += lanes) {
+        take_tile(pairs + c * pitch, pitch, pixels, axes.pixel_pitch, to == nullptr ? nullptr : to + c);
       }
     }
     for (std::int64_t c = tiled; c < channels_; ++c) {
@@ -323,12 +357,17 @@ class LineOwner {
     MLUOPS_UNROLL
     for (int i = 0; i < kLanes<A>; ++i) {
       if (i >= pixels) break;
-      if (past_caches_) {
-        stream(v[i], d, out + i * pixel_pitch);
-      } else {
-        store(v[i], d, out + i * pixel_pitch);
-      }
+      store(v[i], d, out + i * pixel_pitch);
     }
+  }
+
+  /// As take_tile, but as many channels as fill a cache line, which is written past the caches.
+  void take_cache_lines(A* pairs, std::int64_t pitch, std::int64_t pixels, std::int64_t pixel_pitch, T* out) {
+    alignas(64) T lines[kLanes<A> * kCacheLine];
+    for (std::int64_t c = 0; c < kCacheLine; c += kLanes<A>) {
+      take_tile(pairs + c * pitch, pitch, kLanes<A>, kCacheLine, lines + c);
+    }
+    for (std::int64_t i = 0; i < pixels; ++i) stream_lines<64>(lines + i * kCacheLine, out + i * pixel_pitch);
   }
 
   void write_zeros(const BorderAxes& axes, T* out) const {
@@ -384,8 +423,10 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   if (!sort_by_lines<T>(context, call, p, arrays->lines)) return no_memory(call);
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   const bool past_caches = streams(p.grad_input, s.n * s.h * s.w * 4 * row_bytes, row_bytes);
-  Loop(context, call, arrays->lines.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    LineOwner<T>(p, *arrays, slot, past_caches).run(begin, end);
+  const border_align::Runs runs(s, call, arrays->lines.prefix_ns());
+  const double run_ns = arrays->lines.prefix_ns().back() / static_cast<double>(runs.count());
+  Loop(context, call, runs.count(), run_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    LineOwner<T>(p, *arrays, slot, past_caches).run(runs.begin(begin), runs.begin(end));
     stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
