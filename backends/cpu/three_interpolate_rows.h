@@ -67,6 +67,51 @@ struct Rows {
   std::int64_t pitch, channels;
 };
 
+#if HWY_TARGET <= HWY_AVX3
+/// A square of 16x16 half turned as such, before or after it is float: half the shuffles.
+using NarrowTag = hn::ScalableTag<std::uint16_t>;
+using NarrowHalf = hn::Half<NarrowTag>;
+
+/// As load_turned, all 16 channels there.
+HWY_INLINE void load_turned_narrow(const Half* row, std::int64_t pitch, hn::Vec<FullTag<Half>>* v) {
+  const NarrowTag d;
+  const NarrowHalf dh;
+  const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
+  hn::Vec<NarrowTag> z[8];
+  HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c) {
+    const Half* const lower = row + c * pitch;
+    z[c] = hn::Combine(d, hn::LoadU(dh, &lower[8 * pitch].bits), hn::LoadU(dh, &lower->bits));
+  }
+  transpose_narrow(d, z);
+  HWY_UNROLL(8)
+  for (int k = 0; k < 8; ++k) {
+    z[k] = pick_blocks<0, 2, 1, 3>(d, z[k], z[k]);
+    v[k] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::LowerHalf(dh, z[k])));
+    v[k + 8] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::UpperHalf(dh, z[k])));
+  }
+}
+
+/// As store_turned, all 16 channels there.
+HWY_INLINE void store_turned_narrow(const hn::Vec<FullTag<Half>>* v, Half* row, std::int64_t pitch) {
+  const NarrowTag d;
+  const NarrowHalf dh;
+  const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
+  hn::Vec<NarrowTag> z[8];
+  HWY_UNROLL(8)
+  for (int k = 0; k < 8; ++k) {
+    z[k] = hn::Combine(d, hn::BitCast(dh, hn::DemoteTo(df16, v[k + 8])), hn::BitCast(dh, hn::DemoteTo(df16, v[k])));
+  }
+  transpose_narrow(d, z);
+  HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c, row += pitch) {
+    z[c] = pick_blocks<0, 2, 1, 3>(d, z[c], z[c]);
+    hn::StoreU(hn::LowerHalf(dh, z[c]), dh, &row->bits);
+    hn::StoreU(hn::UpperHalf(dh, z[c]), dh, &row[8 * pitch].bits);
+  }
+}
+#endif
+
 /// Loads points [i, i + lanes) of channels [c, c + lanes), zero beyond the block, and turns them: v[k] is point i + k.
 template <class T>
 HWY_INLINE void load_turned(const Rows<const T>& rows, std::int64_t c, std::int64_t i, hn::Vec<FullTag<T>>* v) {
@@ -74,6 +119,11 @@ HWY_INLINE void load_turned(const Rows<const T>& rows, std::int64_t c, std::int6
   constexpr int lanes = kLanes<Acc<T>>;
   const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
   const T* row = rows.first + c * pitch + i;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<T, Half>) {
+    if (channels >= lanes) return load_turned_narrow(row, pitch, v);
+  }
+#endif
   if (channels >= lanes) {
     HWY_UNROLL(16)
     for (int k = 0; k < lanes; ++k, row += pitch) v[k] = load(d, row);
@@ -103,6 +153,11 @@ HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_
   constexpr int lanes = kLanes<Acc<T>>;
   const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
   T* row = rows.first + c * pitch + i;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<T, Half>) {
+    if (channels >= lanes) return store_turned_narrow(v, row, pitch);
+  }
+#endif
   transpose_square<Acc<T>>(v);
   if (channels >= lanes) {
     HWY_UNROLL(16)

@@ -16,6 +16,17 @@ template <class A>
 HWY_INLINE void transpose_square(hn::Vec<hn::ScalableTag<A>>*) {}
 #else
 
+#if HWY_TARGET <= HWY_AVX3
+/// Blocks i and j of a, then k and l of b.
+template <int i, int j, int k, int l, class D>
+HWY_INLINE hn::Vec<D> pick_blocks(D d, hn::Vec<D> a, hn::Vec<D> b) {
+  const hn::Repartition<float, D> df;
+  const auto picked =
+      _mm512_shuffle_f32x4(hn::BitCast(df, a).raw, hn::BitCast(df, b).raw, i | j << 2 | k << 4 | l << 6);
+  return hn::BitCast(d, hn::Vec<decltype(df)>{picked});
+}
+#endif
+
 /// 128-bit blocks: v[g] block j becomes v[j] block g, for v at distance `stride`.
 template <int kBlocks, class D>
 HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* v, int stride) {
@@ -24,13 +35,16 @@ HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* v, int stride) {
     v[0] = hn::ConcatLowerLower(d, v1, v0);
     v[stride] = hn::ConcatUpperUpper(d, v1, v0);
   } else if constexpr (kBlocks == 4) {
-    const auto v0 = v[0], v1 = v[stride], v2 = v[2 * stride], v3 = v[3 * stride];
-    const auto low02 = hn::ConcatLowerLower(d, v2, v0), low13 = hn::ConcatLowerLower(d, v3, v1);
-    const auto high02 = hn::ConcatUpperUpper(d, v2, v0), high13 = hn::ConcatUpperUpper(d, v3, v1);
-    v[0] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(low13), low02);
-    v[stride] = hn::OddEvenBlocks(low13, hn::SwapAdjacentBlocks(low02));
-    v[2 * stride] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(high13), high02);
-    v[3 * stride] = hn::OddEvenBlocks(high13, hn::SwapAdjacentBlocks(high02));
+#if HWY_TARGET <= HWY_AVX3
+    const auto low01 = pick_blocks<0, 1, 0, 1>(d, v[0], v[stride]);
+    const auto low23 = pick_blocks<0, 1, 0, 1>(d, v[2 * stride], v[3 * stride]);
+    const auto high01 = pick_blocks<2, 3, 2, 3>(d, v[0], v[stride]);
+    const auto high23 = pick_blocks<2, 3, 2, 3>(d, v[2 * stride], v[3 * stride]);
+    v[0] = pick_blocks<0, 2, 0, 2>(d, low01, low23);
+    v[stride] = pick_blocks<1, 3, 1, 3>(d, low01, low23);
+    v[2 * stride] = pick_blocks<0, 2, 0, 2>(d, high01, high23);
+    v[3 * stride] = pick_blocks<1, 3, 1, 3>(d, high01, high23);
+#endif
   }
 }
 
@@ -64,6 +78,31 @@ HWY_INLINE void transpose_square(hn::Vec<hn::ScalableTag<A>>* v) {
   for (int g = 0; g < kBlocks; ++g) transpose_in_blocks(d, v + g * kPerBlock);
   HWY_UNROLL(4)
   for (int k = 0; k < kPerBlock; ++k) transpose_blocks<kBlocks>(d, v + k, kPerBlock);
+}
+
+/// 8 vectors of 16-bit lanes: inside each 128-bit block, v[i] lane j becomes v[j] lane i.
+template <class D>
+HWY_INLINE void transpose_narrow(D d, hn::Vec<D>* v) {
+  static_assert(sizeof(hn::TFromD<D>) == 2);
+  const hn::RepartitionToWide<D> d2;
+  const hn::RepartitionToWide<decltype(d2)> d4;
+  hn::Vec<decltype(d2)> pairs[8];
+  HWY_UNROLL(4)
+  for (int i = 0; i < 4; ++i) {
+    pairs[i] = hn::BitCast(d2, hn::InterleaveLower(d, v[2 * i], v[2 * i + 1]));
+    pairs[i + 4] = hn::BitCast(d2, hn::InterleaveUpper(d, v[2 * i], v[2 * i + 1]));
+  }
+  HWY_UNROLL(2)
+  for (int i = 0; i < 8; i += 4) {
+    const auto lower01 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i], pairs[i + 1]));
+    const auto upper01 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i], pairs[i + 1]));
+    const auto lower23 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i + 2], pairs[i + 3]));
+    const auto upper23 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i + 2], pairs[i + 3]));
+    v[i] = hn::BitCast(d, hn::InterleaveLower(d4, lower01, lower23));
+    v[i + 1] = hn::BitCast(d, hn::InterleaveUpper(d4, lower01, lower23));
+    v[i + 2] = hn::BitCast(d, hn::InterleaveLower(d4, upper01, upper23));
+    v[i + 3] = hn::BitCast(d, hn::InterleaveUpper(d4, upper01, upper23));
+  }
 }
 #endif
 
