@@ -17,7 +17,7 @@ namespace mluops::cpu::three_interpolate {
 using Shape = mluopsThreeInterpolateShape;
 
 /// Output larger than this leaves the caches before anyone reads it: write past them.
-constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 19;
 /// Points that are put together before they are streamed: whole cache lines of every channel.
 constexpr std::int64_t kTilePoints = 64;
 /// Points whose neighbours the row-wise path widens and checks at once.
@@ -32,8 +32,6 @@ constexpr double kTableNs = 0.1;
 constexpr std::int64_t kFewChannels = 2;
 /// How far ahead in a row gradients are asked for.
 constexpr std::int64_t kLeadBytes = 1024;
-/// Largest number of features of a channel that are kept in registers.
-constexpr std::int64_t kTableFeatures = 64;
 
 /// Channels of a block: one cache line of sums.
 template <class A>

@@ -82,16 +82,30 @@ class Drain {
   std::int64_t pitch_ = 0, left_ = 0;
 };
 
+/// Memory that will be read after the points at hand: asked for piece by piece meanwhile.
+struct Ahead {
+  const void* from;
+  std::int64_t bytes;
+
+  /// Piece `i` of `pieces`.
+  HWY_INLINE void ask(std::int64_t i, std::int64_t pieces) const {
+    const std::int64_t share = round_up(ceil_div(bytes, pieces), 64), begin = std::min(bytes, i * share);
+    prefetch_bytes<2>(static_cast<const char*>(from) + begin, std::min(share, bytes - begin));
+  }
+};
+
 /// As interpolate_points, by way of two tiles of whole cache lines: one is filled while the other is streamed.
 template <class T>
 void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
-                           const Acc<T>* HWY_RESTRICT weights, std::int64_t points, const Rows<T>& out) {
+                           const Acc<T>* HWY_RESTRICT weights, std::int64_t points, const Rows<T>& out,
+                           const Ahead& ahead) {
   constexpr std::int64_t kPoints = Drain<T>::kPoints, kSize = kBlock<Acc<T>> * kPoints;
   HWY_ALIGN T tiles[2 * kSize];
   Drain<T> drain;
   T* tile = tiles;
   std::int64_t i = 0;
   for (; i + kPoints <= points; i += kPoints, tile = tile == tiles ? tiles + kSize : tiles) {
+    ahead.ask(i / kPoints, points / kPoints);
     interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, Rows<T>{tile, kPoints, out.channels},
                        [&]() HWY_ATTR { drain.one(); });
     drain.all();
@@ -278,10 +292,13 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
           turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
         }
         turned = row;
+        const std::int64_t block_bytes = kBlock<A> * s.m * static_cast<std::int64_t>(sizeof(T));
+        const Ahead ahead{static_cast<const T*>(p.features) + (row + kBlock<A>)*s.m, cut.parts == 1 ? block_bytes : 0};
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
         if (streams) {
-          interpolate_streaming(block, near.rows, near.weights, item.last - item.first, out);
+          interpolate_streaming(block, near.rows, near.weights, item.last - item.first, out, ahead);
         } else {
+          ahead.ask(0, 1);
           interpolate_points(block, near.rows, near.weights, item.last - item.first, out, [] {});
         }
       }
@@ -292,7 +309,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
 }
 
 #if HWY_TARGET <= HWY_AVX3
-/// For M <= kTableFeatures. An item is some channels of one image.
+/// For M up to four vectors. An item is some channels of one image.
 template <class T>
 mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
                                 const mluopsThreeInterpolateForwardProblem& p) {
@@ -338,7 +355,7 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
   constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.n, at_once), row_bytes = s.m * static_cast<std::int64_t>(sizeof(T));
-  // Where most lines of a row are used, the next row is asked for as a whole.
+  // Where most lines of a row are used, it is asked for as a whole, four rows ahead.
   const std::int64_t ahead = row_bytes <= 64 * 3 * std::min(s.n, at_once) ? row_bytes : 0;
   const double run_ns =
       static_cast<double>(std::min(s.n, at_once)) * (2.0 + three_interpolate::kGatherNs * static_cast<double>(s.c));
@@ -353,10 +370,10 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
       prefetch_bytes(p.indices + near + 3 * points, 3 * points * static_cast<std::int64_t>(sizeof(std::int32_t)));
       prefetch_bytes(static_cast<const T*>(p.weights) + near + 3 * points,
                      3 * points * static_cast<std::int64_t>(sizeof(T)));
-      prefetch_bytes(features, ahead);
+      prefetch_bytes(features, 4 * ahead);
       check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
       for (std::int64_t c = 0; c < s.c; ++c, features += s.m) {
-        prefetch_bytes(features + s.m, ahead);
+        prefetch_bytes(features + 4 * s.m, ahead);
         T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;
         const auto term = [&](std::int64_t i)
                               HWY_ATTR { return rows[i] < s.m ? weights[i] * widen(features + rows[i]) : A{0}; };
@@ -373,7 +390,9 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<Acc<T>, float>) {
-    if (p.shape.m <= three_interpolate::kTableFeatures) return forward_by_tables<T>(context, call, p);
+    // From four vectors a look-up takes more shuffles than turning a whole block back.
+    const std::int64_t most = p.shape.c < kBlock<float> ? 4 * kLanes<float> : 2 * kLanes<float>;
+    if (p.shape.m <= most) return forward_by_tables<T>(context, call, p);
   }
 #endif
   return three_interpolate::turn_pays<Acc<T>>(p.shape) ? forward_by_blocks<T>(context, call, p)

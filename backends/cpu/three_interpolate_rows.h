@@ -32,9 +32,11 @@ void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw,
   }
 }
 
-/// Asks for `bytes` bytes in advance; touching memory outside a tensor this way is harmless.
+/// Asks for `bytes` bytes in advance, for the first cache or (kLocality 2) the second. Touching memory outside a tensor
+/// this way is harmless.
+template <int kLocality = 3>
 HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(static_cast<const char*>(from) + i);
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
 }
 
 /// The neighbours of the run of points a task works on, checked when it comes to another run.
