@@ -84,15 +84,23 @@ HWY_INLINE void prefetch_rows(const E* from, std::int64_t stride, std::int64_t r
 
 // ---- collect ---------------------------------------------------------------------------------
 
-/// A window of `rows` rows of `count` elements; strides are those of the two sides.
+/// A window of `rows` rows of `count` elements; strides are those of the two sides. `next` is the window copied after
+/// this one: its first rows are asked for in advance, not what lies below this window and nobody reads.
 template <class E>
-HWY_INLINE void copy_window(const E* from, std::int64_t from_stride, E* to, std::int64_t to_stride, std::int64_t rows,
-                            std::int64_t count) {
+HWY_INLINE void copy_window(const E* from, const E* next, std::int64_t from_stride, E* to, std::int64_t to_stride,
+                            std::int64_t rows, std::int64_t count) {
   constexpr std::int64_t kAhead = 12;
   for (std::int64_t r = 0; r < rows; ++r) {
-    prefetch_rows(from + (r + kAhead) * from_stride, 0, 1, count);
-    copy(from + r * from_stride, to + r * to_stride, count);
+    const E* const ahead = r + kAhead < rows ? from + kAhead * from_stride : next + (r + kAhead - rows) * from_stride;
+    prefetch_rows(ahead, 0, 1, count);
+    copy(from, to, count);
+    from += from_stride, to += to_stride;
   }
+}
+
+/// Where in its row of masks the first cell of source pixel (h, w) is that falls on the map.
+inline std::int64_t first_cell(const Window& win, std::int64_t h, std::int64_t w) {
+  return win.rows(h).begin * win.w_mask + win.columns(w).begin;
 }
 
 /// y row of source pixel (h, w): [H*W] from its x row [h_mask*w_mask].
@@ -100,7 +108,8 @@ template <class E>
 void collect_forward_row(const Window& win, std::int64_t h, std::int64_t w, const E* x, E* y) {
   const Range rows = win.rows(h), columns = win.columns(w);
   if (rows.size() < win.h || columns.size() < win.w) zero(y, win.h * win.w);
-  copy_window(x + rows.begin * win.w_mask + columns.begin, win.w_mask,
+  const std::int64_t next = w + 1 < win.w ? first_cell(win, h, w + 1) : first_cell(win, h + 1, 0);
+  copy_window(x + first_cell(win, h, w), x + win.h_mask * win.w_mask + next, win.w_mask,
               y + (rows.begin + h - win.half_h) * win.w + columns.begin + w - win.half_w, win.w, rows.size(),
               columns.size());
 }
@@ -110,8 +119,9 @@ template <class E>
 void collect_backward_row(const Window& win, std::int64_t h, std::int64_t w, const E* dy, E* dx) {
   const Range rows = win.rows(h), columns = win.columns(w);
   if (rows.size() < win.h_mask || columns.size() < win.w_mask) zero(dx, win.h_mask * win.w_mask);
-  copy_window(dy + (rows.begin + h - win.half_h) * win.w + columns.begin + w - win.half_w, win.w,
-              dx + rows.begin * win.w_mask + columns.begin, win.w_mask, rows.size(), columns.size());
+  const E* const from = dy + (rows.begin + h - win.half_h) * win.w + columns.begin + w - win.half_w;
+  copy_window(from, from + win.h * win.w, win.w, dx + rows.begin * win.w_mask + columns.begin, win.w_mask, rows.size(),
+              columns.size());
 }
 
 /// One direction of collect: out [pixels, out_row] from in [pixels, in_row], row(h, w, in row, out row) by row. Items
@@ -378,32 +388,24 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsPsa
                  });
 }
 
+/// f(TypeTag<unsigned integer as wide as the dtype>): elements are only moved.
+template <class F>
+mluOpStatus_t with_width(const mluopsCall& call, mluOpDataType_t dtype, F&& f) {
+  return with_element(call, dtype, [&](auto tag) HWY_ATTR {
+    constexpr std::size_t kSize = sizeof(typename decltype(tag)::type);
+    using Wide = std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>;
+    return f(TypeTag<std::conditional_t<kSize == 2, std::uint16_t, Wide>>{});
+  });
+}
+
 mluOpStatus_t run_psamask_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
-  switch (p.shape.dtype) {
-    case MLUOP_DTYPE_HALF:
-    case MLUOP_DTYPE_BFLOAT16:
-      return forward<std::uint16_t>(context, call, p);
-    case MLUOP_DTYPE_FLOAT:
-      return forward<std::uint32_t>(context, call, p);
-    case MLUOP_DTYPE_DOUBLE:
-      return forward<std::uint64_t>(context, call, p);
-    default:
-      return dtype_not_supported(call);
-  }
+  return with_width(call, p.shape.dtype,
+                    [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
 }
 
 mluOpStatus_t run_psamask_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
-  switch (p.shape.dtype) {
-    case MLUOP_DTYPE_HALF:
-    case MLUOP_DTYPE_BFLOAT16:
-      return backward<std::uint16_t>(context, call, p);
-    case MLUOP_DTYPE_FLOAT:
-      return backward<std::uint32_t>(context, call, p);
-    case MLUOP_DTYPE_DOUBLE:
-      return backward<std::uint64_t>(context, call, p);
-    default:
-      return dtype_not_supported(call);
-  }
+  return with_width(call, p.shape.dtype,
+                    [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
 }
 
 }  // namespace
