@@ -80,8 +80,9 @@ double longest_sum(const Case& t) {
   }
   if (op == "deform_roi_pool_backward") {
     const double grid = std::max(t.real("ratio"), 2.0), side = t.real_or("size", 1e9);
-    const double covered = std::min(t.real("h"), side) * std::min(t.real("w"), side);
-    const double pixels = std::min(t.real("b") * t.real("h") * t.real("w"), t.real("r") * covered / 2);
+    const double covered = std::min(t.real("h"), side) * std::min(t.real("w"), side) / 2;
+    const double of_roi = t.text_or("rois", "inside") == "thin" ? 4 : covered;  // thin both ways: two pixels by two
+    const double pixels = std::min(t.real("b") * t.real("h") * t.real("w"), t.real("r") * of_roi);
     return 4 * t.real("r") * t.real("ph") * t.real("pw") * grid * grid / pixels;
   }
   return 1;
