@@ -184,12 +184,13 @@ HWY_INLINE void prepare(const CornerTable<Acc<T>>& table, std::int64_t entries, 
   load_row(grad_output, to.gradient, n);
 }
 
+/// Not inline: with few values to keep in registers, six loads and stores and a multiply-add are all that is left.
 template <class A>
-HWY_INLINE void add(const Additions<A>& what, std::int64_t n, const A* HWY_RESTRICT weights, A* HWY_RESTRICT sums) {
+HWY_NOINLINE void add(const A* HWY_RESTRICT gradient, const std::uint32_t* HWY_RESTRICT weight_at,
+                      const std::uint32_t* HWY_RESTRICT sum_at, std::int64_t n, const A* HWY_RESTRICT weights,
+                      A* HWY_RESTRICT sums) {
   const hn::CappedTag<A, 4> d;
   constexpr int lanes = static_cast<int>(hn::MaxLanes(d));
-  const A* HWY_RESTRICT gradient = what.gradient;
-  const std::uint32_t *HWY_RESTRICT weight_at = what.weights, *HWY_RESTRICT sum_at = what.sums;
   HWY_UNROLL(8)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto g = hn::Set(d, gradient[i]);
@@ -317,7 +318,8 @@ class LineOwner {
         prepare(corners_.of(s_, i), entries, static_cast<const T*>(p_.grad_output) + at, p_.argmax + at, n,
                 block_channels_, static_cast<std::uint32_t>(i * entries * 4), additions_.from((i - begin) * n));
       }
-      add(additions_, (end - begin) * n, corners_.weights, sums_ + c * pitch);
+      add(additions_.gradient, additions_.weights, additions_.sums, (end - begin) * n, corners_.weights,
+          sums_ + c * pitch);
     }
   }
 

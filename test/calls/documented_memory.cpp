@@ -121,14 +121,14 @@ std::int64_t deform_roi_pool(const Letters& x) {
 std::int64_t border_align(const Letters& x) {
   if (x.atomic) return x.atomic_sums(x["n"] * x["h"] * x["w"] * 4 * x["c"]);
   const std::int64_t length = std::max(x["h"], x["w"]), points = x["p"] + 1;
-  const std::int64_t lines = sorted(x, 4 * x["n"] * x["k"], 4 * x["n"] * length, x.forward() ? 1 : 2);
+  const std::int64_t lines = sorted(x, 4 * x["n"] * x["k"], 4 * x["n"] * length, 1);
   if (x.forward()) {
     const std::int64_t pixel = 2 * x.A * (length + 3);
     const std::int64_t packed = pixel * std::min(x["c"], std::max(256 / x.A, 400 * kKiB / pixel));
     return lines + x.t * (packed + 128 * points * 5 * x.A + 3 * (length + 3));
   }
-  const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(16, 384 * kKiB / (2 * pitch * x.A));
-  const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 16), channels);
+  const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(32, 384 * kKiB / (2 * pitch * x.A));
+  const std::int64_t sums = 2 * pitch * x.A * std::min(x["c"], channels);
   return lines + x.t * (sums + 40 * ((points + 1) * 4 * x.A + 4 * up(points + 1, 16)) + 128 * (x.A + 12));
 }
 
