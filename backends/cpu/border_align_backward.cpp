@@ -246,7 +246,6 @@ class LineOwner {
 
   /// Lines [begin, end). The line before is summed again, for what it gives to the first one.
   void run(std::int64_t begin, std::int64_t end) {
-    end_ = end;
     for (first_ = 0; first_ < s_.c; first_ += cut_.chunk) {
       channels_ = std::min(cut_.chunk, s_.c - first_);
       carried_ = false;
@@ -393,7 +392,6 @@ class LineOwner {
   std::uint32_t* const block_channels_;
   const bool past_caches_;
 
-  std::int64_t end_ = 0;                   // of the lines
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
   bool carried_ = false;                   // whether the sums hold something for the line that comes
 };
