@@ -16,6 +16,17 @@ namespace mluops::cpu::HWY_NAMESPACE {
 
 constexpr double kStreamNs = 0.2;  ///< of one element, for the loops below
 
+/// Room for the sums of a gradient: the gradient itself where that can be added to (kAddsInPlace), else the scratch
+/// block; nullptr when there is no memory.
+template <class T>
+Acc<T>* reserve_sums(Context& context, T* gradient, std::int64_t count) {
+  if constexpr (kAddsInPlace<T>) {
+    return gradient;
+  } else {
+    return reinterpret_cast<Acc<T>*>(context.scratch.reserve(count * static_cast<std::int64_t>(sizeof(Acc<T>))));
+  }
+}
+
 /// sums[0, count) = 0.
 template <class A>
 void clear_sums(Context& context, const mluopsCall& call, A* sums, std::int64_t count) {

@@ -13,6 +13,7 @@
 #include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/border_align.h"
 #include "backends/cpu/buckets.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -37,7 +38,7 @@ class Runs {
  public:
   Runs(const Shape& s, const mluopsCall& call, std::span<const double> prefix_ns)
       : prefix_ns_(prefix_ns), each_(Lines(s).each), planes_(s.n * 4) {
-    per_plane_ = std::min(each_, (std::int64_t{kPerThread} * call.threads + planes_ - 1) / planes_);
+    per_plane_ = std::min(each_, ceil_div(std::int64_t{kPerThread} * call.threads, planes_));
   }
   std::int64_t count() const { return planes_ * per_plane_; }
   /// First line of a run; those of an image's border cost about the same.
@@ -74,8 +75,8 @@ struct SumsCut {
   /// Multiples of `unit`, and about the same for all.
   static std::int64_t channels(std::int64_t all, std::int64_t length, std::int64_t bytes, std::int64_t unit) {
     const std::int64_t fitting = bytes / (pitch(length) * 2 * static_cast<std::int64_t>(sizeof(A)));
-    const std::int64_t most = std::max(fitting / unit, std::int64_t{1}) * unit, cuts = (all + most - 1) / most;
-    return round_up((all + cuts - 1) / cuts, unit);
+    const std::int64_t most = std::max(fitting / unit, std::int64_t{1}) * unit, cuts = ceil_div(all, most);
+    return round_up(ceil_div(all, cuts), unit);
   }
 };
 
@@ -274,7 +275,7 @@ class LineOwner {
 
   void add_rows(std::span<const std::int64_t> rows, const BorderAxes& axes) {
     const auto all = static_cast<std::int64_t>(rows.size());
-    const std::int64_t groups = (all + border_align::kGroup - 1) / border_align::kGroup;
+    const std::int64_t groups = ceil_div(all, border_align::kGroup);
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
       add_group(rows.data() + begin, end - begin, axes);
@@ -459,34 +460,25 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call, cons
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t total = s.n * s.h * s.w * 4 * s.c;
-  A* sums = nullptr;
-  if constexpr (kAddsInPlace<T>) {
-    sums = static_cast<A*>(p.grad_input);
-  } else {
-    sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
-  }
+  T* const gradient = static_cast<T*>(p.grad_input);
+  A* const sums = reserve_sums(context, gradient, total);
   if (sums == nullptr) return no_memory(call);
   clear_sums(context, call, sums, total);
   Loop(context, call, s.n * s.k * 4, 60.0 * static_cast<double>(s.c))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t row = begin; row < end; ++row) add_border_atomically<T>(p, row, sums);
       });
-  store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
+  store_sums(context, call, sums, gradient, total);
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBorderAlignBackwardProblem& p) {
-  // Four compare-and-swaps per channel never beat plain additions to a line somebody owns.
-  return choose_scatter(context, call, false) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
-                                                                  : backward_by_owner<T>(context, call, p);
+  return choose_scatter(context, call) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
+                                                           : backward_by_owner<T>(context, call, p);
 }
 
-mluOpStatus_t run_border_align_backward(Context& context, const mluopsCall& call,
-                                        const mluopsBorderAlignBackwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(border_align_backward, mluopsBorderAlignBackwardProblem, backward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -495,12 +487,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_border_align_backward);
-
-mluOpStatus_t border_align_backward(Context& context, const mluopsCall& call,
-                                    const mluopsBorderAlignBackwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_border_align_backward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(border_align_backward, mluopsBorderAlignBackwardProblem)
 
 }  // namespace mluops::cpu
 #endif

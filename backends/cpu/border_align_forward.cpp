@@ -13,6 +13,7 @@
 
 #include "backends/cpu/border_align.h"
 #include "backends/cpu/buckets.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/simd.h"
@@ -319,11 +320,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t run_border_align_forward(Context& context, const mluopsCall& call,
-                                       const mluopsBorderAlignForwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(border_align_forward, mluopsBorderAlignForwardProblem, forward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -332,11 +329,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_border_align_forward);
-
-mluOpStatus_t border_align_forward(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_border_align_forward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(border_align_forward, mluopsBorderAlignForwardProblem)
 
 }  // namespace mluops::cpu
 #endif

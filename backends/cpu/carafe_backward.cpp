@@ -11,6 +11,7 @@
 
 #include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/carafe_rows.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -464,15 +465,11 @@ template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
   const Shape& s = p.shape;
   const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 8, 32);
-  // Owners add in the first-level cache; an atomic addition costs an order of magnitude more per value.
-  if (choose_scatter(context, call, false) == Scatter::kAtomic) return backward_atomic<T>(context, call, p, blocks);
+  if (choose_scatter(context, call) == Scatter::kAtomic) return backward_atomic<T>(context, call, p, blocks);
   return backward_owned<T>(context, call, p, blocks);
 }
 
-mluOpStatus_t run_carafe_backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(carafe_backward, mluopsCarafeBackwardProblem, backward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -481,11 +478,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_carafe_backward);
-
-mluOpStatus_t carafe_backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_carafe_backward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(carafe_backward, mluopsCarafeBackwardProblem)
 
 }  // namespace mluops::cpu
 #endif

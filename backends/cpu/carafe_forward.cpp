@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/carafe_rows.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/simd.h"
@@ -222,10 +223,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t run_carafe_forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(carafe_forward, mluopsCarafeForwardProblem, forward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -234,11 +232,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_carafe_forward);
-
-mluOpStatus_t carafe_forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_carafe_forward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(carafe_forward, mluopsCarafeForwardProblem)
 
 }  // namespace mluops::cpu
 #endif

@@ -13,6 +13,7 @@
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
 #include "backends/cpu/deform_roi_pool_lists.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -486,16 +487,14 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
-  // A compare-and-swap per channel and pixel never beats plain additions to a tile somebody owns.
-  return choose_scatter(context, call, false) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
-                                                                  : backward_by_owner<T>(context, call, p);
+  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  }
+  return choose_scatter(context, call) == Scatter::kAtomic ? backward_by_atomics<T>(context, call, p)
+                                                           : backward_by_owner<T>(context, call, p);
 }
 
-mluOpStatus_t run_deform_roi_pool_backward(Context& context, const mluopsCall& call,
-                                           const mluopsDeformRoiPoolBackwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(deform_roi_pool_backward, mluopsDeformRoiPoolBackwardProblem, backward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -504,15 +503,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_deform_roi_pool_backward);
-
-mluOpStatus_t deform_roi_pool_backward(Context& context, const mluopsCall& call,
-                                       const mluopsDeformRoiPoolBackwardProblem& p) {
-  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
-    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  }
-  return MLUOPS_CPU_DISPATCH(context, run_deform_roi_pool_backward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(deform_roi_pool_backward, mluopsDeformRoiPoolBackwardProblem)
 
 }  // namespace mluops::cpu
 #endif

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/simd.h"
@@ -181,6 +182,9 @@ Loop loop_over(const Context& context, const mluopsCall& call, const Shape& s, s
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolForwardProblem& p) {
+  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  }
   using A = Acc<T>;
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
@@ -213,11 +217,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t run_deform_roi_pool_forward(Context& context, const mluopsCall& call,
-                                          const mluopsDeformRoiPoolForwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(deform_roi_pool_forward, mluopsDeformRoiPoolForwardProblem, forward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -226,15 +226,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_deform_roi_pool_forward);
-
-mluOpStatus_t deform_roi_pool_forward(Context& context, const mluopsCall& call,
-                                      const mluopsDeformRoiPoolForwardProblem& p) {
-  if (const char* const reason = deform_roi_pool::declined(p.shape)) {
-    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  }
-  return MLUOPS_CPU_DISPATCH(context, run_deform_roi_pool_forward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(deform_roi_pool_forward, mluopsDeformRoiPoolForwardProblem)
 
 }  // namespace mluops::cpu
 #endif

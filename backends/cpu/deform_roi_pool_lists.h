@@ -37,7 +37,6 @@ class PixelLists {
     count_ = 0;
   }
   bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
-  bool empty() const { return count_ == 0; }
 
   void add(std::int64_t pixel, std::int64_t bin, A weight) {
     const auto link = static_cast<std::uint32_t>(count_++);

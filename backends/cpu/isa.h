@@ -8,7 +8,7 @@
 namespace mluops::cpu {
 
 struct Isa {
-  std::size_t index;  ///< row of the dispatch tables (MLUOPS_CPU_DISPATCH)
+  std::size_t index;  ///< row of the dispatch tables (MLUOPS_CPU_ENTRY)
   const char* name;   ///< SSE2 (what every x86-64 has), SSE4, AVX2 or AVX3 (AVX-512)
 };
 
@@ -20,6 +20,3 @@ std::optional<Isa> choose_isa(std::string_view cap);
 inline constexpr const char* kIsaNames = "sse2, sse4, avx2, avx3, auto";
 
 }  // namespace mluops::cpu
-
-/// The function of the handle's level out of those a file compiled with foreach_target.h.
-#define MLUOPS_CPU_DISPATCH(context, function) (HWY_DISPATCH_TABLE(function)[(context).isa.index])

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/simd.h"
@@ -398,15 +399,8 @@ mluOpStatus_t with_width(const mluopsCall& call, mluOpDataType_t dtype, F&& f) {
   });
 }
 
-mluOpStatus_t run_psamask_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
-  return with_width(call, p.shape.dtype,
-                    [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
-}
-
-mluOpStatus_t run_psamask_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
-  return with_width(call, p.shape.dtype,
-                    [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(psamask_forward, mluopsPsamaskForwardProblem, forward, with_width)
+MLUOPS_CPU_KERNEL(psamask_backward, mluopsPsamaskBackwardProblem, backward, with_width)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -415,16 +409,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_psamask_forward);
-HWY_EXPORT(run_psamask_backward);
-
-mluOpStatus_t psamask_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_psamask_forward)(context, call, p);
-}
-
-mluOpStatus_t psamask_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_psamask_backward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(psamask_forward, mluopsPsamaskForwardProblem)
+MLUOPS_CPU_ENTRY(psamask_backward, mluopsPsamaskBackwardProblem)
 
 }  // namespace mluops::cpu
 #endif

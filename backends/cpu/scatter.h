@@ -17,12 +17,11 @@ namespace mluops::cpu {
 
 enum class Scatter { kOwner, kAtomic };
 
-/// The strategy of this call, noted in the context. Atomic needs the caller's leave (MLUOP_ATOMICS_ALLOWED) and is
-/// taken when MLUOP_CPU_SCATTER asks for it, or under `auto` where the operator knows it to be faster.
-inline Scatter choose_scatter(Context& context, const mluopsCall& call, bool atomic_is_faster) {
-  const bool wanted =
-      context.scatter == ScatterChoice::kAtomic || (context.scatter == ScatterChoice::kAuto && atomic_is_faster);
-  const bool atomic = wanted && call.atomics == MLUOP_ATOMICS_ALLOWED;
+/// The strategy of this call, noted in the context. Atomic is taken when MLUOP_CPU_SCATTER asks for it and the caller
+/// gives leave (MLUOP_ATOMICS_ALLOWED). `auto` is owner: a compare-and-swap per element loses to plain additions to
+/// what somebody owns wherever there is something to add (docs/performance.md).
+inline Scatter choose_scatter(Context& context, const mluopsCall& call) {
+  const bool atomic = context.scatter == ScatterChoice::kAtomic && call.atomics == MLUOP_ATOMICS_ALLOWED;
   context.last_scatter = atomic ? "atomic" : "owner";
   return atomic ? Scatter::kAtomic : Scatter::kOwner;
 }

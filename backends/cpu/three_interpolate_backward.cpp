@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/atomic_sums.h"
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
@@ -181,12 +182,8 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
   constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
   const Shape& s = p.shape;
   const std::int64_t total = s.b * s.c * s.m, runs = ceil_div(s.n, at_once);
-  A* sums = nullptr;
-  if constexpr (kAddsInPlace<T>) {
-    sums = static_cast<A*>(p.grad_features);
-  } else {
-    sums = reinterpret_cast<A*>(context.scratch.reserve(total * static_cast<std::int64_t>(sizeof(A))));
-  }
+  T* const gradient = static_cast<T*>(p.grad_features);
+  A* const sums = reserve_sums(context, gradient, total);
   if (sums == nullptr) return no_memory(call);
   clear_sums(context, call, sums, total);
   const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.n, at_once) * s.c) * 20.0);
@@ -205,25 +202,20 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
       }
     }
   });
-  store_sums(context, call, sums, static_cast<T*>(p.grad_features), total);
+  store_sums(context, call, sums, gradient, total);
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateBackwardProblem& p) {
-  // A compare-and-swap per element never beats a plain addition to a row somebody owns.
-  if (choose_scatter(context, call, false) == Scatter::kAtomic) return backward_by_atomics<T>(context, call, p);
+  if (choose_scatter(context, call) == Scatter::kAtomic) return backward_by_atomics<T>(context, call, p);
   // Decided by the shape alone: owner's parts add in another order.
   const Shape& s = p.shape;
   const bool few = s.c <= three_interpolate::kFewChannels && (s.b >= 8 || s.b * s.c * s.n <= 65536);
   return few ? backward_by_rows<T>(context, call, p) : backward_by_owner<T>(context, call, p);
 }
 
-mluOpStatus_t run_three_interpolate_backward(Context& context, const mluopsCall& call,
-                                             const mluopsThreeInterpolateBackwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return backward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(three_interpolate_backward, mluopsThreeInterpolateBackwardProblem, backward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -232,12 +224,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_three_interpolate_backward);
-
-mluOpStatus_t three_interpolate_backward(Context& context, const mluopsCall& call,
-                                         const mluopsThreeInterpolateBackwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_backward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(three_interpolate_backward, mluopsThreeInterpolateBackwardProblem)
 
 }  // namespace mluops::cpu
 #endif

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/three_interpolate_forward.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/three_interpolate_rows.h"
@@ -399,11 +400,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThre
                                                        : forward_by_rows<T>(context, call, p);
 }
 
-mluOpStatus_t run_three_interpolate_forward(Context& context, const mluopsCall& call,
-                                            const mluopsThreeInterpolateForwardProblem& p) {
-  return with_element(call, p.shape.dtype,
-                      [&](auto tag) HWY_ATTR { return forward<typename decltype(tag)::type>(context, call, p); });
-}
+MLUOPS_CPU_KERNEL(three_interpolate_forward, mluopsThreeInterpolateForwardProblem, forward, with_element)
 
 }  // namespace
 }  // namespace mluops::cpu::HWY_NAMESPACE
@@ -412,12 +409,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mluops::cpu {
 
-HWY_EXPORT(run_three_interpolate_forward);
-
-mluOpStatus_t three_interpolate_forward(Context& context, const mluopsCall& call,
-                                        const mluopsThreeInterpolateForwardProblem& p) {
-  return MLUOPS_CPU_DISPATCH(context, run_three_interpolate_forward)(context, call, p);
-}
+MLUOPS_CPU_ENTRY(three_interpolate_forward, mluopsThreeInterpolateForwardProblem)
 
 }  // namespace mluops::cpu
 #endif

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "bench/machine/median.h"
 #include "bench/machine/passes.h"
 #include "bench/machine/streams.h"
 
@@ -109,10 +110,8 @@ void Floor::move(int set, int thread, int threads) const {
 }
 
 double Floor::seconds(int threads, double measured_seconds) const {
-  std::vector<double> times = timed_passes(
-      threads, measured_seconds, [&](int thread, int round) { move(round % workload_.sets(), thread, threads); });
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median_of(timed_passes(threads, measured_seconds,
+                                [&](int thread, int round) { move(round % workload_.sets(), thread, threads); }));
 }
 
 }  // namespace bench

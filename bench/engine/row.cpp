@@ -1,5 +1,7 @@
 #include "bench/engine/row.h"
 
+#include "bench/machine/median.h"
+
 namespace bench {
 
 const char* verdict_name(Verdict verdict) {
@@ -19,8 +21,7 @@ const char* verdict_name(Verdict verdict) {
 }
 
 double Row::median() const {
-  const std::size_t n = seconds.size();
-  return n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
+  return median_of(seconds);
 }
 
 }  // namespace bench

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "bench/engine/floor.h"
+#include "bench/machine/median.h"
 #include "bench/machine/parallel.h"
 #include "mlu_op_ext.h"
 
@@ -148,8 +149,7 @@ double warm_seconds(const Measurement& m) {
     if (m.loaded->workload.run(m.target->handle(), 0) != MLUOP_STATUS_SUCCESS) return 0;
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median_of(std::move(times));
 }
 
 /// Last of all: it fills the outputs.
@@ -157,11 +157,12 @@ void measure_limits(std::deque<Measurement>& measurements) {
   for (Measurement& m : measurements) {
     if (m.row.measured() && !m.target->emulated()) m.row.warm = warm_seconds(m);
   }
-  std::map<std::pair<const Loaded*, int>, double> floors;  // the same for every backend
+  std::map<const Loaded*, Floor> floors;
+  std::map<std::pair<const Loaded*, int>, double> seconds;  // the same for every backend
   for (Measurement& m : measurements) {
     if (!m.row.measured() || m.target->emulated()) continue;
-    const Floor floor(m.loaded->workload);
-    const auto [at, fresh] = floors.try_emplace({m.loaded, m.target->threads()});
+    const Floor& floor = floors.try_emplace(m.loaded, m.loaded->workload).first->second;
+    const auto [at, fresh] = seconds.try_emplace({m.loaded, m.target->threads()});
     if (fresh) at->second = floor.seconds(m.target->threads(), kFloorSeconds);
     m.row.floor = at->second;
     m.row.line_bytes = floor.line_bytes();

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <map>
 
+#include "bench/machine/median.h"
 #include "bench/output/json.h"
 #include "bench/output/table.h"
 #include "bench/study/process.h"
@@ -48,12 +48,6 @@ void measure_side(const std::string& program, const std::string& folder, const O
   }
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 }  // namespace
 
 void write_times(const Options& given) {
@@ -90,10 +84,10 @@ Grid against_study(const Options& options, const std::string& program) {
   for (const auto& [key, mine] : here) {
     Key cells = key;
     const auto theirs = there.find(key);
-    cells.push_back(format("%.3f", median(mine)));
+    cells.push_back(format("%.3f", median_of(mine)));
     const bool both = theirs != there.end();
-    cells.push_back(both ? format("%.3f", median(theirs->second)) : "-");
-    cells.push_back(both ? format("%.2f", median(theirs->second) / median(mine)) : "-");
+    cells.push_back(both ? format("%.3f", median_of(theirs->second)) : "-");
+    cells.push_back(both ? format("%.2f", median_of(theirs->second) / median_of(mine)) : "-");
     grid.add(std::move(cells));
   }
   return grid;

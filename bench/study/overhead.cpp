@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
 #include "bench/cases/builders.h"
 #include "bench/engine/workload.h"
+#include "bench/machine/median.h"
 #include "bench/study/studies.h"
 #include "mlu_op_ext.h"
 
@@ -38,8 +38,7 @@ double call_ns(const Workload& workload, const Target& target) {
     }
     batches.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kCallsInBatch);
   }
-  std::nth_element(batches.begin(), batches.begin() + kBatches / 2, batches.end());
-  return batches[kBatches / 2];
+  return median_of(std::move(batches));
 }
 
 }  // namespace

@@ -6,25 +6,18 @@ otherwise. Everything that watches or transforms operators gets the operator: to
 meta tensors, subclasses, functorch transforms, dispatch and function modes, the profiler.
 """
 
-from typing import Callable, Optional
-
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
 _PLAIN = (Tensor, Parameter)
 
-
-def _question(owner: object, name: str) -> Optional[Callable]:
-    return getattr(owner, name, None)
-
-
-_tracing = _question(torch._C, "_get_tracing_state")
-_transforms = _question(torch._C, "_are_functorch_transforms_active")
-_dispatch_modes = _question(torch._C, "_len_torch_dispatch_stack")
-_function_modes = _question(torch._C, "_len_torch_function_stack")
-_profiled = _question(getattr(torch._C, "_autograd", None), "_profiler_enabled")
-_compiling = _question(getattr(torch, "compiler", None), "is_compiling")
+_tracing = getattr(torch._C, "_get_tracing_state", None)
+_transforms = getattr(torch._C, "_are_functorch_transforms_active", None)
+_dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+_function_modes = getattr(torch._C, "_len_torch_function_stack", None)
+_profiled = getattr(getattr(torch._C, "_autograd", None), "_profiler_enabled", None)
+_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
 
 # A torch that cannot answer one of the questions gets the operator always.
 KNOWS_EAGER = None not in (_tracing, _transforms, _dispatch_modes, _function_modes, _profiled, _compiling)
