@@ -2,11 +2,10 @@
 // channel.
 //
 // Borders are sorted by their line, and a thread takes whole lines. The pixels of a line and of the next are packed
-// into consecutive memory once, channels in blocks so narrow that a block of both lines stays in the first cache while
-// all borders on the line go by. In the map a line's pixels are often a multiple of 4 KB apart, where they displace
-// each other in either cache. What was the next line is the first one afterwards, and is packed already. Every output
-// is written by one thread. Four loads, four multiply-adds and a comparison per point and vector: bound by the load
-// ports.
+// into consecutive memory once, in blocks of some vectors of channels, which share a point's weights. In the map a
+// line's pixels are often a multiple of 4 KB apart, where they displace each other in either cache. What was the next
+// line is the first one afterwards, and is packed already. Every output is written by one thread. Four loads, four
+// multiply-adds, a comparison and two choices per point and vector: bound by arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/border_align_forward.cpp"
 #include <hwy/foreach_target.h>
@@ -22,12 +21,13 @@
 #define MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
 namespace mluops::cpu::border_align {
 
-/// Tensors larger than this leave the caches before anyone reads them: write past them.
-constexpr std::int64_t kStreamBytes = std::int64_t{12} << 20;
+/// Results larger than this leave the second cache before anyone reads them: write past it.
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
 /// Borders of a line whose points are placed together before their channels are walked.
 constexpr std::int64_t kGroup = 128;
-/// Bytes of the first cache for a block of channels of two lines, and of the second for all blocks.
-constexpr std::int64_t kFirstCache = 24 << 10, kSecondCache = 400 << 10;
+/// Bytes of a block of channels of two lines, and of all blocks. A block need not fit the first cache: loads from the
+/// second keep up, while one weight broadcast for each vector loaded does not.
+constexpr std::int64_t kBlock = 80 << 10, kSecondCache = 400 << 10;
 /// Cost in nanoseconds of one channel of one point.
 constexpr double kForwardNs = 0.11;
 
@@ -160,7 +160,7 @@ bool may_stream(const Shape& s, const void* output, const void* argmax) {
   const auto row = s.c * static_cast<std::int64_t>(sizeof(T)), rows = s.n * s.k * 4;
   const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 64 == 0; };
   return sizeof(T) <= 4 && aligned(output) && aligned(argmax) && row % 64 == 0 && s.c % 16 == 0 &&
-         rows * row >= border_align::kStreamBytes;
+         rows * (row + 4 * s.c) >= border_align::kStreamBytes;
 }
 
 /// Some lines of the borders of all images, and all borders that lie between each of them and the next.
@@ -288,7 +288,7 @@ void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Ac
   using A = Acc<T>;
   constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
   constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
-  const std::int64_t fitting = border_align::kFirstCache / (2 * ForwardArrays<A>::places(p.shape) * vector);
+  const std::int64_t fitting = border_align::kBlock / (2 * ForwardArrays<A>::places(p.shape) * vector);
   if (fitting >= most) return LinePool<kStream, most, T>(p, arrays, slot).run(begin, end);
   if (fitting >= 2) return LinePool<kStream, 2, T>(p, arrays, slot).run(begin, end);
   LinePool<kStream, 1, T>(p, arrays, slot).run(begin, end);
