@@ -80,9 +80,12 @@ HWY_NOINLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
       }
       pixel += stride;
     } while (++tap != end);
-    // The column the next window adds; touching memory outside the tensor this way is harmless.
-    MLUOPS_UNROLL
-    for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
+    // The column the next window adds; touching memory outside the tensor this way is harmless. In the ring it is not
+    // needed, and the hardware, guessing from such steps the next ones, takes lines out of the next slot's ring.
+    if constexpr (kAddsInPlace<T>) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
+    }
   }
   MLUOPS_UNROLL
   for (int s = 0; s < S; ++s) {

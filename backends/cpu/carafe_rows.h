@@ -96,14 +96,15 @@ class WindowMasks {
       : s_(s),
         mask_(mask),
         offsets_(s, s.wo, carver),
-        widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * carafe::mask_row(s))) {}
+        pitch_(round_up(carafe::mask_row(s), 64 / sizeof(A))),
+        widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * pitch_)) {}
 
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
     const std::int64_t size = carafe::mask_row(s_);
     first_ = mask_ + carafe::first_sub(s_, n, row, column) * size;
     if constexpr (!kAddsInPlace<T>) {
       for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
-        load_row(first_ + offsets_[sub] * size, widened_ + sub * size, size);
+        load_row(first_ + offsets_[sub] * size, widened_ + sub * pitch_, size);
       }
     }
   }
@@ -113,7 +114,7 @@ class WindowMasks {
     if constexpr (kAddsInPlace<T>) {
       return first_ + offsets_[sub] * carafe::mask_row(s_);
     } else {
-      return widened_ + sub * carafe::mask_row(s_);
+      return widened_ + sub * pitch_;
     }
   }
 
@@ -121,6 +122,7 @@ class WindowMasks {
   const carafe::Shape& s_;
   const T* mask_;
   carafe::SubOffsets offsets_;
+  std::int64_t pitch_;  // whole cache lines: what is stored across two pages can not be loaded before it is in cache
   A* widened_;
   const T* first_ = nullptr;  // of sub 0
 };
