@@ -10,6 +10,7 @@
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/three_interpolate_rows.h"
+#include "backends/cpu/three_interpolate_tables.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
@@ -119,144 +120,6 @@ void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3
-// ---- few features: the features of a channel are a table in registers -------------------------
-
-/// The neighbours of a run of points one after the other: rows and weights are [3, pitch], whole tiles of points.
-template <class T>
-void split_neighbours(const std::int32_t* indices, const T* raw, std::int64_t points, std::int64_t pitch,
-                      const Neighbours<float>& to) {
-  constexpr std::int64_t at_once = three_interpolate::kTilePoints;
-  const hn::ScalableTag<float> d;
-  const hn::ScalableTag<std::int32_t> di;
-  HWY_ALIGN float weights[3 * at_once] = {};
-  HWY_ALIGN std::int32_t rows[3 * at_once] = {};
-  for (std::int64_t n = 0; n < points; n += at_once) {
-    const std::int64_t count = 3 * std::min(at_once, points - n);
-    load_row(raw + 3 * n, weights, count);
-    std::copy_n(indices + 3 * n, count, rows);
-    for (std::int64_t i = 0; i < at_once; i += kLanes<float>) {
-      hn::Vec<decltype(d)> w[3];
-      hn::Vec<decltype(di)> r[3];
-      hn::LoadInterleaved3(d, weights + 3 * i, w[0], w[1], w[2]);
-      hn::LoadInterleaved3(di, rows + 3 * i, r[0], r[1], r[2]);
-      for (int j = 0; j < 3; ++j) {
-        hn::StoreU(w[j], d, to.weights + j * pitch + n + i);
-        hn::StoreU(r[j], di, reinterpret_cast<std::int32_t*>(to.rows) + j * pitch + n + i);
-      }
-    }
-  }
-}
-
-/// out[i] = element index[i] % 32 of the two vectors together.
-HWY_INLINE hn::Vec<hn::ScalableTag<float>> lookup(hn::Vec<hn::ScalableTag<float>> lower,
-                                                  hn::Vec<hn::ScalableTag<float>> upper,
-                                                  hn::Vec<hn::ScalableTag<std::uint32_t>> index) {
-  return hn::Vec<hn::ScalableTag<float>>{_mm512_permutex2var_ps(lower.raw, index.raw, upper.raw)};
-}
-
-/// The features of kChannels channels, kVectors vectors each.
-template <int kChannels, int kVectors>
-struct Tables {
-  using D = hn::ScalableTag<float>;
-  using V = hn::Vec<D>;
-  V at[kChannels][kVectors];
-
-  template <class T>
-  HWY_INLINE Tables(const T* features, std::int64_t m) {
-    HWY_ALIGN float row[kVectors * kLanes<float>] = {};
-    for (int c = 0; c < kChannels; ++c, features += m) {
-      load_row(features, row, m);
-      for (int v = 0; v < kVectors; ++v) at[c][v] = hn::Load(D(), row + v * kLanes<float>);
-    }
-  }
-
-  /// sums[c] = the weighted neighbours of one vector of points, which starts at rows and weights; pitch apart are the
-  /// second and third. What is out of range is left out.
-  HWY_INLINE void interpolate(const std::uint32_t* rows, const float* weights, std::int64_t pitch, std::int64_t m,
-                              V* sums) const {
-    const D d;
-    const hn::RebindToUnsigned<D> du;
-    HWY_UNROLL(3)
-    for (int j = 0; j < 3; ++j) {
-      const auto row = hn::Load(du, rows + j * pitch);
-      const auto weight = hn::Load(d, weights + j * pitch);
-      const auto inside = hn::RebindMask(d, hn::Lt(row, hn::Set(du, static_cast<std::uint32_t>(m))));
-      const auto upper = hn::RebindMask(d, hn::TestBit(row, hn::Set(du, 32u)));
-      HWY_UNROLL(4)
-      for (int c = 0; c < kChannels; ++c) {
-        auto near = lookup(at[c][0], at[c][1], row);
-        if constexpr (kVectors == 4) {
-          near = hn::IfThenElse(upper, lookup(at[c][2], at[c][3], row), near);
-        }
-        sums[c] = j == 0 ? hn::IfThenElseZero(inside, hn::Mul(weight, near))
-                         : hn::IfThenElse(inside, hn::MulAdd(weight, near, sums[c]), sums[c]);
-      }
-    }
-  }
-};
-
-/// All points of kChannels channels.
-template <int kChannels, int kVectors, class T>
-HWY_NOINLINE void interpolate_by_table(const T* features, std::int64_t m, const Neighbours<float>& near,
-                                       std::int64_t near_pitch, std::int64_t points, bool streams, T* to,
-                                       std::int64_t pitch) {
-  constexpr std::int64_t kPoints = three_interpolate::kTilePoints, kStep = kLanes<float>;
-  const hn::ScalableTag<float> d;
-  const Tables<kChannels, kVectors> tables(features, m);
-  HWY_ALIGN T tiles[2 * kChannels * kPoints];
-  T* tile = tiles;
-  Drain<T> drain;
-  const std::int64_t whole = streams ? points / kPoints * kPoints : points / kStep * kStep;
-  std::int64_t i = 0;
-  for (; i < whole; i += kStep) {
-    hn::Vec<decltype(d)> sums[kChannels];
-    tables.interpolate(near.rows + i, near.weights + i, near_pitch, m, sums);
-    if (streams && std::is_same_v<T, float>) {
-      HWY_UNROLL(4)
-      for (int c = 0; c < kChannels; ++c) stream(sums[c], d, to + c * pitch + i);
-    } else if (streams) {
-      const std::int64_t at = i % kPoints;
-      drain.one();
-      HWY_UNROLL(4)
-      for (int c = 0; c < kChannels; ++c) store(sums[c], d, tile + c * kPoints + at);
-      if (at + kStep < kPoints) continue;
-      drain.all();
-      drain.start(tile, to + i - at, pitch, kChannels);
-      tile = tile == tiles ? tiles + kChannels * kPoints : tiles;
-    } else {
-      HWY_UNROLL(4)
-      for (int c = 0; c < kChannels; ++c) store(sums[c], d, to + c * pitch + i);
-    }
-  }
-  drain.all();
-  for (; i < points; i += kStep) {
-    hn::Vec<decltype(d)> sums[kChannels];
-    HWY_ALIGN float last[kStep];
-    tables.interpolate(near.rows + i, near.weights + i, near_pitch, m, sums);
-    for (int c = 0; c < kChannels; ++c) {
-      hn::Store(sums[c], d, last);
-      store_row(last, to + c * pitch + i, std::min(kStep, points - i));
-    }
-  }
-}
-
-/// All points of the channels of one image from tables in registers: no block is turned either way.
-template <int kVectors, class T>
-void interpolate_channels(const Rows<const T>& in, const Neighbours<float>& near, std::int64_t near_pitch,
-                          std::int64_t points, bool streams, const Rows<T>& out) {
-  std::int64_t c = 0;
-  for (; c + 4 <= in.channels; c += 4) {
-    interpolate_by_table<4, kVectors>(in.first + c * in.pitch, in.pitch, near, near_pitch, points, streams,
-                                      out.first + c * out.pitch, out.pitch);
-  }
-  for (; c < in.channels; ++c) {
-    interpolate_by_table<1, kVectors>(in.first + c * in.pitch, in.pitch, near, near_pitch, points, streams,
-                                      out.first + c * out.pitch, out.pitch);
-  }
-}
-#endif
-
 /// Whether whole cache lines of every output row may be streamed.
 template <class T>
 bool may_stream(const Shape& s, const void* out) {
@@ -310,7 +173,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
 }
 
 #if HWY_TARGET <= HWY_AVX3
-/// For M up to four vectors. An item is some channels of one image.
+/// For M up to kMostInTables. An item is some channels of one image.
 template <class T>
 mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
                                 const mluopsThreeInterpolateForwardProblem& p) {
@@ -327,21 +190,23 @@ mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const Neighbours<float> near = arrays->near(slot);
     std::int64_t image = -1;
+    bool outside = false;
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / groups, c = std::min(s.c, item % groups * group);
-      if (b != image) {
-        split_neighbours(p.indices + 3 * b * s.n, static_cast<const T*>(p.weights) + 3 * b * s.n, s.n, near_pitch,
-                         near);
-      }
-      image = b;
+      const std::int32_t* const indices = p.indices + 3 * b * s.n;
+      if (b != image) outside = any_outside(s.m, indices, 3 * s.n);
       const std::int64_t row = b * s.c + c, channels = std::min(s.c, c + group) - c;
       const Rows<const T> in{static_cast<const T*>(p.features) + row * s.m, s.m, channels};
       const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
-      if (s.m <= 2 * kLanes<float>) {
-        interpolate_channels<2>(in, near, near_pitch, s.n, streams, out);
-      } else {
-        interpolate_channels<4>(in, near, near_pitch, s.n, streams, out);
-      }
+      with_table(s.m, outside, [&](auto table) HWY_ATTR {
+        using Table = decltype(table);
+        if (b != image) {
+          const T* const weights = static_cast<const T*>(p.weights) + 3 * b * s.n;
+          split_neighbours<Table>(s.m, indices, weights, s.n, near_pitch, near);
+        }
+        interpolate_channels<Table>(in, s.m, near, near_pitch, s.n, streams, out);
+      });
+      image = b;
     }
     if (streams) stream_fence();
   });
@@ -391,9 +256,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<Acc<T>, float>) {
-    // From four vectors a look-up takes more shuffles than turning a whole block back.
-    const std::int64_t most = p.shape.c < kBlock<float> ? 4 * kLanes<float> : 2 * kLanes<float>;
-    if (p.shape.m <= most) return forward_by_tables<T>(context, call, p);
+    if (p.shape.m <= kMostInTables) return forward_by_tables<T>(context, call, p);
   }
 #endif
   return three_interpolate::turn_pays<Acc<T>>(p.shape) ? forward_by_blocks<T>(context, call, p)

@@ -12,7 +12,8 @@ struct Case {
 
 /// Squares of every size, tails in every direction, few channels, few points among many, one block with many points.
 const Case kCases[] = {{1, 1, 1, 1},    {2, 3, 7, 5},    {2, 16, 64, 96},  {1, 17, 33, 129},   {3, 33, 5, 70},
-                       {2, 1, 40, 300}, {1, 2, 500, 10}, {1, 40, 900, 20}, {1, 5, 16, 20'000}, {2, 64, 17, 64}};
+                       {2, 1, 40, 300}, {1, 2, 500, 10}, {1, 40, 900, 20}, {1, 5, 16, 20'000}, {2, 64, 17, 64},
+                       {1, 6, 15, 70},  {1, 5, 32, 70},  {1, 7, 63, 70},   {1, 19, 128, 90}};
 
 template <class T>
 double value(const std::vector<T>& v, std::int64_t i) {
@@ -157,19 +158,26 @@ TYPED_TEST(ThreeInterpolate, StreamedRowsAreTheSameAsOthers) {
 }
 
 TEST(ThreeInterpolateSpecials, InfinityAndNanReachOnlyTheirOwnPoints) {
-  const float inf = std::numeric_limits<float>::infinity();
-  Data<float> data({1, 20, 40, 50});
-  for (std::size_t i = 0; i < data.indices.size(); ++i) {
-    data.indices[i] = static_cast<std::int32_t>(1 + i % 39);
-    data.weights[i] = 0.5f;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (const std::int64_t m : {16, 32, 40, 64, 128, 200}) {
+    SCOPED_TRACE(m);
+    Data<float> data({1, 20, m, 50});
+    for (std::size_t i = 0; i < data.indices.size(); ++i) {
+      data.indices[i] = static_cast<std::int32_t>(1 + i % static_cast<std::size_t>(m - 1));
+      data.weights[i] = 0.5f;
+    }
+    for (std::int64_t c = 0; c < 20; ++c) data.features[static_cast<std::size_t>(c * m)] = inf;
+    Backend backend(1);
+    for (const float v : forward(data, backend)) ASSERT_TRUE(std::isfinite(v));
+    data.indices[9] = static_cast<std::int32_t>(m);
+    data.indices[10] = -1;
+    data.weights[10] = inf;
+    for (const float v : forward(data, backend)) ASSERT_TRUE(std::isfinite(v));
+    data.indices[6] = 0;
+    data.weights[6] = 0;
+    const auto output = forward(data, backend);
+    for (std::size_t i = 0; i < output.size(); ++i) ASSERT_EQ(std::isnan(output[i]), i % 50 == 2) << i;
   }
-  for (std::int64_t c = 0; c < 20; ++c) data.features[static_cast<std::size_t>(c * 40)] = inf;
-  Backend backend(1);
-  for (const float v : forward(data, backend)) ASSERT_TRUE(std::isfinite(v));
-  data.indices[6] = 0;
-  data.weights[6] = 0;
-  const auto output = forward(data, backend);
-  for (std::size_t i = 0; i < output.size(); ++i) ASSERT_EQ(std::isnan(output[i]), i % 50 == 2) << i;
 }
 
 }  // namespace
