@@ -1,0 +1,62 @@
+// What collect and distribute share: where masks overlap the map, and how output is cut.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mluops/problem.h"
+
+namespace mluops::cpu::psamask {
+
+struct Range {
+  std::int64_t begin, end;
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Where the masks of a feature map overlap the map.
+struct Window {
+  std::int64_t h, w, h_mask, w_mask;
+  std::int64_t half_h, half_w;
+  bool covers_columns;  // every mask row reaches all columns of the map
+  bool fills_columns;   // every mask row lies on the map with all its columns
+
+  explicit Window(const mluopsPsamaskShape& s)
+      : h(s.h),
+        w(s.w),
+        h_mask(s.h_mask),
+        w_mask(s.w_mask),
+        half_h((s.h_mask - 1) / 2),
+        half_w((s.w_mask - 1) / 2),
+        covers_columns(half_w >= w - 1 && w_mask - half_w >= w),
+        fills_columns(w_mask == 1) {}
+
+  /// Mask rows of the source pixel in row y that fall on the map; mask columns of the one in column x alike.
+  Range rows(std::int64_t y) const { return {std::max<std::int64_t>(0, half_h - y), std::min(h_mask, h + half_h - y)}; }
+  Range columns(std::int64_t x) const {
+    return {std::max<std::int64_t>(0, half_w - x), std::min(w_mask, w + half_w - x)};
+  }
+  /// Target columns the mask of the source in column x reaches.
+  Range targets(std::int64_t x) const {
+    return {std::max<std::int64_t>(0, x - half_w), std::min(w, x - half_w + w_mask)};
+  }
+};
+
+/// Output from here on goes past the caches.
+constexpr std::int64_t kStreamFrom = std::int64_t{1} << 20;
+
+/// Pixels whose windows collect copies side by side.
+constexpr std::int64_t kPixelsTogether = 4;
+
+/// Pixels of a task's working block in collect, where the part between zeros is put together first.
+inline std::int64_t collect_block(std::int64_t bytes) {
+  constexpr std::int64_t kBytes = std::int64_t{16} << 10, kMostBytes = std::int64_t{64} << 10;
+  return std::max({kBytes / bytes, std::min(kPixelsTogether, kMostBytes / bytes), std::int64_t{1}});
+}
+
+/// Working block of a task in distribute.
+constexpr std::int64_t kDistributeBlockBytes = std::int64_t{240} << 10;
+
+/// Time to move a byte with one thread.
+constexpr double kByteNs = 0.15;
+
+}  // namespace mluops::cpu::psamask

@@ -1,0 +1,267 @@
+// PSAMask distribute: as collect, between the masks of all pixels and the rows of their targets, that is transposed.
+#if defined(MLUOPS_CPU_PSAMASK_DISTRIBUTE_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_PSAMASK_DISTRIBUTE_H_
+#else
+#define MLUOPS_CPU_PSAMASK_DISTRIBUTE_H_
+#endif
+
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/psamask.h"
+#include "backends/cpu/psamask_moves.h"
+#include "backends/cpu/scratch.h"
+#include "common/shape.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+using psamask::Range, psamask::Window;
+
+/// out[c * out_stride + r] = in[r * in_stride + c] for r in [0, rows), c in [0, columns).
+template <class E>
+void transpose_plain(const E* HWY_RESTRICT in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
+                     E* HWY_RESTRICT out, std::int64_t out_stride) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// 4 vectors of 4-byte elements: the 4x4 matrix in each 128-bit block transposed.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void transpose_blocks(D d, V& v0, V& v1, V& v2, V& v3) {
+  const hn::Repartition<std::uint64_t, D> pairs;
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+  v0 = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  v1 = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  v2 = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  v3 = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+}
+#endif
+
+/// Rows and columns transpose_tile takes at a time; 1: no such tile.
+template <class E>
+constexpr std::int64_t kTile = sizeof(E) == 4 && HWY_TARGET != HWY_SCALAR ? (HWY_TARGET <= HWY_AVX2 ? 8 : 4) : 1;
+
+/// transpose_plain of kTile x kTile elements, in registers.
+HWY_INLINE void transpose_tile(const std::uint32_t* HWY_RESTRICT in, std::int64_t in_stride,
+                               std::uint32_t* HWY_RESTRICT out, std::int64_t out_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  out[0] = in[0];
+  (void)in_stride, (void)out_stride;
+#else
+  constexpr int kRows = kTile<std::uint32_t>;
+  const hn::CappedTag<std::uint32_t, kRows> d;
+  hn::Vec<decltype(d)> v[kRows];
+  MLUOPS_UNROLL
+  for (int r = 0; r < kRows; ++r) v[r] = hn::LoadU(d, in + r * in_stride);
+  transpose_blocks(d, v[0], v[1], v[2], v[3]);
+#if HWY_TARGET <= HWY_AVX2
+  transpose_blocks(d, v[4], v[5], v[6], v[7]);
+  MLUOPS_UNROLL
+  for (int c = 0; c < 4; ++c) {
+    hn::StoreU(hn::ConcatLowerLower(d, v[c + 4], v[c]), d, out + c * out_stride);
+    hn::StoreU(hn::ConcatUpperUpper(d, v[c + 4], v[c]), d, out + (c + 4) * out_stride);
+  }
+#else
+  MLUOPS_UNROLL
+  for (int c = 0; c < 4; ++c) hn::StoreU(v[c], d, out + c * out_stride);
+#endif
+#endif
+}
+
+/// transpose_plain of any size.
+template <class E>
+HWY_INLINE void transpose(const E* HWY_RESTRICT in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
+                          E* HWY_RESTRICT out, std::int64_t out_stride) {
+  constexpr std::int64_t kStep = kTile<E>;
+  std::int64_t r = 0, c = 0;
+  if constexpr (kStep > 1) {
+    for (; r + kStep <= rows; r += kStep) {
+      for (c = 0; c + kStep <= columns; c += kStep) {
+        transpose_tile(in + r * in_stride + c, in_stride, out + c * out_stride + r, out_stride);
+      }
+      transpose_plain(in + r * in_stride + c, in_stride, kStep, columns - c, out + c * out_stride + r, out_stride);
+    }
+  }
+  transpose_plain(in + r * in_stride, in_stride, rows - r, columns, out + r, out_stride);
+}
+
+/// Source columns handled together: their targets are all the same but for a few at both ends.
+constexpr std::int64_t kGroup = 8;
+
+/// f(w0, w1, t0, t1): rectangles that cover all pairs of source column w and target column t within the mask once, in
+/// groups of kGroup source columns.
+template <class F>
+HWY_INLINE void for_rectangles(const Window& win, F&& f) {
+  for (std::int64_t w = 0; w < win.w; w += kGroup) {
+    const std::int64_t end = std::min(win.w, w + kGroup);
+    const std::int64_t low = win.targets(end - 1).begin, high = std::max(low, win.targets(w).end);
+    for (std::int64_t k = w; k < end; ++k) {
+      const Range t = win.targets(k);
+      if (t.begin < std::min(low, t.end)) f(k, k + 1, t.begin, std::min(low, t.end));
+      if (std::max(high, t.begin) < t.end) f(k, k + 1, std::max(high, t.begin), t.end);
+    }
+    if (low < high) f(w, end, low, high);
+  }
+}
+
+/// y rows of the targets (ty, 0..W), ty in `targets`, columns of the sources (h0..h1, 0..W), at `y` with row stride
+/// `y_row`, from one image of x.
+template <class E>
+void distribute_forward_block(const Window& win, Range targets, Range sources, const E* x, E* y, std::int64_t y_row) {
+  const std::int64_t x_row = win.h_mask * win.w_mask;
+  const std::int64_t skew = x_row - 1;  // one source on, the same target is one mask column back
+  for (std::int64_t h = sources.begin; h < sources.end; ++h) {
+    const Range hit{std::max(targets.begin, h - win.half_h), std::min(targets.end, h - win.half_h + win.h_mask)};
+    E* const to = y + (h - sources.begin) * win.w;
+    for (std::int64_t ty = targets.begin; ty < targets.end; ++ty) {
+      if (ty >= hit.begin && ty < hit.end && win.covers_columns) continue;
+      for (std::int64_t t = 0; t < win.w; ++t) zero(to + ((ty - targets.begin) * win.w + t) * y_row, win.w);
+    }
+    if (hit.begin >= hit.end) continue;
+    const auto row_of = [&](std::int64_t source, std::int64_t target) {
+      return x + source * win.w * x_row + (target - source + win.half_h) * win.w_mask + win.half_w;
+    };
+    const E* const from = row_of(h, hit.begin);
+    const E* const next = h + 1 < sources.end ? row_of(h + 1, hit.begin) : row_of(sources.begin, targets.end);
+    E* const hit_to = to + (hit.begin - targets.begin) * win.w * y_row;
+    for_rectangles(win, [&](std::int64_t w0, std::int64_t w1, std::int64_t t0, std::int64_t t1) HWY_ATTR {
+      for (std::int64_t i = 0; i < hit.size(); ++i) {
+        const E* const row = from + i * win.w_mask + t0;
+        for (std::int64_t w = w0 + kGroup + i; w < w0 + 2 * kGroup; w += hit.size()) {
+          const E* const ahead = (w < win.w ? from + w * skew : next + (w - win.w) * skew) + t0;
+          for (std::int64_t r = 0; r < hit.size(); ++r) prefetch_row(ahead + r * win.w_mask, t1 - t0);
+        }
+        transpose(row + w0 * skew, skew, w1 - w0, t1 - t0, hit_to + (i * win.w + t0) * y_row + w0, y_row);
+      }
+    });
+  }
+}
+
+/// Mask rows i0..i1 of the dx rows of the sources (h, 0..W), all of which fall on the map, at `dx` with row stride
+/// `dx_row`, from one image of dy.
+template <class E>
+void distribute_backward_block(const Window& win, std::int64_t h, Range mask_rows, const E* dy, E* dx,
+                               std::int64_t dx_row) {
+  const std::int64_t dy_row = win.h * win.w, skew = dx_row - 1;
+  for (std::int64_t i = mask_rows.begin; i < mask_rows.end; ++i) {
+    E* const to = dx + (i - mask_rows.begin) * win.w_mask;
+    for (std::int64_t w = 0; w < win.w && !win.fills_columns; ++w) zero(to + w * dx_row, win.w_mask);
+    const E* const from = dy + (i + h - win.half_h) * win.w * dy_row + h * win.w;
+    for_rectangles(win, [&](std::int64_t w0, std::int64_t w1, std::int64_t t0, std::int64_t t1) HWY_ATTR {
+      const std::int64_t ahead = std::min(win.w, w0 + kGroup);
+      for (std::int64_t t = w0; t < ahead; ++t) prefetch_row(from + (win.w + t) * dy_row, win.w);
+      transpose(from + t0 * dy_row + w0, dy_row, t1 - t0, w1 - w0, to + w0 * skew + win.half_w + t0, skew);
+    });
+  }
+}
+
+/// Output of one item of distribute: `rows` rows of `length` elements, with zeros before and behind each.
+template <class E>
+struct Piece {
+  E* target;
+  std::int64_t rows, before, length, behind;
+};
+
+/// Distribute in pieces, row r of one at target + r * out_row. fill(item, to, row stride) puts it together; no two
+/// items share output. `most` is the size of the largest piece.
+template <class E, class MakePiece, class Fill>
+mluOpStatus_t distribute(Context& context, const mluopsCall& call, const mluopsPsamaskShape& s, std::int64_t out_row,
+                         std::int64_t items, std::int64_t most, MakePiece piece_of, Fill fill) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(E));
+  const bool past_caches = s.n * s.h * s.w * out_row * kSize > psamask::kStreamFrom;
+  const std::int64_t slot_bytes = past_caches ? round_up(most * kSize, 64) : 0;
+  const Loop loop(context, call, items, psamask::kByteNs * static_cast<double>(most * kSize));
+  std::byte* const scratch = context.scratch.reserve(slot_bytes * loop.slots());
+  if (past_caches && scratch == nullptr) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    E* const buffer = reinterpret_cast<E*>(scratch + slot * slot_bytes);
+    for (std::int64_t item = begin; item < end; ++item) {
+      const Piece<E> piece = piece_of(item);
+      E* const body = piece.target + piece.before;
+      fill(item, past_caches ? buffer : body, past_caches ? piece.length : out_row);
+      for (std::int64_t r = 0; r < piece.rows; ++r) {
+        E* const to = body + r * out_row;
+        put_zeros(to - piece.before, piece.before, past_caches);
+        if (past_caches) stream_copy(buffer + r * piece.length, to, piece.length * kSize);
+        put_zeros(to + piece.length, piece.behind, past_caches);
+      }
+    }
+    if (past_caches) stream_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// Source rows of one item: as many as the working block takes, whole cache lines of output if possible.
+template <class E>
+std::int64_t rows_per_item(std::int64_t row_elements, std::int64_t width, std::int64_t rows) {
+  const std::int64_t bytes = row_elements * width * static_cast<std::int64_t>(sizeof(E));
+  const std::int64_t fitting = std::clamp<std::int64_t>(psamask::kDistributeBlockBytes / bytes, 1, rows);
+  return fitting > 4 && fitting < rows ? round_down(fitting, 4) : fitting;
+}
+
+template <class E>
+mluOpStatus_t distribute_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
+  const mluopsPsamaskShape& s = p.shape;
+  const Window win(s);
+  const std::int64_t map = s.h * s.w, x_image = map * s.h_mask * s.w_mask;
+  const std::int64_t together = std::min(s.h, kGroup), groups = ceil_div(s.h, together);
+  const std::int64_t band = rows_per_item<E>(s.w, s.w * together, s.h), bands = ceil_div(s.h, band);
+  const auto targets = [&](std::int64_t item) {
+    const std::int64_t first = item % groups * together;
+    return Range{first, std::min(s.h, first + together)};
+  };
+  const auto sources = [&](std::int64_t item) {
+    const std::int64_t first = item / groups % bands * band;
+    return Range{first, std::min(s.h, first + band)};
+  };
+  return distribute<E>(
+      context, call, s, map, s.n * bands * groups, together * s.w * band * s.w,
+      [&](std::int64_t item) {
+        const std::int64_t image = item / (bands * groups);
+        const Range ty = targets(item), h = sources(item);
+        return Piece<E>{static_cast<E*>(p.y) + (image * map + ty.begin * s.w) * map + h.begin * s.w, ty.size() * s.w, 0,
+                        h.size() * s.w, 0};
+      },
+      [&](std::int64_t item, E* to, std::int64_t stride) HWY_ATTR {
+        const E* const x = static_cast<const E*>(p.x) + item / (bands * groups) * x_image;
+        distribute_forward_block(win, targets(item), sources(item), x, to, stride);
+      });
+}
+
+template <class E>
+mluOpStatus_t distribute_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
+  const mluopsPsamaskShape& s = p.shape;
+  const Window win(s);
+  const std::int64_t map = s.h * s.w, dx_row = s.h_mask * s.w_mask;
+  const std::int64_t band = rows_per_item<E>(s.w_mask, s.w, s.h_mask), bands = ceil_div(s.h_mask, band);
+  const auto mask_rows = [&](std::int64_t item) {
+    const std::int64_t first = item % bands * band;
+    return Range{first, std::min(s.h_mask, first + band)};
+  };
+  const auto on_map = [&](std::int64_t item) {
+    const Range rows = mask_rows(item), inside = win.rows(item / bands % s.h);
+    const std::int64_t begin = std::clamp(inside.begin, rows.begin, rows.end);
+    return Range{begin, std::clamp(inside.end, begin, rows.end)};
+  };
+  return distribute<E>(
+      context, call, s, dx_row, s.n * s.h * bands, s.w * band * s.w_mask,
+      [&](std::int64_t item) {
+        const Range rows = mask_rows(item), hit = on_map(item);
+        E* const target = static_cast<E*>(p.dx) + item / bands * s.w * dx_row + rows.begin * s.w_mask;
+        return Piece<E>{target, s.w, (hit.begin - rows.begin) * s.w_mask, hit.size() * s.w_mask,
+                        (rows.end - hit.end) * s.w_mask};
+      },
+      [&](std::int64_t item, E* to, std::int64_t stride) HWY_ATTR {
+        const E* const dy = static_cast<const E*>(p.dy) + item / (bands * s.h) * map * map;
+        distribute_backward_block(win, item / bands % s.h, on_map(item), dy, to, stride);
+      });
+}
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,46 @@
+// Elements copied, zeroed and asked for: what PSAMask is made of.
+#if defined(MLUOPS_CPU_PSAMASK_MOVES_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_PSAMASK_MOVES_H_
+#else
+#define MLUOPS_CPU_PSAMASK_MOVES_H_
+#endif
+
+#include <cstring>
+
+#include "backends/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+template <class E>
+void copy(const E* from, E* to, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(E));
+}
+
+template <class E>
+void zero(E* to, std::int64_t count) {
+  std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(E));
+}
+
+/// Hints that `count` elements are needed soon: lines come into the second-level cache. Into the first the same
+/// requests take longer than the copy, because fewer of them can be under way.
+template <class E>
+HWY_INLINE void prefetch_row(const E* from, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(E);
+  for (std::int64_t i = 0; i < count + kLine - 1; i += kLine) __builtin_prefetch(from + i, 0, 2);
+}
+
+/// Zeroes of an output, past the caches or not.
+template <class E>
+HWY_INLINE void put_zeros(E* to, std::int64_t count, bool past_caches) {
+  if (past_caches) {
+    stream_zero(to, count * static_cast<std::int64_t>(sizeof(E)));
+  } else if (count > 0) {
+    zero(to, count);
+  }
+}
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
