@@ -3,9 +3,10 @@
 // A line of pixels of one border has one owner, who sums it in the caches and writes it once: no prior zeroing, no
 // atomics, the same bits for every number of threads. A border adds to the two lines it lies between. Both are summed
 // in one pass, as pairs: [channel, pixel, this line and the next]. The two pixels of a point are neighbours in there,
-// so all that an element of grad_output adds is one run of four sums, each multiplied with its corner's weight. Six
-// loads and stores per element: bound by the ports to the first cache. The second half of the pairs is what the next
-// line starts with.
+// so all that an element of grad_output adds is one run of four sums: one load, one multiply-add, one store. Where a
+// run begins and what it gets is computed for kBlock channels at once. The sums of these stay in the first cache while
+// all borders of a line go by; then the line is complete there and leaves. The second half of the pairs is what the
+// next line starts with.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/border_align_backward.cpp"
 #include <hwy/foreach_target.h>
@@ -26,11 +27,14 @@ namespace mluops::cpu::border_align {
 
 /// Cost in nanoseconds of one channel of a border, and of writing a sum.
 constexpr double kElementNs = 1.0, kWriteNs = 0.1;
-/// Borders of a line that are gone through together, one block of channels after the other.
-constexpr std::int64_t kGroup = 40;
-/// Elements whose places are looked up ahead of the additions. A store of a whole vector is not forwarded to loads of
-/// its lanes; some hundred additions later it has reached the cache.
-constexpr std::int64_t kAhead = 128;
+/// Channels that are summed side by side, for all borders of a group.
+constexpr int kBlock = 16;
+/// Borders of a line that are gone through together, one block of channels after the other, at most; and their bytes of
+/// grad_output and argmax, which wait in the second cache.
+constexpr std::int64_t kGroup = 512, kGroupBytes = 128 << 10;
+/// Borders whose additions are prepared ahead, and whose elements come into the first cache ahead. A store of a whole
+/// vector is not forwarded to loads of its lanes; some dozen additions later it has reached the cache.
+constexpr int kAhead = 4, kFetch = 2 * kAhead;
 
 /// The lines cut into runs for one thread each. A run sums the line before it once more, so there are few: some for
 /// each thread, and no more where there are enough images.
@@ -57,69 +61,76 @@ class Runs {
   std::int64_t each_, planes_, per_plane_;
 };
 
-/// How the sums of a line are cut: `chunk` channels together in the second cache, `block` of them in the first.
+/// How the sums of a line are cut: `chunk` channels together in the second cache, kBlock of them in the first.
 template <class A>
 struct SumsCut {
-  static constexpr std::int64_t kFirstCache = 21 << 10, kSecondCache = 384 << 10, kLine = 32;
+  static constexpr std::int64_t kSecondCache = 384 << 10, kLine = 32;
 
   std::int64_t chunk;
 
-  explicit SumsCut(const Shape& s) : chunk(channels(s.c, Lines(s).each, kSecondCache, kLine)) {}
-  /// Pairs of a channel. The last ones are no pixels: what a point on the last pixel gives to the one behind it goes to
-  /// the first of them, and what belongs to no pixel goes there too.
-  static std::int64_t pitch(std::int64_t length) { return round_up(length + 2, 16); }
-  std::int64_t block(std::int64_t length) const { return std::min(channels(chunk, length, kFirstCache, 16), kAhead); }
-  std::int64_t sums(const Shape& s) const { return std::min(chunk, s.c) * pitch(Lines(s).each) * 2; }
-
- private:
-  /// Multiples of `unit`, and about the same for all.
-  static std::int64_t channels(std::int64_t all, std::int64_t length, std::int64_t bytes, std::int64_t unit) {
-    const std::int64_t fitting = bytes / (pitch(length) * 2 * static_cast<std::int64_t>(sizeof(A)));
-    const std::int64_t most = std::max(fitting / unit, std::int64_t{1}) * unit, cuts = ceil_div(all, most);
-    return round_up(ceil_div(all, cuts), unit);
+  /// Multiples of kLine, and about the same for all.
+  explicit SumsCut(const Shape& s) {
+    const std::int64_t fitting = kSecondCache / (pitch(Lines(s).each) * static_cast<std::int64_t>(sizeof(A)));
+    const std::int64_t most = std::max(fitting / kLine, std::int64_t{1}) * kLine, cuts = ceil_div(s.c, most);
+    chunk = round_up(ceil_div(s.c, cuts), kLine);
   }
+  /// Sums of a channel, two for each pixel. The last ones are no pixels: what a point on the last pixel gives to the
+  /// one behind it goes to the first of them, and what belongs to no pixel goes there too.
+  static std::int64_t pitch(std::int64_t length) { return 2 * round_up(length + 2, 16); }
+  std::int64_t sums(const Shape& s) const { return chunk * pitch(Lines(s).each); }
 };
 
-/// What the points of a group's borders give to whom: an entry for each point and one for none.
+/// A border of a group: where its points lie along the line, and how much of what they give goes to this line and to
+/// the next.
 template <class A>
-struct CornerTable {
-  A* weights;             ///< [borders, entries, 4]: of a pixel on this line, on the next, then of the pixel behind
-  std::uint32_t* places;  ///< [borders, row]: where in the sums of a channel
-
-  static std::int64_t entries(const Shape& s) { return s.pool_size + 2; }
-  /// Whole vectors, for look-ups.
-  static std::int64_t row(const Shape& s) { return round_up(entries(s), 16); }
-
-  CornerTable of(const Shape& s, std::int64_t border) const {
-    return {weights + border * entries(s) * 4, places + border * row(s)};
-  }
+struct LineBorder {
+  A start, stride;
+  A weights[2];
+  std::int64_t at;  ///< its elements of grad_output and argmax
 };
 
-/// Elements of grad_output with the sums they go to.
+/// What kBlock channels of a border add: to the pixel of their point and to the one behind it, not yet weighted by
+/// line, and where in the sums.
 template <class A>
 struct Additions {
-  A* gradient;
-  std::uint32_t *weights, *sums;
+  alignas(64) A here[kBlock], behind[kBlock];
+  alignas(64) std::uint32_t place[kBlock];
+};
 
-  Additions from(std::int64_t i) const { return {gradient + i, weights + i, sums + i}; }
+/// Where rows begin that are asked for a block of channels at a time, one row after the other.
+class RowsAhead {
+ public:
+  RowsAhead() = default;
+  RowsAhead(std::span<const std::int64_t> rows, std::int64_t pitch, std::int64_t first, std::int64_t channels)
+      : row_(rows.data()), end_(row_ + rows.size()), pitch_(pitch), first_(first), channels_(channels) {
+    at_ = rows.empty() ? 0 : *row_ * pitch_ + first_;
+  }
+  std::int64_t next() {
+    const std::int64_t at = at_ + channel_;
+    if (row_ == end_) return at_;
+    channel_ += kBlock;
+    if (channel_ >= channels_) {
+      channel_ = 0;
+      if (++row_ != end_) at_ = *row_ * pitch_ + first_;
+    }
+    return at;
+  }
+
+ private:
+  const std::int64_t *row_ = nullptr, *end_ = nullptr;
+  std::int64_t pitch_ = 0, first_ = 0, channels_ = 0, channel_ = 0, at_ = 0;
 };
 
 /// Per thread, except lines.
 template <class A>
 struct BackwardArrays {
   A* sums;
-  CornerTable<A> corners;
-  Additions<A> additions;
-  std::uint32_t* channels;  ///< of a block: where their sums begin
+  LineBorder<A>* group;
   Buckets lines;
 
   BackwardArrays(Carver& carver, const mluopsCall& call, const Shape& s)
       : sums(carver.take<A>(call.threads * SumsCut<A>(s).sums(s))),
-        corners{carver.take<A>(call.threads * kGroup * CornerTable<A>::entries(s) * 4),
-                carver.take<std::uint32_t>(call.threads * kGroup * CornerTable<A>::row(s))},
-        additions{carver.take<A>(call.threads * kAhead), carver.take<std::uint32_t>(call.threads * kAhead),
-                  carver.take<std::uint32_t>(call.threads * kAhead)},
-        channels(carver.take<std::uint32_t>(call.threads * kAhead)),
+        group(carver.take<LineBorder<A>>(call.threads * (kGroup + kFetch))),
         lines(carver, call, s.n * s.k * 4, Lines(s).count(s)) {}
 };
 
@@ -131,77 +142,180 @@ namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 using border_align::Additions;
 using border_align::BackwardArrays;
-using border_align::CornerTable;
+using border_align::kAhead;
+using border_align::kBlock;
+using border_align::kFetch;
+using border_align::LineBorder;
 using border_align::Lines;
 using border_align::Place;
 using border_align::read_border;
 using border_align::Shape;
 using border_align::SumsCut;
 
-/// Fills in the table of one border. Points lie at start + stride * i, as the device has it in the backward pass.
-template <class A>
-void place_corners(const Border<A>& border, const BorderAxes& axes, const Shape& s, const CornerTable<A>& table) {
-  AxisSample<A> line, along;
-  const bool line_inside = sample_axis(border.fixed, axes.lines, line);
-  for (std::int64_t i = 0; i <= s.pool_size + 1; ++i) {
-    const bool inside = line_inside && i <= s.pool_size &&
-                        sample_axis(border.start + border.stride * static_cast<A>(i), axes.length, along);
-    A* const w = table.weights + 4 * i;
-    w[0] = inside ? line.low_weight * along.low_weight : 0;
-    w[1] = inside ? line.high_weight * along.low_weight : 0;
-    w[2] = inside ? line.low_weight * along.high_weight : 0;
-    w[3] = inside ? line.high_weight * along.high_weight : 0;
-    table.places[i] = static_cast<std::uint32_t>(2 * (inside ? along.low : axes.length));
-  }
-}
-
-/// For each lane the entry of its index.
-template <class DU32>
-HWY_INLINE hn::Vec<DU32> look_up(DU32 d, const std::uint32_t* table, hn::Vec<DU32> index, std::int64_t entries) {
-  const hn::RebindToSigned<DU32> di;
-#if HWY_TARGET != HWY_SCALAR
-  constexpr std::int64_t lanes = hn::MaxLanes(DU32());
-  if constexpr (lanes >= 8) {
-    if (entries <= lanes) return hn::TableLookupLanes(hn::LoadU(d, table), hn::IndicesFromVec(d, index));
-  }
-#endif
-  (void)entries;
-  return hn::GatherIndex(d, table, hn::BitCast(di, index));
-}
-
-/// What n channels of a border add. Their sums begin at `channels`, the border's weights at first_weight.
+#if HWY_TARGET == HWY_SCALAR
+/// Finds what borders of one kind of line add.
 template <class T>
-HWY_INLINE void prepare(const CornerTable<Acc<T>>& table, std::int64_t entries, const T* HWY_RESTRICT grad_output,
-                        const std::int32_t* HWY_RESTRICT argmax, std::int64_t n,
-                        const std::uint32_t* HWY_RESTRICT channels, std::uint32_t first_weight,
-                        const Additions<Acc<T>>& to) {
-  for_lanes<std::uint32_t>(n, [&](auto d, std::int64_t c) HWY_ATTR {
-    const hn::RebindToSigned<decltype(d)> di;
-    const auto given = hn::BitCast(d, hn::LoadU(di, argmax + c));
-    const auto index = hn::Min(given, hn::Set(d, static_cast<std::uint32_t>(entries - 1)));
-    hn::StoreU(hn::Add(look_up(d, table.places, index, entries), hn::LoadU(d, channels + c)), d, to.sums + c);
-    hn::StoreU(hn::Add(hn::ShiftLeft<2>(index), hn::Set(d, first_weight)), d, to.weights + c);
-  });
-  load_row(grad_output, to.gradient, n);
-}
+class Preparer {
+  using A = Acc<T>;
 
-/// Not inline: with few values to keep in registers, six loads and stores and a multiply-add are all that is left.
+ public:
+  Preparer(const Shape& s, std::int64_t length, std::int64_t pitch)
+      : points_(static_cast<std::uint32_t>(s.pool_size) + 1),
+        pitch_(static_cast<std::uint32_t>(pitch)),
+        length_(static_cast<std::int32_t>(length)) {}
+
+  /// No branch and no call: what a compiler can make vectors of.
+  void operator()(const LineBorder<A>& border, const T* HWY_RESTRICT grad_output,
+                  const std::int32_t* HWY_RESTRICT argmax, Additions<A>& to) const {
+    A gradient[kBlock];
+    load_row(grad_output, gradient, kBlock);
+    const A end = static_cast<A>(length_), last = static_cast<A>(length_ - 1);
+    for (int i = 0; i < kBlock; ++i) {
+      const A x = border.start + border.stride * static_cast<A>(argmax[i]), on_map = x > 0 ? x : 0;
+      const A on_line = on_map < last ? on_map : last;
+      const auto whole = static_cast<std::int32_t>(on_line), pixel = whole < length_ ? whole : length_ - 1;
+      const bool inside = (x >= -1) & (x <= end) & (static_cast<std::uint32_t>(argmax[i]) < points_);
+      to.place[i] = static_cast<std::uint32_t>(i) * pitch_ + 2 * static_cast<std::uint32_t>(inside ? pixel : length_);
+      const A behind = on_line - static_cast<A>(whole);
+      to.here[i] = gradient[i] * (1 - behind);
+      to.behind[i] = gradient[i] * behind;
+    }
+  }
+
+ private:
+  std::uint32_t points_, pitch_;
+  std::int32_t length_;
+};
+#else
+/// Finds what borders of one kind of line add.
+template <class T>
+class Preparer {
+  using A = Acc<T>;
+  using D = hn::ScalableTag<A>;
+  using DI = hn::Rebind<std::int32_t, D>;
+  using DU = hn::Rebind<std::uint32_t, D>;
+
+ public:
+  Preparer(const Shape& s, std::int64_t length, std::int64_t pitch)
+      : points_(hn::Set(DU(), static_cast<std::uint32_t>(s.pool_size) + 1)),
+        pixels_(hn::Set(DI(), static_cast<std::int32_t>(length))),
+        last_pixel_(hn::Set(DI(), static_cast<std::int32_t>(length - 1))),
+        pitch_(hn::Set(DU(), static_cast<std::uint32_t>(pitch))),
+        points_as_float_(hn::Set(D(), static_cast<A>(s.pool_size + 1))),
+        end_(hn::Set(D(), static_cast<A>(length))),
+        last_(hn::Set(D(), static_cast<A>(length - 1))) {}
+
+  HWY_INLINE void operator()(const LineBorder<A>& border, const T* HWY_RESTRICT grad_output,
+                             const std::int32_t* HWY_RESTRICT argmax, Additions<A>& to) const {
+    const D d;
+    const DU du;
+    MLUOPS_UNROLL
+    for (int i = 0; i < kBlock; i += kLanes<A>) {
+      const auto index = hn::LoadU(DI(), argmax + i);
+      const auto x = hn::Add(hn::Mul(as_float(index), hn::Set(d, border.stride)), hn::Set(d, border.start));
+      const auto on_map = hn::And(hn::Ge(x, hn::Set(d, A{-1})), hn::Le(x, end_));
+      const auto inside = hn::And(on_map, names_point(index));
+      const auto on_line = hn::Min(hn::Max(x, hn::Zero(d)), last_);
+      const auto low = hn::Floor(on_line), behind = hn::Sub(on_line, low);
+      const auto channel = hn::Mul(hn::Iota(du, static_cast<std::uint32_t>(i)), pitch_);
+      const auto pixel = hn::BitCast(du, pixels(low, inside));
+      hn::Store(hn::Add(channel, hn::Add(pixel, pixel)), du, to.place + i);
+      const auto g = load(d, grad_output + i);
+      hn::Store(hn::Mul(g, hn::Sub(hn::Set(d, A{1}), behind)), d, to.here + i);
+      hn::Store(hn::Mul(g, behind), d, to.behind + i);
+    }
+  }
+
+ private:
+  HWY_INLINE hn::Vec<D> as_float(hn::Vec<DI> index) const {
+    if constexpr (sizeof(A) == 8) {
+      return hn::PromoteTo(D(), index);
+    } else {
+      return hn::ConvertTo(D(), index);
+    }
+  }
+
+  HWY_INLINE hn::Mask<D> names_point(hn::Vec<DI> index) const {
+    const D d;
+    if constexpr (sizeof(A) == 8) {
+      const auto i = hn::PromoteTo(d, index);
+      return hn::And(hn::Ge(i, hn::Zero(d)), hn::Lt(i, points_as_float_));
+    } else {
+      return hn::RebindMask(d, hn::Lt(hn::BitCast(DU(), index), points_));
+    }
+  }
+
+  /// Of what is not inside, the one behind the line.
+  HWY_INLINE hn::Vec<DI> pixels(hn::Vec<D> low, hn::Mask<D> inside) const {
+    const DI di;
+    if constexpr (sizeof(A) == 8) {
+      return hn::DemoteTo(di, hn::IfThenElse(inside, low, end_));
+    } else {
+#if HWY_TARGET <= HWY_AVX3
+      const hn::Vec<DI> pixel{_mm512_cvttps_epi32(low.raw)};  // without a look at what does not fit
+#else
+      const auto pixel = hn::ConvertTo(di, low);
+#endif
+      return hn::IfThenElse(hn::RebindMask(di, inside), hn::Min(pixel, last_pixel_), pixels_);
+    }
+  }
+
+  hn::Vec<DU> points_;
+  hn::Vec<DI> pixels_, last_pixel_;
+  hn::Vec<DU> pitch_;
+  hn::Vec<D> points_as_float_, end_, last_;
+};
+#endif
+
+/// The first n channels of a block.
 template <class A>
-HWY_NOINLINE void add(const A* HWY_RESTRICT gradient, const std::uint32_t* HWY_RESTRICT weight_at,
-                      const std::uint32_t* HWY_RESTRICT sum_at, std::int64_t n, const A* HWY_RESTRICT weights,
-                      A* HWY_RESTRICT sums) {
-  const hn::CappedTag<A, 4> d;
+HWY_INLINE void add_some(const Additions<A>& additions, const A* weights, std::int64_t n, A* HWY_RESTRICT sums) {
+  const hn::CappedTag<A, 2> d;
   constexpr int lanes = static_cast<int>(hn::MaxLanes(d));
-  HWY_UNROLL(8)
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto g = hn::Set(d, gradient[i]);
-    const A* const weight = weights + weight_at[i];
-    A* const sum = sums + sum_at[i];
-    for (int j = 0; j < 4; j += lanes) {
-      hn::StoreU(hn::MulAdd(hn::LoadU(d, weight + j), g, hn::LoadU(d, sum + j)), d, sum + j);
+    const auto here = hn::Set(d, additions.here[i]), behind = hn::Set(d, additions.behind[i]);
+    A* const sum = sums + additions.place[i];
+    for (int j = 0; j < 2; j += lanes) {
+      const auto weight = hn::LoadU(d, weights + j);
+      hn::StoreU(hn::MulAdd(weight, here, hn::LoadU(d, sum + j)), d, sum + j);
+      hn::StoreU(hn::MulAdd(weight, behind, hn::LoadU(d, sum + 2 + j)), d, sum + 2 + j);
     }
   }
 }
+
+#if HWY_TARGET != HWY_SCALAR
+/// Adds each 128-bit block of v, weighted, to the sums at every fourth of the places.
+template <class D>
+HWY_INLINE void add_blocks(D d, hn::Vec<D> v, hn::Vec<hn::CappedTag<float, 4>> weights, const std::uint32_t* place,
+                           float* HWY_RESTRICT sums) {
+  if constexpr (hn::MaxLanes(d) > 4) {
+    const hn::Half<D> half;
+    add_blocks(half, hn::LowerHalf(half, v), weights, place, sums);
+    add_blocks(half, hn::UpperHalf(half, v), weights, place + hn::MaxLanes(half), sums);
+  } else {
+    float* const sum = sums + *place;
+    hn::StoreU(hn::MulAdd(v, weights, hn::LoadU(d, sum)), d, sum);
+  }
+}
+
+/// All channels of a block.
+HWY_INLINE void add_all(const Additions<float>& additions, const float* weights, float* HWY_RESTRICT sums) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 4> d4;
+  HWY_ALIGN const float twice[4] = {weights[0], weights[1], weights[0], weights[1]};
+  const auto weight = hn::Load(d4, twice);
+  MLUOPS_UNROLL
+  for (int i = 0; i < kBlock; i += kLanes<float>) {
+    const auto here = hn::Load(d, additions.here + i), behind = hn::Load(d, additions.behind + i);
+    const auto lower = hn::InterleaveLower(d, here, behind), upper = hn::InterleaveUpper(d, here, behind);
+    const std::uint32_t* const place = additions.place + i;
+    add_blocks(d, hn::InterleaveLower(d, lower, lower), weight, place, sums);
+    add_blocks(d, hn::InterleaveUpper(d, lower, lower), weight, place + 1, sums);
+    add_blocks(d, hn::InterleaveLower(d, upper, upper), weight, place + 2, sums);
+    add_blocks(d, hn::InterleaveUpper(d, upper, upper), weight, place + 3, sums);
+  }
+}
+#endif
 
 /// The first of each pair for kLanes pixels, which the second one replaces.
 template <class A>
@@ -232,6 +346,8 @@ template <class T>
 class LineOwner {
   using A = Acc<T>;
   static constexpr std::int64_t kCacheLine = 64 / sizeof(T);
+  /// Channels of a line that leave together.
+  static constexpr std::int64_t kTurn = std::max<std::int64_t>(kCacheLine, kBlock);
 
  public:
   LineOwner(const mluopsBorderAlignBackwardProblem& p, const BackwardArrays<A>& arrays, int slot, bool past_caches)
@@ -240,9 +356,7 @@ class LineOwner {
         sorted_(arrays.lines),
         cut_(p.shape),
         sums_(arrays.sums + slot * cut_.sums(s_)),
-        corners_(arrays.corners.of(s_, slot * border_align::kGroup)),
-        additions_(arrays.additions.from(slot * border_align::kAhead)),
-        block_channels_(arrays.channels + slot * border_align::kAhead),
+        group_(arrays.group + slot * (border_align::kGroup + kFetch)),
         past_caches_(past_caches) {}
 
   /// Lines [begin, end). The line before is summed again, for what it gives to the first one.
@@ -267,70 +381,107 @@ class LineOwner {
       if (write) write_zeros(axes, out);
       return;
     }
-    if (!carried_) std::fill_n(sums_, channels_ * SumsCut<A>::pitch(axes.length) * 2, A{0});
-    if (!rows.empty()) add_rows(rows, axes);
-    take_line(axes, out);
+    if (!carried_) std::fill_n(sums_, round_up(channels_, kTurn) * SumsCut<A>::pitch(axes.length), A{0});
+    add_rows(rows, axes, out);
     carried_ = !rows.empty() && line + 1 < axes.lines;
   }
 
-  void add_rows(std::span<const std::int64_t> rows, const BorderAxes& axes) {
+  /// Adds what the borders of a line give to it and writes it.
+  void add_rows(std::span<const std::int64_t> rows, const BorderAxes& axes, T* out) {
     const auto all = static_cast<std::int64_t>(rows.size());
-    const std::int64_t groups = ceil_div(all, border_align::kGroup);
+    const std::int64_t row_bytes = channels_ * static_cast<std::int64_t>(sizeof(T) + 4);
+    const std::int64_t most = std::clamp(border_align::kGroupBytes / row_bytes, std::int64_t{1}, border_align::kGroup);
+    const std::int64_t groups = std::max(ceil_div(all, most), std::int64_t{1});
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
-      add_group(rows.data() + begin, end - begin, axes);
+      add_group(rows.data() + begin, end - begin, axes, i + 1 == groups, out);
     }
   }
 
   /// While a group is summed, the rows of the next one come into the second cache.
-  void add_group(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes) {
+  void add_group(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes, bool last, T* out) {
+    for (std::int64_t i = 0; i < count; ++i) group_[i] = place(rows[i], axes);
+    if (count > 0) std::fill_n(group_ + count, kFetch, group_[count - 1]);
+    const std::int64_t pitch = SumsCut<A>::pitch(axes.length);
+    const Preparer<T> prepare(s_, axes.length, pitch);
     const std::int64_t left = sorted_.all().data() + sorted_.all().size() - (rows + count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      place_corners(read_border<T>(s_, p_.boxes, rows[i]), axes, s_, corners_.of(s_, i));
-    }
-    const std::int64_t block = cut_.block(axes.length), pitch = SumsCut<A>::pitch(axes.length) * 2;
-    for (std::int64_t c = 0; c < block; ++c) block_channels_[c] = static_cast<std::uint32_t>(c * pitch);
-    for (std::int64_t c = 0; c < channels_; c += block) {
-      add_block(rows, count, std::min(left, count), c, std::min(block, channels_ - c), pitch);
-    }
-  }
-
-  /// Inline: a compiler drops calls of functions that do nothing but this.
-  template <int kLocality>
-  HWY_INLINE void fetch(std::int64_t at, std::int64_t n) const {
-    const char* const grad_output = reinterpret_cast<const char*>(static_cast<const T*>(p_.grad_output) + at);
-    const char* const argmax = reinterpret_cast<const char*>(p_.argmax + at);
-    const auto bytes = n * static_cast<std::int64_t>(sizeof(T)), index_bytes = n * 4;
-    for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(grad_output + i, 0, kLocality);
-    for (std::int64_t i = 0; i < index_bytes; i += 64) __builtin_prefetch(argmax + i, 0, kLocality);
-  }
-
-  /// Channels [c, c + n) of the chunk, of some borders of one line.
-  void add_block(const std::int64_t* rows, std::int64_t count, std::int64_t next, std::int64_t c, std::int64_t n,
-                 std::int64_t pitch) {
-    const std::int64_t ahead = border_align::kAhead / n, entries = CornerTable<A>::entries(s_);
-    for (std::int64_t begin = 0; begin < count; begin += ahead) {
-      const std::int64_t end = std::min(count, begin + ahead);
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t at = rows[i] * s_.c + first_ + c;
-        if (i < next) fetch<2>(rows[count + i] * s_.c + first_ + c, n);
-        if (i + ahead < count) fetch<3>(at + (rows[i + ahead] - rows[i]) * s_.c, n);
-        prepare(corners_.of(s_, i), entries, static_cast<const T*>(p_.grad_output) + at, p_.argmax + at, n,
-                block_channels_, static_cast<std::uint32_t>(i * entries * 4), additions_.from((i - begin) * n));
+    ahead_ = {{rows + count, static_cast<std::size_t>(std::min(count, left))}, s_.c, first_, channels_};
+    for (std::int64_t turn = 0; turn < channels_; turn += kTurn) {
+      const std::int64_t n = std::min(kTurn, channels_ - turn);
+      for (std::int64_t c = turn; c < turn + n && count > 0; c += kBlock) {
+        if (turn + n - c >= kBlock) {
+          add_block(prepare, count, c, sums_ + c * pitch);
+        } else {
+          add_narrow(prepare, count, c, turn + n - c, sums_ + c * pitch);
+        }
       }
-      add(additions_.gradient, additions_.weights, additions_.sums, (end - begin) * n, corners_.weights,
-          sums_ + c * pitch);
+      if (last) take_line(axes, turn, n, out);
     }
   }
 
-  /// Writes a line that is complete, unless out is nullptr, and goes on to the next one.
-  void take_line(const BorderAxes& axes, T* out) {
+  LineBorder<A> place(std::int64_t row, const BorderAxes& axes) const {
+    const auto border = read_border<T>(s_, p_.boxes, row);
+    AxisSample<A> line{};
+    sample_axis(border.fixed, axes.lines, line);
+    return {border.start, border.stride, {line.low_weight, line.high_weight}, row * s_.c + first_};
+  }
+
+  /// kBlock channels from c on, of all borders of the group.
+  HWY_NOINLINE void add_block(const Preparer<T>& preparer, std::int64_t count, std::int64_t c, A* HWY_RESTRICT sums) {
+    constexpr int kRing = 2 * kAhead;
+    const Preparer<T> prepare = preparer;  // copies: nobody else writes to them
+    border_align::RowsAhead ahead = ahead_;
+    const LineBorder<A>* const group = group_;
+    const T* const all_gradients = static_cast<const T*>(p_.grad_output);
+    const std::int32_t* const all_indices = p_.argmax;
+    const T* const gradient = all_gradients + c;
+    const std::int32_t* const index = all_indices + c;
+    Additions<A> ring[kRing];
+    for (int i = 0; i < kAhead; ++i) prepare(group[i], gradient + group[i].at, index + group[i].at, ring[i]);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = group[i + kAhead].at, soon = group[i + kFetch].at, later = ahead.next();
+      __builtin_prefetch(gradient + soon, 0, 3);
+      __builtin_prefetch(index + soon, 0, 3);
+      __builtin_prefetch(all_gradients + later, 0, 2);
+      __builtin_prefetch(all_indices + later, 0, 2);
+      prepare(group[i + kAhead], gradient + at, index + at, ring[(i + kAhead) % kRing]);
+      add(ring[i % kRing], group[i].weights, sums);
+    }
+    ahead_ = ahead;
+  }
+
+  HWY_INLINE static void add(const Additions<A>& additions, const A* weights, A* HWY_RESTRICT sums) {
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (sizeof(A) == 4) return add_all(additions, weights, sums);
+#endif
+    add_some(additions, weights, kBlock, sums);
+  }
+
+  /// Fewer channels than a block has.
+  void add_narrow(const Preparer<T>& prepare, std::int64_t count, std::int64_t c, std::int64_t n,
+                  A* HWY_RESTRICT sums) {
+    T gradient[kBlock] = {};
+    std::int32_t index[kBlock] = {};
+    Additions<A> additions;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = group_[i].at + c;
+      std::copy_n(static_cast<const T*>(p_.grad_output) + at, n, gradient);
+      std::copy_n(p_.argmax + at, n, index);
+      prepare(group_[i], gradient, index, additions);
+      add_some(additions, group_[i].weights, n, sums);
+    }
+  }
+
+  /// Writes n channels from c on of a line that is complete, unless out is nullptr, and goes on to the next one.
+  void take_line(const BorderAxes& axes, std::int64_t first, std::int64_t n, T* out) {
     constexpr std::int64_t lanes = kLanes<A>;
-    const std::int64_t tiled = channels_ / lanes * lanes, pitch = SumsCut<A>::pitch(axes.length) * 2;
+    const std::int64_t tiled = n / lanes * lanes, pitch = SumsCut<A>::pitch(axes.length);
+    A* const sums = sums_ + first * pitch;
+    if (out != nullptr) out += first;
     for (std::int64_t i = 0; i < axes.length; i += lanes) {
       const std::int64_t pixels = std::min(lanes, axes.length - i);
       T* const to = out == nullptr ? nullptr : out + i * axes.pixel_pitch;
-      A* const pairs = sums_ + i * 2;
+      A* const pairs = sums + i * 2;
       std::int64_t c = 0;
       if (out != nullptr && past_caches_) {
         for (; c < tiled; c += kCacheLine) take_cache_lines(pairs + c * pitch, pitch, pixels, axes.pixel_pitch, to + c);
@@ -339,9 +490,9 @@ class LineOwner {
         take_tile(pairs + c * pitch, pitch, pixels, axes.pixel_pitch, to == nullptr ? nullptr : to + c);
       }
     }
-    for (std::int64_t c = tiled; c < channels_; ++c) {
+    for (std::int64_t c = tiled; c < n; ++c) {
       for (std::int64_t i = 0; i < axes.length; ++i) {
-        A* const pair = sums_ + c * pitch + i * 2;
+        A* const pair = sums + c * pitch + i * 2;
         if (out != nullptr) out[i * axes.pixel_pitch + c] = from_acc<T>(pair[0]);
         pair[0] = std::exchange(pair[1], A{0});
       }
@@ -388,13 +539,12 @@ class LineOwner {
   const Buckets& sorted_;
   const SumsCut<A> cut_;
   A* const sums_;
-  const CornerTable<A> corners_;
-  const Additions<A> additions_;
-  std::uint32_t* const block_channels_;
+  LineBorder<A>* const group_;
   const bool past_caches_;
 
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
   bool carried_ = false;                   // whether the sums hold something for the line that comes
+  border_align::RowsAhead ahead_;          // the next group
 };
 
 /// Puts each border on the first of the two lines it lies between.
@@ -404,8 +554,7 @@ bool sort_by_lines(Context& context, const mluopsCall& call, const mluopsBorderA
   const Shape& s = p.shape;
   const Lines lines(s);
   const double channels = static_cast<double>(s.c);
-  const double cost =
-      static_cast<double>(s.pool_size + 1) * border_align::kPointNs + border_align::kElementNs * channels;
+  const double cost = border_align::kElementNs * channels;
   const double line_cost = border_align::kWriteNs * channels * static_cast<double>(lines.each);
   return sorted.fill(context, call, 15, line_cost, [&](std::int64_t row, auto&& put) {
     const auto border = read_border<T>(s, p.boxes, row);

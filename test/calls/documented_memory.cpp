@@ -132,8 +132,8 @@ std::int64_t border_align(const Letters& x) {
     return lines + x.t * (packed + 128 * points * 5 * x.A + 3 * (length + 3));
   }
   const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(32, 384 * kKiB / (2 * pitch * x.A));
-  const std::int64_t sums = 2 * pitch * x.A * std::min(x["c"], channels);
-  return lines + x.t * (sums + 40 * ((points + 1) * 4 * x.A + 4 * up(points + 1, 16)) + 128 * (x.A + 12));
+  const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 32), channels);
+  return lines + x.t * (sums + 520 * (4 * x.A + 8));
 }
 
 }  // namespace
