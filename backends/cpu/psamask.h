@@ -53,6 +53,9 @@ inline std::int64_t collect_block(std::int64_t bytes) {
   return std::max({kBytes / bytes, std::min(kPixelsTogether, kMostBytes / bytes), std::int64_t{1}});
 }
 
+/// Rows of targets distribute fills together: as many mask rows of a source pixel lie side by side.
+constexpr std::int64_t kTargetRowsTogether = 4;
+
 /// Working block of a task in distribute.
 constexpr std::int64_t kDistributeBlockBytes = std::int64_t{240} << 10;
 

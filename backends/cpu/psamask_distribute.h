@@ -208,7 +208,7 @@ mluOpStatus_t distribute_forward(Context& context, const mluopsCall& call, const
   const mluopsPsamaskShape& s = p.shape;
   const Window win(s);
   const std::int64_t map = s.h * s.w, x_image = map * s.h_mask * s.w_mask;
-  const std::int64_t together = std::min(s.h, kGroup), groups = ceil_div(s.h, together);
+  const std::int64_t together = std::min(s.h, psamask::kTargetRowsTogether), groups = ceil_div(s.h, together);
   const std::int64_t band = rows_per_item<E>(s.w, s.w * together, s.h), bands = ceil_div(s.h, band);
   const auto targets = [&](std::int64_t item) {
     const std::int64_t first = item % groups * together;
