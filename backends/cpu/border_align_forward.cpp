@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/border_align.h"
+#include "backends/cpu/border_points.h"
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
@@ -24,7 +25,7 @@ namespace mluops::cpu::border_align {
 /// Results larger than this leave the second cache before anyone reads them: write past it.
 constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
 /// Borders of a line whose points are placed together before their channels are walked.
-constexpr std::int64_t kGroup = 128;
+constexpr std::int64_t kGroup = 256;
 /// Bytes of a block of channels of two lines, and of all blocks. A block need not fit the first cache: loads from the
 /// second keep up, while one weight broadcast for each vector loaded does not.
 constexpr std::int64_t kBlock = 80 << 10, kSecondCache = 400 << 10;
@@ -35,25 +36,31 @@ constexpr double kForwardNs = 0.11;
 template <class A>
 std::int64_t chunk_of(const Shape& s) {
   constexpr std::int64_t whole = 256 / sizeof(A);
-  const std::int64_t pixel = 2 * (Lines(s).each + kPlacesBehind) * static_cast<std::int64_t>(sizeof(A));
+  const std::int64_t pixel = 2 * (Lines(s).each + kPlaces) * static_cast<std::int64_t>(sizeof(A));
   return std::min(s.c, std::max(whole, kSecondCache / pixel / whole * whole));
 }
 
 /// Per thread, except lines.
 template <class A>
 struct ForwardArrays {
-  PackedPoint<A>* points;  ///< those of a group of borders
-  A* packed;               ///< [2, channels, places]: two lines
-  std::uint8_t* states;    ///< [3, places]: which pixels are packed, of two lines, and which the group touches
+  LinePoints<A> points;  ///< those of a group of borders
+  A* packed;             ///< [2, channels, places]: two lines
+  std::uint8_t* states;  ///< [3, places]: which pixels are packed, of two lines, and which the group touches
   Buckets lines;
 
   ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s)
-      : points(carver.take<PackedPoint<A>>(call.threads * points_per_thread(s))),
+      : points{carver.take<A>(call.threads * points_per_thread(s)),
+               carver.take<std::int32_t>(call.threads * points_per_thread(s)),
+               carver.take<LineBlend<A>>(call.threads * kGroup)},
         packed(carver.take<A>(call.threads * 2 * packed_line(s))),
         states(carver.take<std::uint8_t>(call.threads * 3 * places(s))),
         lines(carver, call, s.n * s.k * 4, Lines(s).count(s)) {}
+  LinePoints<A> points_of(const Shape& s, int slot) const {
+    const std::int64_t first = slot * points_per_thread(s);
+    return {points.weights + first, points.pixels + first, points.borders + slot * kGroup};
+  }
   static std::int64_t points_per_thread(const Shape& s) { return kGroup * (s.pool_size + 1); }
-  static std::int64_t places(const Shape& s) { return Lines(s).each + kPlacesBehind; }
+  static std::int64_t places(const Shape& s) { return Lines(s).each + kPlaces; }
   static std::int64_t packed_line(const Shape& s) { return round_up(chunk_of<A>(s) * places(s), 16); }
 };
 
@@ -64,65 +71,54 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 using border_align::ForwardArrays;
+using border_align::kPlacesBefore;
+using border_align::LineBlend;
+using border_align::LinePoints;
 using border_align::Lines;
 using border_align::Place;
 using border_align::read_border;
 using border_align::Shape;
 
-/// int32 argmax as lanes as wide as the sums.
-template <class D>
-using IndexTag = hn::RebindToSigned<D>;
-
-template <bool kStream, class D>
-HWY_INLINE void store_index(hn::Vec<IndexTag<D>> v, D, std::int32_t* p) {
-  const IndexTag<D> di;
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    HWY_ALIGN std::int64_t wide[hn::MaxLanes(D())];
-    hn::Store(v, di, wide);
-    for (std::size_t i = 0; i < hn::Lanes(di); ++i) p[i] = static_cast<std::int32_t>(wide[i]);
-  } else if constexpr (kStream) {
-    hn::Stream(v, di, p);
-  } else {
-    hn::StoreU(v, di, p);
-  }
-}
-
-/// How far apart the four pixels of a point are: the neighbours to the right and below.
-struct Corners {
-  std::int64_t right, lower;
+/// Some vectors of channels of a line, and how far away those of the next line are.
+template <class A>
+struct Block {
+  const A* packed;
+  std::int64_t next;
 };
 
-/// Some channels of one border: greatest value and its point. packed are those channels of its lines.
-template <bool kStream, int kVectors, class D, class T>
-HWY_INLINE void pool_channels(D d, const PackedPoint<Acc<T>>* HWY_RESTRICT points, std::int64_t count, Corners corners,
-                              const Acc<T>* HWY_RESTRICT packed, T* HWY_RESTRICT output,
+/// Some channels of one border: greatest value and its point.
+template <bool kStream, int kVectors, class D, class T, class A = Acc<T>>
+HWY_INLINE void pool_channels(D d, const A* HWY_RESTRICT weights, const std::int32_t* HWY_RESTRICT pixels,
+                              std::int64_t count, LineBlend<A> blend, Block<A> block, T* HWY_RESTRICT output,
                               std::int32_t* HWY_RESTRICT argmax) {
   const IndexTag<D> di;
   constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-  hn::Vec<D> greatest[kVectors];
-  hn::Vec<IndexTag<D>> where[kVectors];
-  const std::int64_t diagonal = corners.right + corners.lower;
-  const auto evaluate = [&](const PackedPoint<Acc<T>>& point, hn::Vec<D>* value) HWY_ATTR {
-    const Acc<T>* const pixel = packed + point.pixel * (kVectors * lanes);
-    const auto w0 = hn::Set(d, point.weight[0]), w1 = hn::Set(d, point.weight[1]);
-    const auto w2 = hn::Set(d, point.weight[2]), w3 = hn::Set(d, point.weight[3]);
+  const A* const near = block.packed + (blend.next_is_near ? block.next : 0);
+  const std::int64_t far = blend.next_is_near ? -block.next : block.next;
+  const auto ratio = hn::Set(d, blend.ratio), one = hn::Set(d, A{1});
+  const auto evaluate = [&](std::int64_t i, hn::Vec<D>* value) HWY_ATTR {
+    const A* const pixel = near + std::int64_t{pixels[i]} * (kVectors * lanes);
+    const auto high = hn::Set(d, weights[i]);
+    const auto low = hn::Sub(one, high);
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      const Acc<T>* const at = pixel + v * lanes;
-      auto sum = hn::Mul(w0, hn::LoadU(d, at));
-      sum = hn::MulAdd(w1, hn::LoadU(d, at + corners.right), sum);
-      sum = hn::MulAdd(w2, hn::LoadU(d, at + corners.lower), sum);
-      value[v] = hn::MulAdd(w3, hn::LoadU(d, at + diagonal), sum);
+      const A* const before = pixel + v * lanes;
+      const A* const after = before + kVectors * lanes;
+      const auto r0 = hn::MulAdd(ratio, hn::LoadU(d, before + far), hn::LoadU(d, before));
+      const auto r1 = hn::MulAdd(ratio, hn::LoadU(d, after + far), hn::LoadU(d, after));
+      value[v] = hn::MulAdd(high, r1, hn::Mul(low, r0));
     }
   };
-  evaluate(points[0], greatest);
+  hn::Vec<D> greatest[kVectors];
+  hn::Vec<IndexTag<D>> where[kVectors];
+  evaluate(0, greatest);
   MLUOPS_UNROLL
   for (int v = 0; v < kVectors; ++v) where[v] = hn::Zero(di);
   // Strictly greater: the first of equals wins, and NaN stays where it comes first and nowhere else.
   auto index = hn::Zero(di);
   for (std::int64_t i = 1; i < count; ++i) {
     hn::Vec<D> candidate[kVectors];
-    evaluate(points[i], candidate);
+    evaluate(i, candidate);
     index = hn::Add(index, hn::Set(di, 1));
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -133,24 +129,64 @@ HWY_INLINE void pool_channels(D d, const PackedPoint<Acc<T>>* HWY_RESTRICT point
   }
   MLUOPS_UNROLL
   for (int v = 0; v < kVectors; ++v) {
+    const auto value = hn::Mul(greatest[v], hn::Set(d, blend.scale));
     if constexpr (kStream) {
-      stream(greatest[v], d, output + v * lanes);
+      stream(value, d, output + v * lanes);
     } else {
-      store(greatest[v], d, output + v * lanes);
+      store(value, d, output + v * lanes);
     }
     store_index<kStream>(where[v], d, argmax + v * lanes);
   }
 }
 
+/// Channels of pixels that are packed soon: asked for while borders are pooled, some with each of them.
+struct Ahead {
+  const std::byte* map;
+  std::int64_t pitch, bytes;
+  const std::uint8_t* touched;
+  std::int64_t pixel, end, step;
+
+  HWY_INLINE void ask() {
+    for (const std::int64_t stop = std::min(end, pixel + step); pixel < stop; ++pixel) {
+      if (!touched[pixel]) continue;
+      for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(map + pixel * pitch + i, 0, 2);
+    }
+  }
+};
+
+/// Asks for the cache lines of elements that are written soon.
+template <std::int64_t kCount, class E>
+HWY_INLINE void ask_to_write(E* at) {
+  constexpr std::int64_t step = 64 / sizeof(E);
+  for (std::int64_t i = 0; i < kCount; i += step) __builtin_prefetch(at + i, 1);
+}
+
+/// Borders between asking for a row of results and writing it; the first ones' are asked for a block of channels ahead.
+constexpr std::size_t kWriteAhead = 3;
+
 /// The same channels of several borders of one line, whose channels begin at output[rows[i] * row_size] and argmax.
-template <bool kStream, int kVectors, class D, class T>
+template <bool kStream, int kVectors, class D, class T, class A = Acc<T>>
 HWY_NOINLINE void pool_borders(D d, std::span<const std::int64_t> rows, std::int64_t row_size,
-                               const PackedPoint<Acc<T>>* points, std::int64_t count, Corners corners,
-                               const Acc<T>* packed, T* output, std::int32_t* argmax) {
-  for (const std::int64_t row : rows) {
-    pool_channels<kStream, kVectors>(d, points, count, corners, packed, output + row * row_size,
+                               const LinePoints<A>& points, std::int64_t count, Block<A> block, Ahead ahead, T* output,
+                               std::int32_t* argmax) {
+  constexpr auto pitch = kVectors * static_cast<std::int64_t>(hn::MaxLanes(D()));
+  const A* weights = points.weights;
+  const std::int32_t* pixels = points.pixels;
+  const LineBlend<A>* blend = points.borders;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int64_t row = rows[i];
+    ahead.ask();
+    if (!kStream && rows.size() > kWriteAhead) {
+      const bool same = i + kWriteAhead < rows.size();
+      const std::size_t later = same ? i + kWriteAhead : i + kWriteAhead - rows.size();
+      const std::int64_t at = rows[later] * row_size + (same ? 0 : pitch);
+      ask_to_write<pitch>(output + at);
+      ask_to_write<pitch>(argmax + at);
+    }
+    pool_channels<kStream, kVectors>(d, weights, pixels, count, *blend++, block, output + row * row_size,
                                      argmax + row * row_size);
-    points += count;
+    weights += count;
+    pixels += count;
   }
 }
 
@@ -171,13 +207,15 @@ class LinePool {
 
  public:
   LinePool(const mluopsBorderAlignForwardProblem& p, const Arrays& arrays, int slot)
-      : p_(p), s_(p.shape), sorted_(arrays.lines), points_(arrays.points + slot * Arrays::points_per_thread(s_)) {
-    const std::int64_t places = Arrays::places(s_);
-    std::uint8_t* const states = arrays.states + slot * 3 * places;
-    touched_ = states + 2 * places;
+      : p_(p),
+        s_(p.shape),
+        sorted_(arrays.lines),
+        points_(arrays.points_of(s_, slot)),
+        places_(Arrays::places(s_)),
+        touched_(arrays.states + slot * 3 * places_ + kPlacesBefore) {
     for (int i = 0; i < 2; ++i) {
       lines_[i].packed = arrays.packed + (2 * slot + i) * Arrays::packed_line(s_);
-      lines_[i].done = states + i * places;
+      lines_[i].done = touched_ + (i + 1) * places_;
     }
   }
 
@@ -185,8 +223,10 @@ class LinePool {
     const std::int64_t chunk = border_align::chunk_of<A>(s_);
     for (first_ = 0; first_ < s_.c; first_ += chunk) {
       channels_ = std::min(chunk, s_.c - first_);
-      for (Line& line : lines_) line.index = -1;
-      for (std::int64_t line = begin; line < end; ++line) pool_line(line);
+      for (Line& line : lines_) clear(line);
+      for (std::int64_t line = begin; line < end; ++line) {
+        if (!sorted_[line].empty()) pool_line(line);
+      }
     }
   }
 
@@ -197,86 +237,110 @@ class LinePool {
     std::uint8_t* done;
   };
 
+  /// A line's borders, the line and the next.
+  struct Pair {
+    BorderAxes axes;
+    const T* map;
+    Line *here, *next;  ///< the same at the end of the map
+  };
+
+  /// No line, and zeros for what is outside.
+  void clear(Line& line) {
+    line.index = -1;
+    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
+      std::fill_n(line.packed + c * places_, kPlacesBefore * pitch, A{0});
+    });
+  }
+
   void pool_line(std::int64_t index) {
     const auto rows = sorted_[index];
-    if (rows.empty()) return;
     const Place place(s_, rows[0]);
     const BorderAxes axes(s_, place.border % 2 == 0);
     const std::int64_t line = index % Lines(s_).each;
-    const bool last = line + 1 >= axes.lines;
-    const T* const map = static_cast<const T*>(p_.input) + place.image * s_.h * s_.w * 4 * s_.c + place.border * s_.c +
-                         first_ + line * axes.line_pitch;
-    const Line& here = hold(index, axes.length);
-    const Line& next = last ? here : hold(index + 1, axes.length);
+    Line* const here = hold(index, axes);
+    Line* const next = line + 1 < axes.lines ? hold(index + 1, axes) : here;
+    const Pair pair = {axes,
+                       static_cast<const T*>(p_.input) + place.image * s_.h * s_.w * 4 * s_.c + place.border * s_.c +
+                           first_ + line * axes.line_pitch,
+                       here, next};
     const auto all = static_cast<std::int64_t>(rows.size());
-    const std::int64_t groups = (all + border_align::kGroup - 1) / border_align::kGroup;
+    const std::int64_t groups = ceil_div(all, border_align::kGroup);
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
-      const auto group = rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-      place_group(group, axes);
-      pack(here, map, axes);
-      if (!last) pack(next, map + axes.line_pitch, axes);
-      pool_group(group, axes, here.packed, next.packed - here.packed);
+      pool_group(rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), pair);
     }
   }
 
-  /// The packed line of that index; if it has to begin, with nothing but zeros for what is outside.
-  const Line& hold(std::int64_t index, std::int64_t length) {
+  /// The line of that index; if it has to begin, with nothing packed.
+  Line* hold(std::int64_t index, const BorderAxes& axes) {
     Line& line = lines_[index % 2];
-    if (line.index == index) return line;
+    if (line.index != index) std::fill_n(line.done, axes.length + 1, std::uint8_t{0});
     line.index = index;
-    std::fill_n(line.done, length + 1, std::uint8_t{0});
-    const std::int64_t places = length + kPlacesBehind;
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
-      std::fill_n(line.packed + c * places + (length + 1) * pitch, 2 * pitch, A{0});
-    });
-    return line;
+    return &line;
   }
 
-  void place_group(std::span<const std::int64_t> rows, const BorderAxes& axes) {
-    std::fill_n(touched_, axes.length + kPlacesBehind, std::uint8_t{0});
-    PackedPoint<A>* points = points_;
-    for (const std::int64_t row : rows) {
-      place_points(read_border<T>(s_, p_.boxes, row), axes, s_.pool_size, points, touched_);
-      points += s_.pool_size + 1;
+  /// Borders of one line, block of channels by block.
+  void pool_group(std::span<const std::int64_t> rows, const Pair& pair) {
+    std::fill_n(touched_, pair.axes.length + 1, std::uint8_t{0});
+    place_points<T>(s_, p_.boxes, rows, pair.axes, points_, touched_);
+    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      constexpr int count = decltype(vectors)::value;
+      constexpr bool whole = std::is_same_v<decltype(d), hn::ScalableTag<A>>;
+      constexpr auto pitch = count * static_cast<std::int64_t>(hn::MaxLanes(d));
+      pack<count>(d, *pair.here, pair.map + c, pair.axes, c);
+      if (pair.next != pair.here) pack<count>(d, *pair.next, pair.map + pair.axes.line_pitch + c, pair.axes, c);
+      const Block<A> block = {pair.here->packed + c * places_ + kPlacesBefore * pitch,
+                              pair.next->packed - pair.here->packed};
+      pool_borders<kStream && whole, count>(d, rows, s_.c, points_, s_.pool_size + 1, block,
+                                            ahead(pair, c + pitch, static_cast<std::int64_t>(rows.size())),
+                                            static_cast<T*>(p_.output) + first_ + c, p_.argmax + first_ + c);
+    });
+    for (std::int64_t i = 0; i <= pair.axes.length; ++i) {
+      pair.here->done[i] |= touched_[i];
+      pair.next->done[i] |= touched_[i];
     }
   }
 
-  /// The pixels touched and not yet there.
-  void pack(const Line& line, const T* HWY_RESTRICT map, const BorderAxes& axes) {
-    const std::int64_t places = axes.length + kPlacesBehind;
+  /// Channels of the pixels touched and not yet there.
+  template <int kVectors, class D>
+  void pack(D d, const Line& line, const T* HWY_RESTRICT map, const BorderAxes& axes, std::int64_t c) {
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D())), pitch = kVectors * lanes;
+    const auto scale = hn::Set(d, border_align::kPackedScale<A>);
+    A* const packed = line.packed + c * places_ + kPlacesBefore * pitch;
     for (std::int64_t i = 0; i <= axes.length; ++i) {
       if (!touched_[i] || line.done[i]) continue;
-      line.done[i] = 1;
       const T* const pixel = map + std::min(i, axes.length - 1) * axes.pixel_pitch;
-      for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-        const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-        const std::int64_t pitch = decltype(vectors)::value * lanes;
-        A* const to = line.packed + c * places + i * pitch;
-        for (std::int64_t v = 0; v < pitch; v += lanes) hn::StoreU(load(d, pixel + c + v), d, to + v);
-      });
+      A* const to = packed + i * pitch;
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * lanes)), d, to + v * lanes);
     }
   }
 
-  void pool_group(std::span<const std::int64_t> rows, const BorderAxes& axes, const A* packed, std::int64_t next) {
-    const std::int64_t places = axes.length + kPlacesBehind, points = s_.pool_size + 1;
-    const bool horizontal = Place(s_, rows[0]).border % 2 == 0;
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      constexpr bool whole = std::is_same_v<decltype(d), hn::ScalableTag<A>>;
-      constexpr int count_vectors = decltype(vectors)::value;
-      const std::int64_t pitch = count_vectors * static_cast<std::int64_t>(hn::Lanes(d));
-      const Corners corners = horizontal ? Corners{pitch, next} : Corners{next, pitch};
-      pool_borders<kStream && whole, count_vectors>(d, rows, s_.c, points_, points, corners, packed + c * places,
-                                                    static_cast<T*>(p_.output) + first_ + c, p_.argmax + first_ + c);
-    });
+  /// What is packed after the block before channel c: this one, of the next line or, behind the last, of the line after
+  /// it from the first channel on. Borders of neighbouring lines touch about the same pixels.
+  Ahead ahead(const Pair& pair, std::int64_t c, std::int64_t rows) const {
+    const BorderAxes& axes = pair.axes;
+    const bool behind = c >= channels_;
+    const T* const map = pair.map + (behind ? 2 * axes.line_pitch : axes.line_pitch + c);
+    const std::int64_t channels = std::min(kWide * std::int64_t{kLanes<A>}, behind ? channels_ : channels_ - c);
+    const bool in_map = pair.next->index % Lines(s_).each + (behind ? 1 : 0) < axes.lines;
+    const auto size = static_cast<std::int64_t>(sizeof(T));
+    return {reinterpret_cast<const std::byte*>(map),
+            axes.pixel_pitch * size,
+            channels * size,
+            touched_,
+            0,
+            in_map ? axes.length : 0,
+            ceil_div(axes.length, rows)};
   }
 
   const mluopsBorderAlignForwardProblem& p_;
   const Shape& s_;
   const Buckets& sorted_;
-  PackedPoint<A>* const points_;
-  std::uint8_t* touched_;
+  const LinePoints<A> points_;
+  const std::int64_t places_;
+  std::uint8_t* const touched_;
   Line lines_[2];
 
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk

@@ -68,40 +68,4 @@ struct BorderPoint {
   }
 };
 
-/// A line of `length` pixels, packed, has these places behind its pixels: the last pixel once more, which is the
-/// neighbour of the last one, and two of zeros for points outside the map.
-constexpr std::int64_t kPlacesBehind = 3;
-
-/// A point as a packed pixel, its neighbour along the line and these two of the next line, with the weights of upper
-/// left, upper right, lower left and lower right.
-template <class A>
-struct PackedPoint {
-  A weight[4];
-  std::int32_t pixel;
-};
-
-/// All pool_size + 1 points of a border; each is reached from the one before by adding the stride. Marks the pixels
-/// along the line that they touch.
-template <class A>
-void place_points(const Border<A>& border, const BorderAxes& axes, std::int64_t pool_size, PackedPoint<A>* points,
-                  std::uint8_t* touched) {
-  AxisSample<A> line, along;
-  const bool line_inside = sample_axis(border.fixed, axes.lines, line);
-  const int right = border.horizontal ? 1 : 2, lower = border.horizontal ? 2 : 1;
-  A at = border.start;
-  for (std::int64_t i = 0; i <= pool_size; ++i, at += border.stride) {
-    PackedPoint<A>& point = points[i];
-    if (!line_inside || !sample_axis(at, axes.length, along)) {
-      point = {{0, 0, 0, 0}, static_cast<std::int32_t>(axes.length + 1)};
-      continue;
-    }
-    point.weight[0] = line.low_weight * along.low_weight;
-    point.weight[right] = line.low_weight * along.high_weight;
-    point.weight[lower] = line.high_weight * along.low_weight;
-    point.weight[3] = line.high_weight * along.high_weight;
-    point.pixel = static_cast<std::int32_t>(along.low);
-    touched[along.low] = touched[along.low + 1] = 1;
-  }
-}
-
 }  // namespace mluops::cpu

@@ -129,7 +129,7 @@ std::int64_t border_align(const Letters& x) {
   if (x.forward()) {
     const std::int64_t pixel = 2 * x.A * (length + 3);
     const std::int64_t packed = pixel * std::min(x["c"], std::max(256 / x.A, 400 * kKiB / pixel));
-    return lines + x.t * (packed + 128 * points * 5 * x.A + 3 * (length + 3));
+    return lines + x.t * (packed + 256 * ((x.A + 4) * points + 3 * x.A) + 3 * (length + 3));
   }
   const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(32, 384 * kKiB / (2 * pitch * x.A));
   const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 32), channels);
