@@ -53,6 +53,9 @@ inline std::int64_t collect_block(std::int64_t bytes) {
   return std::max({kBytes / bytes, std::min(kPixelsTogether, kMostBytes / bytes), std::int64_t{1}});
 }
 
+/// Zeros around what a row of output takes from the input are put together with it in rows up to this size.
+constexpr std::int64_t kWholeRowBytes = std::int64_t{16} << 10;
+
 /// Rows of targets distribute fills together: as many mask rows of a source pixel lie side by side.
 constexpr std::int64_t kTargetRowsTogether = 4;
 

@@ -138,9 +138,9 @@ class CollectTask {
     return body;
   }
 
-  /// Whether a pixel is put together with its zeros: up to half of the first-level cache that is no slower.
+  /// Whether a pixel is put together with its zeros.
   static bool whole(const Collect<E>& work) {
-    return work.to.size() * static_cast<std::int64_t>(sizeof(E)) <= std::int64_t{16} << 10;
+    return work.to.size() * static_cast<std::int64_t>(sizeof(E)) <= psamask::kWholeRowBytes;
   }
 
   void write_zeros(E* to, std::int64_t count) const {

@@ -131,7 +131,7 @@ void distribute_forward_block(const Window& win, Range targets, Range sources, c
     for_rectangles(win, [&](std::int64_t w0, std::int64_t w1, std::int64_t t0, std::int64_t t1) HWY_ATTR {
       for (std::int64_t i = 0; i < hit.size(); ++i) {
         const E* const row = from + i * win.w_mask + t0;
-        for (std::int64_t w = w0 + kGroup + i; w < w0 + 2 * kGroup; w += hit.size()) {
+        for (std::int64_t w = w0 + kGroup + i; w < w0 + 2 * kGroup && w1 - w0 > 1; w += hit.size()) {
           const E* const ahead = (w < win.w ? from + w * skew : next + (w - win.w) * skew) + t0;
           for (std::int64_t r = 0; r < hit.size(); ++r) prefetch_row(ahead + r * win.w_mask, t1 - t0);
         }
@@ -153,7 +153,7 @@ void distribute_backward_block(const Window& win, std::int64_t h, Range mask_row
     const E* const from = dy + (i + h - win.half_h) * win.w * dy_row + h * win.w;
     for_rectangles(win, [&](std::int64_t w0, std::int64_t w1, std::int64_t t0, std::int64_t t1) HWY_ATTR {
       const std::int64_t ahead = std::min(win.w, w0 + kGroup);
-      for (std::int64_t t = w0; t < ahead; ++t) prefetch_row(from + (win.w + t) * dy_row, win.w);
+      for (std::int64_t t = w0; t < ahead && w1 - w0 > 1; ++t) prefetch_row(from + (win.w + t) * dy_row, win.w);
       transpose(from + t0 * dy_row + w0, dy_row, t1 - t0, w1 - w0, to + w0 * skew + win.half_w + t0, skew);
     });
   }
@@ -164,7 +164,37 @@ template <class E>
 struct Piece {
   E* target;
   std::int64_t rows, before, length, behind;
+
+  void zero_around(E* row, std::int64_t stride) const {
+    if (before + behind == 0) return;
+    for (std::int64_t r = 0; r < rows; ++r, row += stride) {
+      zero(row, before);
+      zero(row + before + length, behind);
+    }
+  }
 };
+
+/// One piece by way of the buffer. Zeros of long rows go straight out; those of short ones would leave cache lines in
+/// parts.
+template <class E, class Fill>
+void fill_and_stream(const Piece<E>& piece, std::int64_t out_row, E* buffer, const Fill& fill) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(E));
+  const bool whole = out_row * kSize <= psamask::kWholeRowBytes;
+  const std::int64_t lead = whole ? piece.before : 0, tail = whole ? piece.behind : 0;
+  const std::int64_t row = lead + piece.length + tail;
+  fill(buffer + lead, row);
+  if (whole) piece.zero_around(buffer, row);
+  if (row == out_row) {
+    stream_copy(buffer, piece.target, piece.rows * row * kSize);
+    return;
+  }
+  for (std::int64_t r = 0; r < piece.rows; ++r) {
+    E* const to = piece.target + r * out_row;
+    stream_zero(to, (piece.before - lead) * kSize);
+    stream_copy(buffer + r * row, to + piece.before - lead, row * kSize);
+    stream_zero(to + piece.before + piece.length + tail, (piece.behind - tail) * kSize);
+  }
+}
 
 /// Distribute in pieces, row r of one at target + r * out_row. fill(item, to, row stride) puts it together; no two
 /// items share output. `most` is the size of the largest piece.
@@ -181,13 +211,11 @@ mluOpStatus_t distribute(Context& context, const mluopsCall& call, const mluopsP
     E* const buffer = reinterpret_cast<E*>(scratch + slot * slot_bytes);
     for (std::int64_t item = begin; item < end; ++item) {
       const Piece<E> piece = piece_of(item);
-      E* const body = piece.target + piece.before;
-      fill(item, past_caches ? buffer : body, past_caches ? piece.length : out_row);
-      for (std::int64_t r = 0; r < piece.rows; ++r) {
-        E* const to = body + r * out_row;
-        put_zeros(to - piece.before, piece.before, past_caches);
-        if (past_caches) stream_copy(buffer + r * piece.length, to, piece.length * kSize);
-        put_zeros(to + piece.length, piece.behind, past_caches);
+      if (past_caches) {
+        fill_and_stream(piece, out_row, buffer, [&](E* to, std::int64_t stride) HWY_ATTR { fill(item, to, stride); });
+      } else {
+        fill(item, piece.target + piece.before, out_row);
+        piece.zero_around(piece.target, out_row);
       }
     }
     if (past_caches) stream_fence();
@@ -203,12 +231,20 @@ std::int64_t rows_per_item(std::int64_t row_elements, std::int64_t width, std::i
   return fitting > 4 && fitting < rows ? round_down(fitting, 4) : fitting;
 }
 
+/// Rows of targets that forward fills together: so few that the working block takes four rows of sources.
+template <class E>
+std::int64_t target_rows_together(const mluopsPsamaskShape& s) {
+  const std::int64_t four_rows = 4 * s.w * s.w * static_cast<std::int64_t>(sizeof(E));
+  const std::int64_t most = std::min(s.h, psamask::kTargetRowsTogether);
+  return std::clamp<std::int64_t>(psamask::kDistributeBlockBytes / four_rows, 1, most);
+}
+
 template <class E>
 mluOpStatus_t distribute_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
   const mluopsPsamaskShape& s = p.shape;
   const Window win(s);
   const std::int64_t map = s.h * s.w, x_image = map * s.h_mask * s.w_mask;
-  const std::int64_t together = std::min(s.h, psamask::kTargetRowsTogether), groups = ceil_div(s.h, together);
+  const std::int64_t together = target_rows_together<E>(s), groups = ceil_div(s.h, together);
   const std::int64_t band = rows_per_item<E>(s.w, s.w * together, s.h), bands = ceil_div(s.h, band);
   const auto targets = [&](std::int64_t item) {
     const std::int64_t first = item % groups * together;
