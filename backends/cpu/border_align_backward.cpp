@@ -27,6 +27,8 @@ namespace mluops::cpu::border_align {
 
 /// Cost in nanoseconds of one channel of a border, and of writing a sum.
 constexpr double kElementNs = 1.0, kWriteNs = 0.1;
+/// grad_input larger than this is written past the caches: what is in them is needed more.
+constexpr std::int64_t kStreamFrom = std::int64_t{2} << 20;
 /// Channels that are summed side by side, for all borders of a group.
 constexpr int kBlock = 16;
 /// Borders of a line that are gone through together, one block of channels after the other, at most; and their bytes of
@@ -86,7 +88,7 @@ template <class A>
 struct LineBorder {
   A start, stride;
   A weights[2];
-  std::int64_t at;  ///< its elements of grad_output and argmax
+  std::int64_t at, later;  ///< elements of grad_output and argmax: its own, and some that the next group will want
 };
 
 /// What kBlock channels of a border add: to the pixel of their point and to the one behind it, not yet weighted by
@@ -95,30 +97,6 @@ template <class A>
 struct Additions {
   alignas(64) A here[kBlock], behind[kBlock];
   alignas(64) std::uint32_t place[kBlock];
-};
-
-/// Where rows begin that are asked for a block of channels at a time, one row after the other.
-class RowsAhead {
- public:
-  RowsAhead() = default;
-  RowsAhead(std::span<const std::int64_t> rows, std::int64_t pitch, std::int64_t first, std::int64_t channels)
-      : row_(rows.data()), end_(row_ + rows.size()), pitch_(pitch), first_(first), channels_(channels) {
-    at_ = rows.empty() ? 0 : *row_ * pitch_ + first_;
-  }
-  std::int64_t next() {
-    const std::int64_t at = at_ + channel_;
-    if (row_ == end_) return at_;
-    channel_ += kBlock;
-    if (channel_ >= channels_) {
-      channel_ = 0;
-      if (++row_ != end_) at_ = *row_ * pitch_ + first_;
-    }
-    return at;
-  }
-
- private:
-  const std::int64_t *row_ = nullptr, *end_ = nullptr;
-  std::int64_t pitch_ = 0, first_ = 0, channels_ = 0, channel_ = 0, at_ = 0;
 };
 
 /// Per thread, except lines.
@@ -284,17 +262,21 @@ HWY_INLINE void add_some(const Additions<A>& additions, const A* weights, std::i
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Adds each 128-bit block of v, weighted, to the sums at every fourth of the places.
+/// Adds the 128-bit blocks of two vectors, weighted, to the sums at every fourth of the places and at the ones behind
+/// these.
 template <class D>
-HWY_INLINE void add_blocks(D d, hn::Vec<D> v, hn::Vec<hn::CappedTag<float, 4>> weights, const std::uint32_t* place,
-                           float* HWY_RESTRICT sums) {
+HWY_INLINE void add_blocks(D d, hn::Vec<D> even, hn::Vec<D> odd, hn::Vec<hn::CappedTag<float, 4>> weights,
+                           const std::uint32_t* place, float* HWY_RESTRICT sums) {
   if constexpr (hn::MaxLanes(d) > 4) {
     const hn::Half<D> half;
-    add_blocks(half, hn::LowerHalf(half, v), weights, place, sums);
-    add_blocks(half, hn::UpperHalf(half, v), weights, place + hn::MaxLanes(half), sums);
+    add_blocks(half, hn::LowerHalf(half, even), hn::LowerHalf(half, odd), weights, place, sums);
+    add_blocks(half, hn::UpperHalf(half, even), hn::UpperHalf(half, odd), weights, place + hn::MaxLanes(half), sums);
   } else {
-    float* const sum = sums + *place;
-    hn::StoreU(hn::MulAdd(v, weights, hn::LoadU(d, sum)), d, sum);
+    std::uint64_t places;  // one load for both
+    std::memcpy(&places, place, sizeof(places));
+    float *const first = sums + static_cast<std::uint32_t>(places), *const second = sums + (places >> 32);
+    hn::StoreU(hn::MulAdd(even, weights, hn::LoadU(d, first)), d, first);
+    hn::StoreU(hn::MulAdd(odd, weights, hn::LoadU(d, second)), d, second);
   }
 }
 
@@ -309,10 +291,8 @@ HWY_INLINE void add_all(const Additions<float>& additions, const float* weights,
     const auto here = hn::Load(d, additions.here + i), behind = hn::Load(d, additions.behind + i);
     const auto lower = hn::InterleaveLower(d, here, behind), upper = hn::InterleaveUpper(d, here, behind);
     const std::uint32_t* const place = additions.place + i;
-    add_blocks(d, hn::InterleaveLower(d, lower, lower), weight, place, sums);
-    add_blocks(d, hn::InterleaveUpper(d, lower, lower), weight, place + 1, sums);
-    add_blocks(d, hn::InterleaveLower(d, upper, upper), weight, place + 2, sums);
-    add_blocks(d, hn::InterleaveUpper(d, upper, upper), weight, place + 3, sums);
+    add_blocks(d, hn::InterleaveLower(d, lower, lower), hn::InterleaveUpper(d, lower, lower), weight, place, sums);
+    add_blocks(d, hn::InterleaveLower(d, upper, upper), hn::InterleaveUpper(d, upper, upper), weight, place + 2, sums);
   }
 }
 #endif
@@ -346,6 +326,7 @@ template <class T>
 class LineOwner {
   using A = Acc<T>;
   static constexpr std::int64_t kCacheLine = 64 / sizeof(T);
+  static constexpr std::int64_t kBoxesAhead = 16;
   /// Channels of a line that leave together.
   static constexpr std::int64_t kTurn = std::max<std::int64_t>(kCacheLine, kBlock);
 
@@ -400,12 +381,9 @@ class LineOwner {
 
   /// While a group is summed, the rows of the next one come into the second cache.
   void add_group(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes, bool last, T* out) {
-    for (std::int64_t i = 0; i < count; ++i) group_[i] = place(rows[i], axes);
-    if (count > 0) std::fill_n(group_ + count, kFetch, group_[count - 1]);
+    place_borders(rows, count, axes);
     const std::int64_t pitch = SumsCut<A>::pitch(axes.length);
     const Preparer<T> prepare(s_, axes.length, pitch);
-    const std::int64_t left = sorted_.all().data() + sorted_.all().size() - (rows + count);
-    ahead_ = {{rows + count, static_cast<std::size_t>(std::min(count, left))}, s_.c, first_, channels_};
     for (std::int64_t turn = 0; turn < channels_; turn += kTurn) {
       const std::int64_t n = std::min(kTurn, channels_ - turn);
       for (std::int64_t c = turn; c < turn + n && count > 0; c += kBlock) {
@@ -419,18 +397,29 @@ class LineOwner {
     }
   }
 
-  LineBorder<A> place(std::int64_t row, const BorderAxes& axes) const {
-    const auto border = read_border<T>(s_, p_.boxes, row);
-    AxisSample<A> line{};
-    sample_axis(border.fixed, axes.lines, line);
-    return {border.start, border.stride, {line.low_weight, line.high_weight}, row * s_.c + first_};
+  /// Fills in the group, with its last border again behind it.
+  void place_borders(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes) {
+    const auto all = sorted_.all();
+    const std::int64_t left = all.data() + all.size() - rows;
+    const auto row = [&](std::int64_t i) { return rows[std::min(i, left - 1)]; };
+    for (std::int64_t i = 0; i < count; ++i) {
+      __builtin_prefetch(static_cast<const T*>(p_.boxes) + row(i + kBoxesAhead) / 4 * 4);
+      const auto border = read_border<T>(s_, p_.boxes, rows[i]);
+      AxisSample<A> line{};
+      sample_axis(border.fixed, axes.lines, line);
+      group_[i] = {
+          border.start, border.stride, {line.low_weight, line.high_weight}, element(rows[i]), element(row(count + i))};
+    }
+    if (count > 0) std::fill_n(group_ + count, kFetch, group_[count - 1]);
   }
+
+  std::int64_t element(std::int64_t row) const { return row * s_.c + first_; }
 
   /// kBlock channels from c on, of all borders of the group.
   HWY_NOINLINE void add_block(const Preparer<T>& preparer, std::int64_t count, std::int64_t c, A* HWY_RESTRICT sums) {
     constexpr int kRing = 2 * kAhead;
     const Preparer<T> prepare = preparer;  // copies: nobody else writes to them
-    border_align::RowsAhead ahead = ahead_;
+
     const LineBorder<A>* const group = group_;
     const T* const all_gradients = static_cast<const T*>(p_.grad_output);
     const std::int32_t* const all_indices = p_.argmax;
@@ -439,7 +428,7 @@ class LineOwner {
     Additions<A> ring[kRing];
     for (int i = 0; i < kAhead; ++i) prepare(group[i], gradient + group[i].at, index + group[i].at, ring[i]);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = group[i + kAhead].at, soon = group[i + kFetch].at, later = ahead.next();
+      const std::int64_t at = group[i + kAhead].at, soon = group[i + kFetch].at, later = group[i].later + c;
       __builtin_prefetch(gradient + soon, 0, 3);
       __builtin_prefetch(index + soon, 0, 3);
       __builtin_prefetch(all_gradients + later, 0, 2);
@@ -447,7 +436,6 @@ class LineOwner {
       prepare(group[i + kAhead], gradient + at, index + at, ring[(i + kAhead) % kRing]);
       add(ring[i % kRing], group[i].weights, sums);
     }
-    ahead_ = ahead;
   }
 
   HWY_INLINE static void add(const Additions<A>& additions, const A* weights, A* HWY_RESTRICT sums) {
@@ -500,6 +488,7 @@ class LineOwner {
   }
 
   /// kLanes channels of as many pixels, or fewer that are written.
+  template <bool kPastCaches = false>
   HWY_INLINE void take_tile(A* pairs, std::int64_t pitch, std::int64_t pixels, std::int64_t pixel_pitch, T* out) {
     const hn::ScalableTag<A> d;
     hn::Vec<decltype(d)> v[kLanes<A>];
@@ -510,12 +499,20 @@ class LineOwner {
     MLUOPS_UNROLL
     for (int i = 0; i < kLanes<A>; ++i) {
       if (i >= pixels) break;
-      store(v[i], d, out + i * pixel_pitch);
+      if constexpr (kPastCaches) {
+        stream(v[i], d, out + i * pixel_pitch);
+      } else {
+        store(v[i], d, out + i * pixel_pitch);
+      }
     }
   }
 
   /// As take_tile, but as many channels as fill a cache line, which is written past the caches.
-  void take_cache_lines(A* pairs, std::int64_t pitch, std::int64_t pixels, std::int64_t pixel_pitch, T* out) {
+  HWY_INLINE void take_cache_lines(A* pairs, std::int64_t pitch, std::int64_t pixels, std::int64_t pixel_pitch,
+                                   T* out) {
+    if constexpr (std::is_same_v<T, A> && kLanes<A> == kCacheLine) {
+      return take_tile<true>(pairs, pitch, pixels, pixel_pitch, out);
+    }
     alignas(64) T lines[kLanes<A> * kCacheLine];
     for (std::int64_t c = 0; c < kCacheLine; c += kLanes<A>) {
       take_tile(pairs + c * pitch, pitch, kLanes<A>, kCacheLine, lines + c);
@@ -544,7 +541,6 @@ class LineOwner {
 
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
   bool carried_ = false;                   // whether the sums hold something for the line that comes
-  border_align::RowsAhead ahead_;          // the next group
 };
 
 /// Puts each border on the first of the two lines it lies between.
@@ -572,7 +568,8 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   if (!arrays) return no_memory(call);
   if (!sort_by_lines<T>(context, call, p, arrays->lines)) return no_memory(call);
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool past_caches = streams(p.grad_input, s.n * s.h * s.w * 4 * row_bytes, row_bytes);
+  const bool lines_are_whole = reinterpret_cast<std::uintptr_t>(p.grad_input) % 64 == 0 && row_bytes % 64 == 0;
+  const bool past_caches = lines_are_whole && s.n * s.h * s.w * 4 * row_bytes > border_align::kStreamFrom;
   const border_align::Runs runs(s, call, arrays->lines.prefix_ns());
   const double run_ns = arrays->lines.prefix_ns().back() / static_cast<double>(runs.count());
   Loop(context, call, runs.count(), run_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

@@ -133,7 +133,7 @@ std::int64_t border_align(const Letters& x) {
   }
   const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(32, 384 * kKiB / (2 * pitch * x.A));
   const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 32), channels);
-  return lines + x.t * (sums + 520 * (4 * x.A + 8));
+  return lines + x.t * (sums + 520 * (4 * x.A + 16));
 }
 
 }  // namespace
