@@ -388,9 +388,9 @@ class LineOwner {
       const std::int64_t n = std::min(kTurn, channels_ - turn);
       for (std::int64_t c = turn; c < turn + n && count > 0; c += kBlock) {
         if (turn + n - c >= kBlock) {
-          add_block(prepare, count, c, sums_ + c * pitch);
+          add_block<true>(prepare, count, c, kBlock, sums_ + c * pitch);
         } else {
-          add_narrow(prepare, count, c, turn + n - c, sums_ + c * pitch);
+          add_block<false>(prepare, count, c, turn + n - c, sums_ + c * pitch);
         }
       }
       if (last) take_line(axes, turn, n, out);
@@ -415,49 +415,55 @@ class LineOwner {
 
   std::int64_t element(std::int64_t row) const { return row * s_.c + first_; }
 
-  /// kBlock channels from c on, of all borders of the group.
-  HWY_NOINLINE void add_block(const Preparer<T>& preparer, std::int64_t count, std::int64_t c, A* HWY_RESTRICT sums) {
+  /// n channels from c on, of all borders of the group. Where a block is not whole, it reads on into the next row.
+  template <bool kWhole>
+  HWY_NOINLINE void add_block(const Preparer<T>& preparer, std::int64_t count, std::int64_t c, std::int64_t n,
+                              A* HWY_RESTRICT sums) {
     constexpr int kRing = 2 * kAhead;
-    const Preparer<T> prepare = preparer;  // copies: nobody else writes to them
-
+    const Preparer<T> prepare = preparer;  // a copy: nobody else writes to it
     const LineBorder<A>* const group = group_;
-    const T* const all_gradients = static_cast<const T*>(p_.grad_output);
-    const std::int32_t* const all_indices = p_.argmax;
-    const T* const gradient = all_gradients + c;
-    const std::int32_t* const index = all_indices + c;
+    const T* const gradient = static_cast<const T*>(p_.grad_output) + c;
+    const std::int32_t* const index = p_.argmax + c;
+    const std::int64_t end = s_.n * s_.k * 4 * s_.c - c - kBlock;
     Additions<A> ring[kRing];
-    for (int i = 0; i < kAhead; ++i) prepare(group[i], gradient + group[i].at, index + group[i].at, ring[i]);
+    const auto fill = [&](std::int64_t i) HWY_ATTR {
+      const std::int64_t at = group[i].at;
+      if (kWhole || at <= end) {
+        prepare(group[i], gradient + at, index + at, ring[i % kRing]);
+      } else {
+        prepare_last(prepare, group[i], gradient + at, index + at, n, ring[i % kRing]);
+      }
+    };
+    for (int i = 0; i < kAhead; ++i) fill(i);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = group[i + kAhead].at, soon = group[i + kFetch].at, later = group[i].later + c;
+      const std::int64_t soon = group[i + kFetch].at, later = group[i].later;
       __builtin_prefetch(gradient + soon, 0, 3);
       __builtin_prefetch(index + soon, 0, 3);
-      __builtin_prefetch(all_gradients + later, 0, 2);
-      __builtin_prefetch(all_indices + later, 0, 2);
-      prepare(group[i + kAhead], gradient + at, index + at, ring[(i + kAhead) % kRing]);
-      add(ring[i % kRing], group[i].weights, sums);
+      __builtin_prefetch(gradient + later, 0, 2);
+      __builtin_prefetch(index + later, 0, 2);
+      fill(i + kAhead);
+      add(ring[i % kRing], group[i].weights, kWhole ? kBlock : n, sums);
     }
   }
 
-  HWY_INLINE static void add(const Additions<A>& additions, const A* weights, A* HWY_RESTRICT sums) {
+  /// The first n channels of additions count; the others go to sums that nobody reads.
+  HWY_INLINE static void add(const Additions<A>& additions, const A* weights, std::int64_t n, A* HWY_RESTRICT sums) {
 #if HWY_TARGET != HWY_SCALAR
-    if constexpr (sizeof(A) == 4) return add_all(additions, weights, sums);
+    if constexpr (sizeof(A) == 4) {
+      if (n > kBlock / 4) return add_all(additions, weights, sums);
+    }
 #endif
-    add_some(additions, weights, kBlock, sums);
+    add_some(additions, weights, n, sums);
   }
 
-  /// Fewer channels than a block has.
-  void add_narrow(const Preparer<T>& prepare, std::int64_t count, std::int64_t c, std::int64_t n,
-                  A* HWY_RESTRICT sums) {
+  /// For the last rows there are, behind which nothing may be read.
+  HWY_NOINLINE static void prepare_last(const Preparer<T>& prepare, const LineBorder<A>& border, const T* grad_output,
+                                        const std::int32_t* argmax, std::int64_t n, Additions<A>& to) {
     T gradient[kBlock] = {};
     std::int32_t index[kBlock] = {};
-    Additions<A> additions;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = group_[i].at + c;
-      std::copy_n(static_cast<const T*>(p_.grad_output) + at, n, gradient);
-      std::copy_n(p_.argmax + at, n, index);
-      prepare(group_[i], gradient, index, additions);
-      add_some(additions, group_[i].weights, n, sums);
-    }
+    std::copy_n(grad_output, n, gradient);
+    std::copy_n(argmax, n, index);
+    prepare(border, gradient, index, to);
   }
 
   /// Writes n channels from c on of a line that is complete, unless out is nullptr, and goes on to the next one.
