@@ -33,18 +33,21 @@ inline std::int64_t first_sub(const Shape& s, std::int64_t n, std::int64_t row, 
   return (n * s.ho + row * s.scale) * s.wo + column * s.scale;
 }
 
-/// How far each sub is from sub 0 where `pitch` pixels lie between output rows. A table: kernels need all of them for
-/// every window, and two divisions each would take as long as a tenth of a window's arithmetic.
+/// How far each sub is from sub 0 where output rows are `row` apart and output pixels `pixel`. A table: kernels need
+/// all of them for every window, and two divisions each would take as long as a tenth of a window's arithmetic.
 class SubOffsets {
  public:
-  SubOffsets(const Shape& s, std::int64_t pitch, Carver& carver) : pixels_(carver.take<std::int64_t>(subs(s))) {
-    if (pixels_ == nullptr) return;  // only measured
-    for (std::int64_t sub = 0; sub < subs(s); ++sub) pixels_[sub] = sub / s.scale * pitch + sub % s.scale;
+  SubOffsets() = default;
+  SubOffsets(const Shape& s, std::int64_t row, std::int64_t pixel, Carver& carver)
+      : offsets_(carver.take<std::int64_t>(subs(s))) {
+    if (offsets_ == nullptr) return;  // only measured
+    for (std::int64_t sub = 0; sub < subs(s); ++sub) offsets_[sub] = sub / s.scale * row + sub % s.scale * pixel;
   }
-  std::int64_t operator[](std::int64_t sub) const { return pixels_[sub]; }
+  std::int64_t operator[](std::int64_t sub) const { return offsets_[sub]; }
+  const std::int64_t* all() const { return offsets_; }
 
  private:
-  std::int64_t* pixels_;
+  std::int64_t* offsets_ = nullptr;
 };
 
 /// A range of taps along one axis, or of map rows or columns.

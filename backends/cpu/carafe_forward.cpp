@@ -110,7 +110,7 @@ class Outputs {
         output_(output),
         columns_(stage_columns),
         pitch_(columns_ > 0 ? columns_ * s.scale : s.wo),
-        offsets_(s, pitch_, carver),
+        offsets_(s, pitch_, 1, carver),
         stage_(columns_ > 0 ? carver.take<T>(s.scale * pitch_ * s.c) : nullptr) {}
 
   /// Input pixels of a row in order.

@@ -95,7 +95,7 @@ class WindowMasks {
   WindowMasks(const carafe::Shape& s, const T* mask, Carver& carver)
       : s_(s),
         mask_(mask),
-        offsets_(s, s.wo, carver),
+        offsets_(s, s.wo, 1, carver),
         pitch_(round_up(carafe::mask_row(s), 64 / sizeof(A))),
         widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * pitch_)) {}
 
@@ -148,6 +148,14 @@ struct Taps {
         columns(kw.size()),
         skip(s.kernel - kw.size()) {}
 };
+
+/// The same address, but the compiler cannot know: it stays one, in a general register. Else some compilers keep it, or
+/// its parts, in vector registers, and it comes back behind the multiply-adds that wait there.
+template <class P>
+HWY_INLINE P in_register(P p) {
+  asm("" : "+r"(p));
+  return p;
+}
 
 /// f(first sub, integral constant number of subs) for runs of 4, 2 and 1 that cover all subs.
 template <class F>
