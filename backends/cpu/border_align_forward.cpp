@@ -2,10 +2,11 @@
 // channel.
 //
 // Borders are sorted by their line, and a thread takes whole lines. The pixels of a line and of the next are packed
-// into consecutive memory once, in blocks of some vectors of channels, which share a point's weights. In the map a
-// line's pixels are often a multiple of 4 KB apart, where they displace each other in either cache. What was the next
-// line is the first one afterwards, and is packed already. Every output is written by one thread. Four loads, four
-// multiply-adds, a comparison and two choices per point and vector: bound by arithmetic.
+// into consecutive memory once, in blocks of some vectors of channels, which share a point's weights; each block is
+// pooled as soon as it is packed. In the map a line's pixels are often a multiple of 4 KB apart, where they displace
+// each other in either cache. What was the next line is the first one afterwards, and is packed already. Every output
+// is written by one thread. Four loads, four multiply-adds, a comparison and two choices per point and vector: bound by
+// arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/border_align_forward.cpp"
 #include <hwy/foreach_target.h>
@@ -22,8 +23,8 @@
 #define MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
 namespace mluops::cpu::border_align {
 
-/// Results larger than this leave the second cache before anyone reads them: write past it.
-constexpr std::int64_t kStreamBytes = std::int64_t{1} << 20;
+/// Results larger than this are written past the caches.
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 19;
 /// Borders of a line whose points are placed together before their channels are walked.
 constexpr std::int64_t kGroup = 256;
 /// Bytes of a block of channels of two lines, and of all blocks. A block need not fit the first cache: loads from the
@@ -31,6 +32,31 @@ constexpr std::int64_t kGroup = 256;
 constexpr std::int64_t kBlock = 80 << 10, kSecondCache = 400 << 10;
 /// Cost in nanoseconds of one channel of one point.
 constexpr double kForwardNs = 0.11;
+
+/// All lines cut into runs of about the same cost. A run packs a line that the one before it has packed as well, so
+/// there are few.
+class LineRuns {
+ public:
+  LineRuns(std::span<const double> prefix_ns, int threads)
+      : prefix_ns_(prefix_ns),
+        count_(std::clamp<std::int64_t>(static_cast<std::int64_t>(prefix_ns.back() / kWorthNs), 1,
+                                        std::int64_t{kPerThread} * threads)) {}
+  std::int64_t count() const { return count_; }
+  double each_ns() const { return prefix_ns_.back() / static_cast<double>(count_); }
+  std::int64_t first_line(std::int64_t run) const {
+    if (run == 0) return 0;
+    if (run == count_) return static_cast<std::int64_t>(prefix_ns_.size()) - 1;
+    const auto line = std::lower_bound(prefix_ns_.begin(), prefix_ns_.end() - 1, each_ns() * static_cast<double>(run));
+    return line - prefix_ns_.begin();
+  }
+
+ private:
+  static constexpr int kPerThread = 4;
+  static constexpr double kWorthNs = 10'000;
+
+  std::span<const double> prefix_ns_;
+  std::int64_t count_;
+};
 
 /// Channels whose lines are packed at once.
 template <class A>
@@ -346,6 +372,10 @@ class LinePool {
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
 };
 
+/// Past the caches only where a block of channels is whole cache lines.
+template <bool kStream, int kWide, class T>
+using Pool = LinePool<kStream && kWide * kLanes<Acc<T>> * sizeof(T) % 64 == 0, kWide, T>;
+
 template <bool kStream, class T>
 void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Acc<T>>& arrays, int slot,
                 std::int64_t begin, std::int64_t end) {
@@ -353,9 +383,9 @@ void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Ac
   constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
   constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
   const std::int64_t fitting = border_align::kBlock / (2 * ForwardArrays<A>::places(p.shape) * vector);
-  if (fitting >= most) return LinePool<kStream, most, T>(p, arrays, slot).run(begin, end);
-  if (fitting >= 2) return LinePool<kStream, 2, T>(p, arrays, slot).run(begin, end);
-  LinePool<kStream, 1, T>(p, arrays, slot).run(begin, end);
+  if (fitting >= most) return Pool<kStream, most, T>(p, arrays, slot).run(begin, end);
+  if (fitting >= 2) return Pool<kStream, 2, T>(p, arrays, slot).run(begin, end);
+  Pool<kStream, 1, T>(p, arrays, slot).run(begin, end);
 }
 
 template <class T>
@@ -376,9 +406,10 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
   });
   if (!filled) return no_memory(call);
 
-  const auto run = may_stream<T>(s, p.output, p.argmax) ? pool_lines<true, T> : pool_lines<false, T>;
-  Loop(context, call, arrays->lines.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    run(p, *arrays, slot, begin, end);
+  const auto pool = may_stream<T>(s, p.output, p.argmax) ? pool_lines<true, T> : pool_lines<false, T>;
+  const border_align::LineRuns runs(arrays->lines.prefix_ns(), call.threads);
+  Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    pool(p, *arrays, slot, runs.first_line(begin), runs.first_line(end));
     stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
