@@ -33,15 +33,26 @@ class Buckets {
   /// a bucket with nothing in it still costs base_ns. False when there is no memory.
   template <class Each>
   bool fill(Context& context, const mluopsCall& call, double item_ns, double base_ns, const Each& each) {
+    return fill_runs(context, call, item_ns, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        each(i, [&](std::int64_t bucket, double cost) { put(i, bucket, cost); });
+      }
+    });
+  }
+
+  /// As fill, for items that have something in common with their neighbours: each_run(begin, end, put) calls
+  /// put(item, bucket, cost in ns) for the items from begin to end in their order.
+  template <class EachRun>
+  bool fill_runs(Context& context, const mluopsCall& call, double item_ns, double base_ns, const EachRun& each_run) {
     const Loop loop(context, call, parts_, item_ns * static_cast<double>(items_) / static_cast<double>(parts_));
     loop.run([&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t part = first; part < last; ++part) count(part, each);
+      for (std::int64_t part = first; part < last; ++part) count(part, each_run);
     });
     add_up(base_ns);
     entries_ = reinterpret_cast<std::int64_t*>(context.entries.reserve(begin_[buckets_] * entry_bytes_ + 1));
     if (entries_ == nullptr) return false;
     loop.run([&](std::int64_t first, std::int64_t last, int) {
-      for (std::int64_t part = first; part < last; ++part) place(part, each);
+      for (std::int64_t part = first; part < last; ++part) place(part, each_run);
     });
     return true;
   }
@@ -63,19 +74,16 @@ class Buckets {
 
   std::int64_t part_begin(std::int64_t part) const { return items_ / parts_ * part + std::min(part, items_ % parts_); }
 
-  template <class Each>
-  void count(std::int64_t part, const Each& each) {
+  template <class EachRun>
+  void count(std::int64_t part, const EachRun& each_run) {
     std::int64_t* const counts = next_ + part * buckets_;
     double* const ns = ns_ + part * buckets_;
     std::fill_n(counts, buckets_, 0);
     std::fill_n(ns, buckets_, 0.0);
-    const std::int64_t end = part_begin(part + 1);
-    for (std::int64_t i = part_begin(part); i < end; ++i) {
-      each(i, [&](std::int64_t bucket, double cost) {
-        ++counts[bucket];
-        ns[bucket] += cost;
-      });
-    }
+    each_run(part_begin(part), part_begin(part + 1), [&](std::int64_t, std::int64_t bucket, double cost) {
+      ++counts[bucket];
+      ns[bucket] += cost;
+    });
   }
 
   /// Counts become the places where each part's first entry of a bucket goes.
@@ -95,13 +103,11 @@ class Buckets {
     prefix_ns_[buckets_] = ns;
   }
 
-  template <class Each>
-  void place(std::int64_t part, const Each& each) {
+  template <class EachRun>
+  void place(std::int64_t part, const EachRun& each_run) {
     std::int64_t* const next = next_ + part * buckets_;
-    const std::int64_t end = part_begin(part + 1);
-    for (std::int64_t i = part_begin(part); i < end; ++i) {
-      each(i, [&](std::int64_t bucket, double) { entries_[next[bucket]++] = i; });
-    }
+    each_run(part_begin(part), part_begin(part + 1),
+             [&](std::int64_t item, std::int64_t bucket, double) { entries_[next[bucket]++] = item; });
   }
 
   std::int64_t items_, entry_bytes_, buckets_, parts_;

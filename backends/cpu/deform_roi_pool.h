@@ -2,13 +2,17 @@
 // that bins are sorted by.
 #pragma once
 
+#include <hwy/base.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "backends/cpu/context.h"
 #include "backends/cpu/roi_sampling.h"
+#include "backends/cpu/scratch.h"
 #include "common/shape.h"
 
 namespace mluops::cpu::deform_roi_pool {
@@ -64,19 +68,23 @@ struct Area {
   std::int64_t width() const { return x1 - x0; }
 };
 
-/// Whole quotients of numbers below 2^50 by one divisor: n + 1/2 over d is too far from a whole number for rounding to
-/// carry it there.
+/// Whole quotients of numbers below 2^31 by one divisor of at most as much: n * m >> k, m = 2^k / d rounded up. That is
+/// too much by less than n / 2^k, and n < 2^31 <= 2^k / d.
 class Divider {
  public:
-  explicit Divider(std::int64_t d) : d_(d), inverse_(1.0 / static_cast<double>(d)) {}
+  explicit Divider(std::int64_t d)
+      : d_(d),
+        shift_(31 + std::bit_width(static_cast<std::uint64_t>(d) - 1)),
+        factor_((std::uint64_t{1} << shift_) / static_cast<std::uint64_t>(d) + 1) {}
   std::int64_t quotient(std::int64_t n) const {
-    return static_cast<std::int64_t>((static_cast<double>(n) + 0.5) * inverse_);
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> shift_);
   }
   std::int64_t divisor() const { return d_; }
 
  private:
   std::int64_t d_;
-  double inverse_;
+  int shift_;
+  std::uint64_t factor_;
 };
 
 /// A bin, the RoI it is of, and its row and column there.
@@ -104,6 +112,20 @@ class Bins {
     const std::int64_t roi = plane_.quotient(bin), in_roi = bin - roi * plane_.divisor(), row = row_.quotient(in_roi);
     return {bin, roi, row, in_roi - row * row_.divisor()};
   }
+  /// f(place) for bins begin .. end - 1.
+  template <class F>
+  void for_each(std::int64_t begin, std::int64_t end, F f) const {
+    for (BinPlace at = place(begin); at.bin < end; ++at.bin) {
+      f(at);
+      if (++at.col < s.pooled_w) continue;
+      at.col = 0;
+      if (++at.row < s.pooled_h) continue;
+      at.row = 0;
+      ++at.roi;
+    }
+  }
+  /// Whether bins of a RoI's row have their rows of pixels in common, and bins of a column their columns.
+  bool aligned() const { return offset_ == nullptr; }
   const Roi<A>& roi(const BinPlace& at) const { return rois_[at.roi]; }
   /// Size of the RoI that an offset of 1 stands for.
   A reach(A roi_size) const { return static_cast<A>(s.gamma) * roi_size; }
@@ -158,9 +180,74 @@ struct BinTaps {
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
 };
 
-/// Asks for n elements, to be in the second cache when their turn comes.
+/// Taps of bins that come in their order, on the same rows and columns of pixels: what neighbouring bins have in common
+/// is found once.
+template <class A>
+class TapCache {
+ public:
+  /// Of all threads.
+  struct Room {
+    Tap<A>* taps;
+    std::int64_t* counts;
+
+    Room(Carver& carver, const Shape& s, bool offset, std::int64_t threads)
+        : taps(carver.take<Tap<A>>(threads * most(s, offset))),
+          counts(carver.take<std::int64_t>(threads * slots(s, offset))) {}
+    static std::int64_t most(const Shape& s, bool offset) {
+      return BinTaps<A>::most_rows(s) + slots(s, offset) * most_columns(s);
+    }
+    /// Columns of bins that are kept: all of a RoI, unless that is much.
+    static std::int64_t slots(const Shape& s, bool offset) {
+      return offset || s.pooled_w * most_columns(s) > 4096 ? 1 : s.pooled_w;
+    }
+    static std::int64_t most_columns(const Shape& s) { return most_taps(s.w, s.sampling_ratio); }
+  };
+
+  TapCache(const Shape& s, bool offset, const Room& room, int slot)
+      : slots_(Room::slots(s, offset)),
+        most_columns_(Room::most_columns(s)),
+        rows_room_(room.taps + slot * Room::most(s, offset)),
+        columns_room_(rows_room_ + BinTaps<A>::most_rows(s)),
+        counts_(room.counts + slot * slots_) {}
+
+  /// From here on taps are on these rows and columns.
+  void restrict_to(PixelRange rows, PixelRange columns) {
+    rows_ = rows;
+    columns_ = columns;
+    roi_ = -1;
+  }
+
+  /// Valid until the next call.
+  template <class T>
+  BinTaps<A> find(const Bins<T>& bins, const BinPlace& at) {
+    if (!bins.aligned()) return {bins, at, rows_, columns_, rows_room_};
+    const bool same_roi = at.roi == roi_;
+    if (!same_roi) std::fill_n(counts_, slots_, -1);
+    if (!same_roi || at.row != row_) y_ = {rows_room_, bins.y(at), bins.s.h, rows_};
+    roi_ = at.roi;
+    row_ = at.row;
+    const std::int64_t slot = slots_ > 1 ? at.col : 0;
+    Tap<A>* const room = columns_room_ + slot * most_columns_;
+    if (slots_ == 1 || counts_[slot] < 0) counts_[slot] = TapList<A>(room, bins.x(at), bins.s.w, columns_).size();
+    BinTaps<A> taps;
+    taps.y = y_;
+    taps.x = {room, counts_[slot]};
+    return taps;
+  }
+
+ private:
+  std::int64_t slots_, most_columns_;
+  Tap<A>*rows_room_, *columns_room_;
+  std::int64_t* counts_;
+  PixelRange rows_{}, columns_{};
+  std::int64_t roi_ = -1, row_ = -1;
+  TapList<A> y_;
+};
+
+/// Asks for n elements, to be in the second cache when their turn comes. Inlined, since a compiler may drop calls of
+/// what does nothing but ask.
 template <class T>
-inline void prefetch(const T* row, std::int64_t n) {
+HWY_INLINE void prefetch(const T* row, std::int64_t n) {
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
   for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, 2);
 }

@@ -32,16 +32,16 @@ struct OwnerArrays {
   using Lists = PixelLists<A>;
 
   Roi<A>* rois;
-  Tap<A>* taps;                 ///< per thread, rows then columns
-  A* sums;                      ///< per thread: one tile
-  std::int64_t lists_bytes;     ///< of a thread
-  std::byte* lists;             ///< per thread
-  typename Lists::Move* moves;  ///< with offset: of all bins
-  Buckets tiles;                ///< with offset, each entry has room for a Move
+  typename TapCache<A>::Room taps;  ///< per thread
+  A* sums;                          ///< per thread: one tile
+  std::int64_t lists_bytes;         ///< of a thread
+  std::byte* lists;                 ///< per thread
+  typename Lists::Move* moves;      ///< with offset: of all bins
+  Buckets tiles;                    ///< with offset, each entry has room for a Move
 
   OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t, bool offset)
       : rois(carver.take<Roi<A>>(s.rois)),
-        taps(carver.take<Tap<A>>(call.threads * BinTaps<A>::most(s))),
+        taps(carver, s, offset, call.threads),
         sums(carver.take<A>(call.threads * t.pixels() * s.c)),
         lists_bytes(bytes_of_lists(t, offset)),
         lists(carver.take<std::byte>(call.threads * lists_bytes)),
@@ -51,6 +51,7 @@ struct OwnerArrays {
  private:
   static std::int64_t bytes_of_lists(const Tiles& t, bool offset) {
     Carver measure;
+    static_cast<void>(PixelPairs<A>(measure, t, !offset));
     static_cast<void>(Lists(measure, t, offset));
     return measure.bytes();
   }
@@ -165,17 +166,24 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
   const double channels = static_cast<double>(s.c);
   const double pixel_ns = channels * (deform_roi_pool::kAddNs + (no_offset ? 0 : deform_roi_pool::kReadNs));
   const double base_ns = 0.1 * static_cast<double>(t.pixels()) * channels;
-  return tiles.fill(context, call, 60, base_ns, [&](std::int64_t bin, auto&& put) {
-    const BinPlace at = bins.place(bin);
-    const PixelRange y = bins.y(at).pixels(s.h), x = bins.x(at).pixels(s.w);
-    const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
-    const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
-    const auto touched = static_cast<double>(std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin)));
-    const double cost = deform_roi_pool::kBinNs + bins.pixels_read(at) * pixel_ns / touched;
-    const std::int64_t batch = bins.roi(at).batch;
-    for (std::int64_t row = row_begin; row < row_end; ++row) {
-      for (std::int64_t col = col_begin; col < col_end; ++col) put(t.index(batch, row, col), cost);
-    }
+  return tiles.fill_runs(context, call, 40, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    PixelRange y{};
+    double roi_ns = 0;
+    std::int64_t roi = -1;
+    bins.for_each(begin, end, [&](const BinPlace& at) {
+      if (at.roi != roi) roi_ns = bins.pixels_read(at) * pixel_ns;
+      if (at.roi != roi || at.col == 0 || !bins.aligned()) y = bins.y(at).pixels(s.h);
+      roi = at.roi;
+      const PixelRange x = bins.x(at).pixels(s.w);
+      const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
+      const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
+      const std::int64_t touched = std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin));
+      const double cost = deform_roi_pool::kBinNs + roi_ns / static_cast<double>(touched);
+      const std::int64_t batch = bins.roi(at).batch;
+      for (std::int64_t row = row_begin; row < row_end; ++row) {
+        for (std::int64_t col = col_begin; col < col_end; ++col) put(at.bin, t.index(batch, row, col), cost);
+      }
+    });
   });
 }
 
@@ -188,6 +196,7 @@ class Owner {
  public:
   using A = Acc<T>;
   using Lists = deform_roi_pool::PixelLists<A>;
+  using Pairs = deform_roi_pool::PixelPairs<A>;
   using Move = typename Lists::Move;
 
   Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t,
@@ -197,88 +206,201 @@ class Owner {
         bins_(bins),
         row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
         all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
-        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
+        taps_(s_, p.offset != nullptr, arrays.taps, slot),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
-        lists_(lists_of(arrays, t, p.offset != nullptr, slot)) {}
+        carver_(arrays.lists + slot * arrays.lists_bytes),
+        pairs_(carver_, t, p.offset == nullptr),
+        lists_(carver_, t, p.offset != nullptr) {}
 
   /// Writes the tile; moves[k] is this tile's part of what grad_offset needs for bins[k]. Meanwhile the gradients of
   /// the bins of the next tile are asked for.
   void run(const Area& area, std::span<const std::int64_t> bins, std::span<const std::int64_t> next, Move* moves) {
     if (bins.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
     area_ = area;
+    moves_ = moves;
     std::fill_n(moves, p_.offset == nullptr ? 0 : bins.size(), Move{0, 0});
-    lists_.clear();
+    clear_lists();
+    taps_.restrict_to({area.y0, area.y1}, {area.x0, area.x1});
     bool complete = true;
-    for (std::int64_t x = 0; p_.offset != nullptr && x < area.width(); ++x) ask_for_input(area.y0, x);
     for (const std::int64_t bin : bins) {
       const BinPlace at = bins_.place(bin);
-      const BinTaps<A> taps(bins_, at, {area.y0, area.y1}, {area.x0, area.x1}, taps_);
-      if (!lists_.has_room_for(taps.y.size() * taps.x.size())) {
+      const BinTaps<A> taps = taps_.find(bins_, at);
+      const std::int64_t links = taps.y.size() * taps.x.size();
+      if (p_.offset == nullptr ? !pairs_.has_room_for(links) : !lists_.has_room_for(links)) {
         if (complete) std::fill_n(sums_, area.pixels() * s_.c, A{0});
         complete = false;
-        empty_lists(Target::kTile, bins, moves);
+        empty_lists(Target::kTile, bins);
       }
-      link(bin, taps, bins_.roi(at).inverse_count);
+      link(at.bin, taps, bins_.roi(at).inverse_count);
     }
     const bool direct = complete && (!large() || streams(p_.grad_input, all_bytes_, row_bytes_));
     if (complete && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
     next_ = next;
-    empty_lists(!direct ? Target::kTile : large() ? Target::kPastCaches : Target::kCaches, bins, moves);
+    const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area.width());
+    next_per_pixel_ = 1 + static_cast<std::int64_t>(next.size()) / pixels;
+    empty_lists(!direct ? Target::kTile : large() ? Target::kPastCaches : Target::kCaches, bins);
     if (!direct) write_area(s_, area, sums_, large(), grad_input());
   }
 
  private:
-  static Lists lists_of(const deform_roi_pool::OwnerArrays<A>& arrays, const Tiles& t, bool offset, int slot) {
-    Carver carver(arrays.lists + slot * arrays.lists_bytes);
-    return Lists(carver, t, offset);
-  }
+  static constexpr std::uint32_t kLinksAhead = 3;
+
   bool large() const { return all_bytes_ > kStreamBytes; }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
   const T* grad_output() const { return static_cast<const T*>(p_.grad_output); }
+  const T* gradient(std::uint32_t bin) const { return grad_output() + static_cast<std::int64_t>(bin) * s_.c; }
 
   void link(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
+    if (taps.x.size() == 0) return;
     for (const Tap<A>& y : taps.y) {
+      rows_.first = std::min<std::int64_t>(rows_.first, y.index);
+      rows_.last = std::max<std::int64_t>(rows_.last, y.index + 1);
       const std::int64_t row = (y.index - area_.y0) * area_.width() - area_.x0;
-      const A y_weight = y.weight * inverse_count;
+      const A weight = y.weight * inverse_count;
       if (p_.offset == nullptr) {
-        for (const Tap<A>& x : taps.x) lists_.add(row + x.index, bin, y_weight * x.weight);
+        add_pairs(row, static_cast<std::uint32_t>(bin), weight, taps.x);
       } else {
         for (const Tap<A>& x : taps.x) {
-          lists_.add(row + x.index, bin, y_weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
+          lists_.add(row + x.index, bin, weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
         }
       }
     }
   }
-
-  void empty_lists(Target target, std::span<const std::int64_t> bins, Move* moves) {
-    const auto walk = [&](auto to, auto offset) HWY_ATTR {
-      for (std::int64_t y = area_.y0; y < area_.y1; ++y) {
-        constexpr int kSums = decltype(offset)::value && kAddsInPlace<T> ? kWide / 2 : kWide;
-        for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-          sum_row<decltype(to)::value, decltype(offset)::value>(d, vectors, y, c);
-        });
+  void add_pairs(std::int64_t row, std::uint32_t bin, A weight, const TapList<A>& taps) {
+    for (const Tap<A>* x = taps.begin(); x != taps.end(); ++x) {
+      if (x + 1 != taps.end() && x[1].index == x[0].index + 1) {
+        pairs_.add(row + x->index, Pairs::kPair, {bin, weight * x[0].weight, weight * x[1].weight});
+        ++x;
+      } else {
+        pairs_.add(row + x->index, Pairs::kSingle, {bin, weight * x->weight, 0});
       }
-    };
-    const auto with_target = [&](auto offset) HWY_ATTR {
-      if (target == Target::kPastCaches) return walk(std::integral_constant<Target, Target::kPastCaches>{}, offset);
-      if (target == Target::kCaches) return walk(std::integral_constant<Target, Target::kCaches>{}, offset);
-      walk(std::integral_constant<Target, Target::kTile>{}, offset);
-    };
-    if (p_.offset == nullptr) {
-      with_target(std::false_type{});
-    } else {
-      with_target(std::true_type{});
-      lists_.add_up_moves(bins, moves);
     }
-    lists_.clear();
+  }
+
+  void empty_lists(Target target, std::span<const std::int64_t> bins) {
+    if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
+    const auto walk = [&](auto to) HWY_ATTR {
+      constexpr Target kTo = decltype(to)::value;
+      p_.offset == nullptr ? sum_rows<kTo>() : sum_and_multiply_rows<kTo>(bins);
+    };
+    if (target == Target::kTile) {
+      walk(std::integral_constant<Target, Target::kTile>{});
+    } else {
+      target == Target::kPastCaches ? walk(std::integral_constant<Target, Target::kPastCaches>{})
+                                    : walk(std::integral_constant<Target, Target::kCaches>{});
+      write_zeros({area_.y0, rows_.first});
+      write_zeros({rows_.last, area_.y1});
+    }
+    clear_lists();
+  }
+  void clear_lists() {
+    p_.offset == nullptr ? pairs_.clear() : lists_.clear();
+    rows_ = {area_.y1, area_.y0};
+  }
+  /// Rows of the tile that nothing is added to.
+  void write_zeros(PixelRange rows) const {
+    Area part = area_;
+    part.y0 = rows.first;
+    part.y1 = rows.last;
+    write_area(s_, part, static_cast<A*>(nullptr), large(), grad_input());
+  }
+
+  // ---- grad_input alone ----
+
+  template <Target kTarget>
+  void sum_rows() {
+    pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      for_wide<A, kWide / 2>(
+          s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget>(d, vectors, y, c); });
+    }
   }
 
   /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
-  template <Target kTarget, bool kOffset, class D, class Vectors>
+  template <Target kTarget, class D, class Vectors>
   HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
     constexpr int count = Vectors::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0;
+    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0, in_tile = (y - area_.y0) * area_.width();
+    const auto begin_with = [&](std::int64_t x, hn::Vec<D>* HWY_RESTRICT sum) HWY_ATTR {
+      const A* const from = sums_ + (in_tile + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        sum[v] = kTarget == Target::kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
+      }
+    };
+    hn::Vec<D> sum[count], next[count];
+    begin_with(0, sum);
+    for (std::int64_t x = 0; x < area_.width(); ++x) {
+      begin_with(x + 1, next);
+      std::uint32_t i = pairs_.begin(in_tile + x, Pairs::kPair);
+      const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
+      const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
+      for (; i != singles; ++i) {
+        const auto link = pairs_[i];
+        const T* const g = gradient(link.bin) + c;
+        ask_for_gradient(i + kLinksAhead, c, count * lanes);
+        const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
+        MLUOPS_UNROLL
+        for (int v = 0; v < count; ++v) {
+          const auto gv = load(d, g + v * lanes);
+          sum[v] = hn::MulAdd(weight, gv, sum[v]);
+          next[v] = hn::MulAdd(next_weight, gv, next[v]);
+        }
+      }
+      for (; i != end; ++i) {
+        const T* const g = gradient(pairs_[i].bin) + c;
+        const auto weight = hn::Set(d, pairs_[i].weight);
+        MLUOPS_UNROLL
+        for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
+      }
+      T* const out = grad_input() + (in_map + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
+        sum[v] = next[v];
+      }
+      if (c == 0) ask_for_next();
+    }
+  }
+
+  /// Some links before its turn, what a link needs of its gradient is on its way to the first cache.
+  HWY_INLINE void ask_for_gradient(std::uint32_t link, std::int64_t c, std::int64_t n) const {
+    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+    const T* const g = gradient(pairs_[link].bin) + c;
+    for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(g + i, 0, 3);
+  }
+
+  template <Target kTarget, class D>
+  HWY_INLINE void put_sum(D d, hn::Vec<D> sum, A* HWY_RESTRICT tile_sum, T* HWY_RESTRICT out) const {
+    if constexpr (kTarget == Target::kTile) {
+      hn::StoreU(sum, d, tile_sum);
+    } else if constexpr (kTarget == Target::kPastCaches && std::is_same_v<D, FullTag<T>>) {
+      stream(sum, d, out);
+    } else {
+      store(sum, d, out);
+    }
+  }
+
+  // ---- with grad_offset ----
+
+  template <Target kTarget>
+  void sum_and_multiply_rows(std::span<const std::int64_t> bins) {
+    constexpr int kSums = kAddsInPlace<T> ? kWide / 2 : kWide;
+    for (std::int64_t x = 0; x < area_.width() && rows_.first < rows_.last; ++x) ask_for_input(rows_.first, x);
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c)
+                                   HWY_ATTR { sum_and_multiply_row<kTarget>(d, vectors, y, c); });
+    }
+    lists_.add_up_moves(bins, moves_);
+  }
+
+  /// As sum_row.
+  template <Target kTarget, class D, class Vectors>
+  HWY_INLINE void sum_and_multiply_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+    constexpr int count = Vectors::value;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0;
     for (std::int64_t x = 0; x < area_.width(); ++x) {
       const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
       hn::Vec<D> sum[count];
@@ -292,33 +414,14 @@ class Owner {
         }
       }
       const std::uint32_t first = lists_.first(in_tile);
-      if constexpr (kOffset) {
-        const T* const input = static_cast<const T*>(p_.input) + (pixel + x) * s_.c + c;
-        if (first != Lists::kEnd) sum_and_multiply(d, Vectors(), first, c, input, sum);
-      } else {
-        for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
-          const T* const g = grad_output() + static_cast<std::int64_t>(lists_[link].bin) * s_.c + c;
-          const auto weight = hn::Set(d, lists_[link].weight);
-          MLUOPS_UNROLL
-          for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
-        }
-      }
-      T* const out = grad_input() + (pixel + x) * s_.c + c;
+      const T* const input = static_cast<const T*>(p_.input) + (in_map + x) * s_.c + c;
+      if (first != Lists::kEnd) sum_and_multiply(d, Vectors(), first, c, input, sum);
+      T* const out = grad_input() + (in_map + x) * s_.c + c;
       MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) {
-        if constexpr (kTarget == Target::kTile) {
-          hn::StoreU(sum[v], d, tile_sum + v * lanes);
-        } else if constexpr (kTarget == Target::kPastCaches && std::is_same_v<D, FullTag<T>>) {
-          stream(sum[v], d, out + v * lanes);
-        } else {
-          store(sum[v], d, out + v * lanes);
-        }
-      }
-      if (c == 0) {
-        ask_for_next();
-        if (kOffset && y + 1 < area_.y1 && lists_.first(in_tile + area_.width()) != Lists::kEnd)
-          ask_for_input(y + 1, x);
-      }
+      for (int v = 0; v < count; ++v) put_sum<kTarget>(d, sum[v], tile_sum + v * lanes, out + v * lanes);
+      if (c != 0) continue;
+      ask_for_next();
+      if (y + 1 < rows_.last && lists_.first(in_tile + area_.width()) != Lists::kEnd) ask_for_input(y + 1, x);
     }
   }
 
@@ -339,7 +442,7 @@ class Owner {
       hn::Store(load(d, input + v * lanes), d, pixel + v * lanes);
     }
     for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
-      const T* const g = grad_output() + static_cast<std::int64_t>(lists_[link].bin) * s_.c + c;
+      const T* const g = gradient(lists_[link].bin) + c;
       const auto weight = hn::Set(d, lists_[link].weight);
       hn::Vec<D> dot[kDots];
       MLUOPS_UNROLL
@@ -364,28 +467,33 @@ class Owner {
     for (int v = 0; v < count; ++v) total[v] = sum[v];
   }
 
-  void ask_for_input(std::int64_t y, std::int64_t x) const {
-    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
-    prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
-  }
-
   /// Called once for each pixel of a tile: spreads what the next tile needs over this one's pixels.
   void ask_for_next() {
-    if (!next_.empty()) {
+    for (std::int64_t i = 0; i < next_per_pixel_ && !next_.empty(); ++i) {
       prefetch(grad_output() + next_.front() * s_.c, s_.c);
       next_ = next_.subspan(1);
     }
+  }
+
+  void ask_for_input(std::int64_t y, std::int64_t x) const {
+    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
+    prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
   }
 
   const mluopsDeformRoiPoolBackwardProblem& p_;
   const Shape& s_;
   const Bins<T>& bins_;
   const std::int64_t row_bytes_, all_bytes_;
-  Tap<A>* taps_;
+  deform_roi_pool::TapCache<A> taps_;
   A* sums_;
-  Lists lists_;
+  Carver carver_;
+  Pairs pairs_;  ///< without offset
+  Lists lists_;  ///< with offset
   Area area_{};
+  PixelRange rows_{};  ///< of the tile, those that links are on
+  Move* moves_ = nullptr;
   std::span<const std::int64_t> next_;
+  std::int64_t next_per_pixel_ = 0;
 };
 
 /// grad_offset of all bins from the parts on the tiles, in the order of the tiles.

@@ -164,9 +164,14 @@ class Walk {
 template <class T>
 bool sort_by_home(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
   const Shape& s = bins.s;
-  return tiles.fill(context, call, 20, 0, [&](std::int64_t bin, auto&& put) {
-    const auto at = bins.place(bin);
-    put(t.index(bins.roi(at).batch, t.row_of(bins.y(at).middle(s.h)), t.col_of(bins.x(at).middle(s.w))), 0.0);
+  return tiles.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    std::int64_t row_of_tiles = 0;
+    bool known = false;
+    bins.for_each(begin, end, [&](const BinPlace& at) {
+      if (at.col == 0 || !known || !bins.aligned()) row_of_tiles = t.row_of(bins.y(at).middle(s.h));
+      known = true;
+      put(at.bin, t.index(bins.roi(at).batch, row_of_tiles, t.col_of(bins.x(at).middle(s.w))), 0.0);
+    });
   });
 }
 

@@ -1,4 +1,6 @@
-// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward).
+// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). Pairs are for
+// grad_input alone; with grad_offset each pixel's product with each bin is wanted, and sorting as many links does not
+// pay.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +12,66 @@
 
 namespace mluops::cpu::deform_roi_pool {
 
-/// Lists through one array, in the order links were added. With moves, each link also has what moving its bin does to
-/// the weight, and a place for the product of the pixel with the bin's gradient.
+/// Along one axis a bin has at most two taps per pixel, so that one bin always fits.
+inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
+  return std::max<std::int64_t>(4 * t.pixels(), usual);
+}
+
+/// Links sorted by pixel. Where a bin adds to a pixel and to the next one in the row, the two are one link, a pair,
+/// listed with the first; the others are single.
+template <class A>
+class PixelPairs {
+ public:
+  struct Link {
+    std::uint32_t bin;
+    A weight, next_weight;  ///< of the pixel, and in a pair of the next one
+  };
+  enum Kind { kPair = 0, kSingle = 1 };
+  /// So many links may be read behind the last one.
+  static constexpr std::int64_t kBeyond = 4;
+
+  PixelPairs(Carver& carver, const Tiles& t, bool used)
+      : keys_(2 * t.pixels()),
+        most_links_(most_links(t, 7168)),
+        begin_(carver.take<std::uint32_t>(used ? keys_ + 2 : 0)),
+        key_(carver.take<std::uint16_t>(used ? most_links_ : 0)),
+        added_(carver.take<Link>(used ? most_links_ : 0)),
+        links_(carver.take<Link>(used ? most_links_ + kBeyond : 0)) {}
+
+  void clear() {
+    std::fill_n(begin_, keys_ + 2, 0);
+    count_ = 0;
+  }
+  bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
+
+  void add(std::int64_t pixel, Kind kind, const Link& link) {
+    const auto key = static_cast<std::uint16_t>(2 * pixel + kind);  // a tile has 8192 pixels at most
+    key_[count_] = key;
+    added_[count_++] = link;
+    ++begin_[key + 2];
+  }
+
+  /// To be called when all links are added, which are on the pixels [first, last): only those are asked about after it.
+  void sort(std::int64_t first, std::int64_t last) {
+    for (std::int64_t key = 2 * first + 2; key < 2 * last + 1; ++key) begin_[key + 1] += begin_[key];
+    for (std::int64_t i = 0; i < count_; ++i) links_[begin_[key_[i] + 1]++] = added_[i];
+    std::fill_n(links_ + count_, kBeyond, count_ > 0 ? links_[count_ - 1] : Link{});
+  }
+
+  /// The links of a pixel are [begin(pixel, kPair), begin(pixel, kSingle)) and from there to begin(pixel + 1, kPair).
+  std::uint32_t begin(std::int64_t pixel, Kind kind) const { return begin_[2 * pixel + kind]; }
+  const Link& operator[](std::uint32_t link) const { return links_[link]; }
+
+ private:
+  std::int64_t keys_, most_links_;
+  std::uint32_t* begin_;
+  std::uint16_t* key_;
+  Link *added_, *links_;
+  std::int64_t count_ = 0;
+};
+
+/// Lists through one array, in the order links were added. Each link also has what moving its bin does to the weight,
+/// and a place for the product of the pixel with the bin's gradient.
 template <class A>
 class PixelLists {
  public:
@@ -24,13 +84,13 @@ class PixelLists {
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
-  PixelLists(Carver& carver, const Tiles& t, bool moves)
+  PixelLists(Carver& carver, const Tiles& t, bool used)
       : pixels_(t.pixels()),
-        most_links_(most_links(t)),
-        lists_(carver.take<List>(pixels_)),
-        links_(carver.take<Link>(most_links_)),
-        moves_(carver.take<Move>(moves ? most_links_ : 0)),
-        dots_(carver.take<A>(moves ? most_links_ : 0)) {}
+        most_links_(most_links(t, 8192)),
+        lists_(carver.take<List>(used ? pixels_ : 0)),
+        links_(carver.take<Link>(used ? most_links_ : 0)),
+        moves_(carver.take<Move>(used ? most_links_ : 0)),
+        dots_(carver.take<A>(used ? most_links_ : 0)) {}
 
   void clear() {
     std::fill_n(lists_, pixels_, List{kEnd, kEnd});
@@ -38,16 +98,13 @@ class PixelLists {
   }
   bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
 
-  void add(std::int64_t pixel, std::int64_t bin, A weight) {
+  void add(std::int64_t pixel, std::int64_t bin, A weight, Move move) {
+    moves_[count_] = move;
     const auto link = static_cast<std::uint32_t>(count_++);
     links_[link] = {kEnd, static_cast<std::uint32_t>(bin), weight};
     List& list = lists_[pixel];
     (list.first == kEnd ? list.first : links_[list.last].next) = link;
     list.last = link;
-  }
-  void add(std::int64_t pixel, std::int64_t bin, A weight, Move move) {
-    moves_[count_] = move;
-    add(pixel, bin, weight);
   }
 
   std::uint32_t first(std::int64_t pixel) const { return lists_[pixel].first; }
@@ -68,9 +125,6 @@ class PixelLists {
   struct List {
     std::uint32_t first, last;
   };
-  /// Along one axis a bin has at most two taps per pixel, so that one bin always fits.
-  static std::int64_t most_links(const Tiles& t) { return std::max<std::int64_t>(4 * t.pixels(), 8192); }
-
   std::int64_t pixels_, most_links_;
   List* lists_;
   Link* links_;

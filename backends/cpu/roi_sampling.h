@@ -146,6 +146,8 @@ template <class A>
 class TapList {
  public:
   TapList() = default;
+  /// Taps that were listed before.
+  TapList(Tap<A>* taps, std::int64_t count) : taps_(taps), count_(count) {}
   TapList(Tap<A>* taps, const BinAxis<A>& axis, std::int64_t size, PixelRange kept) : taps_(taps), kept_(kept) {
     const auto range = axis.on_map(size);
     for (std::int64_t i = range.first; i < range.last; ++i) add_sample(axis.coordinate(i), size);

@@ -115,10 +115,13 @@ std::int64_t deform_roi_pool(const Letters& x) {
   }
   const Tile tile(x, 512 * kKiB);
   const bool offset = x["offset"] != 0;
-  const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, 8192);
-  const std::int64_t lists = 8 * tile.pixels + links * (8 + x.A + (offset ? 3 * x.A : 0));
+  const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, offset ? 8192 : 7168);
+  const std::int64_t lists = 8 * tile.pixels + links * (offset ? 8 + 4 * x.A : 2 + 6 * x.A);
+  const std::int64_t columns = offset || x["pw"] * most(x["w"]) > 4096 ? 1 : x["pw"];
+  const std::int64_t kept = (columns - 1) * most(x["w"]) * 4 * x.A + 8 * columns;
   const std::int64_t moves = offset ? 2 * x.A * bins * (1 + kTilesOfABin) : 0;
-  return rois + x.t * (taps + x.A * tile.pixels * x["c"] + lists) + sorted(x, bins, tile.count, kTilesOfABin) + moves;
+  return rois + x.t * (taps + kept + x.A * tile.pixels * x["c"] + lists) + sorted(x, bins, tile.count, kTilesOfABin) +
+         moves;
 }
 
 // ---- border_align ----
