@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
+#include "backends/cpu/element.h"
 #include "backends/cpu/scratch.h"
 #include "common/shape.h"
 #include "mluops/problem.h"
@@ -32,6 +34,12 @@ constexpr double kTableNs = 0.1;
 constexpr std::int64_t kFewChannels = 2;
 /// How far ahead in a row gradients are asked for.
 constexpr std::int64_t kLeadBytes = 1024;
+
+/// Backward by lists: points of a run, features at most, and lists worked on side by side. With more features one
+/// thread would still gain, two would not.
+constexpr std::int64_t kListedPoints = 256, kListedFeatures = 64, kListsAtOnce = 4;
+/// Making the lists of an image pays from so many blocks of channels on.
+constexpr std::int64_t kListingBlocks = 16;
 
 /// Channels of a block: one cache line of sums.
 template <class A>
@@ -97,6 +105,50 @@ struct Arrays {
 
   Neighbours<A> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
   A* block(std::int64_t which) const { return blocks + which * block_size; }
+};
+
+/// Lists pay when a feature has a few points in each run, for enough channels. Narrow gradients are read in half the
+/// time, which leaves less to win.
+template <class T>
+bool lists_pay(const Shape& s) {
+  const std::int64_t most = std::is_same_v<T, Acc<T>> ? kListedFeatures : kListedFeatures / 4;
+  return s.m <= most && 3 * std::min(s.n, kListedPoints) >= 4 * s.m && ceil_div(s.c, kBlock<Acc<T>>) >= kListingBlocks;
+}
+
+/// The working memory of backward by lists, per slot. All lists of an image follow each other: neighbours, and what
+/// makes the lists of a group equally long, three times the longest of a run at most.
+template <class A>
+struct ListArrays {
+  std::int64_t runs, groups, pairs, block_size;
+  std::uint32_t* near_rows;   ///< [kListedPoints, 3]
+  A* near_weights;            ///< [kListedPoints, 3]
+  std::int64_t* first_steps;  ///< [runs]
+  std::uint32_t* lengths;     ///< [runs, groups]
+  std::uint32_t* sums;        ///< [runs, groups, kListsAtOnce]
+  std::uint32_t* points;      ///< [pairs]
+  A* weights;                 ///< [pairs]
+  A* turned;                  ///< [kListedPoints + 1, kBlock]
+  A* blocks;                  ///< [M + 1, kBlock]
+
+  ListArrays(Carver& carver, const Shape& s, std::int64_t slots)
+      : runs(ceil_div(s.n, kListedPoints)),
+        groups(ceil_div(s.m, kListsAtOnce)),
+        pairs(3 * s.n * kListsAtOnce),
+        block_size((s.m + 1) * kBlock<A>),
+        near_rows(carver.take<std::uint32_t>(slots * 3 * kListedPoints)),
+        near_weights(carver.take<A>(slots * 3 * kListedPoints)),
+        first_steps(carver.take<std::int64_t>(slots * runs)),
+        lengths(carver.take<std::uint32_t>(slots * runs * groups)),
+        sums(carver.take<std::uint32_t>(slots * runs * groups * kListsAtOnce)),
+        points(carver.take<std::uint32_t>(slots * pairs)),
+        weights(carver.take<A>(slots * pairs)),
+        turned(carver.take<A>(slots * (kListedPoints + 1) * kBlock<A>)),
+        blocks(carver.take<A>(slots * block_size)) {}
+
+  Neighbours<A> near(std::int64_t slot) const {
+    return {near_rows + slot * 3 * kListedPoints, near_weights + slot * 3 * kListedPoints};
+  }
+  std::int64_t* first_step(std::int64_t slot, std::int64_t run) const { return first_steps + slot * runs + run; }
 };
 
 }  // namespace mluops::cpu::three_interpolate

@@ -10,6 +10,7 @@
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
+#include "backends/cpu/three_interpolate_lists.h"
 #include "backends/cpu/three_interpolate_rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -141,6 +142,37 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   return MLUOP_STATUS_SUCCESS;
 }
 
+#if HWY_TARGET <= HWY_AVX3
+/// For few features and many channels. An item is some blocks of channels of one image, as in backward_by_owner.
+template <class T>
+mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateBackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Cut<A> cut(s, 1, 8 * call.threads);
+  const double block_ns = static_cast<double>(kBlock<A>) * static_cast<double>(s.n + s.m) * three_interpolate::kTurnNs;
+  const Loop loop(context, call, cut.items(s), static_cast<double>(cut.group) * block_ns);
+  const auto arrays = carve<ListArrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
+  if (!arrays) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    ListsOfImage<T> lists(s, p.indices, p.weights, *arrays, slot);
+    A* const turned = arrays->turned + slot * (kListedPoints + 1) * kBlock<A>;
+    A* const sums = arrays->blocks + slot * arrays->block_size;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Item item(cut, s, i);
+      lists.move_to(item.b);
+      for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
+        const std::int64_t c = block * kBlock<A>, row = item.b * s.c + c, channels = std::min(s.c - c, kBlock<A>);
+        std::fill_n(sums, arrays->block_size, A{0});
+        lists.add_block(Rows<const T>{static_cast<const T*>(p.grad_output) + row * s.n, s.n, channels}, turned, sums);
+        turn_out(sums, s.m, Rows<T>{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels});
+      }
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+#endif
+
 /// For very few channels: point by point into one row of sums, which is grad_features itself where it can be.
 template <class T>
 mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
@@ -211,6 +243,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThr
   if (choose_scatter(context, call) == Scatter::kAtomic) return backward_by_atomics<T>(context, call, p);
   // Decided by the shape alone: owner's parts add in another order.
   const Shape& s = p.shape;
+#if HWY_TARGET <= HWY_AVX3
+  if (three_interpolate::lists_pay<T>(s)) return backward_by_lists<T>(context, call, p);
+#endif
   const bool few = s.c <= three_interpolate::kFewChannels && (s.b >= 8 || s.b * s.c * s.n <= 65536);
   return few ? backward_by_rows<T>(context, call, p) : backward_by_owner<T>(context, call, p);
 }

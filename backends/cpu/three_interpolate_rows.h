@@ -74,17 +74,11 @@ struct Rows {
 using NarrowTag = hn::ScalableTag<std::uint16_t>;
 using NarrowHalf = hn::Half<NarrowTag>;
 
-/// As load_turned, all 16 channels there.
-HWY_INLINE void load_turned_narrow(const Half* row, std::int64_t pitch, hn::Vec<FullTag<Half>>* v) {
+/// v[k] = point k of 16 channels, from z[c] = 16 points of channel c, and behind them those of channel c + 8.
+HWY_INLINE void widen_square(hn::Vec<NarrowTag>* z, hn::Vec<FullTag<Half>>* v) {
   const NarrowTag d;
   const NarrowHalf dh;
   const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
-  hn::Vec<NarrowTag> z[8];
-  HWY_UNROLL(8)
-  for (int c = 0; c < 8; ++c) {
-    const Half* const lower = row + c * pitch;
-    z[c] = hn::Combine(d, hn::LoadU(dh, &lower[8 * pitch].bits), hn::LoadU(dh, &lower->bits));
-  }
   transpose_narrow(d, z);
   HWY_UNROLL(8)
   for (int k = 0; k < 8; ++k) {
@@ -92,6 +86,39 @@ HWY_INLINE void load_turned_narrow(const Half* row, std::int64_t pitch, hn::Vec<
     v[k] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::LowerHalf(dh, z[k])));
     v[k + 8] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::UpperHalf(dh, z[k])));
   }
+}
+
+/// As load_turned, all 16 channels there.
+HWY_INLINE void load_turned_narrow(const Half* row, std::int64_t pitch, hn::Vec<FullTag<Half>>* v) {
+  const NarrowTag d;
+  const NarrowHalf dh;
+  hn::Vec<NarrowTag> z[8];
+  HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c) {
+    const Half* const lower = row + c * pitch;
+    z[c] = hn::Combine(d, hn::LoadU(dh, &lower[8 * pitch].bits), hn::LoadU(dh, &lower->bits));
+  }
+  widen_square(z, v);
+}
+
+/// Turns 32 points of 16 channels, whole cache lines of them: rows a multiple of 4 KB apart would displace each other
+/// before the second half of a line is read.
+HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HWY_RESTRICT to) {
+  const NarrowTag d;
+  hn::Vec<NarrowTag> lower[8], upper[8];
+  HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c) {
+    const auto first = hn::LoadU(d, &row[c * pitch].bits), second = hn::LoadU(d, &row[(c + 8) * pitch].bits);
+    lower[c] = hn::ConcatLowerLower(d, second, first);
+    upper[c] = hn::ConcatUpperUpper(d, second, first);
+  }
+  hn::Vec<FullTag<Half>> v[16];
+  widen_square(lower, v);
+  HWY_UNROLL(16)
+  for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + k * kBlock<float>);
+  widen_square(upper, v);
+  HWY_UNROLL(16)
+  for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
 }
 
 /// As store_turned, all 16 channels there.
@@ -194,6 +221,13 @@ void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT blo
     A* to = block + c;
     hn::Vec<FullTag<T>> v[lanes];
     std::int64_t i = 0;
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (std::is_same_v<T, Half>) {
+      for (; rows.channels >= lanes && i + 2 * lanes <= m; i += 2 * lanes, to += 2 * lanes * kBlock<A>) {
+        turn_lines_narrow(rows.first + i, rows.pitch, to);
+      }
+    }
+#endif
     for (; i + lanes <= m; i += lanes) {
       load_turned(rows, c, i, v);
       HWY_UNROLL(16)

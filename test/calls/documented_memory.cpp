@@ -75,8 +75,20 @@ std::int64_t psamask(const Letters& x) {
 
 // ---- three_interpolate ----
 
+/// Backward by lists, where features are few and channels many.
+bool by_lists(const Letters& x) {
+  return !x.forward() && x["m"] <= (x.narrow ? 16 : 64) && 3 * std::min<std::int64_t>(x["n"], 256) >= 4 * x["m"] &&
+         x["c"] * x.A > 15 * 64;
+}
+
+std::int64_t lists(const Letters& x) {
+  const std::int64_t runs = (x["n"] + 255) / 256, groups = (x["m"] + 3) / 4;
+  return x.t * (12 * (4 + x.A) * (64 + x["n"]) + runs * (8 + 20 * groups) + 64 * (257 + x["m"] + 1));
+}
+
 std::int64_t three_interpolate(const Letters& x) {
   if (x.atomic) return x.atomic_sums(x["b"] * x["c"] * x["m"]);
+  if (by_lists(x)) return lists(x);
   const std::int64_t turned = up(x["c"], 64 / x.A) * (x["m"] + x["n"]);
   if (x.forward() && turned >= 10 * x["c"] * x["n"]) return 0;  // row by row
   const std::int64_t block = 64 * (x["m"] + 1), blocks = x["b"] * ((x["c"] * x.A + 63) / 64);

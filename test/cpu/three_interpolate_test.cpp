@@ -117,7 +117,7 @@ TYPED_TEST(ThreeInterpolate, MatchesItsDefinitionAtEveryLevel) {
 }
 
 TYPED_TEST(ThreeInterpolate, SameBitsForEveryThreadCountAndRun) {
-  for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}}) {
+  for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}, Case{2, 250, 16, 700}}) {
     const Data<TypeParam> data(k);
     Backend alone(1);
     const auto output = forward(data, alone), gradient = backward(data, alone);
