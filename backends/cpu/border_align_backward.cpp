@@ -146,7 +146,7 @@ class Preparer {
   void operator()(const LineBorder<A>& border, const T* HWY_RESTRICT grad_output,
                   const std::int32_t* HWY_RESTRICT argmax, Additions<A>& to) const {
     A gradient[kBlock];
-    load_row(grad_output, gradient, kBlock);
+    widen(grad_output, kBlock, gradient);
     const A end = static_cast<A>(length_), last = static_cast<A>(length_ - 1);
     for (int i = 0; i < kBlock; ++i) {
       const A x = border.start + border.stride * static_cast<A>(argmax[i]), on_map = x > 0 ? x : 0;
@@ -161,6 +161,11 @@ class Preparer {
   }
 
  private:
+  /// By itself it becomes vectors, inlined it does not.
+  HWY_NOINLINE static void widen(const T* HWY_RESTRICT row, std::int64_t n, A* HWY_RESTRICT out) {
+    load_row(row, out, n);
+  }
+
   std::uint32_t points_, pitch_;
   std::int32_t length_;
 };
