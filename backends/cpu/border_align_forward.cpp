@@ -372,10 +372,6 @@ class LinePool {
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
 };
 
-/// Past the caches only where a block of channels is whole cache lines.
-template <bool kStream, int kWide, class T>
-using Pool = LinePool<kStream && kWide * kLanes<Acc<T>> * sizeof(T) % 64 == 0, kWide, T>;
-
 template <bool kStream, class T>
 void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Acc<T>>& arrays, int slot,
                 std::int64_t begin, std::int64_t end) {
@@ -383,9 +379,9 @@ void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Ac
   constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
   constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
   const std::int64_t fitting = border_align::kBlock / (2 * ForwardArrays<A>::places(p.shape) * vector);
-  if (fitting >= most) return Pool<kStream, most, T>(p, arrays, slot).run(begin, end);
-  if (fitting >= 2) return Pool<kStream, 2, T>(p, arrays, slot).run(begin, end);
-  Pool<kStream, 1, T>(p, arrays, slot).run(begin, end);
+  if (fitting >= most) return LinePool<kStream, most, T>(p, arrays, slot).run(begin, end);
+  if (fitting >= 2) return LinePool<kStream, 2, T>(p, arrays, slot).run(begin, end);
+  LinePool<kStream, 1, T>(p, arrays, slot).run(begin, end);
 }
 
 template <class T>
