@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
 #include "backends/cpu/scratch.h"
 
@@ -131,6 +132,40 @@ class PixelLists {
   Move* moves_;
   A* dots_;
   std::int64_t count_ = 0;
+};
+
+/// Bytes of grad_output that belong to a tile, about: what is read for it stays in the second cache.
+constexpr std::int64_t kOwnerTileBytes = std::int64_t{512} << 10;
+
+/// The working block of a call of backward by owners.
+template <class A>
+struct OwnerArrays {
+  using Lists = PixelLists<A>;
+
+  Roi<A>* rois;
+  typename TapCache<A>::Room taps;  ///< per thread
+  A* sums;                          ///< per thread: one tile
+  std::int64_t lists_bytes;         ///< of a thread
+  std::byte* lists;                 ///< per thread
+  typename Lists::Move* moves;      ///< with offset: of all bins
+  Buckets tiles;                    ///< with offset, each entry has room for a Move
+
+  OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t, bool offset)
+      : rois(carver.take<Roi<A>>(s.rois)),
+        taps(carver, s, offset, call.threads),
+        sums(carver.take<A>(call.threads * t.pixels() * s.c)),
+        lists_bytes(bytes_of_lists(t, offset)),
+        lists(carver.take<std::byte>(call.threads * lists_bytes)),
+        moves(carver.take<typename Lists::Move>(offset ? items : 0)),
+        tiles(carver, call, items, t.count(s), offset ? sizeof(typename Lists::Move) : 0) {}
+
+ private:
+  static std::int64_t bytes_of_lists(const Tiles& t, bool offset) {
+    Carver measure;
+    static_cast<void>(PixelPairs<A>(measure, t, !offset));
+    static_cast<void>(Lists(measure, t, offset));
+    return measure.bytes();
+  }
 };
 
 }  // namespace mluops::cpu::deform_roi_pool

@@ -1,0 +1,358 @@
+// The owner of tiles of the map (deform_roi_pool backward): sums what bins give to their pixels and writes grad_input.
+#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_H_
+#else
+#define MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_H_
+#endif
+
+#include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/deform_roi_pool_lists.h"
+#include "backends/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+using deform_roi_pool::Area;
+using deform_roi_pool::BinPlace;
+using deform_roi_pool::Bins;
+using deform_roi_pool::BinTaps;
+using deform_roi_pool::prefetch;
+using deform_roi_pool::Shape;
+using deform_roi_pool::Tiles;
+
+/// The vectors of channels that are summed side by side: AVX-512 has 32 registers, the others 16. With grad_offset
+/// half as many, the others hold the pixel; types that are converted go without, converting costs more.
+constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
+
+/// Rows of an area into grad_input; nothing but zeros where there are no sums.
+template <class T>
+void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool streams, T* grad_input) {
+  const std::int64_t row_size = (area.x1 - area.x0) * s.c;
+  for (std::int64_t y = area.y0; y < area.y1; ++y) {
+    T* const out = grad_input + ((area.batch * s.h + y) * s.w + area.x0) * s.c;
+    const std::int64_t bytes = row_size * static_cast<std::int64_t>(sizeof(T));
+    if (sums == nullptr && streams) {
+      stream_zero(out, bytes);
+    } else if (sums == nullptr) {
+      std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(bytes));
+    } else if (streams) {
+      stream_row(sums + (y - area.y0) * row_size, out, row_size);
+    } else {
+      store_row(sums + (y - area.y0) * row_size, out, row_size);
+    }
+  }
+}
+
+/// Where the sums of a pixel go: past the caches, through them, or to sums of the tile that are not complete yet.
+enum class Target { kPastCaches, kCaches, kTile };
+
+/// One thread and the tiles it owns.
+template <class T>
+class Owner {
+ public:
+  using A = Acc<T>;
+  using Lists = deform_roi_pool::PixelLists<A>;
+  using Pairs = deform_roi_pool::PixelPairs<A>;
+  using Move = typename Lists::Move;
+
+  Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t,
+        const deform_roi_pool::OwnerArrays<A>& arrays, int slot)
+      : p_(p),
+        s_(p.shape),
+        bins_(bins),
+        row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
+        all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
+        taps_(s_, p.offset != nullptr, arrays.taps, slot),
+        sums_(arrays.sums + slot * t.pixels() * s_.c),
+        carver_(arrays.lists + slot * arrays.lists_bytes),
+        pairs_(carver_, t, p.offset == nullptr),
+        lists_(carver_, t, p.offset != nullptr) {}
+
+  /// Writes the tile; moves[k] is this tile's part of what grad_offset needs for bins[k]. Meanwhile the gradients of
+  /// the bins of the next tile are asked for.
+  void run(const Area& area, std::span<const std::int64_t> bins, std::span<const std::int64_t> next, Move* moves) {
+    if (bins.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
+    area_ = area;
+    moves_ = moves;
+    std::fill_n(moves, p_.offset == nullptr ? 0 : bins.size(), Move{0, 0});
+    clear_lists();
+    taps_.restrict_to({area.y0, area.y1}, {area.x0, area.x1});
+    bool complete = true;
+    for (const std::int64_t bin : bins) {
+      const BinPlace at = bins_.place(bin);
+      const BinTaps<A> taps = taps_.find(bins_, at);
+      const std::int64_t links = taps.y.size() * taps.x.size();
+      if (p_.offset == nullptr ? !pairs_.has_room_for(links) : !lists_.has_room_for(links)) {
+        if (complete) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+        complete = false;
+        empty_lists(Target::kTile, bins);
+      }
+      link(at.bin, taps, bins_.roi(at).inverse_count);
+    }
+    const bool direct = complete && (!large() || streams(p_.grad_input, all_bytes_, row_bytes_));
+    if (complete && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+    next_ = next;
+    const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area.width());
+    next_per_pixel_ = 1 + static_cast<std::int64_t>(next.size()) / pixels;
+    empty_lists(!direct ? Target::kTile : large() ? Target::kPastCaches : Target::kCaches, bins);
+    if (!direct) write_area(s_, area, sums_, large(), grad_input());
+  }
+
+ private:
+  static constexpr std::uint32_t kLinksAhead = 3;
+
+  bool large() const { return all_bytes_ > kStreamBytes; }
+  T* grad_input() const { return static_cast<T*>(p_.grad_input); }
+  const T* grad_output() const { return static_cast<const T*>(p_.grad_output); }
+  const T* gradient(std::uint32_t bin) const { return grad_output() + static_cast<std::int64_t>(bin) * s_.c; }
+
+  void link(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
+    if (taps.x.size() == 0) return;
+    for (const Tap<A>& y : taps.y) {
+      rows_.first = std::min<std::int64_t>(rows_.first, y.index);
+      rows_.last = std::max<std::int64_t>(rows_.last, y.index + 1);
+      const std::int64_t row = (y.index - area_.y0) * area_.width() - area_.x0;
+      const A weight = y.weight * inverse_count;
+      if (p_.offset == nullptr) {
+        add_pairs(row, static_cast<std::uint32_t>(bin), weight, taps.x);
+      } else {
+        for (const Tap<A>& x : taps.x) {
+          lists_.add(row + x.index, bin, weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
+        }
+      }
+    }
+  }
+  void add_pairs(std::int64_t row, std::uint32_t bin, A weight, const TapList<A>& taps) {
+    for (const Tap<A>* x = taps.begin(); x != taps.end(); ++x) {
+      if (x + 1 != taps.end() && x[1].index == x[0].index + 1) {
+        pairs_.add(row + x->index, Pairs::kPair, {bin, weight * x[0].weight, weight * x[1].weight});
+        ++x;
+      } else {
+        pairs_.add(row + x->index, Pairs::kSingle, {bin, weight * x->weight, 0});
+      }
+    }
+  }
+
+  void empty_lists(Target target, std::span<const std::int64_t> bins) {
+    if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
+    const auto walk = [&](auto to) HWY_ATTR {
+      constexpr Target kTo = decltype(to)::value;
+      p_.offset == nullptr ? sum_rows<kTo>() : sum_and_multiply_rows<kTo>(bins);
+    };
+    if (target == Target::kTile) {
+      walk(std::integral_constant<Target, Target::kTile>{});
+    } else {
+      target == Target::kPastCaches ? walk(std::integral_constant<Target, Target::kPastCaches>{})
+                                    : walk(std::integral_constant<Target, Target::kCaches>{});
+      write_zeros({area_.y0, rows_.first});
+      write_zeros({rows_.last, area_.y1});
+    }
+    clear_lists();
+  }
+  void clear_lists() {
+    p_.offset == nullptr ? pairs_.clear() : lists_.clear();
+    rows_ = {area_.y1, area_.y0};
+  }
+  /// Rows of the tile that nothing is added to.
+  void write_zeros(PixelRange rows) const {
+    Area part = area_;
+    part.y0 = rows.first;
+    part.y1 = rows.last;
+    write_area(s_, part, static_cast<A*>(nullptr), large(), grad_input());
+  }
+
+  // ---- grad_input alone ----
+
+  template <Target kTarget>
+  void sum_rows() {
+    pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      for_wide<A, kWide / 2>(
+          s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget>(d, vectors, y, c); });
+    }
+  }
+
+  /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
+  template <Target kTarget, class D, class Vectors>
+  HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+    constexpr int count = Vectors::value;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0, in_tile = (y - area_.y0) * area_.width();
+    const auto begin_with = [&](std::int64_t x, hn::Vec<D>* HWY_RESTRICT sum) HWY_ATTR {
+      const A* const from = sums_ + (in_tile + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        sum[v] = kTarget == Target::kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
+      }
+    };
+    hn::Vec<D> sum[count], next[count];
+    begin_with(0, sum);
+    for (std::int64_t x = 0; x < area_.width(); ++x) {
+      begin_with(x + 1, next);
+      std::uint32_t i = pairs_.begin(in_tile + x, Pairs::kPair);
+      const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
+      const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
+      for (; i != singles; ++i) {
+        const auto link = pairs_[i];
+        const T* const g = gradient(link.bin) + c;
+        ask_for_gradient(i + kLinksAhead, c, count * lanes);
+        const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
+        MLUOPS_UNROLL
+        for (int v = 0; v < count; ++v) {
+          const auto gv = load(d, g + v * lanes);
+          sum[v] = hn::MulAdd(weight, gv, sum[v]);
+          next[v] = hn::MulAdd(next_weight, gv, next[v]);
+        }
+      }
+      for (; i != end; ++i) {
+        const T* const g = gradient(pairs_[i].bin) + c;
+        const auto weight = hn::Set(d, pairs_[i].weight);
+        MLUOPS_UNROLL
+        for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
+      }
+      T* const out = grad_input() + (in_map + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
+        sum[v] = next[v];
+      }
+      if (c == 0) ask_for_next();
+    }
+  }
+
+  /// Some links before its turn, what a link needs of its gradient is on its way to the first cache.
+  HWY_INLINE void ask_for_gradient(std::uint32_t link, std::int64_t c, std::int64_t n) const {
+    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+    const T* const g = gradient(pairs_[link].bin) + c;
+    for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(g + i, 0, 3);
+  }
+
+  template <Target kTarget, class D>
+  HWY_INLINE void put_sum(D d, hn::Vec<D> sum, A* HWY_RESTRICT tile_sum, T* HWY_RESTRICT out) const {
+    if constexpr (kTarget == Target::kTile) {
+      hn::StoreU(sum, d, tile_sum);
+    } else if constexpr (kTarget == Target::kPastCaches && std::is_same_v<D, FullTag<T>>) {
+      stream(sum, d, out);
+    } else {
+      store(sum, d, out);
+    }
+  }
+
+  // ---- with grad_offset ----
+
+  template <Target kTarget>
+  void sum_and_multiply_rows(std::span<const std::int64_t> bins) {
+    constexpr int kSums = kAddsInPlace<T> ? kWide / 2 : kWide;
+    for (std::int64_t x = 0; x < area_.width() && rows_.first < rows_.last; ++x) ask_for_input(rows_.first, x);
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c)
+                                   HWY_ATTR { sum_and_multiply_row<kTarget>(d, vectors, y, c); });
+    }
+    lists_.add_up_moves(bins, moves_);
+  }
+
+  /// As sum_row.
+  template <Target kTarget, class D, class Vectors>
+  HWY_INLINE void sum_and_multiply_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+    constexpr int count = Vectors::value;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0;
+    for (std::int64_t x = 0; x < area_.width(); ++x) {
+      const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
+      hn::Vec<D> sum[count];
+      A* const tile_sum = sums_ + in_tile * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        if constexpr (kTarget == Target::kTile) {
+          sum[v] = hn::LoadU(d, tile_sum + v * lanes);
+        } else {
+          sum[v] = hn::Zero(d);
+        }
+      }
+      const std::uint32_t first = lists_.first(in_tile);
+      const T* const input = static_cast<const T*>(p_.input) + (in_map + x) * s_.c + c;
+      if (first != Lists::kEnd) sum_and_multiply(d, Vectors(), first, c, input, sum);
+      T* const out = grad_input() + (in_map + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) put_sum<kTarget>(d, sum[v], tile_sum + v * lanes, out + v * lanes);
+      if (c != 0) continue;
+      ask_for_next();
+      if (y + 1 < rows_.last && lists_.first(in_tile + area_.width()) != Lists::kEnd) ask_for_input(y + 1, x);
+    }
+  }
+
+  template <class D, class Vectors>
+  HWY_INLINE void sum_and_multiply(D d, Vectors, std::uint32_t first, std::int64_t c, const T* HWY_RESTRICT input,
+                                   hn::Vec<D>* HWY_RESTRICT total) {
+    constexpr int count = Vectors::value, kDots = count < 4 ? 1 : 4;
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+    HWY_ALIGN A pixel[count * lanes];
+    HWY_ALIGN A parts[4 * lanes];
+    HWY_ALIGN A four[4];
+    std::uint32_t waiting[4];
+    int ready = 0;
+    hn::Vec<D> sum[count];
+    MLUOPS_UNROLL
+    for (int v = 0; v < count; ++v) {
+      sum[v] = total[v];
+      hn::Store(load(d, input + v * lanes), d, pixel + v * lanes);
+    }
+    for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
+      const T* const g = gradient(lists_[link].bin) + c;
+      const auto weight = hn::Set(d, lists_[link].weight);
+      hn::Vec<D> dot[kDots];
+      MLUOPS_UNROLL
+      for (int v = 0; v < kDots; ++v) dot[v] = hn::Zero(d);
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        const auto gradient = load(d, g + v * lanes);
+        sum[v] = hn::MulAdd(weight, gradient, sum[v]);
+        dot[v % kDots] = hn::MulAdd(gradient, hn::Load(d, pixel + v * lanes), dot[v % kDots]);
+      }
+      if constexpr (kDots == 4) dot[0] = hn::Add(hn::Add(dot[0], dot[1]), hn::Add(dot[2], dot[3]));
+      hn::Store(dot[0], d, parts + ready * lanes);
+      waiting[ready++] = link;
+      if (ready == 4 || lists_[link].next == Lists::kEnd) {
+        sum_4_vectors(d, hn::Load(d, parts), hn::Load(d, parts + lanes), hn::Load(d, parts + 2 * lanes),
+                      hn::Load(d, parts + 3 * lanes), four);
+        for (int k = 0; k < ready; ++k) lists_.dot(waiting[k]) = c == 0 ? four[k] : lists_.dot(waiting[k]) + four[k];
+        ready = 0;
+      }
+    }
+    MLUOPS_UNROLL
+    for (int v = 0; v < count; ++v) total[v] = sum[v];
+  }
+
+  /// Called once for each pixel of a tile: spreads what the next tile needs over this one's pixels.
+  void ask_for_next() {
+    for (std::int64_t i = 0; i < next_per_pixel_ && !next_.empty(); ++i) {
+      prefetch(grad_output() + next_.front() * s_.c, s_.c);
+      next_ = next_.subspan(1);
+    }
+  }
+
+  void ask_for_input(std::int64_t y, std::int64_t x) const {
+    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
+    prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
+  }
+
+  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const Shape& s_;
+  const Bins<T>& bins_;
+  const std::int64_t row_bytes_, all_bytes_;
+  deform_roi_pool::TapCache<A> taps_;
+  A* sums_;
+  Carver carver_;
+  Pairs pairs_;  ///< without offset
+  Lists lists_;  ///< with offset
+  Area area_{};
+  PixelRange rows_{};  ///< of the tile, those that links are on
+  Move* moves_ = nullptr;
+  std::span<const std::int64_t> next_;
+  std::int64_t next_per_pixel_ = 0;
+};
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
