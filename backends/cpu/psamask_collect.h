@@ -103,7 +103,7 @@ class CollectTask {
       E* free = waiting_.at + waiting_.size;
       for (std::int64_t k = 0; k < n; ++k) {
         bodies[k] = begin_pixel(first + k, move(first + k), free, windows[k]);
-        free += bodies[k].size;
+        if (buffer_ != nullptr) free += bodies[k].size;
       }
       copy_windows(windows, n, work_.from.width, work_.to.width, kTogether * work_.from.size());
       for (std::int64_t k = 0; k < n && buffer_ != nullptr; ++k) add(bodies[k]);
