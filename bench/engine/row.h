@@ -27,6 +27,7 @@ struct Row {
   std::string reason;  ///< why the verdict is not ok
   double read_bytes = 0, write_bytes = 0, flops = 0;
   std::vector<double> seconds;  ///< of each measured call, sorted
+  Roof roof;                    ///< measured between these calls, the best of it; none where Settings::machine is not
   double floor = 0;             ///< seconds of moving the same bytes only (Floor); 0: not measured
   double warm = 0;              ///< seconds of the same call again and again on one set; 0: not measured, or too large
   double line_bytes = 0;        ///< read_bytes in whole cache lines, where floor was measured
@@ -37,11 +38,14 @@ struct Row {
   bool measured() const { return !seconds.empty(); }
   double median() const;
   double least() const { return seconds.front(); }
+  /// Seconds, and which figure of the roof they come from.
+  double bound() const { return roof.bound(read_bytes, write_bytes, flops); }
+  const char* limit() const { return roof.limit(read_bytes, write_bytes, flops); }
   /// The bound with reads counted in whole cache lines.
-  double line_bound(const Roof& roof) const { return roof.bound(line_bytes, write_bytes, flops); }
+  double line_bound() const { return roof.bound(line_bytes, write_bytes, flops); }
   double bytes() const { return read_bytes + write_bytes; }
   /// Share of the roof that the median call reaches; 1 is the bound.
-  double share(const Roof& roof) const { return roof.bound(read_bytes, write_bytes, flops) / median(); }
+  double share() const { return bound() / median(); }
 };
 
 }  // namespace bench

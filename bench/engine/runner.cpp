@@ -101,6 +101,7 @@ bool counted_call(Measurement& m, const Settings& settings, double& seconds) {
 }
 
 void run_row(benchmark::State& state, Measurement& m, const Settings& settings) {
+  if (settings.machine != nullptr && !m.refused) m.row.roof.raise_to(settings.machine->now(m.target->threads()));
   for (auto _ : state) {
     double seconds = 0;
     if (m.refused || !counted_call(m, settings, seconds)) {

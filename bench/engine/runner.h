@@ -13,6 +13,7 @@ struct Settings {
   int repetitions = 3;
   bool check = true;    ///< compare with the reference
   bool limits = false;  ///< measure what limits the rows of backends that are not emulated: Row::floor and Row::warm
+  Machine* machine = nullptr;  ///< measures Row::roof between the calls
 };
 
 /// A case and the targets that run it.

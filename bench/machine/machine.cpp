@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "bench/machine/memory.h"
+#include "bench/machine/parallel.h"
 #include "bench/machine/passes.h"
 #include "bench/machine/streams.h"
 
@@ -16,9 +16,9 @@ namespace {
 // Results go here so that no measured loop can be left out.
 std::atomic<std::uint32_t> sink;
 
-/// Shortest time of one pass of body(thread) on all threads, repeated for `seconds`.
-double best_pass(int threads, double seconds, const std::function<void(int)>& body) {
-  const std::vector<double> times = timed_passes(threads, seconds, [&](int thread, int) { body(thread); });
+/// Shortest time of one pass of body(thread) on all threads, of three.
+double best_pass(int threads, const std::function<void(int)>& body) {
+  const std::vector<double> times = timed_passes(threads, 0, [&](int thread, int) { body(thread); });
   return *std::min_element(times.begin(), times.end());
 }
 
@@ -28,17 +28,24 @@ struct Slice {
   std::size_t n;
 };
 
-double measure_flops(int threads, double seconds) {
+/// Four times the last-level cache, at least 128 MiB: no pass finds data of the pass before.
+std::size_t buffer_bytes() {
+  return static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
+}
+
+double measure_flops(int threads) {
   double flops = 0;
   const auto chains = [&](int t) {
     double mine = 0;
-    const float value = fma_chains(2000000, &mine);
+    const float value = fma_chains(1000000, &mine);
     sink = sink ^ static_cast<std::uint32_t>(value);
     if (t == 0) flops = mine * threads;
   };
-  const double pass = best_pass(threads, seconds, chains);
+  const double pass = best_pass(threads, chains);
   return flops / pass;
 }
+
+constexpr double Roof::*kFigures[] = {&Roof::read, &Roof::fill, &Roof::zero, &Roof::copy, &Roof::flops};
 
 // Neither a lucky moment nor a disturbed one.
 double upper_quartile(const std::vector<Roof>& samples, double Roof::*figure) {
@@ -61,45 +68,60 @@ const char* Roof::limit(double read_bytes, double write_bytes, double task_flops
   return all == read_bytes / read ? "read" : "copy";
 }
 
-Roof measure(int threads, double seconds) {
-  // Four times the last-level cache in each buffer, at least 128 MiB: no pass finds data of the pass before.
-  const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
-  const std::size_t n = wanted / sizeof(float) / static_cast<std::size_t>(threads) / 1024 * 1024;
-  const std::size_t bytes = n * sizeof(float) * static_cast<std::size_t>(threads);
-  const Pages from(bytes), to(bytes);
-  const auto slice = [&](int t) {
-    const std::size_t at = static_cast<std::size_t>(t) * n;
-    return Slice{reinterpret_cast<float*>(from.data()) + at, reinterpret_cast<float*>(to.data()) + at, n};
-  };
-  // Every thread touches its own slices first.
-  best_pass(threads, 0, [&](int t) { stream_fill(slice(t).from, n, 1); });
-  const double part = seconds / 5;
-  const auto b = static_cast<double>(bytes);
-  Roof roof;
-  roof.threads = threads;
-  roof.fill = b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n, 1); });
-  roof.zero = b / best_pass(threads, part, [&](int t) { stream_fill(slice(t).to, n, 0); });
-  roof.read = b / best_pass(threads, part, [&](int t) { sink = stream_read(slice(t).from, n); });
-  roof.copy = 2 * b / best_pass(threads, part, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); });
-  roof.flops = measure_flops(threads, part);
-  return roof;
+void Roof::raise_to(const Roof& other) {
+  threads = other.threads;
+  for (double Roof::*figure : kFigures) this->*figure = std::max(this->*figure, other.*figure);
 }
 
-Machine::Machine(const std::vector<int>& threads) : samples_(threads.size()) {
+Machine::Machine(const std::vector<int>& threads) : samples_(threads.size()), measured_(threads.size()) {
   for (const int t : threads) roofs_.push_back({t});
 }
 
-void Machine::refresh(double seconds_each) {
-  for (std::size_t i = 0; i < roofs_.size(); ++i) {
-    samples_[i].push_back(measure(roofs_[i].threads, seconds_each));
-    for (double Roof::*figure : {&Roof::read, &Roof::fill, &Roof::zero, &Roof::copy, &Roof::flops}) {
-      roofs_[i].*figure = upper_quartile(samples_[i], figure);
-    }
+Roof Machine::measure(int threads) const {
+  const std::size_t n = from_->size() / sizeof(float) / static_cast<std::size_t>(threads) / 1024 * 1024;
+  const auto slice = [&](int t) {
+    const std::size_t at = static_cast<std::size_t>(t) * n;
+    return Slice{reinterpret_cast<float*>(from_->data()) + at, reinterpret_cast<float*>(to_->data()) + at, n};
+  };
+  const auto bytes = static_cast<double>(n * sizeof(float)) * threads;
+  Roof roof;
+  roof.threads = threads;
+  roof.fill = bytes / best_pass(threads, [&](int t) { stream_fill(slice(t).to, n, 1); });
+  roof.zero = bytes / best_pass(threads, [&](int t) { stream_fill(slice(t).to, n, 0); });
+  roof.read = bytes / best_pass(threads, [&](int t) { sink = stream_read(slice(t).from, n); });
+  roof.copy = 2 * bytes / best_pass(threads, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); });
+  roof.flops = measure_flops(threads);
+  return roof;
+}
+
+const Roof& Machine::now(int threads) {
+  constexpr std::chrono::duration<double> kFresh(0.5);
+  if (!from_) {
+    from_.emplace(buffer_bytes());
+    to_.emplace(buffer_bytes());
+    // All CPUs touch it, as they will read it: where memory belongs to some of them, each has a part.
+    parallel_slices(static_cast<std::int64_t>(buffer_bytes() / sizeof(float)), 1024,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      stream_fill(reinterpret_cast<float*>(from_->data()) + begin,
+                                  static_cast<std::size_t>(end - begin) / 1024 * 1024, 1);
+                    });
   }
+  const std::size_t i = index_of(threads);
+  std::vector<Roof>& samples = samples_[i];
+  if (!samples.empty() && Clock::now() - measured_[i] < kFresh) return samples.back();
+  samples.push_back(measure(threads));
+  measured_[i] = Clock::now();
+  for (double Roof::*figure : kFigures) roofs_[i].*figure = upper_quartile(samples, figure);
+  return samples.back();
+}
+
+std::size_t Machine::index_of(int threads) const {
+  const auto found = std::find_if(roofs_.begin(), roofs_.end(), [&](const Roof& r) { return r.threads == threads; });
+  return static_cast<std::size_t>(found - roofs_.begin());
 }
 
 const Roof& Machine::at(int threads) const {
-  return *std::find_if(roofs_.begin(), roofs_.end(), [&](const Roof& r) { return r.threads == threads; });
+  return roofs_[index_of(threads)];
 }
 
 std::string vector_target() {

@@ -1,8 +1,12 @@
 // The roof: what this machine moves and computes at best, measured.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "bench/machine/memory.h"
 
 namespace bench {
 
@@ -19,26 +23,33 @@ struct Roof {
   double bound(double read_bytes, double write_bytes, double task_flops) const;
   /// Which of the four terms is the largest: "read", "fill", "copy" or "fma".
   const char* limit(double read_bytes, double write_bytes, double task_flops) const;
+  /// The better of both, figure by figure.
+  void raise_to(const Roof& other);
 };
 
-/// One measurement of about `seconds`: the best of many passes over buffers larger than the caches.
-Roof measure(int threads, double seconds);
-
-/// The roofs of a run, one per number of threads. The machine is measured several times in the run, because a shared
-/// machine drifts; the upper quartile counts.
+/// Measures the roof over and over in a run, because a shared machine drifts.
 class Machine {
  public:
   explicit Machine(const std::vector<int>& threads);
 
-  void refresh(double seconds_each);
+  /// The roof at this moment: measured now, unless that was done in the last half second.
+  const Roof& now(int threads);
+  /// The upper quartile of the run, figure by figure.
   const Roof& at(int threads) const;
   const std::vector<Roof>& roofs() const { return roofs_; }
   /// All measurements at roofs()[i].threads.
   const std::vector<Roof>& samples(std::size_t i) const { return samples_[i]; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  std::size_t index_of(int threads) const;
+  Roof measure(int threads) const;
+
+  std::optional<Pages> from_, to_;  ///< of the measured loops; larger than the caches
   std::vector<Roof> roofs_;
   std::vector<std::vector<Roof>> samples_;
+  std::vector<Clock::time_point> measured_;  ///< when the last sample was
 };
 
 /// Vector instructions used for the measurement, e.g. "AVX3".

@@ -29,18 +29,17 @@ std::string roof_json(const Roof& r) {
       r.threads, r.read, r.fill, r.zero, r.copy, r.flops);
 }
 
-std::string figures_json(const Row& row, const Roof& roof) {
+std::string figures_json(const Row& row) {
   std::string text = format(", \"read_bytes\": %.0f, \"write_bytes\": %.0f, \"flops\": %.0f", row.read_bytes,
                             row.write_bytes, row.flops);
   if (row.measured()) {
     text += format(", \"calls\": %zu, \"median_ms\": %.6g, \"min_ms\": %.6g, \"bound_ms\": %.6g, \"share\": %.4g",
-                   row.seconds.size(), row.median() * 1e3, row.least() * 1e3,
-                   roof.bound(row.read_bytes, row.write_bytes, row.flops) * 1e3, row.share(roof));
-    text += ", \"limit\": " + quoted(roof.limit(row.read_bytes, row.write_bytes, row.flops));
+                   row.seconds.size(), row.median() * 1e3, row.least() * 1e3, row.bound() * 1e3, row.share());
+    text += ", \"limit\": " + quoted(row.limit());
   }
   if (row.floor > 0) {
     text += format(", \"line_bytes\": %.0f, \"floor_ms\": %.6g", row.line_bytes, row.floor * 1e3);
-    text += ", \"limited_by\": " + quoted(limited_by(row, roof));
+    text += ", \"limited_by\": " + quoted(limited_by(row));
   }
   if (row.warm > 0) text += format(", \"warm_ms\": %.6g", row.warm * 1e3);
   if (!row.checked || !row.accuracy.finite) return text;
@@ -48,11 +47,11 @@ std::string figures_json(const Row& row, const Roof& roof) {
                        row.accuracy.diff2, row.accuracy.diff3, static_cast<long long>(row.accuracy.checked));
 }
 
-std::string row_json(const Row& row, const Roof& roof) {
+std::string row_json(const Row& row) {
   std::string text = "{\"operator\": " + quoted(row.op) + ", \"case\": " + quoted(row.shape) +
                      ", \"dtype\": " + quoted(row.dtype) + ", \"backend\": " + quoted(row.backend);
   text += format(", \"threads\": %d, \"reduced\": %s", row.threads, row.reduced ? "true" : "false");
-  text += figures_json(row, roof) + ", \"verdict\": " + quoted(verdict_name(row.verdict));
+  text += figures_json(row) + ", \"verdict\": " + quoted(verdict_name(row.verdict));
   return text + ", \"reason\": " + quoted(row.reason) + "}";
 }
 
@@ -65,7 +64,7 @@ std::string json_text(const std::vector<Row>& rows, const Machine& machine) {
   for (const Roof& r : machine.roofs()) text += std::exchange(separator, ",\n  ") + roof_json(r);
   text += "]},\n\"rows\": [";
   separator = "\n  ";
-  for (const Row& row : rows) text += std::exchange(separator, ",\n  ") + row_json(row, machine.at(row.threads));
+  for (const Row& row : rows) text += std::exchange(separator, ",\n  ") + row_json(row);
   return text + "\n]}\n";
 }
 

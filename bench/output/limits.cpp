@@ -8,8 +8,8 @@ constexpr double kMostOf = 0.65;
 /// So many times the floor on top of the warm time is more than moving the bytes explains.
 constexpr double kLatency = 1.25;
 
-double arithmetic_seconds(const Row& row, const Roof& roof) {
-  return row.flops / roof.flops;
+double arithmetic_seconds(const Row& row) {
+  return row.flops / row.roof.flops;
 }
 
 std::string share_of(double part, double whole) {
@@ -32,17 +32,17 @@ const char* const kNote =
 
 }  // namespace
 
-std::string limited_by(const Row& row, const Roof& roof) {
+std::string limited_by(const Row& row) {
   const double s = row.median();
   if (row.floor == 0) return "-";
-  if (arithmetic_seconds(row, roof) >= kMostOf * s) return "arithmetic";
+  if (arithmetic_seconds(row) >= kMostOf * s) return "arithmetic";
   if (row.floor >= kMostOf * s) return "access";
   if (row.warm > 0 && s - row.warm >= kLatency * row.floor && row.warm < kMostOf * s) return "latency";
   const bool core = row.warm > 0 ? row.warm >= kMostOf * s : row.floor <= (1 - kMostOf) * s;
   return core ? "core" : "mixed";
 }
 
-Grid limits_grid(const std::vector<Row>& rows, const Machine& machine) {
+Grid limits_grid(const std::vector<Row>& rows) {
   Grid grid{"What limits the rows below 80 %",
             {"operator", "case", "dtype", "thr", "ms", "% bound", "by", "% lines", "% fma", "floor ms", "% floor",
              "warm ms", "limited by"},
@@ -51,14 +51,12 @@ Grid limits_grid(const std::vector<Row>& rows, const Machine& machine) {
             kNote};
   for (const Row& row : rows) {
     if (!row.measured() || row.floor == 0) continue;
-    const Roof& roof = machine.at(row.threads);
     const double s = row.median();
-    if (row.share(roof) >= kGoodShare) continue;
+    if (row.share() >= kGoodShare) continue;
     grid.add({row.op, row.shape, row.dtype, std::to_string(row.threads), format("%.3f", s * 1e3),
-              share_of(row.share(roof), 1), roof.limit(row.read_bytes, row.write_bytes, row.flops),
-              share_of(row.line_bound(roof), s), share_of(arithmetic_seconds(row, roof), s),
-              format("%.3f", row.floor * 1e3), share_of(row.floor, s),
-              row.warm > 0 ? format("%.3f", row.warm * 1e3) : "-", limited_by(row, roof)});
+              share_of(row.share(), 1), row.limit(), share_of(row.line_bound(), s),
+              share_of(arithmetic_seconds(row), s), format("%.3f", row.floor * 1e3), share_of(row.floor, s),
+              row.warm > 0 ? format("%.3f", row.warm * 1e3) : "-", limited_by(row)});
   }
   return grid;
 }

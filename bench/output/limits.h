@@ -14,9 +14,9 @@ constexpr double kGoodShare = 0.8;
 
 /// "arithmetic", "access", "latency", "core" or "mixed" (limits_grid says what they mean); "-" when it was not
 /// measured.
-std::string limited_by(const Row& row, const Roof& roof);
+std::string limited_by(const Row& row);
 
 /// The rows of the cpu backend below kGoodShare that were measured with Settings::limits.
-Grid limits_grid(const std::vector<Row>& rows, const Machine& machine);
+Grid limits_grid(const std::vector<Row>& rows);
 
 }  // namespace bench

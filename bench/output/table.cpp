@@ -9,16 +9,16 @@
 namespace bench {
 namespace {
 
-std::vector<std::string> figures(const Row& row, const Machine& machine) {
-  if (!row.measured()) return {"-", "-", "-", "-", "-", "-"};
-  const Roof& roof = machine.at(row.threads);
+std::vector<std::string> figures(const Row& row) {
+  if (!row.measured()) return {"-", "-", "-", "-", "-", "-", "-"};
   const double s = row.median();
   return {format("%.3f", s * 1e3),
           format("%.3f", row.least() * 1e3),
+          format("%.3f", row.bound() * 1e3),
           format("%.2f", row.bytes() / s * 1e-9),
           row.flops > 0 ? format("%.2f", row.flops / s * 1e-9) : "-",
-          format("%.1f", row.share(roof) * 100),
-          roof.limit(row.read_bytes, row.write_bytes, row.flops)};
+          format("%.1f", row.share() * 100),
+          row.limit()};
 }
 
 std::vector<std::string> accuracy(const Row& row) {
@@ -55,23 +55,26 @@ Grid machine_grid(const Machine& machine) {
     }
     grid.add(std::move(cells));
   }
-  if (!machine.roofs().empty()) {
-    grid.note = format("Upper quartile (least..most) of %zu measurements in this run.", machine.samples(0).size());
-  }
+  std::size_t samples = 0;
+  for (std::size_t i = 0; i < machine.roofs().size(); ++i) samples += machine.samples(i).size();
+  grid.note = format(
+      "Upper quartile (least..most) of %zu measurements in this run. The bound of a row comes from the\n"
+      "best of those between its own calls.",
+      samples);
   return grid;
 }
 
-Grid result_grid(const std::vector<Row>& rows, const Machine& machine) {
+Grid result_grid(const std::vector<Row>& rows) {
   Grid grid{"",
-            {"operator", "case", "dtype", "backend", "thr", "ms", "least", "GB/s", "GFLOP/s", "% bound", "by", "diff1",
-             "diff2", "diff3", "verdict"},
-            "llllrrrrrrlrrrl",
+            {"operator", "case", "dtype", "backend", "thr", "ms", "least", "bound", "GB/s", "GFLOP/s", "% bound", "by",
+             "diff1", "diff2", "diff3", "verdict"},
+            "llllrrrrrrrlrrrl",
             {},
             ""};
   for (const Row& row : rows) {
     std::vector<std::string> cells = {row.op, row.shape + (row.reduced ? " (reduced)" : ""), row.dtype, row.backend,
                                       std::to_string(row.threads)};
-    for (std::string& cell : figures(row, machine)) cells.push_back(std::move(cell));
+    for (std::string& cell : figures(row)) cells.push_back(std::move(cell));
     for (std::string& cell : accuracy(row)) cells.push_back(std::move(cell));
     cells.push_back(verdict(row));
     grid.add(std::move(cells));
@@ -89,7 +92,7 @@ std::string again_text(const std::vector<Row>& rows) {
   return text;
 }
 
-Totals count(const std::vector<Row>& rows, const Machine& machine) {
+Totals count(const std::vector<Row>& rows) {
   Totals t;
   std::map<std::string, int> ran;
   for (const Row& row : rows) {
@@ -99,8 +102,8 @@ Totals count(const std::vector<Row>& rows, const Machine& machine) {
     t.checked += row.accuracy.checked;
     if (!row.measured() || row.backend != "cpu") continue;
     ++t.measured_cpu;
-    t.half_roof += row.share(machine.at(row.threads)) >= 0.5;
-    t.high_roof += row.share(machine.at(row.threads)) >= 0.8;
+    t.half_roof += row.share() >= 0.5;
+    t.high_roof += row.share() >= 0.8;
   }
   for (const auto& [backend, count] : ran) {
     if (count == 0) t.idle_backends.push_back(backend);

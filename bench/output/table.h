@@ -18,12 +18,12 @@ struct Totals {
 
   bool good() const { return wrong == 0 && failed == 0 && idle_backends.empty(); }
 };
-Totals count(const std::vector<Row>& rows, const Machine& machine);
+Totals count(const std::vector<Row>& rows);
 
 /// What the machine does, one row per number of threads.
 Grid machine_grid(const Machine& machine);
 /// All rows.
-Grid result_grid(const std::vector<Row>& rows, const Machine& machine);
+Grid result_grid(const std::vector<Row>& rows);
 /// For every bad row the command that runs it again.
 std::string again_text(const std::vector<Row>& rows);
 /// Two lines.

@@ -69,12 +69,11 @@ const char* colour(const Row& row) {
 }
 
 // Forward is a disc, backward a square, half is hollow; the name appears under the pointer.
-std::string mark(const Row& row, double x, double y, const Roof& roof) {
+std::string mark(const Row& row, double x, double y) {
   const std::string style = row.dtype == "half" ? format("fill='#fff' stroke='%s' stroke-width='1.6'", colour(row))
                                                 : format("fill='%s'", colour(row));
-  const std::string title =
-      "<title>" + row.op + " " + row.shape + " " + row.dtype +
-      format(": %.3f ms, %.0f %% of the bound</title>", row.median() * 1e3, row.share(roof) * 100);
+  const std::string title = "<title>" + row.op + " " + row.shape + " " + row.dtype +
+                            format(": %.3f ms, %.0f %% of the bound</title>", row.median() * 1e3, row.share() * 100);
   if (row.op.ends_with("_forward")) {
     return format("<circle cx='%.1f' cy='%.1f' r='4' %s>", x, y, style.c_str()) + title + "</circle>\n";
   }
@@ -98,14 +97,14 @@ std::string roof_panel(const std::vector<Row>& rows, const Roof& roof) {
   const double middle = std::sqrt(start * ridge);
   svg += text_at(p.x(middle) - 8, p.y(middle * copy) - 8, "end", format("copy %.1f GB/s", copy));
   for (const Row& r : rows) {
-    if (r.flops > 0) svg += mark(r, p.x(r.flops / r.bytes()), p.y(r.flops / r.median() * 1e-9), roof);
+    if (r.flops > 0) svg += mark(r, p.x(r.flops / r.bytes()), p.y(r.flops / r.median() * 1e-9));
   }
   return svg;
 }
 
-std::string bound_panel(const std::vector<Row>& rows, const Roof& roof) {
+std::string bound_panel(const std::vector<Row>& rows) {
   double low = 1e9, high = 0;
-  const auto bound = [&](const Row& r) { return roof.bound(r.read_bytes, r.write_bytes, r.flops) * 1e3; };
+  const auto bound = [](const Row& r) { return r.bound() * 1e3; };
   for (const Row& r : rows) low = std::min(low, bound(r)), high = std::max(high, r.median() * 1e3);
   low = decade_below(low), high = decade_above(high);
   const Panel p = {700, 60, 520, 400, low, high, low, high};
@@ -114,7 +113,7 @@ std::string bound_panel(const std::vector<Row>& rows, const Roof& roof) {
     const char* style = share == 1 ? "stroke='#000' stroke-width='2'" : "stroke='#888' stroke-dasharray='5 4'";
     svg += line(p.x(low), p.y(low / share), p.x(high * share), p.y(high), style);
   }
-  for (const Row& r : rows) svg += mark(r, p.x(bound(r)), p.y(r.median() * 1e3), roof);
+  for (const Row& r : rows) svg += mark(r, p.x(bound(r)), p.y(r.median() * 1e3));
   return svg;
 }
 
@@ -140,7 +139,7 @@ std::string roofline_svg(const std::vector<Row>& all, const Roof& roof) {
       "<svg xmlns='http://www.w3.org/2000/svg' width='1260' height='560' font-family='sans-serif' fill='#222'>\n"
       "<rect width='1260' height='560' fill='#fff'/>\n";
   svg += text_at(630, 22, "middle", processor_name() + format(", %d threads, backend cpu", roof.threads), 14);
-  return svg + roof_panel(rows, roof) + bound_panel(rows, roof) + legend() + "</svg>\n";
+  return svg + roof_panel(rows, roof) + bound_panel(rows) + legend() + "</svg>\n";
 }
 
 void write_roofline(const std::string& path, const std::vector<Row>& rows, const Roof& roof) {

@@ -12,14 +12,11 @@ namespace {
 int run_table(const Options& options) {
   const std::vector<Target> targets = make_targets(options);
   Machine machine(options.threads);
-  progress("measuring the machine");
-  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
-  const std::vector<Row> rows = run_network(options, targets, machine);
-  for (int i = 0; i < 2; ++i) machine.refresh(kRoofSeconds);
+  const std::vector<Row> rows = run_network(options, targets, &machine);
   progress("");
   if (rows.empty()) throw std::invalid_argument("no case is selected (see --list)");
-  const Totals totals = count(rows, machine);
-  std::printf("%s\n%s%s\n%s", machine_grid(machine).text().c_str(), result_grid(rows, machine).text().c_str(),
+  const Totals totals = count(rows);
+  std::printf("%s\n%s%s\n%s", machine_grid(machine).text().c_str(), result_grid(rows).text().c_str(),
               again_text(rows).c_str(), totals_text(totals).c_str());
   if (!options.json.empty()) write_file(options.json, json_text(rows, machine));
   if (!options.roofline.empty()) write_roofline(options.roofline, rows, machine.at(options.threads.back()));

@@ -7,7 +7,6 @@ namespace bench {
 namespace {
 
 constexpr Direction kDirections[] = {Direction::forward, Direction::backward};
-constexpr int kGroupsBetweenRoofs = 4;
 
 bool wanted(const Options& options, const Case& c) {
   return selected(options.operators, c.op) && selected(options.cases, c.shape);
@@ -56,15 +55,14 @@ std::vector<Target> make_targets(const Options& options) {
   return targets;
 }
 
-std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine& machine) {
-  const Settings settings{options.min_seconds, options.repetitions, options.check, options.limits};
+std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine* machine) {
+  const Settings settings{options.min_seconds, options.repetitions, options.check, options.limits, machine};
   const std::vector<const NetworkCase*> chosen = chosen_cases(options);
   std::vector<Row> rows;
   int group = 0;
   for (const NetworkCase* n : chosen) {
     std::vector<Job> jobs = jobs_of(options, targets, *n);
-    progress(format("[%d/%zu] %s %s", group + 1, chosen.size(), n->operators.c_str(), jobs.front().spec.shape.c_str()));
-    if (++group % kGroupsBetweenRoofs == 0) machine.refresh(kRoofSeconds);
+    progress(format("[%d/%zu] %s %s", ++group, chosen.size(), n->operators.c_str(), jobs.front().spec.shape.c_str()));
     for (Row& row : run_group(std::move(jobs), settings)) rows.push_back(std::move(row));
   }
   return rows;

@@ -7,14 +7,11 @@
 
 namespace bench {
 
-/// Of one measurement of the roof: four loops of some ten passes each.
-constexpr double kRoofSeconds = 0.3;
-
 /// Targets for every backend and number of threads of the options.
 std::vector<Target> make_targets(const Options& options);
 
-/// Runs the selected cases; the machine is measured again on the way.
-std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine& machine);
+/// Runs the selected cases; the machine, unless null, is measured on the way.
+std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine* machine);
 
 /// One line per selected case.
 std::string list_text(const Options& options);

@@ -42,8 +42,7 @@ Grid peers_study(const Options& given) {
   options.backends = {"cpu"};
   options.dtypes = {MLUOP_DTYPE_FLOAT};
   options.threads = {given.threads.back()};
-  Machine machine(options.threads);
-  const std::vector<Row> rows = run_network(options, make_targets(options), machine);
+  const std::vector<Row> rows = run_network(options, make_targets(options), nullptr);
   const auto torch = torch_times(python, rows, options.threads[0]);
   Grid grid{format("PyTorch compositions beside it (float, %d threads)", options.threads[0]),
             {"operator", "case", "cpu ms", "PyTorch ms", "ratio"},

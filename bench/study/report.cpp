@@ -11,7 +11,7 @@ namespace bench {
 namespace {
 
 // The best-known figures first: what a reader scans for, per operator and direction.
-Grid summary_grid(const std::vector<Row>& rows, const Machine& machine, int threads) {
+Grid summary_grid(const std::vector<Row>& rows, int threads) {
   Grid grid{format("Share of the bound (cpu, %d threads)", threads),
             {"operator", "dtype", "cases", "lowest %", "median %", "highest %", "cases >= 50 %", "cases >= 80 %"},
             "llrrrrrr",
@@ -20,7 +20,7 @@ Grid summary_grid(const std::vector<Row>& rows, const Machine& machine, int thre
   std::map<std::pair<std::string, std::string>, std::vector<double>> shares;
   for (const Row& r : rows) {
     if (!r.measured() || r.backend != "cpu" || r.threads != threads) continue;
-    shares[{r.op, r.dtype}].push_back(r.share(machine.at(threads)) * 100);
+    shares[{r.op, r.dtype}].push_back(r.share() * 100);
   }
   for (auto& [key, values] : shares) {
     std::sort(values.begin(), values.end());
@@ -48,21 +48,19 @@ bool write_report(const Options& given) {
   if (options.threads.size() == 1) options.threads = thread_ladder();
   options.limits = true;
   Machine machine(options.threads);
-  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
-  const std::vector<Row> rows = run_network(options, make_targets(options), machine);
-  for (int i = 0; i < 2; ++i) machine.refresh(kRoofSeconds);
+  const std::vector<Row> rows = run_network(options, make_targets(options), &machine);
   const Grid sweep = sweep_study(options), scatter = scatter_study(options), overhead = overhead_study(options);
-  const Totals totals = count(rows, machine);
+  const Totals totals = count(rows);
   const int most = options.threads.back();
   const std::string plot = stem(options.report) + ".svg";
   write_roofline(plot, rows, machine.at(most));
   std::string text = "# Measured tables\n\nWritten by `./run bench --report`; docs/performance.md explains them.\n\n";
-  text += machine_grid(machine).markdown() + "\n" + summary_grid(rows, machine, most).markdown();
+  text += machine_grid(machine).markdown() + "\n" + summary_grid(rows, most).markdown();
   text += "\n![every case under the roof](" + file_name(plot) + ")\n\n";
-  Grid all = result_grid(rows, machine);
+  Grid all = result_grid(rows);
   all.title = "Every case";
   text += all.markdown() + "\n" + totals_text(totals) + "\n";
-  for (const Grid& grid : {limits_grid(rows, machine), speedup_grid(rows), slow_scaling_grid(rows, machine)}) {
+  for (const Grid& grid : {limits_grid(rows), speedup_grid(rows), slow_scaling_grid(rows)}) {
     text += grid.markdown() + "\n";
   }
   for (const Grid* study : {&sweep, &scatter, &overhead}) text += study->rows.empty() ? "" : study->markdown() + "\n";

@@ -58,7 +58,7 @@ Grid speedup_grid(const std::vector<Row>& rows) {
   return grid;
 }
 
-Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine) {
+Grid slow_scaling_grid(const std::vector<Row>& rows) {
   constexpr double kSeconds = 5e-3, kGain = 1.8;
   Grid grid{"Cases over 5 ms that a second thread makes less than 1.8 times as fast",
             {"operator", "case", "dtype", "ms, 1 thr", "ms, 2 thr", "speed-up", "by", "of the bound", "of the floor"},
@@ -71,10 +71,8 @@ Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine) {
     ++cases;
     const double gain = one->median() / two->median();
     if (gain >= kGain) continue;
-    const Roof &first = machine.at(1), &second = machine.at(2);
-    const double bound = one->share(first) * one->median() / (two->share(second) * two->median());
     grid.add({one->op, one->shape, one->dtype, format("%.3f", one->median() * 1e3), format("%.3f", two->median() * 1e3),
-              format("%.2f", gain), second.limit(two->read_bytes, two->write_bytes, two->flops), format("%.2f", bound),
+              format("%.2f", gain), two->limit(), format("%.2f", one->bound() / two->bound()),
               two->floor > 0 ? format("%.2f", one->floor / two->floor) : "-"});
   }
   grid.note = format(
@@ -90,8 +88,7 @@ Grid limits_study(const Options& given) {
   options.limits = true;
   options.backends = {"cpu"};
   Machine machine(options.threads);
-  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
-  return limits_grid(run_network(options, make_targets(options), machine), machine);
+  return limits_grid(run_network(options, make_targets(options), &machine));
 }
 
 std::vector<Grid> scaling_study(const Options& given) {
@@ -101,9 +98,8 @@ std::vector<Grid> scaling_study(const Options& given) {
   options.backends = {"cpu"};
   options.threads = thread_ladder();
   Machine machine(options.threads);
-  for (int i = 0; i < 3; ++i) machine.refresh(kRoofSeconds);
-  const std::vector<Row> rows = run_network(options, make_targets(options), machine);
-  return {speedup_grid(rows), machine_grid(machine), slow_scaling_grid(rows, machine)};
+  const std::vector<Row> rows = run_network(options, make_targets(options), &machine);
+  return {speedup_grid(rows), machine_grid(machine), slow_scaling_grid(rows)};
 }
 
 }  // namespace bench

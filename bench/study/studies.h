@@ -14,7 +14,7 @@ Grid speedup_grid(const std::vector<Row>& rows);
 
 /// Of the cases that take over 5 ms with one thread, those that two make less than 1.8 times as fast, beside what the
 /// machine itself gains: in the figure that bounds them, and in moving the same bytes.
-Grid slow_scaling_grid(const std::vector<Row>& rows, const Machine& machine);
+Grid slow_scaling_grid(const std::vector<Row>& rows);
 
 /// The rows of the selected cases below 80 % of the bound, with what limits them.
 Grid limits_study(const Options& options);
