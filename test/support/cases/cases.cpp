@@ -75,12 +75,11 @@ double longest_sum(const Case& t) {
     return std::max(t.real("c") / t.real("g"), t.real("k") * t.real("k") * t.real("s") * t.real("s"));
   }
   if (op == "three_interpolate_backward") {
-    const double points = t.text_or("indices", "valid") == "repeated" ? std::min(2.0, t.real("m")) : t.real("m");
-    return 3 * t.real("n") / points;
+    return 3 * t.real("n") / (t.text_or("indices", "valid") == "repeated" ? 1 : t.real("m"));
   }
   if (op == "deform_roi_pool_backward") {
     const double grid = std::max(t.real("ratio"), 2.0), side = t.real_or("size", 1e9);
-    const double covered = std::min(t.real("h"), side) * std::min(t.real("w"), side) / 2;
+    const double covered = std::min(t.real("h"), side) * std::min(t.real("w"), side) / 4;
     const double of_roi = t.text_or("rois", "inside") == "thin" ? 4 : covered;  // thin both ways: two pixels by two
     const double pixels = std::min(t.real("b") * t.real("h") * t.real("w"), t.real("r") * of_roi);
     return 4 * t.real("r") * t.real("ph") * t.real("pw") * grid * grid / pixels;
@@ -92,7 +91,7 @@ bool meaningful_in_half(const Case& text) {
   const std::string& op = text.op();
   const bool samples = op.rfind("deform", 0) == 0 || op.rfind("border", 0) == 0;
   if (samples && std::max(text.real("h"), text.real("w")) > 64) return false;
-  return longest_sum(text) <= (samples ? 15 : 300);
+  return longest_sum(text) <= (samples ? 15 : op.rfind("three", 0) == 0 ? 100 : 300);
 }
 
 std::int64_t odd_size(Random& random, std::int64_t most) {

@@ -27,8 +27,8 @@ Cases random_cases(const std::string& op, std::uint64_t seed, int count, double 
 double longest_sum(const Case& text);
 
 /// Whether a device that computes everything in half, coordinates and sums included, can be held to 3e-3
-/// (docs/accuracy.md): coordinates below 64, where the spacing is 1/32; sums of at most 300 terms, or 60 bilinear
-/// samples.
+/// (docs/accuracy.md): coordinates below 64, where the spacing is 1/32; sums of at most 300 terms, 100 that
+/// are added one by one, or 15 bilinear samples.
 bool meaningful_in_half(const Case& text);
 
 /// meaningful_in_half where it matters (mlu_emu in half), else nothing.
