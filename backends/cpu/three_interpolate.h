@@ -35,11 +35,12 @@ constexpr std::int64_t kFewChannels = 2;
 /// How far ahead in a row gradients are asked for.
 constexpr std::int64_t kLeadBytes = 1024;
 
-/// Backward by lists: points of a run, features at most, and lists worked on side by side. With more features one
-/// thread would still gain, two would not.
-constexpr std::int64_t kListedPoints = 256, kListedFeatures = 64, kListsAtOnce = 4;
-/// Making the lists of an image pays from so many blocks of channels on.
-constexpr std::int64_t kListingBlocks = 16;
+/// Backward by lists: points of a run, features at most, and lists worked on side by side.
+constexpr std::int64_t kListedPoints = 256, kListedFeatures = 128, kListsAtOnce = 4;
+/// Making the lists of an image pays from so many blocks of channels on. Narrow gradients are read in half the time,
+/// which leaves less to win.
+template <class T>
+constexpr std::int64_t kListingBlocks = std::is_same_v<T, Acc<T>> ? 16 : 32;
 
 /// Channels of a block: one cache line of sums.
 template <class A>
@@ -107,12 +108,11 @@ struct Arrays {
   A* block(std::int64_t which) const { return blocks + which * block_size; }
 };
 
-/// Lists pay when a feature has a few points in each run, for enough channels. Narrow gradients are read in half the
-/// time, which leaves less to win.
+/// Lists pay when a feature has a few points in each run, for enough channels.
 template <class T>
 bool lists_pay(const Shape& s) {
-  const std::int64_t most = std::is_same_v<T, Acc<T>> ? kListedFeatures : kListedFeatures / 4;
-  return s.m <= most && 3 * std::min(s.n, kListedPoints) >= 4 * s.m && ceil_div(s.c, kBlock<Acc<T>>) >= kListingBlocks;
+  return s.m <= kListedFeatures && 3 * std::min(s.n, kListedPoints) >= 4 * s.m &&
+         ceil_div(s.c, kBlock<Acc<T>>) >= kListingBlocks<T>;
 }
 
 /// The working memory of backward by lists, per slot. All lists of an image follow each other: neighbours, and what

@@ -30,24 +30,16 @@ HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RES
   }
 }
 
-/// Asks for the gradients a task comes to kLead points later, in its rows or at the start of the next block's. A call
-/// is for 16 points of all channels; every time it takes whole runs of lines of other rows, as memory likes it. The
-/// second cache is the place: the rows of a block are often a multiple of 4 KB apart and displace each other in the
-/// first.
+/// Asks for as many gradients as kLanes points of a block have: where rows are whole, those of the next block in the
+/// order of memory, which memory likes best; else a little further on in the rows. The second cache is the place: the
+/// rows of a block are often a multiple of 4 KB apart and displace each other in the first.
 template <class T>
 HWY_INLINE void prefetch_gradients(const Rows<const T>& rows, std::int64_t i, std::int64_t points) {
-  constexpr std::int64_t kRun = 256 / sizeof(T), kLines = 4, kStep = 16, kTurns = kRun / kStep;
-  constexpr std::int64_t kRowsAtOnce = (kBlock<Acc<T>> + kTurns - 1) / kTurns;
-  const std::int64_t lead = std::min<std::int64_t>(three_interpolate::kLeadBytes / sizeof(T), points),
-                     turn = i / kStep % kTurns;
-  const std::int64_t ahead = i - turn * kStep + lead;
-  const T* row = ahead < points ? rows.first + ahead : rows.first + kBlock<Acc<T>> * rows.pitch + (ahead - points);
-  row += turn * kRowsAtOnce * rows.pitch;
-  HWY_UNROLL(16)
-  for (std::int64_t k = 0; k < kRowsAtOnce; ++k, row += rows.pitch) {
-    HWY_UNROLL(4)
-    for (std::int64_t line = 0; line < kLines; ++line) __builtin_prefetch(row + line * kRun / kLines, 0, 2);
-  }
+  using A = Acc<T>;
+  constexpr std::int64_t kLead = three_interpolate::kLeadBytes / sizeof(T), kBytes = kBlock<A> * kLanes<A> * sizeof(T);
+  if (points == rows.pitch) return prefetch_bytes<2>(rows.first + kBlock<A> * (rows.pitch + i), kBytes);
+  const T* row = rows.first + std::min(i + kLead, points);
+  for (std::int64_t c = 0; c < rows.channels; ++c, row += rows.pitch) __builtin_prefetch(row, 0, 2);
 }
 
 /// Adds `points` points of one block of channels into sums[point, kBlock], in order of the points.
@@ -64,7 +56,7 @@ void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT 
   hn::Vec<FullTag<T>> v[lanes];
   std::int64_t i = 0;
   for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
-    if (i % 16 == 0) prefetch_gradients(grad_output, i, points);
+    prefetch_bytes<2>(grad_output.first + kBlock<A> * (grad_output.pitch + i), kBlock<A> * lanes * sizeof(T));
     for (std::int64_t c = 0; c < used; c += lanes) {
       load_turned(grad_output, c, i, v);
       HWY_UNROLL(16)
@@ -110,6 +102,9 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.points, slots, block_count);
   if (!arrays) return no_memory(call);
 
+  const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
+  const auto put = [&](const A* sums, const Rows<T>& to)
+                       HWY_ATTR { streams ? turn_out_streaming(sums, s.m, to) : turn_out(sums, s.m, to); };
   const auto gradient = [&](std::int64_t b, std::int64_t c) {
     return Rows<T>{static_cast<T*>(p.grad_features) + (b * s.c + c) * s.m, s.m, std::min(s.c - c, kBlock<A>)};
   };
@@ -125,9 +120,10 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
         const Rows<const T> in{static_cast<const T*>(p.grad_output) + (item.b * s.c + c) * s.n + item.first, s.n,
                                std::min(s.c - c, kBlock<A>)};
         scatter_block(in, near.rows, near.weights, item.last - item.first, sums);
-        if (cut.parts == 1) turn_out(sums, s.m, gradient(item.b, c));
+        if (cut.parts == 1) put(sums, gradient(item.b, c));
       }
     }
+    if (streams) stream_fence();
   });
   if (cut.parts == 1) return MLUOP_STATUS_SUCCESS;
   const std::int64_t size = arrays->block_size;
@@ -136,8 +132,9 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
     for (std::int64_t which = begin; which < end; ++which) {
       A* const sums = arrays->block(which * cut.parts);
       for (std::int64_t part = 1; part < cut.parts; ++part) axpy<A>(1, sums + part * size, sums, size);
-      turn_out(sums, s.m, gradient(which / cut.blocks, which % cut.blocks * kBlock<A>));
+      put(sums, gradient(which / cut.blocks, which % cut.blocks * kBlock<A>));
     }
+    if (streams) stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -154,6 +151,7 @@ mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
   const Loop loop(context, call, cut.items(s), static_cast<double>(cut.group) * block_ns);
   const auto arrays = carve<ListArrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
+  const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     ListsOfImage<T> lists(s, p.indices, p.weights, *arrays, slot);
     A* const turned = arrays->turned + slot * (kListedPoints + 1) * kBlock<A>;
@@ -165,9 +163,11 @@ mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
         const std::int64_t c = block * kBlock<A>, row = item.b * s.c + c, channels = std::min(s.c - c, kBlock<A>);
         std::fill_n(sums, arrays->block_size, A{0});
         lists.add_block(Rows<const T>{static_cast<const T*>(p.grad_output) + row * s.n, s.n, channels}, turned, sums);
-        turn_out(sums, s.m, Rows<T>{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels});
+        const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels};
+        streams ? turn_out_streaming(sums, s.m, out) : turn_out(sums, s.m, out);
       }
     }
+    if (streams) stream_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -120,14 +120,6 @@ void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t
   }
 }
 
-/// Whether whole cache lines of every output row may be streamed.
-template <class T>
-bool may_stream(const Shape& s, const void* out) {
-  const auto row = s.n * static_cast<std::int64_t>(sizeof(T));
-  return reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row % 64 == 0 &&
-         s.b * s.c * row >= three_interpolate::kStreamBytes;
-}
-
 template <class T>
 mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
                                 const mluopsThreeInterpolateForwardProblem& p) {
@@ -141,7 +133,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
       carve<Arrays<A>>(context.scratch, s, cut.points, std::int64_t{loop.slots()}, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
 
-  const bool streams = may_stream<T>(s, p.output);
+  const bool streams = may_stream<T>(s.b * s.c, s.n, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     A* const block = arrays->block(slot);
     NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
@@ -186,7 +178,7 @@ mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
   const auto arrays = carve<Arrays<float>>(context.scratch, s, near_pitch, slots, std::int64_t{0});
   if (!arrays) return no_memory(call);
 
-  const bool streams = may_stream<T>(s, p.output);
+  const bool streams = may_stream<T>(s.b * s.c, s.n, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const Neighbours<float> near = arrays->near(slot);
     std::int64_t image = -1;

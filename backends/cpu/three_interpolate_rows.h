@@ -262,6 +262,25 @@ void turn_out(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& t
   }
 }
 
+/// Whether whole cache lines of every one of `rows` output rows may be streamed.
+template <class T>
+bool may_stream(std::int64_t rows, std::int64_t length, const void* out) {
+  const auto row_bytes = length * static_cast<std::int64_t>(sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row_bytes % 64 == 0 &&
+         rows * row_bytes >= three_interpolate::kStreamBytes;
+}
+
+/// As turn_out, past the caches by way of a tile of one line per channel; rows are whole lines.
+template <class T>
+void turn_out_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  HWY_ALIGN T tile[kBlock<Acc<T>> * kLine];
+  for (std::int64_t i = 0; i < m; i += kLine) {
+    turn_out(block + i * kBlock<Acc<T>>, kLine, Rows<T>{tile, kLine, to.channels});
+    for (std::int64_t c = 0; c < to.channels; ++c) stream_lines<64>(tile + c * kLine, to.first + c * to.pitch + i);
+  }
+}
+
 template <class T>
 HWY_INLINE Acc<T> widen(const T* p) {
   const hn::CappedTag<Acc<T>, 1> d1;

@@ -77,8 +77,8 @@ std::int64_t psamask(const Letters& x) {
 
 /// Backward by lists, where features are few and channels many.
 bool by_lists(const Letters& x) {
-  return !x.forward() && x["m"] <= (x.narrow ? 16 : 64) && 3 * std::min<std::int64_t>(x["n"], 256) >= 4 * x["m"] &&
-         x["c"] * x.A > 15 * 64;
+  return !x.forward() && x["m"] <= 128 && 3 * std::min<std::int64_t>(x["n"], 256) >= 4 * x["m"] &&
+         x["c"] * x.A > (x.narrow ? 31 : 15) * 64;
 }
 
 std::int64_t lists(const Letters& x) {
