@@ -42,6 +42,11 @@ constexpr std::int64_t kListedPoints = 256, kListedFeatures = 128, kListsAtOnce 
 template <class T>
 constexpr std::int64_t kListingBlocks = std::is_same_v<T, Acc<T>> ? 16 : 32;
 
+/// Backward by steps: points of a register, features at most, steps of 16 points on average at most, and from how many
+/// channels on making the steps of an image pays. Few features have so many neighbours that lists are better.
+constexpr std::int64_t kSteppedPoints = 16, kSteppedFeatures = 16, kMostSteps = 12, kSteppingChannels = 32;
+constexpr std::int64_t kFewFeatures = 8;
+
 /// Channels of a block: one cache line of sums.
 template <class A>
 constexpr std::int64_t kBlock = 64 / sizeof(A);
@@ -114,6 +119,47 @@ bool lists_pay(const Shape& s) {
   return s.m <= kListedFeatures && 3 * std::min(s.n, kListedPoints) >= 4 * s.m &&
          ceil_div(s.c, kBlock<Acc<T>>) >= kListingBlocks<T>;
 }
+
+/// Steps pay where every feature is near to a few of 16 points, for enough channels and items.
+template <class T>
+bool steps_pay(const Shape& s) {
+  return std::is_same_v<Acc<T>, float> && s.m >= kFewFeatures && s.m <= kSteppedFeatures && s.c >= kSteppingChannels &&
+         s.b * ceil_div(s.c, kBlock<float>) >= 32;
+}
+
+/// What every feature does for each 16 points in turn: in a step it takes from one of them.
+struct Steps {
+  std::uint32_t* lengths;   ///< [runs of 16 points]: how many steps
+  std::uint16_t* features;  ///< [steps]: bit f: feature f has a point left
+  std::uint32_t* points;    ///< [steps, 16]: which of the 16
+  float* weights;           ///< [steps, 16]
+
+  void advance(std::int64_t steps) {
+    ++lengths, features += steps, points += kSteppedFeatures * steps, weights += kSteppedFeatures * steps;
+  }
+};
+
+/// The working memory of backward by steps, per slot: the steps of an image; neighbours and sums for images they do
+/// not suit.
+struct StepArrays {
+  std::int64_t runs, points;
+  Steps steps;
+  Arrays<float> rest;
+
+  StepArrays(Carver& carver, const Shape& s, std::int64_t slots)
+      : runs(ceil_div(s.n, kSteppedPoints)),
+        points(s.n),
+        steps{carver.take<std::uint32_t>(slots * runs), carver.take<std::uint16_t>(slots * runs * kMostSteps),
+              carver.take<std::uint32_t>(slots * runs * kMostSteps * kSteppedFeatures),
+              carver.take<float>(slots * runs * kMostSteps * kSteppedFeatures)},
+        rest(carver, s, s.n, slots, slots) {}
+
+  Steps of(std::int64_t slot) const {
+    const std::int64_t first = slot * runs * kMostSteps;
+    return {steps.lengths + slot * runs, steps.features + first, steps.points + first * kSteppedFeatures,
+            steps.weights + first * kSteppedFeatures};
+  }
+};
 
 /// The working memory of backward by lists, per slot. All lists of an image follow each other: neighbours, and what
 /// makes the lists of a group equally long, three times the longest of a run at most.

@@ -12,6 +12,7 @@
 #include "backends/cpu/scatter.h"
 #include "backends/cpu/three_interpolate_lists.h"
 #include "backends/cpu/three_interpolate_rows.h"
+#include "backends/cpu/three_interpolate_steps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
@@ -140,6 +141,51 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
 }
 
 #if HWY_TARGET <= HWY_AVX3
+/// For up to 16 features. An item is some blocks of channels of one image, as in backward_by_owner; an image that steps
+/// do not suit is added up as there. The additions are the same, in the same order.
+template <class T>
+mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
+                                const mluopsThreeInterpolateBackwardProblem& p) {
+  const Shape& s = p.shape;
+  const Cut<float> cut(s, 1, 8 * call.threads);
+  const double channels = static_cast<double>(cut.group * kBlock<float>);
+  const Loop loop(context, call, cut.items(s),
+                  static_cast<double>(s.n) * (1.0 + channels * three_interpolate::kBlockNs));
+  const auto arrays = carve<StepArrays>(context.scratch, s, std::int64_t{loop.slots()});
+  if (!arrays) return no_memory(call);
+  const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const Steps steps = arrays->of(slot);
+    NeighboursOfRun<T> rest(s, p.indices, p.weights, arrays->rest.near(slot));
+    std::int64_t image = -1;
+    bool suited = false;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Item item(cut, s, i);
+      const std::int64_t near = 3 * item.b * s.n;
+      if (item.b != image) {
+        suited = make_image_steps(s, p.indices + near, static_cast<const T*>(p.weights) + near, steps);
+      }
+      image = item.b;
+      for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
+        const std::int64_t c = block * kBlock<float>, row = item.b * s.c + c, used = std::min(s.c - c, kBlock<float>);
+        const Rows<const T> in{static_cast<const T*>(p.grad_output) + row * s.n, s.n, used};
+        const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, used};
+        if (suited) {
+          gather_by_steps(in, s.n, steps, streams, out);
+        } else {
+          const Neighbours<float>& all = rest.move_to(item.b, 0, s.n);
+          float* const sums = arrays->rest.block(slot);
+          std::fill_n(sums, arrays->rest.block_size, 0.0f);
+          scatter_block(in, all.rows, all.weights, s.n, sums);
+          turn_out(sums, s.m, out);
+        }
+      }
+    }
+    if (streams) stream_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
 /// For few features and many channels. An item is some blocks of channels of one image, as in backward_by_owner.
 template <class T>
 mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
@@ -244,6 +290,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThr
   // Decided by the shape alone: owner's parts add in another order.
   const Shape& s = p.shape;
 #if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<Acc<T>, float>) {
+    if (three_interpolate::steps_pay<T>(s)) return backward_by_steps<T>(context, call, p);
+  }
   if (three_interpolate::lists_pay<T>(s)) return backward_by_lists<T>(context, call, p);
 #endif
   const bool few = s.c <= three_interpolate::kFewChannels && (s.b >= 8 || s.b * s.c * s.n <= 65536);

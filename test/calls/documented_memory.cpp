@@ -75,6 +75,15 @@ std::int64_t psamask(const Letters& x) {
 
 // ---- three_interpolate ----
 
+/// Backward by steps, where a register holds the sums of a channel.
+bool by_steps(const Letters& x) {
+  return !x.forward() && x.A == 4 && x["m"] >= 8 && x["m"] <= 16 && x["c"] >= 32 && x["b"] * ((x["c"] + 15) / 16) >= 32;
+}
+
+std::int64_t steps(const Letters& x) {
+  return x.t * ((x["n"] + 15) / 16 * (12 * 130 + 4) + 24 * x["n"] + 64 * (x["m"] + 1));
+}
+
 /// Backward by lists, where features are few and channels many.
 bool by_lists(const Letters& x) {
   return !x.forward() && x["m"] <= 128 && 3 * std::min<std::int64_t>(x["n"], 256) >= 4 * x["m"] &&
@@ -88,6 +97,7 @@ std::int64_t lists(const Letters& x) {
 
 std::int64_t three_interpolate(const Letters& x) {
   if (x.atomic) return x.atomic_sums(x["b"] * x["c"] * x["m"]);
+  if (by_steps(x)) return steps(x);
   if (by_lists(x)) return lists(x);
   const std::int64_t turned = up(x["c"], 64 / x.A) * (x["m"] + x["n"]);
   if (x.forward() && turned >= 10 * x["c"] * x["n"]) return 0;  // row by row

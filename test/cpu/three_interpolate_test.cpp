@@ -10,10 +10,12 @@ struct Case {
   std::int64_t b, c, m, n;
 };
 
-/// Squares of every size, tails in every direction, few channels, few points among many, one block with many points.
-const Case kCases[] = {{1, 1, 1, 1},    {2, 3, 7, 5},    {2, 16, 64, 96},  {1, 17, 33, 129},   {3, 33, 5, 70},
-                       {2, 1, 40, 300}, {1, 2, 500, 10}, {1, 40, 900, 20}, {1, 5, 16, 20'000}, {2, 64, 17, 64},
-                       {1, 6, 15, 70},  {1, 5, 32, 70},  {1, 7, 63, 70},   {1, 19, 128, 90}};
+/// Squares of every size, tails in every direction, few channels, few points among many, one block with many points,
+/// few features with many channels.
+const Case kCases[] = {{1, 1, 1, 1},    {2, 3, 7, 5},      {2, 16, 64, 96},  {1, 17, 33, 129},   {3, 33, 5, 70},
+                       {2, 1, 40, 300}, {1, 2, 500, 10},   {1, 40, 900, 20}, {1, 5, 16, 20'000}, {2, 64, 17, 64},
+                       {1, 6, 15, 70},  {1, 5, 32, 70},    {1, 7, 63, 70},   {1, 19, 128, 90},   {8, 70, 16, 100},
+                       {9, 61, 11, 37}, {1, 530, 100, 300}};
 
 template <class T>
 double value(const std::vector<T>& v, std::int64_t i) {
@@ -117,7 +119,7 @@ TYPED_TEST(ThreeInterpolate, MatchesItsDefinitionAtEveryLevel) {
 }
 
 TYPED_TEST(ThreeInterpolate, SameBitsForEveryThreadCountAndRun) {
-  for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}, Case{2, 250, 16, 700}}) {
+  for (const Case& k : {Case{3, 40, 50, 3000}, Case{1, 7, 100, 60'000}, Case{2, 250, 16, 700}, Case{2, 530, 40, 700}}) {
     const Data<TypeParam> data(k);
     Backend alone(1);
     const auto output = forward(data, alone), gradient = backward(data, alone);
@@ -154,6 +156,61 @@ TYPED_TEST(ThreeInterpolate, StreamedRowsAreTheSameAsOthers) {
                                                        data.weights.data(), out};
     ASSERT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, problem), MLUOP_STATUS_SUCCESS);
     check_forward(data, std::vector<TypeParam>(out, out + s.c * s.n));
+  }
+}
+
+/// The same of gradients, in each of the ways they are summed.
+TYPED_TEST(ThreeInterpolate, StreamedGradientsAreTheSameAsOthers) {
+  for (const Case& k :
+       {Case{2, 37, 8192, 90}, Case{4, 1060, 128, 200}, Case{16, 1030, 16, 50}, Case{1, 40, 8192, 60'000}}) {
+    SCOPED_TRACE(testing::Message() << k.b << "x" << k.c << "x" << k.m << "->" << k.n);
+    const Data<TypeParam> data(k);
+    const auto size = static_cast<std::size_t>(k.b * k.c * k.m);
+    std::vector<TypeParam> room(size + 64);
+    auto* aligned = room.data();
+    while (reinterpret_cast<std::uintptr_t>(aligned) % 64 != 0) ++aligned;
+    std::vector<TypeParam> results[2];
+    for (const bool shifted : {false, true}) {
+      TypeParam* const out = aligned + (shifted ? 1 : 0);
+      Backend backend(2);
+      const mluopsThreeInterpolateBackwardProblem problem{data.shape, data.grad_output.data(), data.indices.data(),
+                                                          data.weights.data(), out};
+      ASSERT_EQ(backend.run(&mluopsBackend::three_interpolate_backward, problem), MLUOP_STATUS_SUCCESS);
+      results[shifted].assign(out, out + size);
+    }
+    check_backward(data, results[0]);
+    EXPECT_TRUE(same_bytes(results[0], results[1]));
+  }
+}
+
+/// Most points near to the same feature or two, which the paths for few features must not take badly.
+TYPED_TEST(ThreeInterpolate, CrowdedFeaturesGetAllTheirGradients) {
+  for (const std::int64_t features : {1, 2, 5}) {
+    Data<TypeParam> data({8, 70, 16, 100});
+    for (std::size_t i = 0; i < data.indices.size(); ++i) {
+      const std::int32_t index = data.indices[i];
+      if (index >= 0 && index < 16 && i % 1500 >= 300) data.indices[i] = static_cast<std::int32_t>(index % features);
+    }
+    Backend backend(2);
+    check_backward(data, backward(data, backend));
+  }
+}
+
+TEST(ThreeInterpolateSpecials, InfiniteGradientsReachOnlyTheirOwnFeatures) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (const Case& k : {Case{8, 70, 16, 100}, Case{1, 530, 100, 300}, Case{1, 20, 200, 50}}) {
+    SCOPED_TRACE(k.m);
+    Data<float> data(k);
+    const std::size_t point = 19, n = static_cast<std::size_t>(k.n), m = static_cast<std::size_t>(k.m);
+    for (std::size_t i = 0; i < data.indices.size(); ++i) {
+      const bool there = i / 3 % n == point;
+      data.indices[i] = static_cast<std::int32_t>(there ? i % 3 : 3 + i % (m - 3));
+      data.weights[i] = 0.5f;
+    }
+    for (std::size_t i = point; i < data.grad_output.size(); i += n) data.grad_output[i] = inf;
+    Backend backend(2);
+    const auto gradient = backward(data, backend);
+    for (std::size_t i = 0; i < gradient.size(); ++i) ASSERT_EQ(std::isfinite(gradient[i]), i % m >= 3) << i;
   }
 }
 
