@@ -50,51 +50,56 @@ struct Window : Taps<const Acc<T>, Acc<T>, S> {
   using Taps<const Acc<T>, Acc<T>, S>::Taps;
 };
 
-/// One tile of channels of S output pixels. Per tap V vector and S scalar loads feed S * V multiply-adds.
+/// Tiles of V vectors of channels of S output pixels, as many as begin in [begin, end). Per tap V vector and S scalar
+/// loads feed S * V multiply-adds. All tiles in one call: what a call stores on the stack waits behind the sums.
 template <bool kStream, int S, int V, class D, class T>
-HWY_NOINLINE void window_sum(D d, const Window<T, S>& at, std::int64_t c) {
+HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, std::int64_t end) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  hn::Vec<D> sum[S][V];
-  MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) {
-    MLUOPS_UNROLL
-    for (int v = 0; v < V; ++v) sum[s][v] = hn::Zero(d);
-  }
   const Acc<T>* HWY_RESTRICT mask[S];
   MLUOPS_UNROLL
   for (int s = 0; s < S; ++s) mask[s] = at.mask[s];
-  const std::int64_t stride = at.stride, columns = at.columns, skip = at.skip, first = at.offset + c;
-  std::int64_t tap = 0;
-  for (const Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += skip) {
-    const Acc<T>* HWY_RESTRICT pixel = *row + first;
-    const std::int64_t end = tap + columns;
-    do {
-      hn::Vec<D> in[V];
-      MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) in[v] = hn::LoadU(d, pixel + v * lanes);
-      MLUOPS_UNROLL
-      for (int s = 0; s < S; ++s) {
-        const auto weight = hn::Set(d, mask[s][tap]);
-        MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) sum[s][v] = hn::MulAdd(weight, in[v], sum[s][v]);
-      }
-      pixel += stride;
-    } while (++tap != end);
-    // The column the next window adds; touching memory outside the tensor this way is harmless. In the ring it is not
-    // needed, and the hardware, guessing from such steps the next ones, takes lines out of the next slot's ring.
-    if constexpr (kAddsInPlace<T>) {
-      MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
-    }
-  }
-  MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) {
+  const std::int64_t stride = at.stride;
+  for (std::int64_t c = begin; c < end; c += V * lanes) {
+    hn::Vec<D> sum[S][V];
     MLUOPS_UNROLL
-    for (int v = 0; v < V; ++v) {
-      if constexpr (kStream) {
-        stream(sum[s][v], d, at.out[s] + c + v * lanes);
-      } else {
-        store(sum[s][v], d, at.out[s] + c + v * lanes);
+    for (int s = 0; s < S; ++s) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) sum[s][v] = hn::Zero(d);
+    }
+    std::int64_t tap = 0;
+    for (const Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += at.skip) {
+      const Acc<T>* HWY_RESTRICT pixel = *row + at.offset + c;
+      const std::int64_t row_end = tap + at.columns;
+      do {
+        hn::Vec<D> in[V];
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) in[v] = hn::LoadU(d, pixel + v * lanes);
+        MLUOPS_UNROLL
+        for (int s = 0; s < S; ++s) {
+          const auto weight = hn::Set(d, mask[s][tap]);
+          MLUOPS_UNROLL
+          for (int v = 0; v < V; ++v) sum[s][v] = hn::MulAdd(weight, in[v], sum[s][v]);
+        }
+        pixel = in_register(pixel + stride);
+      } while (++tap != row_end);
+      // The column the next window adds; touching memory outside the tensor this way is harmless. In the ring it is not
+      // needed, and the hardware, guessing from such steps the next ones, takes lines out of the next slot's ring.
+      if constexpr (kAddsInPlace<T>) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
+      }
+      reload(at);
+    }
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) {
+      T* const out = at.out[s] + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) {
+        if constexpr (kStream) {
+          stream(sum[s][v], d, out + v * lanes);
+        } else {
+          store(sum[s][v], d, out + v * lanes);
+        }
       }
     }
   }
@@ -190,13 +195,23 @@ class Forward {
         at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_) + first_tap;
         at.out[i] = outputs_.of(sub + i) + g * per_group;
       }
-      for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-        constexpr int V = decltype(vectors)::value;
-        if constexpr (V == kTileVectors) {
-          if (writing_ == Writing::kStreamed) return window_sum<true, S, V>(d, at, c);
-        }
-        window_sum<false, S, V>(d, at, c);
+      constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
+      const std::int64_t tiled = per_group / kTile * kTile;
+      if (tiled > 0) tiles(at, tiled);
+      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c) HWY_ATTR {
+        window_sums<false, S, 1>(d, at, tiled + c, tiled + c + 1);
       });
+    }
+  }
+
+  /// The first channels of the group, in whole tiles.
+  template <int S>
+  void tiles(const Window<T, S>& at, std::int64_t channels) const {
+    const FullTag<T> d;
+    if (writing_ == Writing::kStreamed) {
+      window_sums<true, S, kTileVectors>(d, at, 0, channels);
+    } else {
+      window_sums<false, S, kTileVectors>(d, at, 0, channels);
     }
   }
 

@@ -157,6 +157,12 @@ HWY_INLINE P in_register(P p) {
   return p;
 }
 
+/// What is read of `at` from here on comes out of memory: no register has to keep it.
+template <class At>
+HWY_INLINE void reload(const At& at) {
+  asm volatile("" : : "r"(&at) : "memory");
+}
+
 /// f(first sub, integral constant number of subs) for runs of 4, 2 and 1 that cover all subs.
 template <class F>
 HWY_INLINE void for_subs(std::int64_t subs, F&& f) {
