@@ -45,10 +45,16 @@ Writing choose_writing(const mluopsCarafeForwardProblem& p, std::int64_t block_c
 
 template <class T, int S>
 struct Window : Taps<const Acc<T>, Acc<T>, S> {
-  T* out[S];  ///< channels of each sub
+  T* out[S];             ///< channels of each sub
+  Widening<T> widening;  ///< channels of the group to be widened meanwhile
 
   using Taps<const Acc<T>, Acc<T>, S>::Taps;
 };
+
+/// Whether a pixel is widened a vector after each row of taps, and not all at once: stores wait less if they come one
+/// by one. Emulated conversions need the registers.
+template <class T>
+constexpr bool kWidensMeanwhile = !kAddsInPlace<T> && HWY_TARGET <= HWY_AVX2;
 
 /// Tiles of V vectors of channels of S output pixels, as many as begin in [begin, end). Per tap V vector and S scalar
 /// loads feed S * V multiply-adds. All tiles in one call: what a call stores on the stack waits behind the sums.
@@ -89,6 +95,12 @@ HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, s
         for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
       }
       reload(at);
+      if (kWidensMeanwhile<T> && at.widening.from != nullptr && row - at.rows < V) {
+        at.widening(d, c + (row - at.rows) * lanes);
+      }
+    }
+    if (kWidensMeanwhile<T> && at.widening.from != nullptr && at.rows_end - at.rows < V) {
+      at.widening.run(c + (at.rows_end - at.rows) * lanes, c + V * lanes);
     }
     MLUOPS_UNROLL
     for (int s = 0; s < S; ++s) {
@@ -185,11 +197,12 @@ class Forward {
  private:
   /// S output pixels from `sub` on.
   template <int S>
-  void window(std::int64_t row, std::int64_t column, std::int64_t sub) const {
+  void window(std::int64_t row, std::int64_t column, std::int64_t sub) {
     const std::int64_t per_group = s_.c / s_.group;
     const Range kh = carafe::taps_into(s_, row, {0, s_.h}), kw = carafe::taps_into(s_, column, {0, s_.w});
     const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
     Window<T, S> at(s_, kh, kw, rows_.rows(), rows_.offset(column));
+    if (kWidensMeanwhile<T> && sub == 0) at.widening = rows_.next();
     for (std::int64_t g = 0; g < s_.group; ++g, at.offset += per_group) {
       for (int i = 0; i < S; ++i) {
         at.mask[i] = masks_.of(sub + i) + g * carafe::taps(s_) + first_tap;
@@ -198,9 +211,9 @@ class Forward {
       constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
       const std::int64_t tiled = per_group / kTile * kTile;
       if (tiled > 0) tiles(at, tiled);
-      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c) HWY_ATTR {
-        window_sums<false, S, 1>(d, at, tiled + c, tiled + c + 1);
-      });
+      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
+                                               HWY_ATTR { window_sums<false, S, 1>(d, at, tiled + c, tiled + c + 1); });
+      if (at.widening.from != nullptr) at.widening.from += per_group, at.widening.to += per_group;
     }
   }
 

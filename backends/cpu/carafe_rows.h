@@ -15,6 +15,23 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
+/// Elements to be widened, and asked for: those `ahead` elements behind.
+template <class T>
+struct Widening {
+  const T* from = nullptr;  ///< nullptr: nothing to do
+  Acc<T>* to = nullptr;
+  std::int64_t ahead = 0;
+
+  template <class D>
+  HWY_INLINE void operator()(D d, std::int64_t i) const {
+    hwy::Prefetch(from + ahead + i);
+    hn::StoreU(load(d, from + i), d, to + i);
+  }
+  void run(std::int64_t begin, std::int64_t end) const {
+    for_lanes<Acc<T>>(end - begin, [&](auto d, std::int64_t i) HWY_ATTR { (*this)(d, begin + i); });
+  }
+};
+
 /// Lets a block walk down its rows: advance(i) comes before row i is worked on, reach(j) before the window at column j.
 template <class T>
 class WindowRows {
@@ -50,6 +67,15 @@ class WindowRows {
   /// arithmetic, memory is not waited for; a whole row at a time it is.
   void reach(std::int64_t column) { widen(std::min(columns_.end, column + carafe::radius(s_) + 1)); }
 
+  /// The pixel that the window after the one reached adds, for whoever widens it meanwhile: all its channels, or the
+  /// next reach() comes too late.
+  Widening<T> next() {
+    if (kAddsInPlace<T> || widened_ >= columns_.end) return {};
+    const Widening<T> pixel{from(), to(), kAhead * s_.c};
+    ++widened_;
+    return pixel;
+  }
+
   /// rows()[kh] + offset(column) + kw * c is the pixel under tap (kh, kw) of the window at `column`.
   const A* const* rows() const { return rows_; }
   std::int64_t offset(std::int64_t column) const { return (column - carafe::radius(s_) - columns_.begin) * s_.c; }
@@ -69,13 +95,12 @@ class WindowRows {
   void widen(std::int64_t end) {
     if constexpr (!kAddsInPlace<T>) {
       if (widened_ >= end) return;
-      const T* const from = input_ + ((n_ * s_.h + last_) * s_.w + widened_) * s_.c;
-      const std::int64_t count = (end - widened_) * s_.c;
-      for (std::int64_t c = 0; c < count; c += 64 / sizeof(T)) hwy::Prefetch(from + kAhead * s_.c + c);
-      load_row(from, ring_ + last_ % s_.kernel * ring_row_ + (widened_ - columns_.begin) * s_.c, count);
+      Widening<T>{from(), to(), kAhead * s_.c}.run(0, (end - widened_) * s_.c);
       widened_ = end;
     }
   }
+  const T* from() const { return input_ + ((n_ * s_.h + last_) * s_.w + widened_) * s_.c; }
+  A* to() const { return ring_ + last_ % s_.kernel * ring_row_ + (widened_ - columns_.begin) * s_.c; }
 
   const carafe::Shape& s_;
   const T* input_;
