@@ -85,10 +85,13 @@ class Spreader {
         offsets_(s_, s_.wo, 1, carver),
         masks_(s_, static_cast<const T*>(p.mask), carver) {}
 
+  /// Before the windows of a row, which come one after the other.
+  void begin_row(std::int64_t n, std::int64_t row, Range columns) { masks_.begin_row(n, row, columns); }
+
   /// targets[kh] is the start of the row under tap row kh, its element 0 being column `first_column`.
   void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, Acc<T>* const* targets,
               std::int64_t first_column) {
-    masks_.move_to(n, row, column);
+    masks_.step();
     const T* const gradient = grad_output_ + carafe::first_sub(s_, n, row, column) * s_.c;
     const std::int64_t offset = (column - carafe::radius(s_) - first_column) * s_.c;
     const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
@@ -149,8 +152,9 @@ class OwnedInputGradient {
     const std::int64_t r = carafe::radius(s_);
     const Range kh = carafe::taps_into(s_, row, block.rows);
     for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
-    const std::int64_t last = std::min(s_.w, block.columns.end + r);
-    for (std::int64_t column = std::max<std::int64_t>(0, block.columns.begin - r); column < last; ++column) {
+    const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
+    spreader_.begin_row(block.n, row, sources);
+    for (std::int64_t column = sources.begin; column < sources.end; ++column) {
       const Range kw = carafe::taps_into(s_, column, block.columns);
       spreader_.window(block.n, row, column, kh, kw, targets_, block.columns.begin);
     }
@@ -229,6 +233,7 @@ struct AtomicTask {
       for (std::int64_t k = kh.begin; k < kh.end; ++k) {
         targets[k] = gradient + (block.n * s.h + row + k - carafe::radius(s)) * s.w * s.c;
       }
+      spreader.begin_row(block.n, row, block.columns);
       for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
         spreader.window(block.n, row, column, kh, carafe::taps_into(s, column, {0, s.w}), targets, 0);
       }

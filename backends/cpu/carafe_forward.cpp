@@ -183,9 +183,10 @@ class Forward {
     rows_.begin(block);
     for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
       rows_.advance(row);
+      masks_.begin_row(block.n, row, block.columns);
       for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
         rows_.reach(column);
-        masks_.move_to(block.n, row, column);
+        masks_.step();
         outputs_.move_to(block.n, row, column);
         for_subs(carafe::subs(s_),
                  [&](std::int64_t sub, auto count) HWY_ATTR { window<decltype(count)::value>(row, column, sub); });

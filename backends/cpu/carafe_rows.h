@@ -111,27 +111,43 @@ class WindowRows {
   carafe::Range columns_{};
 };
 
-/// Masks of the s*s output pixels of one window, as sums: where they are for float and double, else widened.
+/// As load_row; the last vector begins early, where there is one, so that it is a whole one too.
+template <class T>
+HWY_INLINE void widen_row(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT out, std::int64_t n) {
+  const FullTag<T> d;
+  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+  if (n < step) return load_row(row, out, n);
+  for (std::int64_t i = 0; i < n; i += step) {
+    const std::int64_t at = std::min(i, n - step);
+    hn::StoreU(load(d, row + at), d, out + at);
+  }
+}
+
+/// Masks of the s*s output pixels of one window, as sums: where they are for float and double, else widened, and the
+/// next window's too: what has just been stored is slow to load.
 template <class T>
 class WindowMasks {
  public:
   using A = Acc<T>;
 
   WindowMasks(const carafe::Shape& s, const T* mask, Carver& carver)
-      : s_(s),
-        mask_(mask),
-        offsets_(s, s.wo, 1, carver),
-        pitch_(round_up(carafe::mask_row(s), 64 / sizeof(A))),
-        widened_(kAddsInPlace<T> ? nullptr : carver.take<A>(carafe::subs(s) * pitch_)) {}
-
-  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
-    const std::int64_t size = carafe::mask_row(s_);
-    first_ = mask_ + carafe::first_sub(s_, n, row, column) * size;
+      : s_(s), mask_(mask), offsets_(s, s.wo, 1, carver), pitch_(round_up(carafe::mask_row(s), 64 / sizeof(A))) {
     if constexpr (!kAddsInPlace<T>) {
-      for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
-        load_row(first_ + offsets_[sub] * size, widened_ + sub * pitch_, size);
-      }
+      for (A*& widened : widened_) widened = carver.take<A>(carafe::subs(s) * pitch_);
     }
+  }
+
+  /// Before the first window of a row; step() goes to it.
+  void begin_row(std::int64_t n, std::int64_t row, carafe::Range columns) {
+    next_ = mask_ + carafe::first_sub(s_, n, row, columns.begin) * carafe::mask_row(s_);
+    left_ = columns.size();
+    widen_next();
+  }
+  void step() {
+    first_ = next_;
+    next_ += s_.scale * carafe::mask_row(s_);
+    std::swap(widened_[0], widened_[1]);
+    if (--left_ > 0) widen_next();
   }
 
   /// The taps of one sub, [group, K*K].
@@ -139,17 +155,27 @@ class WindowMasks {
     if constexpr (kAddsInPlace<T>) {
       return first_ + offsets_[sub] * carafe::mask_row(s_);
     } else {
-      return widened_ + sub * pitch_;
+      return widened_[0] + sub * pitch_;
     }
   }
 
  private:
+  void widen_next() {
+    if constexpr (!kAddsInPlace<T>) {
+      const std::int64_t size = carafe::mask_row(s_);
+      for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub) {
+        widen_row(next_ + offsets_[sub] * size, widened_[1] + sub * pitch_, size);
+      }
+    }
+  }
+
   const carafe::Shape& s_;
   const T* mask_;
   carafe::SubOffsets offsets_;
   std::int64_t pitch_;  // whole cache lines: what is stored across two pages can not be loaded before it is in cache
-  A* widened_;
-  const T* first_ = nullptr;  // of sub 0
+  A* widened_[2] = {};  // this window's, the next one's
+  const T *first_ = nullptr, *next_ = nullptr;  // of sub 0
+  std::int64_t left_ = 0;                       // windows of the row, from this one on
 };
 
 /// The taps of one window and group that lie on the map, at least one, seen by S subs. Row is A or const A. Kept to

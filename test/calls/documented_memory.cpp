@@ -51,7 +51,7 @@ std::int64_t carafe(const Letters& x) {
   const std::int64_t subs = x["s"] * x["s"], mask_row = x["g"] * x["k"] * x["k"], taps = x.A * subs * mask_row;
   const std::int64_t rows = x.A * x["k"] * (strip(x) + x["k"] - 1) * x["c"];
   const std::int64_t sums = x.A * x["k"] * strip(x) * x["c"],
-                     widened = x.narrow ? rows + x.A * subs * up(mask_row, 64 / x.A) : 0;
+                     widened = x.narrow ? rows + 2 * x.A * subs * up(mask_row, 64 / x.A) : 0;
   const std::int64_t out_pixel = x.S * x["c"], out = x["n"] * x["h"] * x["w"] * subs * out_pixel;
   const std::int64_t stage = out > 2048 * kKiB ? x["s"] * (2 * kKiB + x["s"] * out_pixel) : 0;
   if (x.forward()) return x.t * (8 * x["k"] + 16 * subs + stage + widened);
