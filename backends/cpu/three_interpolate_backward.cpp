@@ -117,6 +117,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
       A* const sums = arrays->block(cut.parts == 1 ? slot : i);
       for (std::int64_t c = item.first_block * kBlock<A>; c < std::min(s.c, item.last_block * kBlock<A>);
            c += kBlock<A>) {
+        run.ask_for_next(c / kBlock<A> - item.first_block, item.last_block - item.first_block);
         std::fill_n(sums, arrays->block_size, A{0});
         const Rows<const T> in{static_cast<const T*>(p.grad_output) + (item.b * s.c + c) * s.n + item.first, s.n,
                                std::min(s.c - c, kBlock<A>)};
@@ -168,6 +169,8 @@ mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
       image = item.b;
       for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
         const std::int64_t c = block * kBlock<float>, row = item.b * s.c + c, used = std::min(s.c - c, kBlock<float>);
+        ask_for_neighbours(p.indices, static_cast<const T*>(p.weights), (item.b + 1) * s.n, s.n,
+                           block - item.first_block, item.last_block - item.first_block);
         const Rows<const T> in{static_cast<const T*>(p.grad_output) + row * s.n, s.n, used};
         const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, used};
         if (suited) {
@@ -207,6 +210,8 @@ mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
       lists.move_to(item.b);
       for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
         const std::int64_t c = block * kBlock<A>, row = item.b * s.c + c, channels = std::min(s.c - c, kBlock<A>);
+        ask_for_neighbours(p.indices, static_cast<const T*>(p.weights), (item.b + 1) * s.n, s.n,
+                           block - item.first_block, item.last_block - item.first_block);
         std::fill_n(sums, arrays->block_size, A{0});
         lists.add_block(Rows<const T>{static_cast<const T*>(p.grad_output) + row * s.n, s.n, channels}, turned, sums);
         const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels};

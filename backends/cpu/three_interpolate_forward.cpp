@@ -84,18 +84,6 @@ class Drain {
   std::int64_t pitch_ = 0, left_ = 0;
 };
 
-/// Memory that will be read after the points at hand: asked for piece by piece meanwhile.
-struct Ahead {
-  const void* from;
-  std::int64_t bytes;
-
-  /// Piece `i` of `pieces`.
-  HWY_INLINE void ask(std::int64_t i, std::int64_t pieces) const {
-    const std::int64_t share = round_up(ceil_div(bytes, pieces), 64), begin = std::min(bytes, i * share);
-    prefetch_bytes<2>(static_cast<const char*>(from) + begin, std::min(share, bytes - begin));
-  }
-};
-
 /// As interpolate_points, by way of two tiles of whole cache lines: one is filled while the other is streamed.
 template <class T>
 void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,

@@ -39,6 +39,26 @@ HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
 }
 
+/// Memory that will be read after the points at hand: asked for piece by piece meanwhile.
+struct Ahead {
+  const void* from;
+  std::int64_t bytes;
+
+  /// Piece `i` of `pieces`.
+  HWY_INLINE void ask(std::int64_t i, std::int64_t pieces) const {
+    const std::int64_t share = round_up(ceil_div(bytes, pieces), 64), begin = std::min(bytes, i * share);
+    prefetch_bytes<2>(static_cast<const char*>(from) + begin, std::min(share, bytes - begin));
+  }
+};
+
+/// Asks for piece `i` of `pieces` of the neighbours of `count` points from `point` on.
+template <class T>
+HWY_INLINE void ask_for_neighbours(const std::int32_t* indices, const T* weights, std::int64_t point,
+                                   std::int64_t count, std::int64_t i, std::int64_t pieces) {
+  Ahead{indices + 3 * point, 3 * count * static_cast<std::int64_t>(sizeof(std::int32_t))}.ask(i, pieces);
+  Ahead{weights + 3 * point, 3 * count * static_cast<std::int64_t>(sizeof(T))}.ask(i, pieces);
+}
+
 /// The neighbours of the run of points a task works on, checked when it comes to another run.
 template <class T>
 class NeighboursOfRun {
@@ -51,7 +71,13 @@ class NeighboursOfRun {
     if (point != point_)
       check_neighbours(s_.m, indices_ + 3 * point, raw_ + 3 * point, 3 * (last - first), to_.rows, to_.weights);
     point_ = point;
+    count_ = last - first;
     return to_;
+  }
+
+  /// Asks for piece `i` of `pieces` of what the next run has.
+  HWY_INLINE void ask_for_next(std::int64_t i, std::int64_t pieces) const {
+    ask_for_neighbours(indices_, raw_, point_ + count_, count_, i, pieces);
   }
 
  private:
@@ -59,7 +85,7 @@ class NeighboursOfRun {
   const std::int32_t* indices_;
   const T* raw_;
   Neighbours<Acc<T>> to_;
-  std::int64_t point_ = -1;
+  std::int64_t point_ = -1, count_ = 0;
 };
 
 /// The rows of one block of channels: `channels` of them, `pitch` elements apart.
@@ -270,10 +296,22 @@ bool may_stream(std::int64_t rows, std::int64_t length, const void* out) {
          rows * row_bytes >= three_interpolate::kStreamBytes;
 }
 
-/// As turn_out, past the caches by way of a tile of one line per channel; rows are whole lines.
+/// As turn_out, past the caches; rows are whole lines. A vector that is not a line goes by way of a tile of one line
+/// per channel.
 template <class T>
 void turn_out_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
+  if constexpr (std::is_same_v<T, Acc<T>> && kLine == kLanes<Acc<T>>) {
+    const FullTag<T> d;
+    hn::Vec<FullTag<T>> v[kLine];
+    for (std::int64_t i = 0; i < m; i += kLine) {
+      HWY_UNROLL(16)
+      for (int k = 0; k < kLine; ++k) v[k] = hn::Load(d, block + (i + k) * kLine);
+      transpose_square<T>(v);
+      for (int c = 0; c < to.channels; ++c) hn::Stream(v[c], d, to.first + c * to.pitch + i);
+    }
+    return;
+  }
   HWY_ALIGN T tile[kBlock<Acc<T>> * kLine];
   for (std::int64_t i = 0; i < m; i += kLine) {
     turn_out(block + i * kBlock<Acc<T>>, kLine, Rows<T>{tile, kLine, to.channels});
