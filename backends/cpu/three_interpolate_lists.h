@@ -3,6 +3,8 @@
 //
 // Adding a point to three rows of sums stores three cache lines, two cycles each. By lists it stores one, the point's
 // gradients turned; the sums of a feature stay in a register for a whole run of points.
+#include <utility>
+
 #include "backends/cpu/simd.h"
 #include "backends/cpu/three_interpolate.h"
 #include "backends/cpu/three_interpolate_rows.h"
@@ -37,12 +39,14 @@ struct Run {
 /// by falling count.
 inline void sort_features(std::int64_t m, const std::uint32_t* rows, std::int64_t count, std::uint32_t* counts,
                           std::uint32_t* order) {
-  std::uint32_t first[3 * kListedPoints + 2] = {};  // of a count: where its features go in `order`
   std::fill_n(counts, m + 1, 0u);
   for (std::int64_t i = 0; i < count; ++i) ++counts[rows[i]];
-  for (std::int64_t f = 0; f < m; ++f) ++first[count - counts[f] + 1];
-  for (std::int64_t i = 0; i < count; ++i) first[i + 1] += first[i];
-  for (std::int64_t f = 0; f < m; ++f) order[first[count - counts[f]]++] = static_cast<std::uint32_t>(f);
+  const std::uint32_t most = *std::max_element(counts, counts + m);
+  std::uint32_t first[3 * kListedPoints + 2];  // of a count: where its features go in `order`
+  std::fill_n(first, most + 2, 0u);
+  for (std::int64_t f = 0; f < m; ++f) ++first[most - counts[f] + 1];
+  for (std::uint32_t i = 0; i < most; ++i) first[i + 1] += first[i];
+  for (std::int64_t f = 0; f < m; ++f) order[first[most - counts[f]]++] = static_cast<std::uint32_t>(f);
 }
 
 /// The lists of `points` points; returns the steps of all groups. A list is in order of the points, shorter ones of a
@@ -71,12 +75,15 @@ std::int64_t make_lists(std::int64_t m, const Neighbours<A>& near, std::int64_t 
     }
     steps += length;
   }
-  for (std::int64_t i = 0; i < 3 * points; ++i) {
-    const std::uint32_t feature = near.rows[i];
-    if (feature == m) continue;
-    run.points[next[feature]] = static_cast<std::uint32_t>(i / 3 * block);
-    run.weights[next[feature]] = near.weights[i];
-    next[feature] += kListsAtOnce;
+  const std::uint32_t* row = near.rows;
+  const A* weight = near.weights;
+  for (std::uint32_t point = 0; point != nothing; point += static_cast<std::uint32_t>(block)) {
+    for (int k = 0; k < 3; ++k, ++row, ++weight) {
+      if (*row == m) continue;
+      const std::uint32_t at = std::exchange(next[*row], next[*row] + kListsAtOnce);
+      run.points[at] = point;
+      run.weights[at] = *weight;
+    }
   }
   return steps;
 }

@@ -147,22 +147,49 @@ HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HW
   for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
 }
 
-/// As store_turned, all 16 channels there.
-HWY_INLINE void store_turned_narrow(const hn::Vec<FullTag<Half>>* v, Half* row, std::int64_t pitch) {
+/// z[c] = 16 points of channel c, and behind them those of channel c + 8, from v[k] = point k of 16 channels.
+HWY_INLINE void narrow_square(const hn::Vec<FullTag<Half>>* v, hn::Vec<NarrowTag>* z) {
   const NarrowTag d;
   const NarrowHalf dh;
   const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
-  hn::Vec<NarrowTag> z[8];
   HWY_UNROLL(8)
   for (int k = 0; k < 8; ++k) {
     z[k] = hn::Combine(d, hn::BitCast(dh, hn::DemoteTo(df16, v[k + 8])), hn::BitCast(dh, hn::DemoteTo(df16, v[k])));
   }
   transpose_narrow(d, z);
   HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c) z[c] = pick_blocks<0, 2, 1, 3>(d, z[c], z[c]);
+}
+
+/// As store_turned, all 16 channels there.
+HWY_INLINE void store_turned_narrow(const hn::Vec<FullTag<Half>>* v, Half* row, std::int64_t pitch) {
+  const NarrowHalf dh;
+  hn::Vec<NarrowTag> z[8];
+  narrow_square(v, z);
+  HWY_UNROLL(8)
   for (int c = 0; c < 8; ++c, row += pitch) {
-    z[c] = pick_blocks<0, 2, 1, 3>(d, z[c], z[c]);
     hn::StoreU(hn::LowerHalf(dh, z[c]), dh, &row->bits);
     hn::StoreU(hn::UpperHalf(dh, z[c]), dh, &row[8 * pitch].bits);
+  }
+}
+
+/// Turns 32 points of 16 channels and streams them, a line per channel.
+HWY_INLINE void stream_turned_narrow(const float* HWY_RESTRICT block, Half* row, std::int64_t pitch) {
+  const NarrowTag d;
+  const FullTag<Half> df;
+  constexpr int lanes = kLanes<float>;
+  hn::Vec<FullTag<Half>> v[lanes];
+  hn::Vec<NarrowTag> first[8], second[8];
+  HWY_UNROLL(16)
+  for (int k = 0; k < lanes; ++k) v[k] = hn::Load(df, block + k * lanes);
+  narrow_square(v, first);
+  HWY_UNROLL(16)
+  for (int k = 0; k < lanes; ++k) v[k] = hn::Load(df, block + (k + lanes) * lanes);
+  narrow_square(v, second);
+  HWY_UNROLL(8)
+  for (int c = 0; c < 8; ++c, row += pitch) {
+    hn::Stream(hn::ConcatLowerLower(d, second[c], first[c]), d, &row->bits);
+    hn::Stream(hn::ConcatUpperUpper(d, second[c], first[c]), d, &row[8 * pitch].bits);
   }
 }
 #endif
@@ -312,6 +339,14 @@ void turn_out_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const 
     }
     return;
   }
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<T, Half>) {
+    for (std::int64_t i = 0; to.channels == kBlock<float> && i < m; i += kLine) {
+      stream_turned_narrow(block + i * kBlock<float>, to.first + i, to.pitch);
+    }
+    if (to.channels == kBlock<float>) return;
+  }
+#endif
   HWY_ALIGN T tile[kBlock<Acc<T>> * kLine];
   for (std::int64_t i = 0; i < m; i += kLine) {
     turn_out(block + i * kBlock<Acc<T>>, kLine, Rows<T>{tile, kLine, to.channels});
