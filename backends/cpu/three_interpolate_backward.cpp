@@ -70,6 +70,14 @@ void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT 
   }
 }
 
+/// Sums of a block to grad_features, and zeros for the next.
+template <class T>
+HWY_INLINE void put_and_clear(Acc<T>* sums, std::int64_t m, bool streams, const Rows<T>& to) {
+  if (streams) return turn_out_streaming(sums, m, to);
+  turn_out(sums, m, to);
+  std::fill_n(sums, m * kBlock<Acc<T>>, Acc<T>{0});
+}
+
 /// Working memory of backward_by_rows: neighbours of an image and a row of sums, M for neighbours out of range, per
 /// slot.
 template <class T>
@@ -104,8 +112,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   if (!arrays) return no_memory(call);
 
   const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
-  const auto put = [&](const A* sums, const Rows<T>& to)
-                       HWY_ATTR { streams ? turn_out_streaming(sums, s.m, to) : turn_out(sums, s.m, to); };
+  const auto put = [&](A* sums, const Rows<T>& to) HWY_ATTR { put_and_clear(sums, s.m, streams, to); };
   const auto gradient = [&](std::int64_t b, std::int64_t c) {
     return Rows<T>{static_cast<T*>(p.grad_features) + (b * s.c + c) * s.m, s.m, std::min(s.c - c, kBlock<A>)};
   };
@@ -115,10 +122,10 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
       const Item item(cut, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
       A* const sums = arrays->block(cut.parts == 1 ? slot : i);
+      if (cut.parts > 1 || i == begin) std::fill_n(sums, arrays->block_size, A{0});
       for (std::int64_t c = item.first_block * kBlock<A>; c < std::min(s.c, item.last_block * kBlock<A>);
            c += kBlock<A>) {
         run.ask_for_next(c / kBlock<A> - item.first_block, item.last_block - item.first_block);
-        std::fill_n(sums, arrays->block_size, A{0});
         const Rows<const T> in{static_cast<const T*>(p.grad_output) + (item.b * s.c + c) * s.n + item.first, s.n,
                                std::min(s.c - c, kBlock<A>)};
         scatter_block(in, near.rows, near.weights, item.last - item.first, sums);
@@ -205,6 +212,7 @@ mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
     ListsOfImage<T> lists(s, p.indices, p.weights, *arrays, slot);
     A* const turned = arrays->turned + slot * (kListedPoints + 1) * kBlock<A>;
     A* const sums = arrays->blocks + slot * arrays->block_size;
+    std::fill_n(sums, arrays->block_size, A{0});
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
       lists.move_to(item.b);
@@ -212,10 +220,9 @@ mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
         const std::int64_t c = block * kBlock<A>, row = item.b * s.c + c, channels = std::min(s.c - c, kBlock<A>);
         ask_for_neighbours(p.indices, static_cast<const T*>(p.weights), (item.b + 1) * s.n, s.n,
                            block - item.first_block, item.last_block - item.first_block);
-        std::fill_n(sums, arrays->block_size, A{0});
         lists.add_block(Rows<const T>{static_cast<const T*>(p.grad_output) + row * s.n, s.n, channels}, turned, sums);
         const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels};
-        streams ? turn_out_streaming(sums, s.m, out) : turn_out(sums, s.m, out);
+        put_and_clear(sums, s.m, streams, out);
       }
     }
     if (streams) stream_fence();

@@ -95,6 +95,14 @@ struct Rows {
   std::int64_t pitch, channels;
 };
 
+/// A vector of sums, and leaves zeros in their place.
+template <class D>
+HWY_INLINE hn::Vec<D> take(D d, hn::TFromD<D>* sums) {
+  const auto v = hn::Load(d, sums);
+  hn::Store(hn::Zero(d), d, sums);
+  return v;
+}
+
 #if HWY_TARGET <= HWY_AVX3
 /// A square of 16x16 half turned as such, before or after it is float: half the shuffles.
 using NarrowTag = hn::ScalableTag<std::uint16_t>;
@@ -174,17 +182,17 @@ HWY_INLINE void store_turned_narrow(const hn::Vec<FullTag<Half>>* v, Half* row, 
 }
 
 /// Turns 32 points of 16 channels and streams them, a line per channel.
-HWY_INLINE void stream_turned_narrow(const float* HWY_RESTRICT block, Half* row, std::int64_t pitch) {
+HWY_INLINE void stream_turned_narrow(float* HWY_RESTRICT block, Half* row, std::int64_t pitch) {
   const NarrowTag d;
   const FullTag<Half> df;
   constexpr int lanes = kLanes<float>;
   hn::Vec<FullTag<Half>> v[lanes];
   hn::Vec<NarrowTag> first[8], second[8];
   HWY_UNROLL(16)
-  for (int k = 0; k < lanes; ++k) v[k] = hn::Load(df, block + k * lanes);
+  for (int k = 0; k < lanes; ++k) v[k] = take(df, block + k * lanes);
   narrow_square(v, first);
   HWY_UNROLL(16)
-  for (int k = 0; k < lanes; ++k) v[k] = hn::Load(df, block + (k + lanes) * lanes);
+  for (int k = 0; k < lanes; ++k) v[k] = take(df, block + (k + lanes) * lanes);
   narrow_square(v, second);
   HWY_UNROLL(8)
   for (int c = 0; c < 8; ++c, row += pitch) {
@@ -324,16 +332,16 @@ bool may_stream(std::int64_t rows, std::int64_t length, const void* out) {
 }
 
 /// As turn_out, past the caches; rows are whole lines. A vector that is not a line goes by way of a tile of one line
-/// per channel.
+/// per channel. Leaves zeros in the block.
 template <class T>
-void turn_out_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
+void turn_out_streaming(Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& to) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
   if constexpr (std::is_same_v<T, Acc<T>> && kLine == kLanes<Acc<T>>) {
     const FullTag<T> d;
     hn::Vec<FullTag<T>> v[kLine];
     for (std::int64_t i = 0; i < m; i += kLine) {
       HWY_UNROLL(16)
-      for (int k = 0; k < kLine; ++k) v[k] = hn::Load(d, block + (i + k) * kLine);
+      for (int k = 0; k < kLine; ++k) v[k] = take(d, block + (i + k) * kLine);
       transpose_square<T>(v);
       for (int c = 0; c < to.channels; ++c) hn::Stream(v[c], d, to.first + c * to.pitch + i);
     }
@@ -352,6 +360,7 @@ void turn_out_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const 
     turn_out(block + i * kBlock<Acc<T>>, kLine, Rows<T>{tile, kLine, to.channels});
     for (std::int64_t c = 0; c < to.channels; ++c) stream_lines<64>(tile + c * kLine, to.first + c * to.pitch + i);
   }
+  std::fill_n(block, m * kBlock<Acc<T>>, Acc<T>{0});
 }
 
 template <class T>
