@@ -1,13 +1,15 @@
 // DeformRoiPool forward: output = the mean of bilinear samples in each bin of a RoI, channels innermost.
 //
-// A task owns the outputs of some bins. Bins are sorted by the tile of the map they begin on, so that the pixels of a
-// tile are fetched once into the second cache and read there by all its bins.
+// A task owns the outputs of some bins. Where RoIs overlap much, bins are sorted by the tile of the map they lie on, so
+// that the pixels of a tile are fetched once into the second cache and read there by all its bins; else they come RoI
+// by RoI.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool_forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/deform_roi_pool_runs.h"
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
@@ -43,17 +45,22 @@ class Asked {
 template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
+  RoiTaps<A> roi_taps;
   Tap<A>* taps;          ///< per thread: of the bin at hand and of those asked for, rows then columns
   std::uint32_t* asked;  ///< per thread
   double* prefix_ns;     ///< of bins in their order, where they differ
   Buckets tiles;         ///< if there are tiles
 
-  ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles* t)
+  ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, bool offset, const Tiles* t)
       : rois(carver.take<Roi<A>>(s.rois)),
-        taps(carver.take<Tap<A>>(call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
+        roi_taps(carver, s, offset),
+        taps(carver.take<Tap<A>>(roi_taps.kept() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
         asked(carver.take<std::uint32_t>(call.threads * Asked::kSize)),
-        prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : items + 1)),
-        tiles(carver, call, t == nullptr ? 0 : items, t == nullptr ? 0 : t->count(s)) {}
+        prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : s.rois * s.pooled_h * s.pooled_w + 1)),
+        tiles(carver, call, t == nullptr ? 0 : sorted(s), t == nullptr ? 0 : t->count(s)) {}
+
+  /// What is put into tiles: a RoI's rows of bins, or single bins.
+  std::int64_t sorted(const Shape& s) const { return s.rois * s.pooled_h * (roi_taps.kept() ? 1 : s.pooled_w); }
 };
 
 }  // namespace mluops::cpu::deform_roi_pool
@@ -64,9 +71,12 @@ namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 using deform_roi_pool::Asked;
 using deform_roi_pool::BinPlace;
+using deform_roi_pool::BinRun;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
+using deform_roi_pool::ForwardArrays;
 using deform_roi_pool::prefetch;
+using deform_roi_pool::RoiTaps;
 using deform_roi_pool::Shape;
 using deform_roi_pool::Tiles;
 
@@ -111,24 +121,34 @@ class Walk {
  public:
   using A = Acc<T>;
 
-  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, Tap<A>* room, Asked asked)
-      : p_(p), bins_(bins), room_(room), asked_(asked) {}
+  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot)
+      : p_(p),
+        bins_(bins),
+        roi_taps_(arrays.roi_taps),
+        room_(arrays.taps + slot * kWaiting * BinTaps<A>::most(p.shape)),
+        asked_(arrays.asked + slot * Asked::kSize) {}
 
-  /// Bins nth(begin) .. nth(end - 1), each by pool(shape, taps, inverse count, image, output).
+  /// Runs nth(begin) .. nth(end - 1), each bin by pool(shape, taps, inverse count, image, output).
   template <class Nth, class Pool>
   void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
-    for (std::int64_t i = begin; i < std::min(end, begin + deform_roi_pool::kBinsAhead); ++i) ask_for(i, nth(i));
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t ahead = i + deform_roi_pool::kBinsAhead;
-      if (ahead < end) ask_for(ahead, nth(ahead));
-      const Bin& bin = waiting_[i % kWaiting];
+    deform_roi_pool::BinSequence<T, Nth> bins(bins_, nth, begin, end);
+    BinPlace at;
+    int asked = 0;  // bins waiting behind the one at hand
+    while (asked < kBinsAhead && bins.next(at)) ask_for(asked++, at);
+    for (int i = 0; asked > 0; i = (i + 1) % kWaiting) {
+      if (bins.next(at)) {
+        ask_for((i + kBinsAhead) % kWaiting, at);
+      } else {
+        --asked;
+      }
+      const Bin& bin = waiting_[i];
       pool(p_.shape, bin.taps, bin.roi->inverse_count, image(*bin.roi),
            static_cast<T*>(p_.output) + bin.index * p_.shape.c);
     }
   }
 
  private:
-  static constexpr std::int64_t kWaiting = deform_roi_pool::kBinsAhead + 1;
+  static constexpr int kBinsAhead = deform_roi_pool::kBinsAhead, kWaiting = kBinsAhead + 1;
   struct Bin {
     std::int64_t index;
     const Roi<A>* roi;
@@ -139,12 +159,13 @@ class Walk {
     return static_cast<const T*>(p_.input) + roi.batch * p_.shape.h * p_.shape.w * p_.shape.c;
   }
 
-  void ask_for(std::int64_t i, std::int64_t index) {
+  void ask_for(int i, const BinPlace& at) {
     const Shape& s = p_.shape;
-    const BinPlace at = bins_.place(index);
     const Roi<A>& roi = bins_.roi(at);
-    Bin& bin = waiting_[i % kWaiting];
-    bin = {index, &roi, BinTaps<A>(bins_, at, room_ + i % kWaiting * BinTaps<A>::most(s))};
+    Bin& bin = waiting_[i];
+    bin.index = at.bin;
+    bin.roi = &roi;
+    bin.taps = roi_taps_.kept() ? roi_taps_.of(at) : BinTaps<A>(bins_, at, room_ + i * BinTaps<A>::most(s));
     for (const Tap<A>& y : bin.taps.y) {
       const std::int64_t row = (roi.batch * s.h + y.index) * s.w;
       for (const Tap<A>& x : bin.taps.x) {
@@ -155,6 +176,7 @@ class Walk {
 
   const mluopsDeformRoiPoolForwardProblem& p_;
   const Bins<T>& bins_;
+  const RoiTaps<A>& roi_taps_;
   Tap<A>* room_;
   Asked asked_;
   Bin waiting_[kWaiting];
@@ -162,16 +184,49 @@ class Walk {
 
 /// Puts each bin into the tile its middle lies on.
 template <class T>
-bool sort_by_home(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
-  const Shape& s = bins.s;
+bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
   return tiles.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    std::int64_t row_of_tiles = 0;
-    bool known = false;
     bins.for_each(begin, end, [&](const BinPlace& at) {
-      if (at.col == 0 || !known || !bins.aligned()) row_of_tiles = t.row_of(bins.y(at).middle(s.h));
-      known = true;
-      put(at.bin, t.index(bins.roi(at).batch, row_of_tiles, t.col_of(bins.x(at).middle(s.w))), 0.0);
+      const std::int64_t row = t.row_of(bins.y(at).middle(bins.s.h)), col = t.col_of(bins.x(at).middle(bins.s.w));
+      put(BinRun{at.bin, 1}.packed(), t.index(bins.roi(at).batch, row, col), 0.0);
     });
+  });
+}
+
+/// The same run by run. An item is a RoI's row of bins.
+template <class T>
+bool sort_runs(Context& context, const mluopsCall& call, const Bins<T>& bins, const RoiTaps<Acc<T>>& taps,
+               const Tiles& t, Buckets& tiles) {
+  return tiles.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    const std::int64_t rows = bins.s.pooled_h;
+    for (std::int64_t item = begin, roi = begin / rows, row = begin % rows; item < end; ++item) {
+      const std::int64_t batch = bins.roi({0, roi, 0, 0}).batch;
+      taps.for_each_run(roi, row, [&](const BinRun& run, std::int64_t tile_row, std::int64_t tile_col) {
+        put(run.packed(), t.index(batch, tile_row, tile_col), 0.0);
+      });
+      if (++row == rows) {
+        row = 0;
+        ++roi;
+      }
+    }
+  });
+}
+
+template <class T>
+bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t,
+          ForwardArrays<Acc<T>>& arrays) {
+  return arrays.roi_taps.kept() ? sort_runs(context, call, bins, arrays.roi_taps, t, arrays.tiles)
+                                : sort_bins(context, call, bins, t, arrays.tiles);
+}
+
+/// Finds the taps of all RoIs.
+template <class T>
+void find_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t,
+               const RoiTaps<Acc<T>>& taps) {
+  constexpr double kSampleNs = 8;
+  const double roi_ns = kSampleNs * static_cast<double>((bins.s.pooled_h + bins.s.pooled_w) * bins.s.sampling_ratio);
+  Loop(context, call, bins.s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t roi = begin; roi < end; ++roi) taps.find(bins, t, roi);
   });
 }
 
@@ -193,30 +248,31 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   using A = Acc<T>;
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t items = s.rois * s.pooled_h * s.pooled_w;
-  const bool sorted = s.batch * s.h * s.w * row_bytes > deform_roi_pool::kSmallInputBytes;
+  const bool large = s.batch * s.h * s.w * row_bytes > deform_roi_pool::kSmallInputBytes;
   const Tiles t(s, sizeof(A), deform_roi_pool::kHomeTileBytes);
-  auto arrays = carve<deform_roi_pool::ForwardArrays<A>>(context.scratch, call, s, items, sorted ? &t : nullptr);
+  auto arrays = carve<ForwardArrays<A>>(context.scratch, call, s, p.offset != nullptr, large ? &t : nullptr);
   if (!arrays) return no_memory(call);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins(s, p.offset, arrays->rois);
+  if (arrays->roi_taps.kept()) find_taps(context, call, bins, t, arrays->roi_taps);
+  const bool sorted = large && deform_roi_pool::crowded(s, arrays->rois);
+  if (sorted && !sort(context, call, bins, t, *arrays)) return no_memory(call);
 
-  std::span<const std::int64_t> order;
-  if (sorted) {
-    if (!sort_by_home(context, call, bins, t, arrays->tiles)) return no_memory(call);
-    order = arrays->tiles.all();
-  }
-  const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };
-  const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
-  const auto cost = [&](std::int64_t i) {
-    return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i)));
+  const auto order = sorted ? arrays->tiles.all() : std::span<const std::int64_t>();
+  const std::int64_t whole = arrays->roi_taps.kept() ? s.pooled_w : 1;
+  const std::int64_t runs = sorted ? static_cast<std::int64_t>(order.size()) : bins.count() / whole;
+  const auto nth = [&](std::int64_t i) {
+    return sorted ? BinRun::unpacked(order[static_cast<std::size_t>(i)]) : BinRun{i * whole, whole};
   };
-  const auto pool = streams(p.output, items * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
-  loop_over(context, call, s, items, arrays->prefix_ns, cost)
+  const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
+  const double bins_of_run = static_cast<double>(bins.count()) / static_cast<double>(runs);
+  const auto cost = [&](std::int64_t i) {
+    return bins_of_run * (deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i).first)));
+  };
+  const auto pool = streams(p.output, bins.count() * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
+  loop_over(context, call, s, runs, arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-        Walk<T> walk(p, bins, arrays->taps + slot * (deform_roi_pool::kBinsAhead + 1) * BinTaps<A>::most(s),
-                     Asked(arrays->asked + slot * Asked::kSize));
-        walk.run(begin, end, nth, pool);
+        Walk<T>(p, bins, *arrays, slot).run(begin, end, nth, pool);
         stream_fence();
       });
   return MLUOP_STATUS_SUCCESS;

@@ -67,6 +67,27 @@ std::vector<float> many_rois() {
   return corners;
 }
 
+// Without offset the bins of a RoI share their samples' search, and come in runs: 300 channels are sorted by tile.
+TEST(DeformRoiPool, NoOffsetsAreOffsetsOfZero) {
+  for (const std::int64_t channels : {5, 300}) {
+    for (const int sampling_ratio : {0, 1, 2, 5, 60, 200}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, sampling_ratio " << sampling_ratio);
+      RoiData data(channels, sampling_ratio, many_rois());
+      for (std::size_t i = 0; i < data.input.size(); i += 997) data.input[i] = i % 2 == 0 ? kInf : kNan;
+      std::fill(data.offset.begin(), data.offset.end(), 0.0f);
+      const auto output = [&](const void* offset, int threads) {
+        std::vector<float> out = poisoned<float>(data.shape.rois * 6 * channels);
+        const mluopsDeformRoiPoolForwardProblem p{data.shape, data.input.data(), data.rois.data(), offset, out.data()};
+        Backend backend(threads);
+        EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+        return out;
+      };
+      const std::vector<float> want = output(data.offset.data(), 1);
+      for (const int threads : {1, 3}) EXPECT_TRUE(same_bytes(output(nullptr, threads), want)) << threads << " threads";
+    }
+  }
+}
+
 TEST(DeformRoiPool, EveryLevelGivesTheSameValues) {
   for (const std::int64_t channels : {1, 5, 37, 160}) {
     const RoiData data(channels, 2, many_rois());
