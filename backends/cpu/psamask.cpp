@@ -18,7 +18,7 @@ template <class E>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
   if (p.shape.psa_type == 1) return distribute_forward<E>(context, call, p);
   const Window win(p.shape);
-  const Collect<E> work{{win.h_mask, win.w_mask}, {win.h, win.w}, static_cast<const E*>(p.x), static_cast<E*>(p.y)};
+  const Collect work(p.shape, {win.h_mask, win.w_mask}, {win.h, win.w}, sizeof(E), p.x, p.y);
   return collect(context, call, p.shape, work,
                  [&](std::int64_t h, std::int64_t w) HWY_ATTR { return forward_move(win, h, w); });
 }
@@ -27,7 +27,7 @@ template <class E>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
   if (p.shape.psa_type == 1) return distribute_backward<E>(context, call, p);
   const Window win(p.shape);
-  const Collect<E> work{{win.h, win.w}, {win.h_mask, win.w_mask}, static_cast<const E*>(p.dy), static_cast<E*>(p.dx)};
+  const Collect work(p.shape, {win.h, win.w}, {win.h_mask, win.w_mask}, sizeof(E), p.dy, p.dx);
   return collect(context, call, p.shape, work,
                  [&](std::int64_t h, std::int64_t w) HWY_ATTR { return backward_move(win, h, w); });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "mluops/problem.h"
@@ -41,16 +42,28 @@ struct Window {
   }
 };
 
+/// A cache line of ones and one of zeros: which bytes of a line to keep, from where one loads it.
+inline constexpr auto kOnesThenZeros = [] {
+  std::array<std::uint8_t, 128> bytes{};
+  std::fill(bytes.begin(), bytes.begin() + 64, std::uint8_t{255});
+  return bytes;
+}();
+
 /// Output from here on goes past the caches.
 constexpr std::int64_t kStreamFrom = std::int64_t{1} << 20;
 
-/// Pixels whose windows collect copies side by side.
-constexpr std::int64_t kPixelsTogether = 4;
+/// Pixels that collect moves side by side: in registers, or by way of a buffer.
+constexpr std::int64_t kPixelsTogether = 8, kPixelsStaged = 4;
 
-/// Pixels of a task's working block in collect, where the part between zeros is put together first.
+/// One after the other where they are so short that cache lines shared by two would be many.
+inline std::int64_t pixels_together(std::int64_t bytes) {
+  return bytes < 1024 ? 1 : kPixelsTogether;
+}
+
+/// Pixels of a block of collect. A task's buffer, if it has one, takes as many.
 inline std::int64_t collect_block(std::int64_t bytes) {
   constexpr std::int64_t kBytes = std::int64_t{16} << 10, kMostBytes = std::int64_t{64} << 10;
-  return std::max({kBytes / bytes, std::min(kPixelsTogether, kMostBytes / bytes), std::int64_t{1}});
+  return std::max({kBytes / bytes, std::min(kPixelsStaged, kMostBytes / bytes), std::int64_t{1}});
 }
 
 /// Zeros around what a row of output takes from the input are put together with it in rows up to this size.

@@ -57,7 +57,8 @@ void check(Backend& backend, const Case& k, int type, mluOpDataType_t dtype) {
 
 const Case kCases[] = {{1, 2, 2, 3, 3},     {1, 1, 1, 1, 1},    {2, 4, 5, 3, 2},  {1, 5, 3, 9, 5},
                        {3, 1, 7, 4, 13},    {1, 9, 1, 6, 6},    {2, 8, 8, 4, 4},  {1, 6, 6, 11, 12},
-                       {1, 13, 17, 25, 33}, {1, 16, 19, 7, 37}, {1, 3, 50, 5, 9}, {1, 33, 35, 40, 20}};
+                       {1, 13, 17, 25, 33}, {1, 16, 19, 7, 37}, {1, 3, 50, 5, 9}, {1, 33, 35, 40, 20},
+                       {3, 1, 40, 3, 70},   {1, 9, 40, 11, 61}, {1, 40, 2, 70, 3}};
 
 class PsamaskTest : public testing::TestWithParam<const char*> {};
 
@@ -80,7 +81,9 @@ TEST_P(PsamaskTest, StreamsLargeOutputs) {
   backend.option("isa", GetParam());
   for (int type : {0, 1}) {
     check<std::uint32_t>(backend, {2, 31, 37, 35, 60}, type, MLUOP_DTYPE_FLOAT);
+    check<std::uint32_t>(backend, {2, 31, 31, 13, 13}, type, MLUOP_DTYPE_FLOAT);  // windows side by side in memory
     check<std::uint16_t>(backend, {1, 47, 47, 51, 93}, type, MLUOP_DTYPE_BFLOAT16);
+    check<std::uint16_t>(backend, {1, 29, 49, 51, 93}, type, MLUOP_DTYPE_HALF);
   }
 }
 
