@@ -19,7 +19,7 @@ namespace mluops::cpu::three_interpolate {
 using Shape = mluopsThreeInterpolateShape;
 
 /// Output larger than this leaves the caches before anyone reads it: write past them.
-constexpr std::int64_t kStreamBytes = std::int64_t{1} << 19;
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 18;
 /// Points that are put together before they are streamed: whole cache lines of every channel.
 constexpr std::int64_t kTilePoints = 64;
 /// Points whose neighbours the row-wise path widens and checks at once.
