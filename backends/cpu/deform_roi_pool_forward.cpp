@@ -131,7 +131,7 @@ class Walk {
   /// Runs nth(begin) .. nth(end - 1), each bin by pool(shape, taps, inverse count, image, output).
   template <class Nth, class Pool>
   void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
-    deform_roi_pool::BinSequence<T, Nth> bins(bins_, nth, begin, end);
+    deform_roi_pool::BinSequence<T, Nth> bins(bins_, roi_taps_, nth, begin, end);
     BinPlace at;
     int asked = 0;  // bins waiting behind the one at hand
     while (asked < kBinsAhead && bins.next(at)) ask_for(asked++, at);

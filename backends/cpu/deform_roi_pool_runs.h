@@ -59,11 +59,11 @@ class RoiTaps {
     Axis* axis = axes_ + roi * (h_ + w_);
     for (std::int64_t i = 0; i < h_; ++i, room += most_rows_) {
       const BinAxis<A> y = bins.y({0, roi, i, 0});
-      *axis++ = {TapList<A>(room, y, s.h, {0, s.h}).size(), t.row_of(y.middle(s.h))};
+      keep(axis++, TapList<A>(room, y, s.h, {0, s.h}), t.row_of(y.middle(s.h)));
     }
     for (std::int64_t i = 0; i < w_; ++i, room += most_columns_) {
       const BinAxis<A> x = bins.x({0, roi, 0, i});
-      *axis++ = {TapList<A>(room, x, s.w, {0, s.w}).size(), t.col_of(x.middle(s.w))};
+      keep(axis++, TapList<A>(room, x, s.w, {0, s.w}), t.col_of(x.middle(s.w)));
     }
   }
 
@@ -74,6 +74,16 @@ class RoiTaps {
     taps.y = {rows + at.row * most_rows_, axis[at.row].taps};
     taps.x = {rows + h_ * most_rows_ + at.col * most_columns_, axis[h_ + at.col].taps};
     return taps;
+  }
+
+  /// Asks for what of() will read for a run of bins that begins there.
+  HWY_INLINE void ask(const BinPlace& at, std::int64_t count) const {
+    const Axis* const axis = axes_ + at.roi * (h_ + w_);
+    const Tap<A>* const rows = taps_ + at.roi * per_roi();
+    __builtin_prefetch(axis + at.row);
+    __builtin_prefetch(axis + h_ + at.col);
+    prefetch_bytes(rows + at.row * most_rows_, most_rows_);
+    prefetch_bytes(rows + h_ * most_rows_ + at.col * most_columns_, count * most_columns_);
   }
 
   /// put(run, row of tiles, column of tiles) for the bins of a RoI's row, cut where the tile changes.
@@ -90,9 +100,16 @@ class RoiTaps {
  private:
   static constexpr std::int64_t kMostPerRoi = 512;
   struct Axis {
-    std::int64_t taps, tile;  ///< of a row, or a column, of bins: how many, and where
+    std::int32_t taps, tile;  ///< of a row, or a column, of bins: how many, and where
   };
 
+  static HWY_INLINE void prefetch_bytes(const Tap<A>* taps, std::int64_t count) {
+    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Tap<A>));
+    for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(taps + i);
+  }
+  static void keep(Axis* axis, const TapList<A>& taps, std::int64_t tile) {
+    *axis = {static_cast<std::int32_t>(taps.size()), static_cast<std::int32_t>(tile)};
+  }
   std::int64_t per_roi() const { return h_ * most_rows_ + w_ * most_columns_; }
 
   std::int64_t h_, w_, most_rows_, most_columns_;
@@ -105,8 +122,8 @@ class RoiTaps {
 template <class T, class Nth>
 class BinSequence {
  public:
-  BinSequence(const Bins<T>& bins, const Nth& nth, std::int64_t begin, std::int64_t end)
-      : bins_(bins), nth_(nth), next_run_(begin), end_(end) {}
+  BinSequence(const Bins<T>& bins, const RoiTaps<Acc<T>>& taps, const Nth& nth, std::int64_t begin, std::int64_t end)
+      : bins_(bins), taps_(taps), nth_(nth), next_run_(begin), end_(end) {}
 
   /// The next bin; false when there is none.
   bool next(BinPlace& at) {
@@ -118,6 +135,7 @@ class BinSequence {
       const BinRun run = nth_(next_run_++);
       at_ = bins_.place(run.first);
       left_ = run.count;
+      if (taps_.kept() && next_run_ + kRunsAhead <= end_) ask(nth_(next_run_ + kRunsAhead - 1));
     }
     --left_;
     at = at_;
@@ -125,7 +143,11 @@ class BinSequence {
   }
 
  private:
+  static constexpr std::int64_t kRunsAhead = 4;
+  HWY_INLINE void ask(const BinRun& run) { taps_.ask(bins_.place(run.first), run.count); }
+
   const Bins<T>& bins_;
+  const RoiTaps<Acc<T>>& taps_;
   const Nth& nth_;
   std::int64_t next_run_, end_, left_ = 0;
   BinPlace at_{};

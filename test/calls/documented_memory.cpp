@@ -136,7 +136,7 @@ std::int64_t deform_roi_pool(const Letters& x) {
   if (x.forward()) {
     const std::int64_t of_roi = (x["ph"] * most(x["h"]) + x["pw"] * most(x["w"])) * 4 * x.A;
     const bool by_rows = x["offset"] == 0 && x["ratio"] > 0 && of_roi <= 512 * 4 * x.A;
-    const std::int64_t found = by_rows ? x["r"] * (of_roi + 16 * (x["ph"] + x["pw"])) : 4 * x.t * taps;
+    const std::int64_t found = by_rows ? x["r"] * (of_roi + 8 * (x["ph"] + x["pw"])) : 4 * x.t * taps;
     const std::int64_t items = by_rows ? x["r"] * x["ph"] : bins, of_item = by_rows ? x["pw"] : 1;
     const std::int64_t order = map * x["c"] * x.S > kMiB ? sorted(x, items, Tile(x, 256 * kKiB).count, of_item) : 0;
     return rois + x.t * 8 * kKiB + found + (x["ratio"] > 0 ? 0 : 8 * bins) + order;
