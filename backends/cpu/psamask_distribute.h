@@ -77,27 +77,31 @@ template <class E>
 HWY_INLINE void transpose(const E* HWY_RESTRICT in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
                           E* HWY_RESTRICT out, std::int64_t out_stride) {
   constexpr std::int64_t kStep = kTile<E>;
-  std::int64_t r = 0, c = 0;
+  if (kStep == 1 || rows < kStep || columns < kStep) {
+    transpose_plain(in, in_stride, rows, columns, out, out_stride);
+    return;
+  }
   if constexpr (kStep > 1) {
-    for (; r + kStep <= rows; r += kStep) {
-      for (c = 0; c + kStep <= columns; c += kStep) {
+    // The last tile of either direction overlaps the one before.
+    for (std::int64_t i = 0; i < rows; i += kStep) {
+      const std::int64_t r = std::min(i, rows - kStep);
+      for (std::int64_t j = 0; j < columns; j += kStep) {
+        const std::int64_t c = std::min(j, columns - kStep);
         transpose_tile(in + r * in_stride + c, in_stride, out + c * out_stride + r, out_stride);
       }
-      transpose_plain(in + r * in_stride + c, in_stride, kStep, columns - c, out + c * out_stride + r, out_stride);
     }
   }
-  transpose_plain(in + r * in_stride, in_stride, rows - r, columns, out + r, out_stride);
 }
 
 /// Source columns handled together: their targets are all the same but for a few at both ends.
 constexpr std::int64_t kGroup = 8;
 
-/// f(w0, w1, t0, t1): rectangles that cover all pairs of source column w and target column t within the mask once, in
-/// groups of kGroup source columns.
+/// f(w0, w1, t0, t1): rectangles that cover all pairs of source column w and target column t within the mask, in
+/// groups of kGroup source columns; the last group overlaps the one before.
 template <class F>
 HWY_INLINE void for_rectangles(const Window& win, F&& f) {
-  for (std::int64_t w = 0; w < win.w; w += kGroup) {
-    const std::int64_t end = std::min(win.w, w + kGroup);
+  for (std::int64_t i = 0; i < win.w; i += kGroup) {
+    const std::int64_t w = std::max<std::int64_t>(0, std::min(i, win.w - kGroup)), end = std::min(win.w, w + kGroup);
     const std::int64_t low = win.targets(end - 1).begin, high = std::max(low, win.targets(w).end);
     for (std::int64_t k = w; k < end; ++k) {
       const Range t = win.targets(k);
