@@ -41,37 +41,42 @@ HWY_INLINE void add_up(D d, hn::Vec<D> sum, A* HWY_RESTRICT to) {
   }
 }
 
-/// Adds one tile of channels of S output pixels to all pixels of their window. grad_output stays in registers.
+/// Adds tiles of V vectors of channels of S output pixels, as many as begin in [begin, end), to all pixels of their
+/// window. grad_output stays in registers. All tiles in one call, as in forward.
 template <bool kAtomic, int S, int V, class D, class T>
-HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t c) {
+HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::int64_t end) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  hn::Vec<D> in[S][V];
   const Acc<T>* HWY_RESTRICT mask[S];
   MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) {
-    mask[s] = at.mask[s];
+  for (int s = 0; s < S; ++s) mask[s] = at.mask[s];
+  const std::int64_t stride = at.stride;
+  for (std::int64_t c = begin; c < end; c += V * lanes) {
+    hn::Vec<D> in[S][V];
     MLUOPS_UNROLL
-    for (int v = 0; v < V; ++v) in[s][v] = load(d, at.gradient[s] + c + v * lanes);
-  }
-  const std::int64_t stride = at.stride, columns = at.columns, skip = at.skip, first = at.offset + c;
-  std::int64_t tap = 0;
-  for (Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += skip) {
-    Acc<T>* HWY_RESTRICT pixel = *row + first;
-    const std::int64_t end = tap + columns;
-    do {
-      hn::Vec<D> sum[V];
+    for (int s = 0; s < S; ++s) {
       MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
-      MLUOPS_UNROLL
-      for (int s = 0; s < S; ++s) {
-        const auto weight = hn::Set(d, mask[s][tap]);
+      for (int v = 0; v < V; ++v) in[s][v] = load(d, at.gradient[s] + c + v * lanes);
+    }
+    std::int64_t tap = 0;
+    for (Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += at.skip) {
+      Acc<T>* HWY_RESTRICT pixel = *row + at.offset + c;
+      const std::int64_t row_end = tap + at.columns;
+      do {
+        hn::Vec<D> sum[V];
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
-      }
-      MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
-      pixel += stride;
-    } while (++tap != end);
+        for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+        MLUOPS_UNROLL
+        for (int s = 0; s < S; ++s) {
+          const auto weight = hn::Set(d, mask[s][tap]);
+          MLUOPS_UNROLL
+          for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
+        }
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
+        pixel += stride;
+      } while (++tap != row_end);
+      reload(at);
+    }
   }
 }
 
@@ -112,9 +117,11 @@ class Spreader {
   void groups(Source<T, S>& at) const {
     const std::int64_t per_group = s_.c / s_.group;
     for (std::int64_t g = 0; g < s_.group; ++g) {
-      for_wide<Acc<T>, kTileVectors>(per_group, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-        spread<kAtomic, S, decltype(vectors)::value>(d, at, c);
-      });
+      constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
+      const std::int64_t tiled = per_group / kTile * kTile;
+      if (tiled > 0) spread<kAtomic, S, kTileVectors>(FullTag<T>(), at, 0, tiled);
+      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
+                                               HWY_ATTR { spread<kAtomic, S, 1>(d, at, tiled + c, tiled + c + 1); });
       at.offset += per_group;
       for (int i = 0; i < S; ++i) at.mask[i] += carafe::taps(s_), at.gradient[i] += per_group;
     }
