@@ -142,6 +142,8 @@ class OwnedInputGradient {
   OwnedInputGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
+        pixel_by_pixel_(
+            (s_.c * static_cast<std::int64_t>(sizeof(T)) | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
         spreader_(p, carver),
         ring_row_(block_columns * s_.c),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
@@ -161,26 +163,33 @@ class OwnedInputGradient {
     for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
     const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
     spreader_.begin_row(block.n, row, sources);
+    const bool finishes = row - r >= block.rows.begin && row - r < block.rows.end;
+    std::int64_t finished = block.columns.begin;
     for (std::int64_t column = sources.begin; column < sources.end; ++column) {
       const Range kw = carafe::taps_into(s_, column, block.columns);
       spreader_.window(block.n, row, column, kh, kw, targets_, block.columns.begin);
+      if (!finishes || !pixel_by_pixel_ || column - r < finished) continue;
+      finish(block, row - r, {finished, column - r + 1});
+      finished = column - r + 1;
     }
-    if (row - r >= block.rows.begin && row - r < block.rows.end) finish_row(block, row - r);
+    if (finishes) finish(block, row - r, {finished, block.columns.end});
   }
 
   /// Rows still in the ring after the last source row.
   void end(const Block& block) {
     const std::int64_t written = source_rows(block).end - carafe::radius(s_);
-    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row) finish_row(block, row);
+    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row)
+      finish(block, row, block.columns);
   }
 
  private:
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
 
-  void finish_row(const Block& block, std::int64_t row) {
-    A* const sums = ring_row(row);
-    const std::int64_t count = block.columns.size() * s_.c;
-    T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + block.columns.begin) * s_.c;
+  /// Writes the sums of these columns of a row, and clears them for the row that takes the place.
+  void finish(const Block& block, std::int64_t row, Range columns) {
+    A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
+    T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + columns.begin) * s_.c;
+    const std::int64_t count = columns.size() * s_.c;
     if (carafe::past_caches(s_.n * s_.h * s_.w * s_.c * static_cast<std::int64_t>(sizeof(T)))) {
       stream_row(sums, target, count);
     } else {
@@ -191,6 +200,8 @@ class OwnedInputGradient {
 
   const Shape& s_;
   T* grad_input_;
+  bool
+      pixel_by_pixel_;  // whether a pixel is finished while still in cache, or with its row for the sake of whole lines
   Spreader<false, T> spreader_;
   std::int64_t ring_row_;
   A* ring_;
