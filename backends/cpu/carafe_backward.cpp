@@ -142,8 +142,8 @@ class OwnedInputGradient {
   OwnedInputGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
-        pixel_by_pixel_(
-            (s_.c * static_cast<std::int64_t>(sizeof(T)) | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
+        streams_(carafe::past_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
+        pixel_by_pixel_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
         spreader_(p, carver),
         ring_row_(block_columns * s_.c),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
@@ -183,6 +183,8 @@ class OwnedInputGradient {
   }
 
  private:
+  static constexpr std::int64_t kSize = sizeof(T);
+
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
 
   /// Writes the sums of these columns of a row, and clears them for the row that takes the place.
@@ -190,7 +192,7 @@ class OwnedInputGradient {
     A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
     T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + columns.begin) * s_.c;
     const std::int64_t count = columns.size() * s_.c;
-    if (carafe::past_caches(s_.n * s_.h * s_.w * s_.c * static_cast<std::int64_t>(sizeof(T)))) {
+    if (streams_) {
       stream_row(sums, target, count);
     } else {
       store_row(sums, target, count);
@@ -200,8 +202,9 @@ class OwnedInputGradient {
 
   const Shape& s_;
   T* grad_input_;
-  bool
-      pixel_by_pixel_;  // whether a pixel is finished while still in cache, or with its row for the sake of whole lines
+  bool streams_;         // past the caches
+  bool pixel_by_pixel_;  // while a pixel is still in the first cache; with its row where lines would be shared or
+                         // fetched
   Spreader<false, T> spreader_;
   std::int64_t ring_row_;
   A* ring_;
