@@ -203,8 +203,7 @@ class OwnedInputGradient {
   const Shape& s_;
   T* grad_input_;
   bool streams_;         // past the caches
-  bool pixel_by_pixel_;  // while a pixel is still in the first cache; with its row where lines would be shared or
-                         // fetched
+  bool pixel_by_pixel_;  // while still in the first cache; else with the row
   Spreader<false, T> spreader_;
   std::int64_t ring_row_;
   A* ring_;
