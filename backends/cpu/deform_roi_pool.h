@@ -141,6 +141,22 @@ class Bins {
     const RoiAxis<A>& axis = roi(at).x;
     return {axis, shift(at, 0, axis.size), at.col};
   }
+  /// The columns of pixels that the bins of a RoI's row, which begins at `first`, may touch.
+  PixelRange columns_of_row(const BinPlace& first) const {
+    BinPlace last = first;
+    last.col = s.pooled_w - 1;
+    return x(first).pixels_to(x(last), s.w);
+  }
+  /// The bins of the row beginning with `first` that columns of pixels are read by, about and counted from `first`.
+  PixelRange near(std::int64_t first, PixelRange columns) const {
+    const RoiAxis<A>& axis = roi(place(first)).x;
+    const A count = static_cast<A>(s.pooled_w);
+    const A low = (static_cast<A>(columns.first) - A{1} - axis.start) / axis.bin;
+    const A high = (static_cast<A>(columns.last) - axis.start) / axis.bin + A{1};
+    if (!(low < high)) return {0, s.pooled_w};
+    return {static_cast<std::int64_t>(std::clamp(low, A{0}, count)),
+            static_cast<std::int64_t>(std::clamp(high, A{0}, count))};
+  }
   /// Pixels a bin reads, about.
   double pixels_read(const BinPlace& at) const {
     const Roi<A>& r = roi(at);
@@ -178,70 +194,6 @@ struct BinTaps {
   static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }
   /// Room for the taps of a bin, rows then columns.
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
-};
-
-/// Taps of bins that come in their order, on the same rows and columns of pixels: what neighbouring bins have in common
-/// is found once.
-template <class A>
-class TapCache {
- public:
-  /// Of all threads.
-  struct Room {
-    Tap<A>* taps;
-    std::int64_t* counts;
-
-    Room(Carver& carver, const Shape& s, bool offset, std::int64_t threads)
-        : taps(carver.take<Tap<A>>(threads * most(s, offset))),
-          counts(carver.take<std::int64_t>(threads * slots(s, offset))) {}
-    static std::int64_t most(const Shape& s, bool offset) {
-      return BinTaps<A>::most_rows(s) + slots(s, offset) * most_columns(s);
-    }
-    /// Columns of bins that are kept: all of a RoI, unless that is much.
-    static std::int64_t slots(const Shape& s, bool offset) {
-      return offset || s.pooled_w * most_columns(s) > 4096 ? 1 : s.pooled_w;
-    }
-    static std::int64_t most_columns(const Shape& s) { return most_taps(s.w, s.sampling_ratio); }
-  };
-
-  TapCache(const Shape& s, bool offset, const Room& room, int slot)
-      : slots_(Room::slots(s, offset)),
-        most_columns_(Room::most_columns(s)),
-        rows_room_(room.taps + slot * Room::most(s, offset)),
-        columns_room_(rows_room_ + BinTaps<A>::most_rows(s)),
-        counts_(room.counts + slot * slots_) {}
-
-  /// From here on taps are on these rows and columns.
-  void restrict_to(PixelRange rows, PixelRange columns) {
-    rows_ = rows;
-    columns_ = columns;
-    roi_ = -1;
-  }
-
-  /// Valid until the next call.
-  template <class T>
-  BinTaps<A> find(const Bins<T>& bins, const BinPlace& at) {
-    if (!bins.aligned()) return {bins, at, rows_, columns_, rows_room_};
-    const bool same_roi = at.roi == roi_;
-    if (!same_roi) std::fill_n(counts_, slots_, -1);
-    if (!same_roi || at.row != row_) y_ = {rows_room_, bins.y(at), bins.s.h, rows_};
-    roi_ = at.roi;
-    row_ = at.row;
-    const std::int64_t slot = slots_ > 1 ? at.col : 0;
-    Tap<A>* const room = columns_room_ + slot * most_columns_;
-    if (slots_ == 1 || counts_[slot] < 0) counts_[slot] = TapList<A>(room, bins.x(at), bins.s.w, columns_).size();
-    BinTaps<A> taps;
-    taps.y = y_;
-    taps.x = {room, counts_[slot]};
-    return taps;
-  }
-
- private:
-  std::int64_t slots_, most_columns_;
-  Tap<A>*rows_room_, *columns_room_;
-  std::int64_t* counts_;
-  PixelRange rows_{}, columns_{};
-  std::int64_t roi_ = -1, row_ = -1;
-  TapList<A> y_;
 };
 
 /// Asks for n elements, to be in the second cache when their turn comes. Inlined, since a compiler may drop calls of

@@ -93,32 +93,34 @@ void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins
 
 // ---- backward: grad_input --------------------------------------------------------------------
 
-/// Puts each bin into all tiles it may add to.
+/// Puts bins, or without offset the rows of bins that RoIs have, into all tiles they may add to.
 template <class T>
-bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, bool no_offset,
-                   Buckets& tiles) {
+bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
   const Shape& s = bins.s;
+  const bool rows = bins.aligned();
+  const std::int64_t together = rows ? s.pooled_w : 1;
   const double channels = static_cast<double>(s.c);
-  const double pixel_ns = channels * (deform_roi_pool::kAddNs + (no_offset ? 0 : deform_roi_pool::kReadNs));
+  const double pixel_ns = channels * (deform_roi_pool::kAddNs + (rows ? 0 : deform_roi_pool::kReadNs));
   const double base_ns = 0.1 * static_cast<double>(t.pixels()) * channels;
   return tiles.fill_runs(context, call, 40, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    PixelRange y{};
-    double roi_ns = 0;
+    PixelRange x{};
+    double item_ns = 0;
     std::int64_t roi = -1;
-    bins.for_each(begin, end, [&](const BinPlace& at) {
-      if (at.roi != roi) roi_ns = bins.pixels_read(at) * pixel_ns;
-      if (at.roi != roi || at.col == 0 || !bins.aligned()) y = bins.y(at).pixels(s.h);
+    for (std::int64_t item = begin; item < end; ++item) {
+      const BinPlace at = bins.place(item * together);
+      if (at.roi != roi) item_ns = static_cast<double>(together) * bins.pixels_read(at) * pixel_ns;
+      if (at.roi != roi || !rows) x = rows ? bins.columns_of_row(at) : bins.x(at).pixels(s.w);
       roi = at.roi;
-      const PixelRange x = bins.x(at).pixels(s.w);
+      const PixelRange y = bins.y(at).pixels(s.h);
       const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
       const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
       const std::int64_t touched = std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin));
-      const double cost = deform_roi_pool::kBinNs + roi_ns / static_cast<double>(touched);
+      const double cost = deform_roi_pool::kBinNs + item_ns / static_cast<double>(touched);
       const std::int64_t batch = bins.roi(at).batch;
       for (std::int64_t row = row_begin; row < row_end; ++row) {
         for (std::int64_t col = col_begin; col < col_end; ++col) put(at.bin, t.index(batch, row, col), cost);
       }
-    });
+    }
   });
 }
 
@@ -154,20 +156,20 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   const Shape& s = p.shape;
   const bool offset = p.offset != nullptr;
   const Tiles t(s, sizeof(A), deform_roi_pool::kOwnerTileBytes);
-  const std::int64_t items = s.rois * s.pooled_h * s.pooled_w;
+  const std::int64_t items = s.rois * s.pooled_h * (offset ? s.pooled_w : 1);
   auto arrays = carve<deform_roi_pool::OwnerArrays<A>>(context.scratch, call, s, items, t, offset);
   if (!arrays) return no_memory(call);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins(s, p.offset, arrays->rois);
-  if (!sort_by_tiles(context, call, bins, t, !offset, arrays->tiles)) return no_memory(call);
+  if (!sort_by_tiles(context, call, bins, t, arrays->tiles)) return no_memory(call);
 
   const Buckets& tiles = arrays->tiles;
   Loop(context, call, tiles.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Owner<T> owner(p, bins, t, *arrays, slot);
     for (std::int64_t tile = begin; tile < end; ++tile) {
-      const auto next = tile + 1 < end ? tiles[tile + 1] : std::span<const std::int64_t>();
       Move* const moves = offset ? static_cast<Move*>(tiles.more()) + tiles.begin(tile) : nullptr;
-      owner.run(Area(t, s, tile), tiles[tile], next, moves);
+      owner.expect(Area(t, s, tile + 1), tile + 1 < end ? tiles[tile + 1] : std::span<const std::int64_t>());
+      owner.run(Area(t, s, tile), tiles[tile], moves);
     }
     stream_fence();
   });

@@ -18,6 +18,68 @@ inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
   return std::max<std::int64_t>(4 * t.pixels(), usual);
 }
 
+/// What the bins of a RoI's row do along x on the columns [first, last) of a tile, the same for all rows of the RoI
+/// without offset: pairs of neighbouring columns, and columns that stay single, bin by bin.
+template <class A>
+class ColumnPairs {
+ public:
+  struct Pair {
+    std::uint32_t key;  ///< twice the column counted from the tile's first one, + 1 for a single one
+    std::uint32_t bin;  ///< counted from the first one of the row
+    A weight, next_weight;
+  };
+
+  ColumnPairs(Carver& carver, const Shape& s, bool used)
+      : most_taps_(most_taps(s.w, s.sampling_ratio)),
+        most_bins_(s.pooled_w * most_taps_ > 4096 ? 1 : s.pooled_w),
+        pairs_(carver.take<Pair>(used ? most_bins_ * most_taps_ : 0)),
+        begin_(carver.take<std::int64_t>(used ? most_bins_ + 1 : 0)) {}
+
+  /// So many bins are found at once: all of a row, unless that is much.
+  std::int64_t most_bins() const { return most_bins_; }
+
+  void restrict_to(PixelRange columns) {
+    columns_ = columns;
+    roi_ = -1;
+  }
+  /// Finds the pairs of `first` and the bins behind it; `room` is for the taps of a bin.
+  template <class T>
+  void find(const Bins<T>& bins, const BinPlace& first, Tap<A>* room) {
+    if (first.roi == roi_ && most_bins_ == bins.s.pooled_w) return;
+    roi_ = first.roi;
+    count_ = std::min(most_bins_, bins.s.pooled_w - first.col);
+    begin_[0] = 0;
+    BinPlace at = first;
+    for (std::int64_t i = 0; i < count_; ++i, ++at.col) begin_[i + 1] = add(bins, at, begin_[i], room);
+  }
+  std::int64_t bins() const { return count_; }
+  std::span<const Pair> operator[](std::int64_t bin) const { return {pairs_ + begin_[bin], pairs_ + begin_[bin + 1]}; }
+  std::span<const Pair> all() const { return {pairs_, pairs_ + begin_[count_]}; }
+
+ private:
+  template <class T>
+  std::int64_t add(const Bins<T>& bins, const BinPlace& at, std::int64_t count, Tap<A>* room) {
+    const BinAxis<A> axis = bins.x(at);
+    const PixelRange touched = axis.pixels(bins.s.w);
+    if (touched.first >= columns_.last || touched.last <= columns_.first) return count;
+    const TapList<A> taps(room, axis, bins.s.w, columns_);
+    const auto bin = static_cast<std::uint32_t>(at.col);
+    for (const Tap<A>* x = taps.begin(); x != taps.end(); ++x) {
+      const auto key = static_cast<std::uint32_t>(2 * (x->index - columns_.first));
+      const bool pair = x + 1 != taps.end() && x[1].index == x[0].index + 1;
+      pairs_[count++] = pair ? Pair{key, bin, x[0].weight, x[1].weight} : Pair{key + 1, bin, x->weight, 0};
+      if (pair) ++x;
+    }
+    return count;
+  }
+
+  std::int64_t most_taps_, most_bins_;
+  Pair* pairs_;
+  std::int64_t* begin_;
+  PixelRange columns_{};
+  std::int64_t roi_ = -1, count_ = 0;
+};
+
 /// Links sorted by pixel. Where a bin adds to a pixel and to the next one in the row, the two are one link, a pair,
 /// listed with the first; the others are single.
 template <class A>
@@ -28,6 +90,7 @@ class PixelPairs {
     A weight, next_weight;  ///< of the pixel, and in a pair of the next one
   };
   enum Kind { kPair = 0, kSingle = 1 };
+  using Columns = std::span<const typename ColumnPairs<A>::Pair>;
   /// So many links may be read behind the last one.
   static constexpr std::int64_t kBeyond = 4;
 
@@ -45,11 +108,18 @@ class PixelPairs {
   }
   bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
 
-  void add(std::int64_t pixel, Kind kind, const Link& link) {
-    const auto key = static_cast<std::uint16_t>(2 * pixel + kind);  // a tile has 8192 pixels at most
-    key_[count_] = key;
-    added_[count_++] = link;
-    ++begin_[key + 2];
+  /// What the bins of a RoI's row add to one row of pixels that begins with `pixel`.
+  void add(std::int64_t pixel, std::uint32_t first_bin, A weight, Columns columns) {
+    std::uint16_t* const keys = key_ + count_;  // a tile has 8192 pixels at most
+    Link* const added = added_ + count_;
+    const auto first_key = static_cast<std::uint32_t>(2 * pixel);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& column = columns[i];
+      keys[i] = static_cast<std::uint16_t>(first_key + column.key);
+      added[i] = {first_bin + column.bin, weight * column.weight, weight * column.next_weight};
+      ++begin_[first_key + column.key + 2];
+    }
+    count_ += static_cast<std::int64_t>(columns.size());
   }
 
   /// To be called when all links are added, which are on the pixels [first, last): only those are asked about after it.
@@ -143,25 +213,26 @@ struct OwnerArrays {
   using Lists = PixelLists<A>;
 
   Roi<A>* rois;
-  typename TapCache<A>::Room taps;  ///< per thread
-  A* sums;                          ///< per thread: one tile
-  std::int64_t lists_bytes;         ///< of a thread
-  std::byte* lists;                 ///< per thread
-  typename Lists::Move* moves;      ///< with offset: of all bins
-  Buckets tiles;                    ///< with offset, each entry has room for a Move
+  Tap<A>* taps;                 ///< per thread, of a bin: rows then columns
+  A* sums;                      ///< per thread: one tile
+  std::int64_t lists_bytes;     ///< of a thread
+  std::byte* lists;             ///< per thread
+  typename Lists::Move* moves;  ///< with offset: of all bins
+  Buckets tiles;                ///< with offset, each entry has room for a Move
 
   OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t, bool offset)
       : rois(carver.take<Roi<A>>(s.rois)),
-        taps(carver, s, offset, call.threads),
+        taps(carver.take<Tap<A>>(call.threads * BinTaps<A>::most(s))),
         sums(carver.take<A>(call.threads * t.pixels() * s.c)),
-        lists_bytes(bytes_of_lists(t, offset)),
+        lists_bytes(bytes_of_lists(s, t, offset)),
         lists(carver.take<std::byte>(call.threads * lists_bytes)),
         moves(carver.take<typename Lists::Move>(offset ? items : 0)),
         tiles(carver, call, items, t.count(s), offset ? sizeof(typename Lists::Move) : 0) {}
 
  private:
-  static std::int64_t bytes_of_lists(const Tiles& t, bool offset) {
+  static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
     Carver measure;
+    static_cast<void>(ColumnPairs<A>(measure, s, !offset));
     static_cast<void>(PixelPairs<A>(measure, t, !offset));
     static_cast<void>(Lists(measure, t, offset));
     return measure.bytes();

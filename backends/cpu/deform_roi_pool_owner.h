@@ -28,6 +28,15 @@ constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 /// caches is needed more.
 constexpr std::int64_t kStreamFrom = std::int64_t{512} << 10;
 
+/// v in a register: compilers load again for each use what they can, and loads are short.
+template <class V>
+HWY_INLINE V loaded_once(V v) {
+#if HWY_ARCH_X86
+  asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 /// Rows of an area into grad_input; nothing but zeros where there are no sums.
 template <class T>
 void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool streams, T* grad_input) {
@@ -67,40 +76,35 @@ class Owner {
         row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
         all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
         past_caches_(large() && reinterpret_cast<std::uintptr_t>(p.grad_input) % 64 == 0 && row_bytes_ % 64 == 0),
-        taps_(s_, p.offset != nullptr, arrays.taps, slot),
+        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         carver_(arrays.lists + slot * arrays.lists_bytes),
+        columns_(carver_, s_, p.offset == nullptr),
         pairs_(carver_, t, p.offset == nullptr),
         lists_(carver_, t, p.offset != nullptr) {}
 
-  /// Writes the tile; moves[k] is this tile's part of what grad_offset needs for bins[k]. Meanwhile the gradients of
-  /// the bins of the next tile are asked for.
-  void run(const Area& area, std::span<const std::int64_t> bins, std::span<const std::int64_t> next, Move* moves) {
-    if (bins.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
+  /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
+  /// items[k]; without, the first bins of RoIs' rows.
+  void run(const Area& area, std::span<const std::int64_t> items, Move* moves) {
+    if (items.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
     area_ = area;
+    items_ = items;
     moves_ = moves;
-    std::fill_n(moves, p_.offset == nullptr ? 0 : bins.size(), Move{0, 0});
+    complete_ = true;
     clear_lists();
-    taps_.restrict_to({area.y0, area.y1}, {area.x0, area.x1});
-    bool complete = true;
-    for (const std::int64_t bin : bins) {
-      const BinPlace at = bins_.place(bin);
-      const BinTaps<A> taps = taps_.find(bins_, at);
-      const std::int64_t links = taps.y.size() * taps.x.size();
-      if (p_.offset == nullptr ? !pairs_.has_room_for(links) : !lists_.has_room_for(links)) {
-        if (complete) std::fill_n(sums_, area.pixels() * s_.c, A{0});
-        complete = false;
-        empty_lists(Target::kTile, bins);
-      }
-      link(at.bin, taps, bins_.roi(at).inverse_count);
-    }
-    const bool direct = complete && (past_caches_ || all_bytes_ <= kStreamBytes);
-    if (complete && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
-    next_ = next;
-    const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area.width());
-    next_per_pixel_ = 1 + static_cast<std::int64_t>(next.size()) / pixels;
-    empty_lists(!direct ? Target::kTile : past_caches_ ? Target::kPastCaches : Target::kCaches, bins);
+    p_.offset == nullptr ? list_rows() : list_bins();
+    const bool direct = complete_ && (past_caches_ || all_bytes_ <= kStreamBytes);
+    if (complete_ && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+    plan_to_ask();
+    empty_lists(!direct ? Target::kTile : past_caches_ ? Target::kPastCaches : Target::kCaches);
     if (!direct) write_area(s_, area, sums_, large(), grad_input());
+  }
+
+  /// What run() is called with after this; meanwhile the gradients it needs are asked for.
+  void expect(const Area& area, std::span<const std::int64_t> items) {
+    next_area_ = area;
+    next_ = items;
+    ask_ = ask_end_ = nullptr;
   }
 
  private:
@@ -111,38 +115,110 @@ class Owner {
   const T* grad_output() const { return static_cast<const T*>(p_.grad_output); }
   const T* gradient(std::uint32_t bin) const { return grad_output() + static_cast<std::int64_t>(bin) * s_.c; }
 
-  void link(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
-    if (taps.x.size() == 0) return;
-    for (const Tap<A>& y : taps.y) {
-      rows_.first = std::min<std::int64_t>(rows_.first, y.index);
-      rows_.last = std::max<std::int64_t>(rows_.last, y.index + 1);
-      const std::int64_t row = (y.index - area_.y0) * area_.width() - area_.x0;
-      const A weight = y.weight * inverse_count;
-      if (p_.offset == nullptr) {
-        add_pairs(row, static_cast<std::uint32_t>(bin), weight, taps.x);
-      } else {
-        for (const Tap<A>& x : taps.x) {
-          lists_.add(row + x.index, bin, weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
-        }
-      }
+  // ---- listing ----
+
+  void list_bins() {
+    std::fill_n(moves_, items_.size(), Move{0, 0});
+    for (const std::int64_t bin : items_) {
+      const BinPlace at = bins_.place(bin);
+      const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1}, taps_);
+      if (!lists_.has_room_for(taps.y.size() * taps.x.size())) make_room();
+      if (taps.x.size() > 0) list(bin, taps, bins_.roi(at).inverse_count);
     }
   }
-  void add_pairs(std::int64_t row, std::uint32_t bin, A weight, const TapList<A>& taps) {
-    for (const Tap<A>* x = taps.begin(); x != taps.end(); ++x) {
-      if (x + 1 != taps.end() && x[1].index == x[0].index + 1) {
-        pairs_.add(row + x->index, Pairs::kPair, {bin, weight * x[0].weight, weight * x[1].weight});
-        ++x;
-      } else {
-        pairs_.add(row + x->index, Pairs::kSingle, {bin, weight * x->weight, 0});
+  void list(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
+    for (const Tap<A>& y : taps.y) {
+      const std::int64_t row = row_of(y) - area_.x0;
+      const A weight = y.weight * inverse_count;
+      for (const Tap<A>& x : taps.x) {
+        lists_.add(row + x.index, bin, weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
       }
     }
   }
 
-  void empty_lists(Target target, std::span<const std::int64_t> bins) {
+  void list_rows() {
+    linked_ = 0;
+    columns_.restrict_to({area_.x0, area_.x1});
+    for (const std::int64_t first : items_) {
+      BinPlace at = bins_.place(first);
+      const TapList<A> y(taps_, bins_.y(at), s_.h, {area_.y0, area_.y1});
+      for (; y.size() > 0 && at.col < s_.pooled_w; at.col += columns_.most_bins()) {
+        columns_.find(bins_, at, taps_ + BinTaps<A>::most_rows(s_));
+        list(static_cast<std::uint32_t>(first), y, bins_.roi(at).inverse_count);
+      }
+    }
+  }
+  /// The columns that were found of a row of bins, all at once where there is room for them.
+  void list(std::uint32_t first, const TapList<A>& y, A inverse_count) {
+    const auto all = columns_.all();
+    if (all.empty()) return;
+    linked_ += all.back().bin - all.front().bin + 1;
+    if (pairs_.has_room_for(y.size() * std::ssize(all))) return list(first, y, inverse_count, all);
+    for (std::int64_t bin = 0; bin < columns_.bins(); ++bin) {
+      if (!pairs_.has_room_for(y.size() * std::ssize(columns_[bin]))) make_room();
+      list(first, y, inverse_count, columns_[bin]);
+    }
+  }
+  void list(std::uint32_t first, const TapList<A>& y, A inverse_count, typename Pairs::Columns columns) {
+    if (columns.empty()) return;
+    for (const Tap<A>& tap : y) pairs_.add(row_of(tap), first, tap.weight * inverse_count, columns);
+  }
+
+  /// Where a row of pixels that is added to begins in the tile.
+  std::int64_t row_of(const Tap<A>& y) {
+    rows_.first = std::min<std::int64_t>(rows_.first, y.index);
+    rows_.last = std::max<std::int64_t>(rows_.last, y.index + 1);
+    return (y.index - area_.y0) * area_.width();
+  }
+
+  /// Sums what is listed so far.
+  void make_room() {
+    if (complete_) std::fill_n(sums_, area_.pixels() * s_.c, A{0});
+    complete_ = false;
+    bins_per_turn_ = lines_per_turn_ = 0;
+    empty_lists(Target::kTile);
+  }
+
+  // ---- asking for the next tile's gradients ----
+
+  /// Spreads them over the pixels of this tile; how many they are is guessed from this one.
+  void plan_to_ask() {
+    const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area_.width());
+    const std::int64_t items = std::ssize(next_), lines = (row_bytes_ + 63) / 64;
+    bins_per_turn_ = 1 + items / pixels;
+    lines_per_turn_ = 1 + items * (linked_ / std::ssize(items_) + 1) * lines / (2 * pixels);
+  }
+  /// Once for each pixel, with offset.
+  void ask_for_bins() {
+    for (std::int64_t i = 0; i < bins_per_turn_ && !next_.empty(); ++i) {
+      prefetch(grad_output() + next_.front() * s_.c, s_.c);
+      next_ = next_.subspan(1);
+    }
+  }
+  /// About twice for each pixel, without.
+  HWY_INLINE void ask_for_lines() {
+    for (std::int64_t i = 0; i < lines_per_turn_; ++i, ask_ += 64) {
+      if (ask_ >= ask_end_ && !next_to_ask()) return;
+      __builtin_prefetch(ask_, 0, 2);
+    }
+  }
+  bool next_to_ask() {
+    if (next_.empty()) return false;
+    const std::int64_t item = next_.front();
+    const PixelRange bins = bins_.near(item, {next_area_.x0, next_area_.x1});
+    ask_ = reinterpret_cast<const char*>(grad_output() + (item + bins.first) * s_.c);
+    ask_end_ = reinterpret_cast<const char*>(grad_output() + (item + bins.last) * s_.c);
+    next_ = next_.subspan(1);
+    return true;
+  }
+
+  // ---- emptying ----
+
+  void empty_lists(Target target) {
     if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
     const auto walk = [&](auto to) HWY_ATTR {
       constexpr Target kTo = decltype(to)::value;
-      p_.offset == nullptr ? sum_rows<kTo>() : sum_and_multiply_rows<kTo>(bins);
+      p_.offset == nullptr ? sum_rows<kTo>() : sum_and_multiply_rows<kTo>();
     };
     if (target == Target::kTile) {
       walk(std::integral_constant<Target, Target::kTile>{});
@@ -204,7 +280,7 @@ class Owner {
         const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
         MLUOPS_UNROLL
         for (int v = 0; v < count; ++v) {
-          const auto gv = load(d, g + v * lanes);
+          const auto gv = loaded_once(load(d, g + v * lanes));
           sum[v] = hn::MulAdd(weight, gv, sum[v]);
           next[v] = hn::MulAdd(next_weight, gv, next[v]);
         }
@@ -221,7 +297,7 @@ class Owner {
         put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
         sum[v] = next[v];
       }
-      if (c == 0) ask_for_next();
+      ask_for_lines();
     }
   }
 
@@ -246,14 +322,14 @@ class Owner {
   // ---- with grad_offset ----
 
   template <Target kTarget>
-  void sum_and_multiply_rows(std::span<const std::int64_t> bins) {
+  void sum_and_multiply_rows() {
     constexpr int kSums = kAddsInPlace<T> ? kWide / 2 : kWide;
     for (std::int64_t x = 0; x < area_.width() && rows_.first < rows_.last; ++x) ask_for_input(rows_.first, x);
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c)
                                    HWY_ATTR { sum_and_multiply_row<kTarget>(d, vectors, y, c); });
     }
-    lists_.add_up_moves(bins, moves_);
+    lists_.add_up_moves(items_, moves_);
   }
 
   /// As sum_row.
@@ -281,7 +357,7 @@ class Owner {
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) put_sum<kTarget>(d, sum[v], tile_sum + v * lanes, out + v * lanes);
       if (c != 0) continue;
-      ask_for_next();
+      ask_for_bins();
       if (y + 1 < rows_.last && lists_.first(in_tile + area_.width()) != Lists::kEnd) ask_for_input(y + 1, x);
     }
   }
@@ -310,7 +386,7 @@ class Owner {
       for (int v = 0; v < kDots; ++v) dot[v] = hn::Zero(d);
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) {
-        const auto gradient = load(d, g + v * lanes);
+        const auto gradient = loaded_once(load(d, g + v * lanes));
         sum[v] = hn::MulAdd(weight, gradient, sum[v]);
         dot[v % kDots] = hn::MulAdd(gradient, hn::Load(d, pixel + v * lanes), dot[v % kDots]);
       }
@@ -328,14 +404,6 @@ class Owner {
     for (int v = 0; v < count; ++v) total[v] = sum[v];
   }
 
-  /// Called once for each pixel of a tile: spreads what the next tile needs over this one's pixels.
-  void ask_for_next() {
-    for (std::int64_t i = 0; i < next_per_pixel_ && !next_.empty(); ++i) {
-      prefetch(grad_output() + next_.front() * s_.c, s_.c);
-      next_ = next_.subspan(1);
-    }
-  }
-
   void ask_for_input(std::int64_t y, std::int64_t x) const {
     const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
     prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
@@ -346,16 +414,22 @@ class Owner {
   const Bins<T>& bins_;
   const std::int64_t row_bytes_, all_bytes_;
   const bool past_caches_;  ///< whole vectors of sums, straight out of the registers
-  deform_roi_pool::TapCache<A> taps_;
+  Tap<A>* taps_;            ///< of a bin
   A* sums_;
   Carver carver_;
-  Pairs pairs_;  ///< without offset
+  deform_roi_pool::ColumnPairs<A> columns_;  ///< without offset, as
+  Pairs pairs_;
   Lists lists_;  ///< with offset
   Area area_{};
   PixelRange rows_{};  ///< of the tile, those that links are on
+  std::span<const std::int64_t> items_;
   Move* moves_ = nullptr;
+  bool complete_ = true;     ///< nothing was added to sums_ so far
+  std::int64_t linked_ = 0;  ///< bins of all items, about
+  Area next_area_{};
   std::span<const std::int64_t> next_;
-  std::int64_t next_per_pixel_ = 0;
+  const char *ask_ = nullptr, *ask_end_ = nullptr;
+  std::int64_t bins_per_turn_ = 0, lines_per_turn_ = 0;
 };
 
 }  // namespace mluops::cpu::HWY_NAMESPACE

@@ -101,9 +101,12 @@ struct BinAxis {
   }
 
   /// The pixels that samples on the map may touch.
-  PixelRange pixels(std::int64_t size) const {
+  PixelRange pixels(std::int64_t size) const { return pixels_to(*this, size); }
+
+  /// The same of all bins from this one to `end` of the same RoI.
+  PixelRange pixels_to(const BinAxis& end, std::int64_t size) const {
     if (grid <= 0) return {0, 0};
-    const A a = coordinate(0), b = coordinate(grid - 1);
+    const A a = coordinate(0), b = end.coordinate(grid - 1);
     const A low = std::min(a, b), high = std::max(a, b);
     if (!(high >= -1 && low <= static_cast<A>(size))) return {0, 0};
     const A last = static_cast<A>(size - 1);

@@ -6,8 +6,8 @@ namespace mluops::test {
 namespace {
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
-/// On how many tiles a bin of the cases here lies, at most.
-constexpr std::int64_t kTilesOfABin = 4;
+/// On how many tiles a bin, or a RoI's row of bins, of the cases here lies, at most.
+constexpr std::int64_t kTilesOfABin = 4, kTilesOfARow = 8;
 
 /// The letters of the table.
 struct Letters {
@@ -145,11 +145,11 @@ std::int64_t deform_roi_pool(const Letters& x) {
   const bool offset = x["offset"] != 0;
   const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, offset ? 8192 : 7168);
   const std::int64_t lists = 8 * tile.pixels + links * (offset ? 8 + 4 * x.A : 2 + 6 * x.A);
-  const std::int64_t columns = offset || x["pw"] * most(x["w"]) > 4096 ? 1 : x["pw"];
-  const std::int64_t kept = (columns - 1) * most(x["w"]) * 4 * x.A + 8 * columns;
+  const std::int64_t columns = x["pw"] * most(x["w"]) > 4096 ? 1 : x["pw"];
+  const std::int64_t kept = offset ? 0 : columns * most(x["w"]) * (8 + 2 * x.A) + 8 * (columns + 1);
   const std::int64_t moves = offset ? 2 * x.A * bins * (1 + kTilesOfABin) : 0;
-  return rois + x.t * (taps + kept + x.A * tile.pixels * x["c"] + lists) + sorted(x, bins, tile.count, kTilesOfABin) +
-         moves;
+  return rois + x.t * (taps + kept + x.A * tile.pixels * x["c"] + lists) +
+         sorted(x, offset ? bins : x["r"] * x["ph"], tile.count, offset ? kTilesOfABin : kTilesOfARow) + moves;
 }
 
 // ---- border_align ----
