@@ -17,6 +17,7 @@
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 
 #ifndef MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
@@ -174,8 +175,7 @@ struct Ahead {
 
   HWY_INLINE void ask() {
     for (const std::int64_t stop = std::min(end, pixel + step); pixel < stop; ++pixel) {
-      if (!touched[pixel]) continue;
-      for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(map + pixel * pitch + i, 0, 2);
+      if (touched[pixel]) prefetch_bytes<2>(map + pixel * pitch, bytes);
     }
   }
 };

@@ -2,8 +2,6 @@
 // that bins are sorted by.
 #pragma once
 
-#include <hwy/base.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -195,14 +193,6 @@ struct BinTaps {
   /// Room for the taps of a bin, rows then columns.
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
 };
-
-/// Asks for n elements, to be in the second cache when their turn comes. Inlined, since a compiler may drop calls of
-/// what does nothing but ask.
-template <class T>
-HWY_INLINE void prefetch(const T* row, std::int64_t n) {
-  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
-  for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, 2);
-}
 
 /// The RoIs of the tensor, read once.
 template <class T>

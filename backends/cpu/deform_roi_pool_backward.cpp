@@ -54,7 +54,7 @@ OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& ta
                                        const T* HWY_RESTRICT grad_output) {
   using A = Acc<T>;
   OffsetGradient<A> sum{0, 0};
-  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_wide<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> g[count];

@@ -13,6 +13,7 @@
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 
 #ifndef MLUOPS_CPU_DEFORM_ROI_POOL_FORWARD_ONCE_
@@ -75,20 +76,16 @@ using deform_roi_pool::BinRun;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
 using deform_roi_pool::ForwardArrays;
-using deform_roi_pool::prefetch;
 using deform_roi_pool::RoiTaps;
 using deform_roi_pool::Shape;
 using deform_roi_pool::Tiles;
-
-/// The vectors of channels that are summed side by side: AVX-512 has 32 registers, the others 16.
-constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
 /// out[channel] = inverse_count * sum of weight * pixel; image is the first pixel of the RoI's.
 template <bool kStream, class T>
 void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, const T* HWY_RESTRICT image,
               T* HWY_RESTRICT out) {
   using A = Acc<T>;
-  for_wide<A, kWide>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  for_wide<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> sum[count];
@@ -169,7 +166,7 @@ class Walk {
     for (const Tap<A>& y : bin.taps.y) {
       const std::int64_t row = (roi.batch * s.h + y.index) * s.w;
       for (const Tap<A>& x : bin.taps.x) {
-        if (asked_.is_new(row + x.index)) prefetch(static_cast<const T*>(p_.input) + (row + x.index) * s.c, s.c);
+        if (asked_.is_new(row + x.index)) prefetch<2>(static_cast<const T*>(p_.input) + (row + x.index) * s.c, s.c);
       }
     }
   }

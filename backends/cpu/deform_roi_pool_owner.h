@@ -8,6 +8,7 @@
 
 #include "backends/cpu/deform_roi_pool.h"
 #include "backends/cpu/deform_roi_pool_lists.h"
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,13 +17,8 @@ using deform_roi_pool::Area;
 using deform_roi_pool::BinPlace;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
-using deform_roi_pool::prefetch;
 using deform_roi_pool::Shape;
 using deform_roi_pool::Tiles;
-
-/// The vectors of channels that are summed side by side: AVX-512 has 32 registers, the others 16. With grad_offset
-/// half as many, the others hold the pixel; types that are converted go without, converting costs more.
-constexpr int kWide = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
 /// grad_input larger than this is written past the caches: zeros go out three times as fast so, and what is in the
 /// caches is needed more.
@@ -191,7 +187,7 @@ class Owner {
   /// Once for each pixel, with offset.
   void ask_for_bins() {
     for (std::int64_t i = 0; i < bins_per_turn_ && !next_.empty(); ++i) {
-      prefetch(grad_output() + next_.front() * s_.c, s_.c);
+      prefetch<2>(grad_output() + next_.front() * s_.c, s_.c);
       next_ = next_.subspan(1);
     }
   }
@@ -248,7 +244,7 @@ class Owner {
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
-      for_wide<A, kWide / 2>(
+      for_wide<A, kManySums / 2>(
           s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget>(d, vectors, y, c); });
     }
   }
@@ -303,9 +299,7 @@ class Owner {
 
   /// Some links before its turn, what a link needs of its gradient is on its way to the first cache.
   HWY_INLINE void ask_for_gradient(std::uint32_t link, std::int64_t c, std::int64_t n) const {
-    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
-    const T* const g = gradient(pairs_[link].bin) + c;
-    for (std::int64_t i = 0; i < n; i += kLine) __builtin_prefetch(g + i, 0, 3);
+    prefetch(gradient(pairs_[link].bin) + c, n);
   }
 
   template <Target kTarget, class D>
@@ -323,7 +317,8 @@ class Owner {
 
   template <Target kTarget>
   void sum_and_multiply_rows() {
-    constexpr int kSums = kAddsInPlace<T> ? kWide / 2 : kWide;
+    // The other half of the registers holds the pixel; types that are converted go without, converting costs more.
+    constexpr int kSums = kAddsInPlace<T> ? kManySums / 2 : kManySums;
     for (std::int64_t x = 0; x < area_.width() && rows_.first < rows_.last; ++x) ask_for_input(rows_.first, x);
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c)
@@ -406,7 +401,7 @@ class Owner {
 
   void ask_for_input(std::int64_t y, std::int64_t x) const {
     const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
-    prefetch(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
+    prefetch<2>(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
   }
 
   const mluopsDeformRoiPoolBackwardProblem& p_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/scratch.h"
 
 namespace mluops::cpu::deform_roi_pool {
@@ -82,8 +83,8 @@ class RoiTaps {
     const Tap<A>* const rows = taps_ + at.roi * per_roi();
     __builtin_prefetch(axis + at.row);
     __builtin_prefetch(axis + h_ + at.col);
-    prefetch_bytes(rows + at.row * most_rows_, most_rows_);
-    prefetch_bytes(rows + h_ * most_rows_ + at.col * most_columns_, count * most_columns_);
+    prefetch(rows + at.row * most_rows_, most_rows_);
+    prefetch(rows + h_ * most_rows_ + at.col * most_columns_, count * most_columns_);
   }
 
   /// put(run, row of tiles, column of tiles) for the bins of a RoI's row, cut where the tile changes.
@@ -103,10 +104,6 @@ class RoiTaps {
     std::int32_t taps, tile;  ///< of a row, or a column, of bins: how many, and where
   };
 
-  static HWY_INLINE void prefetch_bytes(const Tap<A>* taps, std::int64_t count) {
-    constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Tap<A>));
-    for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(taps + i);
-  }
   static void keep(Axis* axis, const TapList<A>& taps, std::int64_t tile) {
     *axis = {static_cast<std::int32_t>(taps.size()), static_cast<std::int32_t>(tile)};
   }

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +28,7 @@ void zero(E* to, std::int64_t count) {
 template <class E>
 HWY_INLINE void prefetch_row(const E* from, std::int64_t count) {
   constexpr std::int64_t kLine = 64 / sizeof(E);
-  for (std::int64_t i = 0; i < count + kLine - 1; i += kLine) __builtin_prefetch(from + i, 0, 2);
+  prefetch<2>(from, count + kLine - 1);
 }
 
 /// Zeroes of an output, past the caches or not.

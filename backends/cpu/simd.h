@@ -177,6 +177,9 @@ HWY_INLINE void for_lanes(std::int64_t n, F&& f) {
   for (; i < n; ++i) f(d1, i);
 }
 
+/// Vectors that can be summed side by side: AVX-512 has 32 registers, the others 16.
+constexpr int kManySums = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
+
 /// f(d, vectors, i): runs of kWide whole vectors as long as there are any, then vectors one by one as for_lanes.
 /// `vectors` is a std::integral_constant: as many sums can stay in registers side by side.
 template <class A, int kWide, class F>

@@ -1,5 +1,6 @@
 // Blocks of channels turned round: [channels, points] rows of T <-> [points, kBlock] sums. Include after
 // foreach_target.h, like simd.h.
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 #include "backends/cpu/three_interpolate.h"
 #include "backends/cpu/transpose.h"
@@ -30,13 +31,6 @@ void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw,
     rows[i] = inside ? index : outside;
     weights[i] = inside ? weights[i] : 0;
   }
-}
-
-/// Asks for `bytes` bytes in advance, for the first cache or (kLocality 2) the second. Touching memory outside a tensor
-/// this way is harmless.
-template <int kLocality = 3>
-HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
 }
 
 /// Memory that will be read after the points at hand: asked for piece by piece meanwhile.
