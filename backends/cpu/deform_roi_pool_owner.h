@@ -24,10 +24,10 @@ using deform_roi_pool::Tiles;
 /// caches is needed more.
 constexpr std::int64_t kStreamFrom = std::int64_t{512} << 10;
 
-/// v in a register: compilers load again for each use what they can, and loads are short.
+/// v in a register: GCC loads again for each use what it can, and loads are short.
 template <class V>
 HWY_INLINE V loaded_once(V v) {
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
   asm("" : "+v"(v.raw));
 #endif
   return v;
