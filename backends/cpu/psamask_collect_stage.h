@@ -100,7 +100,8 @@ class CollectByStage {
   static bool whole(const Collect& work) { return work.to.size() <= psamask::kWholeRowBytes; }
 
   void write_zeros(std::uint8_t* to, std::int64_t count) const {
-    if (count > 0) put_zeros(to, count, buffer_ != nullptr);
+    if (count <= 0) return;
+    buffer_ != nullptr ? stream_zero(to, count) : zero(to, count);
   }
 
   /// Bodies without zeros between them leave together, so that few cache lines are written in parts.

@@ -31,16 +31,6 @@ HWY_INLINE void prefetch_row(const E* from, std::int64_t count) {
   prefetch<2>(from, count + kLine - 1);
 }
 
-/// Zeroes of an output, past the caches or not.
-template <class E>
-HWY_INLINE void put_zeros(E* to, std::int64_t count, bool past_caches) {
-  if (past_caches) {
-    stream_zero(to, count * static_cast<std::int64_t>(sizeof(E)));
-  } else if (count > 0) {
-    zero(to, count);
-  }
-}
-
 }  // namespace mluops::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
