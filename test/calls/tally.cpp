@@ -8,15 +8,9 @@
 #include <cerrno>
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MLUOPS_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MLUOPS_TEST_SANITIZED 1
-#endif
-#endif
+#include "test/support/sanitized.h"
 
-#if defined(__GLIBC__) && !defined(MLUOPS_TEST_SANITIZED)
+#if defined(__GLIBC__) && !MLUOPS_TEST_SANITIZED
 #define MLUOPS_TEST_TALLY 1
 #endif
 

@@ -6,15 +6,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MLUOPS_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MLUOPS_TEST_SANITIZED 1
-#endif
-#endif
+#include "test/support/sanitized.h"
 
-#if defined(MLUOPS_TEST_SANITIZED)
+#if MLUOPS_TEST_SANITIZED
 // LLVM's OpenMP runtime keeps the memory of its thread teams until the process ends.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
@@ -100,7 +94,7 @@ std::optional<Case> selected_case() {
 double test_scale() {
   const char* text = std::getenv("MLUOP_TEST_SCALE");
   if (text != nullptr && *text != '\0') return std::atof(text);
-#if defined(MLUOPS_TEST_SANITIZED)
+#if MLUOPS_TEST_SANITIZED
   return 0.1;
 #else
   return 1.0;
