@@ -204,6 +204,9 @@ class PixelLists {
   std::int64_t count_ = 0;
 };
 
+/// Nanoseconds for a byte of grad_input that nothing is added to, written past the caches.
+constexpr double kZeroNs = 0.0115;
+
 /// Bytes of grad_output that belong to a tile, about: what is read for it stays in the second cache.
 constexpr std::int64_t kOwnerTileBytes = std::int64_t{512} << 10;
 
