@@ -294,30 +294,44 @@ HWY_INLINE void load_row(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT out, st
 
 // ---- bytes -----------------------------------------------------------------------------------
 
+/// Bytes at `to` before the first cache line, of `bytes`. Part of a line that goes past the caches costs memory more
+/// than many lines.
+HWY_INLINE std::int64_t before_line(const void* to, std::int64_t bytes) {
+  return std::min<std::int64_t>(bytes, -reinterpret_cast<std::intptr_t>(to) & 63);
+}
+
 /// Zeroes past the caches: for output that is larger than they are and not read soon. Follow a series of calls with
 /// stream_fence() before another thread may look.
 HWY_INLINE void stream_zero(void* to, std::int64_t bytes) {
   if (bytes <= 0) return;
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
   auto* p = static_cast<std::uint8_t*>(to);
-  const std::int64_t head = std::min<std::int64_t>(bytes, -reinterpret_cast<std::intptr_t>(p) & (step - 1));
-  std::memset(p, 0, static_cast<std::size_t>(head));
-  std::int64_t i = head;
-  for (; i + step <= bytes; i += step) hn::Stream(hn::Zero(d), d, p + i);
+  std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<std::uint8_t> d;
+  i = before_line(p, bytes);
+  std::memset(p, 0, static_cast<std::size_t>(i));
+  for (; i + 64 <= bytes; i += 64) {
+    MLUOPS_UNROLL
+    for (int v = 0; v < 64; v += kLanes<std::uint8_t>) hn::Stream(hn::Zero(d), d, p + i + v);
+  }
+#endif
   std::memset(p + i, 0, static_cast<std::size_t>(bytes - i));
 }
 
 /// Copies past the caches, as stream_zero zeroes.
 HWY_INLINE void stream_copy(const void* from, void* to, std::int64_t bytes) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
   const auto* source = static_cast<const std::uint8_t*>(from);
   auto* p = static_cast<std::uint8_t*>(to);
-  const std::int64_t head = std::min<std::int64_t>(bytes, -reinterpret_cast<std::intptr_t>(p) & (step - 1));
-  std::memcpy(p, source, static_cast<std::size_t>(head));
-  std::int64_t i = head;
-  for (; i + step <= bytes; i += step) hn::Stream(hn::LoadU(d, source + i), d, p + i);
+  std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<std::uint8_t> d;
+  i = before_line(p, bytes);
+  std::memcpy(p, source, static_cast<std::size_t>(i));
+  for (; i + 64 <= bytes; i += 64) {
+    MLUOPS_UNROLL
+    for (int v = 0; v < 64; v += kLanes<std::uint8_t>) hn::Stream(hn::LoadU(d, source + i + v), d, p + i + v);
+  }
+#endif
   std::memcpy(p + i, source + i, static_cast<std::size_t>(bytes - i));
 }
 
