@@ -35,15 +35,8 @@ constexpr std::int64_t kFewChannels = 2;
 /// How far ahead in a row gradients are asked for.
 constexpr std::int64_t kLeadBytes = 1024;
 
-/// Backward by lists: points of a run, features at most, and lists worked on side by side.
-constexpr std::int64_t kListedPoints = 256, kListedFeatures = 128, kListsAtOnce = 4;
-/// Making the lists of an image pays from so many blocks of channels on. Narrow gradients are read in half the time,
-/// which leaves less to win.
-template <class T>
-constexpr std::int64_t kListingBlocks = std::is_same_v<T, Acc<T>> ? 16 : 32;
-
 /// Backward by steps: points of a register, features at most, steps of 16 points on average at most, and from how many
-/// channels on making the steps of an image pays. Few features have so many neighbours that lists are better.
+/// channels on making the steps of an image pays.
 constexpr std::int64_t kSteppedPoints = 16, kSteppedFeatures = 16, kMostSteps = 12, kSteppingChannels = 32;
 constexpr std::int64_t kFewFeatures = 8;
 
@@ -51,12 +44,18 @@ constexpr std::int64_t kFewFeatures = 8;
 template <class A>
 constexpr std::int64_t kBlock = 64 / sizeof(A);
 
+/// Whether the elements of M turned points and one more can be counted in 32 bits.
+template <class A>
+bool may_turn(const Shape& s) {
+  return (s.m + 1) * kBlock<A> <= std::int64_t{UINT32_MAX};
+}
+
 /// Turning M points pays when a good part of them is used, by more than a few channels.
 template <class A>
 bool turn_pays(const Shape& s) {
   const double blocks = static_cast<double>(ceil_div(s.c, kBlock<A>)) * static_cast<double>(kBlock<A>);
   const double turned = blocks * (static_cast<double>(s.m) * kTurnNs + static_cast<double>(s.n) * kBlockNs);
-  return turned < static_cast<double>(s.c) * static_cast<double>(s.n) * kGatherNs;
+  return may_turn<A>(s) && turned < static_cast<double>(s.c) * static_cast<double>(s.n) * kGatherNs;
 }
 
 /// How the work is cut. Of one image, an item is `group` blocks of channels, all their points; or where there are few
@@ -90,7 +89,7 @@ struct Item {
 /// Neighbours of a run of points, range-checked and widened: an index outside [0, M-1] becomes M, a row of its own.
 template <class A>
 struct Neighbours {
-  std::uint32_t* rows;  ///< [points, 3]
+  std::uint32_t* rows;  ///< [points, 3], times the size of a row where features are turned
   A* weights;           ///< [points, 3]; 0 where the row is M
 };
 
@@ -112,13 +111,6 @@ struct Arrays {
   Neighbours<A> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
   A* block(std::int64_t which) const { return blocks + which * block_size; }
 };
-
-/// Lists pay when a feature has a few points in each run, for enough channels.
-template <class T>
-bool lists_pay(const Shape& s) {
-  return s.m <= kListedFeatures && 3 * std::min(s.n, kListedPoints) >= 4 * s.m &&
-         ceil_div(s.c, kBlock<Acc<T>>) >= kListingBlocks<T>;
-}
 
 /// Steps pay where every feature is near to a few of 16 points, for enough channels and items.
 template <class T>
@@ -159,42 +151,6 @@ struct StepArrays {
     return {steps.lengths + slot * runs, steps.features + first, steps.points + first * kSteppedFeatures,
             steps.weights + first * kSteppedFeatures};
   }
-};
-
-/// The working memory of backward by lists, per slot. All lists of an image follow each other: neighbours, and what
-/// makes the lists of a group equally long, three times the longest of a run at most.
-template <class A>
-struct ListArrays {
-  std::int64_t runs, groups, pairs, block_size;
-  std::uint32_t* near_rows;   ///< [kListedPoints, 3]
-  A* near_weights;            ///< [kListedPoints, 3]
-  std::int64_t* first_steps;  ///< [runs]
-  std::uint32_t* lengths;     ///< [runs, groups]
-  std::uint32_t* sums;        ///< [runs, groups, kListsAtOnce]
-  std::uint32_t* points;      ///< [pairs]
-  A* weights;                 ///< [pairs]
-  A* turned;                  ///< [kListedPoints + 1, kBlock]
-  A* blocks;                  ///< [M + 1, kBlock]
-
-  ListArrays(Carver& carver, const Shape& s, std::int64_t slots)
-      : runs(ceil_div(s.n, kListedPoints)),
-        groups(ceil_div(s.m, kListsAtOnce)),
-        pairs(3 * s.n * kListsAtOnce),
-        block_size((s.m + 1) * kBlock<A>),
-        near_rows(carver.take<std::uint32_t>(slots * 3 * kListedPoints)),
-        near_weights(carver.take<A>(slots * 3 * kListedPoints)),
-        first_steps(carver.take<std::int64_t>(slots * runs)),
-        lengths(carver.take<std::uint32_t>(slots * runs * groups)),
-        sums(carver.take<std::uint32_t>(slots * runs * groups * kListsAtOnce)),
-        points(carver.take<std::uint32_t>(slots * pairs)),
-        weights(carver.take<A>(slots * pairs)),
-        turned(carver.take<A>(slots * (kListedPoints + 1) * kBlock<A>)),
-        blocks(carver.take<A>(slots * block_size)) {}
-
-  Neighbours<A> near(std::int64_t slot) const {
-    return {near_rows + slot * 3 * kListedPoints, near_weights + slot * 3 * kListedPoints};
-  }
-  std::int64_t* first_step(std::int64_t slot, std::int64_t run) const { return first_steps + slot * runs + run; }
 };
 
 }  // namespace mluops::cpu::three_interpolate

@@ -10,8 +10,8 @@
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/scatter.h"
-#include "backends/cpu/three_interpolate_lists.h"
 #include "backends/cpu/three_interpolate_rows.h"
+#include "backends/cpu/three_interpolate_squares.h"
 #include "backends/cpu/three_interpolate_steps.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,22 +26,56 @@ HWY_INLINE void scatter_point(D d, hn::Vec<D> grad, const std::uint32_t* HWY_RES
                               const A* HWY_RESTRICT weights, A* HWY_RESTRICT sums) {
   HWY_UNROLL(3)
   for (int j = 0; j < 3; ++j) {
-    A* const sum = sums + std::int64_t{rows[j]} * kBlock<A>;
+    A* const sum = sums + rows[j];
     hn::Store(hn::MulAdd(hn::Set(d, weights[j]), grad, hn::Load(d, sum)), d, sum);
   }
 }
 
-/// Asks for as many gradients as kLanes points of a block have: where rows are whole, those of the next block in the
-/// order of memory, which memory likes best; else a little further on in the rows. The second cache is the place: the
-/// rows of a block are often a multiple of 4 KB apart and displace each other in the first.
+#if HWY_TARGET <= HWY_AVX3
+/// As scatter_block for the first round(points, 16) points, at least 16, of 16 channels: a square of gradients is
+/// turned between the additions of the one before. Returns how many. Meanwhile the gradients of the next block are
+/// asked for, in the order of memory, which it likes best, for the second cache: rows are often a multiple of 4 KB
+/// apart and displace each other in the first.
 template <class T>
-HWY_INLINE void prefetch_gradients(const Rows<const T>& rows, std::int64_t i, std::int64_t points) {
-  using A = Acc<T>;
-  constexpr std::int64_t kLead = three_interpolate::kLeadBytes / sizeof(T), kBytes = kBlock<A> * kLanes<A> * sizeof(T);
-  if (points == rows.pitch) return prefetch_bytes<2>(rows.first + kBlock<A> * (rows.pitch + i), kBytes);
-  const T* row = rows.first + std::min(i + kLead, points);
-  for (std::int64_t c = 0; c < rows.channels; ++c, row += rows.pitch) __builtin_prefetch(row, 0, 2);
+HWY_NOINLINE std::int64_t scatter_squares(Rows<const T> in, const std::uint32_t* HWY_RESTRICT rows,
+                                          const float* HWY_RESTRICT weights, std::int64_t points,
+                                          float* HWY_RESTRICT sums) {
+  using Square = SquareIn<T>;
+  constexpr std::int64_t lanes = kLanes<float>;
+  const FullTag<T> d;
+  const char* ahead = reinterpret_cast<const char*>(in.first + lanes * in.pitch);
+  typename Square::V square[Square::kVectors], next[Square::kVectors];
+  hn::Vec<FullTag<T>> v[4];
+  HWY_UNROLL(4)
+  for (int part = 0; part < kParts; ++part) Square::load(in.first, in.pitch, part, square);
+  const auto add = [&](int first) HWY_ATTR {
+    HWY_UNROLL(2)
+    for (int k = first; k < first + 2; ++k, rows += 3, weights += 3, ahead += lanes * sizeof(T)) {
+      __builtin_prefetch(ahead, 0, 2);
+      scatter_point(d, v[k], rows, weights, sums);
+    }
+  };
+  std::int64_t i = lanes;
+  for (; i + lanes <= points; i += lanes) {
+    HWY_UNROLL(4)
+    for (int part = 0; part < kParts; ++part) {
+      Square::points(part, square, v);
+      add(0);
+      Square::load(in.first + i, in.pitch, part, next);
+      add(2);
+    }
+    HWY_UNROLL(16)
+    for (int k = 0; k < Square::kVectors; ++k) square[k] = next[k];
+  }
+  HWY_UNROLL(4)
+  for (int part = 0; part < kParts; ++part) {
+    Square::points(part, square, v);
+    add(0);
+    add(2);
+  }
+  return i;
 }
+#endif
 
 /// Adds `points` points of one block of channels into sums[point, kBlock], in order of the points.
 template <class T>
@@ -56,6 +90,12 @@ void scatter_block(const Rows<const T>& from, const std::uint32_t* HWY_RESTRICT 
   const A* weights = near_weights;
   hn::Vec<FullTag<T>> v[lanes];
   std::int64_t i = 0;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<A, float>) {
+    if (used == lanes && points >= lanes) i = scatter_squares(grad_output, rows, weights, points, sums);
+    rows += 3 * i, weights += 3 * i;
+  }
+#endif
   for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
     prefetch_bytes<2>(grad_output.first + kBlock<A> * (grad_output.pitch + i), kBlock<A> * lanes * sizeof(T));
     for (std::int64_t c = 0; c < used; c += lanes) {
@@ -117,7 +157,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
     return Rows<T>{static_cast<T*>(p.grad_features) + (b * s.c + c) * s.m, s.m, std::min(s.c - c, kBlock<A>)};
   };
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
+    NeighboursOfRun<T> run(s, kBlock<A>, p.indices, p.weights, arrays->near(slot));
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
@@ -164,7 +204,7 @@ mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
   const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const Steps steps = arrays->of(slot);
-    NeighboursOfRun<T> rest(s, p.indices, p.weights, arrays->rest.near(slot));
+    NeighboursOfRun<T> rest(s, kBlock<float>, p.indices, p.weights, arrays->rest.near(slot));
     std::int64_t image = -1;
     bool suited = false;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -195,40 +235,6 @@ mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
   });
   return MLUOP_STATUS_SUCCESS;
 }
-
-/// For few features and many channels. An item is some blocks of channels of one image, as in backward_by_owner.
-template <class T>
-mluOpStatus_t backward_by_lists(Context& context, const mluopsCall& call,
-                                const mluopsThreeInterpolateBackwardProblem& p) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const Cut<A> cut(s, 1, 8 * call.threads);
-  const double block_ns = static_cast<double>(kBlock<A>) * static_cast<double>(s.n + s.m) * three_interpolate::kTurnNs;
-  const Loop loop(context, call, cut.items(s), static_cast<double>(cut.group) * block_ns);
-  const auto arrays = carve<ListArrays<A>>(context.scratch, s, std::int64_t{loop.slots()});
-  if (!arrays) return no_memory(call);
-  const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    ListsOfImage<T> lists(s, p.indices, p.weights, *arrays, slot);
-    A* const turned = arrays->turned + slot * (kListedPoints + 1) * kBlock<A>;
-    A* const sums = arrays->blocks + slot * arrays->block_size;
-    std::fill_n(sums, arrays->block_size, A{0});
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Item item(cut, s, i);
-      lists.move_to(item.b);
-      for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
-        const std::int64_t c = block * kBlock<A>, row = item.b * s.c + c, channels = std::min(s.c - c, kBlock<A>);
-        ask_for_neighbours(p.indices, static_cast<const T*>(p.weights), (item.b + 1) * s.n, s.n,
-                           block - item.first_block, item.last_block - item.first_block);
-        lists.add_block(Rows<const T>{static_cast<const T*>(p.grad_output) + row * s.n, s.n, channels}, turned, sums);
-        const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, channels};
-        put_and_clear(sums, s.m, streams, out);
-      }
-    }
-    if (streams) stream_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
 #endif
 
 /// For very few channels: point by point into one row of sums, which is grad_features itself where it can be.
@@ -244,7 +250,7 @@ mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
   const auto rows = carve<RowArrays<T>>(context.scratch, s, slots);
   if (!rows) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    NeighboursOfRun<T> run(s, p.indices, p.weights, rows->near(slot));
+    NeighboursOfRun<T> run(s, 1, p.indices, p.weights, rows->near(slot));
     for (std::int64_t row = begin * s.c; row < end * s.c; ++row) {
       const Neighbours<A>& near = run.move_to(row / s.c, 0, s.n);
       const T* const grad = static_cast<const T*>(p.grad_output) + row * s.n;
@@ -283,7 +289,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
       const std::int64_t near = 3 * (b * s.n + n);
-      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      check_neighbours(s.m, 1, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
       for (std::int64_t c = b * s.c; c < (b + 1) * s.c; ++c) {
         const T* const grad = static_cast<const T*>(p.grad_output) + c * s.n + n;
         for (std::int64_t i = 0; i < 3 * points; ++i) {
@@ -305,10 +311,10 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThr
   if constexpr (std::is_same_v<Acc<T>, float>) {
     if (three_interpolate::steps_pay<T>(s)) return backward_by_steps<T>(context, call, p);
   }
-  if (three_interpolate::lists_pay<T>(s)) return backward_by_lists<T>(context, call, p);
 #endif
   const bool few = s.c <= three_interpolate::kFewChannels && (s.b >= 8 || s.b * s.c * s.n <= 65536);
-  return few ? backward_by_rows<T>(context, call, p) : backward_by_owner<T>(context, call, p);
+  return few || !three_interpolate::may_turn<Acc<T>>(s) ? backward_by_rows<T>(context, call, p)
+                                                        : backward_by_owner<T>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(three_interpolate_backward, mluopsThreeInterpolateBackwardProblem, backward, with_element)

@@ -22,7 +22,7 @@ using three_interpolate::Arrays, three_interpolate::Cut, three_interpolate::Item
 template <class D, class A>
 HWY_INLINE hn::Vec<D> interpolate_point(D d, const A* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
                                         const A* HWY_RESTRICT weights) {
-  const auto near = [&](int j) HWY_ATTR { return hn::Load(d, block + std::int64_t{rows[j]} * kBlock<A>); };
+  const auto near = [&](int j) HWY_ATTR { return hn::Load(d, block + rows[j]); };
   const auto first = hn::Mul(hn::Set(d, weights[0]), near(0));
   const auto second = hn::MulAdd(hn::Set(d, weights[1]), near(1), first);
   return hn::MulAdd(hn::Set(d, weights[2]), near(2), second);
@@ -124,7 +124,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
   const bool streams = may_stream<T>(s.b * s.c, s.n, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     A* const block = arrays->block(slot);
-    NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
+    NeighboursOfRun<T> run(s, kBlock<A>, p.indices, p.weights, arrays->near(slot));
     std::int64_t turned = -1;
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
@@ -217,7 +217,7 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
       prefetch_bytes(static_cast<const T*>(p.weights) + near + 3 * points,
                      3 * points * static_cast<std::int64_t>(sizeof(T)));
       prefetch_bytes(features, 4 * ahead);
-      check_neighbours(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      check_neighbours(s.m, 1, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
       for (std::int64_t c = 0; c < s.c; ++c, features += s.m) {
         prefetch_bytes(features + 4 * s.m, ahead);
         T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;

@@ -86,21 +86,9 @@ std::int64_t steps(const Letters& x) {
   return x.t * ((x["n"] + 15) / 16 * (12 * 130 + 4) + 24 * x["n"] + 64 * (x["m"] + 1));
 }
 
-/// Backward by lists, where features are few and channels many.
-bool by_lists(const Letters& x) {
-  return !x.forward() && x["m"] <= 128 && 3 * std::min<std::int64_t>(x["n"], 256) >= 4 * x["m"] &&
-         x["c"] * x.A > (x.narrow ? 31 : 15) * 64;
-}
-
-std::int64_t lists(const Letters& x) {
-  const std::int64_t runs = (x["n"] + 255) / 256, groups = (x["m"] + 3) / 4;
-  return x.t * (12 * (4 + x.A) * (64 + x["n"]) + runs * (8 + 20 * groups) + 64 * (257 + x["m"] + 1));
-}
-
 std::int64_t three_interpolate(const Letters& x) {
   if (x.atomic) return x.atomic_sums(x["b"] * x["c"] * x["m"]);
   if (by_steps(x)) return steps(x);
-  if (by_lists(x)) return lists(x);
   const std::int64_t turned = up(x["c"], 64 / x.A) * (x["m"] + x["n"]);
   if (x.forward() && turned >= 10 * x["c"] * x["n"]) return 0;  // row by row
   const std::int64_t block = 64 * (x["m"] + 1), blocks = x["b"] * ((x["c"] * x.A + 63) / 64);
