@@ -7,6 +7,7 @@
 #endif
 
 #include "backends/cpu/border_align_lines.h"
+#include "backends/cpu/border_align_short_lines.h"
 #include "backends/cpu/simd.h"
 #include "backends/cpu/transpose.h"
 
@@ -250,6 +251,11 @@ class LineOwner {
   }
 
  private:
+  /// Whether a group of borders is the first of its line, and the last.
+  struct Turn {
+    bool first, last;
+  };
+
   void own(std::int64_t index, bool write) {
     const std::int64_t each = Lines(s_).each, line = index % each, which = index / each;
     const BorderAxes axes(s_, which % 2 == 0);
@@ -261,7 +267,9 @@ class LineOwner {
       if (write) write_zeros(axes, out);
       return;
     }
-    if (!carried_) std::fill_n(sums_, round_up(channels_, kTurn) * SumsCut<A>::pitch(axes.length), A{0});
+    if (!carried_ && !is_short(axes)) {
+      std::fill_n(sums_, round_up(channels_, kTurn) * SumsCut<A>::pitch(axes.length), A{0});
+    }
     add_rows(rows, axes, out);
     carried_ = !rows.empty() && line + 1 < axes.lines;
   }
@@ -270,17 +278,45 @@ class LineOwner {
   void add_rows(std::span<const std::int64_t> rows, const BorderAxes& axes, T* out) {
     const auto all = static_cast<std::int64_t>(rows.size());
     const std::int64_t row_bytes = channels_ * static_cast<std::int64_t>(sizeof(T) + 4);
-    const std::int64_t most = std::clamp(border_align::kGroupBytes / row_bytes, std::int64_t{1}, border_align::kGroup);
+    std::int64_t most = std::clamp(border_align::kGroupBytes / row_bytes, std::int64_t{1}, border_align::kGroup);
+    if (is_short(axes)) most = ShortLines<T>::kBorders;
     const std::int64_t groups = std::max(ceil_div(all, most), std::int64_t{1});
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
-      add_group(rows.data() + begin, end - begin, axes, i + 1 == groups, out);
+      const Turn turn = {i == 0, i + 1 == groups};
+      place_borders(rows.data() + begin, end - begin, axes);
+      if constexpr (kShortLines<T>) {
+        if (is_short(axes)) {
+          add_to_short_line(end - begin, axes, turn, out);
+          continue;
+        }
+      }
+      add_group(end - begin, axes, turn, out);
+    }
+  }
+
+  bool is_short(const BorderAxes& axes) const { return kShortLines<T> && ShortLines<T>::take(s_, axes.length); }
+
+  /// As add_group. Where halves go past the caches, a cache line of them is complete only after two blocks.
+  void add_to_short_line(std::int64_t count, const BorderAxes& axes, Turn which, T* out) {
+    const ShortLines<T> line(s_, group_, count, axes.length);
+    const LineState state = {which.first && !carried_, which.first, which.last};
+    const bool staged = past_caches_ && sizeof(T) < sizeof(A);
+    alignas(64) T stage[ShortLines<T>::kPixels * kTurn];
+    for (std::int64_t c = 0; c < channels_; c += kBlock) {
+      T* const to = out == nullptr ? nullptr : staged ? stage + c % kTurn : out + c;
+      const LineOutput<T> output = {to, staged ? kTurn : axes.pixel_pitch, axes.length, past_caches_ && !staged};
+      line.add(static_cast<const T*>(p_.grad_output) + c, p_.argmax + c, state,
+               sums_ + c * SumsCut<A>::pitch(axes.length), output);
+      if (!staged || to == nullptr || !which.last || (c + kBlock) % kTurn != 0) continue;
+      for (std::int64_t i = 0; i < axes.length; ++i) {
+        stream_lines<64>(stage + i * kTurn, out + c + kBlock - kTurn + i * axes.pixel_pitch);
+      }
     }
   }
 
   /// While a group is summed, the rows of the next one come into the second cache.
-  void add_group(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes, bool last, T* out) {
-    place_borders(rows, count, axes);
+  void add_group(std::int64_t count, const BorderAxes& axes, Turn which, T* out) {
     const std::int64_t pitch = SumsCut<A>::pitch(axes.length);
     const Preparer<T> prepare(s_, axes.length, pitch);
     for (std::int64_t turn = 0; turn < channels_; turn += kTurn) {
@@ -292,7 +328,7 @@ class LineOwner {
           add_block<false>(prepare, count, c, turn + n - c, sums_ + c * pitch);
         }
       }
-      if (last) take_line(axes, turn, n, out);
+      if (which.last) take_line(axes, turn, n, out);
     }
   }
 
