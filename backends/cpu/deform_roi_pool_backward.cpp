@@ -2,9 +2,8 @@
 //
 // Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
 // add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
-// atomics, the same bits for every number of threads. What grad_offset needs, the product of the pixel with the
-// gradient of the bin, comes from the same walk; a bin's parts on different tiles are added up in the order of the
-// tiles.
+// atomics, the same bits for every number of threads. Then grad_offset's part of each bin on the tile is computed, the
+// bin's gradient in registers; the parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool_backward.cpp"
 #include <hwy/foreach_target.h>
@@ -12,6 +11,7 @@
 #include "backends/cpu/atomic_sums.h"
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/deform_roi_pool_offset.h"
 #include "backends/cpu/deform_roi_pool_owner.h"
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
@@ -42,42 +42,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 // ---- backward: grad_offset -------------------------------------------------------------------
-
-template <class A>
-struct OffsetGradient {
-  A y, x;
-};
-
-/// Sum over pixels and channels of g * pixel * what moving the samples does to the pixel's weight.
-template <class T>
-OffsetGradient<Acc<T>> offset_gradient(const Shape& s, const BinTaps<Acc<T>>& taps, const T* HWY_RESTRICT image,
-                                       const T* HWY_RESTRICT grad_output) {
-  using A = Acc<T>;
-  OffsetGradient<A> sum{0, 0};
-  for_wide<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-    constexpr int count = decltype(vectors)::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    hn::Vec<decltype(d)> g[count];
-    MLUOPS_UNROLL
-    for (int v = 0; v < count; ++v) g[v] = load(d, grad_output + c + v * lanes);
-    auto sum_y = hn::Zero(d), sum_x = hn::Zero(d);
-    for (const Tap<A>& y : taps.y) {
-      const T* const row = image + y.index * s.w * s.c + c;
-      for (const Tap<A>& x : taps.x) {
-        const T* const pixel = row + x.index * s.c;
-        hn::Vec<decltype(d)> dot[2] = {hn::Mul(g[0], load(d, pixel)), hn::Zero(d)};
-        MLUOPS_UNROLL
-        for (int v = 1; v < count; ++v) dot[v % 2] = hn::MulAdd(g[v], load(d, pixel + v * lanes), dot[v % 2]);
-        const auto both = hn::Add(dot[0], dot[1]);
-        sum_y = hn::MulAdd(hn::Set(d, y.sign * x.lever), both, sum_y);
-        sum_x = hn::MulAdd(hn::Set(d, y.lever * x.sign), both, sum_x);
-      }
-    }
-    sum.y += hn::GetLane(hn::SumOfLanes(d, sum_y));
-    sum.x += hn::GetLane(hn::SumOfLanes(d, sum_x));
-  });
-  return sum;
-}
 
 template <class T>
 void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
@@ -127,9 +91,8 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
 /// grad_offset of all bins from the parts on the tiles, in the order of the tiles.
 template <class T>
 void put_offset_gradients(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p,
-                          const Bins<T>& bins, const Buckets& tiles,
-                          typename deform_roi_pool::PixelLists<Acc<T>>::Move* moves) {
-  using Move = typename deform_roi_pool::PixelLists<Acc<T>>::Move;
+                          const Bins<T>& bins, const Buckets& tiles, deform_roi_pool::Move<Acc<T>>* moves) {
+  using Move = deform_roi_pool::Move<Acc<T>>;
   std::fill_n(moves, bins.count(), Move{0, 0});
   const auto* part = static_cast<const Move*>(tiles.more());
   for (const std::int64_t bin : tiles.all()) {

@@ -1,6 +1,5 @@
-// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). Pairs are for
-// grad_input alone; with grad_offset each pixel's product with each bin is wanted, and sorting as many links does not
-// pay.
+// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). With offset also which
+// pixels a bin has on the tile.
 #pragma once
 
 #include <algorithm>
@@ -18,22 +17,40 @@ inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
   return std::max<std::int64_t>(4 * t.pixels(), usual);
 }
 
+/// What a bin does along one axis: to a pixel and the next one, or to a single one.
+template <class A>
+struct AxisPair {
+  std::uint32_t key;  ///< twice the pixel counted from the tile's first one, + 1 for a single one
+  std::uint32_t bin;
+  A weight, next_weight;
+};
+
+/// Neighbours among the taps of a bin, and those that stay single; `first` is the tile's first pixel. Returns how many.
+template <class A>
+std::int64_t pair_up(const TapList<A>& taps, std::int64_t first, std::uint32_t bin, AxisPair<A>* pairs) {
+  std::int64_t count = 0;
+  for (const Tap<A>* tap = taps.begin(); tap != taps.end(); ++tap) {
+    const auto key = static_cast<std::uint32_t>(2 * (tap->index - first));
+    const bool pair = tap + 1 != taps.end() && tap[1].index == tap[0].index + 1;
+    pairs[count++] =
+        pair ? AxisPair<A>{key, bin, tap[0].weight, tap[1].weight} : AxisPair<A>{key + 1, bin, tap->weight, 0};
+    if (pair) ++tap;
+  }
+  return count;
+}
+
 /// What the bins of a RoI's row do along x on the columns [first, last) of a tile, the same for all rows of the RoI
 /// without offset: pairs of neighbouring columns, and columns that stay single, bin by bin.
 template <class A>
 class ColumnPairs {
  public:
-  struct Pair {
-    std::uint32_t key;  ///< twice the column counted from the tile's first one, + 1 for a single one
-    std::uint32_t bin;  ///< counted from the first one of the row
-    A weight, next_weight;
-  };
+  using Pair = AxisPair<A>;
 
-  ColumnPairs(Carver& carver, const Shape& s, bool used)
+  ColumnPairs(Carver& carver, const Shape& s, bool rows)
       : most_taps_(most_taps(s.w, s.sampling_ratio)),
-        most_bins_(s.pooled_w * most_taps_ > 4096 ? 1 : s.pooled_w),
-        pairs_(carver.take<Pair>(used ? most_bins_ * most_taps_ : 0)),
-        begin_(carver.take<std::int64_t>(used ? most_bins_ + 1 : 0)) {}
+        most_bins_(!rows || s.pooled_w * most_taps_ > 4096 ? 1 : s.pooled_w),
+        pairs_(carver.take<Pair>(most_bins_ * most_taps_)),
+        begin_(carver.take<std::int64_t>(most_bins_ + 1)) {}
 
   /// So many bins are found at once: all of a row, unless that is much.
   std::int64_t most_bins() const { return most_bins_; }
@@ -50,7 +67,11 @@ class ColumnPairs {
     count_ = std::min(most_bins_, bins.s.pooled_w - first.col);
     begin_[0] = 0;
     BinPlace at = first;
-    for (std::int64_t i = 0; i < count_; ++i, ++at.col) begin_[i + 1] = add(bins, at, begin_[i], room);
+    for (std::int64_t i = 0; i < count_; ++i, ++at.col) begin_[i + 1] = begin_[i] + add(bins, at, begin_[i], room);
+  }
+  /// The pairs of one bin whose taps are known.
+  std::span<const Pair> of(const TapList<A>& taps) {
+    return {pairs_, static_cast<std::size_t>(pair_up(taps, columns_.first, 0, pairs_))};
   }
   std::int64_t bins() const { return count_; }
   std::span<const Pair> operator[](std::int64_t bin) const { return {pairs_ + begin_[bin], pairs_ + begin_[bin + 1]}; }
@@ -61,16 +82,9 @@ class ColumnPairs {
   std::int64_t add(const Bins<T>& bins, const BinPlace& at, std::int64_t count, Tap<A>* room) {
     const BinAxis<A> axis = bins.x(at);
     const PixelRange touched = axis.pixels(bins.s.w);
-    if (touched.first >= columns_.last || touched.last <= columns_.first) return count;
+    if (touched.first >= columns_.last || touched.last <= columns_.first) return 0;
     const TapList<A> taps(room, axis, bins.s.w, columns_);
-    const auto bin = static_cast<std::uint32_t>(at.col);
-    for (const Tap<A>* x = taps.begin(); x != taps.end(); ++x) {
-      const auto key = static_cast<std::uint32_t>(2 * (x->index - columns_.first));
-      const bool pair = x + 1 != taps.end() && x[1].index == x[0].index + 1;
-      pairs_[count++] = pair ? Pair{key, bin, x[0].weight, x[1].weight} : Pair{key + 1, bin, x->weight, 0};
-      if (pair) ++x;
-    }
-    return count;
+    return pair_up(taps, columns_.first, static_cast<std::uint32_t>(at.col), pairs_ + count);
   }
 
   std::int64_t most_taps_, most_bins_;
@@ -94,13 +108,13 @@ class PixelPairs {
   /// So many links may be read behind the last one.
   static constexpr std::int64_t kBeyond = 4;
 
-  PixelPairs(Carver& carver, const Tiles& t, bool used)
+  PixelPairs(Carver& carver, const Tiles& t)
       : keys_(2 * t.pixels()),
         most_links_(most_links(t, 7168)),
-        begin_(carver.take<std::uint32_t>(used ? keys_ + 2 : 0)),
-        key_(carver.take<std::uint16_t>(used ? most_links_ : 0)),
-        added_(carver.take<Link>(used ? most_links_ : 0)),
-        links_(carver.take<Link>(used ? most_links_ + kBeyond : 0)) {}
+        begin_(carver.take<std::uint32_t>(keys_ + 2)),
+        key_(carver.take<std::uint16_t>(most_links_)),
+        added_(carver.take<Link>(most_links_)),
+        links_(carver.take<Link>(most_links_ + kBeyond)) {}
 
   void clear() {
     std::fill_n(begin_, keys_ + 2, 0);
@@ -141,67 +155,52 @@ class PixelPairs {
   std::int64_t count_ = 0;
 };
 
-/// Lists through one array, in the order links were added. Each link also has what moving its bin does to the weight,
-/// and a place for the product of the pixel with the bin's gradient.
+/// With offset: the taps of the bins that are listed, for grad_offset.
 template <class A>
-class PixelLists {
+class ListedBins {
  public:
-  struct Link {
-    std::uint32_t next, bin;
-    A weight;
-  };
-  struct Move {
-    A y, x;
-  };
-  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+  struct Bin {
+    std::int64_t item;  ///< of those of the tile
+    Tap<A>* first;
+    std::int32_t rows, columns;
 
-  PixelLists(Carver& carver, const Tiles& t, bool used)
-      : pixels_(t.pixels()),
-        most_links_(most_links(t, 8192)),
-        lists_(carver.take<List>(used ? pixels_ : 0)),
-        links_(carver.take<Link>(used ? most_links_ : 0)),
-        moves_(carver.take<Move>(used ? most_links_ : 0)),
-        dots_(carver.take<A>(used ? most_links_ : 0)) {}
-
-  void clear() {
-    std::fill_n(lists_, pixels_, List{kEnd, kEnd});
-    count_ = 0;
-  }
-  bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
-
-  void add(std::int64_t pixel, std::int64_t bin, A weight, Move move) {
-    moves_[count_] = move;
-    const auto link = static_cast<std::uint32_t>(count_++);
-    links_[link] = {kEnd, static_cast<std::uint32_t>(bin), weight};
-    List& list = lists_[pixel];
-    (list.first == kEnd ? list.first : links_[list.last].next) = link;
-    list.last = link;
-  }
-
-  std::uint32_t first(std::int64_t pixel) const { return lists_[pixel].first; }
-  const Link& operator[](std::uint32_t link) const { return links_[link]; }
-  A& dot(std::uint32_t link) { return dots_[link]; }
-
-  /// sums[k] += move * dot over the links of bins[k]; links lie in the order of the bins.
-  void add_up_moves(std::span<const std::int64_t> bins, Move* sums) const {
-    std::size_t k = 0;
-    for (std::int64_t link = 0; link < count_; ++link) {
-      while (static_cast<std::uint32_t>(bins[k]) != links_[link].bin) ++k;
-      sums[k].y += moves_[link].y * dots_[link];
-      sums[k].x += moves_[link].x * dots_[link];
+    BinTaps<A> taps() const {
+      BinTaps<A> taps;
+      taps.y = TapList<A>(first, rows);
+      taps.x = TapList<A>(first + rows, columns);
+      return taps;
     }
+  };
+
+  ListedBins(Carver& carver, const Shape& s, bool used)
+      : bins_(carver.take<Bin>(used ? kMostBins : 0)),
+        taps_(carver.take<Tap<A>>(used ? kUsualTaps + BinTaps<A>::most(s) : 0)) {}
+
+  void clear() { count_ = used_ = 0; }
+  bool has_room() const { return count_ < kMostBins && used_ <= kUsualTaps; }
+  /// For the taps of one more bin, rows then columns.
+  Tap<A>* room() const { return taps_ + used_; }
+  /// The taps in room(), also where that was before clear().
+  void add(std::int64_t item, const BinTaps<A>& taps) {
+    bins_[count_++] = {item, taps_ + (taps.y.begin() - taps_), static_cast<std::int32_t>(taps.y.size()),
+                       static_cast<std::int32_t>(taps.x.size())};
+    used_ = taps.x.end() - taps_;
   }
+  std::span<const Bin> all() const { return {bins_, bins_ + count_}; }
 
  private:
-  struct List {
-    std::uint32_t first, last;
-  };
-  std::int64_t pixels_, most_links_;
-  List* lists_;
-  Link* links_;
-  Move* moves_;
-  A* dots_;
-  std::int64_t count_ = 0;
+  static constexpr std::int64_t kMostBins = 1024, kUsualTaps = 8192;
+
+  Bin* bins_;
+  Tap<A>* taps_;
+  std::int64_t count_ = 0, used_ = 0;
+};
+
+/// What grad_offset needs of a bin, or of its part on a tile: what moving its samples along y and x does to the sum
+/// over pixels of weight * pixel * gradient.
+template <class A>
+struct Move {
+  A y, x;
 };
 
 /// Nanoseconds for a byte of grad_input that nothing is added to, written past the caches.
@@ -213,15 +212,13 @@ constexpr std::int64_t kOwnerTileBytes = std::int64_t{512} << 10;
 /// The working block of a call of backward by owners.
 template <class A>
 struct OwnerArrays {
-  using Lists = PixelLists<A>;
-
   Roi<A>* rois;
-  Tap<A>* taps;                 ///< per thread, of a bin: rows then columns
-  A* sums;                      ///< per thread: one tile
-  std::int64_t lists_bytes;     ///< of a thread
-  std::byte* lists;             ///< per thread
-  typename Lists::Move* moves;  ///< with offset: of all bins
-  Buckets tiles;                ///< with offset, each entry has room for a Move
+  Tap<A>* taps;              ///< per thread, of a bin: rows then columns
+  A* sums;                   ///< per thread: one tile
+  std::int64_t lists_bytes;  ///< of a thread
+  std::byte* lists;          ///< per thread
+  Move<A>* moves;            ///< with offset: of all bins
+  Buckets tiles;             ///< with offset, each entry has room for a Move
 
   OwnerArrays(Carver& carver, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t, bool offset)
       : rois(carver.take<Roi<A>>(s.rois)),
@@ -229,15 +226,15 @@ struct OwnerArrays {
         sums(carver.take<A>(call.threads * t.pixels() * s.c)),
         lists_bytes(bytes_of_lists(s, t, offset)),
         lists(carver.take<std::byte>(call.threads * lists_bytes)),
-        moves(carver.take<typename Lists::Move>(offset ? items : 0)),
-        tiles(carver, call, items, t.count(s), offset ? sizeof(typename Lists::Move) : 0) {}
+        moves(carver.take<Move<A>>(offset ? items : 0)),
+        tiles(carver, call, items, t.count(s), offset ? sizeof(Move<A>) : 0) {}
 
  private:
   static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
     Carver measure;
     static_cast<void>(ColumnPairs<A>(measure, s, !offset));
-    static_cast<void>(PixelPairs<A>(measure, t, !offset));
-    static_cast<void>(Lists(measure, t, offset));
+    static_cast<void>(PixelPairs<A>(measure, t));
+    static_cast<void>(ListedBins<A>(measure, s, offset));
     return measure.bytes();
   }
 };

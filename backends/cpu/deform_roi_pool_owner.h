@@ -8,6 +8,7 @@
 
 #include "backends/cpu/deform_roi_pool.h"
 #include "backends/cpu/deform_roi_pool_lists.h"
+#include "backends/cpu/deform_roi_pool_offset.h"
 #include "backends/cpu/prefetch.h"
 #include "backends/cpu/simd.h"
 
@@ -60,9 +61,8 @@ template <class T>
 class Owner {
  public:
   using A = Acc<T>;
-  using Lists = deform_roi_pool::PixelLists<A>;
   using Pairs = deform_roi_pool::PixelPairs<A>;
-  using Move = typename Lists::Move;
+  using Move = deform_roi_pool::Move<A>;
 
   Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t,
         const deform_roi_pool::OwnerArrays<A>& arrays, int slot)
@@ -76,8 +76,8 @@ class Owner {
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         carver_(arrays.lists + slot * arrays.lists_bytes),
         columns_(carver_, s_, p.offset == nullptr),
-        pairs_(carver_, t, p.offset == nullptr),
-        lists_(carver_, t, p.offset != nullptr) {}
+        pairs_(carver_, t),
+        listed_(carver_, s_, p.offset != nullptr) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
   /// items[k]; without, the first bins of RoIs' rows.
@@ -115,20 +115,20 @@ class Owner {
 
   void list_bins() {
     std::fill_n(moves_, items_.size(), Move{0, 0});
-    for (const std::int64_t bin : items_) {
-      const BinPlace at = bins_.place(bin);
-      const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1}, taps_);
-      if (!lists_.has_room_for(taps.y.size() * taps.x.size())) make_room();
-      if (taps.x.size() > 0) list(bin, taps, bins_.roi(at).inverse_count);
-    }
-  }
-  void list(std::int64_t bin, const BinTaps<A>& taps, A inverse_count) {
-    for (const Tap<A>& y : taps.y) {
-      const std::int64_t row = row_of(y) - area_.x0;
-      const A weight = y.weight * inverse_count;
-      for (const Tap<A>& x : taps.x) {
-        lists_.add(row + x.index, bin, weight * x.weight, {y.sign * x.lever, y.lever * x.sign});
-      }
+    const PixelRange rows{area_.y0, area_.y1}, columns{area_.x0, area_.x1};
+    columns_.restrict_to(columns);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const BinPlace at = bins_.place(items_[i]);
+      if (!listed_.has_room()) make_room();
+      BinTaps<A> taps;
+      taps.y = TapList<A>(listed_.room(), bins_.y(at), s_.h, rows);
+      if (taps.y.size() == 0) continue;
+      taps.x = TapList<A>(listed_.room() + taps.y.size(), bins_.x(at), s_.w, columns);
+      if (taps.x.size() == 0) continue;
+      const auto pairs = columns_.of(taps.x);
+      if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
+      list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
+      listed_.add(static_cast<std::int64_t>(i), taps);
     }
   }
 
@@ -181,10 +181,10 @@ class Owner {
   void plan_to_ask() {
     const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area_.width());
     const std::int64_t items = std::ssize(next_), lines = (row_bytes_ + 63) / 64;
-    bins_per_turn_ = 1 + items / pixels;
+    bins_per_turn_ = 1 + items / std::ssize(items_);
     lines_per_turn_ = 1 + items * (linked_ / std::ssize(items_) + 1) * lines / (2 * pixels);
   }
-  /// Once for each pixel, with offset.
+  /// Once for each bin, with offset.
   void ask_for_bins() {
     for (std::int64_t i = 0; i < bins_per_turn_ && !next_.empty(); ++i) {
       prefetch<2>(grad_output() + next_.front() * s_.c, s_.c);
@@ -214,7 +214,7 @@ class Owner {
     if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
     const auto walk = [&](auto to) HWY_ATTR {
       constexpr Target kTo = decltype(to)::value;
-      p_.offset == nullptr ? sum_rows<kTo>() : sum_and_multiply_rows<kTo>();
+      p_.offset == nullptr ? sum_rows<kTo, false>() : sum_rows<kTo, true>();
     };
     if (target == Target::kTile) {
       walk(std::integral_constant<Target, Target::kTile>{});
@@ -224,10 +224,12 @@ class Owner {
       write_zeros({area_.y0, rows_.first});
       write_zeros({rows_.last, area_.y1});
     }
+    if (p_.offset != nullptr) multiply_listed();
     clear_lists();
   }
   void clear_lists() {
-    p_.offset == nullptr ? pairs_.clear() : lists_.clear();
+    pairs_.clear();
+    listed_.clear();
     rows_ = {area_.y1, area_.y0};
   }
   /// Rows of the tile that nothing is added to.
@@ -240,17 +242,17 @@ class Owner {
 
   // ---- grad_input alone ----
 
-  template <Target kTarget>
+  template <Target kTarget, bool kOffset>
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       for_wide<A, kManySums / 2>(
-          s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget>(d, vectors, y, c); });
+          s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget, kOffset>(d, vectors, y, c); });
     }
   }
 
   /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
-  template <Target kTarget, class D, class Vectors>
+  template <Target kTarget, bool kOffset, class D, class Vectors>
   HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
     constexpr int count = Vectors::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -293,7 +295,11 @@ class Owner {
         put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
         sum[v] = next[v];
       }
-      ask_for_lines();
+      if constexpr (kOffset) {
+        ask_for_input(y, x, c, count * lanes);
+      } else {
+        ask_for_lines();
+      }
     }
   }
 
@@ -313,95 +319,26 @@ class Owner {
     }
   }
 
-  // ---- with grad_offset ----
+  // ---- grad_offset ----
 
-  template <Target kTarget>
-  void sum_and_multiply_rows() {
-    // The other half of the registers holds the pixel; types that are converted go without, converting costs more.
-    constexpr int kSums = kAddsInPlace<T> ? kManySums / 2 : kManySums;
-    for (std::int64_t x = 0; x < area_.width() && rows_.first < rows_.last; ++x) ask_for_input(rows_.first, x);
-    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
-      for_wide<A, kSums>(s_.c, [&](auto d, auto vectors, std::int64_t c)
-                                   HWY_ATTR { sum_and_multiply_row<kTarget>(d, vectors, y, c); });
-    }
-    lists_.add_up_moves(items_, moves_);
-  }
-
-  /// As sum_row.
-  template <Target kTarget, class D, class Vectors>
-  HWY_INLINE void sum_and_multiply_row(D d, Vectors, std::int64_t y, std::int64_t c) {
-    constexpr int count = Vectors::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0;
-    for (std::int64_t x = 0; x < area_.width(); ++x) {
-      const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
-      hn::Vec<D> sum[count];
-      A* const tile_sum = sums_ + in_tile * s_.c + c;
-      MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) {
-        if constexpr (kTarget == Target::kTile) {
-          sum[v] = hn::LoadU(d, tile_sum + v * lanes);
-        } else {
-          sum[v] = hn::Zero(d);
-        }
-      }
-      const std::uint32_t first = lists_.first(in_tile);
-      const T* const input = static_cast<const T*>(p_.input) + (in_map + x) * s_.c + c;
-      if (first != Lists::kEnd) sum_and_multiply(d, Vectors(), first, c, input, sum);
-      T* const out = grad_input() + (in_map + x) * s_.c + c;
-      MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) put_sum<kTarget>(d, sum[v], tile_sum + v * lanes, out + v * lanes);
-      if (c != 0) continue;
+  /// The bins that are listed, each with its gradient in registers, times the pixels it has on the tile.
+  void multiply_listed() {
+    const T* const image = static_cast<const T*>(p_.input) + area_.batch * s_.h * s_.w * s_.c;
+    for (const auto& bin : listed_.all()) {
+      moves_[bin.item] =
+          offset_gradient(s_, bin.taps(), image, grad_output() + items_[static_cast<std::size_t>(bin.item)] * s_.c);
       ask_for_bins();
-      if (y + 1 < rows_.last && lists_.first(in_tile + area_.width()) != Lists::kEnd) ask_for_input(y + 1, x);
     }
   }
 
-  template <class D, class Vectors>
-  HWY_INLINE void sum_and_multiply(D d, Vectors, std::uint32_t first, std::int64_t c, const T* HWY_RESTRICT input,
-                                   hn::Vec<D>* HWY_RESTRICT total) {
-    constexpr int count = Vectors::value, kDots = count < 4 ? 1 : 4;
-    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
-    HWY_ALIGN A pixel[count * lanes];
-    HWY_ALIGN A parts[4 * lanes];
-    HWY_ALIGN A four[4];
-    std::uint32_t waiting[4];
-    int ready = 0;
-    hn::Vec<D> sum[count];
-    MLUOPS_UNROLL
-    for (int v = 0; v < count; ++v) {
-      sum[v] = total[v];
-      hn::Store(load(d, input + v * lanes), d, pixel + v * lanes);
-    }
-    for (std::uint32_t link = first; link != Lists::kEnd; link = lists_[link].next) {
-      const T* const g = gradient(lists_[link].bin) + c;
-      const auto weight = hn::Set(d, lists_[link].weight);
-      hn::Vec<D> dot[kDots];
-      MLUOPS_UNROLL
-      for (int v = 0; v < kDots; ++v) dot[v] = hn::Zero(d);
-      MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) {
-        const auto gradient = loaded_once(load(d, g + v * lanes));
-        sum[v] = hn::MulAdd(weight, gradient, sum[v]);
-        dot[v % kDots] = hn::MulAdd(gradient, hn::Load(d, pixel + v * lanes), dot[v % kDots]);
-      }
-      if constexpr (kDots == 4) dot[0] = hn::Add(hn::Add(dot[0], dot[1]), hn::Add(dot[2], dot[3]));
-      hn::Store(dot[0], d, parts + ready * lanes);
-      waiting[ready++] = link;
-      if (ready == 4 || lists_[link].next == Lists::kEnd) {
-        sum_4_vectors(d, hn::Load(d, parts), hn::Load(d, parts + lanes), hn::Load(d, parts + 2 * lanes),
-                      hn::Load(d, parts + 3 * lanes), four);
-        for (int k = 0; k < ready; ++k) lists_.dot(waiting[k]) = c == 0 ? four[k] : lists_.dot(waiting[k]) + four[k];
-        ready = 0;
-      }
-    }
-    MLUOPS_UNROLL
-    for (int v = 0; v < count; ++v) total[v] = sum[v];
-  }
-
-  void ask_for_input(std::int64_t y, std::int64_t x) const {
+  /// Channels of a pixel that a link is on, before all its bins' gradients are multiplied with it.
+  HWY_INLINE void ask_for_input(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t n) const {
+    const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
+    const bool pair_before =
+        x > 0 && pairs_.begin(in_tile - 1, Pairs::kPair) != pairs_.begin(in_tile - 1, Pairs::kSingle);
+    if (!pair_before && pairs_.begin(in_tile, Pairs::kPair) == pairs_.begin(in_tile + 1, Pairs::kPair)) return;
     const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
-    prefetch<2>(static_cast<const T*>(p_.input) + pixel * s_.c, s_.c);
+    prefetch<2>(static_cast<const T*>(p_.input) + pixel * s_.c + c, n);
   }
 
   const mluopsDeformRoiPoolBackwardProblem& p_;
@@ -412,15 +349,15 @@ class Owner {
   Tap<A>* taps_;            ///< of a bin
   A* sums_;
   Carver carver_;
-  deform_roi_pool::ColumnPairs<A> columns_;  ///< without offset, as
+  deform_roi_pool::ColumnPairs<A> columns_;
   Pairs pairs_;
-  Lists lists_;  ///< with offset
+  deform_roi_pool::ListedBins<A> listed_;  ///< with offset
   Area area_{};
   PixelRange rows_{};  ///< of the tile, those that links are on
   std::span<const std::int64_t> items_;
   Move* moves_ = nullptr;
   bool complete_ = true;     ///< nothing was added to sums_ so far
-  std::int64_t linked_ = 0;  ///< bins of all items, about
+  std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
   Area next_area_{};
   std::span<const std::int64_t> next_;
   const char *ask_ = nullptr, *ask_end_ = nullptr;
