@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "backends/cpu/context.h"
+#include "backends/cpu/prefetch.h"
 #include "backends/cpu/roi_sampling.h"
 #include "backends/cpu/scratch.h"
 #include "common/shape.h"
@@ -139,6 +140,13 @@ class Bins {
     const RoiAxis<A>& axis = roi(at).x;
     return {axis, shift(at, 0, axis.size), at.col};
   }
+  /// Asks for what y() and x() will read.
+  HWY_INLINE void ask(const BinPlace& at) const {
+    prefetch_bytes(&roi(at), sizeof(Roi<A>));
+    if (offset_ == nullptr) return;
+    __builtin_prefetch(offset_ + offset_index(at));
+    __builtin_prefetch(offset_ + offset_index(at) + plane());
+  }
   /// The columns of pixels that the bins of a RoI's row, which begins at `first`, may touch.
   PixelRange columns_of_row(const BinPlace& first) const {
     BinPlace last = first;
@@ -176,17 +184,17 @@ class Bins {
 };
 
 /// Rows and columns of pixels one bin reads.
-template <class A>
+template <class A, class Kind = Tap<A>>
 struct BinTaps {
-  TapList<A> y, x;
+  TapList<A, Kind> y, x;
 
   BinTaps() = default;
   template <class T>
-  BinTaps(const Bins<T>& bins, const BinPlace& at, Tap<A>* room)
+  BinTaps(const Bins<T>& bins, const BinPlace& at, Kind* room)
       : BinTaps(bins, at, {0, bins.s.h}, {0, bins.s.w}, room) {}
   /// Only those on some rows and columns.
   template <class T>
-  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Tap<A>* room)
+  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Kind* room)
       : y(room, bins.y(at), bins.s.h, rows), x(room + most_rows(bins.s), bins.x(at), bins.s.w, columns) {}
 
   static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }

@@ -1,15 +1,15 @@
 // DeformRoiPool forward: output = the mean of bilinear samples in each bin of a RoI, channels innermost.
 //
-// A task owns the outputs of some bins. Where RoIs overlap much, bins are sorted by the tile of the map they lie on, so
-// that the pixels of a tile are fetched once into the second cache and read there by all its bins; else they come RoI
-// by RoI.
+// A task owns the outputs of some bins. Where RoIs overlap much, bins are sorted by the cell of the map they lie in, so
+// that pixels are fetched once into the second cache and read there, or in the first one, by all their bins; else they
+// come RoI by RoI.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool_forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
-#include "backends/cpu/deform_roi_pool_runs.h"
+#include "backends/cpu/deform_roi_pool_order.h"
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
@@ -22,10 +22,10 @@ namespace mluops::cpu::deform_roi_pool {
 
 /// Input that stays in the second cache anyway needs no order of bins.
 constexpr std::int64_t kSmallInputBytes = std::int64_t{1} << 20;
-/// The pixels of a tile stay in the second cache while its bins read them.
-constexpr std::int64_t kHomeTileBytes = std::int64_t{256} << 10;
-/// How many bins before its turn a bin's pixels are asked for.
-constexpr std::int64_t kBinsAhead = 3;
+/// The pixels of a square as high as a strip of cells stay in the second cache while its bins read them.
+constexpr std::int64_t kSquareBytes = std::int64_t{256} << 10;
+/// How many bins before its turn a bin's pixels are asked for, and what tells which they are.
+constexpr std::int64_t kBinsAhead = 3, kTapsAhead = 8;
 
 /// The pixels a thread asked for lately, about as many as its second cache holds: only others are asked for. What it
 /// forgets or takes for known costs time, no more.
@@ -47,20 +47,21 @@ template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
   RoiTaps<A> roi_taps;
-  Tap<A>* taps;          ///< per thread: of the bin at hand and of those asked for, rows then columns
+  bool found = false;    ///< roi_taps
+  WeightTap<A>* taps;    ///< per thread: of the bin at hand and of those asked for, rows then columns
   std::uint32_t* asked;  ///< per thread
   double* prefix_ns;     ///< of bins in their order, where they differ
-  Buckets tiles;         ///< if there are tiles
+  Buckets cells;         ///< if bins may be sorted
 
-  ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, bool offset, const Tiles* t)
+  ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, bool offset, const Cells* c)
       : rois(carver.take<Roi<A>>(s.rois)),
-        roi_taps(carver, s, offset),
-        taps(carver.take<Tap<A>>(roi_taps.kept() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
+        roi_taps(carver, s, offset, c != nullptr),
+        taps(carver.take<WeightTap<A>>(roi_taps.shared() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
         asked(carver.take<std::uint32_t>(call.threads * Asked::kSize)),
         prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : s.rois * s.pooled_h * s.pooled_w + 1)),
-        tiles(carver, call, t == nullptr ? 0 : sorted(s), t == nullptr ? 0 : t->count(s)) {}
+        cells(carver, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
 
-  /// What is put into tiles: a RoI's rows of bins, or single bins.
+  /// What is put into cells: a RoI's rows of bins, or single bins.
   std::int64_t sorted(const Shape& s) const { return s.rois * s.pooled_h * (roi_taps.kept() ? 1 : s.pooled_w); }
 };
 
@@ -72,28 +73,43 @@ namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 using deform_roi_pool::Asked;
 using deform_roi_pool::BinPlace;
-using deform_roi_pool::BinRun;
 using deform_roi_pool::Bins;
 using deform_roi_pool::BinTaps;
+using deform_roi_pool::Cells;
 using deform_roi_pool::ForwardArrays;
 using deform_roi_pool::RoiTaps;
 using deform_roi_pool::Shape;
-using deform_roi_pool::Tiles;
+using deform_roi_pool::WeightTap;
 
-/// out[channel] = inverse_count * sum of weight * pixel; image is the first pixel of the RoI's.
+/// A bin's output, and the pixels it is the mean of: those of `rows` x `columns`, counted from the first one of
+/// `image`.
+template <class T>
+struct Pooled {
+  using Taps = std::span<const WeightTap<Acc<T>>>;
+
+  T* out;
+  const T* image;
+  std::int64_t first_row;  ///< of the image, among those of all
+  Acc<T> inverse_count;
+  Taps rows, columns;
+};
+
+/// out[channel] = inverse_count * sum of weight * pixel.
 template <bool kStream, class T>
-void pool_bin(const Shape& s, const BinTaps<Acc<T>>& taps, Acc<T> inverse_count, const T* HWY_RESTRICT image,
-              T* HWY_RESTRICT out) {
+void pool_bin(const Shape& s, const Pooled<T>& bin) {
   using A = Acc<T>;
+  const T* HWY_RESTRICT const image = bin.image;
+  T* HWY_RESTRICT const out = bin.out;
+  const A inverse_count = bin.inverse_count;
   for_wide<A, kManySums>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
     constexpr int count = decltype(vectors)::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<decltype(d)> sum[count];
     MLUOPS_UNROLL
     for (int v = 0; v < count; ++v) sum[v] = hn::Zero(d);
-    for (const Tap<A>& y : taps.y) {
+    for (const WeightTap<A>& y : bin.rows) {
       const T* const row = image + y.index * s.w * s.c + c;
-      for (const Tap<A>& x : taps.x) {
+      for (const WeightTap<A>& x : bin.columns) {
         const auto weight = hn::Set(d, y.weight * x.weight);
         const T* const pixel = row + x.index * s.c;
         MLUOPS_UNROLL
@@ -121,87 +137,88 @@ class Walk {
   Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot)
       : p_(p),
         bins_(bins),
-        roi_taps_(arrays.roi_taps),
+        taps_(arrays.found ? &arrays.roi_taps : nullptr),
         room_(arrays.taps + slot * kWaiting * BinTaps<A>::most(p.shape)),
         asked_(arrays.asked + slot * Asked::kSize) {}
 
-  /// Runs nth(begin) .. nth(end - 1), each bin by pool(shape, taps, inverse count, image, output).
+  /// Runs the bins nth(begin) .. nth(end - 1), each by pool(shape, bin).
   template <class Nth, class Pool>
   void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
-    deform_roi_pool::BinSequence<T, Nth> bins(bins_, roi_taps_, nth, begin, end);
-    BinPlace at;
-    int asked = 0;  // bins waiting behind the one at hand
-    while (asked < kBinsAhead && bins.next(at)) ask_for(asked++, at);
-    for (int i = 0; asked > 0; i = (i + 1) % kWaiting) {
-      if (bins.next(at)) {
-        ask_for((i + kBinsAhead) % kWaiting, at);
-      } else {
-        --asked;
-      }
-      const Bin& bin = waiting_[i];
-      pool(p_.shape, bin.taps, bin.roi->inverse_count, image(*bin.roi),
-           static_cast<T*>(p_.output) + bin.index * p_.shape.c);
+    const auto ahead = [&](std::int64_t i) HWY_ATTR {
+      if (i + kTapsAhead < end) ask_for_taps(bins_.place(nth(i + kTapsAhead)));
+      if (i < end) ask_for(i, bins_.place(nth(i)));
+    };
+    for (std::int64_t i = begin; i < std::min(begin + kBinsAhead, end); ++i) ahead(i);
+    for (std::int64_t i = begin; i < end; ++i) {
+      ahead(i + kBinsAhead);
+      pool(p_.shape, waiting_[i % kWaiting]);
     }
   }
 
  private:
-  static constexpr int kBinsAhead = deform_roi_pool::kBinsAhead, kWaiting = kBinsAhead + 1;
-  struct Bin {
-    std::int64_t index;
-    const Roi<A>* roi;
-    BinTaps<A> taps;
-  };
+  static constexpr std::int64_t kBinsAhead = deform_roi_pool::kBinsAhead, kWaiting = kBinsAhead + 1;
+  static constexpr std::int64_t kTapsAhead = deform_roi_pool::kTapsAhead - kBinsAhead;
 
-  const T* image(const Roi<A>& roi) const {
-    return static_cast<const T*>(p_.input) + roi.batch * p_.shape.h * p_.shape.w * p_.shape.c;
-  }
+  HWY_INLINE void ask_for_taps(const BinPlace& at) const { taps_ != nullptr ? taps_->ask(at) : bins_.ask(at); }
 
-  void ask_for(int i, const BinPlace& at) {
+  HWY_INLINE void ask_for(std::int64_t i, const BinPlace& at) {
     const Shape& s = p_.shape;
-    const Roi<A>& roi = bins_.roi(at);
-    Bin& bin = waiting_[i];
-    bin.index = at.bin;
-    bin.roi = &roi;
-    bin.taps = roi_taps_.kept() ? roi_taps_.of(at) : BinTaps<A>(bins_, at, room_ + i * BinTaps<A>::most(s));
-    for (const Tap<A>& y : bin.taps.y) {
-      const std::int64_t row = (roi.batch * s.h + y.index) * s.w;
-      for (const Tap<A>& x : bin.taps.x) {
-        if (asked_.is_new(row + x.index)) prefetch<2>(static_cast<const T*>(p_.input) + (row + x.index) * s.c, s.c);
+    Pooled<T>& bin = waiting_[i % kWaiting];
+    find(bin, at, room_ + i % kWaiting * BinTaps<A>::most(s));
+    for (const WeightTap<A>& y : bin.rows) {
+      const std::int64_t row = (bin.first_row + y.index) * s.w;
+      for (const WeightTap<A>& x : bin.columns) {
+        if (asked_.is_new(row + x.index)) prefetch<2>(input() + (row + x.index) * s.c, s.c);
       }
     }
   }
 
+  HWY_INLINE void find(Pooled<T>& bin, const BinPlace& at, WeightTap<A>* room) const {
+    const Shape& s = p_.shape;
+    bin.out = static_cast<T*>(p_.output) + at.bin * s.c;
+    if (taps_ != nullptr) {
+      bin.first_row = 0;
+      bin.inverse_count = bins_.roi({0, 0, 0, 0}).inverse_count;  // the same for all
+      bin.rows = taps_->rows_of(at);
+      bin.columns = taps_->columns_of(at);
+    } else {
+      bin.first_row = bins_.roi(at).batch * s.h;
+      bin.inverse_count = bins_.roi(at).inverse_count;
+      const BinTaps<A, WeightTap<A>> taps(bins_, at, room);
+      bin.rows = {taps.y.begin(), taps.y.end()};
+      bin.columns = {taps.x.begin(), taps.x.end()};
+    }
+    bin.image = input() + bin.first_row * s.w * s.c;
+  }
+
+  const T* input() const { return static_cast<const T*>(p_.input); }
+
   const mluopsDeformRoiPoolForwardProblem& p_;
   const Bins<T>& bins_;
-  const RoiTaps<A>& roi_taps_;
-  Tap<A>* room_;
+  const RoiTaps<A>* taps_;  ///< if they were found before
+  WeightTap<A>* room_;
   Asked asked_;
-  Bin waiting_[kWaiting];
+  Pooled<T> waiting_[kWaiting];
 };
 
-/// Puts each bin into the tile its middle lies on.
+/// Puts each bin into the cell its middle lies in.
 template <class T>
-bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
-  return tiles.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells, Buckets& sorted) {
+  return sorted.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     bins.for_each(begin, end, [&](const BinPlace& at) {
-      const std::int64_t row = t.row_of(bins.y(at).middle(bins.s.h)), col = t.col_of(bins.x(at).middle(bins.s.w));
-      put(BinRun{at.bin, 1}.packed(), t.index(bins.roi(at).batch, row, col), 0.0);
+      const std::int64_t row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
+      put(at.bin, row + cells.of_column(bins.x(at).middle(bins.s.w)), 0.0);
     });
   });
 }
 
-/// The same run by run. An item is a RoI's row of bins.
-template <class T>
-bool sort_runs(Context& context, const mluopsCall& call, const Bins<T>& bins, const RoiTaps<Acc<T>>& taps,
-               const Tiles& t, Buckets& tiles) {
-  return tiles.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    const std::int64_t rows = bins.s.pooled_h;
-    for (std::int64_t item = begin, roi = begin / rows, row = begin % rows; item < end; ++item) {
-      const std::int64_t batch = bins.roi({0, roi, 0, 0}).batch;
-      taps.for_each_run(roi, row, [&](const BinRun& run, std::int64_t tile_row, std::int64_t tile_col) {
-        put(run.packed(), t.index(batch, tile_row, tile_col), 0.0);
-      });
-      if (++row == rows) {
+/// The same where cells are known row by row and column by column. An item is a RoI's row of bins.
+template <class A>
+bool sort_rows(Context& context, const mluopsCall& call, const Shape& s, const RoiTaps<A>& taps, Buckets& sorted) {
+  return sorted.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    for (std::int64_t item = begin, roi = begin / s.pooled_h, row = begin % s.pooled_h; item < end; ++item) {
+      taps.for_each_cell(roi, row, [&](std::int64_t bin, std::int64_t cell) { put(bin, cell, 0.0); });
+      if (++row == s.pooled_h) {
         row = 0;
         ++roi;
       }
@@ -210,20 +227,22 @@ bool sort_runs(Context& context, const mluopsCall& call, const Bins<T>& bins, co
 }
 
 template <class T>
-bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t,
+bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
           ForwardArrays<Acc<T>>& arrays) {
-  return arrays.roi_taps.kept() ? sort_runs(context, call, bins, arrays.roi_taps, t, arrays.tiles)
-                                : sort_bins(context, call, bins, t, arrays.tiles);
+  return arrays.roi_taps.kept() ? sort_rows(context, call, bins.s, arrays.roi_taps, arrays.cells)
+                                : sort_bins(context, call, bins, cells, arrays.cells);
 }
 
 /// Finds the taps of all RoIs.
 template <class T>
-void find_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t,
+void find_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
                const RoiTaps<Acc<T>>& taps) {
   constexpr double kSampleNs = 8;
-  const double roi_ns = kSampleNs * static_cast<double>((bins.s.pooled_h + bins.s.pooled_w) * bins.s.sampling_ratio);
-  Loop(context, call, bins.s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) taps.find(bins, t, roi);
+  const Shape& s = bins.s;
+  const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
+  const double roi_ns = kSampleNs * static_cast<double>(axes * s.sampling_ratio);
+  Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t roi = begin; roi < end; ++roi) taps.find(bins, cells, roi);
   });
 }
 
@@ -246,28 +265,24 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   const bool large = s.batch * s.h * s.w * row_bytes > deform_roi_pool::kSmallInputBytes;
-  const Tiles t(s, sizeof(A), deform_roi_pool::kHomeTileBytes);
-  auto arrays = carve<ForwardArrays<A>>(context.scratch, call, s, p.offset != nullptr, large ? &t : nullptr);
+  const Cells cells(s, s.c * static_cast<std::int64_t>(sizeof(A)), deform_roi_pool::kSquareBytes);
+  auto arrays = carve<ForwardArrays<A>>(context.scratch, call, s, p.offset != nullptr, large ? &cells : nullptr);
   if (!arrays) return no_memory(call);
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins(s, p.offset, arrays->rois);
-  if (arrays->roi_taps.kept()) find_taps(context, call, bins, t, arrays->roi_taps);
   const bool sorted = large && deform_roi_pool::crowded(s, arrays->rois);
-  if (sorted && !sort(context, call, bins, t, *arrays)) return no_memory(call);
+  arrays->found = arrays->roi_taps.shared() || (sorted && arrays->roi_taps.kept());
+  if (arrays->found) find_taps(context, call, bins, cells, arrays->roi_taps);
+  if (sorted && !sort(context, call, bins, cells, *arrays)) return no_memory(call);
 
-  const auto order = sorted ? arrays->tiles.all() : std::span<const std::int64_t>();
-  const std::int64_t whole = arrays->roi_taps.kept() ? s.pooled_w : 1;
-  const std::int64_t runs = sorted ? static_cast<std::int64_t>(order.size()) : bins.count() / whole;
-  const auto nth = [&](std::int64_t i) {
-    return sorted ? BinRun::unpacked(order[static_cast<std::size_t>(i)]) : BinRun{i * whole, whole};
-  };
+  const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();
+  const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };
   const double pixel_ns = deform_roi_pool::kReadNs * static_cast<double>(s.c);
-  const double bins_of_run = static_cast<double>(bins.count()) / static_cast<double>(runs);
   const auto cost = [&](std::int64_t i) {
-    return bins_of_run * (deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i).first)));
+    return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i)));
   };
   const auto pool = streams(p.output, bins.count() * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
-  loop_over(context, call, s, runs, arrays->prefix_ns, cost)
+  loop_over(context, call, s, bins.count(), arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         Walk<T>(p, bins, *arrays, slot).run(begin, end, nth, pool);
         stream_fence();

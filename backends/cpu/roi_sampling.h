@@ -137,6 +137,12 @@ struct Tap {
   A weight;  ///< sum of interpolation weights
   A lever;   ///< derivative along the other axis: sum of unclamped distances to the opposite neighbour
   A sign;    ///< derivative along this axis: +1 for every sample's high neighbour, -1 for every low one
+
+  void merge(const Tap& other) {
+    weight += other.weight;
+    lever += other.lever;
+    sign += other.sign;
+  }
 };
 
 /// Room for the taps of one axis: two per sample, and never more than two per pixel.
@@ -144,19 +150,20 @@ inline std::int64_t most_taps(std::int64_t size, int sampling_ratio) {
   return sampling_ratio > 0 ? 2 * std::min<std::int64_t>(size, sampling_ratio) : 2 * size;
 }
 
-/// The taps of a bin along one axis, those on the pixels [first, last).
-template <class A>
+/// The taps of a bin along one axis, those on the pixels [first, last). A kind of tap is made of what Tap is and may
+/// keep less of it.
+template <class A, class Kind = Tap<A>>
 class TapList {
  public:
   TapList() = default;
   /// Taps that were listed before.
-  TapList(Tap<A>* taps, std::int64_t count) : taps_(taps), count_(count) {}
-  TapList(Tap<A>* taps, const BinAxis<A>& axis, std::int64_t size, PixelRange kept) : taps_(taps), kept_(kept) {
+  TapList(Kind* taps, std::int64_t count) : taps_(taps), count_(count) {}
+  TapList(Kind* taps, const BinAxis<A>& axis, std::int64_t size, PixelRange kept) : taps_(taps), kept_(kept) {
     const auto range = axis.on_map(size);
     for (std::int64_t i = range.first; i < range.last; ++i) add_sample(axis.coordinate(i), size);
   }
-  const Tap<A>* begin() const { return taps_; }
-  const Tap<A>* end() const { return taps_ + count_; }
+  const Kind* begin() const { return taps_; }
+  const Kind* end() const { return taps_ + count_; }
   std::int64_t size() const { return count_; }
 
  private:
@@ -169,8 +176,8 @@ class TapList {
       add({high, s.high_weight, 0, 0});
       return;
     }
-    const Tap<A> first = {low, s.low_weight, static_cast<A>(high) - coordinate, -1};
-    const Tap<A> second = {high, s.high_weight, coordinate - static_cast<A>(low), 1};
+    const Kind first = {low, s.low_weight, static_cast<A>(high) - coordinate, -1};
+    const Kind second = {high, s.high_weight, coordinate - static_cast<A>(low), 1};
     if (low > farthest_ && low >= kept_.first && high < kept_.last) {  // nothing to merge with, nothing to drop
       taps_[count_] = first;
       taps_[count_ + 1] = second;
@@ -184,21 +191,19 @@ class TapList {
 
   /// Neighbouring samples share pixels. Zero weights stay apart from others: zero times an infinite pixel is NaN, and
   /// must not vanish in a sum of weights.
-  void add(const Tap<A>& tap) {
+  void add(const Kind& tap) {
     if (tap.index < kept_.first || tap.index >= kept_.last) return;
     const std::int64_t recent = std::max<std::int64_t>(0, count_ - 4);
     for (std::int64_t i = count_ - 1; i >= recent; --i) {
-      Tap<A>& known = taps_[i];
+      Kind& known = taps_[i];
       if (known.index != tap.index || (known.weight == 0) != (tap.weight == 0)) continue;
-      known.weight += tap.weight;
-      known.lever += tap.lever;
-      known.sign += tap.sign;
+      known.merge(tap);
       return;
     }
     taps_[count_++] = tap;
   }
 
-  Tap<A>* taps_ = nullptr;
+  Kind* taps_ = nullptr;
   PixelRange kept_{};
   std::int32_t farthest_ = -1;  ///< pixel seen
   std::int64_t count_ = 0;

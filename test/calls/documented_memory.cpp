@@ -116,17 +116,29 @@ struct Tile {
   }
 };
 
+/// Squares of 1, 2, 4, 8 or 16 pixels a side, in strips of four: four times as high and wide they take no more than
+/// 256 KiB of sums and are no more than a 64th of all pixels; of one pixel anyway.
+std::int64_t cells(const Letters& x) {
+  const std::int64_t most = std::min(256 * kKiB / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 64);
+  std::int64_t side = 1;
+  while (side < 16 && 64 * side * side <= most) side *= 2;
+  return x["b"] * ((x["h"] + 4 * side - 1) / (4 * side)) * 4 * ((x["w"] + side - 1) / side);
+}
+
 std::int64_t deform_roi_pool(const Letters& x) {
   const std::int64_t bins = x["r"] * x["ph"] * x["pw"], map = x["b"] * x["h"] * x["w"];
   const auto most = [&](std::int64_t size) { return 2 * (x["ratio"] > 0 ? std::min(size, x["ratio"]) : size); };
   const std::int64_t rois = x["r"] * (48 + 8 * x.A), taps = (most(x["h"]) + most(x["w"])) * 4 * x.A;
   if (x.atomic) return rois + x.t * taps + x.atomic_sums(map * x["c"]);
   if (x.forward()) {
-    const std::int64_t of_roi = (x["ph"] * most(x["h"]) + x["pw"] * most(x["w"])) * 4 * x.A;
-    const bool by_rows = x["offset"] == 0 && x["ratio"] > 0 && of_roi <= 512 * 4 * x.A;
-    const std::int64_t found = by_rows ? x["r"] * (of_roi + 8 * (x["ph"] + x["pw"])) : 4 * x.t * taps;
-    const std::int64_t items = by_rows ? x["r"] * x["ph"] : bins, of_item = by_rows ? x["pw"] : 1;
-    const std::int64_t order = map * x["c"] * x.S > kMiB ? sorted(x, items, Tile(x, 256 * kKiB).count, of_item) : 0;
+    const bool large = map * x["c"] * x.S > kMiB, shared = x["offset"] == 0;
+    const std::int64_t rows = most(x["h"]) + 1, columns = most(x["w"]) + 1;
+    const std::int64_t places = shared ? x["ph"] * rows + x["pw"] * columns : x["ph"] * x["pw"] * (rows + columns);
+    const bool kept = (shared || large) && x["ratio"] > 0 && places <= 512;
+    const std::int64_t of_roi = 2 * x.A * places + 4 * (shared ? x["ph"] + x["pw"] : x["ph"] * x["pw"]);
+    const std::int64_t found = (kept ? x["r"] * of_roi : 0) + (kept && shared ? 0 : 2 * x.t * taps);
+    const std::int64_t items = kept ? x["r"] * x["ph"] : bins, of_item = kept ? x["pw"] : 1;
+    const std::int64_t order = large ? sorted(x, items, cells(x), of_item) : 0;
     return rois + x.t * 8 * kKiB + found + (x["ratio"] > 0 ? 0 : 8 * bins) + order;
   }
   const Tile tile(x, 512 * kKiB);

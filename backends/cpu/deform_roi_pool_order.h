@@ -1,0 +1,171 @@
+// DeformRoiPool forward: the order of bins and, without offset, what the bins of a RoI have in common.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/prefetch.h"
+#include "backends/cpu/scratch.h"
+
+namespace mluops::cpu::deform_roi_pool {
+
+/// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
+/// often pixels are fetched.
+template <class A>
+bool crowded(const Shape& s, const Roi<A>* rois) {
+  const auto extent = [](A size, std::int64_t most) {
+    return std::min(std::abs(static_cast<double>(size)), static_cast<double>(most));
+  };
+  double pixels = 0;
+  for (std::int64_t r = 0; r < s.rois; ++r) pixels += extent(rois[r].y.size, s.h) * extent(rois[r].x.size, s.w);
+  return pixels > static_cast<double>(s.batch * s.h * s.w);
+}
+
+/// The map cut into cells, squares whose side is a power of two, which bins are sorted by: images, then strips of four
+/// rows of cells, then columns of cells, then the four of a column. So bins next to each other in this order share
+/// pixels in the first cache, and those of a square as high as a strip do in the second.
+class Cells {
+ public:
+  Cells(const Shape& s, std::int64_t pixel_bytes, std::int64_t square_bytes) {
+    const std::int64_t wanted = std::min(square_bytes / pixel_bytes, s.batch * s.h * s.w / 64);
+    while (log_ < 4 && kInStrip * kInStrip * 4 * side() * side() <= wanted) ++log_;
+    strips_ = (s.h + kInStrip * side() - 1) / (kInStrip * side());
+    cols_ = (s.w + side() - 1) / side();
+  }
+  std::int64_t count(const Shape& s) const { return s.batch * strips_ * cols_ * kInStrip; }
+
+  /// The number of the cell of a pixel: the part of its row, and the part of its column.
+  std::int64_t of_row(std::int64_t batch, std::int64_t y) const {
+    const std::int64_t row = y >> log_;
+    return (batch * strips_ + row / kInStrip) * cols_ * kInStrip + row % kInStrip;
+  }
+  std::int64_t of_column(std::int64_t x) const { return (x >> log_) * kInStrip; }
+
+ private:
+  static constexpr std::int64_t kInStrip = 4;
+  std::int64_t side() const { return std::int64_t{1} << log_; }
+
+  int log_ = 0;
+  std::int64_t strips_, cols_;
+};
+
+/// What forward needs of a tap.
+template <class A>
+struct WeightTap {
+  std::int32_t index;
+  A weight;
+
+  WeightTap(std::int32_t i, A w, A = 0, A = 0) : index(i), weight(w) {}
+  void merge(const WeightTap& other) { weight += other.weight; }
+};
+
+/// The taps of the bins of a RoI, and the cells their middles lie in, found RoI by RoI before any bin is pooled.
+/// Without offset they are those of the rows and of the columns of bins. Rows of pixels are those of all images, one
+/// image after the other.
+template <class A>
+class RoiTaps {
+ public:
+  using Taps = std::span<const WeightTap<A>>;
+
+  /// `sorts`: whether bins may be put in order; if not, an offset leaves nothing to gain.
+  RoiTaps(Carver& carver, const Shape& s, bool offset, bool sorts)
+      : h_(s.pooled_h),
+        w_(s.pooled_w),
+        shared_(!offset),
+        row_taps_(1 + most_taps(s.h, s.sampling_ratio)),
+        column_taps_(1 + most_taps(s.w, s.sampling_ratio)),
+        kept_((shared_ || sorts) && s.sampling_ratio > 0 && per_roi() <= kMostPerRoi &&
+              s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
+        taps_(carver.take<WeightTap<A>>(kept_ ? s.rois * per_roi() : 0)),
+        cells_(carver.take<std::int32_t>(kept_ ? s.rois * cells_per_roi() : 0)) {}
+
+  /// Not where the taps would take much memory: then bins have so many that finding them matters little.
+  bool kept() const { return kept_; }
+  /// Whether bins have them row by row and column by column.
+  bool shared() const { return kept_ && shared_; }
+
+  /// Finds those of one RoI.
+  template <class T>
+  void find(const Bins<T>& bins, const Cells& cells, std::int64_t roi) const {
+    std::int32_t* cell = cells_ + roi * cells_per_roi();
+    if (shared_) {
+      for (std::int64_t i = 0; i < h_; ++i) *cell++ = find_row(bins, cells, {0, roi, i, 0});
+      for (std::int64_t i = 0; i < w_; ++i) *cell++ = find_column(bins, cells, {0, roi, 0, i});
+      return;
+    }
+    const std::int64_t first = roi * h_ * w_;
+    bins.for_each(first, first + h_ * w_, [&](const BinPlace& at) {
+      const std::int32_t row = find_row(bins, cells, at);
+      *cell++ = row + find_column(bins, cells, at);
+    });
+  }
+
+  Taps rows_of(const BinPlace& at) const { return listed(row(at)); }
+  Taps columns_of(const BinPlace& at) const { return listed(column(at)); }
+
+  /// Asks for both.
+  HWY_INLINE void ask(const BinPlace& at) const {
+    prefetch(row(at), row_taps_);
+    prefetch(column(at), column_taps_);
+  }
+
+  /// put(bin, cell) for the bins of a RoI's row.
+  template <class Put>
+  HWY_INLINE void for_each_cell(std::int64_t roi, std::int64_t row, Put put) const {
+    const std::int64_t first = (roi * h_ + row) * w_;
+    const std::int32_t* const cells = cells_ + roi * cells_per_roi();
+    const std::int32_t* const columns = shared_ ? cells + h_ : cells + row * w_;
+    const std::int64_t of_row = shared_ ? cells[row] : 0;
+    for (std::int64_t i = 0; i < w_; ++i) put(first + i, of_row + columns[i]);
+  }
+
+ private:
+  static constexpr std::int64_t kMostPerRoi = 512;
+
+  std::int64_t per_roi() const {
+    return shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_);
+  }
+  std::int64_t cells_per_roi() const { return shared_ ? h_ + w_ : h_ * w_; }
+  WeightTap<A>* row(const BinPlace& at) const {
+    return shared_ ? taps_ + at.roi * per_roi() + at.row * row_taps_ : taps_ + at.bin * (row_taps_ + column_taps_);
+  }
+  WeightTap<A>* column(const BinPlace& at) const {
+    return shared_ ? taps_ + at.roi * per_roi() + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
+  }
+
+  /// Both return the cell's part.
+  template <class T>
+  std::int32_t find_row(const Bins<T>& bins, const Cells& cells, const BinPlace& at) const {
+    const BinAxis<A> y = bins.y(at);
+    const std::int64_t batch = bins.roi(at).batch;
+    list(row(at), y, bins.s.h, batch * bins.s.h);
+    return static_cast<std::int32_t>(cells.of_row(batch, y.middle(bins.s.h)));
+  }
+  template <class T>
+  std::int32_t find_column(const Bins<T>& bins, const Cells& cells, const BinPlace& at) const {
+    const BinAxis<A> x = bins.x(at);
+    list(column(at), x, bins.s.w, 0);
+    return static_cast<std::int32_t>(cells.of_column(x.middle(bins.s.w)));
+  }
+
+  /// The first place holds how many there are.
+  static void list(WeightTap<A>* room, const BinAxis<A>& axis, std::int64_t size, std::int64_t first) {
+    const TapList<A, WeightTap<A>> taps(room + 1, axis, size, {0, size});
+    for (std::int64_t i = 1; i <= taps.size(); ++i) room[i].index += static_cast<std::int32_t>(first);
+    room->index = static_cast<std::int32_t>(taps.size());
+  }
+  static Taps listed(const WeightTap<A>* room) { return {room + 1, static_cast<std::size_t>(room->index)}; }
+
+  std::int64_t h_, w_;
+  bool shared_;
+  std::int64_t row_taps_, column_taps_;  ///< with the place before them
+  bool kept_;
+  WeightTap<A>* taps_;
+  std::int32_t* cells_;
+};
+
+}  // namespace mluops::cpu::deform_roi_pool
