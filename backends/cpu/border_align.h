@@ -15,8 +15,8 @@ namespace mluops::cpu::border_align {
 
 using Shape = mluopsBorderAlignShape;
 
-/// Cost in nanoseconds of placing a point.
-constexpr double kPointNs = 4;
+/// Cost in nanoseconds of placing a point, and of finding the line of a border.
+constexpr double kPointNs = 4, kSortNs = 5;
 
 /// The lines of all images and borders, each image and border having room for as many as the longer side.
 struct Lines {
@@ -36,6 +36,28 @@ struct Place {
 
   Place(const Shape& s, std::int64_t row) : image(row / (4 * s.k)), border(static_cast<int>(row % 4)) {}
 };
+
+/// put(row, index of the first of the two lines it lies between, whether it is inside the map) for the borders
+/// [begin, end); outside, the index is that of the first line.
+template <class T, class Put>
+void sort_borders(const Shape& s, const void* boxes, std::int64_t begin, std::int64_t end, Put&& put) {
+  const Lines lines(s);
+  const std::int64_t across[2] = {s.h, s.w};  // lines of rows and of columns
+  Place place(s, begin);
+  std::int64_t image_end = (place.image + 1) * 4 * s.k;
+  for (std::int64_t row = begin; row < end; ++row) {
+    if (row == image_end) {
+      ++place.image;
+      image_end += 4 * s.k;
+    }
+    place.border = static_cast<int>(row % 4);
+    // The coordinate that stays: y1, x1, y2, x2.
+    const Acc<T> fixed = to_acc(static_cast<const T*>(boxes)[row ^ 1]);
+    AxisSample<Acc<T>> line;
+    const bool inside = sample_axis(fixed, across[row % 2], line);
+    put(row, lines.index(place.image, place.border, inside ? line.low : 0), inside);
+  }
+}
 
 template <class T>
 Border<Acc<T>> read_border(const Shape& s, const void* boxes, std::int64_t row) {

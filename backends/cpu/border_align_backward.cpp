@@ -31,13 +31,12 @@ bool sort_by_lines(Context& context, const mluopsCall& call, const mluopsBorderA
   const double channels = static_cast<double>(s.c);
   const double cost = border_align::kElementNs * channels;
   const double line_cost = border_align::kWriteNs * channels * static_cast<double>(lines.each);
-  return sorted.fill(context, call, 15, line_cost, [&](std::int64_t row, auto&& put) {
-    const auto border = read_border<T>(s, p.boxes, row);
-    AxisSample<Acc<T>> line;
-    if (!sample_axis(border.fixed, BorderAxes(s, border.horizontal).lines, line)) return;
-    const Place place(s, row);
-    put(lines.index(place.image, place.border, line.low), cost);
-  });
+  return sorted.fill_runs(
+      context, call, border_align::kSortNs, line_cost, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+        border_align::sort_borders<T>(s, p.boxes, begin, end, [&](std::int64_t row, std::int64_t line, bool inside) {
+          if (inside) put(row, line, cost);
+        });
+      });
 }
 
 template <class T>

@@ -25,7 +25,7 @@
 namespace mluops::cpu::border_align {
 
 /// Results larger than this are written past the caches.
-constexpr std::int64_t kStreamBytes = std::int64_t{1} << 19;
+constexpr std::int64_t kStreamBytes = std::int64_t{1} << 18;
 /// Borders of a line whose points are placed together before their channels are walked.
 constexpr std::int64_t kGroup = 256;
 /// Bytes of a block of channels of two lines, and of all blocks. A block need not fit the first cache: loads from the
@@ -388,19 +388,15 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Lines lines(s);
   auto arrays = carve<ForwardArrays<A>>(context.scratch, call, s);
   if (!arrays) return no_memory(call);
   const double cost = static_cast<double>(s.pool_size + 1) *
                       (border_align::kPointNs + border_align::kForwardNs * static_cast<double>(s.c));
-  const bool filled = arrays->lines.fill(context, call, 15, 0, [&](std::int64_t row, auto&& put) {
-    const auto border = read_border<T>(s, p.boxes, row);
-    AxisSample<A> line;
-    const bool inside = sample_axis(border.fixed, BorderAxes(s, border.horizontal).lines, line);
-    const Place place(s, row);
-    put(lines.index(place.image, place.border, inside ? line.low : 0), cost);
-  });
-  if (!filled) return no_memory(call);
+  const auto sort = [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    border_align::sort_borders<T>(s, p.boxes, begin, end,
+                                  [&](std::int64_t row, std::int64_t line, bool) { put(row, line, cost); });
+  };
+  if (!arrays->lines.fill_runs(context, call, border_align::kSortNs, 0, sort)) return no_memory(call);
 
   const auto pool = may_stream<T>(s, p.output, p.argmax) ? pool_lines<true, T> : pool_lines<false, T>;
   const border_align::LineRuns runs(arrays->lines.prefix_ns(), call.threads);
