@@ -24,8 +24,9 @@ constexpr double kBinNs = 60, kReadNs = 0.03, kAddNs = 0.06;
 /// The map cut into tiles: images, then rows of tiles, then columns. Sides are powers of two.
 class Tiles {
  public:
-  Tiles(const Shape& s, std::int64_t sum_bytes, std::int64_t tile_bytes) {
-    const std::int64_t wanted = std::min(tile_bytes / (s.c * sum_bytes), s.batch * s.h * s.w / 64);
+  /// Tiles of at most `tile_bytes`, and `least` of them or more unless the map is tiny.
+  Tiles(const Shape& s, std::int64_t sum_bytes, std::int64_t tile_bytes, std::int64_t least) {
+    const std::int64_t wanted = std::min(tile_bytes / (s.c * sum_bytes), s.batch * s.h * s.w / least);
     while (h_log_ < 6 && h() * h() * 4 <= wanted) ++h_log_;
     w_log_ = h_log_ + (h() * h() * 2 <= wanted ? 1 : 0);
     rows_ = row_end(s.h);

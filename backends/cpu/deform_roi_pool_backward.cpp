@@ -118,7 +118,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   using Move = typename Owner<T>::Move;
   const Shape& s = p.shape;
   const bool offset = p.offset != nullptr;
-  const Tiles t(s, sizeof(A), deform_roi_pool::kOwnerTileBytes);
+  const Tiles t(s, sizeof(A), deform_roi_pool::kOwnerTileBytes, deform_roi_pool::kOwnerTiles);
   const std::int64_t items = s.rois * s.pooled_h * (offset ? s.pooled_w : 1);
   auto arrays = carve<deform_roi_pool::OwnerArrays<A>>(context.scratch, call, s, items, t, offset);
   if (!arrays) return no_memory(call);

@@ -208,6 +208,8 @@ constexpr double kZeroNs = 0.0115;
 
 /// Bytes of grad_output that belong to a tile, about: what is read for it stays in the second cache.
 constexpr std::int64_t kOwnerTileBytes = std::int64_t{512} << 10;
+/// A small map has so many tiles: the fewer they are, the fewer bins lie on several.
+constexpr std::int64_t kOwnerTiles = 24;
 
 /// The working block of a call of backward by owners.
 template <class A>

@@ -105,9 +105,9 @@ struct Tile {
   std::int64_t pixels, count;
 
   /// The largest of 4 x 4, 4 x 8, 8 x 8 .. 64 x 128 pixels whose sums take no more than `bytes` and that are no more
-  /// than a 64th of all pixels; 4 x 4 anyway.
+  /// than a 24th of all pixels; 4 x 4 anyway.
   Tile(const Letters& x, std::int64_t bytes) {
-    const std::int64_t most = std::min(bytes / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 64);
+    const std::int64_t most = std::min(bytes / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 24);
     std::int64_t h = 4;
     while (h < 64 && 4 * h * h <= most) h *= 2;
     const std::int64_t w = 2 * h * h <= most ? 2 * h : h;
