@@ -18,6 +18,7 @@ struct Range {
 struct Window {
   std::int64_t h, w, h_mask, w_mask;
   std::int64_t half_h, half_w;
+  bool covers_rows;     // every mask reaches all rows of the map
   bool covers_columns;  // every mask row reaches all columns of the map
   bool fills_columns;   // every mask row lies on the map with all its columns
 
@@ -28,6 +29,7 @@ struct Window {
         w_mask(s.w_mask),
         half_h((s.h_mask - 1) / 2),
         half_w((s.w_mask - 1) / 2),
+        covers_rows(half_h >= h - 1 && h_mask - half_h >= h),
         covers_columns(half_w >= w - 1 && w_mask - half_w >= w),
         fills_columns(w_mask == 1) {}
 
@@ -47,6 +49,13 @@ inline constexpr auto kOnesThenZeros = [] {
   std::array<std::uint8_t, 128> bytes{};
   std::fill(bytes.begin(), bytes.begin() + 64, std::uint8_t{255});
   return bytes;
+}();
+
+/// 0, 1, 2 ..: which elements of two lines of 16 to take, from where one loads it.
+inline constexpr auto kCounting = [] {
+  std::array<std::uint32_t, 32> counts{};
+  for (std::uint32_t i = 0; i < counts.size(); ++i) counts[i] = i;
+  return counts;
 }();
 
 /// Output from here on goes past the caches.

@@ -6,8 +6,11 @@
 #define MLUOPS_CPU_PSAMASK_DISTRIBUTE_H_
 #endif
 
+#include <optional>
+
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/psamask.h"
+#include "backends/cpu/psamask_distribute_lines.h"
 #include "backends/cpu/psamask_moves.h"
 #include "backends/cpu/scratch.h"
 #include "common/shape.h"
@@ -243,8 +246,44 @@ std::int64_t target_rows_together(const mluopsPsamaskShape& s) {
   return std::clamp<std::int64_t>(psamask::kDistributeBlockBytes / four_rows, 1, most);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// Forward by cache lines of output, where that is possible; else nullopt, and nothing is done.
+inline std::optional<mluOpStatus_t> forward_by_lines(Context& context, const mluopsCall& call,
+                                                     const mluopsPsamaskForwardProblem& p) {
+  const mluopsPsamaskShape& s = p.shape;
+  const Window win(s);
+  const std::int64_t map = s.h * s.w, row_lines = s.w * 64;
+  if (!win.covers_columns || !win.covers_rows || s.w < kTurned || s.n * map * map * 4 <= psamask::kStreamFrom) {
+    return std::nullopt;
+  }
+  const auto loop_of = [&](std::int64_t rows) {
+    return Loop(context, call, s.n * ceil_div(s.h, rows) * ceil_div(map, kLineSources),
+                psamask::kByteNs * static_cast<double>(rows * row_lines));
+  };
+  if (map % kLineSources == 0 && reinterpret_cast<std::uintptr_t>(p.y) % 64 == 0) {
+    distribute_by_lines<AlignedLines>(loop_of(s.h), p, s.h, nullptr, 0);
+    return MLUOP_STATUS_SUCCESS;
+  }
+#if HWY_TARGET <= HWY_AVX3
+  const std::int64_t rows = std::clamp<std::int64_t>(psamask::kDistributeBlockBytes / row_lines, 1, s.h);
+  const Loop loop = loop_of(rows);
+  std::byte* const scratch = context.scratch.reserve(rows * row_lines * loop.slots());
+  if (scratch == nullptr) return no_memory(call);
+  distribute_by_lines<CarriedLines>(loop, p, rows, scratch, rows * row_lines);
+  return MLUOP_STATUS_SUCCESS;
+#else
+  return std::nullopt;
+#endif
+}
+#endif
+
 template <class E>
 mluOpStatus_t distribute_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(E) == 4) {
+    if (const auto status = forward_by_lines(context, call, p)) return *status;
+  }
+#endif
   const mluopsPsamaskShape& s = p.shape;
   const Window win(s);
   const std::int64_t map = s.h * s.w, x_image = map * s.h_mask * s.w_mask;

@@ -68,7 +68,9 @@ std::int64_t psamask(const Letters& x) {
   if (x["n"] * map * row <= kMiB) return 0;
   const std::int64_t width = x.S * (x.forward() ? x["w"] : x["wm"]);
   const std::int64_t rows = x["w"] * (x.forward() ? std::min<std::int64_t>(x["h"], 4) : 1);
-  if (x["type"] != 0) return x.t * std::max(std::min(240 * kKiB, rows * row), x["w"] * width);
+  const std::int64_t line_rows = std::clamp<std::int64_t>(240 * kKiB / (64 * x["w"]), 1, x["h"]);
+  const std::int64_t by_lines = x.forward() && x.S == 4 ? 64 * x["w"] * line_rows : 0;
+  if (x["type"] != 0) return x.t * std::max({by_lines, std::min(240 * kKiB, rows * row), x["w"] * width});
   const std::int64_t from = x.S * (x.forward() ? x["wm"] : x["w"]), piece = std::min(from, width);
   if (piece >= (from == piece ? 48 : 96)) return 0;
   const std::int64_t pixel = row <= 16 * kKiB ? row : std::min(x["h"], x["hm"]) * width + 128;

@@ -1,0 +1,239 @@
+// PSAMask distribute forward where masks cover the map: windows of 16 sources turned in registers, whole cache lines
+// out.
+#if defined(MLUOPS_CPU_PSAMASK_DISTRIBUTE_LINES_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_PSAMASK_DISTRIBUTE_LINES_H_
+#else
+#define MLUOPS_CPU_PSAMASK_DISTRIBUTE_LINES_H_
+#endif
+
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/psamask.h"
+#include "backends/cpu/psamask_moves.h"
+#include "backends/cpu/transpose.h"
+#include "common/shape.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+using psamask::Range, psamask::Window;
+
+/// Sources of a cache line, and targets that are turned at a time.
+constexpr std::int64_t kLineSources = 16, kTurned = 4;
+
+#if HWY_TARGET != HWY_SCALAR
+/// The values of 16 sources for one target.
+struct SourceLine {
+  using D = hn::ScalableTag<std::uint32_t>;
+  static constexpr int kVectors = static_cast<int>(kLineSources) / kLanes<std::uint32_t>;
+  hn::Vec<D> v[kVectors];
+
+  template <class F>
+  static HWY_INLINE void for_vectors(F&& f) {
+    MLUOPS_UNROLL
+    for (int i = 0; i < kVectors; ++i) f(i, i * kLanes<std::uint32_t>);
+  }
+};
+
+/// Four elements of every fourth row.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const std::uint32_t* const* rows, std::int64_t at) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return hn::LoadU(d, rows[0] + at);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, rows + hn::MaxLanes(half), at), load_blocks(half, rows, at));
+  }
+}
+
+/// lines[t] source s = rows[s][at + t], t < kTurned. Loads put the blocks where they belong, which leaves two shuffles
+/// a line.
+HWY_INLINE void turn(const std::uint32_t* const* rows, std::int64_t at, SourceLine* lines) {
+  const SourceLine::D d;
+  SourceLine::for_vectors([&](int i, int source) HWY_ATTR {
+    hn::Vec<SourceLine::D> v[kTurned];
+    MLUOPS_UNROLL
+    for (int j = 0; j < kTurned; ++j) v[j] = load_blocks(d, rows + source + j, at);
+    transpose_in_blocks(d, v);
+    MLUOPS_UNROLL
+    for (int t = 0; t < kTurned; ++t) lines[t].v[i] = v[t];
+  });
+}
+
+/// Where the lines of a group of sources go, if rows of output are whole cache lines.
+class AlignedLines {
+ public:
+  AlignedLines(std::int64_t map, std::uint32_t*) : map_(map) {}
+
+  void start(std::uint32_t* to, bool, bool, bool, std::int64_t) { to_ = to; }
+
+  HWY_INLINE void put(std::int64_t target, const SourceLine& line) const {
+    std::uint32_t* const to = to_ + target * map_;
+    SourceLine::for_vectors([&](int i, int lane) HWY_ATTR { hn::Stream(line.v[i], SourceLine::D(), to + lane); });
+  }
+
+ private:
+  std::int64_t map_;
+  std::uint32_t* to_ = nullptr;
+};
+
+#if HWY_TARGET <= HWY_AVX3
+/// The same where they are not: a cache line takes its first sources from the group before, whose lines are kept.
+class CarriedLines {
+ public:
+  /// `kept` has a line for each target of the block.
+  CarriedLines(std::int64_t map, std::uint32_t* kept) : map_(map), kept_(kept) {}
+
+  /// The value of the group's first source for the block's first target goes to `to`. It is the first group of its rows
+  /// of output, or the last, of `count` sources, or one whose lines are only kept.
+  void start(std::uint32_t* to, bool first, bool last, bool only_kept, std::int64_t count) {
+    to_ = to, first_ = first, last_ = last, only_kept_ = only_kept, count_ = count;
+    inner_ = !first && !last && !only_kept;
+  }
+
+  HWY_INLINE void put(std::int64_t target, const SourceLine& line) const {
+    std::uint32_t *const to = to_ + target * map_, *const kept = kept_ + target * kLineSources;
+    const auto shift = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % 64 / 4);
+    const V whole = splice(hn::Load(D(), kept), line.v[0], shift);
+    hn::Store(line.v[0], D(), kept);
+    if (HWY_LIKELY(inner_)) {
+      hn::Stream(whole, D(), to - shift);
+    } else if (!only_kept_) {
+      put_edge(to - shift, shift, whole, line.v[0]);
+    }
+  }
+
+ private:
+  using D = SourceLine::D;
+  using V = hn::Vec<D>;
+
+  /// A line that two rows of output share.
+  HWY_NOINLINE void put_edge(std::uint32_t* to, std::int64_t shift, V whole, V line) const {
+    const std::int64_t end = shift + count_;
+    store_part(whole, first_ ? shift : 0, std::min(end, kLineSources), to);
+    if (last_ && end > kLineSources) store_part(splice(line, line, shift), 0, end - kLineSources, to + kLineSources);
+  }
+
+  static void store_part(V v, std::int64_t begin, std::int64_t end, std::uint32_t* to) {
+    HWY_ALIGN std::uint32_t elements[kLineSources];
+    hn::Store(v, D(), elements);
+    copy(elements + begin, to + begin, end - begin);
+  }
+
+  /// The last `shift` elements of a, then the first of b.
+  static HWY_INLINE V splice(V a, V b, std::int64_t shift) {
+    const V index = hn::LoadU(D(), psamask::kCounting.data() + kLineSources - shift);
+    return V{_mm512_permutex2var_epi32(a.raw, index.raw, b.raw)};
+  }
+
+  std::int64_t map_;
+  std::uint32_t *kept_, *to_ = nullptr;
+  bool first_ = false, last_ = false, only_kept_ = false, inner_ = true;
+  std::int64_t count_ = kLineSources;
+};
+#endif
+
+/// Rows of what 16 neighbouring sources have for the targets of a block. Those past the last source are the last again.
+class SourceRows {
+ public:
+  SourceRows(const Window& win, const std::uint32_t* x, std::int64_t first, std::int64_t top) : width_(win.w_mask) {
+    const std::int64_t last = win.h * win.w - 1;
+    for (std::int64_t k = 0; k < kLineSources; ++k) {
+      const std::int64_t source = std::min(first + k, last), h = source / win.w, w = source - h * win.w;
+      top_[k] = x + source * win.h_mask * width_ + (top - h + win.half_h) * width_ + win.half_w - w;
+    }
+  }
+
+  void at(std::int64_t row, const std::uint32_t** rows) const {
+    for (std::int64_t k = 0; k < kLineSources; ++k) rows[k] = top_[k] + row * width_;
+  }
+
+ private:
+  std::int64_t width_;
+  const std::uint32_t* top_[kLineSources];
+};
+
+/// Rows `targets` of the targets, by one task, group of sources by group of sources.
+template <class Lines>
+class DistributeByLines {
+ public:
+  DistributeByLines(const Window& win, Range targets, std::uint32_t* kept)
+      : win_(win), targets_(targets), lines_(win.h * win.w, kept) {}
+
+  /// Groups [begin, end) of an image from x to y. What a cache line has of the group before, the task turns itself.
+  void run(std::int64_t begin, std::int64_t end, const std::uint32_t* x, std::uint32_t* y) {
+    const std::int64_t map = win_.h * win_.w, last = ceil_div(map, kLineSources) - 1;
+    const bool aligned = std::is_same_v<Lines, AlignedLines>;
+    y += targets_.begin * win_.w * map;
+    std::int64_t g = aligned ? begin : std::max<std::int64_t>(0, begin - 1);
+    SourceRows group(win_, x, g * kLineSources, targets_.begin);
+    for (; g < end; ++g) {
+      const std::int64_t first = g * kLineSources;
+      const SourceRows next(win_, x, std::min(g + 1, last) * kLineSources, targets_.begin);
+      lines_.start(y + first, g == 0, g == last, g < begin, std::min(map - first, kLineSources));
+      for (std::int64_t row = 0; row < targets_.size(); ++row) write_row(group, next, row);
+      group = next;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kRowsAhead = 4;
+
+  /// Asks for the row a few rows on meanwhile, a line of each source in turn: these streams of memory are what all
+  /// waits for, and 16 of them are under way only as long as none gets ahead.
+  void write_row(const SourceRows& group, const SourceRows& next, std::int64_t row) const {
+    const std::uint32_t *rows[kLineSources], *soon[kLineSources];
+    group.at(row, rows);
+    const std::int64_t later = row + std::min(kRowsAhead, targets_.size());
+    later < targets_.size() ? group.at(later, soon) : next.at(later - targets_.size(), soon);
+    for (std::int64_t t = 0; t < win_.w; t += kTurned) {
+      if (t % kLineSources == 0) {
+        for (const std::uint32_t* source : soon) prefetch_bytes<2>(source + t, 1);
+      }
+      write_turned(rows, t, row * win_.w);
+    }
+  }
+
+  /// Targets from t on, of the row whose first is `row_target`.
+  HWY_INLINE void write_turned(const std::uint32_t* const* rows, std::int64_t t, std::int64_t row_target) const {
+    SourceLine lines[kTurned];
+    const std::int64_t at = std::min(t, win_.w - kTurned);
+    turn(rows, at, lines);
+    if (HWY_LIKELY(at == t)) {
+      MLUOPS_UNROLL
+      for (int i = 0; i < kTurned; ++i) lines_.put(row_target + t + i, lines[i]);
+    } else {
+      for (; t < win_.w; ++t) lines_.put(row_target + t, lines[t - at]);
+    }
+  }
+
+  const Window& win_;
+  const Range targets_;
+  Lines lines_;
+};
+
+/// Items are groups of sources, block of targets by block, image by image. A task writes the cache lines that begin
+/// behind its first group's predecessor and end in its last group: no byte is written by two.
+template <class Lines>
+void distribute_by_lines(const Loop& loop, const mluopsPsamaskForwardProblem& p, std::int64_t block_rows,
+                         std::byte* scratch, std::int64_t slot_bytes) {
+  const Window win(p.shape);
+  const std::int64_t map = win.h * win.w, groups = ceil_div(map, kLineSources), blocks = ceil_div(win.h, block_rows);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    auto* const kept = reinterpret_cast<std::uint32_t*>(scratch + slot * slot_bytes);
+    for (std::int64_t item = begin; item < end;) {
+      const std::int64_t first = item % groups, n = std::min(groups - first, end - item);
+      const std::int64_t image = item / (groups * blocks), top = item / groups % blocks * block_rows;
+      DistributeByLines<Lines> block(win, {top, std::min(win.h, top + block_rows)}, kept);
+      block.run(first, first + n, static_cast<const std::uint32_t*>(p.x) + image * map * win.h_mask * win.w_mask,
+                static_cast<std::uint32_t*>(p.y) + image * map * map);
+      item += n;
+    }
+    stream_fence();
+  });
+}
+#endif
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
