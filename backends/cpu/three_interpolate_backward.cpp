@@ -57,11 +57,12 @@ HWY_NOINLINE std::int64_t scatter_squares(Rows<const T> in, const std::uint32_t*
   };
   std::int64_t i = lanes;
   for (; i + lanes <= points; i += lanes) {
+    const std::int64_t pitch = hidden(in.pitch);
     HWY_UNROLL(4)
     for (int part = 0; part < kParts; ++part) {
       Square::points(part, square, v);
       add(0);
-      Square::load(in.first + i, in.pitch, part, next);
+      Square::load(in.first + i, pitch, part, next);
       add(2);
     }
     HWY_UNROLL(16)
@@ -157,7 +158,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
     return Rows<T>{static_cast<T*>(p.grad_features) + (b * s.c + c) * s.m, s.m, std::min(s.c - c, kBlock<A>)};
   };
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    NeighboursOfRun<T> run(s, kBlock<A>, p.indices, p.weights, arrays->near(slot));
+    NeighboursOfRun<T, kBlock<A>> run(s, p.indices, p.weights, arrays->near(slot));
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
@@ -204,7 +205,7 @@ mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
   const bool streams = may_stream<T>(s.b * s.c, s.m, p.grad_features);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const Steps steps = arrays->of(slot);
-    NeighboursOfRun<T> rest(s, kBlock<float>, p.indices, p.weights, arrays->rest.near(slot));
+    NeighboursOfRun<T, kBlock<float>> rest(s, p.indices, p.weights, arrays->rest.near(slot));
     std::int64_t image = -1;
     bool suited = false;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -250,7 +251,7 @@ mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
   const auto rows = carve<RowArrays<T>>(context.scratch, s, slots);
   if (!rows) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    NeighboursOfRun<T> run(s, 1, p.indices, p.weights, rows->near(slot));
+    NeighboursOfRun<T, 1> run(s, p.indices, p.weights, rows->near(slot));
     for (std::int64_t row = begin * s.c; row < end * s.c; ++row) {
       const Neighbours<A>& near = run.move_to(row / s.c, 0, s.n);
       const T* const grad = static_cast<const T*>(p.grad_output) + row * s.n;
@@ -289,7 +290,7 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
       const std::int64_t near = 3 * (b * s.n + n);
-      check_neighbours(s.m, 1, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      check_neighbours<1>(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
       for (std::int64_t c = b * s.c; c < (b + 1) * s.c; ++c) {
         const T* const grad = static_cast<const T*>(p.grad_output) + c * s.n + n;
         for (std::int64_t i = 0; i < 3 * points; ++i) {

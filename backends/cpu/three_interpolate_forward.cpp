@@ -124,7 +124,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
   const bool streams = may_stream<T>(s.b * s.c, s.n, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     A* const block = arrays->block(slot);
-    NeighboursOfRun<T> run(s, kBlock<A>, p.indices, p.weights, arrays->near(slot));
+    NeighboursOfRun<T, kBlock<A>> run(s, p.indices, p.weights, arrays->near(slot));
     std::int64_t turned = -1;
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
@@ -217,7 +217,7 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
       prefetch_bytes(static_cast<const T*>(p.weights) + near + 3 * points,
                      3 * points * static_cast<std::int64_t>(sizeof(T)));
       prefetch_bytes(features, 4 * ahead);
-      check_neighbours(s.m, 1, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      check_neighbours<1>(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
       for (std::int64_t c = 0; c < s.c; ++c, features += s.m) {
         prefetch_bytes(features + 4 * s.m, ahead);
         T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;

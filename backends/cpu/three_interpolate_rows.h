@@ -19,16 +19,16 @@ using three_interpolate::kBlock;
 using three_interpolate::Neighbours;
 using three_interpolate::Shape;
 
-/// Widens `count` weights and checks their indices; a row is `size` elements.
-template <class T>
-void check_neighbours(std::int64_t m, std::uint32_t size, const std::int32_t* indices, const T* raw, std::int64_t count,
+/// Widens `count` weights and checks their indices; a row is kSize elements.
+template <std::int64_t kSize, class T>
+void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw, std::int64_t count,
                       std::uint32_t* HWY_RESTRICT rows, Acc<T>* HWY_RESTRICT weights) {
   load_row(raw, weights, count);
   const auto outside = static_cast<std::uint32_t>(m);
   for (std::int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint32_t>(indices[i]);
     const bool inside = index < outside;
-    rows[i] = (inside ? index : outside) * size;
+    rows[i] = (inside ? index : outside) * static_cast<std::uint32_t>(kSize);
     weights[i] = inside ? weights[i] : 0;
   }
 }
@@ -54,22 +54,16 @@ HWY_INLINE void ask_for_neighbours(const std::int32_t* indices, const T* weights
 }
 
 /// The neighbours of the run of points a task works on, checked when it comes to another run.
-template <class T>
+template <class T, std::int64_t kSize>
 class NeighboursOfRun {
  public:
-  NeighboursOfRun(const Shape& s, std::int64_t row_size, const std::int32_t* indices, const void* weights,
-                  const Neighbours<Acc<T>>& to)
-      : s_(s),
-        row_size_(static_cast<std::uint32_t>(row_size)),
-        indices_(indices),
-        raw_(static_cast<const T*>(weights)),
-        to_(to) {}
+  NeighboursOfRun(const Shape& s, const std::int32_t* indices, const void* weights, const Neighbours<Acc<T>>& to)
+      : s_(s), indices_(indices), raw_(static_cast<const T*>(weights)), to_(to) {}
 
   const Neighbours<Acc<T>>& move_to(std::int64_t b, std::int64_t first, std::int64_t last) {
     const std::int64_t point = b * s_.n + first;
     if (point != point_)
-      check_neighbours(s_.m, row_size_, indices_ + 3 * point, raw_ + 3 * point, 3 * (last - first), to_.rows,
-                       to_.weights);
+      check_neighbours<kSize>(s_.m, indices_ + 3 * point, raw_ + 3 * point, 3 * (last - first), to_.rows, to_.weights);
     point_ = point;
     count_ = last - first;
     return to_;
@@ -82,7 +76,6 @@ class NeighboursOfRun {
 
  private:
   const Shape& s_;
-  std::uint32_t row_size_;
   const std::int32_t* indices_;
   const T* raw_;
   Neighbours<Acc<T>> to_;
@@ -95,6 +88,13 @@ struct Rows {
   T* first;
   std::int64_t pitch, channels;
 };
+
+/// x, of which the compiler knows nothing: in a loop, addresses of rows are then computed from it and not kept, 16 of
+/// them, in registers that vectors need.
+HWY_INLINE std::int64_t hidden(std::int64_t x) {
+  asm("" : "+r"(x));
+  return x;
+}
 
 /// A vector of sums, and leaves zeros in their place.
 template <class D>
