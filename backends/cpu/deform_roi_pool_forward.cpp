@@ -24,6 +24,9 @@ namespace mluops::cpu::deform_roi_pool {
 constexpr std::int64_t kSmallInputBytes = std::int64_t{1} << 20;
 /// The pixels of a square as high as a strip of cells stay in the second cache while its bins read them.
 constexpr std::int64_t kSquareBytes = std::int64_t{256} << 10;
+/// Output from this size on goes past the caches: what it would cost to fetch its lines first is more than what is lost
+/// when it is read again soon.
+constexpr std::int64_t kStreamFrom = std::int64_t{256} << 10;
 /// How many bins before its turn a bin's pixels are asked for, and what tells which they are.
 constexpr std::int64_t kBinsAhead = 3, kTapsAhead = 8;
 
@@ -281,7 +284,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   const auto cost = [&](std::int64_t i) {
     return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i)));
   };
-  const auto pool = streams(p.output, bins.count() * row_bytes, row_bytes) ? pool_bin<true, T> : pool_bin<false, T>;
+  const bool past_caches = bins.count() * row_bytes >= deform_roi_pool::kStreamFrom && row_bytes % 64 == 0 &&
+                           reinterpret_cast<std::uintptr_t>(p.output) % 64 == 0;
+  const auto pool = past_caches ? pool_bin<true, T> : pool_bin<false, T>;
   loop_over(context, call, s, bins.count(), arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         Walk<T>(p, bins, *arrays, slot).run(begin, end, nth, pool);
