@@ -15,7 +15,7 @@ namespace mluops::cpu::border_align {
 /// Cost in nanoseconds of one channel of a border, and of writing a sum.
 constexpr double kElementNs = 1.0, kWriteNs = 0.1;
 /// grad_input larger than this is written past the caches: what is in them is needed more.
-constexpr std::int64_t kStreamFrom = std::int64_t{256} << 10;
+constexpr std::int64_t kStreamFrom = std::int64_t{128} << 10;
 /// Channels that are summed side by side, for all borders of a group.
 constexpr int kBlock = 16;
 /// Borders of a line that are gone through together, one block of channels after the other, at most; and their bytes of
