@@ -25,7 +25,8 @@ namespace {
 
 template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
-  const T* gradient[S];  ///< channels of each sub
+  const T* gradient[S];      ///< channels of each sub
+  const T* asked = nullptr;  ///< channels to be asked for meanwhile; nullptr: none
 
   using Taps<Acc<T>, Acc<T>, S>::Taps;
 };
@@ -77,6 +78,10 @@ HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::i
       } while (++tap != row_end);
       reload(at);
     }
+    if (at.asked != nullptr) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) hwy::Prefetch(at.asked + c + v * lanes);
+    }
   }
 }
 
@@ -86,12 +91,17 @@ class Spreader {
  public:
   Spreader(const mluopsCarafeBackwardProblem& p, Carver& carver)
       : s_(p.shape),
+        input_(static_cast<const T*>(p.input)),
         grad_output_(static_cast<const T*>(p.grad_output)),
         offsets_(s_, s_.wo, 1, carver),
         masks_(s_, static_cast<const T*>(p.mask), carver) {}
 
   /// Before the windows of a row, which come one after the other.
-  void begin_row(std::int64_t n, std::int64_t row, Range columns) { masks_.begin_row(n, row, columns); }
+  void begin_row(std::int64_t n, std::int64_t row, Range columns) {
+    masks_.begin_row(n, row, columns);
+    const std::int64_t next = row + carafe::radius(s_) + 1;
+    next_row_ = next < s_.h ? input_ + (n * s_.h + next) * s_.w * s_.c : nullptr;
+  }
 
   /// targets[kh] is the start of the row under tap row kh, its element 0 being column `first_column`.
   void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, Acc<T>* const* targets,
@@ -107,6 +117,7 @@ class Spreader {
         at.mask[i] = masks_.of(sub + i) + first_tap;
         at.gradient[i] = gradient + offsets_[sub + i] * s_.c;
       }
+      if (sub == 0 && next_row_ != nullptr) at.asked = next_row_ + column * s_.c;
       groups(at);
     });
   }
@@ -124,11 +135,14 @@ class Spreader {
                                                HWY_ATTR { spread<kAtomic, S, 1>(d, at, tiled + c, tiled + c + 1); });
       at.offset += per_group;
       for (int i = 0; i < S; ++i) at.mask[i] += carafe::taps(s_), at.gradient[i] += per_group;
+      if (at.asked != nullptr) at.asked += per_group;
     }
   }
 
   const Shape& s_;
+  const T* input_;
   const T* grad_output_;
+  const T* next_row_ = nullptr;  // of the input, the one that the windows of the next row add; nullptr: none
   carafe::SubOffsets offsets_;
   WindowMasks<T> masks_;
 };
