@@ -27,6 +27,8 @@ template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
   const T* gradient[S];      ///< channels of each sub
   const T* asked = nullptr;  ///< channels to be asked for meanwhile; nullptr: none
+  std::int64_t fresh = -1;   ///< tap whose pixel has no sums yet
+  T* out = nullptr;          ///< where the sums of the first tap's pixel go, past the caches; nullptr: to the others
 
   using Taps<Acc<T>, Acc<T>, S>::Taps;
 };
@@ -65,15 +67,20 @@ HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::i
       do {
         hn::Vec<D> sum[V];
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+        for (int v = 0; v < V; ++v) sum[v] = kAtomic || tap == at.fresh ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
         MLUOPS_UNROLL
         for (int s = 0; s < S; ++s) {
           const auto weight = hn::Set(d, mask[s][tap]);
           MLUOPS_UNROLL
           for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
         }
-        MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
+        if (!kAtomic && tap == 0 && at.out != nullptr) {
+          MLUOPS_UNROLL
+          for (int v = 0; v < V; ++v) stream(sum[v], d, at.out + c + v * lanes);
+        } else {
+          MLUOPS_UNROLL
+          for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
+        }
         pixel += stride;
       } while (++tap != row_end);
       reload(at);
@@ -85,7 +92,16 @@ HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::i
   }
 }
 
-/// Spreads all output pixels of one window over `rows`, restricted to targets inside `rows_range` and `columns_range`.
+/// The sums that the windows of a row add to.
+template <class T>
+struct Targets {
+  Acc<T>* const* rows;        ///< under tap row kh: rows[kh]
+  std::int64_t first_column;  ///< the column that the rows begin with
+  T* finished = nullptr;      ///< grad_input of row rows[0], which gets its last additions; nullptr: written elsewhere
+};
+
+/// Spreads all output pixels of one window. Unless atomic, the pixel under the last tap of all, if that is among those
+/// of the window, has no sums yet: they begin here.
 template <bool kAtomic, class T>
 class Spreader {
  public:
@@ -103,21 +119,21 @@ class Spreader {
     next_row_ = next < s_.h ? input_ + (n * s_.h + next) * s_.w * s_.c : nullptr;
   }
 
-  /// targets[kh] is the start of the row under tap row kh, its element 0 being column `first_column`.
-  void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, Acc<T>* const* targets,
-              std::int64_t first_column) {
+  void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, const Targets<T>& to) {
     masks_.step();
     const T* const gradient = grad_output_ + carafe::first_sub(s_, n, row, column) * s_.c;
-    const std::int64_t offset = (column - carafe::radius(s_) - first_column) * s_.c;
+    const std::int64_t first = column - carafe::radius(s_), offset = (first - to.first_column) * s_.c;
     const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
     for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
       constexpr int S = decltype(count)::value;
-      Source<T, S> at(s_, kh, kw, targets, offset);
+      Source<T, S> at(s_, kh, kw, to.rows, offset);
       for (int i = 0; i < S; ++i) {
         at.mask[i] = masks_.of(sub + i) + first_tap;
         at.gradient[i] = gradient + offsets_[sub + i] * s_.c;
       }
       if (sub == 0 && next_row_ != nullptr) at.asked = next_row_ + column * s_.c;
+      if (sub == 0 && kh.end == s_.kernel && kw.end == s_.kernel) at.fresh = carafe::taps(s_) - 1 - first_tap;
+      if (sub + S == carafe::subs(s_) && to.finished != nullptr && kw.begin == 0) at.out = to.finished + first * s_.c;
       groups(at);
     });
   }
@@ -136,6 +152,7 @@ class Spreader {
       at.offset += per_group;
       for (int i = 0; i < S; ++i) at.mask[i] += carafe::taps(s_), at.gradient[i] += per_group;
       if (at.asked != nullptr) at.asked += per_group;
+      if (at.out != nullptr) at.out += per_group;
     }
   }
 
@@ -147,7 +164,8 @@ class Spreader {
   WindowMasks<T> masks_;
 };
 
-/// grad_input of the blocks of one slot, summed in a ring of K rows, one row written when its last source row is done.
+/// grad_input of the blocks of one slot, summed in a ring of K rows. A pixel is written when the last source pixel has
+/// been added: by whoever adds it, or with its row.
 template <class T>
 class OwnedInputGradient {
  public:
@@ -157,13 +175,18 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         streams_(carafe::past_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        pixel_by_pixel_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
+        direct_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0 &&
+                s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
         spreader_(p, carver),
         ring_row_(block_columns * s_.c),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
         targets_(carver.take<A*>(s_.kernel)) {}
 
-  void begin() { std::memset(ring_, 0, static_cast<std::size_t>(s_.kernel * ring_row_) * sizeof(A)); }
+  /// Clears the rows whose first source row is none of the map's.
+  void begin(const Block& block) {
+    for (std::int64_t row = block.rows.begin; row < std::min(block.rows.end, carafe::radius(s_)); ++row)
+      clear(block, row, block.columns.end);
+  }
 
   /// Source rows whose windows reach into the block.
   Range source_rows(const Block& block) const {
@@ -177,16 +200,15 @@ class OwnedInputGradient {
     for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
     const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
     spreader_.begin_row(block.n, row, sources);
-    const bool finishes = row - r >= block.rows.begin && row - r < block.rows.end;
-    std::int64_t finished = block.columns.begin;
+    if (kh.end == s_.kernel) clear(block, row + r, std::min(block.columns.end, r));
+    const bool finishes = kh.begin == 0;
+    const Targets<T> targets{targets_, block.columns.begin,
+                             finishes && direct_ ? grad_input_ + (block.n * s_.h + row - r) * s_.w * s_.c : nullptr};
     for (std::int64_t column = sources.begin; column < sources.end; ++column) {
-      const Range kw = carafe::taps_into(s_, column, block.columns);
-      spreader_.window(block.n, row, column, kh, kw, targets_, block.columns.begin);
-      if (!finishes || !pixel_by_pixel_ || column - r < finished) continue;
-      finish(block, row - r, {finished, column - r + 1});
-      finished = column - r + 1;
+      spreader_.window(block.n, row, column, kh, carafe::taps_into(s_, column, block.columns), targets);
     }
-    if (finishes) finish(block, row - r, {finished, block.columns.end});
+    const std::int64_t written = direct_ ? std::max(block.columns.begin, sources.end - r) : block.columns.begin;
+    if (finishes) finish(block, row - r, {written, block.columns.end});
   }
 
   /// Rows still in the ring after the last source row.
@@ -201,9 +223,15 @@ class OwnedInputGradient {
 
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
 
-  /// Writes the sums of these columns of a row, and clears them for the row that takes the place.
+  /// The sums of a row up to a column.
+  void clear(const Block& block, std::int64_t row, std::int64_t end) {
+    const std::int64_t count = std::max<std::int64_t>(0, end - block.columns.begin) * s_.c;
+    std::memset(ring_row(row), 0, static_cast<std::size_t>(count) * sizeof(A));
+  }
+
+  /// Writes the sums of these columns of a row.
   void finish(const Block& block, std::int64_t row, Range columns) {
-    A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
+    const A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
     T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + columns.begin) * s_.c;
     const std::int64_t count = columns.size() * s_.c;
     if (streams_) {
@@ -211,13 +239,12 @@ class OwnedInputGradient {
     } else {
       store_row(sums, target, count);
     }
-    std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(A));
   }
 
   const Shape& s_;
   T* grad_input_;
-  bool streams_;         // past the caches
-  bool pixel_by_pixel_;  // while still in the first cache; else with the row
+  bool streams_;  // past the caches
+  bool direct_;   // out of the registers
   Spreader<false, T> spreader_;
   std::int64_t ring_row_;
   A* ring_;
@@ -234,7 +261,7 @@ struct OwnerTask {
 
   void run(const Block& block) {
     mask.begin(block);
-    input.begin();
+    input.begin(block);
     const Range rows = input.source_rows(block);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       if (row >= block.rows.begin && row < block.rows.end) mask.run_row(block, row);
@@ -269,7 +296,7 @@ struct AtomicTask {
       }
       spreader.begin_row(block.n, row, block.columns);
       for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
-        spreader.window(block.n, row, column, kh, carafe::taps_into(s, column, {0, s.w}), targets, 0);
+        spreader.window(block.n, row, column, kh, carafe::taps_into(s, column, {0, s.w}), {targets, 0});
       }
     }
   }
