@@ -23,6 +23,10 @@ namespace mluops::cpu::HWY_NAMESPACE {
 namespace {
 // ---- grad_input ------------------------------------------------------------------------------
 
+/// Whether sums begin and end in the registers. Where a tap has fewer multiply-adds, asking costs more than it saves.
+template <int V>
+constexpr bool kWholeSums = V == kTileVectors&& HWY_TARGET <= HWY_AVX3;
+
 template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
   const T* gradient[S];      ///< channels of each sub
@@ -67,16 +71,18 @@ HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::i
       do {
         hn::Vec<D> sum[V];
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) sum[v] = kAtomic || tap == at.fresh ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+        for (int v = 0; v < V; ++v)
+          sum[v] = kAtomic || (kWholeSums<V> && tap == at.fresh) ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
         MLUOPS_UNROLL
         for (int s = 0; s < S; ++s) {
           const auto weight = hn::Set(d, mask[s][tap]);
           MLUOPS_UNROLL
           for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
         }
-        if (!kAtomic && tap == 0 && at.out != nullptr) {
+        if (kWholeSums<V> && !kAtomic && tap == 0 && at.out != nullptr) {
+          T* const out = in_register(at.out + c);
           MLUOPS_UNROLL
-          for (int v = 0; v < V; ++v) stream(sum[v], d, at.out + c + v * lanes);
+          for (int v = 0; v < V; ++v) stream(sum[v], d, out + v * lanes);
         } else {
           MLUOPS_UNROLL
           for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
@@ -86,8 +92,9 @@ HWY_NOINLINE void spread(D d, const Source<T, S>& at, std::int64_t begin, std::i
       reload(at);
     }
     if (at.asked != nullptr) {
+      const T* const asked = in_register(at.asked + c);
       MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) hwy::Prefetch(at.asked + c + v * lanes);
+      for (int v = 0; v < V; ++v) hwy::Prefetch(asked + v * lanes);
     }
   }
 }
@@ -97,11 +104,11 @@ template <class T>
 struct Targets {
   Acc<T>* const* rows;        ///< under tap row kh: rows[kh]
   std::int64_t first_column;  ///< the column that the rows begin with
+  bool fresh = false;         ///< the pixel under the last tap of all, if the window has it, has no sums yet
   T* finished = nullptr;      ///< grad_input of row rows[0], which gets its last additions; nullptr: written elsewhere
 };
 
-/// Spreads all output pixels of one window. Unless atomic, the pixel under the last tap of all, if that is among those
-/// of the window, has no sums yet: they begin here.
+/// Spreads all output pixels of one window.
 template <bool kAtomic, class T>
 class Spreader {
  public:
@@ -132,7 +139,8 @@ class Spreader {
         at.gradient[i] = gradient + offsets_[sub + i] * s_.c;
       }
       if (sub == 0 && next_row_ != nullptr) at.asked = next_row_ + column * s_.c;
-      if (sub == 0 && kh.end == s_.kernel && kw.end == s_.kernel) at.fresh = carafe::taps(s_) - 1 - first_tap;
+      if (sub == 0 && to.fresh && kh.end == s_.kernel && kw.end == s_.kernel)
+        at.fresh = carafe::taps(s_) - 1 - first_tap;
       if (sub + S == carafe::subs(s_) && to.finished != nullptr && kw.begin == 0) at.out = to.finished + first * s_.c;
       groups(at);
     });
@@ -175,16 +183,18 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         streams_(carafe::past_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        direct_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0 &&
-                s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
+        pixel_by_pixel_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
+        whole_sums_(kWholeSums<kTileVectors> && s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
+        direct_(whole_sums_ && pixel_by_pixel_),
         spreader_(p, carver),
         ring_row_(block_columns * s_.c),
         ring_(carver.take<A>(s_.kernel * ring_row_)),
         targets_(carver.take<A*>(s_.kernel)) {}
 
-  /// Clears the rows whose first source row is none of the map's.
+  /// Clears the rows, or with whole sums those whose first source row is none of the map's.
   void begin(const Block& block) {
-    for (std::int64_t row = block.rows.begin; row < std::min(block.rows.end, carafe::radius(s_)); ++row)
+    const std::int64_t end = whole_sums_ ? carafe::radius(s_) : block.rows.begin + s_.kernel;
+    for (std::int64_t row = block.rows.begin; row < end && row < block.rows.begin + s_.kernel; ++row)
       clear(block, row, block.columns.end);
   }
 
@@ -200,14 +210,18 @@ class OwnedInputGradient {
     for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
     const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
     spreader_.begin_row(block.n, row, sources);
-    if (kh.end == s_.kernel) clear(block, row + r, std::min(block.columns.end, r));
+    if (whole_sums_ && kh.end == s_.kernel) clear(block, row + r, std::min(block.columns.end, r));
     const bool finishes = kh.begin == 0;
-    const Targets<T> targets{targets_, block.columns.begin,
+    const Targets<T> targets{targets_, block.columns.begin, whole_sums_,
                              finishes && direct_ ? grad_input_ + (block.n * s_.h + row - r) * s_.w * s_.c : nullptr};
     for (std::int64_t column = sources.begin; column < sources.end; ++column) {
-      spreader_.window(block.n, row, column, kh, carafe::taps_into(s_, column, block.columns), targets);
+      const Range kw = carafe::taps_into(s_, column, block.columns);
+      spreader_.window(block.n, row, column, kh, kw, targets);
+      if (finishes && pixel_by_pixel_ && !direct_ && kw.begin == 0) {
+        finish(block, row - r, {column - r, column - r + 1});
+      }
     }
-    const std::int64_t written = direct_ ? std::max(block.columns.begin, sources.end - r) : block.columns.begin;
+    const std::int64_t written = pixel_by_pixel_ ? std::max(block.columns.begin, sources.end - r) : block.columns.begin;
     if (finishes) finish(block, row - r, {written, block.columns.end});
   }
 
@@ -229,9 +243,10 @@ class OwnedInputGradient {
     std::memset(ring_row(row), 0, static_cast<std::size_t>(count) * sizeof(A));
   }
 
-  /// Writes the sums of these columns of a row.
+  /// Writes the sums of these columns of a row. Unless windows begin them, they are cleared for the row that takes the
+  /// place.
   void finish(const Block& block, std::int64_t row, Range columns) {
-    const A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
+    A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
     T* const target = grad_input_ + ((block.n * s_.h + row) * s_.w + columns.begin) * s_.c;
     const std::int64_t count = columns.size() * s_.c;
     if (streams_) {
@@ -239,12 +254,15 @@ class OwnedInputGradient {
     } else {
       store_row(sums, target, count);
     }
+    if (!whole_sums_) std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(A));
   }
 
   const Shape& s_;
   T* grad_input_;
-  bool streams_;  // past the caches
-  bool direct_;   // out of the registers
+  bool streams_;         // past the caches
+  bool pixel_by_pixel_;  // while still in the first cache; else with the row
+  bool whole_sums_;      // windows begin sums
+  bool direct_;          // and write them
   Spreader<false, T> spreader_;
   std::int64_t ring_row_;
   A* ring_;
