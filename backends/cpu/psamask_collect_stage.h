@@ -18,6 +18,24 @@ struct WindowCopy {
   std::int64_t rows, count;
 };
 
+/// The first kBytes and the last, which may overlap.
+template <std::size_t kBytes>
+HWY_INLINE void copy_ends(const std::uint8_t* from, std::uint8_t* to, std::int64_t count) {
+  std::uint8_t first[kBytes], last[kBytes];
+  std::memcpy(first, from, kBytes);
+  std::memcpy(last, from + count - kBytes, kBytes);
+  std::memcpy(to, first, kBytes);
+  std::memcpy(to + count - kBytes, last, kBytes);
+}
+
+/// As copy, for pieces so short that calling memcpy takes longer than what it does.
+HWY_INLINE void copy_short(const std::uint8_t* from, std::uint8_t* to, std::int64_t count) {
+  if (count < 8 || count > 64) return copy(from, to, count);
+  if (count >= 32) return copy_ends<32>(from, to, count);
+  if (count >= 16) return copy_ends<16>(from, to, count);
+  copy_ends<8>(from, to, count);
+}
+
 /// Row by row in turn: as many streams of memory are under way as there are windows. The windows that follow these,
 /// about `ahead` bytes on, are asked for meanwhile.
 HWY_INLINE void copy_windows(const WindowCopy* windows, std::int64_t n, std::int64_t from_stride,
@@ -31,7 +49,7 @@ HWY_INLINE void copy_windows(const WindowCopy* windows, std::int64_t n, std::int
       if (r >= window.rows) continue;
       const std::uint8_t* const from = window.from + r * from_stride;
       prefetch_row(from + ahead - kShift, window.count + kShift);
-      copy(from, window.to + r * to_stride, window.count);
+      copy_short(from, window.to + r * to_stride, window.count);
     }
   }
 }
