@@ -13,6 +13,7 @@
 #include "backends/cpu/psamask_distribute_lines.h"
 #include "backends/cpu/psamask_moves.h"
 #include "backends/cpu/scratch.h"
+#include "backends/cpu/transpose.h"
 #include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,22 +28,6 @@ void transpose_plain(const E* HWY_RESTRICT in, std::int64_t in_stride, std::int6
     for (std::int64_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
   }
 }
-
-#if HWY_TARGET != HWY_SCALAR
-/// 4 vectors of 4-byte elements: the 4x4 matrix in each 128-bit block transposed.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void transpose_blocks(D d, V& v0, V& v1, V& v2, V& v3) {
-  const hn::Repartition<std::uint64_t, D> pairs;
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-  v0 = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
-  v1 = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
-  v2 = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
-  v3 = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
-}
-#endif
 
 /// Rows and columns transpose_tile takes at a time; 1: no such tile.
 template <class E>
@@ -60,9 +45,9 @@ HWY_INLINE void transpose_tile(const std::uint32_t* HWY_RESTRICT in, std::int64_
   hn::Vec<decltype(d)> v[kRows];
   MLUOPS_UNROLL
   for (int r = 0; r < kRows; ++r) v[r] = hn::LoadU(d, in + r * in_stride);
-  transpose_blocks(d, v[0], v[1], v[2], v[3]);
+  transpose_in_blocks(d, v);
 #if HWY_TARGET <= HWY_AVX2
-  transpose_blocks(d, v[4], v[5], v[6], v[7]);
+  transpose_in_blocks(d, v + 4);
   MLUOPS_UNROLL
   for (int c = 0; c < 4; ++c) {
     hn::StoreU(hn::ConcatLowerLower(d, v[c + 4], v[c]), d, out + c * out_stride);
