@@ -49,6 +49,7 @@ HWY_NOINLINE std::int64_t scatter_squares(Rows<const T> in, const std::uint32_t*
   HWY_UNROLL(4)
   for (int part = 0; part < kParts; ++part) Square::load(in.first, in.pitch, part, square);
   const auto add = [&](int first) HWY_ATTR {
+    asm volatile("" : "+r"(ahead));  // in place: else all lines of a square are asked for at once
     HWY_UNROLL(2)
     for (int k = first; k < first + 2; ++k, rows += 3, weights += 3, ahead += lanes * sizeof(T)) {
       __builtin_prefetch(ahead, 0, 2);
