@@ -43,19 +43,17 @@ template <class T, class Put>
 void sort_borders(const Shape& s, const void* boxes, std::int64_t begin, std::int64_t end, Put&& put) {
   const Lines lines(s);
   const std::int64_t across[2] = {s.h, s.w};  // lines of rows and of columns
-  Place place(s, begin);
-  std::int64_t image_end = (place.image + 1) * 4 * s.k;
+  std::int64_t image = Place(s, begin).image, image_end = (image + 1) * 4 * s.k;
   for (std::int64_t row = begin; row < end; ++row) {
     if (row == image_end) {
-      ++place.image;
+      ++image;
       image_end += 4 * s.k;
     }
-    place.border = static_cast<int>(row % 4);
     // The coordinate that stays: y1, x1, y2, x2.
     const Acc<T> fixed = to_acc(static_cast<const T*>(boxes)[row ^ 1]);
     AxisSample<Acc<T>> line;
     const bool inside = sample_axis(fixed, across[row % 2], line);
-    put(row, lines.index(place.image, place.border, inside ? line.low : 0), inside);
+    put(row, lines.index(image, static_cast<int>(row % 4), inside ? line.low : 0), inside);
   }
 }
 

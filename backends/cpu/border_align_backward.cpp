@@ -31,7 +31,7 @@ bool sort_by_lines(Context& context, const mluopsCall& call, const mluopsBorderA
   const double channels = static_cast<double>(s.c);
   const double cost = border_align::kElementNs * channels;
   const double line_cost = border_align::kWriteNs * channels * static_cast<double>(lines.each);
-  return sorted.fill_runs(
+  return sorted.fill(
       context, call, border_align::kSortNs, line_cost, [&](std::int64_t begin, std::int64_t end, auto&& put) {
         border_align::sort_borders<T>(s, p.boxes, begin, end, [&](std::int64_t row, std::int64_t line, bool inside) {
           if (inside) put(row, line, cost);
@@ -46,8 +46,8 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   if (!arrays) return no_memory(call);
   if (!sort_by_lines<T>(context, call, p, arrays->lines)) return no_memory(call);
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool lines_are_whole = reinterpret_cast<std::uintptr_t>(p.grad_input) % 64 == 0 && row_bytes % 64 == 0;
-  const bool past_caches = lines_are_whole && s.n * s.h * s.w * 4 * row_bytes > border_align::kStreamFrom;
+  const bool past_caches =
+      whole_lines(p.grad_input, row_bytes) && s.n * s.h * s.w * 4 * row_bytes > border_align::kStreamFrom;
   const border_align::Runs runs(s, call, arrays->lines.prefix_ns());
   const double run_ns = arrays->lines.prefix_ns().back() / static_cast<double>(runs.count());
   Loop(context, call, runs.count(), run_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

@@ -220,8 +220,7 @@ HWY_NOINLINE void pool_borders(D d, std::span<const std::int64_t> rows, std::int
 template <class T>
 bool may_stream(const Shape& s, const void* output, const void* argmax) {
   const auto row = s.c * static_cast<std::int64_t>(sizeof(T)), rows = s.n * s.k * 4;
-  const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 64 == 0; };
-  return sizeof(T) <= 4 && aligned(output) && aligned(argmax) && row % 64 == 0 && s.c % 16 == 0 &&
+  return sizeof(T) <= 4 && whole_lines(output, row) && whole_lines(argmax, 4 * s.c) &&
          rows * (row + 4 * s.c) >= border_align::kStreamBytes;
 }
 
@@ -396,7 +395,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
     border_align::sort_borders<T>(s, p.boxes, begin, end,
                                   [&](std::int64_t row, std::int64_t line, bool) { put(row, line, cost); });
   };
-  if (!arrays->lines.fill_runs(context, call, border_align::kSortNs, 0, sort)) return no_memory(call);
+  if (!arrays->lines.fill(context, call, border_align::kSortNs, 0, sort)) return no_memory(call);
 
   const auto pool = may_stream<T>(s, p.output, p.argmax) ? pool_lines<true, T> : pool_lines<false, T>;
   const border_align::LineRuns runs(arrays->lines.prefix_ns(), call.threads);

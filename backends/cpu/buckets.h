@@ -29,21 +29,11 @@ class Buckets {
         next_(carver.take<std::int64_t>(parts_ * buckets)),
         ns_(carver.take<double>(parts_ * buckets)) {}
 
-  /// each(item, put) calls put(bucket, cost in ns) for every bucket the item belongs to, the same ones each time;
-  /// a bucket with nothing in it still costs base_ns. False when there is no memory.
-  template <class Each>
-  bool fill(Context& context, const mluopsCall& call, double item_ns, double base_ns, const Each& each) {
-    return fill_runs(context, call, item_ns, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        each(i, [&](std::int64_t bucket, double cost) { put(i, bucket, cost); });
-      }
-    });
-  }
-
-  /// As fill, for items that have something in common with their neighbours: each_run(begin, end, put) calls
-  /// put(item, bucket, cost in ns) for the items from begin to end in their order.
+  /// each_run(begin, end, put) calls put(item, bucket, cost in ns) for every bucket the items from begin to end belong
+  /// to, in the order of the items, the same ones each time; a bucket with nothing in it still costs base_ns. False
+  /// when there is no memory.
   template <class EachRun>
-  bool fill_runs(Context& context, const mluopsCall& call, double item_ns, double base_ns, const EachRun& each_run) {
+  bool fill(Context& context, const mluopsCall& call, double item_ns, double base_ns, const EachRun& each_run) {
     const Loop loop(context, call, parts_, item_ns * static_cast<double>(items_) / static_cast<double>(parts_));
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t part = first; part < last; ++part) count(part, each_run);

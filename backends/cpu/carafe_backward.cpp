@@ -25,7 +25,7 @@ namespace {
 
 /// Whether sums begin and end in the registers. Where a tap has fewer multiply-adds, asking costs more than it saves.
 template <int V>
-constexpr bool kWholeSums = V == kTileVectors&& HWY_TARGET <= HWY_AVX3;
+constexpr bool kWholeSums = (V == kTileVectors) && (HWY_TARGET <= HWY_AVX3);
 
 template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
@@ -183,7 +183,7 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         streams_(carafe::past_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        pixel_by_pixel_(streams_ && (s_.c * kSize | reinterpret_cast<std::intptr_t>(grad_input_)) % 64 == 0),
+        pixel_by_pixel_(streams_ && whole_lines(grad_input_, s_.c * kSize)),
         whole_sums_(kWholeSums<kTileVectors> && s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
         direct_(whole_sums_ && pixel_by_pixel_),
         spreader_(p, carver),

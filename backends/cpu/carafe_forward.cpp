@@ -37,8 +37,7 @@ Writing choose_writing(const mluopsCarafeForwardProblem& p, std::int64_t block_c
   const Shape& s = p.shape;
   constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>, kSize = sizeof(T);
   if (!carafe::past_caches(s.n * s.ho * s.wo * s.c * kSize)) return Writing::kDirect;
-  const bool aligned = reinterpret_cast<std::uintptr_t>(p.output) % 64 == 0 && kTile * kSize % 64 == 0;
-  if (aligned && s.c / s.group % kTile == 0) return Writing::kStreamed;
+  if (whole_lines(p.output, kTile * kSize) && s.c / s.group % kTile == 0) return Writing::kStreamed;
   const bool long_enough = stage_columns<T>(s, block_columns) * s.scale * s.c * kSize >= kStageBytes / 4;
   return long_enough ? Writing::kStaged : Writing::kDirect;
 }

@@ -66,7 +66,7 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
   const double channels = static_cast<double>(s.c);
   const double pixel_ns = channels * (deform_roi_pool::kAddNs + (rows ? 0 : deform_roi_pool::kReadNs));
   const double base_ns = deform_roi_pool::kZeroNs * sizeof(T) * static_cast<double>(t.pixels()) * channels;
-  return tiles.fill_runs(context, call, 40, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return tiles.fill(context, call, 40, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     PixelRange x{};
     double item_ns = 0;
     std::int64_t roi = -1;

@@ -207,7 +207,7 @@ class Walk {
 /// Puts each bin into the cell its middle lies in.
 template <class T>
 bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells, Buckets& sorted) {
-  return sorted.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return sorted.fill(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     bins.for_each(begin, end, [&](const BinPlace& at) {
       const std::int64_t row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
       put(at.bin, row + cells.of_column(bins.x(at).middle(bins.s.w)), 0.0);
@@ -218,7 +218,7 @@ bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, co
 /// The same where cells are known row by row and column by column. An item is a RoI's row of bins.
 template <class A>
 bool sort_rows(Context& context, const mluopsCall& call, const Shape& s, const RoiTaps<A>& taps, Buckets& sorted) {
-  return sorted.fill_runs(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return sorted.fill(context, call, 20, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     for (std::int64_t item = begin, roi = begin / s.pooled_h, row = begin % s.pooled_h; item < end; ++item) {
       taps.for_each_cell(roi, row, [&](std::int64_t bin, std::int64_t cell) { put(bin, cell, 0.0); });
       if (++row == s.pooled_h) {
@@ -284,8 +284,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   const auto cost = [&](std::int64_t i) {
     return deform_roi_pool::kBinNs + pixel_ns * bins.pixels_read(bins.place(nth(i)));
   };
-  const bool past_caches = bins.count() * row_bytes >= deform_roi_pool::kStreamFrom && row_bytes % 64 == 0 &&
-                           reinterpret_cast<std::uintptr_t>(p.output) % 64 == 0;
+  const bool past_caches = bins.count() * row_bytes >= deform_roi_pool::kStreamFrom && whole_lines(p.output, row_bytes);
   const auto pool = past_caches ? pool_bin<true, T> : pool_bin<false, T>;
   loop_over(context, call, s, bins.count(), arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

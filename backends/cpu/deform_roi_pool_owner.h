@@ -24,6 +24,8 @@ using deform_roi_pool::Tiles;
 /// grad_input larger than this is written past the caches: zeros go out three times as fast so, and what is in the
 /// caches is needed more.
 constexpr std::int64_t kStreamFrom = std::int64_t{512} << 10;
+/// grad_input larger than this leaves the caches before anyone reads it.
+constexpr std::int64_t kCachedBytes = std::int64_t{8} << 20;
 
 /// v in a register: GCC loads again for each use what it can, and loads are short.
 template <class V>
@@ -71,7 +73,7 @@ class Owner {
         bins_(bins),
         row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
         all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
-        past_caches_(large() && reinterpret_cast<std::uintptr_t>(p.grad_input) % 64 == 0 && row_bytes_ % 64 == 0),
+        past_caches_(large() && whole_lines(p.grad_input, row_bytes_)),
         taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         carver_(arrays.lists + slot * arrays.lists_bytes),
@@ -89,7 +91,7 @@ class Owner {
     complete_ = true;
     clear_lists();
     p_.offset == nullptr ? list_rows() : list_bins();
-    const bool direct = complete_ && (past_caches_ || all_bytes_ <= kStreamBytes);
+    const bool direct = complete_ && (past_caches_ || all_bytes_ <= kCachedBytes);
     if (complete_ && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
     plan_to_ask();
     empty_lists(!direct ? Target::kTile : past_caches_ ? Target::kPastCaches : Target::kCaches);
@@ -240,7 +242,7 @@ class Owner {
     write_area(s_, part, static_cast<A*>(nullptr), large(), grad_input());
   }
 
-  // ---- grad_input alone ----
+  // ---- grad_input ----
 
   template <Target kTarget, bool kOffset>
   void sum_rows() {

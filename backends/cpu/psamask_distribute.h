@@ -245,7 +245,7 @@ inline std::optional<mluOpStatus_t> forward_by_lines(Context& context, const mlu
     return Loop(context, call, s.n * ceil_div(s.h, rows) * ceil_div(map, kLineSources),
                 psamask::kByteNs * static_cast<double>(rows * row_lines));
   };
-  if (map % kLineSources == 0 && reinterpret_cast<std::uintptr_t>(p.y) % 64 == 0) {
+  if (whole_lines(p.y, map * 4)) {
     distribute_by_lines<AlignedLines>(loop_of(s.h), p, s.h, nullptr, 0);
     return MLUOP_STATUS_SUCCESS;
   }

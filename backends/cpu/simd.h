@@ -140,9 +140,6 @@ HWY_INLINE void store(hn::Vec<D> v, D d, Half* HWY_RESTRICT p) {
 #endif
 }
 
-/// Output larger than this leaves the caches before anyone reads it.
-constexpr std::int64_t kStreamBytes = std::int64_t{8} << 20;
-
 /// As store, past the caches; p is aligned to the vector it becomes in memory. Whole vectors only.
 template <class T, class D>
 HWY_INLINE void stream(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
@@ -335,9 +332,9 @@ HWY_INLINE void stream_copy(const void* from, void* to, std::int64_t bytes) {
   std::memcpy(p + i, source + i, static_cast<std::size_t>(bytes - i));
 }
 
-/// Whether to write an array of rows past the caches: it is larger than they are, and whole vectors of it are aligned.
-HWY_INLINE bool streams(const void* out, std::int64_t bytes, std::int64_t row_bytes) {
-  return bytes > kStreamBytes && reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row_bytes % 64 == 0;
+/// Whether rows that follow each other are whole cache lines each: then vectors of them can go past the caches.
+HWY_INLINE bool whole_lines(const void* rows, std::int64_t row_bytes) {
+  return reinterpret_cast<std::uintptr_t>(rows) % 64 == 0 && row_bytes % 64 == 0;
 }
 
 /// Copies kBytes, whole cache lines on both sides, past the caches.

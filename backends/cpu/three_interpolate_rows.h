@@ -328,8 +328,7 @@ void turn_out(const Acc<T>* HWY_RESTRICT block, std::int64_t m, const Rows<T>& t
 template <class T>
 bool may_stream(std::int64_t rows, std::int64_t length, const void* out) {
   const auto row_bytes = length * static_cast<std::int64_t>(sizeof(T));
-  return reinterpret_cast<std::uintptr_t>(out) % 64 == 0 && row_bytes % 64 == 0 &&
-         rows * row_bytes >= three_interpolate::kStreamBytes;
+  return whole_lines(out, row_bytes) && rows * row_bytes >= three_interpolate::kStreamBytes;
 }
 
 /// As turn_out, past the caches; rows are whole lines. A vector that is not a line goes by way of a tile of one line
