@@ -28,11 +28,63 @@ HWY_INLINE hn::Vec<D> interpolate_point(D d, const A* HWY_RESTRICT block, const 
   return hn::MulAdd(hn::Set(d, weights[2]), near(2), second);
 }
 
+/// Channels worked on at once, in one block or two. Two, for half, share the loads of rows and weights: results are
+/// narrow before they are turned, so that a square of both stays in registers.
+template <class T>
+constexpr std::int64_t kChannelsAtOnce = (HWY_TARGET <= HWY_AVX3) && std::is_same_v<T, Half> ? 2 * kBlock<Acc<T>>
+                                                                                             : kBlock<Acc<T>>;
+
+#if HWY_TARGET <= HWY_AVX3
+/// Points k and k + 8 of two blocks of channels: z[0] of the one, z[8] of the other.
+HWY_INLINE void interpolate_two_points(const float* HWY_RESTRICT block, std::int64_t block_size,
+                                       const std::uint32_t* HWY_RESTRICT rows, const float* HWY_RESTRICT weights,
+                                       hn::Vec<NarrowTag>* z) {
+  const FullTag<Half> d;
+  hn::Vec<FullTag<Half>> v[2][2];
+  HWY_UNROLL(2)
+  for (int k = 0; k < 2; ++k, rows += 24, weights += 24) {
+    HWY_UNROLL(3)
+    for (int j = 0; j < 3; ++j) {
+      const float* const row = block + rows[j];
+      const auto weight = hn::Set(d, weights[j]);
+      HWY_UNROLL(2)
+      for (int which = 0; which < 2; ++which) {
+        const auto near = hn::Load(d, row + which * block_size);
+        v[which][k] = j == 0 ? hn::Mul(weight, near) : hn::MulAdd(weight, near, v[which][k]);
+      }
+    }
+  }
+  z[0] = narrow_two(v[0][0], v[0][1]);
+  z[8] = narrow_two(v[1][0], v[1][1]);
+}
+
+/// As interpolate_points for the first round(points, 16) points of two blocks. Returns how many.
+template <class Between>
+HWY_INLINE std::int64_t interpolate_two_blocks(const float* HWY_RESTRICT block, std::int64_t block_size,
+                                               const std::uint32_t* HWY_RESTRICT rows,
+                                               const float* HWY_RESTRICT weights, std::int64_t points,
+                                               const Rows<Half>& to, Between&& between) {
+  constexpr std::int64_t lanes = kLanes<float>;
+  std::int64_t i = 0;
+  for (; i + lanes <= points; i += lanes, rows += 3 * lanes, weights += 3 * lanes) {
+    hn::Vec<NarrowTag> z[16];
+    HWY_UNROLL(8)
+    for (int k = 0; k < 8; ++k) {
+      interpolate_two_points(block, block_size, rows + 3 * k, weights + 3 * k, z + k);
+      between();
+    }
+    store_turned_narrow(z, to.first + i, to.pitch);
+    store_turned_narrow(z + 8, to.first + i + lanes * to.pitch, to.pitch);
+  }
+  return i;
+}
+#endif
+
 /// `points` points of one block of channels. between() is called about once per four whole vectors of results.
 template <class T, class Between>
-HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT near_rows,
-                                   const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to,
-                                   Between&& between) {
+HWY_INLINE void interpolate_block(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT near_rows,
+                                  const Acc<T>* HWY_RESTRICT near_weights, std::int64_t points, const Rows<T>& to,
+                                  Between&& between) {
   using A = Acc<T>;
   const FullTag<T> d;
   constexpr int lanes = kLanes<A>;
@@ -56,6 +108,23 @@ HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, const std::
       v[k] = k < points - i ? interpolate_point(d, block + c, rows + 3 * k, weights + 3 * k) : hn::Zero(d);
     }
     store_turned_tail(v, c, i, points - i, to);
+  }
+}
+
+/// `points` points of up to kChannelsAtOnce channels, in blocks of block_size elements. between() is called about once
+/// per four whole vectors of results.
+template <class T, class Between>
+HWY_INLINE void interpolate_points(const Acc<T>* HWY_RESTRICT block, std::int64_t block_size, Neighbours<Acc<T>> near,
+                                   std::int64_t points, const Rows<T>& to, Between&& between) {
+  if constexpr (kChannelsAtOnce<T> == kBlock<Acc<T>>) {
+    interpolate_block(block, near.rows, near.weights, points, to, between);
+  } else {
+    if (to.channels <= kBlock<Acc<T>>) return interpolate_block(block, near.rows, near.weights, points, to, between);
+    const std::int64_t i = interpolate_two_blocks(block, block_size, near.rows, near.weights, points, to, between);
+    for (std::int64_t c = 0; i < points && c < to.channels; c += kBlock<Acc<T>>, block += block_size) {
+      interpolate_block(block, near.rows + 3 * i, near.weights + 3 * i, points - i,
+                        Rows<T>{to.first + c * to.pitch + i, to.pitch, kBlock<Acc<T>>}, [] {});
+    }
   }
 }
 
@@ -86,25 +155,24 @@ class Drain {
 
 /// As interpolate_points, by way of two tiles of whole cache lines: one is filled while the other is streamed.
 template <class T>
-void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, const std::uint32_t* HWY_RESTRICT rows,
-                           const Acc<T>* HWY_RESTRICT weights, std::int64_t points, const Rows<T>& out,
-                           const Ahead& ahead) {
-  constexpr std::int64_t kPoints = Drain<T>::kPoints, kSize = kBlock<Acc<T>> * kPoints;
+void interpolate_streaming(const Acc<T>* HWY_RESTRICT block, std::int64_t block_size, Neighbours<Acc<T>> near,
+                           std::int64_t points, const Rows<T>& out, const Ahead& ahead) {
+  constexpr std::int64_t kPoints = Drain<T>::kPoints, kSize = kChannelsAtOnce<T> * kPoints;
   HWY_ALIGN T tiles[2 * kSize];
   Drain<T> drain;
   T* tile = tiles;
+  const auto from = [&](std::int64_t i) { return Neighbours<Acc<T>>{near.rows + 3 * i, near.weights + 3 * i}; };
   std::int64_t i = 0;
   for (; i + kPoints <= points; i += kPoints, tile = tile == tiles ? tiles + kSize : tiles) {
     ahead.ask(i / kPoints, points / kPoints);
-    interpolate_points(block, rows + 3 * i, weights + 3 * i, kPoints, Rows<T>{tile, kPoints, out.channels},
+    interpolate_points(block, block_size, from(i), kPoints, Rows<T>{tile, kPoints, out.channels},
                        [&]() HWY_ATTR { drain.one(); });
     drain.all();
     drain.start(tile, out.first + i, out.pitch, out.channels);
   }
   drain.all();
   if (i < points) {
-    interpolate_points(block, rows + 3 * i, weights + 3 * i, points - i,
-                       Rows<T>{out.first + i, out.pitch, out.channels}, [] {});
+    interpolate_points(block, block_size, from(i), points - i, Rows<T>{out.first + i, out.pitch, out.channels}, [] {});
   }
 }
 
@@ -117,33 +185,38 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
   const double points_ns = static_cast<double>(cut.points) * three_interpolate::kBlockNs +
                            static_cast<double>(s.m / cut.parts) * three_interpolate::kTurnNs;
   const Loop loop(context, call, cut.items(s), static_cast<double>(cut.group * kBlock<A>) * points_ns);
-  const auto arrays =
-      carve<Arrays<A>>(context.scratch, s, cut.points, std::int64_t{loop.slots()}, std::int64_t{loop.slots()});
+  const std::int64_t slots = loop.slots(),
+                     blocks_at_once = s.c < kChannelsAtOnce<T> ? 1 : kChannelsAtOnce<T> / kBlock<A>;
+  const auto arrays = carve<Arrays<A>>(context.scratch, s, cut.points, slots, slots * blocks_at_once);
   if (!arrays) return no_memory(call);
 
   const bool streams = may_stream<T>(s.b * s.c, s.n, p.output);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    A* const block = arrays->block(slot);
+    A* const blocks = arrays->block(slot * blocks_at_once);
     NeighboursOfRun<T, kBlock<A>> run(s, p.indices, p.weights, arrays->near(slot));
     std::int64_t turned = -1;
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(cut, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
-      for (std::int64_t c = item.first_block * kBlock<A>; c < std::min(s.c, item.last_block * kBlock<A>);
-           c += kBlock<A>) {
-        const std::int64_t channels = std::min(s.c - c, kBlock<A>), row = item.b * s.c + c;
-        if (turned != row) {
-          turn_in(Rows<const T>{static_cast<const T*>(p.features) + row * s.m, s.m, channels}, s.m, block);
+      const std::int64_t end_c = std::min(s.c, item.last_block * kBlock<A>);
+      std::int64_t channels = 0;
+      for (std::int64_t c = item.first_block * kBlock<A>; c < end_c; c += channels) {
+        channels = end_c - c >= kChannelsAtOnce<T> ? kChannelsAtOnce<T> : std::min(end_c - c, kBlock<A>);
+        const std::int64_t row = item.b * s.c + c;
+        const T* const features = static_cast<const T*>(p.features) + row * s.m;
+        for (std::int64_t k = 0; turned != row && k < channels; k += kBlock<A>) {
+          turn_in(Rows<const T>{features + k * s.m, s.m, std::min(channels, kBlock<A>)}, s.m,
+                  blocks + k / kBlock<A> * arrays->block_size);
         }
         turned = row;
-        const std::int64_t block_bytes = kBlock<A> * s.m * static_cast<std::int64_t>(sizeof(T));
-        const Ahead ahead{static_cast<const T*>(p.features) + (row + kBlock<A>)*s.m, cut.parts == 1 ? block_bytes : 0};
+        const std::int64_t bytes = channels * s.m * static_cast<std::int64_t>(sizeof(T));
+        const Ahead ahead{features + channels * s.m, cut.parts == 1 ? bytes : 0};
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
         if (streams) {
-          interpolate_streaming(block, near.rows, near.weights, item.last - item.first, out, ahead);
+          interpolate_streaming(blocks, arrays->block_size, near, item.last - item.first, out, ahead);
         } else {
           ahead.ask(0, 1);
-          interpolate_points(block, near.rows, near.weights, item.last - item.first, out, [] {});
+          interpolate_points(blocks, arrays->block_size, near, item.last - item.first, out, [] {});
         }
       }
     }

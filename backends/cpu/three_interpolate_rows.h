@@ -156,25 +156,33 @@ HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HW
   for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
 }
 
-/// z[c] = 16 points of channel c, and behind them those of channel c + 8, from v[k] = point k of 16 channels.
-HWY_INLINE void narrow_square(const hn::Vec<FullTag<Half>>* v, hn::Vec<NarrowTag>* z) {
+/// Two points of 16 channels as one vector of half.
+HWY_INLINE hn::Vec<NarrowTag> narrow_two(hn::Vec<FullTag<Half>> first, hn::Vec<FullTag<Half>> second) {
   const NarrowTag d;
   const NarrowHalf dh;
   const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
-  HWY_UNROLL(8)
-  for (int k = 0; k < 8; ++k) {
-    z[k] = hn::Combine(d, hn::BitCast(dh, hn::DemoteTo(df16, v[k + 8])), hn::BitCast(dh, hn::DemoteTo(df16, v[k])));
-  }
+  return hn::Combine(d, hn::BitCast(dh, hn::DemoteTo(df16, second)), hn::BitCast(dh, hn::DemoteTo(df16, first)));
+}
+
+/// z[c] = 16 points of channel c, and behind them those of channel c + 8, from z[k] = points k and k + 8.
+HWY_INLINE void turn_narrow(hn::Vec<NarrowTag>* z) {
+  const NarrowTag d;
   transpose_narrow(d, z);
   HWY_UNROLL(8)
   for (int c = 0; c < 8; ++c) z[c] = pick_blocks<0, 2, 1, 3>(d, z[c], z[c]);
 }
 
-/// As store_turned, all 16 channels there.
-HWY_INLINE void store_turned_narrow(const hn::Vec<FullTag<Half>>* v, Half* row, std::int64_t pitch) {
+/// The same from v[k] = point k of 16 channels.
+HWY_INLINE void narrow_square(const hn::Vec<FullTag<Half>>* v, hn::Vec<NarrowTag>* z) {
+  HWY_UNROLL(8)
+  for (int k = 0; k < 8; ++k) z[k] = narrow_two(v[k], v[k + 8]);
+  turn_narrow(z);
+}
+
+/// Stores z[k] = points k and k + 8 of 16 channels as rows of points.
+HWY_INLINE void store_turned_narrow(hn::Vec<NarrowTag>* z, Half* row, std::int64_t pitch) {
   const NarrowHalf dh;
-  hn::Vec<NarrowTag> z[8];
-  narrow_square(v, z);
+  turn_narrow(z);
   HWY_UNROLL(8)
   for (int c = 0; c < 8; ++c, row += pitch) {
     hn::StoreU(hn::LowerHalf(dh, z[c]), dh, &row->bits);
@@ -246,7 +254,12 @@ HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_
   T* row = rows.first + c * pitch + i;
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<T, Half>) {
-    if (channels >= lanes) return store_turned_narrow(v, row, pitch);
+    if (channels >= lanes) {
+      hn::Vec<NarrowTag> z[8];
+      HWY_UNROLL(8)
+      for (int k = 0; k < 8; ++k) z[k] = narrow_two(v[k], v[k + 8]);
+      return store_turned_narrow(z, row, pitch);
+    }
   }
 #endif
   transpose_square<Acc<T>>(v);

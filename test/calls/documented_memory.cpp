@@ -98,7 +98,8 @@ std::int64_t three_interpolate(const Letters& x) {
   const std::int64_t items = x.forward() ? 4 * x.t : 32;
   const std::int64_t parts = std::clamp<std::int64_t>(items / blocks, 1, 1 + x["n"] / (4 * x["m"] + 1024));
   const std::int64_t points = up((x["n"] + parts - 1) / parts, 64);
-  return x.t * 3 * (4 + x.A) * points + block * (x.forward() || parts == 1 ? x.t : blocks * parts);
+  const std::int64_t at_once = x.forward() && x.narrow && x["c"] >= 32 ? 2 : 1;
+  return x.t * 3 * (4 + x.A) * points + block * at_once * (x.forward() || parts == 1 ? x.t : blocks * parts);
 }
 
 // ---- deform_roi_pool ----
