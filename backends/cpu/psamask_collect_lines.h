@@ -17,6 +17,7 @@ struct Pieces {
   std::int64_t before, between, behind;  ///< zeros
   const std::uint8_t* from;
   std::int64_t ahead;  ///< rows from one that is copied to one that is asked for
+  std::int64_t asked;  ///< bytes asked for with each: the gap behind it too if that is no longer than the piece
 
   Pieces() = default;
   Pieces(const Collect& work, std::int64_t pixel, const Move& move)
@@ -27,7 +28,8 @@ struct Pieces {
         between(work.to.width - count),
         behind(work.to.size() - before - rows * count - (rows - 1) * between),
         from(work.in.begin + pixel * work.from.size() + move.from),
-        ahead(std::min(rows, 1024 / count + 1)) {}
+        ahead(std::min(rows, 1024 / count + 1)),
+        asked(stride <= 2 * count ? stride : count) {}
 };
 
 /// Pixels of one direction, by one task: neighbours row by row in turn, so that as many streams of memory are under
@@ -81,10 +83,11 @@ class CollectByLines {
     writers_[0] = writers_[n - 1];
   }
 
-  /// Row r, while the one a KiB of input on is asked for: of these pixels, or of those that come later.
+  /// Row r, while the one a KiB of input on is asked for: of these pixels, or of those that come later. Without the
+  /// gaps the prefetchers lose the stream.
   HWY_INLINE void write_row(std::int64_t r, const Pieces& p, const std::uint8_t* later, Writer& writer) {
     const std::int64_t ahead = r + p.ahead;
-    prefetch_row(ahead < p.rows ? p.from + ahead * p.stride : later + (ahead - p.rows) * p.stride, p.count);
+    prefetch_row(ahead < p.rows ? p.from + ahead * p.stride : later + (ahead - p.rows) * p.stride, p.asked);
     writer.copy(p.from + r * p.stride, p.count, work_.in);
     const std::int64_t zeros = r + 1 < p.rows ? p.between : p.behind;
     if (zeros > 0) writer.zeros(zeros);
