@@ -10,6 +10,7 @@
 #include "backends/cpu/buckets.h"
 #include "backends/cpu/deform_roi_pool.h"
 #include "backends/cpu/deform_roi_pool_order.h"
+#include "backends/cpu/deform_roi_pool_taps.h"
 #include "backends/cpu/entry.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/parallel.h"
@@ -50,7 +51,6 @@ template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
   RoiTaps<A> roi_taps;
-  bool found = false;    ///< roi_taps
   WeightTap<A>* taps;    ///< per thread: of the bin at hand and of those asked for, rows then columns
   std::uint32_t* asked;  ///< per thread
   double* prefix_ns;     ///< of bins in their order, where they differ
@@ -58,8 +58,8 @@ struct ForwardArrays {
 
   ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, bool offset, const Cells* c)
       : rois(carver.take<Roi<A>>(s.rois)),
-        roi_taps(carver, s, offset, c != nullptr),
-        taps(carver.take<WeightTap<A>>(roi_taps.shared() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
+        roi_taps(carver, s, offset),
+        taps(carver.take<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
         asked(carver.take<std::uint32_t>(call.threads * Asked::kSize)),
         prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : s.rois * s.pooled_h * s.pooled_w + 1)),
         cells(carver, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
@@ -137,10 +137,14 @@ class Walk {
  public:
   using A = Acc<T>;
 
-  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot)
+  /// `sorted`: bins come in an order of their own. `cached`: their output stays in the caches.
+  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot,
+       bool sorted, bool cached)
       : p_(p),
         bins_(bins),
-        taps_(arrays.found ? &arrays.roi_taps : nullptr),
+        sorted_(sorted),
+        cached_(cached),
+        taps_(arrays.roi_taps.kept() ? &arrays.roi_taps : nullptr),
         room_(arrays.taps + slot * kWaiting * BinTaps<A>::most(p.shape)),
         asked_(arrays.asked + slot * Asked::kSize) {}
 
@@ -148,7 +152,7 @@ class Walk {
   template <class Nth, class Pool>
   void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
     const auto ahead = [&](std::int64_t i) HWY_ATTR {
-      if (i + kTapsAhead < end) ask_for_taps(bins_.place(nth(i + kTapsAhead)));
+      if (sorted_ && i + kTapsAhead < end) ask_for_taps(bins_.place(nth(i + kTapsAhead)));
       if (i < end) ask_for(i, bins_.place(nth(i)));
     };
     for (std::int64_t i = begin; i < std::min(begin + kBinsAhead, end); ++i) ahead(i);
@@ -168,6 +172,7 @@ class Walk {
     const Shape& s = p_.shape;
     Pooled<T>& bin = waiting_[i % kWaiting];
     find(bin, at, room_ + i % kWaiting * BinTaps<A>::most(s));
+    if (cached_) prefetch<2>(bin.out, s.c);
     for (const WeightTap<A>& y : bin.rows) {
       const std::int64_t row = (bin.first_row + y.index) * s.w;
       for (const WeightTap<A>& x : bin.columns) {
@@ -198,6 +203,7 @@ class Walk {
 
   const mluopsDeformRoiPoolForwardProblem& p_;
   const Bins<T>& bins_;
+  bool sorted_, cached_;
   const RoiTaps<A>* taps_;  ///< if they were found before
   WeightTap<A>* room_;
   Asked asked_;
@@ -240,12 +246,14 @@ bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const C
 template <class T>
 void find_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
                const RoiTaps<Acc<T>>& taps) {
-  constexpr double kSampleNs = 8;
+  constexpr double kSampleNs = 2;
   const Shape& s = bins.s;
   const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
   const double roi_ns = kSampleNs * static_cast<double>(axes * s.sampling_ratio);
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) taps.find(bins, cells, roi);
+    for (std::int64_t roi = begin; roi < end; ++roi) {
+      taps.shared() ? find_shared_taps(bins, cells, taps, roi) : find_own_taps(bins, cells, taps, roi);
+    }
   });
 }
 
@@ -274,8 +282,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins(s, p.offset, arrays->rois);
   const bool sorted = large && deform_roi_pool::crowded(s, arrays->rois);
-  arrays->found = arrays->roi_taps.shared() || (sorted && arrays->roi_taps.kept());
-  if (arrays->found) find_taps(context, call, bins, cells, arrays->roi_taps);
+  if (arrays->roi_taps.kept()) find_taps(context, call, bins, cells, arrays->roi_taps);
   if (sorted && !sort(context, call, bins, cells, *arrays)) return no_memory(call);
 
   const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();
@@ -288,7 +295,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   const auto pool = past_caches ? pool_bin<true, T> : pool_bin<false, T>;
   loop_over(context, call, s, bins.count(), arrays->prefix_ns, cost)
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-        Walk<T>(p, bins, *arrays, slot).run(begin, end, nth, pool);
+        Walk<T>(p, bins, *arrays, slot, sorted, !past_caches).run(begin, end, nth, pool);
         stream_fence();
       });
   return MLUOP_STATUS_SUCCESS;

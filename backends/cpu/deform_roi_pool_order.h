@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 
@@ -63,6 +64,30 @@ struct WeightTap {
   void merge(const WeightTap& other) { weight += other.weight; }
 };
 
+/// Places for the taps of some bins along one axis. The first place of each bin holds how many there are.
+template <class A>
+struct TapLists {
+  WeightTap<A>* first;
+  std::int64_t apart;
+
+  WeightTap<A>* operator[](std::int64_t bin) const { return first + bin * apart; }
+  TapLists from(std::int64_t bin) const { return {(*this)[bin], apart}; }
+
+  /// Pixels are counted from `before` pixels earlier.
+  void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size, std::int32_t before) const {
+    WeightTap<A>* const room = (*this)[bin];
+    const TapList<A, WeightTap<A>> taps(room + 1, axis, size, {0, size});
+    for (std::int64_t i = 1; i <= taps.size(); ++i) room[i].index += before;
+    room->index = static_cast<std::int32_t>(taps.size());
+  }
+  void set_size(std::int64_t bin, std::int32_t size) const { (*this)[bin]->index = size; }
+  /// The last two of `size` taps, which lie there as they do in memory.
+  void put_last_two(std::int64_t bin, std::int32_t size, const A* two) const {
+    static_assert(sizeof(A) != 4 || sizeof(WeightTap<A>) == 8);
+    std::memcpy((*this)[bin] + size - 1, two, 2 * sizeof(WeightTap<A>));
+  }
+};
+
 /// The taps of the bins of a RoI, and the cells their middles lie in, found RoI by RoI before any bin is pooled.
 /// Without offset they are those of the rows and of the columns of bins. Rows of pixels are those of all images, one
 /// image after the other.
@@ -71,14 +96,13 @@ class RoiTaps {
  public:
   using Taps = std::span<const WeightTap<A>>;
 
-  /// `sorts`: whether bins may be put in order; if not, an offset leaves nothing to gain.
-  RoiTaps(Carver& carver, const Shape& s, bool offset, bool sorts)
+  RoiTaps(Carver& carver, const Shape& s, bool offset)
       : h_(s.pooled_h),
         w_(s.pooled_w),
         shared_(!offset),
         row_taps_(1 + most_taps(s.h, s.sampling_ratio)),
         column_taps_(1 + most_taps(s.w, s.sampling_ratio)),
-        kept_((shared_ || sorts) && s.sampling_ratio > 0 && per_roi() <= kMostPerRoi &&
+        kept_(s.sampling_ratio > 0 && per_roi() <= kMostPerRoi &&
               s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
         taps_(carver.take<WeightTap<A>>(kept_ ? s.rois * per_roi() : 0)),
         cells_(carver.take<std::int32_t>(kept_ ? s.rois * cells_per_roi() : 0)) {}
@@ -88,21 +112,13 @@ class RoiTaps {
   /// Whether bins have them row by row and column by column.
   bool shared() const { return kept_ && shared_; }
 
-  /// Finds those of one RoI.
-  template <class T>
-  void find(const Bins<T>& bins, const Cells& cells, std::int64_t roi) const {
-    std::int32_t* cell = cells_ + roi * cells_per_roi();
-    if (shared_) {
-      for (std::int64_t i = 0; i < h_; ++i) *cell++ = find_row(bins, cells, {0, roi, i, 0});
-      for (std::int64_t i = 0; i < w_; ++i) *cell++ = find_column(bins, cells, {0, roi, 0, i});
-      return;
-    }
-    const std::int64_t first = roi * h_ * w_;
-    bins.for_each(first, first + h_ * w_, [&](const BinPlace& at) {
-      const std::int32_t row = find_row(bins, cells, at);
-      *cell++ = row + find_column(bins, cells, at);
-    });
+  TapLists<A> rows(std::int64_t roi) const { return {of_roi(roi), shared_ ? row_taps_ : row_taps_ + column_taps_}; }
+  TapLists<A> columns(std::int64_t roi) const {
+    return shared_ ? TapLists<A>{of_roi(roi) + h_ * row_taps_, column_taps_}
+                   : TapLists<A>{of_roi(roi) + row_taps_, row_taps_ + column_taps_};
   }
+  /// The parts of the cells: of rows of bins, then of columns; or the cells of all bins.
+  std::int32_t* cells(std::int64_t roi) const { return cells_ + roi * cells_per_roi(); }
 
   Taps rows_of(const BinPlace& at) const { return listed(row(at)); }
   Taps columns_of(const BinPlace& at) const { return listed(column(at)); }
@@ -117,9 +133,9 @@ class RoiTaps {
   template <class Put>
   HWY_INLINE void for_each_cell(std::int64_t roi, std::int64_t row, Put put) const {
     const std::int64_t first = (roi * h_ + row) * w_;
-    const std::int32_t* const cells = cells_ + roi * cells_per_roi();
-    const std::int32_t* const columns = shared_ ? cells + h_ : cells + row * w_;
-    const std::int64_t of_row = shared_ ? cells[row] : 0;
+    const std::int32_t* const of_roi = cells(roi);
+    const std::int32_t* const columns = shared_ ? of_roi + h_ : of_roi + row * w_;
+    const std::int64_t of_row = shared_ ? of_roi[row] : 0;
     for (std::int64_t i = 0; i < w_; ++i) put(first + i, of_row + columns[i]);
   }
 
@@ -130,6 +146,7 @@ class RoiTaps {
     return shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_);
   }
   std::int64_t cells_per_roi() const { return shared_ ? h_ + w_ : h_ * w_; }
+  WeightTap<A>* of_roi(std::int64_t roi) const { return taps_ + roi * per_roi(); }
   WeightTap<A>* row(const BinPlace& at) const {
     return shared_ ? taps_ + at.roi * per_roi() + at.row * row_taps_ : taps_ + at.bin * (row_taps_ + column_taps_);
   }
@@ -137,27 +154,6 @@ class RoiTaps {
     return shared_ ? taps_ + at.roi * per_roi() + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
   }
 
-  /// Both return the cell's part.
-  template <class T>
-  std::int32_t find_row(const Bins<T>& bins, const Cells& cells, const BinPlace& at) const {
-    const BinAxis<A> y = bins.y(at);
-    const std::int64_t batch = bins.roi(at).batch;
-    list(row(at), y, bins.s.h, batch * bins.s.h);
-    return static_cast<std::int32_t>(cells.of_row(batch, y.middle(bins.s.h)));
-  }
-  template <class T>
-  std::int32_t find_column(const Bins<T>& bins, const Cells& cells, const BinPlace& at) const {
-    const BinAxis<A> x = bins.x(at);
-    list(column(at), x, bins.s.w, 0);
-    return static_cast<std::int32_t>(cells.of_column(x.middle(bins.s.w)));
-  }
-
-  /// The first place holds how many there are.
-  static void list(WeightTap<A>* room, const BinAxis<A>& axis, std::int64_t size, std::int64_t first) {
-    const TapList<A, WeightTap<A>> taps(room + 1, axis, size, {0, size});
-    for (std::int64_t i = 1; i <= taps.size(); ++i) room[i].index += static_cast<std::int32_t>(first);
-    room->index = static_cast<std::int32_t>(taps.size());
-  }
   static Taps listed(const WeightTap<A>* room) { return {room + 1, static_cast<std::size_t>(room->index)}; }
 
   std::int64_t h_, w_;

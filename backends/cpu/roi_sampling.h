@@ -33,6 +33,8 @@ struct RoiAxis {
   }
   /// From the start of a bin to its i-th sample.
   A distance(std::int64_t i) const { return (static_cast<A>(i) + A{0.5}) * bin / static_cast<A>(grid); }
+  /// The same without dividing at both ends.
+  A sample(std::int64_t i) const { return i == 0 ? first : i == grid - 1 ? last : distance(i); }
 
  private:
   /// 0, no samples, for NaN, for nothing positive and for what the device's int32 cannot hold.
@@ -72,11 +74,10 @@ struct BinAxis {
   const RoiAxis<A>& roi;
 
   BinAxis(const RoiAxis<A>& axis, A shift, std::int64_t index)
-      : start(axis.start + shift + static_cast<A>(index) * axis.bin), bin(axis.bin), grid(axis.grid), roi(axis) {}
+      : BinAxis(axis, axis.start + shift + static_cast<A>(index) * axis.bin) {}
+  BinAxis(const RoiAxis<A>& axis, A bin_start) : start(bin_start), bin(axis.bin), grid(axis.grid), roi(axis) {}
 
-  A coordinate(std::int64_t i) const {
-    return start + (i == 0 ? roi.first : i == grid - 1 ? roi.last : roi.distance(i));
-  }
+  A coordinate(std::int64_t i) const { return start + roi.sample(i); }
 
   struct Range {
     std::int64_t first, last;

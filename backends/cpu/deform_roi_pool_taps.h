@@ -1,0 +1,154 @@
+// The taps of all bins of a RoI, found for a vector of bins at a time (deform_roi_pool forward).
+#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_H_
+#else
+#define MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_H_
+#endif
+
+#include <bit>
+#include <cstring>
+
+#include "backends/cpu/deform_roi_pool.h"
+#include "backends/cpu/deform_roi_pool_order.h"
+#include "backends/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+using deform_roi_pool::BinPlace;
+using deform_roi_pool::Bins;
+using deform_roi_pool::Cells;
+using deform_roi_pool::RoiTaps;
+using deform_roi_pool::Shape;
+using deform_roi_pool::TapLists;
+
+/// Lists the taps of bins along one axis of a RoI, kLanes<A> bins at most in a call.
+template <class A>
+class BinLister {
+ public:
+  /// Pixels are counted from `before` pixels earlier.
+  BinLister(const RoiAxis<A>& axis, std::int64_t size, std::int64_t before)
+      : axis_(axis), size_(size), before_(static_cast<std::int32_t>(before)) {}
+
+  /// Of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
+  void list(const A* starts, std::int64_t count, const TapLists<A>& to) const {
+    std::uint32_t left = (1U << count) - 1;
+    if constexpr (std::is_same_v<A, float> && kLanes < A >> 1) {
+      if (axis_.bin >= 0) left &= ~list_simple(starts, count, to);
+    }
+    for (; left != 0; left &= left - 1) {
+      const int bin = std::countr_zero(left);
+      to.list(bin, {axis_, starts[bin]}, size_, before_);
+    }
+  }
+
+ private:
+  using D = hn::ScalableTag<A>;
+
+  /// Bins whose samples are all between the first and the last pixel, as most are, but for those with a weight of
+  /// zero, which must not be merged; returns which, bit by bit. No branch depends on where samples lie.
+  HWY_INLINE std::uint32_t list_simple(const A* starts, std::int64_t count, const TapLists<A>& to) const {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    HWY_ALIGN A pairs[4 * kLanes<A>];
+    HWY_ALIGN std::int32_t sizes[kLanes<A>] = {};
+    const auto start = hn::Load(d, starts), none = hn::Zero(d);
+    const auto inside = hn::And(hn::Gt(hn::Add(start, hn::Set(d, axis_.first)), none),
+                                hn::Lt(hn::Add(start, hn::Set(d, axis_.last)), hn::Set(d, static_cast<A>(size_ - 1))));
+    auto simple = inside;
+    auto low_weight = none, high_weight = none;  // of the sample before, its pixels' sums
+    auto below = hn::Set(di, -2), size = hn::Zero(di);
+    for (std::int64_t i = 0; i < axis_.grid; ++i) {
+      const auto at = hn::IfThenElseZero(inside, hn::Add(start, hn::Set(d, axis_.sample(i))));
+      const auto low = hn::ConvertTo(di, at);
+      const auto high_part = hn::Sub(at, hn::ConvertTo(d, low));
+      const auto step = hn::Sub(low, below);
+      const auto same = hn::RebindMask(d, hn::Eq(step, hn::Zero(di)));
+      const auto next = hn::RebindMask(d, hn::Eq(step, hn::Set(di, 1)));
+      const auto known = hn::IfThenElse(same, low_weight, hn::IfThenElseZero(next, high_weight));
+      low_weight = hn::Add(hn::Sub(hn::Set(d, 1), high_part), known);
+      high_weight = hn::Add(high_part, hn::IfThenElseZero(same, high_weight));
+      simple = hn::And(simple, hn::Ne(high_part, none));
+      below = low;
+      size = hn::Add(size, hn::Min(step, hn::Set(di, 2)));
+      hn::Store(size, di, sizes);
+      const auto index = hn::Add(low, hn::Set(di, before_)), above = hn::Add(index, hn::Set(di, 1));
+      hn::StoreInterleaved4(hn::BitCast(d, index), low_weight, hn::BitCast(d, above), high_weight, d, pairs);
+      for (std::int64_t bin = 0; bin < count; ++bin) to.put_last_two(bin, sizes[bin], pairs + 4 * bin);
+    }
+    for (std::int64_t bin = 0; bin < count; ++bin) to.set_size(bin, sizes[bin]);
+    return bits(simple);
+  }
+
+  template <class M>
+  static HWY_INLINE std::uint32_t bits(M mask) {
+    std::uint8_t bytes[8] = {};  // what StoreMaskBits may write
+    hn::StoreMaskBits(D(), mask, bytes);
+    return bytes[0] | std::uint32_t{bytes[1]} << 8;
+  }
+
+  const RoiAxis<A>& axis_;
+  std::int64_t size_;
+  std::int32_t before_;
+};
+
+/// f(first, count) for runs of kLanes<A> items at most.
+template <class A, class F>
+HWY_INLINE void for_vectors(std::int64_t items, F f) {
+  for (std::int64_t i = 0; i < items; i += kLanes<A>) f(i, std::min<std::int64_t>(kLanes<A>, items - i));
+}
+
+/// Finds what RoiTaps keeps of one RoI: of bins that share their rows of pixels with those beside them and their
+/// columns with those below.
+template <class T>
+void find_shared_taps(const Bins<T>& bins, const Cells& cells, const RoiTaps<Acc<T>>& taps, std::int64_t roi) {
+  using A = Acc<T>;
+  const Shape& s = bins.s;
+  const Roi<A>& r = bins.roi({0, roi, 0, 0});
+  const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
+  std::int32_t* cell = taps.cells(roi);
+  HWY_ALIGN A starts[kLanes<A>] = {};
+  for_vectors<A>(s.pooled_h, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const BinAxis<A> y = bins.y({0, roi, first + i, 0});
+      starts[i] = y.start;
+      *cell++ = static_cast<std::int32_t>(cells.of_row(r.batch, y.middle(s.h)));
+    }
+    rows.list(starts, count, taps.rows(roi).from(first));
+  });
+  for_vectors<A>(s.pooled_w, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const BinAxis<A> x = bins.x({0, roi, 0, first + i});
+      starts[i] = x.start;
+      *cell++ = static_cast<std::int32_t>(cells.of_column(x.middle(s.w)));
+    }
+    columns.list(starts, count, taps.columns(roi).from(first));
+  });
+}
+
+/// The same of bins that an offset has moved apart.
+template <class T>
+void find_own_taps(const Bins<T>& bins, const Cells& cells, const RoiTaps<Acc<T>>& taps, std::int64_t roi) {
+  using A = Acc<T>;
+  const Shape& s = bins.s;
+  const Roi<A>& r = bins.roi({0, roi, 0, 0});
+  const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
+  std::int32_t* cell = taps.cells(roi);
+  HWY_ALIGN A y_starts[kLanes<A>] = {}, x_starts[kLanes<A>] = {};
+  for_vectors<A>(bins.plane(), [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t first_bin = roi * bins.plane() + first;
+    bins.for_each(first_bin, first_bin + count, [&](const BinPlace& at) {
+      const BinAxis<A> y = bins.y(at), x = bins.x(at);
+      y_starts[at.bin - first_bin] = y.start;
+      x_starts[at.bin - first_bin] = x.start;
+      *cell++ = static_cast<std::int32_t>(cells.of_row(r.batch, y.middle(s.h)) + cells.of_column(x.middle(s.w)));
+    });
+    rows.list(y_starts, count, taps.rows(roi).from(first));
+    columns.list(x_starts, count, taps.columns(roi).from(first));
+  });
+}
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
