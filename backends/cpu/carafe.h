@@ -68,7 +68,7 @@ struct Block {
 };
 
 /// The map cut into blocks: strips of columns narrow enough for the K rows of a window to stay in the second-level
-/// cache, bands of rows short enough to feed all threads.
+/// cache, bands of rows short enough to feed all threads evenly.
 class Blocks {
  public:
   Blocks(const Shape& s, std::int64_t pixel_bytes, int threads, std::int64_t least_rows, std::int64_t most_rows)
@@ -78,8 +78,9 @@ class Blocks {
     columns_ = even_share(s.w, std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(s.w, 16), s.w));
     strips_ = ceil_div(s.w, columns_);
     const std::int64_t wanted = s.n * s.h * strips_ / (std::int64_t{2} * threads);
-    rows_ = even_share(s.h, std::min(s.h, std::clamp(wanted, least_rows, most_rows)));
-    bands_ = ceil_div(s.h, rows_);
+    cut_rows(std::clamp(wanted, least_rows, most_rows));
+    const bool uneven = count() % threads != 0 && count() < std::int64_t{4} * threads;
+    if (uneven && rows_ >= 2 * least_rows) cut_rows(rows_ / 2);
   }
 
   std::int64_t count() const { return shape_.n * bands_ * strips_; }
@@ -96,6 +97,11 @@ class Blocks {
  private:
   /// Size of the parts when n is cut into as few even ones as possible, none above `most`.
   static std::int64_t even_share(std::int64_t n, std::int64_t most) { return ceil_div(n, ceil_div(n, most)); }
+
+  void cut_rows(std::int64_t most) {
+    rows_ = even_share(shape_.h, std::min(shape_.h, most));
+    bands_ = ceil_div(shape_.h, rows_);
+  }
 
   const Shape& shape_;
   std::int64_t strips_, columns_, bands_, rows_;

@@ -373,7 +373,9 @@ mluOpStatus_t backward_atomic(Context& context, const mluopsCall& call, const ml
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
   const Shape& s = p.shape;
-  const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 8, 32);
+  const std::int64_t least_rows = 8, most_rows = std::max(s.h, least_rows);
+  const carafe::Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, least_rows,
+                              most_rows);
   if (choose_scatter(context, call) == Scatter::kAtomic) return backward_atomic<T>(context, call, p, blocks);
   return backward_owned<T>(context, call, p, blocks);
 }

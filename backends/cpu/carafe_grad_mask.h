@@ -40,20 +40,29 @@ struct Ahead {
   }
 };
 
-/// What the dot products of a call have in common, in elements.
-struct DotShape {
-  std::int64_t tap_column;  ///< from one tap column to the next
-  std::int64_t sub_result;  ///< from the results of one sub to the next one's
-  std::int64_t channels;    ///< of a group
-  std::int64_t window;      ///< from one window's grad_output to the next one's
+/// Dot products of one group: taps of a window, at least one, with the output pixels of S subs.
+template <class T, int S>
+struct Dots {
+  using A = Acc<T>;
+
+  const A* const* rows;  ///< under the tap rows
+  const A* const* rows_end;
+  std::int64_t offset;    ///< of the first tap in each row, group included
+  std::int64_t stride;    ///< elements from one tap column to the next
+  std::int64_t kernel;    ///< results of one row of taps
+  std::int64_t channels;  ///< of a group
+  std::int64_t step;      ///< from one window's grad_output to the next one's, where it comes from
+  const A* gradient[S];   ///< channels of each sub
+  A* result[S];           ///< of the first tap
+  Ahead<T> ahead[S];      ///< meanwhile, one for each of the first rows
 };
 
-/// sums[s * stride + t] = sum of the lanes of sum[s][t].
+/// sums[s][t] = sum of the lanes of sum[s][t].
 template <int S, int N, class D, class A = hn::TFromD<D>>
-HWY_INLINE void store_dots(D d, const hn::Vec<D> (&sum)[S][N], A* HWY_RESTRICT sums, std::int64_t stride) {
+HWY_INLINE void store_dots(D d, const hn::Vec<D> (&sum)[S][N], A* const (&sums)[S], std::int64_t at) {
   if constexpr (N >= 4) {
     MLUOPS_UNROLL
-    for (int s = 0; s < S; ++s) sum_4_vectors(d, sum[s][0], sum[s][1], sum[s][2], sum[s][3], sums + s * stride);
+    for (int s = 0; s < S; ++s) sum_4_vectors(d, sum[s][0], sum[s][1], sum[s][2], sum[s][3], sums[s] + at);
   }
   MLUOPS_UNROLL
   for (int t = N / 4 * 4; t < N; ++t) {
@@ -61,67 +70,74 @@ HWY_INLINE void store_dots(D d, const hn::Vec<D> (&sum)[S][N], A* HWY_RESTRICT s
       A four[4];
       sum_4_vectors(d, sum[0][t], sum[1][t], sum[2][t], sum[3][t], four);
       MLUOPS_UNROLL
-      for (int s = 0; s < 4; ++s) sums[s * stride + t] = four[s];
+      for (int s = 0; s < 4; ++s) sums[s][at + t] = four[s];
     } else {
       MLUOPS_UNROLL
-      for (int s = 0; s < S; ++s) sums[s * stride + t] = hn::GetLane(hn::SumOfLanes(d, sum[s][t]));
+      for (int s = 0; s < S; ++s) sums[s][at + t] = hn::GetLane(hn::SumOfLanes(d, sum[s][t]));
     }
   }
 }
 
-/// result[s * sub_result + t] = x[t * tap_column + i] . (y + sub_y[s])[i], summed over the channels i of a group, the
-/// first of which is `begin`, as far as whole vectors go, for S subs and N taps. A function that holds little:
-/// addresses kept in vector registers would come back behind the multiply-adds.
+/// The dot products of N neighbouring tap columns, as far as whole vectors go. All rows in one call.
 template <int S, int N, class T, class A = Acc<T>>
-HWY_NOINLINE void dots(const DotShape& shape, const A* HWY_RESTRICT x, const A* HWY_RESTRICT y,
-                       const std::int64_t* sub_y, std::int64_t begin, A* HWY_RESTRICT result, const Ahead<T> ahead) {
+HWY_NOINLINE void dots(const Dots<T, S>& at) {
   const hn::ScalableTag<A> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t stride = shape.tap_column, step = shape.window, sub_result = shape.sub_result;
-  const A* channels[S];
+  constexpr std::int64_t kStep = kLanes<A>;
+  const A* gradient[S];
   MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) channels[s] = in_register(y + sub_y[s]);
-  hn::Vec<decltype(d)> sum[S][N];
-  MLUOPS_UNROLL
-  for (int s = 0; s < S; ++s) {
+  for (int s = 0; s < S; ++s) gradient[s] = in_register(at.gradient[s]);
+  const std::int64_t end = at.channels / kStep * kStep, stride = at.stride;
+  std::int64_t result = 0;
+  for (const A* const* row = at.rows; row != at.rows_end; ++row, result += at.kernel) {
+    const A* HWY_RESTRICT x = in_register(*row + at.offset);
+    Ahead<T> ahead;
+    if (row - at.rows < S) ahead = at.ahead[row - at.rows];
+    hn::Vec<decltype(d)> sum[S][N];
     MLUOPS_UNROLL
-    for (int t = 0; t < N; ++t) sum[s][t] = hn::Zero(d);
-  }
-  const std::int64_t end = begin + shape.channels / lanes * lanes;
-  for (std::int64_t i = begin; i < end; i += lanes) {
-    if (ahead.from != nullptr) ahead(d, i, step);
-    hn::Vec<decltype(d)> in[S];
-    MLUOPS_UNROLL
-    for (int s = 0; s < S; ++s) in[s] = hn::LoadU(d, channels[s] + i);
-    MLUOPS_UNROLL
-    for (int t = 0; t < N; ++t) {
-      const auto tap = hn::LoadU(d, x + t * stride + i);
+    for (int s = 0; s < S; ++s) {
       MLUOPS_UNROLL
-      for (int s = 0; s < S; ++s) sum[s][t] = hn::MulAdd(tap, in[s], sum[s][t]);
+      for (int t = 0; t < N; ++t) sum[s][t] = hn::Zero(d);
     }
+    for (std::int64_t i = 0; i < end; i += kStep) {
+      if (ahead.from != nullptr) ahead(d, i, at.step);
+      hn::Vec<decltype(d)> in[S];
+      MLUOPS_UNROLL
+      for (int s = 0; s < S; ++s) in[s] = hn::LoadU(d, gradient[s] + i);
+      MLUOPS_UNROLL
+      for (int t = 0; t < N; ++t) {
+        const auto tap = hn::LoadU(d, x + t * stride + i);
+        MLUOPS_UNROLL
+        for (int s = 0; s < S; ++s) sum[s][t] = hn::MulAdd(tap, in[s], sum[s][t]);
+      }
+    }
+    store_dots(d, sum, at.result, result);
+    reload(at);
   }
-  store_dots(d, sum, result, sub_result);
 }
 
-/// What dots leaves: adds the products of channels [begin, end), fewer than a vector.
-template <class T, class A = Acc<T>>
-HWY_NOINLINE void add_last_dots(const DotShape& shape, const A* x, const A* y, const std::int64_t* sub_y, int subs,
-                                std::int64_t taps, Range channels, A* result) {
-  for (int s = 0; s < subs; ++s) {
-    for (std::int64_t t = 0; t < taps; ++t) {
-      result[s * shape.sub_result + t] +=
-          dot(x + t * shape.tap_column + channels.begin, y + sub_y[s] + channels.begin, channels.size());
+/// What dots leaves: the last channels, fewer than a vector.
+template <class T, int S>
+HWY_NOINLINE void add_last_dots(const Dots<T, S>& at, std::int64_t taps) {
+  const std::int64_t begin = at.channels / kLanes<Acc<T>> * kLanes<Acc<T>>, count = at.channels - begin;
+  std::int64_t result = 0;
+  for (auto row = at.rows; row != at.rows_end; ++row, result += at.kernel) {
+    for (int s = 0; s < S; ++s) {
+      for (std::int64_t t = 0; t < taps; ++t) {
+        at.result[s][result + t] += dot(*row + at.offset + t * at.stride + begin, at.gradient[s] + begin, count);
+      }
     }
+    if (row - at.rows < S && at.ahead[row - at.rows].from != nullptr)
+      at.ahead[row - at.rows].run(begin, at.channels, at.step);
   }
 }
 
-/// dots for `count` taps, at most kTapBlock.
-template <class T, int S, int N = kTapBlock, class... Arguments>
-HWY_INLINE void some_dots(std::int64_t count, Arguments... arguments) {
+/// dots for `count` tap columns, at most kTapBlock.
+template <int N = kTapBlock, class T, int S>
+HWY_INLINE void some_dots(std::int64_t count, const Dots<T, S>& at) {
   if constexpr (N > 1) {
-    if (count < N) return some_dots<T, S, N - 1>(count, arguments...);
+    if (count < N) return some_dots<N - 1>(count, at);
   }
-  dots<S, N, T>(arguments...);
+  dots<S, N>(at);
 }
 
 /// The grad_output rows of one window's subs, as sums, and the next window's, made ready meanwhile.
@@ -171,6 +187,67 @@ class WindowGradients {
   std::int64_t left_ = 0;    // windows of the row, from this one on
 };
 
+/// Sums of the masks of a few windows next to each other, on their way to grad_mask.
+template <class T>
+class MaskStage {
+ public:
+  using A = Acc<T>;
+
+  MaskStage(const Shape& s, T* grad_mask, std::int64_t block_columns, Carver& carver)
+      : s_(s),
+        grad_mask_(grad_mask),
+        streams_(carafe::past_caches(s.n * s.ho * s.wo * carafe::mask_row(s) * kSize)),
+        window_(s.scale * carafe::mask_row(s)),
+        columns_(std::min(block_columns, ceil_div(kBytes, window_ * kSize))),
+        offsets_(s, columns_ * window_, carafe::mask_row(s), carver),
+        stage_(carver.take<A>(s.scale * columns_ * window_)) {}
+
+  /// Windows of a row in order.
+  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
+    if (staged_ == 0) target_ = grad_mask_ + carafe::first_sub(s_, n, row, column) * carafe::mask_row(s_);
+    first_ = stage_ + staged_++ * window_;
+  }
+  /// Sums of a sub.
+  A* of(std::int64_t sub) const { return first_ + offsets_[sub]; }
+  void clear() const {
+    for (std::int64_t r = 0; r < s_.scale; ++r)
+      std::memset(first_ + r * columns_ * window_, 0, static_cast<std::size_t>(window_) * sizeof(A));
+  }
+  /// After a window, which may be the last one of its row.
+  void finish(bool last) {
+    if (last || staged_ == columns_) write();
+  }
+
+ private:
+  static constexpr std::int64_t kSize = sizeof(T);
+  /// Bytes of a row that are written together: where they begin or end inside a cache line, that costs a read.
+  static constexpr std::int64_t kBytes = 4096;
+
+  HWY_NOINLINE void write() {
+    for (std::int64_t r = 0; r < s_.scale; ++r) {
+      const A* const sums = stage_ + r * columns_ * window_;
+      T* const target = target_ + r * s_.wo * carafe::mask_row(s_);
+      if (streams_) {
+        stream_row(sums, target, staged_ * window_);
+      } else {
+        store_row(sums, target, staged_ * window_);
+      }
+    }
+    staged_ = 0;
+  }
+
+  const Shape& s_;
+  T* grad_mask_;
+  bool streams_;          // past the caches
+  std::int64_t window_;   // elements of a window in an output row
+  std::int64_t columns_;  // windows staged together
+  SubOffsets offsets_;
+  A* stage_;
+  std::int64_t staged_ = 0;  // windows in the stage
+  T* target_ = nullptr;      // where the first of them belongs
+  A* first_ = nullptr;       // of sub 0
+};
+
 /// grad_mask of the blocks of one slot.
 template <class T>
 class MaskGradient {
@@ -179,13 +256,9 @@ class MaskGradient {
 
   MaskGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Carver& carver)
       : s_(p.shape),
-        dot_shape_{s_.c, carafe::mask_row(s_), s_.c / s_.group, s_.scale * s_.c},
-        grad_mask_(static_cast<T*>(p.grad_mask)),
-        offsets_(s_, s_.wo * carafe::mask_row(s_), carafe::mask_row(s_), carver),
         rows_(s_, static_cast<const T*>(p.input), block_columns, carver),
         gradients_(s_, static_cast<const T*>(p.grad_output), carver),
-        sums_{carver.take<A>(carafe::subs(s_) * carafe::mask_row(s_)),
-              carver.take<A>(carafe::subs(s_) * carafe::mask_row(s_))} {}
+        stage_(s_, static_cast<T*>(p.grad_mask), block_columns, carver) {}
 
   void begin(const Block& block) { rows_.begin(block); }
 
@@ -194,71 +267,62 @@ class MaskGradient {
     rows_.advance(row);
     gradients_.begin_row(block.n, row, block.columns);
     const Range kh = carafe::taps_into(s_, row, {0, s_.h});
-    T* target = grad_mask_ + carafe::first_sub(s_, block.n, row, block.columns.begin) * carafe::mask_row(s_);
     for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
       rows_.reach(column);
       gradients_.step();
-      std::swap(sums_[0], sums_[1]);
-      run_window(kh, carafe::taps_into(s_, column, {0, s_.w}), rows_.offset(column));
-      // A window late: sums just stored in pieces cannot be loaded in larger ones before they have reached the cache.
-      if (column == block.columns.begin) continue;
-      write(sums_[1], target);
-      target += s_.scale * carafe::mask_row(s_);
+      stage_.move_to(block.n, row, column);
+      const Range kw = carafe::taps_into(s_, column, {0, s_.w});
+      if (kh.size() * kw.size() < carafe::taps(s_)) stage_.clear();
+      for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count)
+                                     HWY_ATTR { groups<decltype(count)::value>(kh, kw, rows_.offset(column), sub); });
+      stage_.finish(column + 1 == block.columns.end);
     }
-    write(sums_[0], target);
   }
 
  private:
   /// Tap rows that work ahead. Emulated conversions need the registers.
   static constexpr std::int64_t kRowsAhead = kAddsInPlace<T> || HWY_TARGET <= HWY_AVX2 ? 4 : 0;
 
-  HWY_NOINLINE void run_window(Range kh, Range kw, std::int64_t offset) {
-    const std::int64_t size = carafe::subs(s_) * carafe::mask_row(s_);
-    if (kh.size() * kw.size() < carafe::taps(s_)) std::memset(sums_[0], 0, static_cast<std::size_t>(size) * sizeof(A));
-    for_subs(carafe::subs(s_), [&](std::int64_t sub, auto count) HWY_ATTR {
-      for (std::int64_t g = 0; g < s_.group; ++g) group<decltype(count)::value>(kh, kw, offset, sub, g);
-    });
-  }
-
   /// S subs from `sub` on; pixels are `offset` behind the start of their row.
   template <int S>
-  HWY_NOINLINE void group(Range kh, Range kw, std::int64_t offset, std::int64_t sub, std::int64_t g) {
-    const std::int64_t channel = g * dot_shape_.channels, whole = dot_shape_.channels / kLanes<A> * kLanes<A>;
+  void groups(Range kh, Range kw, std::int64_t offset, std::int64_t sub) {
+    const std::int64_t channels = s_.c / s_.group;
     // Where a window is one tap, asking for all of the next one at once is faster.
     const std::int64_t rows_ahead = s_.kernel == 1 ? 0 : std::min({kRowsAhead, kh.size(), std::int64_t{S}});
-    for (std::int64_t i = rows_ahead; i < S; ++i) {
-      gradients_.ahead(sub + i).run(channel, channel + dot_shape_.channels, dot_shape_.window);
-    }
-    A* const sums = sums_[0] + sub * carafe::mask_row(s_) + g * carafe::taps(s_);
-    for (std::int64_t k = kh.begin; k < kh.end; ++k) {
-      Ahead<T> ahead;
-      if (k - kh.begin < rows_ahead) ahead = gradients_.ahead(sub + k - kh.begin);
-      const A* const pixels = rows_.rows()[k] + offset;
-      for (std::int64_t j = kw.begin; j < kw.end; j += kTapBlock, ahead = {}) {
-        some_dots<T, S>(kw.end - j, dot_shape_, pixels + j * s_.c, gradients_.first(), gradients_.offsets() + sub,
-                        channel, sums + k * s_.kernel + j, ahead);
+    Dots<T, S> at{
+        rows_.rows() + kh.begin, rows_.rows() + kh.end, 0, s_.c, s_.kernel, channels, s_.scale * s_.c, {}, {}, {}};
+    for (std::int64_t g = 0; g < s_.group; ++g) {
+      for (int i = 0; i < S; ++i) {
+        Ahead<T> ahead = gradients_.ahead(sub + i);
+        ahead.from += g * channels;
+        if (ahead.to != nullptr) ahead.to += g * channels;
+        if (i < rows_ahead) {
+          at.ahead[i] = ahead;
+        } else {
+          ahead.run(0, channels, at.step);
+        }
+        at.gradient[i] = gradients_.first() + gradients_.offsets()[sub + i] + g * channels;
+        at.result[i] = stage_.of(sub + i) + g * carafe::taps(s_) + kh.begin * s_.kernel + kw.begin;
       }
-      if (whole == dot_shape_.channels) continue;
-      const Range last{channel + whole, channel + dot_shape_.channels};
-      add_last_dots<T>(dot_shape_, pixels + kw.begin * s_.c, gradients_.first(), gradients_.offsets() + sub, S,
-                       kw.size(), last, sums + k * s_.kernel + kw.begin);
-      if (k - kh.begin < rows_ahead) gradients_.ahead(sub + k - kh.begin).run(last.begin, last.end, dot_shape_.window);
+      at.offset = offset + kw.begin * s_.c + g * channels;
+      tap_columns(at, kw.size());
     }
   }
 
-  HWY_NOINLINE void write(const A* sums, T* target) const {
-    const std::int64_t size = carafe::mask_row(s_);
-    for (std::int64_t sub = 0; sub < carafe::subs(s_); ++sub)
-      store_row(sums + sub * size, target + offsets_[sub], size);
+  template <int S>
+  HWY_INLINE void tap_columns(Dots<T, S>& at, std::int64_t left) {
+    for (; left > 0; left -= kTapBlock) {
+      some_dots(left, at);
+      if (at.channels % kLanes<A> != 0) add_last_dots(at, std::min<std::int64_t>(left, kTapBlock));
+      at.offset += kTapBlock * at.stride;
+      for (int i = 0; i < S; ++i) at.result[i] += kTapBlock, at.ahead[i] = {};
+    }
   }
 
   const Shape& s_;
-  DotShape dot_shape_;
-  T* grad_mask_;
-  SubOffsets offsets_;  // in elements
   WindowRows<T> rows_;
   WindowGradients<T> gradients_;
-  A* sums_[2];  // of this window, of the one before
+  MaskStage<T> stage_;
 };
 
 }  // namespace mluops::cpu::HWY_NAMESPACE

@@ -56,7 +56,9 @@ std::int64_t carafe(const Letters& x) {
   const std::int64_t stage = out > 2048 * kKiB ? x["s"] * (2 * kKiB + x["s"] * out_pixel) : 0;
   if (x.forward()) return x.t * (8 * x["k"] + 16 * subs + stage + widened);
   const std::int64_t gradients = x.narrow ? subs * (8 + 2 * x.A * x["c"]) : 0;
-  const std::int64_t task = 16 * x["k"] + 32 * subs + 2 * taps + widened + gradients;
+  const std::int64_t window_row = x.S * x["s"] * mask_row;
+  const std::int64_t staged = taps * std::min(strip(x), (4 * kKiB + window_row - 1) / window_row);
+  const std::int64_t task = 16 * x["k"] + 32 * subs + staged + widened + gradients;
   if (!x.atomic) return x.t * (task + sums);
   return x.t * task + x.atomic_sums(x["n"] * x["h"] * x["w"] * x["c"]);
 }
