@@ -30,6 +30,8 @@ constexpr std::int64_t kSquareBytes = std::int64_t{256} << 10;
 constexpr std::int64_t kStreamFrom = std::int64_t{256} << 10;
 /// How many bins before its turn a bin's pixels are asked for, and what tells which they are.
 constexpr std::int64_t kBinsAhead = 3, kTapsAhead = 8;
+/// Bins that are asked for or at hand, and as many RoIs at most.
+constexpr std::int64_t kWaiting = kBinsAhead + 1;
 
 /// The pixels a thread asked for lately, about as many as its second cache holds: only others are asked for. What it
 /// forgets or takes for known costs time, no more.
@@ -50,7 +52,7 @@ class Asked {
 template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
-  RoiTaps<A> roi_taps;
+  RoiTaps<A> roi_taps;   ///< of all RoIs if bins are sorted, else of those a thread has at hand
   WeightTap<A>* taps;    ///< per thread: of the bin at hand and of those asked for, rows then columns
   std::uint32_t* asked;  ///< per thread
   double* prefix_ns;     ///< of bins in their order, where they differ
@@ -58,8 +60,8 @@ struct ForwardArrays {
 
   ForwardArrays(Carver& carver, const mluopsCall& call, const Shape& s, bool offset, const Cells* c)
       : rois(carver.take<Roi<A>>(s.rois)),
-        roi_taps(carver, s, offset),
-        taps(carver.take<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads * (kBinsAhead + 1) * BinTaps<A>::most(s))),
+        roi_taps(carver, s, offset, std::max(c == nullptr ? 0 : s.rois, call.threads * kWaiting), c != nullptr),
+        taps(carver.take<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads * kWaiting * BinTaps<A>::most(s))),
         asked(carver.take<std::uint32_t>(call.threads * Asked::kSize)),
         prefix_ns(carver.take<double>(s.sampling_ratio > 0 ? 0 : s.rois * s.pooled_h * s.pooled_w + 1)),
         cells(carver, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
@@ -145,6 +147,7 @@ class Walk {
         sorted_(sorted),
         cached_(cached),
         taps_(arrays.roi_taps.kept() ? &arrays.roi_taps : nullptr),
+        first_place_(slot * kWaiting),
         room_(arrays.taps + slot * kWaiting * BinTaps<A>::most(p.shape)),
         asked_(arrays.asked + slot * Asked::kSize) {}
 
@@ -163,7 +166,7 @@ class Walk {
   }
 
  private:
-  static constexpr std::int64_t kBinsAhead = deform_roi_pool::kBinsAhead, kWaiting = kBinsAhead + 1;
+  static constexpr std::int64_t kBinsAhead = deform_roi_pool::kBinsAhead, kWaiting = deform_roi_pool::kWaiting;
   static constexpr std::int64_t kTapsAhead = deform_roi_pool::kTapsAhead - kBinsAhead;
 
   HWY_INLINE void ask_for_taps(const BinPlace& at) const { taps_ != nullptr ? taps_->ask(at) : bins_.ask(at); }
@@ -181,14 +184,15 @@ class Walk {
     }
   }
 
-  HWY_INLINE void find(Pooled<T>& bin, const BinPlace& at, WeightTap<A>* room) const {
+  HWY_INLINE void find(Pooled<T>& bin, const BinPlace& at, WeightTap<A>* room) {
     const Shape& s = p_.shape;
     bin.out = static_cast<T*>(p_.output) + at.bin * s.c;
     if (taps_ != nullptr) {
       bin.first_row = 0;
       bin.inverse_count = bins_.roi({0, 0, 0, 0}).inverse_count;  // the same for all
-      bin.rows = taps_->rows_of(at);
-      bin.columns = taps_->columns_of(at);
+      const BinPlace kept = kept_at(at);
+      bin.rows = taps_->rows_of(kept);
+      bin.columns = taps_->columns_of(kept);
     } else {
       bin.first_row = bins_.roi(at).batch * s.h;
       bin.inverse_count = bins_.roi(at).inverse_count;
@@ -199,12 +203,25 @@ class Walk {
     bin.image = input() + bin.first_row * s.w * s.c;
   }
 
+  /// The bin whose taps these are in roi_taps. If bins are not sorted, a RoI's are found when its first bin is asked
+  /// for.
+  HWY_INLINE BinPlace kept_at(const BinPlace& at) {
+    if (sorted_) return at;
+    if (at.roi != roi_) {
+      roi_ = at.roi;
+      place_ = first_place_ + (place_ + 1) % kWaiting;
+      find_taps(bins_, {roi_, *taps_, place_, nullptr});
+    }
+    return {at.bin + (place_ - roi_) * bins_.plane(), place_, at.row, at.col};
+  }
+
   const T* input() const { return static_cast<const T*>(p_.input); }
 
   const mluopsDeformRoiPoolForwardProblem& p_;
   const Bins<T>& bins_;
   bool sorted_, cached_;
-  const RoiTaps<A>* taps_;  ///< if they were found before
+  const RoiTaps<A>* taps_;  ///< if they are kept
+  std::int64_t first_place_, place_ = 0, roi_ = -1;
   WeightTap<A>* room_;
   Asked asked_;
   Pooled<T> waiting_[kWaiting];
@@ -244,16 +261,14 @@ bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const C
 
 /// Finds the taps of all RoIs.
 template <class T>
-void find_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
-               const RoiTaps<Acc<T>>& taps) {
+void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
+                   const RoiTaps<Acc<T>>& taps) {
   constexpr double kSampleNs = 2;
   const Shape& s = bins.s;
   const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
   const double roi_ns = kSampleNs * static_cast<double>(axes * s.sampling_ratio);
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) {
-      taps.shared() ? find_shared_taps(bins, cells, taps, roi) : find_own_taps(bins, cells, taps, roi);
-    }
+    for (std::int64_t roi = begin; roi < end; ++roi) find_taps<T>(bins, {roi, taps, roi, &cells});
   });
 }
 
@@ -282,7 +297,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
   deform_roi_pool::read_rois<T>(s, p.rois, arrays->rois);
   const Bins<T> bins(s, p.offset, arrays->rois);
   const bool sorted = large && deform_roi_pool::crowded(s, arrays->rois);
-  if (arrays->roi_taps.kept()) find_taps(context, call, bins, cells, arrays->roi_taps);
+  if (sorted && arrays->roi_taps.kept()) find_all_taps(context, call, bins, cells, arrays->roi_taps);
   if (sorted && !sort(context, call, bins, cells, *arrays)) return no_memory(call);
 
   const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();

@@ -88,38 +88,41 @@ struct TapLists {
   }
 };
 
-/// The taps of the bins of a RoI, and the cells their middles lie in, found RoI by RoI before any bin is pooled.
-/// Without offset they are those of the rows and of the columns of bins. Rows of pixels are those of all images, one
-/// image after the other.
+/// The taps of the bins of some RoIs, and the cells that the middles of all bins lie in. Without offset they are those
+/// of the rows and of the columns of bins. Rows of pixels are those of all images, one image after the other.
 template <class A>
 class RoiTaps {
  public:
   using Taps = std::span<const WeightTap<A>>;
 
-  RoiTaps(Carver& carver, const Shape& s, bool offset)
+  /// `places`: for as many RoIs. `sorts`: whether there are cells.
+  RoiTaps(Carver& carver, const Shape& s, bool offset, std::int64_t places, bool sorts)
       : h_(s.pooled_h),
         w_(s.pooled_w),
         shared_(!offset),
         row_taps_(1 + most_taps(s.h, s.sampling_ratio)),
         column_taps_(1 + most_taps(s.w, s.sampling_ratio)),
-        kept_(s.sampling_ratio > 0 && per_roi() <= kMostPerRoi &&
+        per_roi_(shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_)),
+        kept_(s.sampling_ratio > 0 && per_roi_ <= kMostPerRoi &&
               s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
-        taps_(carver.take<WeightTap<A>>(kept_ ? s.rois * per_roi() : 0)),
-        cells_(carver.take<std::int32_t>(kept_ ? s.rois * cells_per_roi() : 0)) {}
+        taps_(carver.take<WeightTap<A>>(kept_ ? places * per_roi_ : 0)),
+        cells_(carver.take<std::int32_t>(kept_ && sorts ? s.rois * cells_per_roi() : 0)) {}
 
   /// Not where the taps would take much memory: then bins have so many that finding them matters little.
   bool kept() const { return kept_; }
   /// Whether bins have them row by row and column by column.
   bool shared() const { return kept_ && shared_; }
 
-  TapLists<A> rows(std::int64_t roi) const { return {of_roi(roi), shared_ ? row_taps_ : row_taps_ + column_taps_}; }
-  TapLists<A> columns(std::int64_t roi) const {
-    return shared_ ? TapLists<A>{of_roi(roi) + h_ * row_taps_, column_taps_}
-                   : TapLists<A>{of_roi(roi) + row_taps_, row_taps_ + column_taps_};
+  TapLists<A> rows(std::int64_t place) const {
+    return {taps_ + place * per_roi_, row_taps_ + (shared_ ? 0 : column_taps_)};
+  }
+  TapLists<A> columns(std::int64_t place) const {
+    return {taps_ + place * per_roi_ + (shared_ ? h_ : 1) * row_taps_, column_taps_ + (shared_ ? 0 : row_taps_)};
   }
   /// The parts of the cells: of rows of bins, then of columns; or the cells of all bins.
   std::int32_t* cells(std::int64_t roi) const { return cells_ + roi * cells_per_roi(); }
 
+  /// Of a bin, if its RoI is where its number says.
   Taps rows_of(const BinPlace& at) const { return listed(row(at)); }
   Taps columns_of(const BinPlace& at) const { return listed(column(at)); }
 
@@ -142,16 +145,12 @@ class RoiTaps {
  private:
   static constexpr std::int64_t kMostPerRoi = 512;
 
-  std::int64_t per_roi() const {
-    return shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_);
-  }
   std::int64_t cells_per_roi() const { return shared_ ? h_ + w_ : h_ * w_; }
-  WeightTap<A>* of_roi(std::int64_t roi) const { return taps_ + roi * per_roi(); }
   WeightTap<A>* row(const BinPlace& at) const {
-    return shared_ ? taps_ + at.roi * per_roi() + at.row * row_taps_ : taps_ + at.bin * (row_taps_ + column_taps_);
+    return taps_ + (shared_ ? at.roi * per_roi_ + at.row * row_taps_ : at.bin * (row_taps_ + column_taps_));
   }
   WeightTap<A>* column(const BinPlace& at) const {
-    return shared_ ? taps_ + at.roi * per_roi() + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
+    return shared_ ? taps_ + at.roi * per_roi_ + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
   }
 
   static Taps listed(const WeightTap<A>* room) { return {room + 1, static_cast<std::size_t>(room->index)}; }
@@ -159,6 +158,7 @@ class RoiTaps {
   std::int64_t h_, w_;
   bool shared_;
   std::int64_t row_taps_, column_taps_;  ///< with the place before them
+  std::int64_t per_roi_;                 ///< places
   bool kept_;
   WeightTap<A>* taps_;
   std::int32_t* cells_;

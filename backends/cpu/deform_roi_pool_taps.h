@@ -98,54 +98,69 @@ HWY_INLINE void for_vectors(std::int64_t items, F f) {
   for (std::int64_t i = 0; i < items; i += kLanes<A>) f(i, std::min<std::int64_t>(kLanes<A>, items - i));
 }
 
-/// Finds what RoiTaps keeps of one RoI: of bins that share their rows of pixels with those beside them and their
-/// columns with those below.
+/// What of a RoI is found: its taps, to a place of RoiTaps, and unless nullptr its cells.
+template <class A>
+struct Wanted {
+  std::int64_t roi;
+  const RoiTaps<A>& taps;
+  std::int64_t place;
+  const Cells* cells;
+};
+
+/// Of a RoI whose bins have their rows of pixels in common with those beside them, their columns with those below.
 template <class T>
-void find_shared_taps(const Bins<T>& bins, const Cells& cells, const RoiTaps<Acc<T>>& taps, std::int64_t roi) {
+void find_shared_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
   using A = Acc<T>;
   const Shape& s = bins.s;
-  const Roi<A>& r = bins.roi({0, roi, 0, 0});
+  const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
   const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
-  std::int32_t* cell = taps.cells(roi);
+  std::int32_t* cell = wanted.taps.cells(wanted.roi);
   HWY_ALIGN A starts[kLanes<A>] = {};
   for_vectors<A>(s.pooled_h, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-      const BinAxis<A> y = bins.y({0, roi, first + i, 0});
+      const BinAxis<A> y = bins.y({0, wanted.roi, first + i, 0});
       starts[i] = y.start;
-      *cell++ = static_cast<std::int32_t>(cells.of_row(r.batch, y.middle(s.h)));
+      if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(wanted.cells->of_row(r.batch, y.middle(s.h)));
     }
-    rows.list(starts, count, taps.rows(roi).from(first));
+    rows.list(starts, count, wanted.taps.rows(wanted.place).from(first));
   });
   for_vectors<A>(s.pooled_w, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-      const BinAxis<A> x = bins.x({0, roi, 0, first + i});
+      const BinAxis<A> x = bins.x({0, wanted.roi, 0, first + i});
       starts[i] = x.start;
-      *cell++ = static_cast<std::int32_t>(cells.of_column(x.middle(s.w)));
+      if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(wanted.cells->of_column(x.middle(s.w)));
     }
-    columns.list(starts, count, taps.columns(roi).from(first));
+    columns.list(starts, count, wanted.taps.columns(wanted.place).from(first));
   });
 }
 
-/// The same of bins that an offset has moved apart.
+/// Of one whose bins an offset has moved apart.
 template <class T>
-void find_own_taps(const Bins<T>& bins, const Cells& cells, const RoiTaps<Acc<T>>& taps, std::int64_t roi) {
+void find_own_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
   using A = Acc<T>;
   const Shape& s = bins.s;
-  const Roi<A>& r = bins.roi({0, roi, 0, 0});
+  const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
   const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
-  std::int32_t* cell = taps.cells(roi);
+  std::int32_t* cell = wanted.taps.cells(wanted.roi);
   HWY_ALIGN A y_starts[kLanes<A>] = {}, x_starts[kLanes<A>] = {};
   for_vectors<A>(bins.plane(), [&](std::int64_t first, std::int64_t count) {
-    const std::int64_t first_bin = roi * bins.plane() + first;
+    const std::int64_t first_bin = wanted.roi * bins.plane() + first;
     bins.for_each(first_bin, first_bin + count, [&](const BinPlace& at) {
       const BinAxis<A> y = bins.y(at), x = bins.x(at);
       y_starts[at.bin - first_bin] = y.start;
       x_starts[at.bin - first_bin] = x.start;
-      *cell++ = static_cast<std::int32_t>(cells.of_row(r.batch, y.middle(s.h)) + cells.of_column(x.middle(s.w)));
+      if (wanted.cells == nullptr) return;
+      const std::int64_t row = wanted.cells->of_row(r.batch, y.middle(s.h));
+      *cell++ = static_cast<std::int32_t>(row + wanted.cells->of_column(x.middle(s.w)));
     });
-    rows.list(y_starts, count, taps.rows(roi).from(first));
-    columns.list(x_starts, count, taps.columns(roi).from(first));
+    rows.list(y_starts, count, wanted.taps.rows(wanted.place).from(first));
+    columns.list(x_starts, count, wanted.taps.columns(wanted.place).from(first));
   });
+}
+
+template <class T>
+void find_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
+  wanted.taps.shared() ? find_shared_taps(bins, wanted) : find_own_taps(bins, wanted);
 }
 
 }  // namespace mluops::cpu::HWY_NAMESPACE

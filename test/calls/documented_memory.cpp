@@ -140,8 +140,9 @@ std::int64_t deform_roi_pool(const Letters& x) {
     const std::int64_t rows = most(x["h"]) + 1, columns = most(x["w"]) + 1;
     const std::int64_t places = shared ? x["ph"] * rows + x["pw"] * columns : x["ph"] * x["pw"] * (rows + columns);
     const bool kept = x["ratio"] > 0 && places <= 512;
-    const std::int64_t of_roi = 2 * x.A * places + 4 * (shared ? x["ph"] + x["pw"] : x["ph"] * x["pw"]);
-    const std::int64_t found = kept ? x["r"] * of_roi : 2 * x.t * taps;
+    const std::int64_t own = 2 * x.A * places * (large ? std::max(x["r"], 4 * x.t) : 4 * x.t);
+    const std::int64_t parts = large ? 4 * x["r"] * (shared ? x["ph"] + x["pw"] : x["ph"] * x["pw"]) : 0;
+    const std::int64_t found = kept ? own + parts : 2 * x.t * taps;
     const std::int64_t items = kept ? x["r"] * x["ph"] : bins, of_item = kept ? x["pw"] : 1;
     const std::int64_t order = large ? sorted(x, items, cells(x), of_item) : 0;
     return rois + x.t * 8 * kKiB + found + (x["ratio"] > 0 ? 0 : 8 * bins) + order;
