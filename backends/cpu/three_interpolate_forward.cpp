@@ -204,18 +204,19 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
         channels = end_c - c >= kChannelsAtOnce<T> ? kChannelsAtOnce<T> : std::min(end_c - c, kBlock<A>);
         const std::int64_t row = item.b * s.c + c;
         const T* const features = static_cast<const T*>(p.features) + row * s.m;
+        const T* const next = features + channels * s.m;
         for (std::int64_t k = 0; turned != row && k < channels; k += kBlock<A>) {
           turn_in(Rows<const T>{features + k * s.m, s.m, std::min(channels, kBlock<A>)}, s.m,
-                  blocks + k / kBlock<A> * arrays->block_size);
+                  blocks + k / kBlock<A> * arrays->block_size,
+                  streams ? nullptr : reinterpret_cast<const char*>(next + k * s.m));
         }
         turned = row;
-        const std::int64_t bytes = channels * s.m * static_cast<std::int64_t>(sizeof(T));
-        const Ahead ahead{features + channels * s.m, cut.parts == 1 ? bytes : 0};
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
         if (streams) {
+          const std::int64_t bytes = channels * s.m * static_cast<std::int64_t>(sizeof(T));
+          const Ahead ahead{next, cut.parts == 1 ? bytes : 0};
           interpolate_streaming(blocks, arrays->block_size, near, item.last - item.first, out, ahead);
         } else {
-          ahead.ask(0, 1);
           interpolate_points(blocks, arrays->block_size, near, item.last - item.first, out, [] {});
         }
       }

@@ -136,9 +136,10 @@ HWY_INLINE void load_turned_narrow(const Half* row, std::int64_t pitch, hn::Vec<
   widen_square(z, v);
 }
 
-/// Turns 32 points of 16 channels, whole cache lines of them: rows a multiple of 4 KB apart would displace each other
-/// before the second half of a line is read.
-HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HWY_RESTRICT to) {
+/// Turns 32 points of 16 channels, whole cache lines of them, with a call of ask() for each: rows a multiple of 4 KB
+/// apart would displace each other before the second half of a line is read.
+template <class Ask>
+HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HWY_RESTRICT to, Ask&& ask) {
   const NarrowTag d;
   hn::Vec<NarrowTag> lower[8], upper[8];
   HWY_UNROLL(8)
@@ -150,10 +151,16 @@ HWY_INLINE void turn_lines_narrow(const Half* row, std::int64_t pitch, float* HW
   hn::Vec<FullTag<Half>> v[16];
   widen_square(lower, v);
   HWY_UNROLL(16)
-  for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + k * kBlock<float>);
+  for (int k = 0; k < 16; ++k) {
+    hn::Store(v[k], FullTag<Half>(), to + k * kBlock<float>);
+    ask();
+  }
   widen_square(upper, v);
   HWY_UNROLL(16)
-  for (int k = 0; k < 16; ++k) hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
+  for (int k = 0; k < 16; ++k) {
+    hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
+    ask();
+  }
 }
 
 /// Two points of 16 channels as one vector of half.
@@ -285,13 +292,22 @@ void store_turned_tail(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, s
   }
 }
 
-/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero.
+/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero. Meanwhile asks for as much memory from
+/// `ahead` on, unless it is null: as it reads from `from`, and once more eight KB later, since the core drops
+/// requests while too many are under way.
 template <class T>
-void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block) {
+HWY_NOINLINE void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block, const char* ahead) {
   using A = Acc<T>;
   const FullTag<T> d;
   constexpr int lanes = kLanes<A>;
   const Rows<const T> rows = from;
+  const auto ask = [&]() HWY_ATTR {
+    asm volatile("" : "+r"(ahead));  // in place, not many at once
+    if (ahead == nullptr) return;
+    __builtin_prefetch(ahead, 0, 2);
+    __builtin_prefetch(ahead - 8192, 0, 2);
+    ahead += lanes * sizeof(T);
+  };
   for (std::int64_t c = 0; c < kBlock<A>; c += lanes) {
     A* to = block + c;
     hn::Vec<FullTag<T>> v[lanes];
@@ -299,14 +315,17 @@ void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT blo
 #if HWY_TARGET <= HWY_AVX3
     if constexpr (std::is_same_v<T, Half>) {
       for (; rows.channels >= lanes && i + 2 * lanes <= m; i += 2 * lanes, to += 2 * lanes * kBlock<A>) {
-        turn_lines_narrow(rows.first + i, rows.pitch, to);
+        turn_lines_narrow(rows.first + i, rows.pitch, to, ask);
       }
     }
 #endif
     for (; i + lanes <= m; i += lanes) {
       load_turned(rows, c, i, v);
       HWY_UNROLL(16)
-      for (int k = 0; k < lanes; ++k, to += kBlock<A>) hn::Store(v[k], d, to);
+      for (int k = 0; k < lanes; ++k, to += kBlock<A>) {
+        hn::Store(v[k], d, to);
+        ask();
+      }
     }
     if (i == m) continue;
     load_turned_tail(rows, c, i, m - i, v);
