@@ -239,15 +239,18 @@ mluOpStatus_t backward_by_steps(Context& context, const mluopsCall& call,
 }
 #endif
 
-/// For very few channels: point by point into one row of sums, which is grad_features itself where it can be.
+/// For very few channels: point by point into one row of sums. What the next row reads and writes is asked for
+/// meanwhile.
 template <class T>
 mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
                                const mluopsThreeInterpolateBackwardProblem& p) {
   using A = Acc<T>;
   const hn::CappedTag<A, 1> d1;
   const Shape& s = p.shape;
+  constexpr std::int64_t kStep = 16;
   const double row_ns = 3 * static_cast<double>(s.n) * three_interpolate::kAddNs + static_cast<double>(s.m) * 0.1;
   const Loop loop(context, call, s.b, row_ns * static_cast<double>(s.c));
+  const bool few = s.m * static_cast<std::int64_t>(sizeof(T)) <= 64 * s.n;  // lines of a row, beside its points
   const std::int64_t slots = loop.slots();
   const auto rows = carve<RowArrays<T>>(context.scratch, s, slots);
   if (!rows) return no_memory(call);
@@ -259,11 +262,20 @@ mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call,
       T* const out = static_cast<T*>(p.grad_features) + row * s.m;
       A* const sums = rows->sums + slot * (s.m + 1);
       std::fill_n(sums, s.m, A{0});
-      for (std::int64_t i = 0; i < s.n; ++i) {
-        const auto g = load(d1, grad + i);
-        for (std::int64_t k = 3 * i; k < 3 * i + 3; ++k) {
-          A* const sum = sums + near.rows[k];
-          hn::Store(hn::MulAdd(hn::Set(d1, near.weights[k]), g, hn::Load(d1, sum)), d1, sum);
+      const std::int64_t steps = ceil_div(s.n, kStep), share = ceil_div(3 * s.n, s.c);
+      const std::int64_t next = 3 * (row / s.c + 1) * s.n + row % s.c * share;
+      Requests requests[] = {{grad + s.n, s.n, steps},
+                             {out + s.m, few ? s.m : 0, steps},
+                             {p.indices + next, share, steps},
+                             {static_cast<const T*>(p.weights) + next, share, steps}};
+      for (std::int64_t first = 0; first < s.n; first += kStep) {
+        for (Requests& some : requests) some.step();
+        for (std::int64_t i = first; i < std::min(s.n, first + kStep); ++i) {
+          const auto g = load(d1, grad + i);
+          for (std::int64_t k = 3 * i; k < 3 * i + 3; ++k) {
+            A* const sum = sums + near.rows[k];
+            hn::Store(hn::MulAdd(hn::Set(d1, near.weights[k]), g, hn::Load(d1, sum)), d1, sum);
+          }
         }
       }
       store_row(sums, out, s.m);

@@ -206,9 +206,9 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
         const T* const features = static_cast<const T*>(p.features) + row * s.m;
         const T* const next = features + channels * s.m;
         for (std::int64_t k = 0; turned != row && k < channels; k += kBlock<A>) {
-          turn_in(Rows<const T>{features + k * s.m, s.m, std::min(channels, kBlock<A>)}, s.m,
-                  blocks + k / kBlock<A> * arrays->block_size,
-                  streams ? nullptr : reinterpret_cast<const char*>(next + k * s.m));
+          const Rows<const T> in{features + k * s.m, s.m, std::min(channels, kBlock<A>)};
+          A* const block = blocks + k / kBlock<A> * arrays->block_size;
+          streams ? turn_in<false>(in, s.m, block, next) : turn_in<true>(in, s.m, block, next + k * s.m);
         }
         turned = row;
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
@@ -269,14 +269,16 @@ mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
 #endif
 
 /// For few channels, or few points among many: element by element, indices and weights read once for all channels.
+/// Asked for while a row is worked on: where most lines of a row are used, the row `kRowsAhead` further on; and what
+/// the next run of points has. A few lines at a time, since the core drops requests when many are under way.
 template <class T>
 mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
   using A = Acc<T>;
-  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce;
+  constexpr std::int64_t at_once = three_interpolate::kPointsAtOnce, kRowsAhead = 4, kStep = 16;
   const Shape& s = p.shape;
+  const T* const weights_in = static_cast<const T*>(p.weights);
   const std::int64_t runs = ceil_div(s.n, at_once), row_bytes = s.m * static_cast<std::int64_t>(sizeof(T));
-  // Where most lines of a row are used, it is asked for as a whole, four rows ahead.
-  const std::int64_t ahead = row_bytes <= 64 * 3 * std::min(s.n, at_once) ? row_bytes : 0;
+  const std::int64_t row_ahead = row_bytes <= 128 * 3 * std::min(s.n, at_once) ? s.m : 0;
   const double run_ns =
       static_cast<double>(std::min(s.n, at_once)) * (2.0 + three_interpolate::kGatherNs * static_cast<double>(s.c));
   const Loop loop(context, call, s.b * runs, run_ns);
@@ -285,20 +287,24 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
     A weights[3 * at_once];
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / runs, n = item % runs * at_once, points = std::min(at_once, s.n - n);
-      const std::int64_t near = 3 * (b * s.n + n);
+      const std::int64_t point = b * s.n + n;
       const T* features = static_cast<const T*>(p.features) + b * s.c * s.m;
-      prefetch_bytes(p.indices + near + 3 * points, 3 * points * static_cast<std::int64_t>(sizeof(std::int32_t)));
-      prefetch_bytes(static_cast<const T*>(p.weights) + near + 3 * points,
-                     3 * points * static_cast<std::int64_t>(sizeof(T)));
-      prefetch_bytes(features, 4 * ahead);
-      check_neighbours<1>(s.m, p.indices + near, static_cast<const T*>(p.weights) + near, 3 * points, rows, weights);
+      if (item == begin || runs > 1) prefetch<2>(features, kRowsAhead * row_ahead);
+      check_neighbours<1>(s.m, p.indices + 3 * point, weights_in + 3 * point, 3 * points, rows, weights);
       for (std::int64_t c = 0; c < s.c; ++c, features += s.m) {
-        prefetch_bytes(features + 4 * s.m, ahead);
         T* const out = static_cast<T*>(p.output) + (b * s.c + c) * s.n + n;
+        const std::int64_t steps = ceil_div(points, kStep), share = ceil_div(3 * points, s.c);
+        const std::int64_t next = 3 * (point + points) + c * share;
+        Requests requests[] = {{features + kRowsAhead * s.m, row_ahead, steps},
+                               {p.indices + next, share, steps},
+                               {weights_in + next, share, steps}};
         const auto term = [&](std::int64_t i)
                               HWY_ATTR { return rows[i] < s.m ? weights[i] * widen(features + rows[i]) : A{0}; };
-        for (std::int64_t i = 0; i < points; ++i) {
-          out[i] = from_acc<T>(term(3 * i) + term(3 * i + 1) + term(3 * i + 2));
+        for (std::int64_t first = 0; first < points; first += kStep) {
+          for (Requests& some : requests) some.step();
+          for (std::int64_t i = first; i < std::min(points, first + kStep); ++i) {
+            out[i] = from_acc<T>(term(3 * i) + term(3 * i + 1) + term(3 * i + 2));
+          }
         }
       }
     }

@@ -45,6 +45,25 @@ struct Ahead {
   }
 };
 
+/// `count` elements from `from` on, asked for in `steps` equal steps: the core drops requests when many are under way.
+class Requests {
+ public:
+  template <class T>
+  Requests(const T* from, std::int64_t count, std::int64_t steps)
+      : next_(reinterpret_cast<const char*>(from)),
+        end_(next_ + count * static_cast<std::int64_t>(sizeof(T))),
+        share_(round_up(ceil_div(end_ - next_, steps), 64)) {}
+
+  HWY_INLINE void step() {
+    const char* const stop = std::min(end_, next_ + share_);
+    for (; next_ < stop; next_ += 64) __builtin_prefetch(next_, 0, 2);
+  }
+
+ private:
+  const char *next_, *end_;
+  std::int64_t share_;
+};
+
 /// Asks for piece `i` of `pieces` of the neighbours of `count` points from `point` on.
 template <class T>
 HWY_INLINE void ask_for_neighbours(const std::int32_t* indices, const T* weights, std::int64_t point,
@@ -292,21 +311,22 @@ void store_turned_tail(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_t i, s
   }
 }
 
-/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero. Meanwhile asks for as much memory from
-/// `ahead` on, unless it is null: as it reads from `from`, and once more eight KB later, since the core drops
-/// requests while too many are under way.
-template <class T>
-HWY_NOINLINE void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block, const char* ahead) {
+/// block[point, kBlock] from rows; row M, for neighbours out of range, is zero. kAsks: meanwhile asks for as much
+/// memory as it reads, from `ahead` on; once more eight KB later, since the core drops requests while many are under
+/// way.
+template <bool kAsks, class T>
+HWY_NOINLINE void turn_in(const Rows<const T>& from, std::int64_t m, Acc<T>* HWY_RESTRICT block, const T* ahead) {
   using A = Acc<T>;
   const FullTag<T> d;
   constexpr int lanes = kLanes<A>;
   const Rows<const T> rows = from;
   const auto ask = [&]() HWY_ATTR {
-    asm volatile("" : "+r"(ahead));  // in place, not many at once
-    if (ahead == nullptr) return;
-    __builtin_prefetch(ahead, 0, 2);
-    __builtin_prefetch(ahead - 8192, 0, 2);
-    ahead += lanes * sizeof(T);
+    if constexpr (kAsks) {
+      asm volatile("" : "+r"(ahead));  // in place, not many at once
+      __builtin_prefetch(ahead, 0, 2);
+      __builtin_prefetch(reinterpret_cast<const char*>(ahead) - 8192, 0, 2);
+      ahead += lanes;
+    }
   };
   for (std::int64_t c = 0; c < kBlock<A>; c += lanes) {
     A* to = block + c;
