@@ -2,8 +2,9 @@
 //
 // Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
 // add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
-// atomics, the same bits for every number of threads. Then grad_offset's part of each bin on the tile is computed, the
-// bin's gradient in registers; the parts on different tiles are added up in the order of the tiles.
+// atomics, the same bits for every number of threads. With offset, the gradients that are added to a pixel are
+// multiplied with it in the same walk; from these products comes grad_offset's part of each bin on the tile, and the
+// parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/deform_roi_pool_backward.cpp"
 #include <hwy/foreach_target.h>

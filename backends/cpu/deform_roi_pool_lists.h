@@ -1,5 +1,5 @@
 // For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). With offset also which
-// pixels a bin has on the tile.
+// pixels a bin has on the tile, and the products of its gradient with them.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,19 @@ struct AxisPair {
   A weight, next_weight;
 };
 
+/// Whether a tap of a bin and the one behind it are a pair.
+template <class A>
+bool pairs_with_next(const Tap<A>* tap, const Tap<A>* end) {
+  return tap + 1 != end && tap[1].index == tap[0].index + 1;
+}
+
 /// Neighbours among the taps of a bin, and those that stay single; `first` is the tile's first pixel. Returns how many.
 template <class A>
 std::int64_t pair_up(const TapList<A>& taps, std::int64_t first, std::uint32_t bin, AxisPair<A>* pairs) {
   std::int64_t count = 0;
   for (const Tap<A>* tap = taps.begin(); tap != taps.end(); ++tap) {
     const auto key = static_cast<std::uint32_t>(2 * (tap->index - first));
-    const bool pair = tap + 1 != taps.end() && tap[1].index == tap[0].index + 1;
+    const bool pair = pairs_with_next(tap, taps.end());
     pairs[count++] =
         pair ? AxisPair<A>{key, bin, tap[0].weight, tap[1].weight} : AxisPair<A>{key + 1, bin, tap->weight, 0};
     if (pair) ++tap;
@@ -108,13 +114,17 @@ class PixelPairs {
   /// So many links may be read behind the last one.
   static constexpr std::int64_t kBeyond = 4;
 
-  PixelPairs(Carver& carver, const Tiles& t)
+  /// `dots`: whether links have them.
+  PixelPairs(Carver& carver, const Tiles& t, bool dots)
       : keys_(2 * t.pixels()),
         most_links_(most_links(t, 7168)),
         begin_(carver.take<std::uint32_t>(keys_ + 2)),
         key_(carver.take<std::uint16_t>(most_links_)),
         added_(carver.take<Link>(most_links_)),
-        links_(carver.take<Link>(most_links_ + kBeyond)) {}
+        links_(carver.take<Link>(most_links_ + kBeyond)),
+        place_(carver.take<std::uint16_t>(dots ? most_links_ : 0)),
+        dots_(dots ? carver.take<A>(2 * most_links_) : nullptr),
+        with_dots_(dots) {}
 
   void clear() {
     std::fill_n(begin_, keys_ + 2, 0);
@@ -139,7 +149,11 @@ class PixelPairs {
   /// To be called when all links are added, which are on the pixels [first, last): only those are asked about after it.
   void sort(std::int64_t first, std::int64_t last) {
     for (std::int64_t key = 2 * first + 2; key < 2 * last + 1; ++key) begin_[key + 1] += begin_[key];
-    for (std::int64_t i = 0; i < count_; ++i) links_[begin_[key_[i] + 1]++] = added_[i];
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const std::uint32_t to = begin_[key_[i] + 1]++;
+      links_[to] = added_[i];
+      if (with_dots_) place_[to] = static_cast<std::uint16_t>(i);
+    }
     std::fill_n(links_ + count_, kBeyond, count_ > 0 ? links_[count_ - 1] : Link{});
   }
 
@@ -147,11 +161,21 @@ class PixelPairs {
   std::uint32_t begin(std::int64_t pixel, Kind kind) const { return begin_[2 * pixel + kind]; }
   const Link& operator[](std::uint32_t link) const { return links_[link]; }
 
+  /// So many links are added.
+  std::int64_t count() const { return count_; }
+  /// A link's gradient times its pixel, and times the next one.
+  A* dots(std::uint32_t link) const { return dots_of(place_[link]); }
+  /// Those of links in the order they were added in.
+  A* dots_of(std::int64_t first) const { return dots_ + 2 * first; }
+
  private:
   std::int64_t keys_, most_links_;
   std::uint32_t* begin_;
   std::uint16_t* key_;
   Link *added_, *links_;
+  std::uint16_t* place_;  ///< of a link when it was added
+  A* dots_;               ///< in the order links were added in, two each
+  bool with_dots_;
   std::int64_t count_ = 0;
 };
 
@@ -160,7 +184,8 @@ template <class A>
 class ListedBins {
  public:
   struct Bin {
-    std::int64_t item;  ///< of those of the tile
+    std::int64_t item;        ///< of those of the tile
+    std::int64_t first_link;  ///< of those added
     Tap<A>* first;
     std::int32_t rows, columns;
 
@@ -181,8 +206,8 @@ class ListedBins {
   /// For the taps of one more bin, rows then columns.
   Tap<A>* room() const { return taps_ + used_; }
   /// The taps in room(), also where that was before clear().
-  void add(std::int64_t item, const BinTaps<A>& taps) {
-    bins_[count_++] = {item, taps_ + (taps.y.begin() - taps_), static_cast<std::int32_t>(taps.y.size()),
+  void add(std::int64_t item, const BinTaps<A>& taps, std::int64_t first_link) {
+    bins_[count_++] = {item, first_link, taps_ + (taps.y.begin() - taps_), static_cast<std::int32_t>(taps.y.size()),
                        static_cast<std::int32_t>(taps.x.size())};
     used_ = taps.x.end() - taps_;
   }
@@ -235,7 +260,7 @@ struct OwnerArrays {
   static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
     Carver measure;
     static_cast<void>(ColumnPairs<A>(measure, s, !offset));
-    static_cast<void>(PixelPairs<A>(measure, t));
+    static_cast<void>(PixelPairs<A>(measure, t, offset));
     static_cast<void>(ListedBins<A>(measure, s, offset));
     return measure.bytes();
   }

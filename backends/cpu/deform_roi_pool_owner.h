@@ -36,6 +36,15 @@ HWY_INLINE V loaded_once(V v) {
   return v;
 }
 
+/// p: GCC keeps a sum of addresses for each line it asks for, if it knows what they are made of.
+template <class P>
+HWY_INLINE P* opaque(P* p) {
+#if HWY_COMPILER_GCC_ACTUAL
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
+
 /// Rows of an area into grad_input; nothing but zeros where there are no sums.
 template <class T>
 void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool streams, T* grad_input) {
@@ -78,7 +87,7 @@ class Owner {
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         carver_(arrays.lists + slot * arrays.lists_bytes),
         columns_(carver_, s_, p.offset == nullptr),
-        pairs_(carver_, t),
+        pairs_(carver_, t, p.offset != nullptr),
         listed_(carver_, s_, p.offset != nullptr) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
@@ -107,6 +116,7 @@ class Owner {
 
  private:
   static constexpr std::uint32_t kLinksAhead = 3;
+  static constexpr std::size_t kBinsAhead = 4;
 
   bool large() const { return all_bytes_ > kStreamFrom; }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
@@ -121,6 +131,7 @@ class Owner {
     columns_.restrict_to(columns);
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const BinPlace at = bins_.place(items_[i]);
+      if (i + kBinsAhead < items_.size()) bins_.ask(bins_.place(items_[i + kBinsAhead]));
       if (!listed_.has_room()) make_room();
       BinTaps<A> taps;
       taps.y = TapList<A>(listed_.room(), bins_.y(at), s_.h, rows);
@@ -129,8 +140,8 @@ class Owner {
       if (taps.x.size() == 0) continue;
       const auto pairs = columns_.of(taps.x);
       if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
+      listed_.add(static_cast<std::int64_t>(i), taps, pairs_.count());
       list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
-      listed_.add(static_cast<std::int64_t>(i), taps);
     }
   }
 
@@ -173,7 +184,7 @@ class Owner {
   void make_room() {
     if (complete_) std::fill_n(sums_, area_.pixels() * s_.c, A{0});
     complete_ = false;
-    bins_per_turn_ = lines_per_turn_ = 0;
+    lines_per_turn_ = 0;
     empty_lists(Target::kTile);
   }
 
@@ -183,27 +194,19 @@ class Owner {
   void plan_to_ask() {
     const std::int64_t pixels = std::max<std::int64_t>(1, (rows_.last - rows_.first) * area_.width());
     const std::int64_t items = std::ssize(next_), lines = (row_bytes_ + 63) / 64;
-    bins_per_turn_ = 1 + items / std::ssize(items_);
     lines_per_turn_ = 1 + items * (linked_ / std::ssize(items_) + 1) * lines / (2 * pixels);
   }
-  /// Once for each bin, with offset.
-  void ask_for_bins() {
-    for (std::int64_t i = 0; i < bins_per_turn_ && !next_.empty(); ++i) {
-      prefetch<2>(grad_output() + next_.front() * s_.c, s_.c);
-      next_ = next_.subspan(1);
-    }
-  }
-  /// About twice for each pixel, without.
+  /// About twice for each pixel.
   HWY_INLINE void ask_for_lines() {
     for (std::int64_t i = 0; i < lines_per_turn_; ++i, ask_ += 64) {
-      if (ask_ >= ask_end_ && !next_to_ask()) return;
+      if (ask_ >= ask_end_ && (next_.empty() || !next_to_ask())) return;
       __builtin_prefetch(ask_, 0, 2);
     }
   }
   bool next_to_ask() {
     if (next_.empty()) return false;
     const std::int64_t item = next_.front();
-    const PixelRange bins = bins_.near(item, {next_area_.x0, next_area_.x1});
+    const PixelRange bins = bins_.aligned() ? bins_.near(item, {next_area_.x0, next_area_.x1}) : PixelRange{0, 1};
     ask_ = reinterpret_cast<const char*>(grad_output() + (item + bins.first) * s_.c);
     ask_end_ = reinterpret_cast<const char*>(grad_output() + (item + bins.last) * s_.c);
     next_ = next_.subspan(1);
@@ -226,7 +229,7 @@ class Owner {
       write_zeros({area_.y0, rows_.first});
       write_zeros({rows_.last, area_.y1});
     }
-    if (p_.offset != nullptr) multiply_listed();
+    if (p_.offset != nullptr) put_moves();
     clear_lists();
   }
   void clear_lists() {
@@ -247,9 +250,17 @@ class Owner {
   template <Target kTarget, bool kOffset>
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
+    if constexpr (kOffset) {
+      for (std::int64_t x = 0; x < area_.width(); ++x) ask_for_input(rows_.first, x, 0, s_.c);
+    }
+    constexpr std::int64_t kWide = kManySums / 2 * kLanes<A>;
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
-      for_wide<A, kManySums / 2>(
-          s_.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTarget, kOffset>(d, vectors, y, c); });
+      std::int64_t wide = 0;
+      for (; wide + kWide <= s_.c; wide += kWide) {
+        sum_row<kTarget, kOffset>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
+      }
+      for_wide<A, kManySums / 8>(s_.c - wide, [&](auto d, auto vectors, std::int64_t c)
+                                                  HWY_ATTR { sum_row<kTarget, kOffset>(d, vectors, y, wide + c); });
     }
   }
 
@@ -266,48 +277,65 @@ class Owner {
         sum[v] = kTarget == Target::kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
       }
     };
+    WidePixels<T, count> pixels(kOffset ? static_cast<const T*>(p_.input) + in_map * s_.c + c : nullptr, s_.c);
     hn::Vec<D> sum[count], next[count];
     begin_with(0, sum);
     for (std::int64_t x = 0; x < area_.width(); ++x) {
       begin_with(x + 1, next);
-      std::uint32_t i = pairs_.begin(in_tile + x, Pairs::kPair);
+      const std::uint32_t first = pairs_.begin(in_tile + x, Pairs::kPair);
       const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
       const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
-      for (; i != singles; ++i) {
-        const auto link = pairs_[i];
-        const T* const g = gradient(link.bin) + c;
-        ask_for_gradient(i + kLinksAhead, c, count * lanes);
-        const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
-        MLUOPS_UNROLL
-        for (int v = 0; v < count; ++v) {
-          const auto gv = loaded_once(load(d, g + v * lanes));
-          sum[v] = hn::MulAdd(weight, gv, sum[v]);
-          next[v] = hn::MulAdd(next_weight, gv, next[v]);
-        }
-      }
-      for (; i != end; ++i) {
-        const T* const g = gradient(pairs_[i].bin) + c;
-        const auto weight = hn::Set(d, pairs_[i].weight);
-        MLUOPS_UNROLL
-        for (int v = 0; v < count; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
-      }
+      if constexpr (kOffset) pixels.move_to(d, x, first != end, first != singles);
+      for (std::uint32_t i = first; i != singles; ++i) add_pair<kOffset, count>(d, i, c, pixels, sum, next);
+      for (std::uint32_t i = singles; i != end; ++i) add_single<kOffset, count>(d, i, c, pixels, sum);
       T* const out = grad_input() + (in_map + x) * s_.c + c;
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) {
         put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
         sum[v] = next[v];
       }
-      if constexpr (kOffset) {
-        ask_for_input(y, x, c, count * lanes);
-      } else {
-        ask_for_lines();
-      }
+      ask_for_lines();
+      if constexpr (kOffset) ask_for_input(y + 1, x, c, count * lanes);
     }
   }
 
-  /// Some links before its turn, what a link needs of its gradient is on its way to the first cache.
-  HWY_INLINE void ask_for_gradient(std::uint32_t link, std::int64_t c, std::int64_t n) const {
-    prefetch(gradient(pairs_[link].bin) + c, n);
+  /// A link's gradient, from channel c on, to the sums of its pixel and of the next one.
+  template <bool kOffset, int kCount, class D, class Pixels>
+  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum,
+                           hn::Vec<D>* HWY_RESTRICT next) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto& link = pairs_[i];
+    const T* const g = gradient(link.bin) + c;
+    // Some links before its turn, what a link needs of its gradient is on its way to the first cache.
+    prefetch(opaque(gradient(pairs_[i + kLinksAhead].bin) + c), kCount * lanes);
+    const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
+    auto dot = hn::Zero(d), next_dot = hn::Zero(d);
+    MLUOPS_UNROLL
+    for (int v = 0; v < kCount; ++v) {
+      const auto gv = loaded_once(load(d, g + v * lanes));
+      sum[v] = hn::MulAdd(weight, gv, sum[v]);
+      next[v] = hn::MulAdd(next_weight, gv, next[v]);
+      if constexpr (kOffset) {
+        dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
+        next_dot = hn::MulAdd(gv, hn::LoadU(d, pixels.next() + v * lanes), next_dot);
+      }
+    }
+    if constexpr (kOffset) put_dots(d, dot, next_dot, c == 0, pairs_.dots(i));
+  }
+  /// The same of a link with one pixel.
+  template <bool kOffset, int kCount, class D, class Pixels>
+  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const T* const g = gradient(pairs_[i].bin) + c;
+    const auto weight = hn::Set(d, pairs_[i].weight);
+    auto dot = hn::Zero(d);
+    MLUOPS_UNROLL
+    for (int v = 0; v < kCount; ++v) {
+      const auto gv = load(d, g + v * lanes);
+      sum[v] = hn::MulAdd(weight, gv, sum[v]);
+      if constexpr (kOffset) dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
+    }
+    if constexpr (kOffset) put_dots(d, dot, hn::Zero(d), c == 0, pairs_.dots(i));
   }
 
   template <Target kTarget, class D>
@@ -323,18 +351,14 @@ class Owner {
 
   // ---- grad_offset ----
 
-  /// The bins that are listed, each with its gradient in registers, times the pixels it has on the tile.
-  void multiply_listed() {
-    const T* const image = static_cast<const T*>(p_.input) + area_.batch * s_.h * s_.w * s_.c;
-    for (const auto& bin : listed_.all()) {
-      moves_[bin.item] =
-          offset_gradient(s_, bin.taps(), image, grad_output() + items_[static_cast<std::size_t>(bin.item)] * s_.c);
-      ask_for_bins();
-    }
+  /// Of the bins that are listed, from the dots of their links.
+  void put_moves() {
+    for (const auto& bin : listed_.all()) moves_[bin.item] = move_of(bin.taps(), pairs_.dots_of(bin.first_link));
   }
 
-  /// Channels of a pixel that a link is on, before all its bins' gradients are multiplied with it.
+  /// Channels of a pixel that a link is on, one row of the tile before its bins' gradients are multiplied with it.
   HWY_INLINE void ask_for_input(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t n) const {
+    if (y >= rows_.last) return;
     const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
     const bool pair_before =
         x > 0 && pairs_.begin(in_tile - 1, Pairs::kPair) != pairs_.begin(in_tile - 1, Pairs::kSingle);
@@ -363,7 +387,7 @@ class Owner {
   Area next_area_{};
   std::span<const std::int64_t> next_;
   const char *ask_ = nullptr, *ask_end_ = nullptr;
-  std::int64_t bins_per_turn_ = 0, lines_per_turn_ = 0;
+  std::int64_t lines_per_turn_ = 0;
 };
 
 }  // namespace mluops::cpu::HWY_NAMESPACE

@@ -152,7 +152,8 @@ std::int64_t deform_roi_pool(const Letters& x) {
   const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, 7168);
   const std::int64_t columns = offset || x["pw"] * most(x["w"]) > 4096 ? 1 : x["pw"];
   const std::int64_t lists = 8 * tile.pixels + links * (2 + 6 * x.A) + columns * most(x["w"]) * (8 + 2 * x.A);
-  const std::int64_t kept = 8 * (columns + 1) + (offset ? 24 * kKiB + 8192 * 4 * x.A + taps : 0);
+  const std::int64_t found = 32 * kKiB + 8192 * 4 * x.A + taps + links * (2 + 2 * x.A);
+  const std::int64_t kept = 8 * (columns + 1) + (offset ? found : 0);
   const std::int64_t moves = offset ? 2 * x.A * bins * (1 + kTilesOfABin) : 0;
   return rois + x.t * (taps + kept + x.A * tile.pixels * x["c"] + lists) +
          sorted(x, offset ? bins : x["r"] * x["ph"], tile.count, offset ? kTilesOfABin : kTilesOfARow) + moves;
