@@ -7,6 +7,8 @@
 #define MLUOPS_CPU_PSAMASK_DISTRIBUTE_LINES_H_
 #endif
 
+#include <array>
+
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/psamask.h"
 #include "backends/cpu/psamask_moves.h"
@@ -62,6 +64,10 @@ HWY_INLINE void turn(const std::uint32_t* const* rows, std::int64_t at, SourceLi
 /// Where the lines of a group of sources go, if rows of output are whole cache lines.
 class AlignedLines {
  public:
+  static constexpr std::int64_t kTogether =
+      HWY_TARGET <= HWY_AVX3 ? 2 : 1;  ///< lines of a target that are put together by turns
+
+  AlignedLines() = default;
   AlignedLines(std::int64_t map, std::uint32_t*) : map_(map) {}
 
   void start(std::uint32_t* to, bool, bool, bool, std::int64_t) { to_ = to; }
@@ -72,7 +78,7 @@ class AlignedLines {
   }
 
  private:
-  std::int64_t map_;
+  std::int64_t map_ = 0;
   std::uint32_t* to_ = nullptr;
 };
 
@@ -80,6 +86,9 @@ class AlignedLines {
 /// The same where they are not: a cache line takes its first sources from the group before, whose lines are kept.
 class CarriedLines {
  public:
+  static constexpr std::int64_t kTogether = 1;
+
+  CarriedLines() = default;
   /// `kept` has a line for each target of the block.
   CarriedLines(std::int64_t map, std::uint32_t* kept) : map_(map), kept_(kept) {}
 
@@ -125,39 +134,47 @@ class CarriedLines {
     return V{_mm512_permutex2var_epi32(a.raw, index.raw, b.raw)};
   }
 
-  std::int64_t map_;
-  std::uint32_t *kept_, *to_ = nullptr;
+  std::int64_t map_ = 0;
+  std::uint32_t *kept_ = nullptr, *to_ = nullptr;
   bool first_ = false, last_ = false, only_kept_ = false, inner_ = true;
   std::int64_t count_ = kLineSources;
 };
 #endif
 
-/// Rows of what 16 neighbouring sources have for the targets of a block. Those past the last source are the last again.
+/// Neighbouring sources from `first` on, 16 for each line: rows of what they have for the targets of a block. Those
+/// past the last source are the last again.
+template <std::int64_t kMost>
 class SourceRows {
  public:
   SourceRows(const Window& win, const std::uint32_t* x, std::int64_t first, std::int64_t top) : width_(win.w_mask) {
     const std::int64_t last = win.h * win.w - 1;
-    for (std::int64_t k = 0; k < kLineSources; ++k) {
+    for (std::int64_t k = 0; k < kMost; ++k) {
       const std::int64_t source = std::min(first + k, last), h = source / win.w, w = source - h * win.w;
       top_[k] = x + source * win.h_mask * width_ + (top - h + win.half_h) * width_ + win.half_w - w;
     }
   }
 
-  void at(std::int64_t row, const std::uint32_t** rows) const {
-    for (std::int64_t k = 0; k < kLineSources; ++k) rows[k] = top_[k] + row * width_;
+  HWY_INLINE void at(std::int64_t row, const std::uint32_t** rows) const {
+    for (std::int64_t k = 0; k < kMost; ++k) rows[k] = top_[k] + row * width_;
   }
 
  private:
   std::int64_t width_;
-  const std::uint32_t* top_[kLineSources];
+  const std::uint32_t* top_[kMost];
 };
+
+/// For the cache line of element t of each row.
+template <int kLocality>
+HWY_INLINE void ask(const std::uint32_t* const* rows, std::int64_t n, std::int64_t t) {
+  for (std::int64_t k = 0; k < n; ++k) prefetch_bytes<kLocality>(rows[k] + t, 1);
+}
 
 /// Rows `targets` of the targets, by one task, group of sources by group of sources.
 template <class Lines>
 class DistributeByLines {
  public:
   DistributeByLines(const Window& win, Range targets, std::uint32_t* kept)
-      : win_(win), targets_(targets), lines_(win.h * win.w, kept) {}
+      : win_(win), targets_(targets), kept_(kept) {}
 
   /// Groups [begin, end) of an image from x to y. What a cache line has of the group before, the task turns itself.
   void run(std::int64_t begin, std::int64_t end, const std::uint32_t* x, std::uint32_t* y) {
@@ -165,50 +182,61 @@ class DistributeByLines {
     const bool aligned = std::is_same_v<Lines, AlignedLines>;
     y += targets_.begin * win_.w * map;
     std::int64_t g = aligned ? begin : std::max<std::int64_t>(0, begin - 1);
-    SourceRows group(win_, x, g * kLineSources, targets_.begin);
-    for (; g < end; ++g) {
-      const std::int64_t first = g * kLineSources;
-      const SourceRows next(win_, x, std::min(g + 1, last) * kLineSources, targets_.begin);
-      lines_.start(y + first, g == 0, g == last, g < begin, std::min(map - first, kLineSources));
-      for (std::int64_t row = 0; row < targets_.size(); ++row) write_row(group, next, row);
+    Sources group(win_, x, g * kLineSources, targets_.begin);
+    for (; g < end; g += kTogether) {
+      const Sources next(win_, x, (g + kTogether) * kLineSources, targets_.begin);
+      const std::int64_t n = std::min(kTogether, end - g);
+      std::array<Lines, kTogether> lines;
+      lines.fill(Lines(map, kept_));
+      for (std::int64_t k = 0; k < n; ++k) {
+        const std::int64_t first = (g + k) * kLineSources;
+        lines[k].start(y + first, g + k == 0, g + k == last, g + k < begin, std::min(map - first, kLineSources));
+      }
+      for (std::int64_t row = 0; row < targets_.size(); ++row) write_row(lines.data(), n, group, next, row);
       group = next;
     }
   }
 
  private:
-  static constexpr std::int64_t kRowsAhead = 4;
+  static constexpr std::int64_t kTogether = Lines::kTogether, kRowsAhead = 4 / kTogether;
+  using Sources = SourceRows<kTogether * kLineSources>;
 
-  /// Asks for the row a few rows on meanwhile, a line of each source in turn: these streams of memory are what all
-  /// waits for, and 16 of them are under way only as long as none gets ahead.
-  void write_row(const SourceRows& group, const SourceRows& next, std::int64_t row) const {
-    const std::uint32_t *rows[kLineSources], *soon[kLineSources];
+  /// A row of targets for n groups. Asks for the row a few rows on meanwhile, a line of each source in turn: these
+  /// streams of memory are what all waits for, and so many are under way only as long as none gets ahead. Where too
+  /// many are, requests are dropped, so lines are asked for once more shortly before their turn, into the first cache.
+  void write_row(const Lines* lines, std::int64_t n, const Sources& group, const Sources& next,
+                 std::int64_t row) const {
+    const std::uint32_t *rows[kTogether * kLineSources], *soon[kTogether * kLineSources];
+    const std::int64_t later = row + std::min(kRowsAhead, targets_.size()), sources = n * kLineSources;
     group.at(row, rows);
-    const std::int64_t later = row + std::min(kRowsAhead, targets_.size());
     later < targets_.size() ? group.at(later, soon) : next.at(later - targets_.size(), soon);
     for (std::int64_t t = 0; t < win_.w; t += kTurned) {
       if (t % kLineSources == 0) {
-        for (const std::uint32_t* source : soon) prefetch_bytes<2>(source + t, 1);
+        ask<2>(soon, sources, t);
+        if (kTogether > 1) ask<3>(rows, sources, t + kLineSources < win_.w ? t + kLineSources : win_.w_mask);
       }
-      write_turned(rows, t, row * win_.w);
+      if (t + kTurned >= win_.w && win_.w % kLineSources != 1) ask<2>(soon, sources, win_.w - 1);
+      for (std::int64_t k = 0; k < n; ++k) write_turned(lines[k], rows + k * kLineSources, t, row * win_.w);
     }
   }
 
   /// Targets from t on, of the row whose first is `row_target`.
-  HWY_INLINE void write_turned(const std::uint32_t* const* rows, std::int64_t t, std::int64_t row_target) const {
-    SourceLine lines[kTurned];
+  HWY_INLINE void write_turned(const Lines& lines, const std::uint32_t* const* rows, std::int64_t t,
+                               std::int64_t row_target) const {
+    SourceLine turned[kTurned];
     const std::int64_t at = std::min(t, win_.w - kTurned);
-    turn(rows, at, lines);
+    turn(rows, at, turned);
     if (HWY_LIKELY(at == t)) {
       MLUOPS_UNROLL
-      for (int i = 0; i < kTurned; ++i) lines_.put(row_target + t + i, lines[i]);
+      for (int i = 0; i < kTurned; ++i) lines.put(row_target + t + i, turned[i]);
     } else {
-      for (; t < win_.w; ++t) lines_.put(row_target + t, lines[t - at]);
+      for (; t < win_.w; ++t) lines.put(row_target + t, turned[t - at]);
     }
   }
 
   const Window& win_;
   const Range targets_;
-  Lines lines_;
+  std::uint32_t* const kept_;
 };
 
 /// Items are groups of sources, block of targets by block, image by image. A task writes the cache lines that begin
