@@ -6,7 +6,8 @@
 // so all that an element of grad_output adds is one run of four sums: one load, one multiply-add, one store. Where a
 // run begins and what it gets is computed for kBlock channels at once. The sums of these stay in the first cache while
 // all borders of a line go by; then the line is complete there and leaves. The second half of the pairs is what the
-// next line starts with. With AVX-512, sums of lines of ten pixels or fewer stay in registers instead.
+// next line starts with. With AVX-512, sums of lines of ten pixels or fewer stay in registers instead, and where the
+// few points of a border lie is computed once for all its channels.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/border_align_backward.cpp"
 #include <hwy/foreach_target.h>

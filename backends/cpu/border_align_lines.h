@@ -78,6 +78,16 @@ struct LineBorder {
   std::int64_t at, later;  ///< elements of grad_output and argmax: its own, and some that the next group will want
 };
 
+/// Asks for elements of kBlock channels: of a border that is added soon, and of the next group. group[i] is added now.
+template <class T, class A>
+inline void ask(const T* grad_output, const std::int32_t* argmax, const LineBorder<A>* group, std::int64_t i) {
+  const std::int64_t soon = group[i + kFetch].at, later = group[i].later;
+  __builtin_prefetch(grad_output + soon, 0, 3);
+  __builtin_prefetch(argmax + soon, 0, 3);
+  __builtin_prefetch(grad_output + later, 0, 2);
+  __builtin_prefetch(argmax + later, 0, 2);
+}
+
 /// What kBlock channels of a border add: to the pixel of their point and to the one behind it, not yet weighted by
 /// line, and where in the sums.
 template <class A>

@@ -7,6 +7,7 @@
 #endif
 
 #include "backends/cpu/border_align_lines.h"
+#include "backends/cpu/border_align_point_blocks.h"
 #include "backends/cpu/border_align_short_lines.h"
 #include "backends/cpu/simd.h"
 #include "backends/cpu/transpose.h"
@@ -162,37 +163,13 @@ HWY_INLINE void add_some(const Additions<A>& additions, const A* weights, std::i
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Adds the 128-bit blocks of two vectors, weighted, to the sums at every fourth of the places and at the ones behind
-/// these.
-template <class D>
-HWY_INLINE void add_blocks(D d, hn::Vec<D> even, hn::Vec<D> odd, hn::Vec<hn::CappedTag<float, 4>> weights,
-                           const std::uint32_t* place, float* HWY_RESTRICT sums) {
-  if constexpr (hn::MaxLanes(d) > 4) {
-    const hn::Half<D> half;
-    add_blocks(half, hn::LowerHalf(half, even), hn::LowerHalf(half, odd), weights, place, sums);
-    add_blocks(half, hn::UpperHalf(half, even), hn::UpperHalf(half, odd), weights, place + hn::MaxLanes(half), sums);
-  } else {
-    std::uint64_t places;  // one load for both
-    std::memcpy(&places, place, sizeof(places));
-    float *const first = sums + static_cast<std::uint32_t>(places), *const second = sums + (places >> 32);
-    hn::StoreU(hn::MulAdd(even, weights, hn::LoadU(d, first)), d, first);
-    hn::StoreU(hn::MulAdd(odd, weights, hn::LoadU(d, second)), d, second);
-  }
-}
-
 /// All channels of a block.
 HWY_INLINE void add_all(const Additions<float>& additions, const float* weights, float* HWY_RESTRICT sums) {
   const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 4> d4;
-  HWY_ALIGN const float twice[4] = {weights[0], weights[1], weights[0], weights[1]};
-  const auto weight = hn::Load(d4, twice);
   MLUOPS_UNROLL
   for (int i = 0; i < kBlock; i += kLanes<float>) {
-    const auto here = hn::Load(d, additions.here + i), behind = hn::Load(d, additions.behind + i);
-    const auto lower = hn::InterleaveLower(d, here, behind), upper = hn::InterleaveUpper(d, here, behind);
-    const std::uint32_t* const place = additions.place + i;
-    add_blocks(d, hn::InterleaveLower(d, lower, lower), hn::InterleaveUpper(d, lower, lower), weight, place, sums);
-    add_blocks(d, hn::InterleaveLower(d, upper, upper), hn::InterleaveUpper(d, upper, upper), weight, place + 2, sums);
+    add_vector(d, hn::Load(d, additions.here + i), hn::Load(d, additions.behind + i), weights, additions.place + i,
+               sums);
   }
 }
 #endif
@@ -318,6 +295,11 @@ class LineOwner {
   /// While a group is summed, the rows of the next one come into the second cache.
   void add_group(std::int64_t count, const BorderAxes& axes, Turn which, T* out) {
     const std::int64_t pitch = SumsCut<A>::pitch(axes.length);
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (sizeof(A) == 4) {
+      if (s_.c % kTurn == 0 && PointBlocks<T>::take(s_, axes.length)) return add_points(count, axes, which, out);
+    }
+#endif
     const Preparer<T> prepare(s_, axes.length, pitch);
     for (std::int64_t turn = 0; turn < channels_; turn += kTurn) {
       const std::int64_t n = std::min(kTurn, channels_ - turn);
@@ -331,6 +313,18 @@ class LineOwner {
       if (which.last) take_line(axes, turn, n, out);
     }
   }
+
+#if HWY_TARGET <= HWY_AVX3
+  /// As add_group, where all blocks are whole.
+  void add_points(std::int64_t count, const BorderAxes& axes, Turn which, T* out) {
+    const std::int64_t pitch = SumsCut<A>::pitch(axes.length);
+    const PointBlocks<T> blocks(s_, group_, count, axes.length);
+    for (std::int64_t c = 0; c < channels_; c += kBlock) {
+      if (count > 0) blocks.add(static_cast<const T*>(p_.grad_output) + c, p_.argmax + c, pitch, sums_ + c * pitch);
+      if (which.last && (c + kBlock) % kTurn == 0) take_line(axes, c + kBlock - kTurn, kTurn, out);
+    }
+  }
+#endif
 
   /// Fills in the group, with its last border again behind it.
   void place_borders(const std::int64_t* rows, std::int64_t count, const BorderAxes& axes) {
@@ -348,7 +342,9 @@ class LineOwner {
     if (count > 0) std::fill_n(group_ + count, kFetch, group_[count - 1]);
   }
 
-  std::int64_t element(std::int64_t row) const { return row * s_.c + first_; }
+  std::int64_t element(std::int64_t row) const {
+    return row * s_.c + first_;
+  }
 
   /// n channels from c on, of all borders of the group. Where a block is not whole, it reads on into the next row.
   template <bool kWhole>
@@ -371,11 +367,7 @@ class LineOwner {
     };
     for (int i = 0; i < kAhead; ++i) fill(i);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t soon = group[i + kFetch].at, later = group[i].later;
-      __builtin_prefetch(gradient + soon, 0, 3);
-      __builtin_prefetch(index + soon, 0, 3);
-      __builtin_prefetch(gradient + later, 0, 2);
-      __builtin_prefetch(index + later, 0, 2);
+      border_align::ask(gradient, index, group, i);
       fill(i + kAhead);
       add(ring[i % kRing], group[i].weights, kWhole ? kBlock : n, sums);
     }

@@ -109,7 +109,7 @@ class ShortLines {
     load_sums<kCount>(state.next_is_zero, next_sums, next);
     const auto points = hn::Set(du, points_);
     for (std::int64_t i = 0; i < count_; ++i) {
-      ask(grad_output, argmax, group_[i], group_[i + border_align::kFetch]);
+      border_align::ask(grad_output, argmax, group_, i);
       const Weights& weights = weights_[i];
       const auto point = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(argmax + group_[i].at));
       const auto names_point = hn::RebindMask(d, hn::Lt(point, points));
@@ -145,14 +145,6 @@ class ShortLines {
       store_sums<kCount>(next, next_sums);
     }
     return true;
-  }
-
-  HWY_INLINE static void ask(const T* grad_output, const std::int32_t* argmax, const LineBorder& now,
-                             const LineBorder& soon) {
-    __builtin_prefetch(grad_output + soon.at, 0, 3);
-    __builtin_prefetch(argmax + soon.at, 0, 3);
-    __builtin_prefetch(grad_output + now.later, 0, 2);
-    __builtin_prefetch(argmax + now.later, 0, 2);
   }
 
   template <int kCount>
