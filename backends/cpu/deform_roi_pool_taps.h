@@ -33,7 +33,7 @@ class BinLister {
   /// Of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
   void list(const A* starts, std::int64_t count, const TapLists<A>& to) const {
     std::uint32_t left = (1U << count) - 1;
-    if constexpr (std::is_same_v<A, float> && kLanes < A >> 1) {
+    if constexpr (std::is_same_v<A, float> && 1 < kLanes<A>) {
       if (axis_.bin >= 0) left &= ~list_simple(starts, count, to);
     }
     for (; left != 0; left &= left - 1) {
