@@ -1,6 +1,8 @@
 // How border_align backward cuts lines of pixels into work, and what it keeps for each.
 #pragma once
 
+#include <hwy/base.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -79,8 +81,9 @@ struct LineBorder {
 };
 
 /// Asks for elements of kBlock channels: of a border that is added soon, and of the next group. group[i] is added now.
+/// Inlined, as prefetch_bytes is and for the same reason.
 template <class T, class A>
-inline void ask(const T* grad_output, const std::int32_t* argmax, const LineBorder<A>* group, std::int64_t i) {
+HWY_INLINE void ask(const T* grad_output, const std::int32_t* argmax, const LineBorder<A>* group, std::int64_t i) {
   const std::int64_t soon = group[i + kFetch].at, later = group[i].later;
   __builtin_prefetch(grad_output + soon, 0, 3);
   __builtin_prefetch(argmax + soon, 0, 3);
