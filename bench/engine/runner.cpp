@@ -32,6 +32,7 @@ struct Measurement {
   bool first = true;  ///< nothing called yet
   bool refused = false;
   int set = 0;
+  std::vector<double> disturbed{};  ///< seconds of calls that count only where there are no others
 };
 
 /// Times go into the rows themselves, so nothing is printed here.
@@ -95,21 +96,28 @@ bool first_call(Measurement& m, const Settings& settings, double& seconds) {
 bool counted_call(Measurement& m, const Settings& settings, double& seconds) {
   const bool only_once = m.target->emulated();
   if (m.first && !first_call(m, settings, seconds)) return false;
-  if (!only_once && !timed_call(m, m.set++ % m.loaded->workload.sets(), seconds)) return false;
-  m.row.seconds.push_back(seconds);
-  return true;
+  return only_once || timed_call(m, m.set++ % m.loaded->workload.sets(), seconds);
 }
 
+/// Calls between two looks at the cores, of which one finds them disturbed, are set aside.
 void run_row(benchmark::State& state, Measurement& m, const Settings& settings) {
-  if (settings.machine != nullptr && !m.refused) m.row.roof.raise_to(settings.machine->now(m.target->threads()));
+  const int threads = m.target->threads();
+  const auto undisturbed = [&] { return settings.machine == nullptr || settings.machine->undisturbed(threads); };
+  if (settings.machine != nullptr && !m.refused) m.row.roof.raise_to(settings.machine->now(threads));
+  const bool quiet_before = m.refused || undisturbed();
+  std::vector<double> times;
   for (auto _ : state) {
     double seconds = 0;
     if (m.refused || !counted_call(m, settings, seconds)) {
       state.SkipWithError("");
       break;
     }
+    times.push_back(seconds);
     state.SetIterationTime(seconds);
   }
+  const bool quiet = quiet_before && (m.refused || undisturbed());
+  std::vector<double>& to = quiet ? m.row.seconds : m.disturbed;
+  to.insert(to.end(), times.begin(), times.end());
 }
 
 void register_row(Measurement& m, const Settings& settings) {
@@ -193,6 +201,9 @@ std::vector<Row> run_group(std::vector<Job> jobs, const Settings& settings) {
   Silent silent;
   if (!measurements.empty()) benchmark::RunSpecifiedBenchmarks(&silent);
   benchmark::ClearRegisteredBenchmarks();
+  for (Measurement& m : measurements) {
+    if (m.row.seconds.empty()) m.row.seconds.swap(m.disturbed);
+  }
   if (settings.limits) measure_limits(measurements);
   std::vector<Row> rows;
   for (Measurement& m : measurements) {

@@ -33,11 +33,15 @@ std::size_t buffer_bytes() {
   return static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
 }
 
-double measure_flops(int threads) {
+/// Of the most multiply-adds of the run.
+constexpr double kUndisturbed = 0.85;
+constexpr std::int64_t kRoofIterations = 1000000, kLookIterations = kRoofIterations / 5;
+
+double measure_flops(int threads, std::int64_t iterations) {
   double flops = 0;
   const auto chains = [&](int t) {
     double mine = 0;
-    const float value = fma_chains(1000000, &mine);
+    const float value = fma_chains(iterations, &mine);
     sink = sink ^ static_cast<std::uint32_t>(value);
     if (t == 0) flops = mine * threads;
   };
@@ -73,7 +77,8 @@ void Roof::raise_to(const Roof& other) {
   for (double Roof::*figure : kFigures) this->*figure = std::max(this->*figure, other.*figure);
 }
 
-Machine::Machine(const std::vector<int>& threads) : samples_(threads.size()), measured_(threads.size()) {
+Machine::Machine(const std::vector<int>& threads)
+    : samples_(threads.size()), measured_(threads.size()), most_flops_(threads.size()) {
   for (const int t : threads) roofs_.push_back({t});
 }
 
@@ -90,7 +95,7 @@ Roof Machine::measure(int threads) const {
   roof.zero = bytes / best_pass(threads, [&](int t) { stream_fill(slice(t).to, n, 0); });
   roof.read = bytes / best_pass(threads, [&](int t) { sink = stream_read(slice(t).from, n); });
   roof.copy = 2 * bytes / best_pass(threads, [&](int t) { stream_copy(slice(t).from, slice(t).to, n); });
-  roof.flops = measure_flops(threads);
+  roof.flops = measure_flops(threads, kRoofIterations);
   return roof;
 }
 
@@ -109,10 +114,25 @@ const Roof& Machine::now(int threads) {
   const std::size_t i = index_of(threads);
   std::vector<Roof>& samples = samples_[i];
   if (!samples.empty() && Clock::now() - measured_[i] < kFresh) return samples.back();
-  samples.push_back(measure(threads));
+  Roof sample;
+  for (int tries = 0; tries < 3; ++tries) {
+    sample = measure(threads);
+    most_flops_[i] = std::max(most_flops_[i], sample.flops);
+    if (sample.flops >= kUndisturbed * most_flops_[i]) break;
+  }
+  samples.push_back(sample);
   measured_[i] = Clock::now();
   for (double Roof::*figure : kFigures) roofs_[i].*figure = upper_quartile(samples, figure);
   return samples.back();
+}
+
+bool Machine::undisturbed(int threads) {
+  double& most = most_flops_[index_of(threads)];
+  const double flops = measure_flops(threads, kLookIterations);
+  most = std::max(most, flops);
+  ++looks_;
+  disturbed_looks_ += flops < kUndisturbed * most;
+  return flops >= kUndisturbed * most;
 }
 
 std::size_t Machine::index_of(int threads) const {

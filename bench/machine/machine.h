@@ -34,6 +34,12 @@ class Machine {
 
   /// The roof at this moment: measured now, unless that was done in the last half second.
   const Roof& now(int threads);
+  /// Whether the cores do, now, nearly as many multiply-adds as they have done at best in this run. A host that runs
+  /// two of its virtual processors on one core for a while gives each the half of it.
+  bool undisturbed(int threads);
+  /// How often that was asked, and how often the answer was no.
+  int looks() const { return looks_; }
+  int disturbed_looks() const { return disturbed_looks_; }
   /// The upper quartile of the run, figure by figure.
   const Roof& at(int threads) const;
   const std::vector<Roof>& roofs() const { return roofs_; }
@@ -50,6 +56,8 @@ class Machine {
   std::vector<Roof> roofs_;
   std::vector<std::vector<Roof>> samples_;
   std::vector<Clock::time_point> measured_;  ///< when the last sample was
+  std::vector<double> most_flops_;
+  int looks_ = 0, disturbed_looks_ = 0;
 };
 
 /// Vector instructions used for the measurement, e.g. "AVX3".
