@@ -16,6 +16,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
+/// The points of a border, one in each lane: where they lie along a line, kept on it, and which are on the map.
+struct PointsOnLine {
+  using D = hn::ScalableTag<float>;
+
+  hn::Vec<D> at;
+  hn::Mask<D> inside;
+
+  /// `points` of them, a vector at most, on a line of `length` pixels.
+  HWY_INLINE PointsOnLine(const border_align::LineBorder<float>& border, std::size_t points, std::int64_t length) {
+    const D d;
+    const auto end = hn::Set(d, static_cast<float>(length));
+    const auto x = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, border.stride)), hn::Set(d, border.start));
+    const auto on_map = hn::And(hn::Ge(x, hn::Set(d, -1.0f)), hn::Le(x, end));
+    inside = hn::And(on_map, hn::FirstN(d, points));
+    at = hn::Min(hn::Max(x, hn::Zero(d)), hn::Sub(end, hn::Set(d, 1.0f)));
+  }
+};
+
 #if HWY_TARGET != HWY_SCALAR
 /// Adds the 128-bit blocks of two vectors, weighted, to the sums at every fourth of the places and at the ones behind
 /// these.
@@ -71,13 +89,9 @@ class PointBlocks {
   PointBlocks(const Shape& s, const LineBorder* group, std::int64_t count, std::int64_t length)
       : group_(group), count_(count) {
     const D d;
-    const auto end = hn::Set(d, static_cast<float>(length)), last = hn::Sub(end, hn::Set(d, 1.0f));
-    const auto names_point = hn::FirstN(d, static_cast<std::size_t>(s.pool_size) + 1);
     for (std::int64_t i = 0; i < count + border_align::kAhead; ++i) {
-      const auto x = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, group[i].stride)), hn::Set(d, group[i].start));
-      const auto on_map = hn::And(hn::Ge(x, hn::Set(d, -1.0f)), hn::Le(x, end));
-      const auto on_line = hn::Min(hn::Max(x, hn::Zero(d)), last);
-      hn::Store(hn::IfThenElse(hn::And(on_map, names_point), on_line, end), d, points_[i]);
+      const PointsOnLine points(group[i], static_cast<std::size_t>(s.pool_size) + 1, length);
+      hn::Store(hn::IfThenElse(points.inside, points.at, hn::Set(d, static_cast<float>(length))), d, points_[i]);
     }
   }
 

@@ -12,6 +12,7 @@
 #endif
 
 #include "backends/cpu/border_align_lines.h"
+#include "backends/cpu/border_align_point_blocks.h"
 #include "backends/cpu/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,13 +73,10 @@ class ShortLines {
 
   HWY_INLINE void weigh(const LineBorder& border, Weights& to) const {
     const D d;
-    const auto end = hn::Set(d, static_cast<float>(pixels_)), one = hn::Set(d, 1.0f);
-    const auto x = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, border.stride)), hn::Set(d, border.start));
-    const auto on_map = hn::And(hn::Ge(x, hn::Set(d, -1.0f)), hn::Le(x, end));
-    const auto inside = hn::And(on_map, hn::FirstN(d, points_));
-    const auto on_line = hn::Min(hn::Max(x, hn::Zero(d)), hn::Sub(end, one));
-    const auto whole = hn::Floor(on_line), behind = hn::Sub(on_line, whole), here = hn::Sub(one, behind);
-    const auto low = hn::IfThenElse(inside, whole, hn::Set(d, -2.0f));
+    const PointsOnLine points(border, points_, pixels_);
+    const auto whole = hn::Floor(points.at), behind = hn::Sub(points.at, whole),
+               here = hn::Sub(hn::Set(d, 1.0f), behind);
+    const auto low = hn::IfThenElse(points.inside, whole, hn::Set(d, -2.0f));
     hn::Store(low, d, to.low);
     auto after = hn::Eq(low, hn::Set(d, -1.0f));  // nowhere
     for (std::int64_t i = 0; i < kPixels; ++i) {

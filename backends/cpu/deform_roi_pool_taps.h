@@ -113,25 +113,31 @@ void find_shared_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
   using A = Acc<T>;
   const Shape& s = bins.s;
   const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
-  const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
   std::int32_t* cell = wanted.taps.cells(wanted.roi);
   HWY_ALIGN A starts[kLanes<A>] = {};
-  for_vectors<A>(s.pooled_h, [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const BinAxis<A> y = bins.y({0, wanted.roi, first + i, 0});
-      starts[i] = y.start;
-      if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(wanted.cells->of_row(r.batch, y.middle(s.h)));
-    }
-    rows.list(starts, count, wanted.taps.rows(wanted.place).from(first));
-  });
-  for_vectors<A>(s.pooled_w, [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const BinAxis<A> x = bins.x({0, wanted.roi, 0, first + i});
-      starts[i] = x.start;
-      if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(wanted.cells->of_column(x.middle(s.w)));
-    }
-    columns.list(starts, count, wanted.taps.columns(wanted.place).from(first));
-  });
+  const auto list = [&](const BinLister<A>& lister, std::int64_t items, const TapLists<A>& to, auto axis_of,
+                        auto cell_of) {
+    for_vectors<A>(items, [&](std::int64_t first, std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const BinAxis<A> axis = axis_of(first + i);
+        starts[i] = axis.start;
+        if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(cell_of(axis));
+      }
+      lister.list(starts, count, to.from(first));
+    });
+  };
+  list(
+      {r.y, s.h, r.batch * s.h}, s.pooled_h, wanted.taps.rows(wanted.place),
+      [&](std::int64_t row) {
+        return bins.y({0, wanted.roi, row, 0});
+      },
+      [&](const BinAxis<A>& y) { return wanted.cells->of_row(r.batch, y.middle(s.h)); });
+  list(
+      {r.x, s.w, 0}, s.pooled_w, wanted.taps.columns(wanted.place),
+      [&](std::int64_t column) {
+        return bins.x({0, wanted.roi, 0, column});
+      },
+      [&](const BinAxis<A>& x) { return wanted.cells->of_column(x.middle(s.w)); });
 }
 
 /// Of one whose bins an offset has moved apart.

@@ -73,7 +73,9 @@ HWY_INLINE std::int64_t interpolate_two_blocks(const float* HWY_RESTRICT block, 
       interpolate_two_points(block, block_size, rows + 3 * k, weights + 3 * k, z + k);
       between();
     }
+    turn_narrow(z);
     store_turned_narrow(z, to.first + i, to.pitch);
+    turn_narrow(z + 8);
     store_turned_narrow(z + 8, to.first + i + lanes * to.pitch, to.pitch);
   }
   return i;

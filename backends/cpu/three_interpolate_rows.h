@@ -55,8 +55,9 @@ class Requests {
         share_(round_up(ceil_div(end_ - next_, steps), 64)) {}
 
   HWY_INLINE void step() {
-    const char* const stop = std::min(end_, next_ + share_);
-    for (; next_ < stop; next_ += 64) __builtin_prefetch(next_, 0, 2);
+    const std::int64_t bytes = std::min(end_ - next_, share_);
+    prefetch_bytes<2>(next_, bytes);
+    next_ += bytes;
   }
 
  private:
@@ -205,10 +206,9 @@ HWY_INLINE void narrow_square(const hn::Vec<FullTag<Half>>* v, hn::Vec<NarrowTag
   turn_narrow(z);
 }
 
-/// Stores z[k] = points k and k + 8 of 16 channels as rows of points.
-HWY_INLINE void store_turned_narrow(hn::Vec<NarrowTag>* z, Half* row, std::int64_t pitch) {
+/// Stores what turn_narrow made as rows of points.
+HWY_INLINE void store_turned_narrow(const hn::Vec<NarrowTag>* z, Half* row, std::int64_t pitch) {
   const NarrowHalf dh;
-  turn_narrow(z);
   HWY_UNROLL(8)
   for (int c = 0; c < 8; ++c, row += pitch) {
     hn::StoreU(hn::LowerHalf(dh, z[c]), dh, &row->bits);
@@ -282,8 +282,7 @@ HWY_INLINE void store_turned(hn::Vec<FullTag<T>>* v, std::int64_t c, std::int64_
   if constexpr (std::is_same_v<T, Half>) {
     if (channels >= lanes) {
       hn::Vec<NarrowTag> z[8];
-      HWY_UNROLL(8)
-      for (int k = 0; k < 8; ++k) z[k] = narrow_two(v[k], v[k + 8]);
+      narrow_square(v, z);
       return store_turned_narrow(z, row, pitch);
     }
   }

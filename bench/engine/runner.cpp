@@ -102,9 +102,10 @@ bool counted_call(Measurement& m, const Settings& settings, double& seconds) {
 /// Calls between two looks at the cores, of which one finds them disturbed, are set aside.
 void run_row(benchmark::State& state, Measurement& m, const Settings& settings) {
   const int threads = m.target->threads();
-  const auto undisturbed = [&] { return settings.machine == nullptr || settings.machine->undisturbed(threads); };
-  if (settings.machine != nullptr && !m.refused) m.row.roof.raise_to(settings.machine->now(threads));
-  const bool quiet_before = m.refused || undisturbed();
+  Machine* const machine = m.refused ? nullptr : settings.machine;
+  const auto undisturbed = [&] { return machine == nullptr || machine->undisturbed(threads); };
+  if (machine != nullptr) m.row.roof.raise_to(machine->now(threads));
+  const bool quiet_before = undisturbed();
   std::vector<double> times;
   for (auto _ : state) {
     double seconds = 0;
@@ -115,7 +116,7 @@ void run_row(benchmark::State& state, Measurement& m, const Settings& settings) 
     times.push_back(seconds);
     state.SetIterationTime(seconds);
   }
-  const bool quiet = quiet_before && (m.refused || undisturbed());
+  const bool quiet = quiet_before && undisturbed();
   std::vector<double>& to = quiet ? m.row.seconds : m.disturbed;
   to.insert(to.end(), times.begin(), times.end());
 }

@@ -33,8 +33,6 @@ std::size_t buffer_bytes() {
   return static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
 }
 
-/// Of the most multiply-adds of the run.
-constexpr double kUndisturbed = 0.85;
 constexpr std::int64_t kRoofIterations = 1000000, kLookIterations = kRoofIterations / 5;
 
 double measure_flops(int threads, std::int64_t iterations) {
@@ -130,9 +128,10 @@ bool Machine::undisturbed(int threads) {
   double& most = most_flops_[index_of(threads)];
   const double flops = measure_flops(threads, kLookIterations);
   most = std::max(most, flops);
+  const bool disturbed = flops < kUndisturbed * most;
   ++looks_;
-  disturbed_looks_ += flops < kUndisturbed * most;
-  return flops >= kUndisturbed * most;
+  disturbed_looks_ += disturbed;
+  return !disturbed;
 }
 
 std::size_t Machine::index_of(int threads) const {

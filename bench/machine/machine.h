@@ -30,11 +30,14 @@ struct Roof {
 /// Measures the roof over and over in a run, because a shared machine drifts.
 class Machine {
  public:
+  /// Share of the most multiply-adds of the run below which the cores count as disturbed.
+  static constexpr double kUndisturbed = 0.85;
+
   explicit Machine(const std::vector<int>& threads);
 
   /// The roof at this moment: measured now, unless that was done in the last half second.
   const Roof& now(int threads);
-  /// Whether the cores do, now, nearly as many multiply-adds as they have done at best in this run. A host that runs
+  /// Whether the cores do, now, at least that share. A host that runs
   /// two of its virtual processors on one core for a while gives each the half of it.
   bool undisturbed(int threads);
   /// How often that was asked, and how often the answer was no.

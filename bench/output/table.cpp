@@ -59,9 +59,10 @@ Grid machine_grid(const Machine& machine) {
   for (std::size_t i = 0; i < machine.roofs().size(); ++i) samples += machine.samples(i).size();
   grid.note = format(
       "Upper quartile (least..most) of %zu measurements in this run. The bound of a row comes from the\n"
-      "best of those between its own calls. %d of %d looks at the cores between calls found them with less than 85 %%\n"
+      "best of those between its own calls. %d of %d looks at the cores between calls found them with less than %.0f "
+      "%%\n"
       "of the most multiply-adds of the run: calls beside those count only in rows that have no others.",
-      samples, machine.disturbed_looks(), machine.looks());
+      samples, machine.disturbed_looks(), machine.looks(), Machine::kUndisturbed * 100);
   return grid;
 }
 
