@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The operators as one composes them from stock PyTorch, timed on the CPU.
 
-Reads lines "operator<TAB>case" (as `mluops_bench --list` names them) from standard input and prints lines
-"operator<TAB>case<TAB>median milliseconds". Data are random; what is compared is time, not values.
+Reads lines "operator<TAB>case<TAB>the case with every parameter" (key=value ...) from standard input and prints lines
+"operator<TAB>case<TAB>median milliseconds" for the operators composed here. Data are random; what is compared is time,
+not values.
 Exit status 3: torch cannot be imported.
 """
 import argparse
-import re
 import statistics
 import sys
 import time
@@ -19,12 +19,12 @@ except ImportError as error:
     sys.exit(3)
 
 
-def numbers(case):
-    return [int(v) for v in re.findall(r"\d+", case)]
+def numbers(case, *names):
+    return [int(case[name]) for name in names]
 
 
 def carafe(case):
-    n, h, w, c, k, g, s = numbers(case)
+    n, h, w, c, k, g, s = numbers(case, *"nhwckgs")
     r = (k - 1) // 2
 
     def run(x, weights):
@@ -42,7 +42,7 @@ def carafe(case):
 
 
 def psamask(case):
-    n, h, w, mask = numbers(case)
+    n, h, w, mask, distribute = numbers(case, "n", "h", "w", "hm", "type")
     half = (mask - 1) // 2
     rows = torch.arange(h)[None, :] - torch.arange(h)[:, None] + half  # [position, target]
     cols = torch.arange(w)[None, :] - torch.arange(w)[:, None] + half
@@ -52,13 +52,13 @@ def psamask(case):
 
     def run(x):
         y = x.gather(2, cell.expand(n, -1, -1)).masked_fill(~inside, 0)
-        return y if "collect" in case else y.transpose(1, 2).contiguous()
+        return y.transpose(1, 2).contiguous() if distribute else y
 
     return run, [torch.randn(n, h * w, mask * mask)]
 
 
 def three_interpolate(case):
-    b, c, n, m = numbers(case)
+    b, c, n, m = numbers(case, *"bcnm")
     index = torch.randint(0, m, (b, 1, 3 * n)).expand(-1, c, -1)
     weights = torch.rand(b, 1, n, 3)
 
@@ -73,8 +73,7 @@ def normalized(v, size):
 
 
 def border_align(case):
-    n, h, w, c4, k, pool = numbers(case)
-    c = c4 // 4
+    n, h, w, c, k, pool = numbers(case, *"nhwckp")
     size = torch.tensor([w, h], dtype=torch.float32)
     first, second = torch.rand(n, k, 2) * size * 0.5, (0.5 + torch.rand(n, k, 2) * 0.5) * size - 1
     step = torch.arange(pool + 1) / pool
@@ -87,12 +86,12 @@ def border_align(case):
     def run(x):
         return F.grid_sample(x.view(n * 4, c, h, w), grid, align_corners=True).amax(-1)
 
-    return run, [torch.randn(n, c4, h, w)]
+    return run, [torch.randn(n, 4 * c, h, w)]
 
 
 def deform_roi_pool(case):
-    b, h, w, c, rois = numbers(case)[:5]
-    pooled, samples, gamma = 7, 2, 0.1
+    b, h, w, c, rois, pooled, samples, shifted = numbers(case, *"bhwcr", "ph", "ratio", "offset")
+    gamma = float(case["gamma"])
     batch = torch.randint(0, b, (rois,))
     start = torch.rand(rois, 2) * torch.tensor([w, h]) * 0.6
     extent = 1 + torch.rand(rois, 2) * torch.tensor([w, h]) * 0.35
@@ -116,7 +115,7 @@ def deform_roi_pool(case):
         return torch.cat(pools, 1)
 
     leaves = [torch.randn(b, c, h, w)]
-    if "offset" in case:
+    if shifted:
         leaves.append(torch.rand(rois, 2, pooled, pooled) * 2 - 1)
     return run, leaves
 
@@ -154,8 +153,10 @@ def main():
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
     for line in sys.stdin:
-        operator, case = line.rstrip("\n").split("\t")
-        print(f"{operator}\t{case}\t{measure(operator, case, args.seconds):.6g}", flush=True)
+        operator, name, case = line.rstrip("\n").split("\t")
+        if operator.rsplit("_", 1)[0] in COMPOSITIONS:
+            parameters = dict(pair.split("=") for pair in case.split())
+            print(f"{operator}\t{name}\t{measure(operator, parameters, args.seconds):.6g}", flush=True)
 
 
 if __name__ == "__main__":

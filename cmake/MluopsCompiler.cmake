@@ -4,6 +4,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)  # for clang-tidy and editors
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
@@ -21,5 +22,40 @@ if(MLUOPS_SANITIZE)
                                                 -fno-sanitize-recover=all -fno-sanitize=enum,vptr)
   target_link_options(mluops_flags INTERFACE -fsanitize=${MLUOPS_SANITIZE})
 endif()
+if(MLUOPS_FUZZ)
+  target_compile_options(mluops_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# Instruction-set levels of the cpu backend. x86-64: as such, SSE4, AVX2, AVX-512; levels between them cost build time and
+# win nothing. aarch64: NEON, which every such processor has. Not SVE: its vectors have no size at compile time, so they
+# can be neither members nor elements of an array, which is how the kernels hold their register tiles.
+set(MLUOPS_HWY_DISABLED_TARGETS "HWY_SSSE3")
+set(MLUOPS_SIMD_OPTIONS "")
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  # Highway compiles its NEON functions with +crypto; classes that hold vectors need the same, or their implicit
+  # constructors could not inline those. No compiler makes such instructions of plain code.
+  set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+  set(MLUOPS_SIMD_OPTIONS -march=armv8-a+crypto)
+elseif(MLUOPS_ONLY_AVX2)
+  set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_AVX3|HWY_AVX3_DL)")
+  set(MLUOPS_SIMD_OPTIONS -march=haswell)  # then Highway leaves out what is below
+endif()
+
+# What the library that ships is hardened with; not its tests, nor where sanitizers look for the same and more.
+add_library(mluops_hardening INTERFACE)
+if(NOT MLUOPS_SANITIZE)
+  target_compile_options(mluops_hardening INTERFACE -fstack-protector-strong
+                                                    $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+                                                    $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(mluops_hardening INTERFACE -fcf-protection=full)
+  endif()
+  target_link_options(mluops_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
 
 find_package(Threads REQUIRED)
+
+# For tests, linked behind mluops_flags: problem structs grow at their end, and an initializer that names the older
+# members leaves the rest zero.
+add_library(mluops_test_flags INTERFACE)
+target_compile_options(mluops_test_flags INTERFACE -Wno-missing-field-initializers)

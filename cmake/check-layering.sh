@@ -4,7 +4,8 @@ set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 
 public='mlu_op\.h|mlu_op_ext\.h|cnrt\.h|cn_api\.h'
-plugin="$public|mluops/(backend|problem)\.h"
+public="$public|mluops/op/[a-z0-9_]+\.h"
+plugin="$public|mluops/(backend|problem|problem/[a-z0-9_]+)\.h|mluops/operators\.inc"
 shared='common/(half|shape)\.h'
 failed=0
 
@@ -26,12 +27,27 @@ allow api/include "$plugin"
 allow api/c "$plugin|api/c/.*|common/.*"
 allow common "$plugin|common/.*"
 allow backends/cpu "$plugin|$shared|backends/cpu/.*"
+cpu="$plugin|$shared|backends/cpu/runtime/[a-z0-9_-]+\.h"
+allow backends/cpu/runtime "$cpu"
+cpu="$cpu|backends/cpu/simd/[a-z0-9_-]+\.h"
+allow backends/cpu/simd "$cpu"
+allow backends/cpu/sampling "$cpu|backends/cpu/sampling/[a-z0-9_-]+\.h"
+allow backends/cpu/scatter "$cpu|backends/cpu/scatter/[a-z0-9_-]+\.h"
+allow backends/cpu/spatial "$cpu|backends/cpu/spatial/[a-z0-9_-]+\.h"
+allow backends/cpu/layout "$cpu|backends/cpu/layout/[a-z0-9_-]+\.h"
+for room in backends/cpu/*/; do  # an operator's room knows no other one
+  room=$(basename "$room")
+  case $room in runtime | simd | sampling | scatter | spatial | layout) continue ;; esac
+  allow "backends/cpu/$room" "$cpu|backends/cpu/(sampling|scatter|spatial|layout|$room)/[a-z0-9_/-]+\.h|backends/cpu/(dispatch|operators)\.h"
+done
 allow backends/mlu_emu/device "$plugin|common/half\.h|common/shape\.h|backends/mlu_emu/device/.*"
 allow backends/mlu_emu/bang "$public|common/half\.h|backends/mlu_emu/(device|bang)/.*"
 allow backends/mlu_emu/plan "$plugin|common/shape\.h|backends/mlu_emu/plan/.*"
 allow backends/mlu_emu/kernels "$plugin|common/shape\.h|backends/mlu_emu/(bang|plan|kernels|operators).*"
-allow backends/mlu_emu "$plugin|$shared|backends/mlu_emu/.*"
-allow test/reference "mluops/problem\.h|test/reference/.*"
-allow bench "$public|mluops/problem\.h|bench/.*|test/reference/.*|test/support/.*"
+allow backends/mlu_emu "$plugin|$shared|backends/mlu_emu/.*|(bang|neuware)\.h"  # the latter: of the neuware prefix
+allow test/reference "mluops/problem\.h|mluops/problem/[a-z0-9_]+\.h|test/reference/.*"
+allow test/cases "$plugin|test/reference/.*|test/cases/.*"
+allow test/neuware "test/neuware/.*"
+allow bench "$public|mluops/problem\.h|bench/.*|test/reference/reference\.h|test/cases/.*"
 
 exit $failed

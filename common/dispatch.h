@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "common/handle.h"
 #include "common/status.h"
@@ -10,17 +11,40 @@
 
 namespace mluops {
 
-inline mluopsCall make_call(const mluOpContext& handle) {
+/// The settings of the handle as they are now; `executor` must outlive the call.
+inline mluopsCall make_call(const mluOpContext& handle, const mluOpExtExecutor_t& executor) {
   return mluopsCall{sizeof(mluopsCall),
                     handle.threads_in_force(),
                     handle.atomics,
                     handle.contract,
-                    handle.executor.parallel_for != nullptr ? &handle.executor : nullptr,
-                    set_last_error_text};
+                    executor.parallel_for != nullptr ? &executor : nullptr,
+                    set_reason};
 }
 
 template <class Problem>
 using OperatorMember = mluOpStatus_t (*mluopsBackend::*)(void*, const mluopsCall*, const Problem*);
+
+/// What a backend said, with its text. A status that is none, as a plugin may return, is an internal error.
+inline Status failure_of(const std::string& backend, mluOpStatus_t code) {
+  const std::string who = "backend " + backend + ": ";
+  if (is_status(code)) return Status::error(code, who + reason());
+  return Status::error(MLUOP_STATUS_INTERNAL_ERROR,
+                       who + "wanted a status, got " + std::to_string(static_cast<int>(code)) + " " + reason());
+}
+
+/// Whether a backend takes image tensors in NCHW: its property "layouts" names it.
+inline bool takes_nchw(const BackendInstance& instance) {
+  char layouts[64] = "";
+  const auto query = instance.backend().query;
+  if (query == nullptr || query(instance.context(), "layouts", layouts, sizeof layouts) < 0) return false;
+  return std::string_view(layouts).find("NCHW") != std::string_view::npos;
+}
+
+template <class Problem>
+bool is_nchw(const Problem& problem) {
+  if constexpr (requires { problem.nchw; }) return problem.nchw != 0;
+  return false;
+}
 
 /// Asks one backend; NOT_SUPPORTED with a text where it lacks the operator or declines.
 template <class Problem>
@@ -29,17 +53,22 @@ Status ask_backend(const BackendInstance& instance, const mluopsCall& call, cons
   const auto function = instance.backend().*member;
   const std::string name = instance.backend().name;
   if (function == nullptr) return Status::not_supported("backend " + name + " does not provide it");
-  set_last_error_text("");
+  if (is_nchw(problem) && !takes_nchw(instance)) {
+    return Status::not_supported("backend " + name + ": layout: wanted LAYOUT_NHWC, got LAYOUT_NCHW");
+  }
+  set_reason("");
   const mluOpStatus_t code = function(instance.context(), &call, &problem);
   if (code == MLUOP_STATUS_SUCCESS) return Status::go_on();
-  return Status::error(code, "backend " + name + ": " + last_error_text());
+  return failure_of(name, code);
 }
 
 /// Runs the problem on the chain. A NOT_SUPPORTED passes it on to the next backend; any other failure ends the call.
 template <class Problem>
 Status dispatch(mluOpContext& handle, const char* op, const Problem& problem, OperatorMember<Problem> member) {
-  const std::lock_guard<std::mutex> lock(handle.mutex);
-  const mluopsCall call = make_call(handle);
+  const CallTurn turn(handle.calls);
+  MLUOPS_RETURN_IF_FINISHED(turn.refusal());
+  const mluOpExtExecutor_t executor = handle.current_executor();
+  const mluopsCall call = make_call(handle, executor);
   std::string declined;
   for (const BackendInstance& instance : handle.chain) {
     const VerboseTimer timer;

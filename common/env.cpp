@@ -5,10 +5,21 @@
 
 namespace mluops {
 
-std::optional<std::string> env_text(const char* name) {
-  const char* value = std::getenv(name);
+namespace {
+
+std::optional<std::string> non_empty(const char* value) {
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
+}
+
+}  // namespace
+
+std::optional<std::string> env_text(const char* name) {
+  return non_empty(std::getenv(name));
+}
+
+std::optional<std::string> secure_env_text(const char* name) {
+  return non_empty(secure_getenv(name));
 }
 
 std::optional<long long> env_integer(const char* name, long long low, long long high, std::string* problem) {

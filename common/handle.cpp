@@ -1,6 +1,8 @@
 #include "common/handle.h"
 
+#include <dlfcn.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,6 +25,21 @@ BackendInstance::~BackendInstance() {
   if (context_ != nullptr && backend_->destroy != nullptr) backend_->destroy(context_);
 }
 
+Status CallMutex::lock() {
+  if (held_here()) {
+    return Status::bad_param(
+        "handle: wanted one that is free, got the handle of the call whose parallel loop this call comes from");
+  }
+  mutex_.lock();
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return Status::go_on();
+}
+
+void CallMutex::unlock() {
+  owner_.store(std::thread::id(), std::memory_order_relaxed);
+  mutex_.unlock();
+}
+
 namespace {
 
 Status append_backend(const Registry& registry, std::string_view name, std::vector<BackendInstance>& chain) {
@@ -31,16 +48,18 @@ Status append_backend(const Registry& registry, std::string_view name, std::vect
     return Status::error(MLUOP_STATUS_NOT_INITIALIZED,
                          "backend \"" + std::string(name) + "\" is unknown; known: " + registry.known_text());
   }
+  chain.emplace_back(*backend, nullptr);  // before there is a context that could be lost
+  if (backend->create == nullptr) return Status::go_on();
+  set_reason("");
   void* context = nullptr;
-  if (backend->create != nullptr) {
-    set_last_error_text("");
-    if (backend->create(set_last_error_text, &context) != MLUOP_STATUS_SUCCESS) {
-      return Status::error(MLUOP_STATUS_NOT_INITIALIZED, "backend \"" + std::string(name) + "\" cannot be used: " +
-                                                             last_error_text() + "; known: " + registry.known_text());
-    }
+  const mluOpStatus_t code = backend->create(set_reason, &context);
+  if (code == MLUOP_STATUS_SUCCESS) {
+    chain.back() = BackendInstance(*backend, context);
+    return Status::go_on();
   }
-  chain.emplace_back(*backend, context);
-  return Status::go_on();
+  const std::string why = "backend \"" + std::string(name) + "\" cannot be used: " + reason();
+  if (code == MLUOP_STATUS_ALLOC_FAILED) return Status::error(code, why);
+  return Status::error(MLUOP_STATUS_NOT_INITIALIZED, why + "; known: " + registry.known_text());
 }
 
 }  // namespace
@@ -72,10 +91,23 @@ int omp_threads() {
   return n >= 1 && n <= kMostThreads ? static_cast<int>(n) : 0;
 }
 
-int affinity_threads() {
+/// Processors in the affinity mask of a thread; 0 when it cannot be read.
+int processors_of(pid_t thread) {
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return sched_getaffinity(thread, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 0;
+}
+
+/// Processors an OpenMP runtime of the process found when it was loaded; 0 when there is none.
+int openmp_processors() {
+  const auto count = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_procs"));
+  return count != nullptr ? count() : 0;
+}
+
+/// Processors the process may use. A mask may be that of one thread alone: OpenMP binds the first thread of the program
+/// to one place (OMP_PROC_BIND), pools bind their workers. So the largest of the masks that tell counts.
+int affinity_threads() {
+  const int found = std::max({processors_of(0), processors_of(getpid()), openmp_processors()});
+  return found > 0 ? found : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 }  // namespace

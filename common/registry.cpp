@@ -1,6 +1,14 @@
 #include "common/registry.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "common/env.h"
 
@@ -10,6 +18,41 @@ namespace {
 bool valid_name(const char* name) {
   if (name == nullptr || *name == '\0') return false;
   return std::string_view(name).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
+/// Whether anyone may put another file in the place of `path`: a folder that all may write to, unless only owners may
+/// remove what is in it (the sticky bit).
+bool replaceable_by_anyone(const struct stat& folder) {
+  return (folder.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_ISVTX) == 0;
+}
+
+/// Empty when the code in a file may be run: a regular file that not everybody can change or replace. The path is
+/// followed to where it leads first.
+std::string why_not_trusted(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), std::free);
+  struct stat file;
+  if (real == nullptr || stat(real.get(), &file) != 0) return "cannot be opened: " + std::string(strerror(errno));
+  if (!S_ISREG(file.st_mode)) return "is no regular file";
+  if ((file.st_mode & S_IWOTH) != 0) return "everybody may write to the file";
+  std::string folder = real.get();
+  do {
+    folder.resize(folder.rfind('/'));
+    const char* const name = folder.empty() ? "/" : folder.c_str();
+    struct stat status;
+    if (stat(name, &status) != 0) return "cannot look at folder " + std::string(name);
+    if (replaceable_by_anyone(status)) return "everybody may write to folder " + std::string(name);
+  } while (!folder.empty());
+  return {};
+}
+
+/// The least a plugin's struct may have: all but operators, which come last.
+constexpr std::size_t kLeastSize = offsetof(mluopsBackend, carafe_forward);
+
+/// The struct as this library knows it: what an older plugin lacks is NULL, what a newer one adds is left out.
+mluopsBackend as_known_here(const mluopsBackend& plugin) {
+  mluopsBackend known = {};
+  std::memcpy(&known, &plugin, std::min<std::size_t>(plugin.struct_size, sizeof known));
+  return known;
 }
 
 }  // namespace
@@ -25,7 +68,7 @@ Registry::Registry(const std::vector<const mluopsBackend*>& builtins, std::strin
 }
 
 const Registry& Registry::instance() {
-  static const Registry registry(builtin_backends(), env_text("MLUOP_BACKEND_PATH").value_or(""));
+  static const Registry registry(builtin_backends(), secure_env_text("MLUOP_BACKEND_PATH").value_or(""));
   return registry;
 }
 
@@ -46,6 +89,8 @@ std::string Registry::known_text() const {
 void Registry::add_plugin(const std::string& path) {
   const auto leave_out = [&](const std::string& why) { problems_.push_back("plugin " + path + ": " + why); };
   if (path.front() != '/') return leave_out("MLUOP_BACKEND_PATH takes absolute paths only");
+  const std::string distrust = why_not_trusted(path);
+  if (!distrust.empty()) return leave_out(distrust);
   // Never closed: a backend's code must outlive every handle.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return leave_out(dlerror());
@@ -53,7 +98,8 @@ void Registry::add_plugin(const std::string& path) {
   if (backend == nullptr) return leave_out("it exports no symbol " MLUOPS_BACKEND_SYMBOL);
   const std::string why = refusal(*backend);
   if (!why.empty()) return leave_out(why);
-  backends_.push_back(backend);
+  plugins_.push_back(as_known_here(*backend));
+  backends_.push_back(&plugins_.back());
 }
 
 std::string Registry::refusal(const mluopsBackend& b) const {
@@ -62,9 +108,8 @@ std::string Registry::refusal(const mluopsBackend& b) const {
     return "its plugin ABI is version " + std::to_string(b.abi_version) + ", this library's is " +
            std::to_string(MLUOPS_BACKEND_ABI_VERSION);
   }
-  if (b.struct_size != sizeof(mluopsBackend)) {
-    return "its struct has " + std::to_string(b.struct_size) + " bytes, wanted " +
-           std::to_string(sizeof(mluopsBackend));
+  if (b.struct_size < kLeastSize) {
+    return "its struct has " + std::to_string(b.struct_size) + " bytes, wanted at least " + std::to_string(kLeastSize);
   }
   if (!valid_name(b.name)) return "its name is not of the form [a-z0-9_]+";
   if (find(b.name) != nullptr) return "the name \"" + std::string(b.name) + "\" is taken";

@@ -1,6 +1,7 @@
 // All backends of the process: built in (generated list) and plugins; filled once, then frozen.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ class Registry {
   /// it is left out and problems() says why.
   Registry(const std::vector<const mluopsBackend*>& builtins, std::string_view plugin_paths);
 
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
   /// The process's registry: builtin_backends() and MLUOP_BACKEND_PATH, read at the first call.
   static const Registry& instance();
 
@@ -34,6 +38,7 @@ class Registry {
   std::string refusal(const mluopsBackend& b) const;
 
   std::vector<const mluopsBackend*> backends_;
+  std::deque<mluopsBackend> plugins_;  // a copy of each plugin's struct, members that it lacks NULL
   std::vector<std::string> problems_;
 };
 

@@ -1,10 +1,20 @@
 #include "common/status.h"
 
+#include <cstddef>
+
 namespace mluops {
 namespace {
 
 // Fixed storage: setting an error must not fail for lack of memory.
-thread_local char last_error[2048] = "";
+constexpr std::size_t kTextSize = 2048;
+thread_local char last_error[kTextSize] = "";
+thread_local char last_reason[kTextSize] = "";
+
+void copy_text(char (&to)[kTextSize], const char* text) noexcept {
+  std::size_t i = 0;
+  for (; text != nullptr && text[i] != '\0' && i + 1 < kTextSize; ++i) to[i] = text[i];
+  to[i] = '\0';
+}
 
 }  // namespace
 
@@ -13,9 +23,20 @@ const char* last_error_text() noexcept {
 }
 
 void set_last_error_text(const char* text) noexcept {
-  std::size_t i = 0;
-  for (; text != nullptr && text[i] != '\0' && i + 1 < sizeof(last_error); ++i) last_error[i] = text[i];
-  last_error[i] = '\0';
+  copy_text(last_error, text);
+}
+
+const char* reason() noexcept {
+  return last_reason;
+}
+
+void set_reason(const char* text) noexcept {
+  copy_text(last_reason, text);
+}
+
+bool is_status(mluOpStatus_t status) noexcept {
+  return static_cast<int>(status) >= MLUOP_STATUS_SUCCESS &&
+         static_cast<int>(status) <= MLUOP_STATUS_NUMERICAL_OVERFLOW;
 }
 
 const char* status_name(mluOpStatus_t status) noexcept {

@@ -42,6 +42,13 @@ class [[nodiscard]] Status {
 const char* last_error_text() noexcept;
 void set_last_error_text(const char* text) noexcept;
 
+/// Why a backend is about to refuse, as it told this thread through its set_error. Apart from the last-error text,
+/// which must outlive calls that succeed.
+const char* reason() noexcept;
+void set_reason(const char* text) noexcept;
+
+/// Whether a backend may return it: one of the enumerators.
+bool is_status(mluOpStatus_t status) noexcept;
 /// Name of the enumerator; "MLUOP_STATUS_UNKNOWN" for other values.
 const char* status_name(mluOpStatus_t status) noexcept;
 

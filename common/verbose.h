@@ -10,7 +10,10 @@ namespace mluops {
 /// 0 silent, 1 failures, 2 also one line per operator run; MLUOP_VERBOSE, read once.
 int verbose_level() noexcept;
 
-/// One line on stderr: "mluops: <text>".
+/// text with control characters as \xNN: what a caller passed must not move a terminal's cursor or fake a line.
+std::string printable(const std::string& text);
+
+/// One line on stderr: "mluops: <text>", made printable.
 void verbose_line(const std::string& text) noexcept;
 
 /// Times one attempt of one backend at one operator, when the level asks for it.

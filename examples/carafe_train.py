@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Trains a small super-resolution network with CARAFE upsampling on the CPU and shows what it learnt.
 
-The picture is made here. The network sees it at half size and must restore it; before.png and after.png show, side by
-side: the input, the network's answer, the original. Usage: carafe_train.py [--steps 300] [--out DIR] [--channels-last]
+The network sees a picture at half size and must restore it. before.png and after.png show the input, bilinear
+interpolation, the network's answer and the original, a crop of each enlarged, and the errors of the two answers. The
+picture is a photograph that comes with scikit-image or matplotlib, or one made here where neither is installed; without
+matplotlib the pictures have no labels.
+Usage: carafe_train.py [--steps 300] [--out DIR] [--picture FILE] [--channels-last]
 """
 
 import argparse
+import importlib.util
 import math
 import struct
 import time
@@ -17,6 +21,40 @@ from torch import nn
 from torch.nn import functional as F
 
 import mluops.torch as mt
+
+CROP, ERROR_SCALE = 48, 5  # pixels of the enlarged part; by how much errors are enlarged
+
+
+def load_picture(path=None) -> tuple:
+    """A picture [3, H, W] in [0, 1] with even H and W, and where it comes from."""
+    if path is None:
+        path, source = find_photograph()
+    else:
+        source = str(path)
+    if path is None:
+        return make_picture(), "made here"
+    from matplotlib import image
+    pixels = torch.from_numpy(image.imread(path).copy())[..., :3]
+    pixels = pixels.float() / 255 if pixels.dtype == torch.uint8 else pixels.float()
+    picture = pixels.permute(2, 0, 1)
+    shrink = max(1, min(picture.shape[1:]) // 256)  # a few seconds of training see most of it
+    picture = F.avg_pool2d(picture[None], shrink)[0]
+    height, width = (length // 2 * 2 for length in picture.shape[1:])
+    return picture[:, :height, :width].contiguous(), source
+
+
+def find_photograph() -> tuple:
+    """Path and name of a photograph inside an installed package, or None and None."""
+    candidates = {"skimage": ("data/astronaut.png", "astronaut, scikit-image"),
+                  "matplotlib": ("mpl-data/sample_data/grace_hopper.jpg", "Grace Hopper, matplotlib")}
+    if importlib.util.find_spec("matplotlib") is None:  # which reads it
+        return None, None
+    for package, (file, name) in candidates.items():
+        spec = importlib.util.find_spec(package)
+        path = Path(spec.origin).parent / file if spec else None
+        if path and path.exists():
+            return path, name
+    return None, None
 
 
 def make_picture(size: int = 192) -> torch.Tensor:
@@ -49,8 +87,9 @@ class Upscaler(nn.Module):
 
 def crops(picture: torch.Tensor, count: int, size: int, generator: torch.Generator) -> torch.Tensor:
     """Random crops [count, 3, size, size]."""
-    limit = picture.shape[1] - size
-    corners = torch.randint(0, limit + 1, (count, 2), generator=generator).tolist()
+    rows, columns = (torch.randint(0, length - size + 1, (count,), generator=generator).tolist()
+                     for length in picture.shape[1:])
+    corners = zip(rows, columns)
     return torch.stack([picture[:, y:y + size, x:x + size] for y, x in corners])
 
 
@@ -76,14 +115,68 @@ def save_png(path: Path, picture: torch.Tensor) -> None:
                      + chunk(b"IEND", b""))
 
 
-def show(path: Path, net: nn.Module, picture: torch.Tensor) -> float:
-    """Saves input, answer and original side by side; returns the answer's PSNR."""
+def show(path: Path, net: nn.Module, picture: torch.Tensor, title: str) -> float:
+    """Saves input, bilinear, answer, original, a crop of each, and the errors; returns the answer's PSNR."""
     with torch.no_grad():
         small = halve(picture[None])
-        answer = net(small)
-    enlarged = F.interpolate(small, scale_factor=2, mode="nearest")
-    save_png(path, torch.cat([enlarged[0], answer[0], picture], 2))
-    return psnr(answer, picture[None])
+        answer = net(small)[0]
+    bilinear = F.interpolate(small, scale_factor=2, mode="bilinear", align_corners=False)[0]
+    columns = [("input, half size", F.interpolate(small, scale_factor=2, mode="nearest")[0]), ("bilinear", bilinear),
+               ("CARAFE network", answer), ("original", picture)]
+    top, left = busiest(picture)
+    images = [image for _, image in columns]
+    rows = [images, [enlarge(image[:, top:top + CROP, left:left + CROP]) for image in images],
+            [None, ERROR_SCALE * (bilinear - picture).abs(), ERROR_SCALE * (answer - picture).abs(), None]]
+    if importlib.util.find_spec("matplotlib"):
+        labels = [name + (f", {psnr(image, picture):.2f} dB" if name != "original" else "") for name, image in columns]
+        save_figure(path, rows, labels, title, (top, left))
+    else:
+        save_png(path, torch.cat([row_of(row, picture) for row in rows], 1))
+    return psnr(answer, picture)
+
+
+def busiest(picture: torch.Tensor) -> tuple:
+    """Corner of the crop with the most detail."""
+    edges = F.pad((picture[:, :-1, :-1] - picture[:, 1:, 1:]).abs().mean(0), (0, 1, 0, 1))
+    score = F.avg_pool2d(edges[None, None], CROP, stride=8)[0, 0]
+    best = int(score.argmax())
+    return best // score.shape[1] * 8, best % score.shape[1] * 8
+
+
+def enlarge(crop: torch.Tensor) -> torch.Tensor:
+    return crop.repeat_interleave(4, 1).repeat_interleave(4, 2)
+
+
+def row_of(images: list, like: torch.Tensor) -> torch.Tensor:
+    """Images of one row of the unlabelled picture side by side, each in a field of the original's size."""
+    fields = []
+    for image in images:
+        field = torch.zeros_like(like)
+        if image is not None:
+            height, width = min(image.shape[1], like.shape[1]), min(image.shape[2], like.shape[2])
+            field[:, :height, :width] = image[:, :height, :width]
+        fields.append(field)
+    return torch.cat(fields, 2)
+
+
+def save_figure(path: Path, rows: list, labels: list, title: str, corner: tuple) -> None:
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(3, 4, figsize=(14, 11), layout="constrained")
+    for row, images in zip(axes, rows):
+        for axis, image in zip(row, images):
+            axis.set_axis_off()
+            if image is not None:
+                axis.imshow(image.clamp(0, 1).permute(1, 2, 0).numpy(), interpolation="nearest")
+    for axis, label in zip(axes[0], labels):
+        axis.set_title(label)
+        axis.add_patch(pyplot.Rectangle((corner[1], corner[0]), CROP, CROP, fill=False, edgecolor="yellow"))
+    for axis, label in zip(axes[2][1:3], ("error of bilinear", "error of the network")):
+        axis.set_title(f"{label}, x {ERROR_SCALE}")
+    figure.suptitle(title)
+    figure.savefig(path, dpi=80)
+    pyplot.close(figure)
 
 
 def train(net: nn.Module, picture: torch.Tensor, steps: int, channels_last: bool) -> list:
@@ -109,19 +202,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--out", type=Path, default=Path("out"))
+    parser.add_argument("--picture", type=Path, help="a PNG, or what else matplotlib reads")
     parser.add_argument("--channels-last", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
     torch.manual_seed(0)
-    picture, net = make_picture(), Upscaler()
+    (picture, source), net = load_picture(options.picture), Upscaler()
+    print(f"picture: {source}, {picture.shape[1]} x {picture.shape[2]}")
     if options.channels_last:
         net = net.to(memory_format=torch.channels_last)
-    before = show(options.out / "before.png", net, picture)
+    before = show(options.out / "before.png", net, picture, f"{source}: before training")
     start = time.perf_counter()
     losses = train(net, picture, options.steps, options.channels_last)
     seconds = time.perf_counter() - start
-    after = show(options.out / "after.png", net, picture)
+    after = show(options.out / "after.png", net, picture, f"{source}: after {options.steps} steps")
     plain = psnr(F.interpolate(halve(picture[None]), scale_factor=2, mode="bilinear", align_corners=False),
                  picture[None])
     tail = max(1, len(losses) // 5)

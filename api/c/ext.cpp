@@ -65,8 +65,10 @@ mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain) {
   return guard(__func__, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
     std::string name = chain != nullptr && *chain != '\0' ? chain : default_chain();
-    const std::lock_guard<std::mutex> lock(handle->mutex);
+    const CallTurn turn(handle->calls);
+    MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     MLUOPS_RETURN_IF_FINISHED(create_chain(Registry::instance(), name, handle->chain));
+    const std::lock_guard<std::mutex> lock(handle->settings);
     handle->chain_name = std::move(name);
     handle->last_run_backend = "";
     return Status::go_on();
@@ -77,6 +79,7 @@ mluOpStatus_t mluOpExtGetBackend(mluOpHandle_t handle, const char** chain) {
   return guard(__func__, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
     MLUOPS_RETURN_IF_FINISHED(not_null("chain", chain));
+    const std::lock_guard<std::mutex> lock(handle->settings);
     *chain = handle->chain_name.c_str();
     return Status::go_on();
   });
@@ -97,16 +100,17 @@ mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const
     MLUOPS_RETURN_IF_FINISHED(not_null("backend", backend));
     MLUOPS_RETURN_IF_FINISHED(not_null("key", key));
     MLUOPS_RETURN_IF_FINISHED(not_null("value", value));
-    const std::lock_guard<std::mutex> lock(handle->mutex);
+    const CallTurn turn(handle->calls);
+    MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     const BackendInstance* instance = nullptr;
     MLUOPS_RETURN_IF_FINISHED(find_in_chain(handle, backend, instance));
     const auto set = instance->backend().set_option;
-    set_last_error_text(set == nullptr ? "it has no options" : "");
+    set_reason(set == nullptr ? "it has no options" : "");
     const mluOpStatus_t code =
-        set != nullptr ? set(instance->context(), key, value, set_last_error_text) : MLUOP_STATUS_BAD_PARAM;
+        set != nullptr ? set(instance->context(), key, value, set_reason) : MLUOP_STATUS_BAD_PARAM;
     if (code == MLUOP_STATUS_SUCCESS) return Status::go_on();
     return Status::error(
-        code, std::string("backend ") + backend + ": option \"" + key + "\" = \"" + value + "\": " + last_error_text());
+        code, std::string("backend ") + backend + ": option \"" + key + "\" = \"" + value + "\": " + reason());
   });
 }
 
@@ -117,7 +121,8 @@ mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const cha
     MLUOPS_RETURN_IF_FINISHED(not_null("backend", backend));
     MLUOPS_RETURN_IF_FINISHED(not_null("key", key));
     if (size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("buffer", buffer));
-    const std::lock_guard<std::mutex> lock(handle->mutex);
+    const CallTurn turn(handle->calls);
+    MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     const BackendInstance* instance = nullptr;
     MLUOPS_RETURN_IF_FINISHED(find_in_chain(handle, backend, instance));
     const auto query = instance->backend().query;
@@ -150,6 +155,7 @@ mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t
       MLUOPS_RETURN_IF_FINISHED(
           not_null("executor->parallel_for", reinterpret_cast<const void*>(executor->parallel_for)));
     }
+    const std::lock_guard<std::mutex> lock(handle->settings);
     handle->executor = executor != nullptr ? *executor : mluOpExtExecutor_t{};
     return Status::go_on();
   });

@@ -28,6 +28,9 @@ mluOpStatus_t mluOpUpdateContextInformation(mluOpHandle_t handle) {
 mluOpStatus_t mluOpDestroy(mluOpHandle_t handle) {
   return guard(__func__, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    if (handle->calls.held_here()) {
+      return Status::bad_param("handle: wanted one that is free, got the handle of a call that this thread is in");
+    }
     delete handle;
     return Status::go_on();
   });

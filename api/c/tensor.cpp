@@ -1,5 +1,7 @@
 #include "common/tensor_desc.h"
 
+#include <limits>
+#include <memory>
 #include <span>
 
 #include "api/c/boundary.h"
@@ -46,13 +48,13 @@ Status set_dims(mluOpTensorDescriptor_t desc, int dim_nb, const Int* sizes, cons
   MLUOPS_RETURN_IF_FINISHED(not_null("dimSize", sizes));
   const std::size_t n = static_cast<std::size_t>(dim_nb);
   for (std::size_t i = 0; i < n; ++i) MLUOPS_RETURN_IF_FINISHED(op::in_range("dimSize", sizes[i], 0, INT64_MAX));
-  desc->dims.assign(sizes, sizes + n);
-  desc->elements = count_elements(desc->dims);
-  if (strides != nullptr) {
-    desc->strides.assign(strides, strides + n);
-  } else {
-    desc->strides = dense_strides(desc->dims);
-  }
+  // All memory first: a descriptor that there is no memory to change stays what it was.
+  std::vector<std::int64_t> new_dims(sizes, sizes + n);
+  std::vector<std::int64_t> new_strides =
+      strides != nullptr ? std::vector<std::int64_t>(strides, strides + n) : dense_strides(new_dims);
+  desc->elements = count_elements(new_dims);
+  desc->dims.swap(new_dims);
+  desc->strides.swap(new_strides);
   return Status::go_on();
 }
 
@@ -85,6 +87,15 @@ Status set_group(mluOpTensorDescriptor_t** group, const mluOpTensorLayout_t* lay
   return Status::go_on();
 }
 
+/// Whether the caller's integers hold the values; the functions of int have a _v2 that reads any.
+template <class Int>
+Status fit(const char* name, const std::vector<std::int64_t>& values) {
+  for (const std::int64_t v : values) {
+    MLUOPS_RETURN_IF_FINISHED(op::in_range(name, v, std::numeric_limits<Int>::min(), std::numeric_limits<Int>::max()));
+  }
+  return Status::go_on();
+}
+
 template <class Value>
 void put(Value* out, const Value& value) {
   if (out != nullptr) *out = value;
@@ -99,6 +110,8 @@ template <class Int>
 Status get(mluOpTensorDescriptor_t desc, mluOpTensorLayout_t* layout, mluOpDataType_t* dtype, int* dim_nb, Int* sizes,
            Int* strides) {
   MLUOPS_RETURN_IF_FINISHED(not_null("desc", desc));
+  if (sizes != nullptr) MLUOPS_RETURN_IF_FINISHED(fit<Int>("dimSize", desc->dims));
+  if (strides != nullptr) MLUOPS_RETURN_IF_FINISHED(fit<Int>("dimStride", desc->strides));
   put(layout, desc->layout);
   put(dtype, desc->dtype);
   put(dim_nb, rank(*desc));
@@ -151,7 +164,9 @@ mluOpStatus_t mluOpCreateGroupTensorDescriptors(mluOpTensorDescriptor_t* group_d
     MLUOPS_RETURN_IF_FINISHED(not_null("group_desc", group_desc));
     MLUOPS_RETURN_IF_FINISHED(op::in_range("desc_num", desc_num, 1, INT32_MAX));
     for (int i = 0; i < desc_num; ++i) MLUOPS_RETURN_IF_FINISHED(not_null("group_desc[i]", group_desc[i]));
-    for (int i = 0; i < desc_num; ++i) *group_desc[i] = new mluOpTensorStruct;
+    std::vector<std::unique_ptr<mluOpTensorStruct>> made(static_cast<std::size_t>(desc_num));
+    for (auto& desc : made) desc = std::make_unique<mluOpTensorStruct>();
+    for (int i = 0; i < desc_num; ++i) *group_desc[i] = made[static_cast<std::size_t>(i)].release();
     return Status::go_on();
   });
 }
@@ -329,8 +344,8 @@ mluOpStatus_t mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t* group_
     for (int i = 0; i < desc_num; ++i) {
       MLUOPS_RETURN_IF_FINISHED(not_null("group_desc[i]", group_desc[i]));
       MLUOPS_RETURN_IF_FINISHED(not_null("*group_desc[i]", *group_desc[i]));
-      delete *group_desc[i];
     }
+    for (int i = 0; i < desc_num; ++i) delete *group_desc[i];
     return Status::go_on();
   });
 }

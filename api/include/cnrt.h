@@ -62,8 +62,12 @@ typedef struct cnrtQueueStandIn {
 
 /** A point in time. */
 typedef struct cnrtNotifierStandIn {
-  struct timespec time;
+  int64_t seconds, nanoseconds;
 } * cnrtNotifier_t;
+
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+void* aligned_alloc(size_t alignment, size_t size); /* what C99 lacks and the C library has */
+#endif
 
 static inline const char* cnrtGetErrorStr(cnrtRet_t error) {
   switch (error) {
@@ -139,6 +143,7 @@ static inline cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
 
 static inline cnrtRet_t cnrtMalloc(void** pointer, size_t bytes) {
   if (pointer == NULL || bytes == 0) return cnrtErrorArgsInvalid;
+  if (bytes > SIZE_MAX - 511) return cnrtErrorNoMem;
   /* The vendor's allocator returns aligned memory, and kernels may rely on it. */
   *pointer = aligned_alloc(512, (bytes + 511) / 512 * 512);
   return *pointer != NULL ? cnrtSuccess : cnrtErrorNoMem;
@@ -197,7 +202,16 @@ static inline cnrtRet_t cnrtNotifierDestroy(cnrtNotifier_t notifier) {
 static inline cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue) {
   (void)queue;
   if (notifier == NULL) return cnrtErrorArgsInvalid;
-  return timespec_get(&notifier->time, TIME_UTC) == TIME_UTC ? cnrtSuccess : cnrtErrorArgsInvalid;
+#if defined(TIME_UTC)
+  struct timespec now;
+  if (timespec_get(&now, TIME_UTC) != TIME_UTC) return cnrtErrorArgsInvalid;
+  notifier->seconds = (int64_t)now.tv_sec;
+  notifier->nanoseconds = (int64_t)now.tv_nsec;
+#else
+  notifier->seconds = (int64_t)time(NULL); /* all that C99 without extensions offers */
+  notifier->nanoseconds = 0;
+#endif
+  return cnrtSuccess;
 }
 
 static inline cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier) {
@@ -213,8 +227,7 @@ static inline cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue
 /** Microseconds from start to end. */
 static inline cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* us) {
   if (start == NULL || end == NULL || us == NULL) return cnrtErrorArgsInvalid;
-  *us = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e6 +
-                (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-3);
+  *us = (float)((double)(end->seconds - start->seconds) * 1e6 + (double)(end->nanoseconds - start->nanoseconds) * 1e-3);
   return cnrtSuccess;
 }
 

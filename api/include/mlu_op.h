@@ -1,5 +1,5 @@
 /* mluOp-compatible C API of mluop-host: the MLU-OPS 1.11 names, argument orders and
- * enumerator values that clients of ten operators touch, run on the host.
+ * enumerator values that clients of its operators touch, run on the host.
  *
  * Conventions of this header
  *  - "Device" pointers are ordinary host pointers; every call is complete when it returns.
@@ -267,186 +267,34 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t* group_desc[],
                                                                const int desc_num);
 
-/* ---- CARAFE ------------------------------------------------------------------------------ */
-
-/** Creates a CARAFE descriptor. BAD_PARAM: NULL. */
-mluOpStatus_t MLUOP_WIN_API mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t* carafe_desc);
-
-/** Sets dimNb (must be 4), kernel_size K (odd, >= 1), group_size G >= 1, scale_factor s >= 1.
- *  BAD_PARAM: carafe_desc NULL or a value out of range; then nothing is stored. */
-mluOpStatus_t MLUOP_WIN_API mluOpSetCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc, const int dimNb,
-                                                     const int kernel_size, const int group_size,
-                                                     const int scale_factor);
-
-/** Destroys a CARAFE descriptor. BAD_PARAM: NULL. */
-mluOpStatus_t MLUOP_WIN_API mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t carafe_desc);
-
-/** Content-aware upsampling: output pixel = K x K taps of the input pixel below it, weighted by its own mask.
- *
- *    output[n,y,x,c] = sum over kh,kw of mask[n,y,x,(g*K+kh)*K+kw] * input[n, y/s+kh-r, x/s+kw-r, c],
- *    g = c / (C/G), r = (K-1)/2; taps outside the map are skipped.
- *
- *  @param carafe_desc  K, G, s. STRICT: K <= 45 and s <= 5, else NOT_SUPPORTED.
- *  @param input        T [N, H, W, C], NHWC; C divisible by G.
- *  @param mask         T [N, s*H, s*W, G*K*K], NHWC.
- *  @param output       T [N, s*H, s*W, C], NHWC; overwritten.
- *  Empty tensors: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: 2*N*s*H*s*W*K*K*C flops.
- *  Source: Wang et al., "CARAFE", ICCV 2019; CARAFE design document. */
-mluOpStatus_t MLUOP_WIN_API mluOpCarafeForward(mluOpHandle_t handle, const mluOpCarafeDescriptor_t carafe_desc,
-                                               const mluOpTensorDescriptor_t input_desc, const void* input,
-                                               const mluOpTensorDescriptor_t mask_desc, const void* mask,
-                                               const mluOpTensorDescriptor_t output_desc, void* output);
-
-/** Gradients of mluOpCarafeForward.
- *
- *  @param carafe_desc  K, G, s. STRICT: K <= 137, else NOT_SUPPORTED.
- *  @param input        T [N, H, W, C], NHWC.
- *  @param mask         T [N, s*H, s*W, G*K*K], NHWC.
- *  @param grad_output  T [N, s*H, s*W, C], NHWC.
- *  @param grad_input   T [N, H, W, C], NHWC; overwritten.
- *  @param grad_mask    T [N, s*H, s*W, G*K*K], NHWC; overwritten, exactly 0 for taps outside the map.
- *  Empty tensors: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 4*N*s*H*s*W*K*K*C flops.
- *  Source: as mluOpCarafeForward. */
-mluOpStatus_t MLUOP_WIN_API mluOpCarafeBackward(mluOpHandle_t handle, const mluOpCarafeDescriptor_t carafe_desc,
-                                                const mluOpTensorDescriptor_t input_desc, const void* input,
-                                                const mluOpTensorDescriptor_t mask_desc, const void* mask,
-                                                const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
-                                                const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
-                                                const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask);
-
-/* ---- PSAMask ----------------------------------------------------------------------------- */
-
-/** Point-wise spatial attention mask: lays the h_mask x w_mask mask of every pixel over the feature map.
- *
- *    for (n,h,w) and every mask cell (i,j) whose target (th,tw) = (h+i-(h_mask-1)/2, w+j-(w_mask-1)/2) is in the map:
- *    psa_type 0 (collect):    y[n, h, w, th*W+tw]   = x[n, h, w, i*w_mask+j]
- *    psa_type 1 (distribute): y[n, th, tw, h*W+w]   = x[n, h, w, i*w_mask+j];  all other y are 0.
- *
- *  @param psa_type  0 or 1, else BAD_PARAM.
- *  @param x         FLOAT [N, H, W, h_mask*w_mask], NHWC.
- *  @param h_mask,w_mask  mask size, even sizes allowed; negative: BAD_PARAM.
- *  @param y         FLOAT [N, H, W, H*W], NHWC; overwritten.
- *  Empty x: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: one pass over x and y.
- *  Source: Zhao et al., "PSANet", ECCV 2018; psamask design document. */
-mluOpStatus_t MLUOP_WIN_API mluOpPsamaskForward(mluOpHandle_t handle, const int psa_type,
-                                                const mluOpTensorDescriptor_t x_desc, const void* x, const int h_mask,
-                                                const int w_mask, const mluOpTensorDescriptor_t y_desc, void* y);
-
-/** Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
- *
- *  @param dy  FLOAT [N, H, W, H*W], NHWC.
- *  @param dx  FLOAT [N, H, W, h_mask*w_mask], NHWC; overwritten.
- *  Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward. */
-mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(mluOpHandle_t handle, const int psa_type,
-                                                 const mluOpTensorDescriptor_t dy_desc, const void* dy,
-                                                 const int h_mask, const int w_mask,
-                                                 const mluOpTensorDescriptor_t dx_desc, void* dx);
-
-/* ---- ThreeInterpolate -------------------------------------------------------------------- */
-
-/** Interpolates N points from three of M neighbours each.
- *
- *    output[b,c,n] = sum over j=0..2 of weights[b,n,j] * features[b,c,indices[b,n,j]]
- *    An index outside [0,M-1] drops that neighbour only.
- *
- *  @param features  T [B, C, M], ARRAY.
- *  @param indices   INT32 [B, N, 3], ARRAY.
- *  @param weights   T [B, N, 3], ARRAY; not normalised.
- *  @param output    T [B, C, N], ARRAY; overwritten.
- *  B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.
- *  Source: Qi et al., "PointNet++", 2017; three_interpolate design document. */
-mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
-    const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t weights_desc,
-    const void* weights, const mluOpTensorDescriptor_t output_desc, void* output);
-
-/** Gradient of mluOpThreeInterpolateForward (scatter-add).
- *
- *    grad_features[b,c,m] = sum over (n,j) with indices[b,n,j] = m of weights[b,n,j] * grad_output[b,c,n]
- *
- *  @param grad_output    T [B, C, N], ARRAY.
- *  @param indices        INT32 [B, N, 3], ARRAY.
- *  @param weights        T [B, N, 3], ARRAY.
- *  @param grad_features  T [B, C, M], ARRAY; overwritten.
- *  B, C, M or N = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops. */
-mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
-    const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t weights_desc,
-    const void* weights, const mluOpTensorDescriptor_t grad_features_desc, void* grad_features);
-
-/* ---- DeformRoiPool ----------------------------------------------------------------------- */
-
-/** Deformable RoI pooling: each RoI is cut in pooled_height x pooled_width bins, each bin is the mean of
- *  bilinear samples, and `offset` shifts every bin by gamma * RoI size * offset.
- *
- *  @param input           T [B, H, W, C], NHWC.
- *  @param rois            T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
- *  @param offset          T [R, 2, pooled_height, pooled_width] (plane 0 = x, 1 = y), any layout; or NULL with a
- *                         NULL descriptor.
- *  @param pooled_height,pooled_width  bins per RoI, > 0.
- *  @param spatial_scale   multiplies RoI corners; 0.5 is then subtracted.
- *  @param sampling_ratio  samples per axis and bin; <= 0 means ceil(RoI size / bins), none for an empty RoI.
- *  @param gamma           scale of offset.
- *  @param output          T [R, pooled_height, pooled_width, C], NHWC; overwritten.
- *  H or W = 0: SUCCESS, nothing written; other empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
- *  Source: Dai et al., "Deformable ConvNets", ICCV 2017; deform_roi_pool design document. */
-mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolForward(
-    const mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void* input,
-    const mluOpTensorDescriptor_t rois_desc, const void* rois, const mluOpTensorDescriptor_t offset_desc,
-    const void* offset, const int pooled_height, const int pooled_width, const float spatial_scale,
-    const int sampling_ratio, const float gamma, const mluOpTensorDescriptor_t output_desc, void* output);
-
-/** Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
- * (docs/op/deform_roi_pool.md).
- *
- *  @param grad_output  T [R, pooled_height, pooled_width, C], NHWC.
- *  @param input,rois,offset,...  as in the forward call.
- *  @param grad_input   T [B, H, W, C], NHWC; overwritten.
- *  @param grad_offset  T [R, 2, pooled_height, pooled_width]; overwritten; NULL (with its descriptor) exactly when
- *                      offset is.
- *  Errors as in the forward call. */
-mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolBackward(
-    const mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
-    const mluOpTensorDescriptor_t input_desc, const void* input, const mluOpTensorDescriptor_t rois_desc,
-    const void* rois, const mluOpTensorDescriptor_t offset_desc, const void* offset, const int pooled_height,
-    const int pooled_width, const float spatial_scale, const int sampling_ratio, const float gamma,
-    const mluOpTensorDescriptor_t grad_input_desc, void* grad_input, const mluOpTensorDescriptor_t grad_offset_desc,
-    void* grad_offset);
-
-/* ---- BorderAlign ------------------------------------------------------------------------- */
-
-/** Maximum of pool_size+1 bilinear samples along each border of each box.
- *
- *  @param input       T [N, H, W, 4*C], NHWC; channel border*C+c, borders top, left, bottom, right.
- *  @param boxes       T [N, K, 4]: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at
- *                     (x1,y1), bottom and right at (x2,y2) and run backwards.
- *  @param pool_size   samples per border less one, >= 1.
- *  @param output      T [N, K, 4, C], NHWC; overwritten.
- *  @param argmax_idx  INT32 [N, K, 4, C], NHWC; sample index 0..pool_size of the first maximum; overwritten.
- *  Empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
- *  Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document. */
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
-                                                    const void* input, const mluOpTensorDescriptor_t boxes_desc,
-                                                    const void* boxes, const int32_t pool_size,
-                                                    const mluOpTensorDescriptor_t output_desc, void* output,
-                                                    const mluOpTensorDescriptor_t argmax_idx_desc, void* argmax_idx);
-
-/** Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
- *
- *  @param grad_output  T [N, K, 4, C], NHWC.
- *  @param boxes        T [N, K, 4].
- *  @param argmax_idx   INT32 [N, K, 4, C], NHWC; values outside [0,pool_size] contribute nothing.
- *  @param grad_input   T [N, H, W, 4*C], NHWC; overwritten. Samples outside the map contribute nothing.
- *  Errors as in the forward call. */
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(mluOpHandle_t handle,
-                                                     const mluOpTensorDescriptor_t grad_output_desc,
-                                                     const void* grad_output, const mluOpTensorDescriptor_t boxes_desc,
-                                                     const void* boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
-                                                     const void* argmax_idx, const int32_t pool_size,
-                                                     const mluOpTensorDescriptor_t grad_input_desc, void* grad_input);
-
 #if defined(__cplusplus)
 }
 #endif
+
+/* ---- operators: one header each ------------------------------------------------------------ */
+
+#include "mluops/op/assign_score_withk.h"
+#include "mluops/op/ball_query.h"
+#include "mluops/op/border_align.h"
+#include "mluops/op/carafe.h"
+#include "mluops/op/chamfer_distance.h"
+#include "mluops/op/deform_roi_pool.h"
+#include "mluops/op/dynamic_point_to_voxel.h"
+#include "mluops/op/focal_loss.h"
+#include "mluops/op/furthest_point_sample.h"
+#include "mluops/op/gather_points.h"
+#include "mluops/op/iou3d.h"
+#include "mluops/op/knn.h"
+#include "mluops/op/ms_deform_attn.h"
+#include "mluops/op/nms.h"
+#include "mluops/op/points_in_boxes.h"
+#include "mluops/op/psamask.h"
+#include "mluops/op/roi_align.h"
+#include "mluops/op/roi_pool.h"
+#include "mluops/op/roiaware_pool3d.h"
+#include "mluops/op/roipoint_pool3d.h"
+#include "mluops/op/three_interpolate.h"
+#include "mluops/op/three_nn.h"
+#include "mluops/op/voxelization.h"
 
 #endif /* MLU_OP_H_ */

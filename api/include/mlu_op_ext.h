@@ -29,7 +29,8 @@ const char* mluOpExtGetBackendDescription(int i);
 
 /** Binds the handle to a backend or a comma-separated chain ("mine,cpu": the next is asked when the one before
  *  lacks the operator or answers NOT_SUPPORTED). NULL or "": as MLUOP_BACKEND says, else "cpu".
- *  BAD_PARAM: handle is NULL. NOT_INITIALIZED: a name is unknown or unusable; the handle keeps what it had. */
+ *  BAD_PARAM: handle is NULL. NOT_INITIALIZED: a name is unknown or unusable. ALLOC_FAILED: no memory. The handle keeps
+ *  what it had when this fails. */
 mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain);
 /** The chain in force, e.g. "cpu". Valid until the next SetBackend or Destroy. BAD_PARAM: an argument is NULL. */
 mluOpStatus_t mluOpExtGetBackend(mluOpHandle_t handle, const char** chain);
@@ -40,12 +41,20 @@ mluOpStatus_t mluOpExtGetLastRunBackend(mluOpHandle_t handle, const char** name)
  *  ("cpu", "scatter", "atomic"). BAD_PARAM: NULL argument, backend not in the chain, unknown key or value. */
 mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const char* key, const char* value);
 /** Reads a property of one backend in the chain into buffer (at most size bytes, NUL-terminated); *length, if not
- *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX3".
+ *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX512".
  *  BAD_PARAM: handle, backend or key NULL, backend not in the chain, unknown key, or buffer NULL with size > 0. */
 mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const char* key, char* buffer, size_t size,
                             size_t* length);
 
-/* ---- threads ----------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------
+ *
+ * What may be shared: one handle may be used from several threads. Its operator calls, SetBackend, SetOption and Query
+ * run one at a time, a second thread waits. Settings (threads, executor, contract, atomics mode, queue, round mode) may
+ * be read and set at any time and never wait; a call goes by what it finds when it starts, an executor must live until
+ * the calls that found it have returned. A text that GetBackend gave ends with the next SetBackend of any thread.
+ * Destroy a handle when no other thread uses it. A descriptor may be read by any number of calls while none sets it.
+ * After fork() a child may use the handles that no other thread was using, and make new ones.
+ */
 
 /** Threads for this handle's calls; 0 returns to MLUOP_NUM_THREADS, OMP_NUM_THREADS, or the affinity mask.
  *  BAD_PARAM: handle NULL or threads < 0. */
@@ -54,7 +63,9 @@ mluOpStatus_t mluOpExtSetNumThreads(mluOpHandle_t handle, int threads);
 mluOpStatus_t mluOpExtGetNumThreads(mluOpHandle_t handle, int* threads);
 
 /** The caller's own thread pool. parallel_for calls body(arg, task) once for every task in [0, tasks), from any
- *  thread, and returns when all are done. It must not throw. */
+ *  thread, and returns when all are done. It must not throw. A call on the same handle from inside parallel_for on the
+ *  calling thread is BAD_PARAM; from another thread it waits for the call in progress, so parallel_for must not wait
+ *  for that thread. */
 typedef struct {
   void* context;
   void (*parallel_for)(void* context, int64_t tasks, void (*body)(void* arg, int64_t task), void* arg);
@@ -69,7 +80,8 @@ mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t
 typedef enum {
   MLUOP_EXT_CONTRACT_STRICT = 0,   /**< mlu_op.h to the letter (default). */
   MLUOP_EXT_CONTRACT_EXTENDED = 1, /**< Larger CARAFE kernels and scales, tensors of 2^31 elements and more, psamask
-                                        in every dtype, DOUBLE and BFLOAT16, where the backend can. */
+                                        in every dtype, DOUBLE and BFLOAT16, image tensors in NCHW (all of a call
+                                        alike, their dimensions in that order), where the backend can. */
 } mluOpExtContract_t;
 
 /** BAD_PARAM: handle NULL or a value not in the enumeration. */

@@ -23,7 +23,8 @@ def dynamic(data: bytes, tag: str) -> list:
 
 def check(path: str) -> None:
     wheel = zipfile.ZipFile(path)
-    assert re.search(r"-py3-none-manylinux_\d+_\d+_\w+\.whl$", path), f"{path}: not a py3-none-manylinux wheel"
+    level = re.search(r"-py3-none-.*\bmanylinux_2_(\d+)_", path)
+    assert level and int(level[1]) <= 28, f"{path}: not a py3-none wheel of manylinux_2_28 or older"
     objects = {name: wheel.read(name) for name in wheel.namelist() if ".so" in name.rsplit("/", 1)[-1]}
     assert "mluops/lib/libmluops.so.1" in objects, "the library is missing"
     assert "mluops/py.typed" in wheel.namelist(), "py.typed is missing"
@@ -31,6 +32,8 @@ def check(path: str) -> None:
     for name, data in objects.items():
         missing = set(dynamic(data, "DT_NEEDED")) - SYSTEM - inside
         assert not missing, f"{name} needs {sorted(missing)}, which the wheel lacks"
+    licences = {name.rsplit("/", 1)[-1] for name in wheel.namelist() if "/licenses/" in name}
+    assert {"LICENSE", "libgomp1.copyright.txt", "libhwy1.copyright.txt"} <= licences, f"licences: {sorted(licences)}"
     main = objects["mluops/lib/libmluops.so.1"]
     assert "libgomp.so.1" in dynamic(main, "DT_NEEDED"), "libgomp must keep its name, to be shared with PyTorch"
     paths = ":".join(dynamic(main, "DT_RUNPATH") + dynamic(main, "DT_RPATH")).split(":")

@@ -8,8 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/runtime/float_mode.h"
+#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu {
 namespace {
@@ -20,10 +22,36 @@ bool set_isa(Context& context, std::string_view value) {
   return isa.has_value();
 }
 
+/// The thread runtimes of this build, the default first.
+struct Runtime {
+  std::string_view name;
+  Threading threading;
+  bool (*built)();
+};
+
+constexpr Runtime kRuntimes[] = {{"openmp", Threading::kOpenmp, has_openmp},
+                                 {"tbb", Threading::kTbb, has_tbb},
+                                 {"threads", Threading::kThreads, [] { return true; }}};
+
+const char* runtime_names() {
+  if (has_openmp()) return has_tbb() ? "auto, openmp, tbb, threads" : "auto, openmp, threads (built without TBB)";
+  return has_tbb() ? "auto, tbb, threads (built without OpenMP)" : "auto, threads (built without OpenMP and TBB)";
+}
+
 bool set_threading(Context& context, std::string_view value) {
-  if (value != "openmp" && value != "tbb") return false;
-  context.threading = value == "tbb" ? Threading::kTbb : Threading::kOpenmp;
-  return true;
+  for (const Runtime& runtime : kRuntimes) {
+    if (!runtime.built() || (value != "auto" && value != runtime.name)) continue;
+    context.threading = runtime.threading;
+    return true;
+  }
+  return false;
+}
+
+std::string threading_text(const Context& context) {
+  for (const Runtime& runtime : kRuntimes) {
+    if (runtime.threading == context.threading) return std::string(runtime.name);
+  }
+  return {};
 }
 
 bool set_scatter(Context& context, std::string_view value) {
@@ -31,6 +59,13 @@ bool set_scatter(Context& context, std::string_view value) {
   context.scatter = value == "owner"    ? ScatterChoice::kOwner
                     : value == "atomic" ? ScatterChoice::kAtomic
                                         : ScatterChoice::kAuto;
+  return true;
+}
+
+/// Whether a kernel has a path of that name is known when it is called.
+bool set_path(Context& context, std::string_view value) {
+  if (value.empty()) return false;
+  context.path = value == "auto" ? std::string() : std::string(value);
   return true;
 }
 
@@ -49,14 +84,15 @@ struct Option {
   std::string_view key;
   const char* variable;
   const char* fallback;
-  const char* values;
+  const char* (*values)();
   bool (*set)(Context&, std::string_view);
 };
 
 constexpr Option kOptions[] = {
-    {"isa", "MLUOP_CPU_ISA", "auto", kIsaNames, set_isa},
-    {"threading", "MLUOP_CPU_THREADING", "openmp", "openmp, tbb", set_threading},
-    {"scatter", "MLUOP_CPU_SCATTER", "auto", "auto, owner, atomic", set_scatter},
+    {"isa", "MLUOP_CPU_ISA", "auto", [] { return kIsaNames; }, set_isa},
+    {"threading", "MLUOP_CPU_THREADING", "auto", runtime_names, set_threading},
+    {"scatter", "MLUOP_CPU_SCATTER", "auto", [] { return "auto, owner, atomic"; }, set_scatter},
+    {"path", "MLUOP_CPU_PATH", "auto", [] { return "auto, a path of the operator"; }, set_path},
 };
 
 std::string one_of(const char* values, const char* got) {
@@ -69,7 +105,7 @@ std::string read_environment(Context& context) {
     const char* text = std::getenv(option.variable);
     const char* const value = text != nullptr && *text != '\0' ? text : option.fallback;
     if (option.set(context, value)) continue;
-    return std::string(option.variable) + ": " + one_of(option.values, value);
+    return std::string(option.variable) + ": " + one_of(option.values(), value);
   }
   return {};
 }
@@ -82,7 +118,6 @@ mluOpStatus_t create(void (*set_error)(const char*), void** context) {
       set_error(problem.c_str());
       return MLUOP_STATUS_NOT_INITIALIZED;
     }
-    watch_for_fork();
     *context = made.release();
     return MLUOP_STATUS_SUCCESS;
   } catch (const std::exception&) {
@@ -99,7 +134,7 @@ void destroy(void* context) {
 std::string change_option(Context& context, const char* key, const char* value) {
   std::string keys;
   for (const Option& option : kOptions) {
-    if (option.key == key) return option.set(context, value) ? std::string() : one_of(option.values, value);
+    if (option.key == key) return option.set(context, value) ? std::string() : one_of(option.values(), value);
     keys.append(keys.empty() ? "" : ", ").append(option.key);
   }
   return "unknown option; known: " + keys;
@@ -119,10 +154,15 @@ mluOpStatus_t set_option(void* context, const char* key, const char* value, void
 
 std::optional<std::string> property(const Context& context, std::string_view key) {
   if (key == "isa") return context.isa.name;
-  if (key == "threading") return context.threading == Threading::kTbb ? "tbb" : "openmp";
+  if (key == "threading") return threading_text(context);
   if (key == "scatter") return scatter_text(context);
   if (key == "last_scatter") return context.last_scatter;
-  if (key == "scratch_bytes") return std::to_string(context.scratch.bytes() + context.entries.bytes());
+  if (key == "path") return context.path.empty() ? "auto" : context.path;
+  if (key == "last_path") return context.last_path;
+  if (key == "last_paths") return path_names(context);
+  if (key == "scratch_bytes")
+    return std::to_string(context.arena.bytes() + context.entries.bytes() + context.images.bytes());
+  if (key == "layouts") return "NHWC,NCHW";
   return std::nullopt;
 }
 
@@ -138,8 +178,15 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
 /// The plugin ABI's form of one operator: no exception leaves.
 template <class Problem, mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&)>
 mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* problem) {
+  const DefaultFloatMode mode;
+  Context& own = *static_cast<Context*>(context);
+  own.last_path = "";
+  own.paths_known = 0;
   try {
-    return run(*static_cast<Context*>(context), *call, *problem);
+    if constexpr (layout::Transposed<Problem> && !layout::kHasNchwPaths<Problem>) {
+      if (problem->nchw != 0) return layout::run_nchw(own, *call, *problem, run);
+    }
+    return run(own, *call, *problem);
   } catch (const std::bad_alloc&) {
     return no_memory(*call);
   } catch (const std::exception& e) {
@@ -157,20 +204,12 @@ const mluopsBackend mluops_backend_cpu = {
     .abi_version = MLUOPS_BACKEND_ABI_VERSION,
     .struct_size = sizeof(mluopsBackend),
     .name = "cpu",
-    .description = "host CPU: SIMD, OpenMP or TBB",
+    .description = "host CPU: SIMD, OpenMP, TBB or threads",
     .create = create,
     .destroy = destroy,
     .set_option = set_option,
     .query = query,
-    .carafe_forward = entry<mluopsCarafeForwardProblem, carafe_forward>,
-    .carafe_backward = entry<mluopsCarafeBackwardProblem, carafe_backward>,
-    .psamask_forward = entry<mluopsPsamaskForwardProblem, psamask_forward>,
-    .psamask_backward = entry<mluopsPsamaskBackwardProblem, psamask_backward>,
-    .three_interpolate_forward = entry<mluopsThreeInterpolateForwardProblem, three_interpolate_forward>,
-    .three_interpolate_backward = entry<mluopsThreeInterpolateBackwardProblem, three_interpolate_backward>,
-    .deform_roi_pool_forward = entry<mluopsDeformRoiPoolForwardProblem, deform_roi_pool_forward>,
-    .deform_roi_pool_backward = entry<mluopsDeformRoiPoolBackwardProblem, deform_roi_pool_backward>,
-    .border_align_forward = entry<mluopsBorderAlignForwardProblem, border_align_forward>,
-    .border_align_backward = entry<mluopsBorderAlignBackwardProblem, border_align_backward>,
+#define MLUOPS_OPERATOR(name, Problem) .name = entry<Problem, operators::name>,
+#include "mluops/operators.inc"
 };
 }

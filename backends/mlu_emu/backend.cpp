@@ -2,6 +2,7 @@
 #include "mluops/backend.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -82,54 +83,49 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
 }
 
 /// The member of the plugin struct that runs one operator.
-template <auto kOperator, class Problem>
-mluOpStatus_t run(void* context, const mluopsCall* call, const Problem* problem, const char* name) {
-  return guarded(call->set_error, [&] {
+template <class Problem, Operator<Problem>* run, const char* name>
+mluOpStatus_t member(void* context, const mluopsCall* call, const Problem* problem) {
+  // The mode results are promised for, on this thread and on those it starts; the caller's holds again afterwards.
+  std::fenv_t callers;
+  std::fegetenv(&callers);
+  std::fesetenv(FE_DFL_ENV);
+  const mluOpStatus_t status = guarded(call->set_error, [&] {
     auto& machine = *static_cast<Context*>(context);
     machine.begin_call(name);
-    return kOperator(machine, *call, *problem);
+    try {
+      const mluOpStatus_t code = run(machine, *call, *problem);
+      machine.keep_outputs();
+      return code;
+    } catch (...) {
+      machine.undo_outputs();
+      throw;
+    }
   });
+  std::fesetenv(&callers);
+  return status;
 }
 
-#define MLUOPS_EMU_MEMBER(name, Problem)                                                       \
-  mluOpStatus_t name##_member(void* context, const mluopsCall* call, const Problem* problem) { \
-    return run<&name>(context, call, problem, #name);                                          \
-  }
-MLUOPS_EMU_MEMBER(carafe_forward, mluopsCarafeForwardProblem)
-MLUOPS_EMU_MEMBER(carafe_backward, mluopsCarafeBackwardProblem)
-MLUOPS_EMU_MEMBER(psamask_forward, mluopsPsamaskForwardProblem)
-MLUOPS_EMU_MEMBER(psamask_backward, mluopsPsamaskBackwardProblem)
-MLUOPS_EMU_MEMBER(three_interpolate_forward, mluopsThreeInterpolateForwardProblem)
-MLUOPS_EMU_MEMBER(three_interpolate_backward, mluopsThreeInterpolateBackwardProblem)
-MLUOPS_EMU_MEMBER(deform_roi_pool_forward, mluopsDeformRoiPoolForwardProblem)
-MLUOPS_EMU_MEMBER(deform_roi_pool_backward, mluopsDeformRoiPoolBackwardProblem)
-MLUOPS_EMU_MEMBER(border_align_forward, mluopsBorderAlignForwardProblem)
-MLUOPS_EMU_MEMBER(border_align_backward, mluopsBorderAlignBackwardProblem)
-#undef MLUOPS_EMU_MEMBER
+#define MLUOPS_EMULATED(name, Problem) constexpr char k_##name[] = #name;
+#include "backends/mlu_emu/kernels/kernels.inc"
 
 }  // namespace
 }  // namespace mluops::emu
 
 extern "C" {
 extern const mluopsBackend mluops_backend_mlu_emu;
-const mluopsBackend mluops_backend_mlu_emu = {
-    .abi_version = MLUOPS_BACKEND_ABI_VERSION,
-    .struct_size = sizeof(mluopsBackend),
-    .name = "mlu_emu",
-    .description = "emulated MLU: NRAM partitions, core splitting, checks",
-    .create = mluops::emu::create,
-    .destroy = mluops::emu::destroy,
-    .set_option = mluops::emu::set_option,
-    .query = mluops::emu::query,
-    .carafe_forward = mluops::emu::carafe_forward_member,
-    .carafe_backward = mluops::emu::carafe_backward_member,
-    .psamask_forward = mluops::emu::psamask_forward_member,
-    .psamask_backward = mluops::emu::psamask_backward_member,
-    .three_interpolate_forward = mluops::emu::three_interpolate_forward_member,
-    .three_interpolate_backward = mluops::emu::three_interpolate_backward_member,
-    .deform_roi_pool_forward = mluops::emu::deform_roi_pool_forward_member,
-    .deform_roi_pool_backward = mluops::emu::deform_roi_pool_backward_member,
-    .border_align_forward = mluops::emu::border_align_forward_member,
-    .border_align_backward = mluops::emu::border_align_backward_member,
-};
+constinit const mluopsBackend mluops_backend_mlu_emu = [] {
+  mluopsBackend backend = {};  // an operator that has no kernel here stays NULL
+  backend.abi_version = MLUOPS_BACKEND_ABI_VERSION;
+  backend.struct_size = sizeof(mluopsBackend);
+  backend.name = "mlu_emu";
+  backend.description = "emulated MLU: NRAM partitions, core splitting, checks";
+  backend.create = mluops::emu::create;
+  backend.destroy = mluops::emu::destroy;
+  backend.set_option = mluops::emu::set_option;
+  backend.query = mluops::emu::query;
+#define MLUOPS_EMULATED(name, Problem) \
+  backend.name = mluops::emu::member<Problem, mluops::emu::name, mluops::emu::k_##name>;
+#include "backends/mlu_emu/kernels/kernels.inc"
+  return backend;
+}();
 }

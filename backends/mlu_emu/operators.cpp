@@ -12,7 +12,7 @@ Tensor make_tensor(const char* name, const void* data, std::int64_t bytes, Acces
 LaunchSpec make_spec(const char* kernel, const plan::Plan& plan, const std::vector<Tensor>& tensors) {
   LaunchSpec spec;
   spec.kernel = kernel;
-  spec.union1 = plan.launch.type == plan::TaskType::kUnion1;
+  spec.clusters = plan.launch.type == plan::TaskType::kUnion1 ? 1 : 0;
   spec.x = plan.launch.x;
   spec.y = plan.launch.y;
   spec.z = plan.launch.z;

@@ -1,4 +1,4 @@
-// The ten operators of this backend and what their host side needs: the context, launches, refusals.
+// The operators of this backend and what their host side needs: the context, launches, refusals.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +37,7 @@ mluOpStatus_t not_supported(const mluopsCall& call, const std::string& reason);
 template <class Problem>
 using Operator = mluOpStatus_t(Context&, const mluopsCall&, const Problem&);
 
-Operator<mluopsCarafeForwardProblem> carafe_forward;
-Operator<mluopsCarafeBackwardProblem> carafe_backward;
-Operator<mluopsPsamaskForwardProblem> psamask_forward;
-Operator<mluopsPsamaskBackwardProblem> psamask_backward;
-Operator<mluopsThreeInterpolateForwardProblem> three_interpolate_forward;
-Operator<mluopsThreeInterpolateBackwardProblem> three_interpolate_backward;
-Operator<mluopsDeformRoiPoolForwardProblem> deform_roi_pool_forward;
-Operator<mluopsDeformRoiPoolBackwardProblem> deform_roi_pool_backward;
-Operator<mluopsBorderAlignForwardProblem> border_align_forward;
-Operator<mluopsBorderAlignBackwardProblem> border_align_backward;
+#define MLUOPS_EMULATED(name, Problem) Operator<Problem> name;
+#include "backends/mlu_emu/kernels/kernels.inc"
 
 }  // namespace mluops::emu

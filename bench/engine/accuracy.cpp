@@ -4,10 +4,10 @@
 #include <cmath>
 #include <mutex>
 
-#include "bench/machine/parallel.h"
-
 namespace bench {
 namespace {
+
+constexpr std::int64_t kPart = 4096;  // elements looked at together
 
 struct Sums {
   double abs_diff = 0, abs_base = 0, sq_diff = 0, sq_base = 0, worst = 0;
@@ -35,14 +35,22 @@ struct Sums {
   }
 };
 
-Sums compare(const Tensor& t, const void* data, const Values& base) {
+/// Elements [begin, end) of an array.
+Values elements(mluOpDataType_t dtype, const void* data, std::int64_t begin, std::int64_t end) {
+  const auto* first = static_cast<const std::byte*>(data) + begin * static_cast<std::int64_t>(element_size(dtype));
+  return mluops::reference::decode(dtype, first, end - begin);
+}
+
+Sums compare(const TensorSpec& t, const void* data, const Values& base) {
   const double tiny = t.dtype == MLUOP_DTYPE_HALF ? 1e-4 : 1e-6;
   Sums all;
   std::mutex mutex;
   parallel_slices(t.elements(), 4096, [&](std::int64_t begin, std::int64_t end) {
     Sums mine;
-    for (std::int64_t i = begin; i < end; ++i) {
-      mine.add(element(t.dtype, data, i), base[static_cast<std::size_t>(i)], tiny);
+    for (std::int64_t part = begin; part < end; part += kPart) {
+      const Values values = elements(t.dtype, data, part, std::min(end, part + kPart));
+      const double* expected = &base[static_cast<std::size_t>(part)];
+      for (std::size_t i = 0; i < values.size(); ++i) mine.add(values[i], expected[i], tiny);
     }
     const std::lock_guard lock(mutex);
     all.add(mine);
@@ -50,34 +58,25 @@ Sums compare(const Tensor& t, const void* data, const Values& base) {
   return all;
 }
 
-std::vector<std::int64_t> unequal(const void* choices, const Values& base) {
-  std::vector<std::int64_t> list;
-  for (std::size_t i = 0; i < base.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    if (element(MLUOP_DTYPE_INT32, choices, at) != base[i]) list.push_back(at);
-  }
-  return list;
-}
-
 // A choice that differs from the reference's is right all the same if its sample is as large, within the threshold.
-std::int64_t wrong_choices(const Workload& w, const void* choices, const Values& maximum, const Values& base,
-                           Coordinates coordinates) {
-  const std::vector<std::int64_t> suspects = unequal(choices, base);
-  if (suspects.empty()) return 0;
-  const SampleValue value = w.spec().samples(w.inputs(), coordinates);
+std::int64_t wrong_choices(const Workload& w, const Values& choices, const Values& base, Coordinates coordinates) {
+  SampleValue value;
   const double allowed = threshold(w.spec());
-  return std::count_if(suspects.begin(), suspects.end(), [&](std::int64_t i) {
-    const double best = maximum[static_cast<std::size_t>(i)];
-    const double chosen = value(i, static_cast<int>(element(MLUOP_DTYPE_INT32, choices, i)));
-    return !(std::fabs(chosen - best) <= allowed * std::max(1.0, std::fabs(best)));
-  });
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    if (choices[i] == base[i]) continue;
+    if (!value) value = w.spec().samples(w.inputs(), coordinates);
+    const std::int64_t at = static_cast<std::int64_t>(i);
+    const double best = value(at, static_cast<int>(base[i])), chosen = value(at, static_cast<int>(choices[i]));
+    wrong += !(std::fabs(chosen - best) <= allowed * std::max(1.0, std::fabs(best)));
+  }
+  return wrong;
 }
 
 void add_sums(Accuracy& a, const Sums& s) {
   a.diff1 = std::max(a.diff1, s.abs_diff / (s.abs_base + 1e-9));
   a.diff2 = std::max(a.diff2, std::sqrt(s.sq_diff / (s.sq_base + 1e-9)));
   a.diff3 = std::max(a.diff3, s.worst);
-  a.different += s.different;
   a.finite = a.finite && s.finite;
 }
 
@@ -86,30 +85,32 @@ void add_sums(Accuracy& a, const Sums& s) {
 Accuracy judge(const Workload& w, const std::vector<Values>& reference, Coordinates coordinates) {
   Accuracy a;
   int number = 0;
-  for (const Tensor& t : w.spec().tensors) {
+  for (const TensorSpec& t : w.spec().tensors) {
     if (!t.is_output()) continue;
     const Values& base = reference[static_cast<std::size_t>(number)];
     const void* data = w.output(number++);
     a.checked += t.elements();
-    if (t.dtype == MLUOP_DTYPE_INT32) {
-      a.wrong_choices += wrong_choices(w, data, reference[0], base, coordinates);
-    } else {
-      add_sums(a, compare(t, data, base));
+    if (t.comparison == Comparison::kChoice) {
+      a.wrong_choices += wrong_choices(w, elements(t.dtype, data, 0, t.elements()), base, coordinates);
+      continue;
     }
+    const Sums sums = compare(t, data, base);
+    add_sums(a, sums);
+    if (t.comparison == Comparison::kBits) a.different += sums.different;
   }
   return a;
 }
 
-double threshold(const Case& spec) {
-  if (spec.exact) return 0;
+double threshold(const Description& spec) {
+  if (spec.exact()) return 0;
   return spec.dtype == MLUOP_DTYPE_HALF ? 3e-3 : 1e-5;
 }
 
-bool passes(const Case& spec, const Accuracy& a, std::string& why) {
+bool passes(const Description& spec, const Accuracy& a, std::string& why) {
   const double limit = threshold(spec);
   if (!a.finite) {
     why = "an output is not finite";
-  } else if (spec.exact && a.different > 0) {
+  } else if (a.different > 0) {
     why = std::to_string(a.different) + " of " + std::to_string(a.checked) + " elements differ";
   } else if (!(a.diff1 <= limit && a.diff2 <= limit)) {
     why = "diff1 or diff2 above the threshold";

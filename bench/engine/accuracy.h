@@ -11,18 +11,18 @@ struct Accuracy {
   double diff2 = 0;                ///< sqrt(sum (e-b)^2 / sum b^2)
   double diff3 = 0;                ///< max |e-b|/|b|, or |e-b| where b is tiny
   std::int64_t checked = 0;        ///< elements compared: all of them
-  std::int64_t different = 0;      ///< exact cases: unequal elements
-  std::int64_t wrong_choices = 0;  ///< integer outputs: choices whose sample is not as large as the maximum
+  std::int64_t different = 0;      ///< of outputs compared by bits: unequal elements
+  std::int64_t wrong_choices = 0;  ///< of outputs that are choices: those whose sample is not as large as the maximum
   bool finite = true;
 };
 
-/// Judges the outputs of set 0 against `reference` (Case::reference with the same coordinates).
+/// Judges the outputs of set 0 against `reference` (Description::reference with the same coordinates).
 Accuracy judge(const Workload& workload, const std::vector<Values>& reference, Coordinates coordinates);
 
 /// Limit for diff1 and diff2.
-double threshold(const Case& spec);
+double threshold(const Description& spec);
 
 /// Whether it passes, and if not, why.
-bool passes(const Case& spec, const Accuracy& accuracy, std::string& why);
+bool passes(const Description& spec, const Accuracy& accuracy, std::string& why);
 
 }  // namespace bench

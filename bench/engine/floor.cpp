@@ -52,8 +52,8 @@ class Floor::Walk {
 
 Floor::Floor(const Workload& workload) : workload_(workload) {
   for (int i = 0; i < static_cast<int>(workload.spec().tensors.size()); ++i) {
-    const Tensor& t = workload.spec().tensors[static_cast<std::size_t>(i)];
-    const std::int64_t start = workload.offset(i), size = dtype_size(t.dtype);
+    const TensorSpec& t = workload.spec().tensors[static_cast<std::size_t>(i)];
+    const std::int64_t start = workload.offset(i), size = static_cast<std::int64_t>(element_size(t.dtype));
     t.visit_touched([&](std::int64_t first, std::int64_t count) {
       add_lines(start + first * size, start + (first + count) * size);
     });

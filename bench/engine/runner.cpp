@@ -8,7 +8,6 @@
 
 #include "bench/engine/floor.h"
 #include "bench/machine/median.h"
-#include "bench/machine/parallel.h"
 #include "mlu_op_ext.h"
 
 namespace bench {
@@ -44,8 +43,8 @@ class Silent : public benchmark::BenchmarkReporter {
 
 Row blank_row(const Job& job, const Target& target) {
   Row row;
-  row.op = job.spec.op;
-  row.shape = job.spec.shape;
+  row.op = job.spec.text.op();
+  row.shape = job.spec.text.shape();
   row.dtype = dtype_name(job.spec.dtype);
   row.backend = target.backend();
   row.threads = target.threads();

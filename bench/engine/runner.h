@@ -16,9 +16,9 @@ struct Settings {
   Machine* machine = nullptr;  ///< measures Row::roof between the calls
 };
 
-/// A case and the targets that run it.
+/// A call and the targets that run it.
 struct Job {
-  Case spec;
+  Description spec;
   std::vector<Target> targets;
   bool reduced = false;
 };

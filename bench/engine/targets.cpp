@@ -37,6 +37,10 @@ void Target::allow_atomics(bool allowed) const {
   demand(mluOpSetAtomicsMode(handle(), allowed ? MLUOP_ATOMICS_ALLOWED : MLUOP_ATOMICS_NOT_ALLOWED));
 }
 
+void Target::extended_contract() const {
+  demand(mluOpExtSetContract(handle(), MLUOP_EXT_CONTRACT_EXTENDED));
+}
+
 std::string Target::query(const char* key) const {
   char text[256] = "";
   if (mluOpExtQuery(handle(), backend_.c_str(), key, text, sizeof text, nullptr) != MLUOP_STATUS_SUCCESS) return "";

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/cases/case.h"
+#include "bench/engine/cases.h"
 
 namespace bench {
 
@@ -26,6 +26,7 @@ class Target {
   /// Sets an option of the backend, e.g. ("scatter", "atomic"). Throws as the constructor.
   void set_option(const char* key, const char* value) const;
   void allow_atomics(bool allowed) const;
+  void extended_contract() const;
   /// A property of the backend; "" when it has none of that name.
   std::string query(const char* key) const;
 

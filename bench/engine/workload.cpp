@@ -3,27 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bench/machine/parallel.h"
-
 namespace bench {
 namespace {
 
 constexpr std::size_t kLine = 64;
 
 // Every tensor starts on a cache line of its own, with one line of distance.
-std::size_t padded(const Tensor& t) {
+std::size_t padded(const TensorSpec& t) {
   return (static_cast<std::size_t>(t.bytes()) / kLine + 2) * kLine;
 }
 
 // Enough sets that what they move exceeds the last-level cache three times; untouched parts take memory but no cache,
 // so memory is limited too.
-int sets_for(const Case& c) {
+int sets_for(const Description& d) {
   const double cache = static_cast<double>(last_level_cache()), memory = std::max(768e6, 4 * cache);
-  const double wanted = 3 * cache / (c.read_bytes() + c.write_bytes()) + 1;
-  return static_cast<int>(std::clamp(std::min(wanted, memory / c.all_bytes()), 1.0, 4096.0));
+  const double wanted = 3 * cache / (d.read_bytes() + d.write_bytes()) + 1;
+  return static_cast<int>(std::clamp(std::min(wanted, memory / d.all_bytes()), 1.0, 4096.0));
 }
 
-mluOpTensorDescriptor_t describe(const Tensor& t) {
+mluOpTensorDescriptor_t describe(const TensorSpec& t) {
   mluOpTensorDescriptor_t desc = nullptr;
   mluOpCreateTensorDescriptor(&desc);
   mluOpSetTensorDescriptor_v2(desc, t.layout, t.dtype, static_cast<int>(t.dims.size()), t.dims.data());
@@ -32,10 +30,10 @@ mluOpTensorDescriptor_t describe(const Tensor& t) {
 
 }  // namespace
 
-Workload::Workload(Case spec)
-    : case_(std::move(spec)), pages_(set_bytes() * static_cast<std::size_t>(sets_for(case_))) {
-  for (const Tensor& t : case_.tensors) descriptors_.push_back(describe(t));
-  arguments_.resize(static_cast<std::size_t>(sets_for(case_)));
+Workload::Workload(Description spec)
+    : spec_(std::move(spec)), pages_(set_bytes() * static_cast<std::size_t>(sets_for(spec_))) {
+  for (const TensorSpec& t : spec_.tensors) descriptors_.push_back(describe(t));
+  arguments_.resize(static_cast<std::size_t>(sets_for(spec_)));
   for (int s = 0; s < sets(); ++s) place(s, pages_.data() + static_cast<std::size_t>(s) * set_bytes());
   fill();
 }
@@ -46,21 +44,21 @@ Workload::~Workload() {
 
 std::size_t Workload::set_bytes() const {
   std::size_t bytes = 0;
-  for (const Tensor& t : case_.tensors) bytes += padded(t);
+  for (const TensorSpec& t : spec_.tensors) bytes += padded(t);
   return bytes;
 }
 
 void Workload::place(int set, std::byte* at) {
-  for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
     arguments_[index(set)].push_back({descriptors_[i], at});
-    at += padded(case_.tensors[i]);
+    at += padded(spec_.tensors[i]);
   }
 }
 
 void Workload::fill() const {
-  for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
-    const Tensor& t = case_.tensors[i];
-    if (!t.is_output()) fill_tensor(t, arguments_[0][i].data);
+  for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
+    const TensorSpec& t = spec_.tensors[i];
+    if (!t.is_output()) mluops::cases::write(t.fill, t.dtype, t.elements(), arguments_[0][i].data);
   }
   poison_outputs();
   // The pages of every set must exist before anything is timed, outputs included: copy all of set 0.
@@ -71,22 +69,22 @@ void Workload::fill() const {
 
 Inputs Workload::inputs() const {
   Inputs in;
-  for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
-    if (!case_.tensors[i].is_output()) in.push_back(arguments_[0][i].data);
+  for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
+    if (!spec_.tensors[i].is_output()) in.push_back(arguments_[0][i].data);
   }
   return in;
 }
 
 const void* Workload::output(int number) const {
-  for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
-    if (case_.tensors[i].is_output() && number-- == 0) return arguments_[0][i].data;
+  for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
+    if (spec_.tensors[i].is_output() && number-- == 0) return arguments_[0][i].data;
   }
   return nullptr;
 }
 
 void Workload::poison_outputs() const {
-  for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
-    const Tensor& t = case_.tensors[i];
+  for (std::size_t i = 0; i < spec_.tensors.size(); ++i) {
+    const TensorSpec& t = spec_.tensors[i];
     auto* data = static_cast<std::byte*>(arguments_[0][i].data);
     if (!t.is_output()) continue;
     parallel_slices(t.bytes(), 4096, [&](std::int64_t begin, std::int64_t end) {

@@ -1,7 +1,7 @@
 // The memory of one case: several sets of its tensors, so that consecutive calls do not find their data in a cache.
 #pragma once
 
-#include "bench/cases/case.h"
+#include "bench/engine/cases.h"
 #include "bench/machine/memory.h"
 
 namespace bench {
@@ -9,15 +9,15 @@ namespace bench {
 class Workload {
  public:
   /// Fills the inputs of every set; as many sets as it takes to exceed the last-level cache three times.
-  explicit Workload(Case spec);
+  explicit Workload(Description spec);
   Workload(Workload&&) noexcept = default;
   ~Workload();
 
-  const Case& spec() const { return case_; }
+  const Description& spec() const { return spec_; }
   int sets() const { return static_cast<int>(arguments_.size()); }
 
-  /// The case's call on one set.
-  mluOpStatus_t run(mluOpHandle_t handle, int set) const { return case_.call(handle, arguments_[index(set)]); }
+  /// The call on one set.
+  mluOpStatus_t run(mluOpHandle_t handle, int set) const { return spec_.call(handle, arguments_[index(set)]); }
 
   /// First byte of a set, and how far behind it tensor number i starts: a multiple of 64 bytes, the same in every set.
   std::byte* set_start(int set) const { return static_cast<std::byte*>(arguments_[index(set)][0].data); }
@@ -37,10 +37,10 @@ class Workload {
   void place(int set, std::byte* at);
   void fill() const;
 
-  Case case_;
+  Description spec_;
   std::vector<mluOpTensorDescriptor_t> descriptors_;
   Pages pages_;
-  std::vector<std::vector<Argument>> arguments_;
+  std::vector<Arguments> arguments_;
 };
 
 }  // namespace bench

@@ -32,17 +32,17 @@ Handle make_handle(const Options& options) {
 /// A tensor's descriptor and memory, inputs filled.
 class Storage {
  public:
-  explicit Storage(const bench::Tensor& tensor) : memory_(static_cast<std::size_t>(tensor.bytes())) {
+  explicit Storage(const cases::TensorSpec& tensor) : memory_(static_cast<std::size_t>(tensor.bytes())) {
     check(mluOpCreateTensorDescriptor(&desc_));
     const std::vector<int> dims(tensor.dims.begin(), tensor.dims.end());
     check(mluOpSetTensorDescriptor(desc_, tensor.layout, tensor.dtype, static_cast<int>(dims.size()), dims.data()));
-    if (!tensor.is_output()) bench::fill_tensor(tensor, memory_.data());
+    if (!tensor.is_output()) cases::write(tensor.fill, tensor.dtype, tensor.elements(), memory_.data());
   }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage() { mluOpDestroyTensorDescriptor(desc_); }
 
-  bench::Argument argument() { return {desc_, memory_.data()}; }
+  cases::Argument argument() { return {desc_, memory_.data()}; }
 
  private:
   mluOpTensorDescriptor_t desc_ = nullptr;
@@ -60,16 +60,21 @@ std::string query(mluOpHandle_t handle, const char* key) {
 
 }  // namespace
 
-Emulation emulate(const bench::Case& what, const Options& options) {
+Emulation emulate(const cases::Description& what, const Options& options) {
   const Handle handle = make_handle(options);
   std::vector<std::unique_ptr<Storage>> storage;
-  std::vector<bench::Argument> arguments;
-  for (const bench::Tensor& tensor : what.tensors) {
+  cases::Arguments arguments;
+  for (const cases::TensorSpec& tensor : what.tensors) {
     storage.push_back(std::make_unique<Storage>(tensor));
     arguments.push_back(storage.back()->argument());
   }
-  check(what.call(handle.get(), arguments));
-  return {query(handle.get(), "report"), query(handle.get(), "trace")};
+  const mluOpStatus_t status = what.call(handle.get(), arguments);
+  if (status == MLUOP_STATUS_NOT_SUPPORTED &&
+      std::string(mluOpExtGetLastErrorText()).ends_with("does not provide it")) {
+    return {false, "", ""};
+  }
+  check(status);
+  return {true, query(handle.get(), "report"), query(handle.get(), "trace")};
 }
 
 }  // namespace explain

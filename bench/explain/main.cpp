@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 #include "bench/explain/emulate.h"
 #include "bench/explain/json.h"
-#include "bench/explain/operators.h"
 #include "bench/explain/options.h"
 #include "bench/explain/svg.h"
 #include "bench/explain/text.h"
@@ -22,8 +22,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-std::string title(const bench::Case& c) {
-  return c.op + " " + c.shape + " " + bench::dtype_name(c.dtype);
+std::string title(const cases::Description& d) {
+  return cases::with_defaults(d.text).text() + " " + cases::dtype_name(d.dtype);
 }
 
 Options with_trace(Options options, const char* events) {
@@ -32,9 +32,10 @@ Options with_trace(Options options, const char* events) {
 }
 
 void explain_one(const CommandLine& line) {
-  const bench::Case c = make_case(line.op, line.parameters, line.dtype);
+  const cases::Description c = cases::describe(line.text, line.dtype);
   const char* events = !line.trace.empty() ? "on" : !line.svg.empty() ? kEventsToDraw : "off";
   const Emulation run = emulate(c, with_trace(line.options, events));
+  if (!run.provided) throw std::invalid_argument(line.text.op() + ": the emulated MLU has no kernel of it");
   const Json report = Json::parse(run.report);
   std::printf("%s\n%s", title(c).c_str(), describe(report).c_str());
   if (!line.json.empty()) write(line.json, run.report);
@@ -42,10 +43,11 @@ void explain_one(const CommandLine& line) {
   if (!line.svg.empty()) write(line.svg, draw(report, Json::parse(run.trace), title(c)));
 }
 
-/// One section of a page: the text and the picture of one direction.
+/// One section of a page: the text and the picture of one operator; "" for one the emulated MLU lacks.
 std::string section(const std::string& op, const CommandLine& line) {
-  const bench::Case c = make_case(op, {}, line.dtype);
+  const cases::Description c = cases::describe(cases::Case::read(op), line.dtype);
   const Emulation run = emulate(c, with_trace(line.options, kEventsToDraw));
+  if (!run.provided) return "";
   const Json report = Json::parse(run.report);
   const std::filesystem::path picture = std::filesystem::path("img") / (op + ".svg");
   write(std::filesystem::path(line.docs) / picture, draw(report, Json::parse(run.trace), title(c)));
@@ -56,13 +58,14 @@ std::string section(const std::string& op, const CommandLine& line) {
 void explain_all(const CommandLine& line) {
   const std::filesystem::path folder = line.docs;
   std::filesystem::create_directories(folder / "img");
-  const auto& names = operator_names();
-  for (std::size_t i = 0; i + 1 < names.size(); i += 2) {
-    const std::string family = names[i].substr(0, names[i].rfind('_'));
+  std::map<std::string, std::string> sections;
+  for (const cases::OperatorCases& op : cases::all_operators()) sections[op.family] += section(op.op, line);
+  for (const auto& [family, text] : sections) {
+    if (text.empty()) continue;
     const std::string page = "# " + family +
                              " on the emulated MLU\n\nWritten by `./run explain --docs docs/op`; times come from the "
                              "cost model (docs/device_model.md), all else is counted.\n\n" +
-                             section(names[i], line) + section(names[i + 1], line);
+                             text;
     write(folder / (family + "_explain.md"), page.substr(0, page.size() - 1));
   }
 }

@@ -1,19 +1,9 @@
 #include "bench/explain/options.h"
 
-#include <cstdlib>
 #include <stdexcept>
 
 namespace explain {
 namespace {
-
-std::pair<std::string, double> parse_parameter(const std::string& word) {
-  const std::size_t equals = word.find('=');
-  const std::string text = equals == std::string::npos ? "" : word.substr(equals + 1);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') throw std::invalid_argument("wanted name=number, got \"" + word + "\"");
-  return {word.substr(0, equals), value};
-}
 
 mluOpDataType_t parse_dtype(const std::string& name) {
   if (name == "float") return MLUOP_DTYPE_FLOAT;
@@ -49,6 +39,7 @@ bool take_option(CommandLine& line, const std::string& name, const std::string& 
 
 CommandLine parse_command_line(int argc, char** argv) {
   CommandLine line;
+  std::string text;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--help" || word == "-h") {
@@ -56,19 +47,18 @@ CommandLine parse_command_line(int argc, char** argv) {
     } else if (word.rfind("--", 0) == 0) {
       if (i + 1 == argc) throw std::invalid_argument(word + " needs a value");
       if (!take_option(line, word, argv[++i])) throw std::invalid_argument("unknown option " + word);
-    } else if (line.op.empty()) {
-      line.op = word;
     } else {
-      line.parameters.push_back(parse_parameter(word));
+      text += word + " ";
     }
   }
-  if (line.op.empty() && line.docs.empty()) line.help = true;
+  if (!text.empty()) line.text = cases::Case::parse(text);
+  if (text.empty() && line.docs.empty()) line.help = true;
   return line;
 }
 
 std::string help_text() {
   std::string text =
-      "usage: ./run explain OPERATOR [name=number ...] [options]\n"
+      "usage: ./run explain OPERATOR [name=value ...] [options]\n"
       "Runs an operator on the emulated MLU and shows how it is laid out and what it did.\n"
       "  --arch NAME      mtp_220 mtp_270 mtp_290 mtp_372 mtp_592\n"
       "  --nram BYTES     usable NRAM of a core\n"
@@ -79,15 +69,11 @@ std::string help_text() {
       "  --json FILE      write the report\n"
       "  --docs FOLDER    write <op>_explain.md with pictures for every operator at its defaults\n"
       "Operators and their parameters:\n";
-  for (const std::string& op : operator_names()) {
-    text += "  " + op;
-    for (const auto& [name, value] : default_parameters(op)) {
-      std::string digits = std::to_string(value);
-      digits.erase(digits.find_last_not_of('0') + 1);
-      if (digits.back() == '.') digits.pop_back();
-      text += " " + name + "=" + digits;
+  for (const cases::OperatorCases& op : cases::all_operators()) {
+    text += std::string("  ") + op.op + "\n";
+    for (const cases::Parameter& p : op.parameters) {
+      text += std::string("    ") + p.name + "=" + p.value + ": " + p.meaning + "\n";
     }
-    text += "\n";
   }
   return text;
 }

@@ -4,14 +4,12 @@
 #include <string>
 
 #include "bench/explain/emulate.h"
-#include "bench/explain/operators.h"
 
 namespace explain {
 
 struct CommandLine {
-  bool help = false, list = false;
-  std::string op;
-  Parameters parameters;
+  bool help = false;
+  cases::Case text;  // the operator and its parameters; no operator: none was named
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;
   Options options;               // of the backend
   std::string svg, trace, json;  // files to write

@@ -147,9 +147,11 @@ std::string bytes_text(double bytes) {
 std::string describe(const Json& report) {
   const Json& arch = report["arch"];
   const double nram = arch["nram_bytes"].number();
-  std::string text = format("%s on %s: %lld clusters x %lld cores, vector alignment %lld bytes\n",
-                            report["op"].text().c_str(), arch["name"].text().c_str(), arch["clusters"].integer(),
-                            arch["cores_per_cluster"].integer(), arch["vector_alignment"].integer());
+  const auto alignment = arch["vector_alignment"].integer();
+  std::string text =
+      format("%s on %s: %lld clusters x %lld cores", report["op"].text().c_str(), arch["name"].text().c_str(),
+             arch["clusters"].integer(), arch["cores_per_cluster"].integer());
+  text += alignment > 1 ? format(", vector alignment %lld bytes\n", alignment) : "\n";
   for (const Json& launch : report["launches"].items()) text += describe_launch(launch, nram);
   return text + totals_text(report["totals"]);
 }

@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "bench/machine/parallel.h"
 #include "bench/machine/passes.h"
 #include "bench/machine/streams.h"
+#include "test/cases/base/parallel.h"
 
 namespace bench {
 namespace {
@@ -103,11 +103,11 @@ const Roof& Machine::now(int threads) {
     from_.emplace(buffer_bytes());
     to_.emplace(buffer_bytes());
     // All CPUs touch it, as they will read it: where memory belongs to some of them, each has a part.
-    parallel_slices(static_cast<std::int64_t>(buffer_bytes() / sizeof(float)), 1024,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      stream_fill(reinterpret_cast<float*>(from_->data()) + begin,
-                                  static_cast<std::size_t>(end - begin) / 1024 * 1024, 1);
-                    });
+    mluops::cases::parallel_slices(static_cast<std::int64_t>(buffer_bytes() / sizeof(float)), 1024,
+                                   [&](std::int64_t begin, std::int64_t end) {
+                                     stream_fill(reinterpret_cast<float*>(from_->data()) + begin,
+                                                 static_cast<std::size_t>(end - begin) / 1024 * 1024, 1);
+                                   });
   }
   const std::size_t i = index_of(threads);
   std::vector<Roof>& samples = samples_[i];

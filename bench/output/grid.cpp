@@ -12,17 +12,6 @@ std::string padded(const std::string& cell, std::size_t width, bool right) {
   return right ? space + cell : cell + space;
 }
 
-std::string text_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
-                      const std::string& align) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    line += padded(cells[i], widths[i], align[i] == 'r');
-    line += i + 1 < cells.size() ? "  " : "";
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line.append(" ").append(cell).append(" |");
@@ -40,6 +29,17 @@ std::string format(const char* text, ...) {
   va_end(again);
   va_end(args);
   return out;
+}
+
+std::string text_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                      const std::string& align) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += padded(cells[i], widths[i], align[i] == 'r');
+    line += i + 1 < cells.size() ? "  " : "";
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
 }
 
 std::string Grid::text() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 namespace bench {
@@ -31,6 +32,21 @@ std::string verdict(const Row& row) {
   if (row.verdict != Verdict::ok) return name + ": " + row.reason;
   if (!row.checked) return "ran";
   return row.threshold == 0 ? "ok (exact)" : format("ok (%.0e)", row.threshold);
+}
+
+const std::vector<std::string> kHeading = {"operator", "case",  "dtype", "backend", "thr",     "ms",
+                                           "least",    "bound", "GB/s",  "GFLOP/s", "% bound", "by",
+                                           "diff1",    "diff2", "diff3", "verdict"};
+const char* const kAlign = "llllrrrrrrrlrrrl";
+const char* const kReduced = " (reduced)";
+
+std::vector<std::string> cells_of(const Row& row) {
+  std::vector<std::string> cells = {row.op, row.shape + (row.reduced ? kReduced : ""), row.dtype, row.backend,
+                                    std::to_string(row.threads)};
+  for (std::string& cell : figures(row)) cells.push_back(std::move(cell));
+  for (std::string& cell : accuracy(row)) cells.push_back(std::move(cell));
+  cells.push_back(verdict(row));
+  return cells;
 }
 
 }  // namespace
@@ -67,21 +83,20 @@ Grid machine_grid(const Machine& machine) {
 }
 
 Grid result_grid(const std::vector<Row>& rows) {
-  Grid grid{"",
-            {"operator", "case", "dtype", "backend", "thr", "ms", "least", "bound", "GB/s", "GFLOP/s", "% bound", "by",
-             "diff1", "diff2", "diff3", "verdict"},
-            "llllrrrrrrrlrrrl",
-            {},
-            ""};
-  for (const Row& row : rows) {
-    std::vector<std::string> cells = {row.op, row.shape + (row.reduced ? " (reduced)" : ""), row.dtype, row.backend,
-                                      std::to_string(row.threads)};
-    for (std::string& cell : figures(row)) cells.push_back(std::move(cell));
-    for (std::string& cell : accuracy(row)) cells.push_back(std::move(cell));
-    cells.push_back(verdict(row));
-    grid.add(std::move(cells));
-  }
+  Grid grid{"", kHeading, kAlign, {}, ""};
+  for (const Row& row : rows) grid.add(cells_of(row));
   return grid;
+}
+
+LiveTable::LiveTable(std::size_t operator_width, std::size_t case_width)
+    : widths_{operator_width, case_width + std::strlen(kReduced), 5, 7, 3, 9, 9, 9, 6, 7, 7, 5, 7, 7, 7, 7} {}
+
+std::string LiveTable::heading() const {
+  return text_line(kHeading, widths_, kAlign);
+}
+
+std::string LiveTable::line(const Row& row) const {
+  return text_line(cells_of(row), widths_, kAlign);
 }
 
 std::string again_text(const std::vector<Row>& rows) {

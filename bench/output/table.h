@@ -24,6 +24,18 @@ Totals count(const std::vector<Row>& rows);
 Grid machine_grid(const Machine& machine);
 /// All rows.
 Grid result_grid(const std::vector<Row>& rows);
+
+/// The same row by row, before all are known: columns as wide as the selection needs.
+class LiveTable {
+ public:
+  LiveTable(std::size_t operator_width, std::size_t case_width);
+  std::string heading() const;
+  std::string line(const Row& row) const;
+
+ private:
+  std::vector<std::size_t> widths_;
+};
+
 /// For every bad row the command that runs it again.
 std::string again_text(const std::vector<Row>& rows);
 /// Two lines.

@@ -1,23 +1,41 @@
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
 #include "bench/output/json.h"
 #include "bench/output/table.h"
 #include "bench/plot/roofline.h"
+#include "bench/study/plan.h"
 #include "bench/study/studies.h"
 
 namespace bench {
 namespace {
 
+/// Wide enough for what is selected.
+LiveTable live_table(const Options& options) {
+  const std::vector<Group> groups = chosen_groups(options);
+  if (groups.empty()) throw std::invalid_argument("no case is selected (see --list)");
+  std::size_t op = 0, shape = 0;
+  for (const Group& g : groups) {
+    op = std::max(op, g.text.op().size());
+    shape = std::max(shape, g.text.shape().size());
+  }
+  return {op, shape};
+}
+
 int run_table(const Options& options) {
   const std::vector<Target> targets = make_targets(options);
   Machine machine(options.threads);
-  const std::vector<Row> rows = run_network(options, targets, &machine);
-  progress("");
-  if (rows.empty()) throw std::invalid_argument("no case is selected (see --list)");
+  const LiveTable table = live_table(options);
+  std::fputs(table.heading().c_str(), stdout);
+  const std::vector<Row> rows = run_network(options, targets, &machine, [&](const std::vector<Row>& final_rows) {
+    progress("");
+    for (const Row& row : final_rows) std::fputs(table.line(row).c_str(), stdout);
+    std::fflush(stdout);
+  });
   const Totals totals = count(rows);
-  std::printf("%s\n%s%s\n%s", machine_grid(machine).text().c_str(), result_grid(rows).text().c_str(),
-              again_text(rows).c_str(), totals_text(totals).c_str());
+  std::printf("%s\n%s\n%s", again_text(rows).c_str(), machine_grid(machine).text().c_str(),
+              totals_text(totals).c_str());
   if (!options.json.empty()) write_file(options.json, json_text(rows, machine));
   if (!options.roofline.empty()) write_roofline(options.roofline, rows, machine.at(options.threads.back()));
   return totals.good() ? 0 : 1;
@@ -40,6 +58,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (options.scatter) return print(scatter_study(options));
+  if (options.layout) return print(layout_study(options));
   if (options.sweep) return print(sweep_study(options));
   if (options.overhead) return print(overhead_study(options));
   if (options.peers) return print(peers_study(options));

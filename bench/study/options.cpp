@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "bench/machine/parallel.h"
+#include "test/cases/base/parallel.h"
 
 namespace bench {
 namespace {
@@ -84,6 +84,7 @@ const std::map<std::string, Setter>& options_without_value() {
       {"--limits", [](Options& o, const std::string&) { o.limits = true; }},
       {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
       {"--scatter", [](Options& o, const std::string&) { o.scatter = true; }},
+      {"--layout", [](Options& o, const std::string&) { o.layout = true; }},
       {"--sweep", [](Options& o, const std::string&) { o.sweep = true; }},
       {"--overhead", [](Options& o, const std::string&) { o.overhead = true; }},
       {"--peers", [](Options& o, const std::string&) { o.peers = true; }},
@@ -94,7 +95,7 @@ const std::map<std::string, Setter>& options_without_value() {
 }
 
 void finish(Options& o) {
-  if (o.threads.empty()) o.threads = {available_cpus()};
+  if (o.threads.empty()) o.threads = {mluops::cases::available_cpus()};
   if (o.backends.empty()) throw std::invalid_argument("--backend names none");
   if (o.dtypes.empty()) throw std::invalid_argument("--dtype names none");
   if (!o.quick) return;
@@ -130,12 +131,12 @@ Options parse_options(int argc, char** argv) {
 
 const char* help_text() {
   return R"(usage: ./run bench [options]
-Runs the network-scale cases of the ten operators through the C API, measures this machine, judges every result
+Runs the network-scale cases of every operator through the C API, measures this machine, judges every result
 against a double-precision reference and prints one table. Exit status: 0 when all verdicts hold, 1 when not,
 2 when the command line is wrong.
 
   --op PART,..        operators whose name contains one of the parts
-  --case PART,..      cases whose name contains one of the parts, e.g. '[2,25,38'
+  --case PART,..      cases whose name contains one of the parts, e.g. 'h=25 w=38'
   --backend NAME,..   default: cpu,mlu_emu
   --dtype float,half  default: both
   --threads N,..      default: all CPUs of this process
@@ -149,7 +150,8 @@ against a double-precision reference and prints one table. Exit status: 0 when a
 studies, each instead of the table:
   --limits            what limits the rows below 80 % of the bound, as far as measuring tells
   --scaling           1, 2, 4 .. threads, and which cases over 5 ms gain less than 1.8 from the second
-  --scatter           the four scatter-add gradients: owner against atomic, from few hot rows to spread out
+  --scatter           the scatter-add gradients: owner against atomic, from few hot rows to spread out
+  --layout            calls with images in NHWC and in NCHW (EXTENDED contract)
   --sweep             how the cost grows with each dimension
   --overhead          what the smallest call of every operator costs
   --peers             PyTorch compositions beside it, where torch can be imported

@@ -17,7 +17,7 @@ struct Options {
   double min_seconds = 0.1;
   int repetitions = 3;
   std::string json, roofline, report, against, times;
-  bool limits = false, scaling = false, scatter = false, sweep = false, overhead = false, peers = false;
+  bool limits = false, scaling = false, scatter = false, layout = false, sweep = false, overhead = false, peers = false;
   std::vector<std::string> benchmark_flags;  ///< --benchmark_*: passed on to Google Benchmark
 };
 

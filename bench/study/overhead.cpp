@@ -1,9 +1,9 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "bench/cases/builders.h"
 #include "bench/engine/workload.h"
 #include "bench/machine/median.h"
+#include "bench/study/plan.h"
 #include "bench/study/studies.h"
 #include "mlu_op_ext.h"
 
@@ -13,19 +13,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBatches = 41, kCallsInBatch = 2000;
-
-/// The least each operator can be asked for: one element of everything.
-std::vector<Case> smallest_cases(mluOpDataType_t dtype) {
-  std::vector<Case> cases;
-  for (const Direction d : {Direction::forward, Direction::backward}) {
-    cases.push_back(make_carafe({1, 1, 1, 1, 1, 1, 1}, d, dtype));
-    if (dtype == MLUOP_DTYPE_FLOAT) cases.push_back(make_psamask({1, 1, 1, 1, 1, 0}, d, dtype));
-    cases.push_back(make_three_interpolate({1, 1, 1, 1}, d, dtype));
-    cases.push_back(make_deform_roi_pool({1, 1, 1, 1, 1, 1.0f, true, 1, 1}, d, dtype));
-    cases.push_back(make_border_align({1, 1, 1, 1, 1, 1}, d, dtype));
-  }
-  return cases;
-}
 
 /// Nanoseconds of one call, data in the first cache: median over batches.
 double call_ns(const Workload& workload, const Target& target) {
@@ -56,10 +43,11 @@ Grid overhead_study(const Options& options) {
   grid.heading.push_back("the same, tbb");
   grid.align.append(targets.size(), 'r');
   for (const mluOpDataType_t dtype : options.dtypes) {
-    for (const Case& spec : smallest_cases(dtype)) {
-      if (!selected(options.operators, spec.op)) continue;
-      const Workload workload(spec);
-      std::vector<std::string> cells = {spec.op, spec.shape, dtype_name(dtype)};
+    for (const OperatorCases& op : all_operators()) {
+      if (!selected(options.operators, op.op) || !has_dtype(op, dtype)) continue;
+      const Case text = cases_of(op, op.smallest).front();
+      const Workload workload(describe(text, dtype));
+      std::vector<std::string> cells = {op.op, text.shape(), dtype_name(dtype)};
       for (const Target& target : targets) cells.push_back(format("%.0f", call_ns(workload, target)));
       grid.add(std::move(cells));
     }

@@ -20,7 +20,10 @@ std::string python_with_torch() {
 std::map<std::pair<std::string, std::string>, double> torch_times(const std::string& python,
                                                                   const std::vector<Row>& rows, int threads) {
   std::string cases;
-  for (const Row& row : rows) cases.append(row.op).append("\t").append(row.shape).append("\n");
+  for (const Row& row : rows) {
+    const Case text = Case::read(row.op + " " + row.shape);
+    cases.append(row.op).append("\t").append(row.shape).append("\t").append(with_defaults(text).shape()).append("\n");
+  }
   const TemporaryFile list(cases);
   progress("PyTorch compositions");
   const std::string script = MLUOPS_BENCH_DIR "/peers.py";
@@ -48,11 +51,14 @@ Grid peers_study(const Options& given) {
             {"operator", "case", "cpu ms", "PyTorch ms", "ratio"},
             "llrrr",
             {},
-            "ratio: PyTorch's median over this library's; backward is the gradient alone, the graph being kept."};
+            "ratio: PyTorch's median over this library's; backward is the gradient alone, the graph being kept. "
+            "Operators that bench/peers.py does not compose are left out."};
   for (const Row& row : rows) {
-    if (!row.measured()) continue;
-    const double peer = torch.at({row.op, row.shape}), own = row.median() * 1e3;
-    grid.add({row.op, row.shape, format("%.3f", own), format("%.3f", peer), format("%.1f", peer / own)});
+    const auto peer = torch.find({row.op, row.shape});
+    if (!row.measured() || peer == torch.end()) continue;
+    const double own = row.median() * 1e3;
+    grid.add(
+        {row.op, row.shape, format("%.3f", own), format("%.3f", peer->second), format("%.1f", peer->second / own)});
   }
   return grid;
 }

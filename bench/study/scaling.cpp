@@ -1,7 +1,6 @@
 #include <map>
 #include <set>
 
-#include "bench/machine/parallel.h"
 #include "bench/output/limits.h"
 #include "bench/output/table.h"
 #include "bench/study/studies.h"

@@ -22,10 +22,13 @@ Grid limits_study(const Options& options);
 /// Every selected case at every step of the ladder: time and speed-up; then slow_scaling_grid.
 std::vector<Grid> scaling_study(const Options& options);
 
-/// The four scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
+/// The scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
 Grid scatter_study(const Options& options);
 
-/// Time while one dimension doubles: fitted exponent beside the exponent of the work.
+/// The selected cases with images in NHWC and in NCHW, taking turns.
+Grid layout_study(const Options& options);
+
+/// Time while one parameter doubles: fitted exponent beside the exponent of the work.
 Grid sweep_study(const Options& options);
 
 /// What the smallest legal call of every operator costs, in nanoseconds: everything but arithmetic.

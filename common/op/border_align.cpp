@@ -24,17 +24,16 @@ Status check_types(const Tensors& t, const TensorArg& leading, mluOpExtContract_
   for (const TensorArg* other : {&t.boxes, &t.pooled, &t.map}) MLUOPS_RETURN_IF_FINISHED(same_dtype(*other, leading));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(t.argmax, MLUOP_DTYPE_INT32));
   for (const TensorArg* arg : {&t.map, &t.pooled, &t.argmax}) {
-    MLUOPS_RETURN_IF_FINISHED(has_layout(*arg, MLUOP_LAYOUT_NHWC));
+    MLUOPS_RETURN_IF_FINISHED(has_image_layout(*arg, t.map, contract));
   }
   return Status::go_on();
 }
 
 /// Sizes of the map and of boxes: none may be 0.
 Status check_sizes(const Tensors& t) {
-  const auto& map = t.map.desc->dims;
-  if (map[3] % 4 != 0) {
+  if (size_of(t.map, Axis::kC) % 4 != 0) {
     return Status::bad_param(std::string(t.map.name) + ": wanted channels divisible by 4 (borders), got " +
-                             std::to_string(map[3]));
+                             std::to_string(size_of(t.map, Axis::kC)));
   }
   for (const TensorArg* arg : {&t.map, &t.boxes}) {
     if (is_empty(*arg)) {
@@ -47,13 +46,13 @@ Status check_sizes(const Tensors& t) {
 Status check_relations(const Tensors& t, std::int32_t pool_size) {
   MLUOPS_RETURN_IF_FINISHED(check_sizes(t));
   MLUOPS_RETURN_IF_FINISHED(in_range("pool_size", pool_size, 1, std::numeric_limits<std::int64_t>::max()));
-  const auto& map = t.map.desc->dims;
-  MLUOPS_RETURN_IF_FINISHED(has_dim(t.boxes, 0, map[0], "the batch"));
+  const std::int64_t batch = size_of(t.map, Axis::kN);
+  MLUOPS_RETURN_IF_FINISHED(has_dim(t.boxes, 0, batch, "the batch"));
   for (const TensorArg* arg : {&t.pooled, &t.argmax}) {
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 0, map[0], "the batch"));
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 1, t.boxes.desc->dims[1], "the number of boxes"));
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 2, 4, "borders"));
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, 3, map[3] / 4, "a quarter of the map's channels"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, Axis::kN, batch, "the batch"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, Axis::kH, t.boxes.desc->dims[1], "the number of boxes"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, Axis::kW, 4, "borders"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*arg, Axis::kC, size_of(t.map, Axis::kC) / 4, "a quarter of the map's channels"));
   }
   return Status::go_on();
 }
@@ -69,8 +68,14 @@ Status check(mluOpHandle_t handle, const Tensors& t, std::initializer_list<Tenso
 }
 
 mluopsBorderAlignShape shape_of(const Tensors& t, std::int32_t pool_size) {
-  const auto& map = t.map.desc->dims;
-  return {t.map.desc->dtype, map[0], map[1], map[2], map[3] / 4, t.boxes.desc->dims[1], pool_size};
+  const TensorArg& map = t.map;
+  return {map.desc->dtype,
+          size_of(map, Axis::kN),
+          size_of(map, Axis::kH),
+          size_of(map, Axis::kW),
+          size_of(map, Axis::kC) / 4,
+          t.boxes.desc->dims[1],
+          pool_size};
 }
 
 }  // namespace
@@ -79,8 +84,12 @@ Status check_border_align_forward(const BorderAlignForwardArgs& a, mluopsBorderA
   const Tensors t = {a.input, a.boxes, a.output, a.argmax_idx};
   MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.input, a.boxes, a.output, a.argmax_idx}, a.pool_size));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.boxes}, {a.output, a.argmax_idx}));
-  problem = {shape_of(t, a.pool_size), a.input.data, a.boxes.data, const_cast<void*>(a.output.data),
-             static_cast<std::int32_t*>(const_cast<void*>(a.argmax_idx.data))};
+  problem = {shape_of(t, a.pool_size),
+             a.input.data,
+             a.boxes.data,
+             const_cast<void*>(a.output.data),
+             static_cast<std::int32_t*>(const_cast<void*>(a.argmax_idx.data)),
+             is_nchw(a.input)};
   return Status::go_on();
 }
 
@@ -88,8 +97,12 @@ Status check_border_align_backward(const BorderAlignBackwardArgs& a, mluopsBorde
   const Tensors t = {a.grad_input, a.boxes, a.grad_output, a.argmax_idx};
   MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.grad_output, a.boxes, a.argmax_idx, a.grad_input}, a.pool_size));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.grad_output, a.boxes, a.argmax_idx}, {a.grad_input}));
-  problem = {shape_of(t, a.pool_size), a.grad_output.data, a.boxes.data,
-             static_cast<const std::int32_t*>(a.argmax_idx.data), const_cast<void*>(a.grad_input.data)};
+  problem = {shape_of(t, a.pool_size),
+             a.grad_output.data,
+             a.boxes.data,
+             static_cast<const std::int32_t*>(a.argmax_idx.data),
+             const_cast<void*>(a.grad_input.data),
+             is_nchw(a.grad_input)};
   return Status::go_on();
 }
 

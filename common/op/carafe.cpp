@@ -17,9 +17,9 @@ Status within_limit(const char* name, int value, int limit, mluOpExtContract_t c
 }
 
 /// Ranks and layouts, in the order of the list.
-Status check_form(int dim_nb, std::initializer_list<TensorArg> tensors) {
+Status check_form(int dim_nb, std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_rank(t, dim_nb));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_NHWC));
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_image_layout(t, *tensors.begin(), contract));
   return Status::go_on();
 }
 
@@ -38,21 +38,21 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
 /// `mask` and `output` fit `input` under the descriptor.
 Status check_relations(const mluOpCarafeStruct& d, const TensorArg& input, const TensorArg& mask,
                        const TensorArg& output) {
-  const auto& in = input.desc->dims;
-  const std::int64_t ho = product(in[1], d.scale_factor);
-  const std::int64_t wo = product(in[2], d.scale_factor);
+  const std::int64_t channels = size_of(input, Axis::kC);
+  const std::int64_t ho = product(size_of(input, Axis::kH), d.scale_factor);
+  const std::int64_t wo = product(size_of(input, Axis::kW), d.scale_factor);
   for (const TensorArg* t : {&mask, &output}) {
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, 0, in[0], "the batch of input"));
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, 1, ho, "scale_factor * height of input"));
-    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, 2, wo, "scale_factor * width of input"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, Axis::kN, size_of(input, Axis::kN), "the batch of input"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, Axis::kH, ho, "scale_factor * height of input"));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(*t, Axis::kW, wo, "scale_factor * width of input"));
   }
-  if (in[3] % d.group_size != 0) {
+  if (channels % d.group_size != 0) {
     return Status::bad_param("input: wanted channels divisible by group_size " + std::to_string(d.group_size) +
-                             ", got " + std::to_string(in[3]));
+                             ", got " + std::to_string(channels));
   }
-  MLUOPS_RETURN_IF_FINISHED(has_dim(output, 3, in[3], "the channels of input"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(output, Axis::kC, channels, "the channels of input"));
   const std::int64_t taps = product(std::int64_t{d.kernel_size} * d.kernel_size, d.group_size);
-  return has_dim(mask, 3, taps, "group_size * kernel_size * kernel_size");
+  return has_dim(mask, Axis::kC, taps, "group_size * kernel_size * kernel_size");
 }
 
 Status all_dense(std::initializer_list<TensorArg> tensors, mluOpStatus_t code) {
@@ -73,9 +73,17 @@ Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_
 }
 
 mluopsCarafeShape shape_of(const mluOpCarafeStruct& d, const TensorArg& input) {
-  const auto& in = input.desc->dims;
-  return {input.desc->dtype,      in[0],         in[1],        in[2],         in[3], in[1] * d.scale_factor,
-          in[2] * d.scale_factor, d.kernel_size, d.group_size, d.scale_factor};
+  const std::int64_t h = size_of(input, Axis::kH), w = size_of(input, Axis::kW);
+  return {input.desc->dtype,
+          size_of(input, Axis::kN),
+          h,
+          w,
+          size_of(input, Axis::kC),
+          h * d.scale_factor,
+          w * d.scale_factor,
+          d.kernel_size,
+          d.group_size,
+          d.scale_factor};
 }
 
 }  // namespace
@@ -100,7 +108,7 @@ Status check_carafe_forward(const CarafeForwardArgs& a, mluopsCarafeForwardProbl
   MLUOPS_RETURN_IF_FINISHED(check_carafe_descriptor(d));
   MLUOPS_RETURN_IF_FINISHED(within_limit("kernel_size", d.kernel_size, kForwardKernelLimit, contract));
   MLUOPS_RETURN_IF_FINISHED(within_limit("scale_factor", d.scale_factor, kForwardScaleLimit, contract));
-  MLUOPS_RETURN_IF_FINISHED(check_form(d.dim_nb, {a.input, a.mask, a.output}));
+  MLUOPS_RETURN_IF_FINISHED(check_form(d.dim_nb, {a.input, a.mask, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(all_dense({a.input, a.mask, a.output}, MLUOP_STATUS_BAD_PARAM));
   MLUOPS_RETURN_IF_FINISHED(check_types(a.input, {a.mask, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(check_relations(d, a.input, a.mask, a.output));
@@ -108,7 +116,7 @@ Status check_carafe_forward(const CarafeForwardArgs& a, mluopsCarafeForwardProbl
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.mask, a.output}));
   MLUOPS_RETURN_IF_FINISHED(all_countable({a.input, a.mask, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.mask}, {a.output}));
-  problem = {shape_of(d, a.input), a.input.data, a.mask.data, const_cast<void*>(a.output.data)};
+  problem = {shape_of(d, a.input), a.input.data, a.mask.data, const_cast<void*>(a.output.data), is_nchw(a.input)};
   return Status::go_on();
 }
 
@@ -120,7 +128,7 @@ Status check_carafe_backward(const CarafeBackwardArgs& a, mluopsCarafeBackwardPr
   const mluOpCarafeStruct& d = *a.carafe_desc;
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(check_carafe_descriptor(d));
-  MLUOPS_RETURN_IF_FINISHED(check_form(d.dim_nb, all));
+  MLUOPS_RETURN_IF_FINISHED(check_form(d.dim_nb, all, contract));
   MLUOPS_RETURN_IF_FINISHED(check_relations(d, a.input, a.mask, a.grad_output));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_input, a.input));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_mask, a.mask));
@@ -136,7 +144,8 @@ Status check_carafe_backward(const CarafeBackwardArgs& a, mluopsCarafeBackwardPr
              a.mask.data,
              a.grad_output.data,
              const_cast<void*>(a.grad_input.data),
-             const_cast<void*>(a.grad_mask.data)};
+             const_cast<void*>(a.grad_mask.data),
+             is_nchw(a.input)};
   return Status::go_on();
 }
 

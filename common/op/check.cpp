@@ -58,6 +58,25 @@ Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted) {
                            layout_name(t.desc->layout));
 }
 
+int axis_of(const TensorArg& t, Axis axis) {
+  constexpr int kNchw[] = {0, 2, 3, 1};
+  const int nhwc = static_cast<int>(axis);
+  return is_nchw(t) ? kNchw[nhwc] : nhwc;
+}
+
+bool is_nchw(const TensorArg& t) {
+  return t.desc->layout == MLUOP_LAYOUT_NCHW;
+}
+
+std::int64_t size_of(const TensorArg& t, Axis axis) {
+  return t.desc->dims[static_cast<std::size_t>(axis_of(t, axis))];
+}
+
+Status has_image_layout(const TensorArg& t, const TensorArg& like, mluOpExtContract_t contract) {
+  const bool nchw = contract == MLUOP_EXT_CONTRACT_EXTENDED && is_nchw(like);
+  return has_layout(t, nchw ? MLUOP_LAYOUT_NCHW : MLUOP_LAYOUT_NHWC);
+}
+
 Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract) {
   const mluOpDataType_t dtype = t.desc->dtype;
   if (dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT) return Status::go_on();
@@ -67,6 +86,11 @@ Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract) {
       std::string(t.name) + ": wanted dtype " +
       (extended ? "DTYPE_HALF, DTYPE_FLOAT, DTYPE_DOUBLE or DTYPE_BFLOAT16" : "DTYPE_HALF or DTYPE_FLOAT") + ", got " +
       dtype_name(dtype));
+}
+
+Status is_float(const TensorArg& t, mluOpExtContract_t contract) {
+  if (contract == MLUOP_EXT_CONTRACT_EXTENDED) return has_float_dtype(t, contract);
+  return has_dtype(t, MLUOP_DTYPE_FLOAT);
 }
 
 Status has_dtype(const TensorArg& t, mluOpDataType_t wanted) {
@@ -86,6 +110,10 @@ Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* me
   if (got == wanted) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted dimension " + number(axis) + " to be " + number(wanted) +
                            " (" + meaning + "), got " + number(got) + " in " + dims_text(*t.desc));
+}
+
+Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning) {
+  return has_dim(t, axis_of(t, axis), wanted, meaning);
 }
 
 Status same_dims(const TensorArg& t, const TensorArg& like) {
@@ -115,6 +143,19 @@ Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
                                dims_text(*t.desc));
 }
 
+Status not_empty(const TensorArg& t) {
+  if (!is_empty(t)) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted a non-empty tensor, got " + dims_text(*t.desc));
+}
+
+Status is_indexable(const TensorArg& t, int axis) {
+  const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)],
+                     limit = std::numeric_limits<std::int32_t>::max();
+  if (got <= limit) return Status::go_on();
+  return Status::not_supported(std::string(t.name) + ": wanted dimension " + number(axis) +
+                               " to be <= " + number(limit) + ", got " + number(got) + " in " + dims_text(*t.desc));
+}
+
 Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
   for (auto out = outputs.begin(); out != outputs.end(); ++out) {
     for (const TensorArg& in : inputs) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, in));
@@ -125,6 +166,18 @@ Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list
 
 bool is_empty(const TensorArg& t) {
   return t.desc->elements == 0;
+}
+
+mluOpTensorStruct* one_int32() {
+  static mluOpTensorStruct one = [] {
+    mluOpTensorStruct desc;
+    desc.dtype = MLUOP_DTYPE_INT32;
+    desc.dims = {1};
+    desc.strides = {1};
+    desc.elements = 1;
+    return desc;
+  }();
+  return &one;
 }
 
 }  // namespace mluops::op

@@ -27,13 +27,26 @@ Status have_descs(std::initializer_list<TensorArg> tensors);
 Status have_data(std::initializer_list<TensorArg> tensors);
 Status has_rank(const TensorArg& t, int wanted);
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted);
+/// Dimensions of an image tensor by their meaning: NHWC has them in this order, NCHW has the channels second.
+enum class Axis { kN, kH, kW, kC };
+/// Where the layout of t has an axis.
+int axis_of(const TensorArg& t, Axis axis);
+/// Size of t along an axis. t has rank 4 and an image layout.
+std::int64_t size_of(const TensorArg& t, Axis axis);
+bool is_nchw(const TensorArg& t);
+/// NHWC; under EXTENDED NCHW too, when `like`, the operator's first image tensor, has it.
+Status has_image_layout(const TensorArg& t, const TensorArg& like, mluOpExtContract_t contract);
 /// HALF or FLOAT; under EXTENDED also DOUBLE and BFLOAT16.
 Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract);
+/// FLOAT; under EXTENDED also HALF, DOUBLE and BFLOAT16.
+Status is_float(const TensorArg& t, mluOpExtContract_t contract);
 Status has_dtype(const TensorArg& t, mluOpDataType_t wanted);
 /// t's dtype is that of `like`.
 Status same_dtype(const TensorArg& t, const TensorArg& like);
 /// t.dims[axis] == wanted, where `meaning` says in words what wanted is.
 Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning);
+/// The same for an axis of an image tensor.
+Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning);
 /// All dimensions equal those of `like`.
 Status same_dims(const TensorArg& t, const TensorArg& like);
 /// A number in [low, high].
@@ -42,6 +55,12 @@ Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
 /// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED.
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
+/// No dimension is 0.
+Status not_empty(const TensorArg& t);
+/// t.dims[axis] is at most 2^31 - 1, so that INT32 indices reach all of it, else NOT_SUPPORTED.
+Status is_indexable(const TensorArg& t, int axis);
+/// Descriptor of the one INT32 that a count is written to: one for all calls, because making it allocates.
+mluOpTensorStruct* one_int32();
 /// No output shares a byte with an input or another output (BAD_PARAM).
 Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
 

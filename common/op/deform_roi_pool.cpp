@@ -1,9 +1,8 @@
 #include "common/op/deform_roi_pool.h"
 
-#include <cmath>
 #include <limits>
 
-#include "common/half.h"
+#include "common/op/rois.h"
 
 namespace mluops::op {
 namespace {
@@ -33,12 +32,11 @@ Status present_or_absent(const TensorArg& t) {
 
 /// rois [r,5], pooled sizes, and the pooled tensor (output or grad_output) [r,ph,pw,*].
 Status check_rois(const TensorArg& rois, const DeformRoiPoolParams& p, const TensorArg& pooled) {
-  MLUOPS_RETURN_IF_FINISHED(has_rank(rois, 2));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(rois, 1, 5, "batch index, x1, y1, x2, y2"));
+  MLUOPS_RETURN_IF_FINISHED(is_rois(rois));
   MLUOPS_RETURN_IF_FINISHED(in_range("pooled_height", p.pooled_height, 1, kAny));
   MLUOPS_RETURN_IF_FINISHED(in_range("pooled_width", p.pooled_width, 1, kAny));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(pooled, 1, p.pooled_height, "pooled_height"));
-  return has_dim(pooled, 2, p.pooled_width, "pooled_width");
+  MLUOPS_RETURN_IF_FINISHED(has_dim(pooled, Axis::kH, p.pooled_height, "pooled_height"));
+  return has_dim(pooled, Axis::kW, p.pooled_width, "pooled_width");
 }
 
 /// offset or grad_offset, where present: [r,2,ph,pw].
@@ -63,42 +61,12 @@ Status check_emptiness(const TensorArg& input, const TensorArg& rois, const Tens
   return is_empty(input) ? Status::nothing_to_do() : Status::go_on();  // height or width 0
 }
 
-double read_element(const TensorArg& t, std::int64_t index) {
-  switch (t.desc->dtype) {
-    case MLUOP_DTYPE_HALF:
-      return half_to_float(static_cast<const std::uint16_t*>(t.data)[index]);
-    case MLUOP_DTYPE_BFLOAT16:
-      return bfloat16_to_float(static_cast<const std::uint16_t*>(t.data)[index]);
-    case MLUOP_DTYPE_DOUBLE:
-      return static_cast<const double*>(t.data)[index];
-    default:
-      return static_cast<const float*>(t.data)[index];
-  }
-}
-
-/// rois[i][0], cut to a whole number, selects an image of the batch. NaN selects none.
-Status check_batch_indices(const TensorArg& rois, std::int64_t batch) {
-  for (std::int64_t i = 0; i < rois.desc->dims[0]; ++i) {
-    const double index = read_element(rois, i * 5);
-    if (index > -1.0 && index < static_cast<double>(batch)) continue;
-    return Status::bad_param("rois: wanted batch index in [0, " + std::to_string(batch - 1) + "], got " +
-                             std::to_string(index) + " in RoI " + std::to_string(i));
-  }
-  return Status::go_on();
-}
-
 mluopsDeformRoiPoolShape shape_of(const TensorArg& input, const TensorArg& rois, const DeformRoiPoolParams& p) {
-  const auto& d = input.desc->dims;
-  return {input.desc->dtype,
-          d[0],
-          d[1],
-          d[2],
-          d[3],
-          rois.desc->dims[0],
-          p.pooled_height,
-          p.pooled_width,
-          p.spatial_scale,
-          p.gamma,
+  return {input.desc->dtype,        size_of(input, Axis::kN),
+          size_of(input, Axis::kH), size_of(input, Axis::kW),
+          size_of(input, Axis::kC), rois.desc->dims[0],
+          p.pooled_height,          p.pooled_width,
+          p.spatial_scale,          p.gamma,
           p.sampling_ratio};
 }
 
@@ -106,7 +74,7 @@ Status check_forward_form(const DeformRoiPoolForwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.input, a.rois, a.output}));
   for (const TensorArg* t : {&a.input, &a.output}) {
-    MLUOPS_RETURN_IF_FINISHED(has_layout(*t, MLUOP_LAYOUT_NHWC));
+    MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, a.input, a.handle->contract));
     MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
   }
   MLUOPS_RETURN_IF_FINISHED(all_dense({a.input, a.rois, a.offset, a.output}));
@@ -119,7 +87,7 @@ Status check_backward_form(const DeformRoiPoolBackwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.grad_output, a.input, a.rois, a.grad_input}));
   for (const TensorArg* t : {&a.grad_output, &a.input, &a.grad_input}) {
-    MLUOPS_RETURN_IF_FINISHED(has_layout(*t, MLUOP_LAYOUT_NHWC));
+    MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, a.input, a.handle->contract));
     MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
   }
   MLUOPS_RETURN_IF_FINISHED(all_dense({a.input, a.grad_output, a.rois, a.offset, a.grad_input, a.grad_offset}));
@@ -148,16 +116,16 @@ Status check_deform_roi_pool_forward(const DeformRoiPoolForwardArgs& a, mluopsDe
   MLUOPS_RETURN_IF_FINISHED(check_forward_form(a));
   MLUOPS_RETURN_IF_FINISHED(check_rois(a.rois, a.params, a.output));
   MLUOPS_RETURN_IF_FINISHED(check_offset(a.offset, a.input, a.rois, a.params));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, 0, a.rois.desc->dims[0], "the number of rois"));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, 3, a.input.desc->dims[3], "the channels of input"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, Axis::kN, a.rois.desc->dims[0], "the number of rois"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, Axis::kC, size_of(a.input, Axis::kC), "the channels of input"));
   MLUOPS_RETURN_IF_FINISHED(all_countable({a.input, a.rois, a.offset, a.output}, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(a.offset));
   MLUOPS_RETURN_IF_FINISHED(check_emptiness(a.input, a.rois, a.output));
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.rois, a.output}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.rois, a.offset}, {a.output}));
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, a.input.desc->dims[0]));
-  problem = {shape_of(a.input, a.rois, a.params), a.input.data, a.rois.data, a.offset.data,
-             const_cast<void*>(a.output.data)};
+  problem = {shape_of(a.input, a.rois, a.params), a.input.data,    a.rois.data, a.offset.data,
+             const_cast<void*>(a.output.data),    is_nchw(a.input)};
   return Status::go_on();
 }
 
@@ -166,8 +134,8 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& a, mluops
   MLUOPS_RETURN_IF_FINISHED(check_rois(a.rois, a.params, a.grad_output));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_input, a.input));
   MLUOPS_RETURN_IF_FINISHED(check_offsets(a));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(a.grad_output, 0, a.rois.desc->dims[0], "the number of rois"));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(a.grad_output, 3, a.input.desc->dims[3], "the channels of input"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(a.grad_output, Axis::kN, a.rois.desc->dims[0], "the number of rois"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(a.grad_output, Axis::kC, size_of(a.input, Axis::kC), "the channels of input"));
   MLUOPS_RETURN_IF_FINISHED(
       all_countable({a.grad_output, a.input, a.rois, a.offset, a.grad_input, a.grad_offset}, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_emptiness(a.input, a.rois, a.grad_output));
@@ -180,7 +148,8 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& a, mluops
              a.rois.data,
              a.offset.data,
              const_cast<void*>(a.grad_input.data),
-             const_cast<void*>(a.grad_offset.data)};
+             const_cast<void*>(a.grad_offset.data),
+             is_nchw(a.input)};
   return Status::go_on();
 }
 

@@ -19,19 +19,19 @@ Status check_types(const PsamaskArgs& a) {
 // `masks` has a channel per mask cell (x, dx), `maps` one per pixel (y, dy).
 Status check_shapes(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps) {
   for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
-  for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_layout(*t, MLUOP_LAYOUT_NHWC));
+  for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, masks, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(in_range("psa_type", a.psa_type, 0, 1));
   MLUOPS_RETURN_IF_FINISHED(in_range("h_mask", a.h_mask, 0, kAny));
   MLUOPS_RETURN_IF_FINISHED(in_range("w_mask", a.w_mask, 0, kAny));
-  const auto& d = masks.desc->dims;
-  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 0, d[0], "the batch"));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 1, d[1], "the height"));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, 2, d[2], "the width"));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(masks, 3, std::int64_t{a.h_mask} * a.w_mask, "h_mask * w_mask"));
+  const std::int64_t h = size_of(masks, Axis::kH), w = size_of(masks, Axis::kW);
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, Axis::kN, size_of(masks, Axis::kN), "the batch"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, Axis::kH, h, "the height"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(maps, Axis::kW, w, "the width"));
+  MLUOPS_RETURN_IF_FINISHED(has_dim(masks, Axis::kC, std::int64_t{a.h_mask} * a.w_mask, "h_mask * w_mask"));
   std::int64_t pixels = 0;
-  if (__builtin_mul_overflow(d[1], d[2], &pixels)) pixels = -1;
-  return has_dim(maps, 3, pixels, "height * width");
+  if (__builtin_mul_overflow(h, w, &pixels)) pixels = -1;
+  return has_dim(maps, Axis::kC, pixels, "height * width");
 }
 
 Status check_memory(const PsamaskArgs& a) {
@@ -47,8 +47,9 @@ Status check_memory(const PsamaskArgs& a) {
 }
 
 mluopsPsamaskShape shape_of(const PsamaskArgs& a) {
-  const auto& d = a.source.desc->dims;
-  return {a.source.desc->dtype, d[0], d[1], d[2], a.h_mask, a.w_mask, a.psa_type};
+  const TensorArg& t = a.source;
+  return {t.desc->dtype, size_of(t, Axis::kN), size_of(t, Axis::kH), size_of(t, Axis::kW), a.h_mask, a.w_mask,
+          a.psa_type};
 }
 
 Status check(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps) {
@@ -62,13 +63,13 @@ Status check(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps
 
 Status check_psamask_forward(const PsamaskArgs& a, mluopsPsamaskForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check(a, a.source, a.target));
-  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data)};
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), is_nchw(a.source)};
   return Status::go_on();
 }
 
 Status check_psamask_backward(const PsamaskArgs& a, mluopsPsamaskBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check(a, a.target, a.source));
-  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data)};
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), is_nchw(a.source)};
   return Status::go_on();
 }
 

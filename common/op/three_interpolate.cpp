@@ -21,10 +21,6 @@ Status check_relations(const ThreeInterpolateArgs& a, const TensorArg& points) {
   return has_dim(points, 2, a.indices.desc->dims[1], "the points of indices");
 }
 
-Status wanted_non_empty(const TensorArg& t) {
-  return Status::bad_param(std::string(t.name) + ": wanted a non-empty tensor, got " + dims_text(*t.desc));
-}
-
 Status check_form(const ThreeInterpolateArgs& a, const TensorArg& points) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   const auto all = {a.source, a.indices, a.weights, a.target};
@@ -35,9 +31,7 @@ Status check_form(const ThreeInterpolateArgs& a, const TensorArg& points) {
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, points));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
-  for (const TensorArg& t : {a.indices, a.weights, points}) {
-    if (is_empty(t)) return wanted_non_empty(t);
-  }
+  for (const TensorArg& t : {a.indices, a.weights, points}) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
   return Status::go_on();
 }
 
@@ -64,7 +58,7 @@ Status check_three_interpolate_forward(const ThreeInterpolateArgs& a, mluopsThre
 
 Status check_three_interpolate_backward(const ThreeInterpolateArgs& a, mluopsThreeInterpolateBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a, a.source));
-  if (is_empty(a.target)) return wanted_non_empty(a.target);
+  MLUOPS_RETURN_IF_FINISHED(not_empty(a.target));
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
   problem = {shape_of(a.target, a.source), a.source.data, static_cast<const int32_t*>(a.indices.data), a.weights.data,
              const_cast<void*>(a.target.data)};

@@ -59,4 +59,12 @@ TEST(Cnrt, NotifiersMeasureTime) {
   EXPECT_EQ(cnrtQueueDestroy(queue), cnrtSuccess);
 }
 
+TEST(Cnrt, NoSizeIsTooLargeToBeRefused) {
+  for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 510, SIZE_MAX - 511, SIZE_MAX / 2}) {
+    void* pointer = nullptr;
+    EXPECT_EQ(cnrtMalloc(&pointer, bytes), cnrtErrorNoMem) << bytes;
+    EXPECT_EQ(pointer, nullptr) << bytes;
+  }
+}
+
 }  // namespace

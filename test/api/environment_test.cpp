@@ -1,8 +1,10 @@
 // Variables the library itself reads: thread counts and MLUOP_VERBOSE.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "mlu_op_ext.h"
 
@@ -67,6 +69,46 @@ TEST(Verbose, IsSilentByDefaultAndSaysFailuresWhenAsked) {
   EXPECT_EXIT(speak("0"), ::testing::ExitedWithCode(0), "^$");
   EXPECT_EXIT(speak("1"), ::testing::ExitedWithCode(0),
               "^mluops: MLUOP_STATUS_BAD_PARAM mluOpDestroy: handle: wanted a pointer, got NULL\n$");
+}
+
+void speak_of_a_hostile_name() {
+  setenv("MLUOP_VERBOSE", "1", 1);
+  setenv("MLUOP_BACKEND", "a\033[2Jb\nmluops: all is well\x7f", 1);
+  mluOpHandle_t handle = nullptr;
+  (void)mluOpCreate(&handle);
+  std::exit(0);
+}
+
+TEST(Verbose, EscapesControlCharacters) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(speak_of_a_hostile_name(), ::testing::ExitedWithCode(0),
+              "^mluops: [^\n]*a\\\\x1b\\[2Jb\\\\x0amluops: all is well\\\\x7f[^\n]*\n$");
+}
+
+/// A pool's worker that is bound to one core makes handles of as many threads as the process has processors.
+TEST(ThreadVariables, OneThreadBoundToACoreIsNotTheProcess) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core";
+  const int wanted = threads_of_a_fresh_handle();
+  int got = 0;
+  std::thread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    got = threads_of_a_fresh_handle();
+  }).join();
+  EXPECT_EQ(got, wanted);
+}
+
+void tell_threads() {
+  std::exit(threads_of_a_fresh_handle());
+}
+
+TEST(ThreadVariables, OpenmpThatBindsTheFirstThreadIsNotOneProcessor) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const int wanted = threads_of_a_fresh_handle();
+  const Env env({{"OMP_PROC_BIND", "true"}});
+  EXPECT_EXIT(tell_threads(), ::testing::ExitedWithCode(wanted), "");
 }
 
 }  // namespace

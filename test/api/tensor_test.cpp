@@ -213,4 +213,38 @@ TEST(TensorGroup, CreateSetDestroy) {
   EXPECT_EQ(mluOpCreateGroupTensorDescriptors(group, -1), MLUOP_STATUS_BAD_PARAM);
 }
 
+/// A dimension that int does not hold is an error of the functions of int, which leave what they were given.
+TEST(TensorDescriptor, A32BitGetterDoesNotCutALargeDimension) {
+  const std::int64_t dims[] = {3, std::int64_t{1} << 31};
+  mluOpTensorDescriptor_t desc = nullptr;
+  ASSERT_EQ(mluOpCreateTensorDescriptor(&desc), MLUOP_STATUS_SUCCESS);
+  ASSERT_EQ(mluOpSetTensorDescriptor_v2(desc, MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, 2, dims), MLUOP_STATUS_SUCCESS);
+  mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC;
+  mluOpDataType_t dtype = MLUOP_DTYPE_INT8;
+  int rank = -1, sizes[2] = {-1, -1}, strides[2] = {-1, -1};
+  EXPECT_EQ(mluOpGetTensorDescriptor(desc, &layout, &dtype, &rank, sizes), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpGetTensorDescriptorEx(desc, &layout, &dtype, &rank, sizes, strides), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(layout, MLUOP_LAYOUT_NHWC);
+  EXPECT_EQ(rank, -1);
+  EXPECT_EQ(sizes[0], -1);
+  const std::string text = mluOpExtGetLastErrorText();
+  EXPECT_NE(text.find("dimSize: wanted"), std::string::npos) << text;
+  EXPECT_NE(text.find("got 2147483648"), std::string::npos) << text;
+  std::int64_t all[2] = {};
+  EXPECT_EQ(mluOpGetTensorDescriptor_v2(desc, &layout, &dtype, &rank, all), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(all[1], dims[1]);
+  EXPECT_EQ(mluOpGetTensorDescriptor(desc, &layout, &dtype, &rank, nullptr), MLUOP_STATUS_SUCCESS);
+  mluOpDestroyTensorDescriptor(desc);
+}
+
+/// Nothing is destroyed when one member of the group is missing.
+TEST(TensorDescriptor, AGroupIsDestroyedWholeOrNotAtAll) {
+  mluOpTensorDescriptor_t first = nullptr, missing = nullptr;
+  ASSERT_EQ(mluOpCreateTensorDescriptor(&first), MLUOP_STATUS_SUCCESS);
+  mluOpTensorDescriptor_t* group[] = {&first, &missing};
+  EXPECT_EQ(mluOpDestroyGroupTensorDescriptors(group, 2), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpGetTensorElementNum(first), 0u);
+  EXPECT_EQ(mluOpDestroyTensorDescriptor(first), MLUOP_STATUS_SUCCESS);
+}
+
 }  // namespace

@@ -1,22 +1,33 @@
 #include "test/calls/documented_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <map>
 
 namespace mluops::test {
 namespace {
 
-constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr std::int64_t kKiB = 1024;
+
+/// Sizes that shrink with a second-level cache below 1 MiB, here given for that.
+std::int64_t cache_kib(std::int64_t kib) {
+  const std::int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const std::int64_t cache = bytes > 0 ? std::clamp<std::int64_t>(bytes, 256 * kKiB, 1024 * kKiB) : 1024 * kKiB;
+  return cache / 64 * kib / 16;
+}
+
 /// On how many tiles a bin, or a RoI's row of bins, of the cases here lies, at most.
 constexpr std::int64_t kTilesOfABin = 4, kTilesOfARow = 8;
 
 /// The letters of the table.
 struct Letters {
-  const Case& text;
+  Case text;
   std::int64_t t;       ///< threads
   std::int64_t S, A;    ///< bytes of an element, and of a sum
   bool narrow, atomic;  ///< half or bfloat16; atomic additions
 
-  Letters(const CallVariant& call, int threads) : text(call.text), t(threads), atomic(call.atomic) {
+  Letters(const CallVariant& call, int threads) : text(with_defaults(call.text)), t(threads), atomic(call.atomic) {
     narrow = call.dtype == MLUOP_DTYPE_HALF || call.dtype == MLUOP_DTYPE_BFLOAT16;
     A = call.dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
     S = narrow ? 2 : A;
@@ -41,7 +52,7 @@ std::int64_t sorted(const Letters& x, std::int64_t items, std::int64_t buckets, 
 
 /// Columns of a strip: so many that a window's rows take 448 KiB at most, but 16 at least.
 std::int64_t strip(const Letters& x) {
-  const std::int64_t fitting = 448 * kKiB / (x["k"] * 2 * x["c"] * x.A) - (x["k"] - 1);
+  const std::int64_t fitting = cache_kib(448) / (x["k"] * 2 * x["c"] * x.A) - (x["k"] - 1);
   const std::int64_t most = std::clamp(fitting, std::min<std::int64_t>(x["w"], 16), x["w"]);
   const std::int64_t strips = (x["w"] + most - 1) / most;
   return (x["w"] + strips - 1) / strips;
@@ -53,7 +64,7 @@ std::int64_t carafe(const Letters& x) {
   const std::int64_t sums = x.A * x["k"] * strip(x) * x["c"],
                      widened = x.narrow ? rows + 2 * x.A * subs * up(mask_row, 64 / x.A) : 0;
   const std::int64_t out_pixel = x.S * x["c"], out = x["n"] * x["h"] * x["w"] * subs * out_pixel;
-  const std::int64_t stage = out > 2048 * kKiB ? x["s"] * (2 * kKiB + x["s"] * out_pixel) : 0;
+  const std::int64_t stage = out > cache_kib(2048) ? x["s"] * (2 * kKiB + x["s"] * out_pixel) : 0;
   if (x.forward()) return x.t * (8 * x["k"] + 16 * subs + stage + widened);
   const std::int64_t gradients = x.narrow ? subs * (8 + 2 * x.A * x["c"]) : 0;
   const std::int64_t window_row = x.S * x["s"] * mask_row;
@@ -67,12 +78,12 @@ std::int64_t carafe(const Letters& x) {
 
 std::int64_t psamask(const Letters& x) {
   const std::int64_t map = x["h"] * x["w"], mask = x["hm"] * x["wm"], row = x.S * (x.forward() ? map : mask);
-  if (x["n"] * map * row <= kMiB) return 0;
+  if (x["n"] * map * row <= cache_kib(1024)) return 0;
   const std::int64_t width = x.S * (x.forward() ? x["w"] : x["wm"]);
   const std::int64_t rows = x["w"] * (x.forward() ? std::min<std::int64_t>(x["h"], 4) : 1);
-  const std::int64_t line_rows = std::clamp<std::int64_t>(240 * kKiB / (64 * x["w"]), 1, x["h"]);
+  const std::int64_t line_rows = std::clamp<std::int64_t>(cache_kib(240) / (64 * x["w"]), 1, x["h"]);
   const std::int64_t by_lines = x.forward() && x.S == 4 ? 64 * x["w"] * line_rows : 0;
-  if (x["type"] != 0) return x.t * std::max({by_lines, std::min(240 * kKiB, rows * row), x["w"] * width});
+  if (x["type"] != 0) return x.t * std::max({by_lines, std::min(cache_kib(240), rows * row), x["w"] * width});
   const std::int64_t from = x.S * (x.forward() ? x["wm"] : x["w"]), piece = std::min(from, width);
   if (piece >= (from == piece ? 48 : 96)) return 0;
   const std::int64_t pixel = row <= 16 * kKiB ? row : std::min(x["h"], x["hm"]) * width + 128;
@@ -124,7 +135,7 @@ struct Tile {
 /// Squares of 1, 2, 4, 8 or 16 pixels a side, in strips of four: four times as high and wide they take no more than
 /// 256 KiB of sums and are no more than a 64th of all pixels; of one pixel anyway.
 std::int64_t cells(const Letters& x) {
-  const std::int64_t most = std::min(256 * kKiB / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 64);
+  const std::int64_t most = std::min(cache_kib(256) / (x["c"] * x.A), x["b"] * x["h"] * x["w"] / 64);
   std::int64_t side = 1;
   while (side < 16 && 64 * side * side <= most) side *= 2;
   return x["b"] * ((x["h"] + 4 * side - 1) / (4 * side)) * 4 * ((x["w"] + side - 1) / side);
@@ -136,7 +147,7 @@ std::int64_t deform_roi_pool(const Letters& x) {
   const std::int64_t rois = x["r"] * (48 + 8 * x.A), taps = (most(x["h"]) + most(x["w"])) * 4 * x.A;
   if (x.atomic) return rois + x.t * taps + x.atomic_sums(map * x["c"]);
   if (x.forward()) {
-    const bool large = map * x["c"] * x.S > kMiB, shared = x["offset"] == 0;
+    const bool large = map * x["c"] * x.S > cache_kib(1024), shared = x["offset"] == 0;
     const std::int64_t rows = most(x["h"]) + 1, columns = most(x["w"]) + 1;
     const std::int64_t places = shared ? x["ph"] * rows + x["pw"] * columns : x["ph"] * x["pw"] * (rows + columns);
     const bool kept = x["ratio"] > 0 && places <= 512;
@@ -167,25 +178,87 @@ std::int64_t border_align(const Letters& x) {
   const std::int64_t lines = sorted(x, 4 * x["n"] * x["k"], 4 * x["n"] * length, 1);
   if (x.forward()) {
     const std::int64_t pixel = 2 * x.A * (length + 3);
-    const std::int64_t packed = pixel * std::min(x["c"], std::max(256 / x.A, 400 * kKiB / pixel));
-    return lines + x.t * (packed + 256 * ((x.A + 4) * points + 3 * x.A) + 3 * (length + 3));
+    const std::int64_t packed = pixel * std::min(x["c"], std::max(256 / x.A, cache_kib(400) / pixel));
+    const std::int64_t borders = 4 * x["n"] * x["k"], threads = std::min<std::int64_t>(x.t, borders);
+    const std::int64_t at_once = std::clamp<std::int64_t>(16384 / points, 1, std::min<std::int64_t>(256, borders));
+    return lines + threads * (packed + at_once * ((x.A + 4) * points + 3 * x.A) + 3 * (length + 3));
   }
-  const std::int64_t pitch = up(length + 2, 16), channels = std::max<std::int64_t>(32, 384 * kKiB / (2 * pitch * x.A));
+  const std::int64_t pitch = up(length + 2, 16),
+                     channels = std::max<std::int64_t>(32, cache_kib(384) / (2 * pitch * x.A));
   const std::int64_t sums = 2 * pitch * x.A * std::min(up(x["c"], 32), channels);
   return lines + x.t * (sums + 520 * (4 * x.A + 16));
+}
+
+// ---- operators on points ----
+
+/// Points in leaves of 32, and 16 boxes to a node, up to the one on top.
+std::int64_t leaves(const Letters& x, std::int64_t points) {
+  return (points + 31) / 32 * 32 * (3 * x.A + 4);
+}
+std::int64_t tree(const Letters& x, std::int64_t points) {
+  std::int64_t boxes = 0, children = (points + 31) / 32;
+  do {
+    children = (children + 15) / 16;
+    boxes += children;
+  } while (children > 1);
+  return leaves(x, points) + 96 * x.A * boxes + 256;
+}
+/// One for each of count clouds; as many as run at a time are put together in a copy of their points.
+std::int64_t trees(const Letters& x, std::int64_t points, std::int64_t count) {
+  return count * tree(x, points) + std::min(x.t, x["b"]) * 4 * x.A * points;
+}
+
+std::int64_t three_nn(const Letters& x) {
+  return trees(x, x["m"], x["b"]);
+}
+
+std::int64_t ball_query(const Letters& x) {
+  return trees(x, x["n"], x["b"]) + x["b"] * leaves(x, x["n"]) + x.t * (x["n"] / 8 + x["n"] / 512 + 128);
+}
+
+std::int64_t knn(const Letters& x) {
+  return trees(x, x["n"], x["b"]) + x.t * 2 * x.A * x["k"];
+}
+
+std::int64_t chamfer_distance(const Letters& x) {
+  const std::int64_t sorted = trees(x, x["n"], x["b"]) + trees(x, x["m"], x["b"]);
+  return 3 * x.A * x["b"] * (x["n"] + x["m"]) + sorted;
+}
+
+std::int64_t furthest_point_sample(const Letters& x) {
+  const std::int64_t clouds = std::min(x.t, x["b"]);
+  if (x.text.op().ends_with("_with_dist")) return clouds * x.A * up(x["n"], 64 / x.A);
+  const std::int64_t kept = (x.A + 4) * (up(x["n"], 32) + up(x["n"], 512) / 32 + up(x["n"], 8192) / 512);
+  return trees(x, x["n"], clouds) + clouds * kept;
+}
+
+std::int64_t gather_points(const Letters& x) {
+  if (x.forward()) return 0;
+  if (x.atomic) return x.atomic_sums(x["b"] * x["c"] * x["n"]);
+  return x.narrow ? x.t * x.A * up(x["n"], 64 / x.A) : 0;
 }
 
 }  // namespace
 
 std::int64_t documented_bytes(const CallVariant& call, int threads) {
-  const Letters x(call, threads);
-  const std::string& op = call.text.op();
-  const auto bytes = op.starts_with("carafe")              ? carafe
-                     : op.starts_with("psamask")           ? psamask
-                     : op.starts_with("three_interpolate") ? three_interpolate
-                     : op.starts_with("deform_roi_pool")   ? deform_roi_pool
-                                                           : border_align;
-  return bytes(x) + array_padding(threads);
+  static const std::map<std::string, std::int64_t (*)(const Letters&)> families = {
+      {"carafe", carafe},
+      {"psamask", psamask},
+      {"three_interpolate", three_interpolate},
+      {"deform_roi_pool", deform_roi_pool},
+      {"border_align", border_align},
+      {"three_nn", three_nn},
+      {"ball_query", ball_query},
+      {"knn", knn},
+      {"chamfer_distance", chamfer_distance},
+      {"furthest_point_sample", furthest_point_sample},
+      {"gather_points", gather_points}};
+  const OperatorCases& op = find_operator(call.text.op());
+  const auto family = families.find(op.family);
+  std::int64_t bytes = 0;
+  if (family != families.end()) bytes = family->second(Letters(call, threads));
+  if (op.working_bytes != nullptr) bytes = op.working_bytes(with_defaults(call.text), call.dtype, threads, call.atomic);
+  return bytes + array_padding(threads);
 }
 
 std::int64_t array_padding(int threads) {

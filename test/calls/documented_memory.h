@@ -1,4 +1,4 @@
-// The working memory of a call as docs/performance.md has it ("Working memory of a call").
+// The working memory of a call as docs/working_memory.md has it.
 #pragma once
 
 #include <cstdint>

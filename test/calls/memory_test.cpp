@@ -81,6 +81,15 @@ TEST_P(WorkingMemory, IsKeptForSmallerCalls) {
   EXPECT_EQ(working_bytes(*handle), bytes);
 }
 
+/// Scratch follows the work there is, not the threads that could be had.
+TEST(WorkingMemoryOfBorderAlignForward, OfOneBoxWithAMillionPointsIsThatOfItsFourBorders) {
+  constexpr std::int64_t kPoints = 1'000'001, kBorders = 4, kBytesOfAPoint = 8, kRest = 256 << 10;
+  const CallVariant v{Case::parse("border_align_forward n=1 h=5 w=5 c=4 k=1 p=1000000 boxes=inside"), MLUOP_DTYPE_FLOAT,
+                      false};
+  EXPECT_LE(bytes_after(v, 16), kBorders * kPoints * kBytesOfAPoint + kRest);
+  EXPECT_LE(bytes_after(v, 1), kPoints * kBytesOfAPoint + kRest);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpu, WorkingMemory, ::testing::ValuesIn(operators()), operator_name);
 
 }  // namespace

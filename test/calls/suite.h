@@ -22,9 +22,6 @@ inline std::ostream& operator<<(std::ostream& out, const CallVariant& v) {
   return out << v.text.text() << ", " << dtype_name(v.dtype) << (v.atomic ? ", atomic" : "");
 }
 
-/// Whether the operator has the choice between owner and atomic.
-bool scatters(const std::string& op);
-
 /// In every dtype, gradients both ways where there is a choice. Per operator one element of everything, then a few of
 /// each, with tails.
 std::vector<CallVariant> small_calls(const std::string& op);

@@ -19,6 +19,17 @@ namespace {
 
 std::atomic<std::int64_t> allocations{0}, live{0}, peak{0}, threads{0};
 
+thread_local std::int64_t allocations_until_failure = 0;  // 0: none is to fail
+thread_local bool failing_for_ever = false, failed = false;
+
+/// Whether the allocation that is asked for now is the one to fail.
+[[maybe_unused]] bool must_fail() {
+  if (failed && failing_for_ever) return true;
+  if (allocations_until_failure == 0 || --allocations_until_failure > 0) return false;
+  failed = true;
+  return true;
+}
+
 [[maybe_unused]] void* note_block(void* block) {
   if (block == nullptr) return block;
   allocations.fetch_add(1, std::memory_order_relaxed);
@@ -47,6 +58,21 @@ Tally tally() {
   return {allocations, live, threads};
 }
 
+FailingAllocation::FailingAllocation(std::int64_t n, bool for_ever) {
+  allocations_until_failure = n;
+  failing_for_ever = for_ever;
+  failed = false;
+}
+
+FailingAllocation::~FailingAllocation() {
+  allocations_until_failure = 0;
+  failing_for_ever = failed = false;
+}
+
+bool FailingAllocation::happened() const {
+  return failed;
+}
+
 std::int64_t take_peak_bytes() {
   return peak.exchange(live);
 }
@@ -65,6 +91,7 @@ mluOpExtExecutor_t CountingExecutor::executor() {
 
 #if defined(MLUOPS_TEST_TALLY)
 using mluops::test::forget_block;
+using mluops::test::must_fail;
 using mluops::test::note_block;
 
 // The linker takes these for every library of the process; glibc's own stand behind them under other names.
@@ -77,24 +104,27 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 void __libc_free(void* block);
 
 MLUOPS_INTERPOSED void* malloc(std::size_t size) noexcept {
-  return note_block(__libc_malloc(size));
+  return must_fail() ? nullptr : note_block(__libc_malloc(size));
 }
 MLUOPS_INTERPOSED void* calloc(std::size_t count, std::size_t size) noexcept {
-  return note_block(__libc_calloc(count, size));
+  return must_fail() ? nullptr : note_block(__libc_calloc(count, size));
 }
 MLUOPS_INTERPOSED void* realloc(void* block, std::size_t size) noexcept {
+  if (must_fail()) return nullptr;
   forget_block(block);
   return note_block(__libc_realloc(block, size));
 }
 MLUOPS_INTERPOSED void* memalign(std::size_t alignment, std::size_t size) noexcept {
-  return note_block(__libc_memalign(alignment, size));
+  return must_fail() ? nullptr : note_block(__libc_memalign(alignment, size));
 }
 MLUOPS_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-  return note_block(__libc_memalign(alignment, size));
+  return must_fail() ? nullptr : note_block(__libc_memalign(alignment, size));
 }
 MLUOPS_INTERPOSED int posix_memalign(void** to, std::size_t alignment, std::size_t size) noexcept {
-  *to = note_block(__libc_memalign(alignment, size));
-  return *to == nullptr ? ENOMEM : 0;
+  void* const block = must_fail() ? nullptr : note_block(__libc_memalign(alignment, size));
+  if (block == nullptr) return ENOMEM;
+  *to = block;
+  return 0;
 }
 MLUOPS_INTERPOSED void free(void* block) noexcept {
   forget_block(block);

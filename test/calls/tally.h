@@ -22,6 +22,17 @@ Tally tally();
 /// The most live bytes since the last call of this function.
 std::int64_t take_peak_bytes();
 
+/// While it lives, the n-th allocation of this thread (the first is 1) fails; with `for_ever` all after it as well.
+class FailingAllocation {
+ public:
+  FailingAllocation(std::int64_t n, bool for_ever);
+  FailingAllocation(const FailingAllocation&) = delete;
+  FailingAllocation& operator=(const FailingAllocation&) = delete;
+  ~FailingAllocation();
+  /// Whether there was an n-th one.
+  bool happened() const;
+};
+
 /// An executor that runs all tasks on the caller, the last one first, and counts what happens meanwhile.
 struct CountingExecutor {
   std::int64_t loops = 0;

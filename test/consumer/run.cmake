@@ -1,4 +1,5 @@
-# Installs BUILD_DIR, builds PROJECT_DIR against the installed package, runs its programs.
+# Installs BUILD_DIR, moves what was installed, builds PROJECT_DIR against it with CMake and, where pkg-config is there,
+# with that; runs the programs.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)
@@ -7,10 +8,25 @@ function(must)
   endif()
 endfunction()
 
+set(prefix ${WORK_DIR}/moved)
 file(REMOVE_RECURSE ${WORK_DIR})
 must(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
-must(${CMAKE_COMMAND} -G Ninja -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix
+file(RENAME ${WORK_DIR}/prefix ${prefix})
+
+must(${CMAKE_COMMAND} -G Ninja -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DCMAKE_PREFIX_PATH=${prefix}
      -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 must(${WORK_DIR}/build/sample)
 must(${WORK_DIR}/build/abi)
+
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  file(GLOB_RECURSE description ${prefix}/mluops.pc)
+  cmake_path(GET description PARENT_PATH folder)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_LIBDIR=${folder} ${pkg_config} --cflags --libs mluops
+                  OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  cmake_path(GET folder PARENT_PATH libdir)
+  must(${CXX_COMPILER} -std=c++11 ${PROJECT_DIR}/sample.cpp ${flags} -Wl,-rpath,${libdir} -o ${WORK_DIR}/sample)
+  must(${WORK_DIR}/sample)
+endif()

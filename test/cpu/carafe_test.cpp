@@ -105,7 +105,7 @@ void check_large_forward(const Case& k) {
     want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
   });
   const auto count = static_cast<std::size_t>(d.out_pixels * k.c), line = 64 / sizeof(T);
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
     for (const std::size_t off : {0, 4, 13}) {
       SCOPED_TRACE(testing::Message() << isa << " off " << off);
       Backend backend(2);
@@ -141,6 +141,53 @@ void check_backward(Backend& backend, const Case& k) {
   expect_close(grad_mask, want_mask.sum, want_mask.magnitude, static_cast<double>(k.c) + 2);
 }
 
+/// [n, pixels, channels] to [n, channels, pixels].
+template <class T>
+std::vector<T> to_planes(const std::vector<T>& v, std::int64_t n, std::int64_t channels) {
+  const std::int64_t pixels = static_cast<std::int64_t>(v.size()) / (n * channels);
+  std::vector<T> planes(v.size());
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(v.size()); ++i) {
+    const std::int64_t image = i / (pixels * channels), pixel = i / channels % pixels, c = i % channels;
+    planes[static_cast<std::size_t>((image * channels + c) * pixels + pixel)] = v[static_cast<std::size_t>(i)];
+  }
+  return planes;
+}
+
+/// NCHW tensors by each path give the bits that NHWC ones do.
+template <class T>
+void check_planes(Backend& backend, const Case& k) {
+  const Data<T> d(k);
+  std::vector<T> output = poisoned<T>(d.out_pixels * k.c);
+  std::vector<T> grad_input = poisoned<T>(d.pixels * k.c), grad_mask = poisoned<T>(d.out_pixels * d.mask_row);
+  const mluopsCarafeForwardProblem f{d.shape, d.input.data(), d.mask.data(), output.data()};
+  const mluopsCarafeBackwardProblem b{d.shape,           d.input.data(),  d.mask.data(), d.grad_output.data(),
+                                      grad_input.data(), grad_mask.data()};
+  backend.option("path", "auto");
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, f), MLUOP_STATUS_SUCCESS) << last_error;
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, b), MLUOP_STATUS_SUCCESS) << last_error;
+  const auto input = to_planes(d.input, k.n, k.c), mask = to_planes(d.mask, k.n, d.mask_row);
+  const auto grad_output = to_planes(d.grad_output, k.n, k.c);
+  for (const char* path : {"nchw_rows", "nchw_transposed"}) {
+    SCOPED_TRACE(path);
+    backend.option("path", path);
+    std::vector<T> o = poisoned<T>(d.out_pixels * k.c);
+    std::vector<T> gi = poisoned<T>(d.pixels * k.c), gm = poisoned<T>(d.out_pixels * d.mask_row);
+    const mluopsCarafeForwardProblem nf{d.shape, input.data(), mask.data(), o.data(), 1};
+    const mluopsCarafeBackwardProblem nb{d.shape, input.data(), mask.data(), grad_output.data(), gi.data(), gm.data(),
+                                         1};
+    ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, nf), MLUOP_STATUS_SUCCESS) << last_error;
+    EXPECT_EQ(backend.query("last_path"), path);
+    ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
+    EXPECT_EQ(backend.query("last_path"), path);
+    const auto same = [](const std::vector<T>& got, const std::vector<T>& want) {
+      return std::memcmp(got.data(), want.data(), got.size() * sizeof(T)) == 0;
+    };
+    EXPECT_TRUE(same(o, to_planes(output, k.n, k.c)));
+    EXPECT_TRUE(same(gi, to_planes(grad_input, k.n, k.c)));
+    EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
+  }
+}
+
 const Case kCases[] = {
     {1, 3, 3, 1, 5, 1, 2},   {2, 4, 5, 16, 3, 1, 2},  {1, 5, 4, 37, 3, 1, 2}, {2, 3, 3, 64, 5, 4, 2},
     {1, 1, 1, 8, 1, 1, 1},   {1, 6, 7, 24, 1, 2, 3},  {1, 2, 3, 10, 7, 5, 1}, {1, 3, 2, 33, 3, 3, 3},
@@ -154,7 +201,7 @@ using Types = testing::Types<float, Half, Bfloat16, double>;
 TYPED_TEST_SUITE(CarafeTest, Types);
 
 TYPED_TEST(CarafeTest, ForwardIsItsDefinition) {
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
     Backend backend(2);
     backend.option("isa", isa);
     for (const Case& k : kCases) {
@@ -172,7 +219,7 @@ TYPED_TEST(CarafeTest, LargeOutputsMayBeginAnywhere) {
 }
 
 TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
     Backend backend(2);
     backend.option("isa", isa);
     for (const Case& k : kCases) {
@@ -181,6 +228,24 @@ TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+TYPED_TEST(CarafeTest, PlanesGiveTheSameBits) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
+    Backend backend(2);
+    backend.option("isa", isa);
+    for (const Case& k : kCases) {
+      SCOPED_TRACE(testing::Message() << isa << " case " << &k - kCases);
+      check_planes<TypeParam>(backend, k);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(CarafeTest, LargePlanesGiveTheSameBits) {
+  Backend backend(2);
+  check_planes<TypeParam>(backend, {2, 33, 67, 272, 3, 1, 2});   // past the caches, lines begin anywhere
+  check_planes<TypeParam>(backend, {1, 12, 40, 2048, 7, 1, 1});  // several strips of columns
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "backends/cpu/context.h"
+#include "backends/cpu/runtime/context.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -50,7 +50,7 @@ TEST(CpuOptions, UnknownKeysAndValuesAreBadParamAndChangeNothing) {
   EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "scatter", "both", note_error), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(last_error, "wanted one of auto, owner, atomic, got \"both\"");
   EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "colour", "owner", note_error), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(last_error, "unknown option; known: isa, threading, scatter");
+  EXPECT_EQ(last_error, "unknown option; known: isa, threading, scatter, path");
   EXPECT_EQ(backend.query("scatter"), "owner");
   EXPECT_EQ(mluops_backend_cpu.query(backend.context(), "colour", nullptr, 0), -1);
 }
@@ -69,7 +69,7 @@ TEST(CpuOptions, EachIsaLevelOfThisMachineCanBeForced) {
     const char* name;
     std::int64_t target;
   };
-  const Level levels[] = {{"sse4", "SSE4", HWY_SSE4}, {"avx2", "AVX2", HWY_AVX2}, {"avx3", "AVX3", HWY_AVX3}};
+  const Level levels[] = {{"sse4", "SSE4", HWY_SSE4}, {"avx2", "AVX2", HWY_AVX2}, {"avx512", "AVX512", HWY_AVX3}};
   const std::int64_t here = hwy::SupportedTargets();
   std::string best = "SSE2";
   Backend backend;
@@ -80,6 +80,9 @@ TEST(CpuOptions, EachIsaLevelOfThisMachineCanBeForced) {
     backend.option("isa", level.key);
     EXPECT_EQ(backend.query("isa"), best) << "capped at " << level.key;
   }
+  const std::string capped = backend.query("isa");
+  backend.option("isa", "avx3");  // Highway's word for the last of these
+  EXPECT_EQ(backend.query("isa"), capped);
   backend.option("isa", "auto");
   EXPECT_EQ(backend.query("isa"), best);
 }
@@ -87,7 +90,7 @@ TEST(CpuOptions, EachIsaLevelOfThisMachineCanBeForced) {
 TEST(CpuOptions, LevelsRunDifferentCode) {
   Backend backend;
   std::vector<std::size_t> rows;
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx3"}) {
+  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
     backend.option("isa", isa);
     rows.push_back(static_cast<Context*>(backend.context())->isa.index);
   }

@@ -1,5 +1,5 @@
 // Loops: every item once, on every runtime, from every kind of caller.
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/runtime/parallel.h"
 
 #include <omp.h>
 #include <sys/wait.h>
@@ -152,14 +152,44 @@ int in_child(F f) {
 }
 
 TEST_P(LoopTest, WorksInAChildForkedAfterAParallelLoop) {
-  watch_for_fork();
   ASSERT_TRUE(visits_each_once(Loop(context_, call_with(2), 100, kDear), 100));  // threads exist now
   EXPECT_EQ(in_child([&] { return visits_each_once(Loop(context_, call_with(3), 100, kDear), 100) ? 0 : 1; }), 0);
   EXPECT_TRUE(visits_each_once(Loop(context_, call_with(2), 100, kDear), 100));  // and the parent goes on
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtime, LoopTest, testing::Values(Threading::kOpenmp, Threading::kTbb),
-                         [](const auto& runtime) { return runtime.param == Threading::kTbb ? "tbb" : "openmp"; });
+TEST_P(LoopTest, AChildForkedWhileThreadsAreBusyHasAllCoresAgain) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (cores < 2) GTEST_SKIP() << "one core";
+  std::atomic<bool> busy{false}, done{false};
+  std::thread caller([&] {
+    Loop(context_, call_with(cores), 4 * cores, kDear).run([&](std::int64_t, std::int64_t, int) {
+      busy = true;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (!busy) std::this_thread::yield();
+  const int result = in_child([&] {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+    Loop(context_, call_with(cores), 16 * cores, kDear).run([&](std::int64_t, std::int64_t, int) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const std::lock_guard<std::mutex> lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    });
+    return threads.size() > 1 ? 0 : 1;
+  });
+  done = true;
+  caller.join();
+  EXPECT_EQ(result, 0);
+}
+
+const char* runtime_name(Threading threading) {
+  if (threading == Threading::kThreads) return "threads";
+  return threading == Threading::kTbb ? "tbb" : "openmp";
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtime, LoopTest, testing::Values(Threading::kOpenmp, Threading::kTbb, Threading::kThreads),
+                         [](const auto& runtime) { return runtime_name(runtime.param); });
 
 TEST(Loop, TheCallersExecutorWins) {
   struct Pool {

@@ -2,6 +2,7 @@
 // to 16 threads, RoIs and boxes that are enormous, inverted or NaN, infinities, sample counts beyond int32.
 #include <limits>
 
+#include "backends/cpu/sampling/roi.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -94,7 +95,7 @@ TEST(DeformRoiPool, EveryLevelGivesTheSameValues) {
     Backend plain(1);
     plain.option("isa", "sse2");
     const RoiResult want = run(data, plain);
-    for (const char* level : {"sse4", "avx2", "avx3"}) {
+    for (const char* level : {"sse4", "avx2", "avx512"}) {
       SCOPED_TRACE(level);
       Backend backend(2);
       const RoiResult got = run(data, backend.option("isa", level));
@@ -118,7 +119,7 @@ TEST(DeformRoiPool, SameBitsFor1To16ThreadsAlsoWhereRoisDifferInSize) {
 }
 
 TEST(DeformRoiPool, EnormousRoisEndSoonAndStayFinite) {
-  RoiData data(3, 0, {-1e9f, -1e9f, 1e9f, 1e9f, -1e30f, 0, 1e30f, 5, 3e38f, 0, -3e38f, 9, 0, 0, 1e8f, 7});
+  RoiData data(3, 0, {-1e9f, -1, 1e9f, 2, 5, 0, 5, 1e30f, 9, -1e30f, 4, 1e30f, 3e38f, 0, -3e38f, 9, 0, 0, 1e8f, 7});
   std::fill(data.offset.begin(), data.offset.end(), 0.0f);
   Backend backend(2);
   const RoiResult got = run(data, backend);
@@ -147,6 +148,46 @@ TEST(DeformRoiPool, ZeroWeightTimesInfinityIsNan) {
   EXPECT_TRUE(std::isnan(got.output[0]));
   EXPECT_EQ(got.output[1], kInf);
   for (std::size_t i = 2; i < 6; ++i) EXPECT_TRUE(std::isfinite(got.output[i])) << i;
+}
+
+/// As the emulated device does.
+TEST(DeformRoiPool, DeclinesRoisWhoseBinsHaveMoreSamplesThanInt32Counts) {
+  for (const std::vector<float>& corners : {std::vector<float>{-1e9f, -1e9f, 1e9f, 1e9f}, {-1e30f, 0, 1e30f, 50}}) {
+    const RoiData data(1, 0, corners);
+    Backend backend(1);
+    auto output = poisoned<float>(6);
+    const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(), nullptr,
+                                                    output.data()};
+    EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
+    EXPECT_NE(last_error.find("less than 2^31 samples"), std::string::npos) << last_error;
+    EXPECT_TRUE(same_bytes(output, poisoned<float>(6)));
+  }
+}
+
+/// Samples that share a pixel are merged, but not a weight of zero with another: an infinite pixel must not vanish.
+TEST(DeformRoiPool, AZeroWeightOnAnInfinitePixelIsNanAlsoWhereSamplesShareThePixel) {
+  const mluopsDeformRoiPoolShape shape{MLUOP_DTYPE_FLOAT, 1, 8, 8, 1, 1, 1, 1, 1.0f, 0.0f, 4};
+  // Samples at 2, 2.5, 3, 3.5 on both axes: those at 2 and 3 touch their upper neighbour with weight zero.
+  const std::vector<float> rois = {0, 2.25f, 2.25f, 4.25f, 4.25f};
+  std::vector<float> input(64, 1.0f);
+  input[3 * 8 + 3] = kInf;
+  float output = 0;
+  const mluopsDeformRoiPoolForwardProblem problem{shape, input.data(), rois.data(), nullptr, &output};
+  Backend backend(1);
+  ASSERT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_SUCCESS);
+  EXPECT_TRUE(std::isnan(output)) << output;
+}
+
+TEST(RoiAxis, CountsSamplesWithinTheDevicesInt32) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto grid = [](float low, float high) { return RoiAxis<float>(low, high, 1.0f, 1, 0).grid; };
+  EXPECT_EQ(grid(3, 3), 0);
+  EXPECT_EQ(grid(4, 3), 0);
+  EXPECT_EQ(grid(3, 5), 2);
+  EXPECT_EQ(grid(3, 5.5f), 3);
+  EXPECT_EQ(grid(0, 1e30f), kMost);
+  EXPECT_EQ(grid(0, kInf), 0);
+  EXPECT_EQ(grid(0, kNan), 0);
 }
 
 TEST(DeformRoiPool, DeclinesMoreSamplesThanInt32Counts) {
@@ -221,7 +262,7 @@ TEST(BorderAlign, EveryLevelGivesTheSameValues) {
       Backend plain(1);
       plain.option("isa", "sse2");
       const BoxResult want = run(data, plain);
-      for (const char* level : {"sse4", "avx2", "avx3"}) {
+      for (const char* level : {"sse4", "avx2", "avx512"}) {
         SCOPED_TRACE(testing::Message() << level << " channels " << channels << " pool_size " << pool_size);
         Backend backend(2);
         const BoxResult got = run(data, backend.option("isa", level));
@@ -253,7 +294,7 @@ TEST(BorderAlign, ShortLinesGiveTheSameGradientsAlsoWhereTheseAreNotFinite) {
       const auto argmax = random_indices(data.shape.k * 4 * 48, static_cast<int>(pool_size));
       std::vector<float> got;
       for (const int threads : {1, 2, 5}) {
-        const std::vector<float> last = backward(data, argmax, "avx3", threads);
+        const std::vector<float> last = backward(data, argmax, "avx512", threads);
         EXPECT_TRUE(got.empty() || same_bytes(last, got)) << threads;
         got = last;
       }

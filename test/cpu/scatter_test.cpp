@@ -1,9 +1,9 @@
 // Sums of gradients: same bits for every number of threads with owners, right sums with atomics; memory per call.
-#include "backends/cpu/scatter.h"
+#include "backends/cpu/scatter/scatter.h"
 
 #include <thread>
 
-#include "backends/cpu/scratch.h"
+#include "backends/cpu/runtime/arena.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -89,33 +89,33 @@ TEST(AtomicAdd, LosesNothing) {
   EXPECT_EQ(sums, (std::vector<float>{80000, 160000, 240000}));
 }
 
-TEST(Scratch, IsAlignedReusedAndGrows) {
-  Scratch scratch;
-  std::byte* const small = scratch.reserve(1000);
+TEST(Arena, IsAlignedReusedAndGrows) {
+  Arena arena;
+  std::byte* const small = arena.reserve(1000);
   ASSERT_NE(small, nullptr);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(small) % Scratch::kAlignment, 0u);
-  EXPECT_EQ(scratch.reserve(10), small);
-  EXPECT_EQ(scratch.bytes(), 1000);
-  ASSERT_NE(scratch.reserve(100000), nullptr);
-  EXPECT_EQ(scratch.bytes(), 100000);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(small) % Arena::kAlignment, 0u);
+  EXPECT_EQ(arena.reserve(10), small);
+  EXPECT_EQ(arena.bytes(), 1000);
+  ASSERT_NE(arena.reserve(100000), nullptr);
+  EXPECT_EQ(arena.bytes(), 100000);
 }
 
-TEST(Scratch, SaysWhenThereIsNoMemory) {
-  Scratch scratch;
-  EXPECT_EQ(scratch.reserve(std::int64_t{1} << 60), nullptr);
-  EXPECT_EQ(scratch.bytes(), 0);
-  EXPECT_NE(scratch.reserve(64), nullptr);
+TEST(Arena, SaysWhenThereIsNoMemory) {
+  Arena arena;
+  EXPECT_EQ(arena.reserve(std::int64_t{1} << 60), nullptr);
+  EXPECT_EQ(arena.bytes(), 0);
+  EXPECT_NE(arena.reserve(64), nullptr);
 }
 
-TEST(Carver, MeasuresWhatItCuts) {
-  Scratch scratch;
-  Carver measure;
-  EXPECT_EQ(measure.take<float>(3), nullptr);
-  EXPECT_EQ(measure.take<double>(9), nullptr);
+TEST(Allocator, MeasuresWhatItCuts) {
+  Arena arena;
+  Allocator measure;
+  EXPECT_EQ(measure.allocate<float>(3), nullptr);
+  EXPECT_EQ(measure.allocate<double>(9), nullptr);
   EXPECT_EQ(measure.bytes(), 64 + 128);
-  Carver carver(scratch.reserve(measure.bytes()));
-  const auto* floats = carver.take<float>(3);
-  const auto* doubles = carver.take<double>(9);
+  Allocator allocator(arena.reserve(measure.bytes()));
+  const auto* floats = allocator.allocate<float>(3);
+  const auto* doubles = allocator.allocate<double>(9);
   EXPECT_EQ(reinterpret_cast<const std::byte*>(doubles) - reinterpret_cast<const std::byte*>(floats), 64);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/element.h"
+#include "backends/cpu/simd/element.h"
 #include "mluops/backend.h"
 
 extern "C" const mluopsBackend mluops_backend_cpu;
@@ -38,7 +38,7 @@ class Backend {
     return *this;
   }
   std::string query(const char* key) const {
-    char text[64];
+    char text[128];
     EXPECT_GE(mluops_backend_cpu.query(context_, key, text, sizeof text), 0) << key;
     return text;
   }

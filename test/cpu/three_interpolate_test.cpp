@@ -97,7 +97,7 @@ void check_backward(const Data<T>& data, const std::vector<T>& gradient) {
   expect_close(gradient, want, scale, 3.0 * static_cast<double>(data.shape.n) + 2);
 }
 
-const char* const kLevels[] = {"sse2", "sse4", "avx2", "avx3"};
+const char* const kLevels[] = {"sse2", "sse4", "avx2", "avx512"};
 
 template <class T>
 class ThreeInterpolate : public testing::Test {};

@@ -28,7 +28,7 @@ const Limit kLimits[] = {
     // Every block one alignment unit.
     {"ThreeInterpolateBackward", "three_interpolate_backward b=1 c=3 m=5 n=7", MLUOP_DTYPE_FLOAT, 18304, 18432},
     // Thirteen rows of 128 bytes, and one to add up in.
-    {"DeformRoiPoolBackward", "deform_roi_pool_backward b=1 h=4 w=4 c=40 r=1 ph=2 pw=2 ratio=2 offset=1",
+    {"DeformRoiPoolBackward", "deform_roi_pool_backward b=1 h=4 w=4 c=40 r=1 ph=2 pw=2 scale=1 ratio=2 offset=1",
      MLUOP_DTYPE_FLOAT, 1536, 1792},
     // Ten rows of 128 channels, and a box.
     {"BorderAlignForward", "border_align_forward n=1 h=3 w=3 c=130 k=2 p=2", MLUOP_DTYPE_FLOAT, 5120, 5248},

@@ -97,6 +97,37 @@ TEST_F(Copies, AsyncWithinNramWaitsForTheMoveEngine) {
             "");
 }
 
+TEST_F(Copies, AsyncWithinNramIsCompleteBehindSyncCompute) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy(nram, in.data() + 4, 64, GDRAM2NRAM);
+    __memcpy_async(nram + 128, nram, 64, NRAM2NRAM);
+    __sync_compute();
+    EXPECT_EQ(*reinterpret_cast<float*>(nram + 128), 4.0f);
+  }),
+            "");
+}
+
+TEST_F(Copies, ASynchronousCopyCompletesTheQueueOfItsEngine) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy_async(nram, in.data(), 64, GDRAM2NRAM);
+    __memcpy(out.data(), nram, 64, NRAM2GDRAM);
+    __memcpy_async(nram + 64, nram, 64, NRAM2NRAM);
+    __memcpy(nram + 128, nram + 64, 64, NRAM2NRAM);
+    EXPECT_EQ(reinterpret_cast<float*>(nram)[32 + 3], 3.0f);
+  }),
+            "");
+  EXPECT_EQ(out[3], 3.0f);
+}
+
+TEST_F(Copies, TheEndOfATaskCompletesItsQueues) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy(nram, in.data() + 32, 128, GDRAM2NRAM);
+    __memcpy_async(out.data(), nram, 128, NRAM2GDRAM);
+  }),
+            "");
+  EXPECT_EQ(out[31], 63.0f);
+}
+
 // One engine works in order: load a buffer, store it, load it again, all queued.
 TEST_F(Copies, OneEngineKeepsItsOrder) {
   EXPECT_EQ(rig.run([&](char* nram) {

@@ -42,7 +42,7 @@ TEST(Half, EveryOperationRoundsToNearestEven) {
   std::mt19937 random(2);
   for (int i = 0; i < 200000; ++i) {
     const half a = half::from_bits(static_cast<std::uint16_t>(random())), b = half::from_bits(random() & 0xffff);
-    const double x = a, y = b;
+    const auto x = static_cast<double>(a), y = static_cast<double>(b);
     if (!std::isfinite(x) || !std::isfinite(y) || y == 0) continue;
     ASSERT_EQ(static_cast<double>(a + b), round_to_half(x + y));
     ASSERT_EQ(static_cast<double>(a - b), round_to_half(x - y));
@@ -58,7 +58,8 @@ TEST(Half, MixesWithNumbersAndConvertsBothWays) {
   EXPECT_EQ(h, 5.0f);
   static_assert(std::is_same_v<decltype(h + 1.0f), half>);
   static_assert(std::is_same_v<decltype(2 / h), half>);
-  const int truncated = half(2.75f);
+  static_assert(std::is_same_v<decltype(h > 0 ? 0 : h), half>);
+  const auto truncated = static_cast<int>(half(2.75f));
   EXPECT_EQ(truncated, 2);
   EXPECT_EQ(half(2049) - 2048, 0.0f) << "the operand is rounded when it becomes a half";
   EXPECT_EQ(static_cast<float>(half(1.0f) + 0x1p-12f), 1.0f);

@@ -7,7 +7,7 @@ namespace {
 
 TEST(Launch, TasksKnowWhoTheyAre) {
   Rig rig;
-  rig.dims(8, 3, 2).spec.union1 = true;
+  rig.dims(8, 3, 2).spec.clusters = 1;
   int expected = 0;
   const std::string fault = rig.run([&](char*) {
     EXPECT_EQ(taskId, expected++) << "tasks run in increasing order";
@@ -49,7 +49,7 @@ TEST(Launch, MoreTasksThanCoresAreQueued) {
 
 TEST(Launch, Union1NeedsWholeClusters) {
   Rig rig;
-  rig.dims(6).spec.union1 = true;
+  rig.dims(6).spec.clusters = 1;
   expect_fault(rig.run([](char*) {}), {"UNION1", "4", "6"});
 }
 
@@ -98,7 +98,7 @@ TEST(Launch, AFaultOnAThreadStopsTheLaunch) {
   rig.set("order", "parallel").dims(16);
   expect_fault(rig.run(
                    [&](char* nram) {
-                     if (taskId == 5) __bang_move(nram, nram + 64, 64);
+                     if (taskId == 5) __bang_sum(reinterpret_cast<float*>(nram), 32);
                    },
                    4),
                {"task 5", "never written"});
@@ -119,7 +119,7 @@ TEST(Launch, NothingSurvivesFromTaskToTask) {
   expect_fault(rig.dims(2).run([](char* nram) {
     auto* lanes = reinterpret_cast<float*>(nram);
     if (taskId == 0) __bang_write_value(lanes, 32, 1.0f);
-    __bang_add(lanes + 32, lanes, lanes, 32);
+    __bang_sum(lanes, 32);
   }),
                {"task 1", "never written"});
 }

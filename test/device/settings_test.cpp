@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cstdlib>
 #include <map>
 
+#include "backends/mlu_emu/device/report.h"
 #include "mlu_op.h"
 #include "mlu_op_ext.h"
 
@@ -36,11 +38,47 @@ TEST(Arch, PresetsHaveTheDocumentedSizes) {
     ASSERT_NE(arch, nullptr) << name;
     EXPECT_EQ(arch->nram_bytes, bytes) << name;
     EXPECT_EQ(arch->cores_per_cluster, 4) << name;
-    EXPECT_EQ(arch->vector_alignment(), arch->number < 300 ? 128 : 64) << name;
+    EXPECT_EQ(arch->vector_alignment(), arch->number < 300 ? 128 : 1) << name;
   }
   EXPECT_EQ(find_arch("mtp_372")->sram_bytes, 4063232);
   EXPECT_EQ(find_arch("mtp_371"), nullptr);
   EXPECT_EQ(Settings().arch.name, kDefaultArch);
+}
+
+TEST(Settings, NramIsWholeLines) {
+  Settings s;
+  EXPECT_EQ(s.set("nram_bytes", "65536"), "");
+  for (const char* bytes : {"65537", "65535", "65600", "896", "67108992", "0", "-128", "64k", ""}) {
+    EXPECT_NE(s.set("nram_bytes", bytes), "") << bytes;
+    EXPECT_EQ(s.arch.nram_bytes, 65536) << bytes;
+  }
+  EXPECT_EQ(s.set("nram_bytes", "1024"), "");
+  EXPECT_EQ(s.set("nram_bytes", "67108864"), "");
+}
+
+TEST(Settings, RatesHaveBounds) {
+  Settings s;
+  for (const char* rate : {"1e-6", "1e9", "12.5"}) EXPECT_EQ(s.set("rates", std::string("clock_ghz=") + rate), "");
+  for (const char* rate : {"1e-7", "1.1e9", "1e308", "1e-310", "inf", "nan", "-1", "0", "", "1,5", "1.5x", " 1"}) {
+    EXPECT_NE(s.set("rates", std::string("clock_ghz=") + rate), "") << rate;
+  }
+}
+
+/// A locale that writes one and a half as 1,5 where the system has one.
+TEST(Settings, NumbersDoNotDependOnTheLocale) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  const char* found = nullptr;
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"}) {
+    if (found == nullptr) found = std::setlocale(LC_ALL, name);
+  }
+  if (found == nullptr) GTEST_SKIP() << "no locale with decimal commas here";
+  Settings s;
+  const std::string problem = s.set("rates", "clock_ghz=1.5");
+  const std::string json = arch_json(s);
+  std::setlocale(LC_ALL, before.c_str());
+  EXPECT_EQ(problem, "");
+  EXPECT_EQ(s.rates.clock_ghz, 1.5);
+  EXPECT_NE(json.find("\"clock_ghz\": 1.5,"), std::string::npos) << json;
 }
 
 TEST(Settings, FieldsOverrideThePresetOneByOne) {
@@ -77,7 +115,7 @@ TEST(Settings, ImpossibleValuesSayWhatWasWanted) {
                                                        {"order", "any", "parallel"},
                                                        {"trace", "yes", "on, off"},
                                                        {"trace", "-3", "on, off"},
-                                                       {"rates", "clock_ghz=-1", "positive"},
+                                                       {"rates", "clock_ghz=-1", "number in [1e-6, 1e9]"},
                                                        {"rates", "speed=1", "speed"},
                                                        {"nonsense", "1", "unknown option"}};
   for (const auto& w : wrong) {

@@ -323,13 +323,13 @@ TEST(Convert, FloatsToIntegers) {
   std::vector<float> in(64);
   const std::vector<float> first = {1.5f, -1.5f, -0.25f, NAN, kInf, -kInf, 3e9f, -3e9f};
   std::copy(first.begin(), first.end(), in.begin());
-  const auto down = compute<float, std::int32_t>(in, 64, [](auto* d, float* s) { __bang_float2int32_rd(d, s, 64, 0); });
+  const auto down = compute<float, std::int32_t>(in, 64, [](auto* d, float* s) { __bang_float2int32_dn(d, s, 64, 0); });
   EXPECT_EQ(std::vector<std::int32_t>(down.begin(), down.begin() + 8),
             (std::vector<std::int32_t>{1, -2, -1, 0, kMax, kMin, kMax, kMin}));
   const auto cut = compute<float, std::int32_t>(in, 64, [](auto* d, float* s) { __bang_float2int32(d, s, 64, 0); });
   EXPECT_EQ(std::vector<std::int32_t>(cut.begin(), cut.begin() + 3), (std::vector<std::int32_t>{1, -1, 0}));
   const auto small =
-      compute<float, std::int16_t>(in, 64, [](auto* d, float* s) { __bang_float2int16_rd(d, s, 64, 0); });
+      compute<float, std::int16_t>(in, 64, [](auto* d, float* s) { __bang_float2int16_dn(d, s, 64, 0); });
   EXPECT_EQ(std::vector<std::int16_t>(small.begin(), small.begin() + 7),
             (std::vector<std::int16_t>{1, -2, -1, 0, 32767, -32768, 32767}));
 }
@@ -343,7 +343,7 @@ TEST(Convert, BetweenHalfFloatAndIntegers) {
   const auto as_half = compute<float, half>(as_float, 64, [](auto* d, auto* s) { __bang_float2half_rn(d, s, 64); });
   const auto back = compute<half, float>(as_half, 64, [](auto* d, auto* s) { __bang_half2float(d, s, 64); });
   const auto floor =
-      compute<half, std::int32_t>(as_half, 64, [](auto* d, auto* s) { __bang_half2int32_rd(d, s, 64, 0); });
+      compute<half, std::int32_t>(as_half, 64, [](auto* d, auto* s) { __bang_half2int32_dn(d, s, 64, 0); });
   for (int i = 0; i < 64; ++i) {
     EXPECT_EQ(as_float[i], static_cast<float>(in[i]));
     EXPECT_EQ(as_short[i], std::clamp(in[i], -32768, 32767));
@@ -362,6 +362,36 @@ TEST(Convert, WideningWorksFromTheFrontOfItsTarget) {
     __bang_half2float(d, reinterpret_cast<half*>(d), 512);
   });
   for (int i = 0; i < 512; ++i) EXPECT_EQ(out[i], static_cast<float>(i));
+}
+
+/// A conversion in place whose sides lie `to` and `from` bytes into the same buffer: all sources count as read first.
+template <class From, class To, class W>
+void expect_in_place(W word, std::int64_t to, std::int64_t from) {
+  std::vector<From> in(kLanes);
+  for (std::int64_t i = 0; i < kLanes; ++i) in[i] = static_cast<From>(static_cast<float>(i));
+  std::vector<To> out(kLanes);
+  Rig rig;
+  rig.tensor("in", in, Access::kRead).tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __memcpy(nram + from, in.data(), kLanes * sizeof(From), GDRAM2NRAM);
+    word(reinterpret_cast<To*>(nram + to), reinterpret_cast<From*>(nram + from));
+    __memcpy(out.data(), nram + to, kLanes * sizeof(To), NRAM2GDRAM);
+  }),
+            "");
+  for (std::int64_t i = 0; i < kLanes; ++i) ASSERT_EQ(static_cast<float>(out[i]), static_cast<float>(i)) << to << from;
+}
+
+TEST(Convert, SourcesAreReadFirstHoweverTheSidesOverlap) {
+  for (const std::int64_t shift : std::vector<std::int64_t>{0, 64, 512, kLanes, kLanes * 2}) {
+    for (const auto& [to, from] : {std::pair(std::int64_t{0}, shift), std::pair(shift, std::int64_t{0})}) {
+      expect_in_place<half, float>([](auto* d, auto* s) { __bang_half2float(d, s, kLanes); }, to, from);
+      expect_in_place<float, half>([](auto* d, auto* s) { __bang_float2half_rn(d, s, kLanes); }, to, from);
+      expect_in_place<half, std::int32_t>([](auto* d, auto* s) { __bang_half2int32_rd(d, s, kLanes, 0); }, to, from);
+      expect_in_place<half, std::int16_t>([](auto* d, auto* s) { __bang_half2int16_rd(d, s, kLanes, 0); }, to, from);
+      expect_in_place<float, std::int32_t>([](auto* d, auto* s) { __bang_float2int32_rd(d, s, kLanes, 0); }, to, from);
+      expect_in_place<std::int32_t, float>([](auto* d, auto* s) { __bang_int322float(d, s, kLanes, 0); }, to, from);
+    }
+  }
 }
 
 // Tasks add in increasing order, every partial sum rounded in the tensor's own type.

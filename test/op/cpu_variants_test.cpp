@@ -1,4 +1,5 @@
 // The ways cpu can be told to work: every instruction set, both thread runtimes, the caller's own pool, atomic sums.
+#include "test/op/paths.h"
 #include "test/op/suite.h"
 
 namespace mluops::test {
@@ -32,17 +33,12 @@ constexpr int kCases = 8;
 template <class Check>
 void for_each_problem(const std::string& op, std::uint64_t seed, Check check) {
   for (mluOpDataType_t dtype : float_dtypes()) {
+    if (duty("cpu", op, dtype) == Duty::kNone) continue;
     for (const Case& text : random_cases(op, seed, scaled(kCases))) {
       Problem problem = make_problem(text, dtype);
       check(problem, tolerance_of("cpu", dtype));
     }
   }
-}
-
-std::string property(const Handle& handle, const char* key) {
-  char text[64] = "";
-  EXPECT_EQ(mluOpExtQuery(handle.get(), "cpu", key, text, sizeof text, nullptr), MLUOP_STATUS_SUCCESS) << key;
-  return text;
 }
 
 class IsaTest : public ::testing::TestWithParam<Variant> {};
@@ -61,7 +57,8 @@ TEST_P(IsaTest, MatchesTheReference) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, IsaTest, ::testing::ValuesIn(variants({"isa=sse2", "isa=sse4", "isa=avx2", "isa=avx3"})),
+INSTANTIATE_TEST_SUITE_P(Cpu, IsaTest,
+                         ::testing::ValuesIn(variants({"isa=sse2", "isa=sse4", "isa=avx2", "isa=avx512"})),
                          variant_name);
 
 class AtomicScatterTest : public ::testing::TestWithParam<Variant> {};
@@ -70,7 +67,7 @@ TEST_P(AtomicScatterTest, MatchesTheReferenceAndNeedsLeave) {
   const Variant& v = GetParam();
   Handle handle("cpu", 4, {v.option});
   handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
-  const bool scatters = v.op.find("backward") != std::string::npos && v.op.rfind("psamask", 0) != 0;
+  const bool scatters = find_operator(v.op).scatters;
   for (mluOpAtomicsMode_t mode : {MLUOP_ATOMICS_NOT_ALLOWED, MLUOP_ATOMICS_ALLOWED}) {
     handle.atomics(mode);
     for_each_problem(v.op, 22, [&](Problem& problem, const Tolerance& t) {
@@ -84,6 +81,25 @@ TEST_P(AtomicScatterTest, MatchesTheReferenceAndNeedsLeave) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, AtomicScatterTest, ::testing::ValuesIn(variants({"scatter=atomic"})), variant_name);
+
+class PathTest : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(PathTest, EachMatchesTheReference) {
+  const Variant& v = GetParam();
+  Handle handle("cpu", 3, {v.option});
+  handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
+  handle.atomics(MLUOP_ATOMICS_ALLOWED);
+  for (mluOpDataType_t dtype : float_dtypes()) {
+    if (duty("cpu", v.op, dtype) == Duty::kNone) continue;
+    for (const Case& text : cases_of({"cpu", v.op, dtype, "edge"})) {
+      Problem problem = make_problem(text, dtype);
+      check_every_path(handle, problem, tolerance_of("cpu", dtype));
+    }
+  }
+  for_each_problem(v.op, 24, [&](Problem& problem, const Tolerance& t) { check_every_path(handle, problem, t); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, PathTest, ::testing::ValuesIn(variants({"isa=auto", "isa=avx2"})), variant_name);
 
 std::vector<unsigned char> bits(Problem& problem, const Handle& handle) {
   EXPECT_EQ(run(problem, handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();

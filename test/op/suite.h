@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "test/support/cases/cases.h"
 #include "test/support/coverage.h"
+#include "test/support/lists.h"
 #include "test/support/run.h"
 
 namespace mluops::test {
@@ -39,11 +39,5 @@ Cases random_cases_for(const Combination& c, std::uint64_t seed, int count);
 
 /// The case says declines=<backend>: it lies beyond a documented limit there.
 bool may_decline(const Case& text, const std::string& backend);
-
-/// Skips (with the reason) when the backend's operator is on the list of missing ones.
-#define MLUOPS_SKIP_IF_MISSING(c)                                            \
-  if (duty((c).backend, (c).op, (c).dtype) == Duty::kMissing) {              \
-    GTEST_SKIP() << (c).backend << " does not provide " << (c).op << " yet"; \
-  }
 
 }  // namespace mluops::test

@@ -56,6 +56,14 @@ def interior_rois(count, batch, height, width, margin=2.5):
     return roi
 
 
+def _sigmoid_focal_loss(input, target, weight, gamma, alpha):
+    return mt.sigmoid_focal_loss(input, target, gamma, alpha, weight, "none")
+
+
+def _softmax_focal_loss(input, target, weight, gamma, alpha):
+    return mt.softmax_focal_loss(input, target, gamma, alpha, weight, "sum")
+
+
 def make_cases():
     torch.manual_seed(7)
     cases = [
@@ -77,13 +85,42 @@ def make_cases():
              (0, 2)),
         Case("three_interpolate", mt.three_interpolate, compositions.three_interpolate,
              [_random(2, 5, 7), torch.randint(-1, 8, (2, 6, 3), dtype=torch.int32), _random(2, 6, 3)], (), (0, 2)),
+        Case("gather_points", mt.gather_points, compositions.gather_points,
+             [_random(2, 5, 7), torch.randint(-1, 8, (2, 9), dtype=torch.int32)], (), (0,)),
+        Case("group_points", mt.grouping_operation, compositions.gather_points,
+             [_random(2, 5, 7), torch.randint(-1, 8, (2, 3, 4), dtype=torch.int32)], (), (0,)),
+        Case("roi_align", mt.roi_align, compositions.roi_align,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], ((2, 3), 1.0, 2), (0,)),
+        Case("roi_align adaptive", mt.roi_align, compositions.roi_align,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], (2, 0.75, 0, "avg", False), (0,)),
         Case("border_align", mt.border_align, compositions.border_align,
              [_random(2, 8, 6, 7), _random(2, 5, 4, low=-1.5, high=7.5)], (3,), (0,)),
+        Case("sigmoid_focal_loss", _sigmoid_focal_loss, compositions.sigmoid_focal_loss,
+             [_random(9, 5, low=-4, high=4), torch.randint(-1, 6, (9,), dtype=torch.int32), None], (2.0, 0.25), (0,)),
+        Case("sigmoid_focal_loss weight", _sigmoid_focal_loss, compositions.sigmoid_focal_loss,
+             [_random(9, 5, low=-4, high=4), torch.randint(0, 5, (9,), dtype=torch.int32), _random(5, low=0.5)],
+             (1.5, 0.75), (0,)),
+        Case("softmax_focal_loss", _softmax_focal_loss, compositions.softmax_focal_loss,
+             [_random(9, 5, low=-3, high=3), torch.randint(-1, 5, (9,), dtype=torch.int32), None], (2.0, 0.25), (0,)),
+        Case("softmax_focal_loss weight", _softmax_focal_loss, compositions.softmax_focal_loss,
+             [_random(9, 5, low=-3, high=3), torch.randint(-1, 5, (9,), dtype=torch.int32), _random(5, low=0.5)],
+             (1.5, 0.75), (0,)),
+        Case("roi_pool", mt.roi_pool, compositions.roi_pool,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], ((2, 3), 1.0), (0,)),
+        Case("roi_pool scaled", mt.roi_pool, compositions.roi_pool,
+             [_random(2, 3, 14, 16), interior_rois(4, 2, 28, 32)], ((3, 2), 0.5), (0,)),
+        Case("multi_scale_deformable_attn", mt.multi_scale_deformable_attn, compositions.multi_scale_deformable_attn,
+             [_random(2, 20 + 6, 3, 4), torch.tensor([[4, 5], [2, 3]], dtype=torch.int32),
+              torch.tensor([0, 20], dtype=torch.int32), _random(2, 7, 3, 2, 2, 2, low=-0.2, high=1.2),
+              _random(2, 7, 3, 2, 2, low=0)], (), (0, 3, 4)),
     ]
     return cases
 
 
 CASES = make_cases()
+
+# What mlu_emu has of them; it declines the others.
+EMULATED = {"carafe", "psa_mask", "deform_roi_pool", "three_interpolate", "border_align"}
 
 # What one rounding of the result, a sum of some tens of terms, and the dtype's coordinates can cost.
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}

@@ -43,6 +43,15 @@ def three_interpolate(features, indices, weight):
     return (picked.reshape(b, -1, n, 3) * (weight * inside).unsqueeze(1)).sum(3)
 
 
+def gather_points(features, indices):
+    """indices [B, M] or [B, P, S]."""
+    points = features.shape[2]
+    inside = (indices >= 0) & (indices < points)
+    safe = indices.long().clamp(0, points - 1).flatten(1)
+    picked = features.gather(2, safe[:, None].expand(-1, features.shape[1], -1))
+    return picked.reshape(*features.shape[:2], *indices.shape[1:]) * inside[:, None]
+
+
 def bilinear(plane, y, x):
     """plane [C, H, W] at points y, x [P] -> [C, P]. Points more than a pixel outside give 0, others are clamped."""
     h, w = plane.shape[1:]
@@ -92,3 +101,73 @@ def deform_roi_pool(input, rois, offset, output_size, spatial_scale, sampling_ra
                 samples = bilinear(input[int(roi[0])], y, x)
                 pooled.append(samples.sum(1) / max(grid_h * grid_w, 1))
     return torch.stack(pooled).reshape(len(rois), ph, pw, -1).permute(0, 3, 1, 2)
+
+
+def roi_align(input, rois, output_size, spatial_scale, sampling_ratio, pool_mode="avg", aligned=True):
+    """The mean only."""
+    ph, pw = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+    pooled = []
+    for roi in rois:
+        x1, y1, x2, y2 = roi[1:] * spatial_scale - (0.5 if aligned else 0)
+        high, wide = y2 - y1, x2 - x1
+        if not aligned:
+            high, wide = high.clamp(min=1), wide.clamp(min=1)
+        bin_h, bin_w = high / ph, wide / pw
+        grid_h, grid_w = (sampling_ratio if sampling_ratio > 0 else int(torch.ceil(size)) for size in (bin_h, bin_w))
+        rows, columns, down, across = (torch.arange(count, dtype=input.dtype) for count in (ph, pw, grid_h, grid_w))
+        ys = y1 + rows[:, None] * bin_h + (down + 0.5) * bin_h / grid_h
+        xs = x1 + columns[:, None] * bin_w + (across + 0.5) * bin_w / grid_w
+        y, x = (v.reshape(-1) for v in torch.broadcast_tensors(ys.reshape(-1, 1), xs.reshape(-1)))
+        samples = bilinear(input[int(roi[0])], y, x)
+        pooled.append(samples.reshape(-1, ph, grid_h, pw, grid_w).mean((2, 4)))
+    return torch.stack(pooled)
+
+
+def sigmoid_focal_loss(input, target, weight, gamma, alpha):
+    """Each loss."""
+    hit = target[:, None] == torch.arange(input.shape[1])
+    p = input.sigmoid()
+    positive = -alpha * (1 - p) ** gamma * F.logsigmoid(input)
+    negative = -(1 - alpha) * p ** gamma * F.logsigmoid(-input)
+    losses = torch.where(hit, positive, negative)
+    return losses if weight is None else losses * weight[target.long()][:, None]
+
+
+def softmax_focal_loss(input, target, weight, gamma, alpha):
+    """The sum."""
+    safe = target.long().clamp(min=0)
+    logs = F.log_softmax(input, 1).gather(1, safe[:, None])[:, 0]
+    losses = -alpha * (1 - logs.exp()) ** gamma * logs * (target >= 0)
+    return (losses if weight is None else losses * weight[safe]).sum()
+
+
+def roi_pool(input, rois, output_size, spatial_scale):
+    """RoIs of some size on the map."""
+    ph, pw = output_size
+    h, w = input.shape[2:]
+    pooled = []
+    for roi in rois:
+        x1, y1, x2, y2 = (roi[1] * spatial_scale, roi[2] * spatial_scale, (roi[3] + 1) * spatial_scale,
+                          (roi[4] + 1) * spatial_scale)
+        for i in range(ph):
+            for j in range(pw):
+                top, bottom = (y1 + i * (y2 - y1) / ph).floor(), (y1 + (i + 1) * (y2 - y1) / ph).ceil()
+                left, right = (x1 + j * (x2 - x1) / pw).floor(), (x1 + (j + 1) * (x2 - x1) / pw).ceil()
+                rows = slice(max(0, int(top)), min(h, int(bottom)))
+                cols = slice(max(0, int(left)), min(w, int(right)))
+                pooled.append(input[int(roi[0]), :, rows, cols].flatten(1).max(1).values)
+    return torch.stack(pooled).reshape(len(rois), ph, pw, -1).permute(0, 3, 1, 2)
+
+
+def multi_scale_deformable_attn(value, shapes, starts, locations, weights):
+    b, _, m, d = value.shape
+    q = locations.shape[1]
+    result = 0
+    for level, (h, w) in enumerate(shapes.tolist()):
+        start = int(starts[level])
+        maps = value[:, start:start + h * w].permute(0, 2, 3, 1).reshape(b * m, d, h, w)
+        grid = 2 * locations[:, :, :, level].transpose(1, 2).flatten(0, 1) - 1
+        samples = F.grid_sample(maps, grid, mode="bilinear", padding_mode="zeros", align_corners=False)
+        weight = weights[:, :, :, level].transpose(1, 2).reshape(b * m, 1, q, -1)
+        result = result + (samples * weight).sum(3)
+    return result.reshape(b, m * d, q).transpose(1, 2)

@@ -12,8 +12,8 @@ def pytest_report_header():
     lines = [f"mluops {mluops.__version__}, backend {mluops.backend()}, {mluops.num_threads()} threads"]
     try:
         import torch
-        from mluops.torch import _operators
-        way = "torch.library" if _operators.HAS_LIBRARY_API else "autograd.Function"
+        from mluops.torch import _operator
+        way = "torch.library" if _operator.HAS_LIBRARY_API else "autograd.Function"
         lines.append(f"torch {torch.__version__} through {way}, {torch.get_num_threads()} threads")
     except ImportError:
         lines.append("torch: none")

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Runs the Python tests.
 #   run.sh [pytest args]             this tree's build, with the first python3 that has torch and pytest
-#   run.sh --if-torch [pytest args]  the same, but says so and succeeds when there is none
+#   run.sh --no-torch [pytest args]  this tree's build, with a python3 that has numpy and pytest (Debian's packages do);
+#                                    what needs torch is skipped and named, unless that python3 has it
+#   run.sh --torch [pytest args]     this tree's build, in an environment with PyTorch, mmcv-lite and mmengine that is
+#                                    made once
 #   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
 #                                    with mmcv-lite and mmengine) and on Debian's torch;
 #                                    its numpy functions on every other Python from 3.9 that is here
@@ -13,19 +16,27 @@ venvs=$(realpath -m "${MLUOPS_VENVS:-build/venvs}")
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 
-has_torch() { "$1" -c 'import torch, numpy, pytest' >/dev/null 2>&1; }
+has() { "$1" -c "import $2" >/dev/null 2>&1; }
 
+# test_tree MODULES [pytest args]: with the first python3 that has them.
 test_tree() {
-  local library=$root/build/${PRESET:-release}/api/libmluops.so.1 python
+  local modules=$1 python
+  shift
   for python in python3 /usr/bin/python3 none; do
-    has_torch "$python" && break
+    has "$python" "$modules" && break
   done
   if [ "$python" = none ]; then
-    say "Python tests: skipped, no python3 here has torch, numpy and pytest"
-    [ "$if_torch" = yes ]
-    return
+    say "Python tests: no python3 here has $modules"
+    return 1
   fi
-  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$library "$python" -m pytest -q test/python "$@"
+  test_with "$python" "$@"
+}
+
+test_with() {
+  local python=$1
+  shift
+  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
+    "$python" -m pytest -q test/python "$@"
 }
 
 # An environment is made once; a stamp beside it says it is complete.
@@ -70,7 +81,7 @@ test_other_pythons() {
 test_ci() {
   local wheel
   wheel=$(api/python/build_wheel.sh | tee /dev/stderr | tail -1)
-  environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine
+  make_torch_environment
   environment debian /usr/bin/python3 'numpy<2' 'opencv-python<4.11' mmcv-lite mmengine
   say "wheel on PyTorch 2.13"
   test_installed torch "$wheel" "$@"
@@ -79,16 +90,21 @@ test_ci() {
   test_other_pythons "$wheel" "$@"
 }
 
-if_torch=no
+make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine; }
+
 case ${1:-} in
   --ci)
     shift
     test_ci "$@"
     ;;
-  --if-torch)
+  --no-torch)
     shift
-    if_torch=yes
-    test_tree "$@"
+    test_tree numpy,pytest "$@"
     ;;
-  *) test_tree "$@" ;;
+  --torch)
+    shift
+    make_torch_environment
+    test_with "$venvs/torch/bin/python" "$@"
+    ;;
+  *) test_tree torch,numpy,pytest "$@" ;;
 esac

@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 
 import mluops.torch as mt  # noqa: E402
 from cases import CASES  # noqa: E402
-from mluops.torch import _operators  # noqa: E402
+from mluops.torch import _operator  # noqa: E402
 
-if not _operators.HAS_LIBRARY_API:
+if not _operator.HAS_LIBRARY_API:
     pytest.skip("this torch has no torch.library operators", allow_module_level=True)
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -24,7 +24,11 @@ def raw_arguments(case, dtype=torch.float32, requires_grad=True, channels_last=F
     name = case.name.split()[0]
     if name == "psa_mask":
         return name, (*tensors, 0 if "collect" in case.name else 1, *case.arguments[1])
-    if name == "deform_roi_pool":
+    if name == "roi_align":
+        size, scale, ratio, *rest = case.arguments
+        aligned = rest[1] if rest else True
+        return name, (*tensors, *(size if isinstance(size, tuple) else (size, size)), scale, ratio, 1, aligned)
+    if name in ("deform_roi_pool", "roi_pool"):
         return name, (*tensors, *case.arguments[0], *case.arguments[1:])
     return name, (*tensors, *case.arguments)
 
@@ -40,11 +44,19 @@ def gradient_call(case):
     """The arguments of the operator that differentiates a case."""
     name, arguments = raw_arguments(case, requires_grad=False)
     result = getattr(torch.ops.mluops, name)(*arguments)
+    if name == "roi_align":
+        image, rois, _, _, *numbers = arguments
+        return name, (torch.rand_like(result[0]), rois, None, None, image.shape[0], *image.shape[2:], *numbers)
+    if name == "roi_pool":
+        image, rois, _, _, scale = arguments
+        return name, (torch.rand_like(result[0]), rois, result[1], image.shape[0], *image.shape[2:], scale)
+    if name == "softmax_focal_loss":
+        return name, (torch.rand_like(result[0]), result[1], *arguments[1:])
     if name == "border_align":
         output, argmax = result
         image, boxes, pool = arguments
         return name, (torch.rand_like(output), boxes, argmax, pool, image.shape[2], image.shape[3])
-    if name == "three_interpolate":
+    if name in ("three_interpolate", "gather_points", "group_points"):
         return name, (torch.rand_like(result), *arguments[1:], arguments[0].shape[2])
     return name, (torch.rand_like(result), *(arguments[1:] if name == "psa_mask" else arguments))
 

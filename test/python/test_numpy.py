@@ -150,7 +150,7 @@ def test_errors_carry_the_text_of_the_library():
         mluops.carafe(x, m.astype(np.float16), 3, 1, 2)
     with pytest.raises(TypeError, match="int64"):
         mluops.carafe(x.astype(np.int64), m, 3, 1, 2)
-    with pytest.raises(ValueError, match="input: wanted 4 dimensions"):
+    with pytest.raises(ValueError, match="features: wanted 4 dimensions"):
         mluops.carafe(x[0], m, 3, 1, 2)
     with pytest.raises(mluops.BadParamError, match="rois"):
         mluops.deform_roi_pool(x, np.array([[1, 0, 0, 1, 1]], np.float32), None, 1)
@@ -162,7 +162,7 @@ def test_strict_contract_refuses_what_extended_takes():
         mluops.carafe(x, m, 3, 1, 2)
     mluops.set_contract("extended")
     np.testing.assert_allclose(mluops.carafe(x, m, 3, 1, 2), carafe_loop(x, m, 3, 1, 2), atol=1e-12)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match='contract: wanted "strict" or "extended", got .loose'):
         mluops.set_contract("loose")
 
 
@@ -195,11 +195,11 @@ def test_options_and_threads():
     assert mluops.num_threads() == 3
     with pytest.raises(mluops.BadParamError, match="colour"):
         mluops.set_option("cpu", "colour", "red")
-    mluops.set_option("cpu", "threading", "tbb")
+    mluops.set_option("cpu", "threading", "threads")  # what every build has
     x, m = values(1, 2, 2, 4), values(1, 4, 4, 9)
-    by_tbb = mluops.carafe(x, m, 3, 1, 2)
-    mluops.set_option("cpu", "threading", "openmp")
-    np.testing.assert_array_equal(by_tbb, mluops.carafe(x, m, 3, 1, 2))
+    by_threads = mluops.carafe(x, m, 3, 1, 2)
+    mluops.set_option("cpu", "threading", "auto")
+    np.testing.assert_array_equal(by_threads, mluops.carafe(x, m, 3, 1, 2))
 
 
 def test_many_threads_at_once():
@@ -224,5 +224,5 @@ def test_empty_arrays():
     assert flat.shape == (1, 2, 2, 3) and not flat.any()
     none = mluops.three_interpolate(values(1, 3, 0), np.zeros((1, 4, 3), np.int32), values(1, 4, 3))
     assert none.shape == (1, 3, 4) and not none.any()
-    with pytest.raises(mluops.BadParamError):
-        mluops.border_align(values(1, 2, 2, 4), values(1, 0, 4), 1)
+    pooled, argmax = mluops.border_align(values(1, 2, 2, 4), values(1, 0, 4), 1)
+    assert pooled.shape == argmax.shape == (1, 0, 4, 1)

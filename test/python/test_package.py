@@ -1,7 +1,9 @@
 """The package itself: which library it loads, what it says when there is none."""
 
 import ast
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,23 @@ def test_missing_library_is_explained():
     result = python("import mluops", MLUOPS_LIBRARY="/nowhere/libmluops.so.1")
     assert result.returncode != 0 and "ImportError" in result.stderr
     assert "/nowhere/libmluops.so.1" in result.stderr and "MLUOPS_LIBRARY" in result.stderr
+
+
+def test_library_of_an_editable_install(tmp_path):
+    """Such an install leaves the Python files in the checkout and puts the library where packages are installed."""
+    from mluops._library import lib
+    folder = tmp_path / "mluops" / "lib"
+    folder.mkdir(parents=True)
+    library = Path(lib._name).resolve()
+    (folder / "libmluops.so.1").symlink_to(library)
+    bundled = library.parents[2] / "mluops.libs"  # of a wheel: the library looks for it from where it lies
+    if bundled.exists():
+        (tmp_path / "mluops.libs").symlink_to(bundled)
+    source = tmp_path / "source" / "mluops"
+    shutil.copytree(Path(mluops.__file__).parent, source, ignore=shutil.ignore_patterns("lib"))
+    result = python("import mluops; from mluops._library import lib; print(mluops.__file__, lib._name)",
+                    PYTHONPATH=os.pathsep.join([str(source.parent), str(tmp_path)]), MLUOPS_LIBRARY="")
+    assert result.stdout.split() == [str(source / "__init__.py"), str(folder / "libmluops.so.1")], result.stderr
 
 
 def test_backend_variable():
@@ -53,3 +72,50 @@ def test_standard_library_of_the_oldest_python():
     result = subprocess.run([sys.executable, "-c", "from vermin import main; main()", f"-t={wanted}-", "--no-tips", "--violations",
                              "--eval-annotations", *map(str, SOURCES)], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_report():
+    result = python("import runpy, sys; sys.argv = ['mluops', '--json']; runpy.run_module('mluops', run_name='__main__')")
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert facts["mluops"] == mluops.__version__ and os.path.exists(facts["library"])
+    assert facts["backends"]["cpu"]["unusable"] == "" and facts["isa"] and facts["threads"] >= 1
+    assert facts["operators"]["carafe"]["numpy"] == ["float16", "float32"]
+    assert facts["operators"]["psa_mask"]["numpy"] == ["float32"]
+    assert "float64" in facts["operators"]["psa_mask"]["numpy, extended"]
+    if facts["torch"]:
+        assert facts["operators"]["carafe"]["torch"] == ["float16", "bfloat16", "float32", "float64"]
+    result = python("import runpy, sys; sys.argv = ['mluops']; runpy.run_module('mluops', run_name='__main__')")
+    assert result.returncode == 0 and "carafe" in result.stdout and facts["library"] in result.stdout
+
+
+def test_report_says_why_a_backend_cannot_be_used():
+    code = ("import mluops._report as r; import mluops._settings as s\n"
+            "real = s.backends\n"
+            "s.backends = lambda: {**real(), 'absent': 'a backend that is not there'}\n"
+            "r.operators = lambda: {}\n"
+            "print(r.text(r.report()))")
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+    assert "absent" in result.stdout and "unusable: " in result.stdout and '"absent" is unknown' in result.stdout
+
+
+def test_settings_for_a_while():
+    before = mluops.backend(), mluops.num_threads(), mluops.options()
+    with mluops.using(backend="mlu_emu", num_threads=1):
+        assert mluops.backend() == "mlu_emu" and mluops.num_threads() == 1
+        assert mluops.query("arch") and "unknown" not in mluops.query("report", "mlu_emu")
+        with pytest.raises(mluops.BadParamError):
+            mluops.query("isa")
+    assert (mluops.backend(), mluops.num_threads(), mluops.options()) == before
+    with pytest.raises(RuntimeError, match="ours"):
+        with mluops.using(contract="extended", deterministic=False, options={("cpu", "scatter"): "owner"}):
+            assert mluops.options() == {("cpu", "scatter"): "owner"} and mluops.query("scatter") == "owner"
+            raise RuntimeError("ours")
+    assert mluops.options() == before[2] and mluops.query("scatter") != "owner"
+    with pytest.raises(mluops.NotInitializedError):
+        with mluops.using(num_threads=1, backend="abacus"):
+            pass
+    assert (mluops.backend(), mluops.num_threads()) == before[:2]
+    with pytest.raises(ValueError, match='door: wanted "numpy" or "torch", got .mmcv'):
+        mluops.last_run_backend("mmcv")

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
+from mluops.torch.op import carafe as carafe_operator  # noqa: E402
 
 X = torch.rand(1, 16, 16, 16)
 MASKS = torch.rand(1, 25, 32, 32)
@@ -105,6 +106,36 @@ def test_data_loader_workers(context):
     images = torch.cat(list(loader))
     inner = images[:, 0, 8, 8]
     assert torch.allclose(inner, torch.arange(8.0), atol=1e-5)
+
+
+def _nchw_child(queue, x, masks, grad, cells):
+    torch.set_num_threads(2)  # torch itself makes it 1 in a DataLoader's worker
+    y = mt.carafe(x, masks, 5, 1, 2)
+    pooled = mt.deform_roi_pool(x, torch.tensor([[0, 4.0, 4, 20, 20]]), None, 4)
+    aligned = mt.border_align(x, torch.tensor([[[2.0, 2, 9, 9]]]), 3)
+    attention = mt.psa_mask(cells, "collect", 3)
+    grads = carafe_operator.gradients(grad, x, masks, 5, 1, 2)
+    queue.put([float(pooled[0, 0, 3, 3]), float(aligned[0, 0, 0, 3]), float(y[0, 9, 60, 30]),
+               float(attention.numpy().sum()), float(grads[0][0, 9, 30, 15]), float(grads[1][0, 12, 60, 30])])
+
+
+def test_fork_with_nchw_and_torch_threads():
+    """The parent's torch has a pool of threads and ran NCHW calls; a child that asks for threads gets its answers. No
+    call makes torch copy a tensor, which in a forked process may wait for the parent's threads for ever."""
+    torch.rand(256, 4096).mul_(2).add_(1)
+    given = (torch.ones(1, 64, 64, 32), torch.full((1, 25, 128, 64), 0.5), torch.ones(1, 64, 128, 64),
+             torch.ones(1, 9, 40, 40))  # made here: filling them would use the pool as well
+    mt.carafe(*given[:2], 5, 1, 2)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_nchw_child, args=(queue, *given))
+    child.start()
+    try:
+        assert queue.get(timeout=60) == [1, 1, 12.5, (40 * 3 - 2) ** 2, 50, 64]
+    finally:
+        child.join(10)
+        if child.is_alive():
+            child.kill()
 
 
 def _child(queue):

@@ -45,7 +45,8 @@ Point jumped_point(const Shape& s, const Border& b, int index, const Rounding& r
   return {locate(r.add(b.y, r.mul(b.step_y, index)), s.h), locate(r.add(b.x, r.mul(b.step_x, index)), s.w)};
 }
 
-// body(pixel number in the image, weight) for the four neighbours; nothing outside.
+// body(pixel number in the image, weight) for the four neighbours, also where two of them are one pixel; nothing
+// outside.
 template <class Body>
 void for_each_neighbour(const Shape& s, const Point& p, Body body) {
   if (!p.y.inside || !p.x.inside) return;
@@ -53,6 +54,18 @@ void for_each_neighbour(const Shape& s, const Point& p, Body body) {
   body(p.y.low * s.w + p.x.high, (1 - p.y.fraction) * p.x.fraction);
   body(p.y.high * s.w + p.x.low, p.y.fraction * (1 - p.x.fraction));
   body(p.y.high * s.w + p.x.high, p.y.fraction * p.x.fraction);
+}
+
+// The same, without the neighbours of weight zero that are another one's pixel: those on the far border of the map.
+template <class Body>
+void for_each_pixel(const Shape& s, const Point& p, Body body) {
+  int i = 0;
+  for_each_neighbour(s, p, [&](std::int64_t pixel, double weight) {
+    const bool right = i % 2 == 1, below = i >= 2;
+    ++i;
+    if ((right && p.x.high == p.x.low) || (below && p.y.high == p.y.low)) return;
+    body(pixel, weight);
+  });
 }
 
 double interpolate(const Shape& s, const Values& input, std::int64_t n, std::int64_t channel, const Point& p) {
@@ -124,7 +137,7 @@ Values border_align_backward(const mluopsBorderAlignBackwardProblem& p, Coordina
     for (std::int64_t c = 0; c < s.c; ++c) {
       const std::int32_t index = p.argmax[first + c];
       if (index < 0 || index > s.pool_size) continue;
-      for_each_neighbour(s, jumped_point(s, border, index, r), [&](std::int64_t pixel, double weight) {
+      for_each_pixel(s, jumped_point(s, border, index, r), [&](std::int64_t pixel, double weight) {
         grad_input[(n * s.h * s.w + pixel) * 4 * s.c + e * s.c + c] += weight * grad[first + c];
       });
     }

@@ -1,4 +1,4 @@
-// The ten operators in double precision, written from their formulas: what every backend is measured against.
+// The operators in double precision, written from their formulas: what every backend is measured against.
 //
 // Single-threaded, no tricks, and where a backend gathers this scatters (and the other way round). Results are doubles
 // whatever the dtype of the inputs; tensors have the shapes of mluops/problem.h. The output pointers of a problem are
@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 /// coordinates in float has to be compared with a model that does. Everything behind the coordinate stays double.
 enum class Coordinates { kDouble, kFloat, kHalf };
 
-/// count elements of dtype HALF, FLOAT, DOUBLE, BFLOAT16 or INT32 as doubles (exact).
+/// count elements of dtype HALF, FLOAT, DOUBLE, BFLOAT16, INT32 or INT64 as doubles (INT64 exact to 2^53).
 Values decode(mluOpDataType_t dtype, const void* data, std::int64_t count);
 
 /// output [n,ho,wo,c].

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <functional>
 
+#include "test/cases/base/random.h"
 #include "test/reference/reference.h"
 #include "test/support/problem.h"
-#include "test/support/random.h"
 
 namespace mluops {
 namespace {
 
+using cases::Random;
 using reference::Values;
-using test::Random;
 
 Values numbers(Random& random, std::size_t count, double low = -1, double high = 1) {
   Values values(count);

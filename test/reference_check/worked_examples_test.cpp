@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "test/cases/base/element.h"
 #include "test/reference/reference.h"
-#include "test/support/encode.h"
 
 namespace mluops {
 namespace {
@@ -34,18 +34,18 @@ TEST(Decode, EncodingGivesBackEveryBitPattern) {
       const Values value = reference::decode(dtype, &bits, 1);
       if (std::isnan(value[0])) continue;
       std::uint16_t back = 0;
-      test::encode(dtype, value, &back);
+      cases::encode(dtype, value, &back);
       ASSERT_EQ(back, bits);
     }
   }
 }
 
 TEST(Decode, RoundsToNearestEven) {
-  EXPECT_EQ(test::rounded(MLUOP_DTYPE_HALF, 1 + 0x1p-11), 1);
-  EXPECT_EQ(test::rounded(MLUOP_DTYPE_HALF, 1 + 3 * 0x1p-11), 1 + 0x1p-9);
-  EXPECT_EQ(test::rounded(MLUOP_DTYPE_HALF, 65519), 65504);
-  EXPECT_EQ(test::rounded(MLUOP_DTYPE_HALF, 65520), INFINITY);
-  EXPECT_EQ(test::rounded(MLUOP_DTYPE_BFLOAT16, 1 + 0x1p-8), 1);
+  EXPECT_EQ(cases::rounded(MLUOP_DTYPE_HALF, 1 + 0x1p-11), 1);
+  EXPECT_EQ(cases::rounded(MLUOP_DTYPE_HALF, 1 + 3 * 0x1p-11), 1 + 0x1p-9);
+  EXPECT_EQ(cases::rounded(MLUOP_DTYPE_HALF, 65519), 65504);
+  EXPECT_EQ(cases::rounded(MLUOP_DTYPE_HALF, 65520), INFINITY);
+  EXPECT_EQ(cases::rounded(MLUOP_DTYPE_BFLOAT16, 1 + 0x1p-8), 1);
 }
 
 // ---- carafe ----

@@ -2,6 +2,11 @@
 #include "common/registry.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
 
 namespace mluops {
 namespace {
@@ -46,6 +51,26 @@ TEST(Registry, WrongAbiVersion) {
 TEST(Registry, WrongStructSize) {
   expect_left_out(plugin("wrong_size"), "its struct has 8 bytes");
 }
+TEST(Registry, MembersAnOlderPluginLacksAreNull) {
+  const Registry registry = with(plugin("older"));
+  const mluopsBackend* const older = registry.find("older");
+  ASSERT_NE(older, nullptr) << registry.known_text();
+  EXPECT_NE(older->psamask_forward, nullptr);
+  const std::size_t known = offsetof(mluopsBackend, three_interpolate_forward);
+#define MLUOPS_OPERATOR(name, Problem) EXPECT_TRUE(offsetof(mluopsBackend, name) < known || older->name == nullptr);
+#include "mluops/operators.inc"
+}
+TEST(Registry, ANewerPluginJoins) {
+  const Registry registry = with(plugin("newer"));
+  ASSERT_NE(registry.find("newer"), nullptr) << registry.known_text();
+  EXPECT_NE(registry.find("newer")->psamask_forward, nullptr);
+}
+TEST(Registry, APluginOfTheFirstHeaderJoins) {
+  const Registry registry = with(plugin("frozen_v1"));
+  ASSERT_NE(registry.find("frozen_v1"), nullptr) << registry.known_text();
+  EXPECT_NE(registry.find("frozen_v1")->psamask_forward, nullptr);
+  EXPECT_EQ(registry.find("frozen_v1")->border_align_backward, nullptr);
+}
 TEST(Registry, MissingSymbol) {
   expect_left_out(plugin("no_symbol"), "exports no symbol mluops_backend");
 }
@@ -73,6 +98,58 @@ TEST(Registry, ABadPluginDoesNotKeepAGoodOneOut) {
   const Registry registry = with("::" + plugin("wrong_abi") + ":" + plugin("mine") + ":");
   EXPECT_NE(registry.find("mine"), nullptr);
   EXPECT_EQ(registry.problems().size(), 1u);
+}
+
+/// A folder of the test's own with a copy of the good plugin in it.
+class PluginFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/mluops_plugin_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    std::filesystem::copy_file(plugin("mine"), path());
+    std::filesystem::permissions(path(), std::filesystem::perms(0755));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/mine.so"; }
+  void folder_mode(mode_t mode) const { ASSERT_EQ(chmod(folder_.c_str(), mode), 0); }
+  void file_mode(mode_t mode) const { ASSERT_EQ(chmod(path().c_str(), mode), 0); }
+
+  std::string folder_;
+};
+
+TEST_F(PluginFile, ThatOnlyItsOwnerMayWriteJoins) {
+  EXPECT_NE(with(path()).find("mine"), nullptr);
+}
+TEST_F(PluginFile, ThatEverybodyMayWriteIsLeftOut) {
+  file_mode(0777);
+  expect_left_out(path(), "everybody may write to the file");
+}
+TEST_F(PluginFile, InAFolderThatEverybodyMayWriteIsLeftOut) {
+  folder_mode(0777);
+  expect_left_out(path(), "everybody may write to folder " + folder_);
+  folder_mode(01777);  // as /tmp: only owners may replace what is there
+  EXPECT_NE(with(path()).find("mine"), nullptr);
+}
+TEST_F(PluginFile, BelowAFolderThatEverybodyMayWriteIsLeftOut) {
+  std::filesystem::create_directory(folder_ + "/inner");
+  std::filesystem::rename(path(), folder_ + "/inner/mine.so");
+  folder_mode(0777);
+  expect_left_out(folder_ + "/inner/mine.so", "everybody may write to folder " + folder_);
+}
+TEST_F(PluginFile, IsJudgedByWhereALinkLeads) {
+  const std::string link = folder_ + "/link.so";
+  std::filesystem::create_symlink(path(), link);
+  EXPECT_NE(with(link).find("mine"), nullptr);
+  file_mode(0777);
+  expect_left_out(link, "everybody may write to the file");
+}
+TEST_F(PluginFile, ThatIsNoFileIsLeftOutWithoutAWait) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expect_left_out(pipe, "is no regular file");
+  expect_left_out("/dev/zero", "is no regular file");
+  expect_left_out(folder_, "is no regular file");
 }
 
 }  // namespace

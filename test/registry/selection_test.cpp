@@ -121,6 +121,26 @@ TEST(Selection, AForcedPluginRunsAloneAndLacksTheRest) {
   EXPECT_STREQ(mluOpExtGetLastErrorText(), "mluOpPsamaskForward: backend mine: psa_type: wanted 0 (collect)");
 }
 
+TEST(Selection, APluginCompiledWithTheFirstHeaderRuns) {
+  const BackendEnv env("frozen_v1,cpu");
+  const Handle handle;
+  ASSERT_EQ(handle.created, MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  std::vector<float> y;
+  EXPECT_EQ(psamask(handle.get, 0, y), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(y, kCollected);
+  EXPECT_EQ(last_run(handle.get), "frozen_v1");
+}
+
+TEST(Selection, AStatusThatIsNoneIsAnInternalError) {
+  const BackendEnv env("no_status,cpu");
+  const Handle handle;
+  ASSERT_EQ(handle.created, MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  std::vector<float> y;
+  EXPECT_EQ(psamask(handle.get, 0, y), MLUOP_STATUS_INTERNAL_ERROR);
+  EXPECT_STREQ(mluOpExtGetLastErrorText(),
+               "mluOpPsamaskForward: backend no_status: wanted a status, got 77 it lost count");
+}
+
 TEST(Selection, AChainFallsBackInOrder) {
   const BackendEnv env("mine,cpu");
   const Handle handle;
@@ -153,7 +173,7 @@ TEST(Selection, BackendsAreListed) {
     all += std::string(mluOpExtGetBackendName(i)) + " ";
     EXPECT_STRNE(mluOpExtGetBackendDescription(i), "");
   }
-  EXPECT_EQ(all, "cpu mlu_emu mine unusable ");
+  EXPECT_EQ(all, "cpu mlu_emu mine unusable frozen_v1 no_status ");
   EXPECT_EQ(mluOpExtGetBackendName(-1), nullptr);
   EXPECT_EQ(mluOpExtGetBackendName(mluOpExtGetBackendCount()), nullptr);
   EXPECT_EQ(mluOpExtGetBackendDescription(99), nullptr);
@@ -164,8 +184,10 @@ TEST(Selection, BackendsAreListed) {
 int main(int argc, char** argv) {
   // The library reads the path once, so it is set before the first handle.
   const std::string dir = PLUGIN_DIR;
-  setenv("MLUOP_BACKEND_PATH",
-         (dir + "/plugin_mine.so:" + dir + "/plugin_wrong_abi.so:" + dir + "/plugin_unusable.so").c_str(), 1);
+  std::string path;
+  for (const char* name : {"mine", "wrong_abi", "unusable", "frozen_v1", "no_status"})
+    path += dir + "/plugin_" + name + ".so:";
+  setenv("MLUOP_BACKEND_PATH", path.c_str(), 1);
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -5,30 +5,25 @@
 namespace mluops::test {
 namespace {
 
-struct Entry {
-  std::string backend, op;
-};
-
-// Operators a backend does not provide yet.
-const std::vector<Entry>& missing() {
-  static const std::vector<Entry> entries = {};
-  return entries;
+bool contains(const std::vector<mluOpDataType_t>& list, mluOpDataType_t dtype) {
+  return std::find(list.begin(), list.end(), dtype) != list.end();
 }
 
-bool is_missing(const std::string& backend, const std::string& op) {
-  return std::any_of(missing().begin(), missing().end(),
-                     [&](const Entry& e) { return e.backend == backend && e.op == op; });
+bool is_emulated(const std::string& op) {
+  static const std::vector<std::string> emulated = {
+#define MLUOPS_EMULATED(name, Problem) #name,
+#include "backends/mlu_emu/kernels/kernels.inc"
+  };
+  return std::find(emulated.begin(), emulated.end(), op) != emulated.end();
 }
 
 }  // namespace
 
 Duty duty(const std::string& backend, const std::string& op, mluOpDataType_t dtype) {
-  const bool wide = dtype == MLUOP_DTYPE_DOUBLE || dtype == MLUOP_DTYPE_BFLOAT16;
-  const bool psamask = op.rfind("psamask", 0) == 0;
-  const bool strict = !wide && !(psamask && dtype != MLUOP_DTYPE_FLOAT);
-  if (!strict && backend != "cpu") return Duty::kNone;
-  if (is_missing(backend, op)) return Duty::kMissing;
-  return strict ? Duty::kStrict : Duty::kExtended;
+  if (backend == "mlu_emu" && !is_emulated(op)) return Duty::kNone;
+  const Dtypes& dtypes = find_operator(op).dtypes;
+  if (contains(dtypes.strict, dtype)) return Duty::kStrict;
+  return backend == "cpu" && contains(dtypes.extended, dtype) ? Duty::kExtended : Duty::kNone;
 }
 
 const std::vector<mluOpDataType_t>& float_dtypes() {

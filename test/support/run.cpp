@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "test/support/encode.h"
+#include "test/cases/base/element.h"
 #include "test/support/metrics.h"
 
 namespace mluops::test {
@@ -53,20 +53,17 @@ std::string bit_mismatch(const Tensor& out, const reference::Values& b) {
   return "";
 }
 
-// Another index than the reference's is right when its sample is as large, up to the rounding of the tensors' type.
-std::string argmax_mismatch(const Problem& p, const Tensor& out, const reference::Values& b, const Tolerance& t) {
+// Another index than the reference's is right when its sample is as good, up to the rounding of the tensors' type.
+std::string choice_mismatch(const Problem& p, const Tensor& out, const reference::Values& b, const Tolerance& t) {
   const reference::Values e = out.values();
-  std::function<double(std::int64_t, int)> sample;
-  const int last = static_cast<int>(p.text.size("p"));
+  SampleValue sample;
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (e[i] == b[i]) continue;
-    if (!(e[i] >= 0 && e[i] <= last)) {
-      return format("element %.0f: sample index %.0f is out of range", static_cast<double>(i), e[i]);
-    }
     if (!sample) sample = p.samples(t.coordinates);
-    const double mine = sample(static_cast<std::int64_t>(i), static_cast<int>(e[i]));
-    const double best = sample(static_cast<std::int64_t>(i), static_cast<int>(b[i]));
-    if (std::fabs(mine - best) <= 4 * spacing(p.dtype, std::max(std::fabs(best), 1.0))) continue;
+    const std::int64_t at = static_cast<std::int64_t>(i);
+    const double mine = sample(at, static_cast<int>(e[i])), best = sample(at, static_cast<int>(b[i]));
+    if (std::isnan(mine)) return format("element %.0f: index %.0f is out of range", static_cast<double>(i), e[i]);
+    if (std::fabs(mine - best) <= 4 * spacing(p.dtype(), std::max(std::fabs(best), 1.0))) continue;
     return format("element %.0f: wanted index %.0f, got %.0f", static_cast<double>(i), b[i], e[i]) +
            format(" (sample %.9g instead of %.9g)", mine, best);
   }
@@ -75,13 +72,13 @@ std::string argmax_mismatch(const Problem& p, const Tensor& out, const reference
 
 std::string output_mismatch(const Problem& p, std::size_t i, const reference::Values& expected, const Tolerance& t) {
   const Tensor& out = *p.outputs[i];
-  switch (p.comparisons[i]) {
+  switch (p.output_spec(i).comparison) {
     case Comparison::kBits:
       return bit_mismatch(out, expected);
-    case Comparison::kArgmax:
-      return argmax_mismatch(p, out, expected, t);
+    case Comparison::kChoice:
+      return choice_mismatch(p, out, expected, t);
     default:
-      return numeric_mismatch(out, expected, p.term_sizes[i], t);
+      return numeric_mismatch(out, expected, p.output_spec(i).term_size, t);
   }
 }
 
@@ -145,7 +142,7 @@ Report run_and_check(Problem& problem, const Handle& handle, const std::string& 
 }
 
 std::string how_to_repeat(const Problem& problem, const std::string& settings) {
-  return "\n  repeat: MLUOP_TEST_CASE=\"" + problem.text.text() + "\"  (" + dtype_name(problem.dtype) + ", " +
+  return "\n  repeat: MLUOP_TEST_CASE=\"" + problem.text().text() + "\"  (" + dtype_name(problem.dtype()) + ", " +
          settings + ")";
 }
 

@@ -27,8 +27,6 @@ struct Report {
   std::string text;  ///< what was wrong, or why it was declined
 };
 
-using Expected = std::vector<reference::Values>;
-
 /// Fills the outputs with garbage, runs, and checks: status, which backend ran, inputs unchanged, fences intact,
 /// outputs as expected (NaN-aware; a declined call must leave the garbage as it was).
 Report run_and_check(Problem& problem, const Handle& handle, const std::string& backend, const Expected& expected,

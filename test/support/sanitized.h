@@ -13,3 +13,16 @@
 #ifndef MLUOPS_TEST_SANITIZED
 #define MLUOPS_TEST_SANITIZED 0
 #endif
+
+/// MLUOPS_TEST_ADDRESS_SANITIZED: 1 under AddressSanitizer.
+#if defined(__SANITIZE_ADDRESS__)
+#define MLUOPS_TEST_ADDRESS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MLUOPS_TEST_ADDRESS_SANITIZED 1
+#endif
+#endif
+
+#ifndef MLUOPS_TEST_ADDRESS_SANITIZED
+#define MLUOPS_TEST_ADDRESS_SANITIZED 0
+#endif

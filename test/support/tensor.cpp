@@ -1,12 +1,21 @@
 #include "test/support/tensor.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstring>
+#include <cstdlib>
 #include <functional>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 
-#include "test/support/encode.h"
+#include "test/cases/base/element.h"
+#include "test/support/sanitized.h"
+
+#if MLUOPS_TEST_ADDRESS_SANITIZED
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace mluops::test {
 namespace {
@@ -19,21 +28,81 @@ bool all_fence(const unsigned char* first, const unsigned char* last) {
   return std::all_of(first, last, [](unsigned char b) { return b == kFenceByte; });
 }
 
+std::size_t up_to_multiple(std::size_t value, std::size_t of) {
+  return (value + of - 1) / of * of;
+}
+
 }  // namespace
 
-GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t misalign)
-    : memory_(bytes + 2 * kFence + kBoundary + misalign, kFenceByte), begin_(0), bytes_(bytes) {
-  const std::size_t address = reinterpret_cast<std::uintptr_t>(memory_.data()) + kFence;
-  begin_ = kFence + (kBoundary - address % kBoundary) % kBoundary + misalign;
+GuardPage guard_page() {
+  static const GuardPage chosen = [] {
+    const char* text = std::getenv("MLUOP_TEST_GUARD");
+    const std::string word = text == nullptr ? "" : text;
+    if (word.empty()) return GuardPage::kNone;
+    if (word == "before") return GuardPage::kBefore;
+    if (word == "after") return GuardPage::kAfter;
+    throw std::runtime_error("MLUOP_TEST_GUARD: wanted before or after, got " + word);
+  }();
+  return chosen;
+}
+
+GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t misalign, GuardPage guard) : bytes_(bytes) {
+  if (guard != GuardPage::kNone) {
+    map(guard);
+  } else {
+    begin_ = up_to_multiple(kFence, kBoundary) + misalign;
+    size_ = begin_ + bytes + kFence;
+    memory_ = static_cast<unsigned char*>(::operator new (size_, std::align_val_t{kBoundary}));
+  }
+  std::fill_n(memory_, size_, kFenceByte);
+  watch(true);
+}
+
+void GuardedBuffer::map(GuardPage guard) {
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  size_ = up_to_multiple(bytes_ + 1, page);
+  mapped_ = size_ + page;
+  void* const all = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) throw std::bad_alloc();
+  auto* const first = static_cast<unsigned char*>(all);
+  const bool before = guard == GuardPage::kBefore;
+  if (mprotect(before ? first : first + size_, page, PROT_NONE) != 0) throw std::bad_alloc();
+  memory_ = before ? first + page : first;
+  begin_ = before ? 0 : size_ - bytes_;
+}
+
+GuardedBuffer::~GuardedBuffer() {
+  watch(false);
+  if (mapped_ == 0) {
+    ::operator delete (memory_, std::align_val_t{kBoundary});
+  } else {
+    munmap(begin_ == 0 ? memory_ - (mapped_ - size_) : memory_, mapped_);
+  }
+}
+
+void GuardedBuffer::watch([[maybe_unused]] bool on) const {
+#if MLUOPS_TEST_ADDRESS_SANITIZED
+  const auto set = [on](const unsigned char* at, std::size_t count) {
+    if (on) {
+      ASAN_POISON_MEMORY_REGION(at, count);
+    } else {
+      ASAN_UNPOISON_MEMORY_REGION(at, count);
+    }
+  };
+  set(memory_, begin_);
+  set(memory_ + begin_ + bytes_, size_ - begin_ - bytes_);
+#endif
 }
 
 void GuardedBuffer::fill_with_garbage() {
-  std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(begin_), bytes_, kFenceByte);
+  std::fill_n(memory_ + begin_, bytes_, kFenceByte);
 }
 
 bool GuardedBuffer::fences_intact() const {
-  const unsigned char* memory = memory_.data();
-  return all_fence(memory, memory + begin_) && all_fence(memory + begin_ + bytes_, memory + memory_.size());
+  watch(false);
+  const bool intact = all_fence(memory_, memory_ + begin_) && all_fence(memory_ + begin_ + bytes_, memory_ + size_);
+  watch(true);
+  return intact;
 }
 
 Descriptor::Descriptor(mluOpTensorLayout_t layout, mluOpDataType_t dtype, const std::vector<std::int64_t>& dims) {
@@ -55,11 +124,11 @@ Tensor::Tensor(std::string name, mluOpTensorLayout_t layout, mluOpDataType_t dty
       dims_(std::move(dims)),
       count_(std::accumulate(dims_.begin(), dims_.end(), std::int64_t{1}, std::multiplies<>())),
       desc_(layout, dtype, dims_),
-      buffer_(static_cast<std::size_t>(count_) * element_size(dtype), misalign * element_size(dtype)) {}
+      buffer_(static_cast<std::size_t>(count_) * cases::element_size(dtype), misalign * cases::element_size(dtype)) {}
 
 void Tensor::fill(const reference::Values& values) {
   if (static_cast<std::int64_t>(values.size()) != count_) throw std::logic_error(name_ + ": wrong number of values");
-  encode(dtype_, values, buffer_.data());
+  cases::encode(dtype_, values, buffer_.data());
 }
 
 reference::Values Tensor::values() const {

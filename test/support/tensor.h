@@ -11,23 +11,40 @@
 
 namespace mluops::test {
 
+/// Where a page that may not be touched lies: MLUOP_TEST_GUARD=before|after.
+enum class GuardPage {
+  kNone,
+  kBefore,  ///< ends where the tensor begins
+  kAfter,   ///< begins where the tensor ends
+};
+GuardPage guard_page();
+
 /// Memory between two fences of bytes 0xff: NaN in every float type, so that reading them shows in the result, and
-/// writing them is noticed.
+/// writing them is noticed. AddressSanitizer ends the program that touches them. With a guard page there is no fence on
+/// its side, and any machine does.
 class GuardedBuffer {
  public:
-  /// `misalign` bytes behind a 64-byte boundary.
-  explicit GuardedBuffer(std::size_t bytes, std::size_t misalign = 0);
+  /// `misalign` bytes behind a 64-byte boundary, without a guard page.
+  explicit GuardedBuffer(std::size_t bytes, std::size_t misalign = 0, GuardPage guard = guard_page());
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+  ~GuardedBuffer();
 
-  void* data() { return memory_.data() + begin_; }
-  const void* data() const { return memory_.data() + begin_; }
+  void* data() { return memory_ + begin_; }
+  const void* data() const { return memory_ + begin_; }
   std::size_t bytes() const { return bytes_; }
   /// All bytes 0xff.
   void fill_with_garbage();
   bool fences_intact() const;
 
  private:
-  std::vector<unsigned char> memory_;
-  std::size_t begin_, bytes_;
+  void map(GuardPage guard);
+  /// Lets AddressSanitizer watch the fences, or not.
+  void watch(bool on) const;
+
+  unsigned char* memory_ = nullptr;
+  std::size_t size_ = 0, begin_ = 0, bytes_;
+  std::size_t mapped_ = 0;  ///< bytes with the guard page; 0: memory from the heap
 };
 
 /// Owns a descriptor.
@@ -52,11 +69,13 @@ class Tensor {
   mluOpDataType_t dtype() const { return dtype_; }
   const std::vector<std::int64_t>& dims() const { return dims_; }
   std::int64_t count() const { return count_; }
-  mluOpTensorDescriptor_t desc() const { return desc_.get(); }
+  mluOpTensorDescriptor_t desc() const { return desc_lost_ ? nullptr : desc_.get(); }
   void* data() { return lost_ ? nullptr : buffer_.data(); }
   const void* data() const { return lost_ ? nullptr : buffer_.data(); }
   /// data() is NULL from now on.
   void lose_data() { lost_ = true; }
+  /// desc() is NULL from now on.
+  void lose_desc() { desc_lost_ = true; }
   GuardedBuffer& buffer() { return buffer_; }
   const GuardedBuffer& buffer() const { return buffer_; }
 
@@ -73,7 +92,7 @@ class Tensor {
   std::int64_t count_;
   Descriptor desc_;
   GuardedBuffer buffer_;
-  bool lost_ = false;
+  bool lost_ = false, desc_lost_ = false;
 };
 
 }  // namespace mluops::test

@@ -5,33 +5,12 @@
 namespace mluops::test {
 namespace {
 
-// 2 images of 4x5 with 4*3 channels, 7 boxes.
 OpCall forward() {
-  return {"mluOpBorderAlignForward",
-          [](const OpCall& c, Prepared& p) {
-            return mluOpBorderAlignForward(p.handle, p.desc["input"], p.data["input"], p.desc["boxes"], p.data["boxes"],
-                                           c.integer("pool_size"), p.desc["output"], p.data["output"],
-                                           p.desc["argmax_idx"], p.data["argmax_idx"]);
-          },
-          {{.name = "input", .dims = {2, 4, 5, 12}},
-           {.name = "boxes", .layout = MLUOP_LAYOUT_ARRAY, .dims = {2, 7, 4}},
-           {.name = "output", .output = true, .dims = {2, 7, 4, 3}},
-           {.name = "argmax_idx", .output = true, .dtype = MLUOP_DTYPE_INT32, .dims = {2, 7, 4, 3}}},
-          {{"pool_size", 2}}};
+  return OpCall(Case::parse("border_align_forward n=2 h=4 w=5 c=3 k=7 p=2"));
 }
 
 OpCall backward() {
-  return {"mluOpBorderAlignBackward",
-          [](const OpCall& c, Prepared& p) {
-            return mluOpBorderAlignBackward(p.handle, p.desc["grad_output"], p.data["grad_output"], p.desc["boxes"],
-                                            p.data["boxes"], p.desc["argmax_idx"], p.data["argmax_idx"],
-                                            c.integer("pool_size"), p.desc["grad_input"], p.data["grad_input"]);
-          },
-          {{.name = "grad_output", .dims = {2, 7, 4, 3}},
-           {.name = "boxes", .layout = MLUOP_LAYOUT_ARRAY, .dims = {2, 7, 4}},
-           {.name = "argmax_idx", .dtype = MLUOP_DTYPE_INT32, .dims = {2, 7, 4, 3}},
-           {.name = "grad_input", .output = true, .dims = {2, 4, 5, 12}}},
-          {{"pool_size", 2}}};
+  return OpCall(Case::parse("border_align_backward n=2 h=4 w=5 c=3 k=7 p=2 argmax=uniform"));
 }
 
 std::function<void(OpCall&)> batch(std::int64_t n) {
@@ -53,9 +32,8 @@ std::vector<Wrong> own_wrongs(const std::string& map) {
     return [=](OpCall& c) { c.arg(name).dims[axis] = n; };
   };
   return {
-      {"pool_size 0", [](OpCall& c) { c.params["pool_size"] = 0; }, MLUOP_STATUS_BAD_PARAM,
-       "pool_size: wanted >= 1, got 0"},
-      {"pool_size -1", [](OpCall& c) { c.params["pool_size"] = -1; }, MLUOP_STATUS_BAD_PARAM, "pool_size"},
+      {"pool_size 0", [](OpCall& c) { c.set("p", 0); }, MLUOP_STATUS_BAD_PARAM, "pool_size: wanted >= 1, got 0"},
+      {"pool_size -1", [](OpCall& c) { c.set("p", -1); }, MLUOP_STATUS_BAD_PARAM, "pool_size"},
       {"boxes half", [](OpCall& c) { c.arg("boxes").dtype = MLUOP_DTYPE_HALF; }, MLUOP_STATUS_BAD_PARAM,
        "boxes: wanted the dtype of"},
       {"argmax float", [](OpCall& c) { c.arg("argmax_idx").dtype = MLUOP_DTYPE_FLOAT; }, MLUOP_STATUS_BAD_PARAM,

@@ -1,61 +1,40 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "test/validation/op_call.h"
 
 namespace mluops::test {
 namespace {
 
-/// A CARAFE descriptor that is set as far as the setter allows, for the length of one call.
-class CarafeDesc {
- public:
-  explicit CarafeDesc(const OpCall& c) {
-    if (c.params.count("no_carafe_desc") != 0) return;
-    EXPECT_EQ(mluOpCreateCarafeDescriptor(&desc_), MLUOP_STATUS_SUCCESS);
-    if (c.params.count("unset") != 0) return;
-    EXPECT_EQ(mluOpSetCarafeDescriptor(desc_, 4, c.integer("kernel_size"), c.integer("group_size"),
-                                       c.integer("scale_factor")),
-              MLUOP_STATUS_SUCCESS);
-  }
-  ~CarafeDesc() {
-    if (desc_ == nullptr) return;
-    EXPECT_EQ(mluOpDestroyCarafeDescriptor(desc_), MLUOP_STATUS_SUCCESS);
-  }
-  mluOpCarafeDescriptor_t get() const { return desc_; }
-
- private:
-  mluOpCarafeDescriptor_t desc_ = nullptr;
-};
-
-const Params kParams = {{"kernel_size", 3}, {"group_size", 2}, {"scale_factor", 2}};
-
 OpCall forward() {
-  return {"mluOpCarafeForward",
-          [](const OpCall& c, Prepared& p) {
-            const CarafeDesc d(c);
-            return mluOpCarafeForward(p.handle, d.get(), p.desc["input"], p.data["input"], p.desc["mask"],
-                                      p.data["mask"], p.desc["output"], p.data["output"]);
-          },
-          {{.name = "input", .dims = {2, 3, 4, 6}},
-           {.name = "mask", .dims = {2, 6, 8, 18}},
-           {.name = "output", .output = true, .dims = {2, 6, 8, 6}}},
-          kParams};
+  return OpCall(Case::parse("carafe_forward n=2 h=3 w=4 c=6 k=3 g=2 s=2"));
 }
 
 OpCall backward() {
-  return {"mluOpCarafeBackward",
-          [](const OpCall& c, Prepared& p) {
-            const CarafeDesc d(c);
-            return mluOpCarafeBackward(p.handle, d.get(), p.desc["input"], p.data["input"], p.desc["mask"],
-                                       p.data["mask"], p.desc["grad_output"], p.data["grad_output"],
-                                       p.desc["grad_input"], p.data["grad_input"], p.desc["grad_mask"],
-                                       p.data["grad_mask"]);
-          },
-          {{.name = "input", .dims = {2, 3, 4, 6}},
-           {.name = "mask", .dims = {2, 6, 8, 18}},
-           {.name = "grad_output", .dims = {2, 6, 8, 6}},
-           {.name = "grad_input", .output = true, .dims = {2, 3, 4, 6}},
-           {.name = "grad_mask", .output = true, .dims = {2, 6, 8, 18}}},
-          kParams};
+  return OpCall(Case::parse("carafe_backward n=2 h=3 w=4 c=6 k=3 g=2 s=2"));
+}
+
+/// The call with another CARAFE descriptor than the case's.
+std::function<void(OpCall&)> described_by(mluOpCarafeDescriptor_t desc) {
+  return [=](OpCall& c) {
+    c.call = [forward = c.args.size() == 3, desc](mluOpHandle_t handle, const Arguments& t) {
+      return forward
+                 ? mluOpCarafeForward(handle, desc, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data)
+                 : mluOpCarafeBackward(handle, desc, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,
+                                       t[3].desc, t[3].data, t[4].desc, t[4].data);
+    };
+  };
+}
+
+std::function<void(OpCall&)> never_set() {
+  return [](OpCall& c) {
+    mluOpCarafeDescriptor_t desc = nullptr;
+    EXPECT_EQ(mluOpCreateCarafeDescriptor(&desc), MLUOP_STATUS_SUCCESS);
+    described_by(desc)(c);
+    c.call = [call = c.call, owner = std::shared_ptr<mluOpCarafeStruct>(desc, mluOpDestroyCarafeDescriptor)](
+                 mluOpHandle_t handle, const Arguments& t) { return call(handle, t); };
+  };
 }
 
 std::function<void(OpCall&)> batch(std::int64_t n) {
@@ -68,8 +47,7 @@ std::function<void(OpCall&)> batch(std::int64_t n) {
 std::function<void(OpCall&)> sized(int kernel, int scale, mluOpExtContract_t contract) {
   return [=](OpCall& c) {
     c.contract = contract;
-    c.params["kernel_size"] = kernel;
-    c.params["scale_factor"] = scale;
+    c.set("k", kernel).set("s", scale);
     for (Arg& a : c.args) {
       const bool low = a.name == "input" || a.name == "grad_input";
       a.dims[0] = 1;
@@ -86,22 +64,21 @@ CommonRules rules(mluOpStatus_t strided) {
 
 std::vector<Wrong> own_wrongs() {
   return {
-      {"no carafe descriptor", [](OpCall& c) { c.params["no_carafe_desc"] = 1; }, MLUOP_STATUS_BAD_PARAM,
-       "carafe_desc: wanted a pointer"},
-      {"carafe descriptor never set", [](OpCall& c) { c.params["unset"] = 1; }, MLUOP_STATUS_BAD_PARAM, "dimNb"},
+      {"no carafe descriptor", described_by(nullptr), MLUOP_STATUS_BAD_PARAM, "carafe_desc: wanted a pointer"},
+      {"carafe descriptor never set", never_set(), MLUOP_STATUS_BAD_PARAM, "dimNb"},
       {"channels not divisible by groups",
        [](OpCall& c) {
-         c.params["group_size"] = 4;
+         c.set("g", 4);
          for (Arg& a : c.args) {
            if (a.name.find("mask") != std::string::npos) a.dims[3] = 36;
          }
        },
        MLUOP_STATUS_BAD_PARAM, "input: wanted channels divisible by group_size 4, got 6"},
-      {"groups that the mask has not", [](OpCall& c) { c.params["group_size"] = 3; }, MLUOP_STATUS_BAD_PARAM,
+      {"groups that the mask has not", [](OpCall& c) { c.set("g", 3); }, MLUOP_STATUS_BAD_PARAM,
        "group_size * kernel_size * kernel_size"},
-      {"kernel size that the mask has not", [](OpCall& c) { c.params["kernel_size"] = 5; }, MLUOP_STATUS_BAD_PARAM,
+      {"kernel size that the mask has not", [](OpCall& c) { c.set("k", 5); }, MLUOP_STATUS_BAD_PARAM,
        "group_size * kernel_size * kernel_size"},
-      {"scale that the output has not", [](OpCall& c) { c.params["scale_factor"] = 3; }, MLUOP_STATUS_BAD_PARAM,
+      {"scale that the output has not", [](OpCall& c) { c.set("s", 3); }, MLUOP_STATUS_BAD_PARAM,
        "scale_factor * height of input"},
       {"mixed dtypes", [](OpCall& c) { c.arg("mask").dtype = MLUOP_DTYPE_HALF; }, MLUOP_STATUS_BAD_PARAM,
        "mask: wanted the dtype of input, DTYPE_FLOAT, got DTYPE_HALF"},

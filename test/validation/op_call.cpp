@@ -41,6 +41,11 @@ Dims dense_strides(const Dims& dims) {
   return strides;
 }
 
+void add_gaps(Arg& a) {
+  a.strides = dense_strides(a.dims);
+  for (std::int64_t& s : a.strides) s *= 2;
+}
+
 void add_null_and_form(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
   const std::string n = a.name;
   const std::string desc_text = contains(rules.optional, n) ? n : n + "_desc";
@@ -53,8 +58,10 @@ void add_null_and_form(const Arg& a, const CommonRules& rules, std::vector<Wrong
       "no data", [](Arg& x) { x.no_data = true; }, n + ": wanted");
   add(
       "one dimension more", [](Arg& x) { x.dims.push_back(1); }, n + ": wanted " + std::to_string(a.dims.size()));
-  add(
-      "one dimension less", [](Arg& x) { x.dims.pop_back(); }, n + ": wanted " + std::to_string(a.dims.size()));
+  if (a.dims.size() > 1) {  // a descriptor of no dimension at all cannot be made
+    add(
+        "one dimension less", [](Arg& x) { x.dims.pop_back(); }, n + ": wanted " + std::to_string(a.dims.size()));
+  }
   add(
       "dtype int8", [](Arg& x) { x.dtype = MLUOP_DTYPE_INT8; }, "dtype");
   if (!contains(rules.any_layout, n)) {
@@ -74,13 +81,8 @@ void add_dims(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table)
 
 void add_strides(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
   const std::string n = a.name;
-  table.push_back({n + ": strided",
-                   [n](OpCall& c) {
-                     Arg& x = c.arg(n);
-                     x.strides = dense_strides(x.dims);
-                     for (std::size_t i = 0; i + 1 < x.strides.size(); ++i) x.strides[i] += 7;
-                   },
-                   rules.strided, n + ": wanted a dense row-major tensor"});
+  table.push_back({n + ": strided", [n](OpCall& c) { add_gaps(c.arg(n)); }, rules.strided,
+                   n + ": wanted a dense row-major tensor"});
 }
 
 void add_aliases(const OpCall& base, std::vector<Wrong>& table) {
@@ -90,6 +92,7 @@ void add_aliases(const OpCall& base, std::vector<Wrong>& table) {
       if (other.name == out.name) continue;
       const std::string o = out.name, s = other.name;
       for (const std::int64_t shift : {0, 4}) {
+        if (shift >= bytes_of(other)) continue;  // behind it
         table.push_back({o + " shares memory with " + s + " at byte " + std::to_string(shift),
                          [o, s, shift](OpCall& c) {
                            c.arg(o).shares = s;
@@ -101,11 +104,19 @@ void add_aliases(const OpCall& base, std::vector<Wrong>& table) {
   }
 }
 
+void expect_status(const std::optional<mluOpStatus_t>& wanted, mluOpStatus_t status) {
+  const std::string got = std::string(mluOpGetErrorString(status)) + " " + mluOpExtGetLastErrorText();
+  if (wanted) {
+    EXPECT_STREQ(mluOpGetErrorString(status), mluOpGetErrorString(*wanted)) << got;
+  } else {
+    EXPECT_TRUE(status == MLUOP_STATUS_BAD_PARAM || status == MLUOP_STATUS_NOT_SUPPORTED) << got;
+  }
+}
+
 void expect_refused(OpCall call, const Wrong& wrong) {
   SCOPED_TRACE(call.function + ", " + wrong.what);
   wrong.change(call);
-  const mluOpStatus_t status = call.make();
-  EXPECT_STREQ(mluOpGetErrorString(status), mluOpGetErrorString(wrong.status)) << mluOpExtGetLastErrorText();
+  expect_status(wrong.status, call.make());
   EXPECT_FALSE(call.outputs_touched());
   if (wrong.status == MLUOP_STATUS_SUCCESS) return;
   const std::string text = mluOpExtGetLastErrorText();
@@ -113,7 +124,24 @@ void expect_refused(OpCall call, const Wrong& wrong) {
   EXPECT_EQ(text.rfind(call.function + ": ", 0), 0u) << text;
 }
 
+std::vector<std::uint8_t> filled(const TensorSpec& t) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(t.is_output() ? 0 : t.bytes()));
+  if (!t.is_output()) write(t.fill, t.dtype, t.elements(), bytes.data());
+  return bytes;
+}
+
 }  // namespace
+
+OpCall::OpCall(const Case& valid, mluOpDataType_t dtype)
+    : function(find_operator(valid.op()).function), text_(with_defaults(valid)), dtype_(dtype) {
+  const Description d = describe(valid, dtype);
+  for (const TensorSpec& t : d.tensors) {
+    args.push_back({.name = t.name, .output = t.is_output(), .layout = t.layout, .dtype = t.dtype, .dims = t.dims});
+    args.back().pointer_only = t.pointer_only;
+    args.back().data = filled(t);
+  }
+  call = d.call;
+}
 
 Arg& OpCall::arg(const std::string& name) {
   const auto found = std::find_if(args.begin(), args.end(), [&](const Arg& a) { return a.name == name; });
@@ -121,32 +149,37 @@ Arg& OpCall::arg(const std::string& name) {
   return *found;
 }
 
+OpCall& OpCall::set(const std::string& parameter, double value) {
+  text_.set(parameter, value);
+  call = find_operator(text_.op()).describe(text_, dtype_).call;
+  return *this;
+}
+
 void OpCall::allocate() {
   for (Arg& a : args) {
-    a.memory.assign(static_cast<std::size_t>(bytes_of(a)) + 64, a.output ? kPattern : 0);
+    const std::size_t bytes = std::max(static_cast<std::size_t>(bytes_of(a)), a.data.size());
+    a.memory.assign(bytes + 64, a.output ? kPattern : 0);
+    std::copy(a.data.begin(), a.data.end(), a.memory.begin());
   }
 }
 
-void* OpCall::data_of(Arg& a) {
-  if (a.no_data) return nullptr;
-  return a.shares.empty() ? a.memory.data() : arg(a.shares).memory.data() + a.shift;
+Argument OpCall::argument(Arg& a) {
+  const mluOpTensorDescriptor_t desc = a.no_desc ? nullptr : make_desc(a);
+  if (a.no_data) return {desc, nullptr};
+  return {desc, a.shares.empty() ? a.memory.data() : arg(a.shares).memory.data() + a.shift};
 }
 
 mluOpStatus_t OpCall::make() {
   allocate();
-  Prepared p{};
-  EXPECT_EQ(mluOpCreate(&p.handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
-  EXPECT_EQ(mluOpExtSetContract(p.handle, contract), MLUOP_STATUS_SUCCESS);
-  mluOpHandle_t handle = p.handle;
-  for (Arg& a : args) {
-    p.desc[a.name] = a.no_desc ? nullptr : make_desc(a);
-    p.data[a.name] = data_of(a);
-  }
-  if (no_handle) p.handle = nullptr;
-  const mluOpStatus_t status = run_(*this, p);
-  for (auto& [name, desc] : p.desc) {
-    if (desc == nullptr) continue;
-    EXPECT_EQ(mluOpDestroyTensorDescriptor(desc), MLUOP_STATUS_SUCCESS);
+  mluOpHandle_t handle = nullptr;
+  EXPECT_EQ(mluOpCreate(&handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(mluOpExtSetContract(handle, contract), MLUOP_STATUS_SUCCESS);
+  Arguments arguments;
+  for (Arg& a : args) arguments.push_back(argument(a));
+  const mluOpStatus_t status = call(no_handle ? nullptr : handle, arguments);
+  for (const Argument& a : arguments) {
+    if (a.desc == nullptr) continue;
+    EXPECT_EQ(mluOpDestroyTensorDescriptor(a.desc), MLUOP_STATUS_SUCCESS);
   }
   EXPECT_EQ(mluOpDestroy(handle), MLUOP_STATUS_SUCCESS);
   return status;
@@ -156,6 +189,28 @@ bool OpCall::outputs_touched() const {
   return std::any_of(args.begin(), args.end(), [](const Arg& a) {
     return a.output && std::any_of(a.memory.begin(), a.memory.end(), [](std::uint8_t b) { return b != kPattern; });
   });
+}
+
+std::vector<Wrong> refused_by_all(const OpCall& base) {
+  std::vector<Wrong> table = {
+      {"no handle", [](OpCall& c) { c.no_handle = true; }, MLUOP_STATUS_BAD_PARAM, "handle: wanted a pointer"}};
+  for (const Arg& a : base.args) {
+    const auto add = [&](const char* what, std::optional<mluOpStatus_t> status, std::function<void(Arg&)> change) {
+      table.push_back({a.name + ": " + what, [n = a.name, change](OpCall& c) { change(c.arg(n)); }, status, a.name});
+    };
+    add("no data", MLUOP_STATUS_BAD_PARAM, [](Arg& x) { x.no_data = true; });
+    if (a.pointer_only) continue;
+    add("no descriptor", MLUOP_STATUS_BAD_PARAM, [](Arg& x) { x.no_desc = true; });
+    add("one dimension more", std::nullopt, [](Arg& x) { x.dims.push_back(1); });
+    if (a.dims.size() > 1) {  // a descriptor of no dimension at all cannot be made
+      add("one dimension less", MLUOP_STATUS_BAD_PARAM, [](Arg& x) { x.dims.pop_back(); });
+    }
+    add("dtype int8", MLUOP_STATUS_BAD_PARAM, [](Arg& x) { x.dtype = MLUOP_DTYPE_INT8; });
+    const bool one = std::all_of(a.dims.begin(), a.dims.end(), [](std::int64_t size) { return size == 1; });
+    if (!one) add("strided", std::nullopt, add_gaps);  // one element alone is dense, whatever its strides
+  }
+  add_aliases(base, table);
+  return table;
 }
 
 std::vector<Wrong> common_wrongs(const OpCall& base, const CommonRules& rules) {

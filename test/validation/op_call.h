@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mlu_op_ext.h"
+#include "test/support/settings.h"
 
 namespace mluops::test {
 
@@ -20,61 +21,56 @@ struct Arg {
   mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC;
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;
   Dims dims;
-  Dims strides = {};  // empty: dense
+  Dims strides = {};          // empty: dense
+  bool pointer_only = false;  // the C function takes no descriptor for it
   bool no_desc = false;
   bool no_data = false;
-  std::string shares = {};  // name of the argument whose memory it uses instead of its own
-  std::int64_t shift = 0;   // bytes into that memory
+  std::string shares = {};              // name of the argument whose memory it uses instead of its own
+  std::int64_t shift = 0;               // bytes into that memory
+  std::vector<std::uint8_t> data = {};  // of an input, at the start of its memory
   std::vector<std::uint8_t> memory = {};
 };
 
-/// What the operator's C function is given besides tensors.
-using Params = std::map<std::string, double>;
-
-class OpCall;
-
-/// Descriptors and pointers of a prepared call, by argument name.
-struct Prepared {
-  mluOpHandle_t handle;
-  std::map<std::string, mluOpTensorDescriptor_t> desc;
-  std::map<std::string, void*> data;
-};
-
-/// An operator's valid base call and how to make it.
+/// The call of a case, whose tensors and parameters can be changed each alone.
 class OpCall {
  public:
-  using Function = std::function<mluOpStatus_t(const OpCall&, Prepared&)>;
-  OpCall(std::string function_name, Function run, std::vector<Arg> tensors, Params parameters)
-      : function(std::move(function_name)), args(std::move(tensors)), params(std::move(parameters)), run_(run) {}
+  explicit OpCall(const Case& valid, mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT);
 
   Arg& arg(const std::string& name);
-  int integer(const std::string& name) const { return static_cast<int>(params.at(name)); }
+  /// What the C function is given besides tensors, which stay as they are.
+  OpCall& set(const std::string& parameter, double value);
 
   /// Makes the call with a fresh handle. Afterwards outputs_touched() tells whether any output byte changed.
   mluOpStatus_t make();
   bool outputs_touched() const;
 
-  std::string function;
+  std::string function;  ///< as the error texts call it
   std::vector<Arg> args;
-  Params params;
   bool no_handle = false;
   mluOpExtContract_t contract = MLUOP_EXT_CONTRACT_STRICT;
+  std::function<mluOpStatus_t(mluOpHandle_t, const Arguments&)> call;
 
  private:
   void allocate();
-  void* data_of(Arg& a);
-  Function run_;
+  Argument argument(Arg& a);
+
+  Case text_;
+  mluOpDataType_t dtype_;
 };
 
 /// One thing wrong, and what the call must answer.
 struct Wrong {
   std::string what;
   std::function<void(OpCall&)> change;
-  mluOpStatus_t status;
-  std::string text;  // a part of the last-error text
+  std::optional<mluOpStatus_t> status;  // none: BAD_PARAM or NOT_SUPPORTED
+  std::string text;                     // a part of the last-error text
 };
 
-/// What every operator has in common: NULLs, ranks, layouts, dtypes, each dimension, strides, aliasing, sizes.
+/// What every operator refuses: no handle, no descriptor, no data, other ranks, dtypes and strides, shared memory. The
+/// text names the argument.
+std::vector<Wrong> refused_by_all(const OpCall& base);
+
+/// The same in the words of common/op/check.h, and beyond that layouts, each dimension, sizes.
 struct CommonRules {
   mluOpStatus_t strided = MLUOP_STATUS_NOT_SUPPORTED;
   mluOpStatus_t too_large = MLUOP_STATUS_NOT_SUPPORTED;

@@ -5,35 +5,12 @@
 namespace mluops::test {
 namespace {
 
-constexpr mluOpTensorLayout_t kArray = MLUOP_LAYOUT_ARRAY;
-
-// B 2, C 3, M 5, N 4.
 OpCall forward() {
-  return {"mluOpThreeInterpolateForward",
-          [](const OpCall&, Prepared& p) {
-            return mluOpThreeInterpolateForward(p.handle, p.desc["features"], p.data["features"], p.desc["indices"],
-                                                p.data["indices"], p.desc["weights"], p.data["weights"],
-                                                p.desc["output"], p.data["output"]);
-          },
-          {{.name = "features", .layout = kArray, .dims = {2, 3, 5}},
-           {.name = "indices", .layout = kArray, .dtype = MLUOP_DTYPE_INT32, .dims = {2, 4, 3}},
-           {.name = "weights", .layout = kArray, .dims = {2, 4, 3}},
-           {.name = "output", .output = true, .layout = kArray, .dims = {2, 3, 4}}},
-          {}};
+  return OpCall(Case::parse("three_interpolate_forward b=2 c=3 m=5 n=4"));
 }
 
 OpCall backward() {
-  return {"mluOpThreeInterpolateBackward",
-          [](const OpCall&, Prepared& p) {
-            return mluOpThreeInterpolateBackward(p.handle, p.desc["grad_output"], p.data["grad_output"],
-                                                 p.desc["indices"], p.data["indices"], p.desc["weights"],
-                                                 p.data["weights"], p.desc["grad_features"], p.data["grad_features"]);
-          },
-          {{.name = "grad_output", .layout = kArray, .dims = {2, 3, 4}},
-           {.name = "indices", .layout = kArray, .dtype = MLUOP_DTYPE_INT32, .dims = {2, 4, 3}},
-           {.name = "weights", .layout = kArray, .dims = {2, 4, 3}},
-           {.name = "grad_features", .output = true, .layout = kArray, .dims = {2, 3, 5}}},
-          {}};
+  return OpCall(Case::parse("three_interpolate_backward b=2 c=3 m=5 n=4"));
 }
 
 std::function<void(OpCall&)> batch(std::int64_t n) {

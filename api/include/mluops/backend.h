@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/** Raised whenever the layout or meaning of a struct of this header or of problem.h changes. */
+/** Raised when a member that exists changes its place or meaning. Members are only ever appended, which does not raise
+ *  it: struct_size says which of them a struct has, and a plugin compiled with an older header lacks the newer ones. */
 #define MLUOPS_BACKEND_ABI_VERSION 1
 
 /** Name of the data symbol a plugin exports. */
@@ -39,7 +40,7 @@ typedef struct {
  *  text for all but SUCCESS. `context` is what create gave; calls with one context are serialised by the library. */
 typedef struct {
   uint32_t abi_version; /**< MLUOPS_BACKEND_ABI_VERSION it was compiled with */
-  uint32_t struct_size; /**< sizeof(mluopsBackend) it was compiled with */
+  uint32_t struct_size; /**< sizeof(mluopsBackend) it was compiled with; members beyond count as NULL */
   const char* name;     /**< [a-z0-9_]+, unique */
   const char* description;
 
@@ -52,22 +53,10 @@ typedef struct {
   /** The text for key into buffer as snprintf does; returns the whole length, or -1 for an unknown key. */
   int64_t (*query)(void* context, const char* key, char* buffer, size_t size);
 
-  mluOpStatus_t (*carafe_forward)(void* context, const mluopsCall* call, const mluopsCarafeForwardProblem* problem);
-  mluOpStatus_t (*carafe_backward)(void* context, const mluopsCall* call, const mluopsCarafeBackwardProblem* problem);
-  mluOpStatus_t (*psamask_forward)(void* context, const mluopsCall* call, const mluopsPsamaskForwardProblem* problem);
-  mluOpStatus_t (*psamask_backward)(void* context, const mluopsCall* call, const mluopsPsamaskBackwardProblem* problem);
-  mluOpStatus_t (*three_interpolate_forward)(void* context, const mluopsCall* call,
-                                             const mluopsThreeInterpolateForwardProblem* problem);
-  mluOpStatus_t (*three_interpolate_backward)(void* context, const mluopsCall* call,
-                                              const mluopsThreeInterpolateBackwardProblem* problem);
-  mluOpStatus_t (*deform_roi_pool_forward)(void* context, const mluopsCall* call,
-                                           const mluopsDeformRoiPoolForwardProblem* problem);
-  mluOpStatus_t (*deform_roi_pool_backward)(void* context, const mluopsCall* call,
-                                            const mluopsDeformRoiPoolBackwardProblem* problem);
-  mluOpStatus_t (*border_align_forward)(void* context, const mluopsCall* call,
-                                        const mluopsBorderAlignForwardProblem* problem);
-  mluOpStatus_t (*border_align_backward)(void* context, const mluopsCall* call,
-                                         const mluopsBorderAlignBackwardProblem* problem);
+  /* One member an operator, in the order of the list. */
+#define MLUOPS_OPERATOR(name, Problem) \
+  mluOpStatus_t (*name)(void* context, const mluopsCall* call, const Problem* problem);
+#include "mluops/operators.inc"
 } mluopsBackend;
 
 #if defined(__cplusplus)

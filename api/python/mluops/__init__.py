@@ -1,22 +1,21 @@
 """Cambricon's mluOp operators on machines without an MLU.
 
 This module works on numpy arrays; mluops.torch on PyTorch tensors; mluops.mmcv lets mmcv's models use them.
+`python -m mluops` tells what is here and what can run.
 """
 
+from . import op as _op
 from ._errors import (AllocFailedError, BadParamError, ExecutionFailedError, MluOpError, NotInitializedError,
                       NotSupportedError)
-from ._numpy import (border_align, border_align_backward, carafe, carafe_backward, deform_roi_pool,
-                     deform_roi_pool_backward, psa_mask, psa_mask_backward, three_interpolate,
-                     three_interpolate_backward)
-from ._settings import (backend, backends, last_run_backend, num_threads, set_backend, set_contract,
-                        set_deterministic, set_num_threads, set_option, version)
+from ._listing import public_names
+from ._settings import (backend, backends, last_run_backend, num_threads, options, query, set_backend, set_contract,
+                        set_deterministic, set_num_threads, set_option, using, version)
 
 __version__ = version()
 
 __all__ = [
     "AllocFailedError", "BadParamError", "ExecutionFailedError", "MluOpError", "NotInitializedError",
-    "NotSupportedError", "backend", "backends", "border_align", "border_align_backward", "carafe", "carafe_backward",
-    "deform_roi_pool", "deform_roi_pool_backward", "last_run_backend", "num_threads", "psa_mask",
-    "psa_mask_backward", "set_backend", "set_contract", "set_deterministic", "set_num_threads", "set_option",
-    "three_interpolate", "three_interpolate_backward", "version",
+    "NotSupportedError", "backend", "backends", "last_run_backend", "num_threads", "options", "query", "set_backend",
+    "set_contract", "set_deterministic", "set_num_threads", "set_option", "using", "version",
+    *public_names(_op, globals()),
 ]

@@ -1,23 +1,66 @@
-"""Small conversions of arguments shared by the numpy and the torch functions."""
+"""Arguments that are not tensors, as the functions of every door take them."""
 
-from typing import Sequence, Tuple, Union
+import functools
+from operator import index
+from typing import Any, Callable, Sequence, Tuple, Union
+
+from ._errors import BadParamError, bad_param
 
 Size = Union[int, Sequence[int]]
 PsaType = Union[int, str]
 
+_INT_LIMIT = 1 << 31
 
-def pair(size: Size) -> Tuple[int, int]:
+
+def integer(name: str, value: Any) -> int:
+    """A whole number that a C int holds. TypeError for what is none (5.0), BadParamError (a ValueError) beyond."""
+    if type(value) is not int:
+        try:
+            value = index(value)
+        except TypeError:
+            raise TypeError(f"{name}: wanted an integer, got {value!r}") from None
+    if not -_INT_LIMIT <= value < _INT_LIMIT:
+        raise bad_param(name, "an integer of 32 bits", value)
+    return value
+
+
+def at_least(least: int, **numbers: int) -> None:
+    for name, value in numbers.items():
+        if value < least:
+            raise bad_param(name, f"at least {least}", value)
+
+
+def pair(name: str, size: Size) -> Tuple[int, int]:
     """One number for both, or a sequence of two."""
-    if isinstance(size, Sequence):
-        first, second = size
-        return first, second
-    return size, size
+    if isinstance(size, Sequence) and not isinstance(size, str):
+        if len(size) != 2:
+            raise bad_param(name, "one number or two", size)
+        return integer(name, size[0]), integer(name, size[1])
+    number = integer(name, size)
+    return number, number
 
 
 def psa_type_number(psa_type: PsaType) -> int:
-    """0 for "collect", 1 for "distribute"; numbers pass, the library checks them."""
-    if not isinstance(psa_type, str):
-        return psa_type
-    if psa_type not in ("collect", "distribute"):
-        raise ValueError(f'psa_type: wanted "collect" or "distribute", got {psa_type!r}')
-    return 0 if psa_type == "collect" else 1
+    """0 for "collect", 1 for "distribute"."""
+    known = {"collect": 0, "distribute": 1, 0: 0, 1: 1}
+    try:
+        return known[psa_type]
+    except (KeyError, TypeError):
+        raise BadParamError.of(f'psa_type: wanted "collect" (0) or "distribute" (1), got {psa_type!r}') from None
+
+
+def renamed(**names: str) -> Callable:
+    """Lets a function be called by argument names of before: renamed(old="new")."""
+
+    def decorate(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def accept(*args: Any, **kwargs: Any) -> Any:
+            for old in (names.keys() & kwargs.keys() if kwargs else ()):
+                if names[old] in kwargs:
+                    raise TypeError(f"{function.__name__}() got {names[old]!r} twice: also as {old!r}")
+                kwargs[names[old]] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return accept
+
+    return decorate

@@ -7,19 +7,20 @@ by (layout, dtype, shape): a loop over batches of one shape creates them once.
 import ctypes
 import os
 import threading
-from typing import Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
+from ._errors import BadParamError
 from ._library import check, lib, text
 
-HALF, FLOAT, INT32, DOUBLE, BFLOAT16 = 1, 2, 6, 14, 17  # mluOpDataType_t
-NHWC, ARRAY = 1, 4  # mluOpTensorLayout_t
+HALF, FLOAT, INT32, INT64, DOUBLE, BFLOAT16 = 1, 2, 6, 9, 14, 17  # mluOpDataType_t
+NCHW, NHWC, ARRAY = 0, 1, 4  # mluOpTensorLayout_t
 STRICT, EXTENDED = 0, 1  # mluOpExtContract_t
 ATOMICS_NOT_ALLOWED, ATOMICS_ALLOWED = 1, 2  # mluOpAtomicsMode_t
 
-# A tensor as the C API sees it: dtype, shape, address of the first element.
-Tensor = Tuple[int, Tuple[int, ...], int]
+# A tensor as the C API sees it: dtype, shape, address of the first element, layout (None: the one its argument names).
+Tensor = Tuple[int, Tuple[int, ...], int, Optional[int]]
 
-_MOST_DESCRIPTORS = 1024
+_MOST_KEPT = 1024
 
 
 class Settings:
@@ -48,15 +49,39 @@ def _create(function_name: str) -> ctypes.c_void_p:
     return made
 
 
+class Described:
+    """Makes an operator's own descriptors, e.g. those of CARAFE: kind "Carafe"."""
+
+    def __init__(self, kind: str, setter: str, types: list, convert: Callable[[tuple], list]) -> None:
+        self._kind, self._setter, self._types, self._convert = kind, setter, types, convert
+
+    def make(self, values: tuple) -> ctypes.c_void_p:
+        arguments = self._convert(values)
+        made = _create(f"mluOpCreate{self._kind}Descriptor")
+        function = getattr(lib, self._setter)
+        function.argtypes = [ctypes.c_void_p, *self._types]
+        status = function(made, *arguments)
+        if status != 0:
+            self.destroy(made)
+            check(status)
+        return made
+
+    def destroy(self, desc: ctypes.c_void_p) -> None:
+        getattr(lib, f"mluOpDestroy{self._kind}Descriptor")(desc)
+
+
 class Context:
     """A handle with its descriptors, used by one thread."""
 
     def __init__(self, contract: Optional[int] = None) -> None:
         self.handle: Optional[ctypes.c_void_p] = _create("mluOpCreate")
         self.tensors: Dict[tuple, ctypes.c_void_p] = {}
-        self.carafes: Dict[tuple, ctypes.c_void_p] = {}
+        self.descriptors: Dict[tuple, ctypes.c_void_p] = {}  # operators' own: (what, values)
         self.threads: Optional[int] = None
         self.atomics: Optional[int] = None
+        self.takes_nchw = False  # all backends of the chain take image tensors in NCHW
+        self.plans: Dict[tuple, Any] = {}  # a door's own: calls made ready, which hold descriptors of this context
+        self.options: Dict[Tuple[str, str], str] = {}  # those of the settings that the handle was given
         self._fixed_contract = contract
         self._backend = ""
         self.version = -1
@@ -79,7 +104,16 @@ class Context:
         for (backend, key), value in settings.options.items():
             if backend in chain:
                 self.set_option(backend, key, value)
+        self.options = dict(settings.options)
+        self.takes_nchw = all(map(self._names_nchw, chain))
+        self.plans.clear()
         self.version = settings.version
+
+    def _names_nchw(self, backend: str) -> bool:
+        try:
+            return "NCHW" in self.query(backend, "layouts")
+        except BadParamError:  # it knows no such property: NHWC only
+            return False
 
     def set_threads(self, threads: int) -> None:
         if threads != self.threads:
@@ -98,35 +132,44 @@ class Context:
         key = (layout, dtype, shape)
         desc = self.tensors.get(key)
         if desc is None:
-            desc = self.tensors[key] = _create("mluOpCreateTensorDescriptor")
+            desc = _create("mluOpCreateTensorDescriptor")
             dims = (ctypes.c_int64 * len(shape))(*shape)
-            check(lib.mluOpSetTensorDescriptor_v2(desc, layout, dtype, len(shape), dims))
+            status = lib.mluOpSetTensorDescriptor_v2(desc, layout, dtype, len(shape), dims)
+            if status != 0:
+                lib.mluOpDestroyTensorDescriptor(desc)
+                check(status)
+            self.tensors[key] = desc
         return desc
 
-    def carafe_desc(self, kernel: int, group: int, scale: int) -> ctypes.c_void_p:
-        key = (kernel, group, scale)
-        desc = self.carafes.get(key)
+    def descriptor(self, described: "Described", values: tuple) -> ctypes.c_void_p:
+        key = (described, values)
+        desc = self.descriptors.get(key)
         if desc is None:
-            made = _create("mluOpCreateCarafeDescriptor")
-            status = lib.mluOpSetCarafeDescriptor(made, 4, kernel, group, scale)
-            if status != 0:
-                lib.mluOpDestroyCarafeDescriptor(made)
-                check(status)
-            desc = self.carafes[key] = made
+            desc = self.descriptors[key] = described.make(values)
         return desc
 
     def trim(self) -> None:
-        """Forgets the descriptors when there are too many; only between two calls of this thread."""
-        if len(self.tensors) > _MOST_DESCRIPTORS:
-            self._drop(self.tensors, lib.mluOpDestroyTensorDescriptor)
-        if len(self.carafes) > _MOST_DESCRIPTORS:
-            self._drop(self.carafes, lib.mluOpDestroyCarafeDescriptor)
+        """Forgets descriptors and plans when there are too many; only between two calls of this thread."""
+        if len(self.plans) > _MOST_KEPT or len(self.tensors) > _MOST_KEPT or len(self.descriptors) > _MOST_KEPT:
+            self._drop_all()
 
-    @staticmethod
-    def _drop(cache: Dict[tuple, ctypes.c_void_p], destroy) -> None:
-        for desc in cache.values():
-            destroy(desc)
-        cache.clear()
+    def _drop_all(self) -> None:
+        self.plans.clear()
+        for desc in self.tensors.values():
+            lib.mluOpDestroyTensorDescriptor(desc)
+        self.tensors.clear()
+        for (described, _), desc in self.descriptors.items():
+            described.destroy(desc)
+        self.descriptors.clear()
+
+    def query(self, backend: str, key: str) -> str:
+        """A property of a backend of the chain, as text."""
+        length = ctypes.c_size_t()
+        arguments = (self.handle, backend.encode(), key.encode())
+        check(lib.mluOpExtQuery(*arguments, None, 0, ctypes.byref(length)))
+        buffer = ctypes.create_string_buffer(length.value + 1)
+        check(lib.mluOpExtQuery(*arguments, buffer, len(buffer), None))
+        return text(buffer.value)
 
     def backend(self) -> str:
         name = ctypes.c_char_p()
@@ -146,8 +189,7 @@ class Context:
     def close(self) -> None:
         # A handle made before a fork is left alone: a thread of the parent may have been inside it.
         if self.handle and self.process == os.getpid():
-            self._drop(self.tensors, lib.mluOpDestroyTensorDescriptor)
-            self._drop(self.carafes, lib.mluOpDestroyCarafeDescriptor)
+            self._drop_all()
             lib.mluOpDestroy(self.handle)
         self.handle = None
 
@@ -171,7 +213,10 @@ class Door:
         if found is None:
             found = self._local.context = Context(self._contract)
         elif found.version != settings.version:
-            found.apply_settings()
+            if found.options.keys() - settings.options.keys():  # a handle does not unlearn an option
+                found = self._local.context = Context(self._contract)
+            else:
+                found.apply_settings()
         found.trim()
         return found
 

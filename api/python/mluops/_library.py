@@ -2,8 +2,10 @@
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
+import sys
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
+from typing import Callable
 
 from ._errors import error_for
 
@@ -11,12 +13,16 @@ LIBRARY_VARIABLE = "MLUOPS_LIBRARY"
 
 
 def _find() -> str:
-    """Path of the shared object: MLUOPS_LIBRARY, else the one of the wheel, else whatever the loader finds."""
+    """Path of the shared object: MLUOPS_LIBRARY, else the one of the wheel, else whatever the loader finds. An editable
+    install has it where packages are installed, apart from this file."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     if chosen:
         return chosen
-    bundled = Path(__file__).parent / "lib" / "libmluops.so.1"
-    return str(bundled) if bundled.exists() else "libmluops.so.1"
+    for folder in (Path(__file__).parent, *(Path(entry) / "mluops" for entry in sys.path)):
+        bundled = folder / "lib" / "libmluops.so.1"
+        if bundled.exists():
+            return str(bundled)
+    return "libmluops.so.1"
 
 
 def _load() -> ctypes.CDLL:
@@ -30,10 +36,7 @@ def _load() -> ctypes.CDLL:
 
 lib = _load()
 
-_tensor = [c_void_p, c_void_p]  # a descriptor and its data
-_pool = [c_int, c_int, c_float, c_int, c_float]  # pooled height and width, scale, sampling ratio, gamma
-
-# Functions that return a status, with their arguments.
+# Functions that return a status, with their arguments; those of operators are declared beside them (_function.py).
 _STATUS_FUNCTIONS = {
     "mluOpCreate": [POINTER(c_void_p)],
     "mluOpDestroy": [c_void_p],
@@ -41,26 +44,14 @@ _STATUS_FUNCTIONS = {
     "mluOpCreateTensorDescriptor": [POINTER(c_void_p)],
     "mluOpSetTensorDescriptor_v2": [c_void_p, c_int, c_int, c_int, POINTER(c_int64)],
     "mluOpDestroyTensorDescriptor": [c_void_p],
-    "mluOpCreateCarafeDescriptor": [POINTER(c_void_p)],
-    "mluOpSetCarafeDescriptor": [c_void_p, c_int, c_int, c_int, c_int],
-    "mluOpDestroyCarafeDescriptor": [c_void_p],
     "mluOpExtSetBackend": [c_void_p, c_char_p],
     "mluOpExtGetBackend": [c_void_p, POINTER(c_char_p)],
     "mluOpExtGetLastRunBackend": [c_void_p, POINTER(c_char_p)],
     "mluOpExtSetOption": [c_void_p, c_char_p, c_char_p, c_char_p],
+    "mluOpExtQuery": [c_void_p, c_char_p, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)],
     "mluOpExtSetNumThreads": [c_void_p, c_int],
     "mluOpExtGetNumThreads": [c_void_p, POINTER(c_int)],
     "mluOpExtSetContract": [c_void_p, c_int],
-    "mluOpCarafeForward": [c_void_p, c_void_p] + 3 * _tensor,
-    "mluOpCarafeBackward": [c_void_p, c_void_p] + 5 * _tensor,
-    "mluOpDeformRoiPoolForward": [c_void_p] + 3 * _tensor + _pool + _tensor,
-    "mluOpDeformRoiPoolBackward": [c_void_p] + 4 * _tensor + _pool + 2 * _tensor,
-    "mluOpPsamaskForward": [c_void_p, c_int] + _tensor + [c_int, c_int] + _tensor,
-    "mluOpPsamaskBackward": [c_void_p, c_int] + _tensor + [c_int, c_int] + _tensor,
-    "mluOpThreeInterpolateForward": [c_void_p] + 4 * _tensor,
-    "mluOpThreeInterpolateBackward": [c_void_p] + 4 * _tensor,
-    "mluOpBorderAlignForward": [c_void_p] + 2 * _tensor + [c_int] + 2 * _tensor,
-    "mluOpBorderAlignBackward": [c_void_p] + 3 * _tensor + [c_int] + _tensor,
 }
 
 # Functions that return text or a number.
@@ -90,7 +81,12 @@ def text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def check(status: int) -> None:
+def _unchanged(words: str) -> str:
+    return words
+
+
+def check(status: int, reworded: Callable[[str], str] = _unchanged) -> None:
     """Raises the exception of a failed call. Must run in the thread that made the call."""
     if status != 0:
-        raise error_for(status, text(lib.mluOpGetErrorString(status)), text(lib.mluOpExtGetLastErrorText()))
+        words = reworded(text(lib.mluOpExtGetLastErrorText()))
+        raise error_for(status, text(lib.mluOpGetErrorString(status)), words)

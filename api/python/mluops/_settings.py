@@ -1,9 +1,14 @@
 """What a user can ask and choose: backends, threads, contract, how gradients are summed."""
 
-from typing import Dict
+import contextlib
+from typing import Dict, Iterator, Optional, Tuple
 
-from ._context import (ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, EXTENDED, STRICT, Context, numpy_door, settings)
+from ._context import (ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, EXTENDED, STRICT, Context, Door, numpy_door, settings,
+                       torch_door)
+from ._errors import BadParamError, bad_param
 from ._library import lib, text
+
+_CONTRACTS = {"strict": STRICT, "extended": EXTENDED}
 
 
 def version() -> str:
@@ -22,9 +27,35 @@ def backend() -> str:
     return numpy_door.context().backend()
 
 
-def last_run_backend() -> str:
-    """The backend that ran this thread's last numpy call; "" before any."""
-    return numpy_door.context().last_run_backend()
+def _door(name: str) -> Door:
+    doors = {"numpy": numpy_door, "torch": torch_door}
+    if name not in doors:
+        raise bad_param("door", '"numpy" or "torch"', name)
+    return doors[name]
+
+
+def last_run_backend(door: str = "numpy") -> str:
+    """The backend that ran this thread's last call, of numpy or of torch; "" before any."""
+    return _door(door).context().last_run_backend()
+
+
+def query(key: str, backend_name: str = "", door: str = "numpy") -> str:
+    """A property of a backend as this thread's handle for numpy or torch calls has it, e.g. query("isa"),
+    query("threading"), query("report", "mlu_emu"); docs/environment.md lists the keys.
+
+    Without a backend name the first of the chain that knows the key answers. Raises BadParamError when none does.
+    """
+    context = _door(door).context()
+    names = [backend_name] if backend_name else context.backend().split(",")
+    for name in names[:-1]:
+        with contextlib.suppress(BadParamError):
+            return context.query(name, key)
+    return context.query(names[-1], key)
+
+
+def options() -> Dict[Tuple[str, str], str]:
+    """The options that set_option has set: {(backend, key): value}."""
+    return dict(settings.options)
 
 
 def _change(**values: object) -> None:
@@ -73,7 +104,9 @@ def set_contract(name: str) -> None:
 
     numpy calls only; torch calls always run under the extended contract.
     """
-    _change(contract={"strict": STRICT, "extended": EXTENDED}[name])
+    if name not in _CONTRACTS:
+        raise bad_param("contract", '"strict" or "extended"', name)
+    _change(contract=_CONTRACTS[name])
 
 
 def set_deterministic(deterministic: bool) -> None:
@@ -82,3 +115,32 @@ def set_deterministic(deterministic: bool) -> None:
     numpy calls only; torch calls follow torch.use_deterministic_algorithms().
     """
     _change(atomics=ATOMICS_NOT_ALLOWED if deterministic else ATOMICS_ALLOWED)
+
+
+@contextlib.contextmanager
+def using(*, backend: Optional[str] = None, num_threads: Optional[int] = None, contract: Optional[str] = None,
+          deterministic: Optional[bool] = None,
+          options: Optional[Dict[Tuple[str, str], str]] = None) -> Iterator[None]:
+    """The setters for the length of a with statement: `with mluops.using(backend="mlu_emu", num_threads=1): ...`.
+
+    Like the setters it holds for all threads; afterwards everything is as before, settings made inside included.
+
+    Args:
+        backend, num_threads, contract, deterministic: as for set_backend and so on; None leaves a setting alone.
+        options: {(backend, key): value}, as for set_option.
+    """
+    before = dict(settings.__dict__)
+    try:
+        if backend is not None:
+            set_backend(backend)
+        if num_threads is not None:
+            set_num_threads(num_threads)
+        if contract is not None:
+            set_contract(contract)
+        if deterministic is not None:
+            set_deterministic(deterministic)
+        for (name, key), value in (options or {}).items():
+            set_option(name, key, value)
+        yield
+    finally:
+        _change(**{name: value for name, value in before.items() if name != "version"})

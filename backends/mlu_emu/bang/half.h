@@ -3,10 +3,10 @@
 // gives a half.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/mlu_emu/bang/narrow_operators.h"
 #include "common/half.h"
 
 namespace mluops::emu::bang {
@@ -15,12 +15,12 @@ namespace mluops::emu::bang {
 inline std::uint16_t double_to_half(double value) {
   const float near = static_cast<float>(value);
   if (static_cast<double>(near) == value || value != value) return float_to_half(near);
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(near);
+  std::uint32_t bits = __builtin_bit_cast(std::uint32_t, near);
   if ((bits & 0x7f800000u) == 0x7f800000u) return float_to_half(near);
   const double magnitude = value < 0 ? -value : value;
   const double near_magnitude = near < 0 ? -static_cast<double>(near) : static_cast<double>(near);
   if (near_magnitude > magnitude) --bits;
-  return float_to_half(std::bit_cast<float>(bits | 1u));
+  return float_to_half(__builtin_bit_cast(float, bits | 1u));
 }
 
 struct half {
@@ -30,8 +30,23 @@ struct half {
   half(float value) : bits(float_to_half(value)) {}    // NOLINT(google-explicit-constructor)
   half(double value) : bits(double_to_half(value)) {}  // NOLINT(google-explicit-constructor)
   template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
-  half(I value) : half(static_cast<double>(value)) {}     // NOLINT(google-explicit-constructor)
-  operator float() const { return half_to_float(bits); }  // NOLINT(google-explicit-constructor)
+  half(I value) : half(static_cast<double>(value)) {}  // NOLINT(google-explicit-constructor)
+#if defined(__BANG__)  // cncc gives a 0 between ? and : no type of its own; elsewhere this would be ambiguous
+  /// As `const int n = rois[0];` has it: of a variable, not of a value, for `condition ? T(1) : 0`.
+  template <class I, class = std::enable_if_t<std::is_same_v<I, int>>, int = 0>
+  operator I() & {  // NOLINT(google-explicit-constructor)
+    return static_cast<int>(half_to_float(bits));
+  }
+#endif
+  /// Implicit to float alone, so that `condition ? 0 : h` has one meaning, a half, and std::isnan(h) another, a float.
+  template <class F, class = std::enable_if_t<std::is_same_v<F, float>>>
+  operator F() const {  // NOLINT(google-explicit-constructor)
+    return half_to_float(bits);
+  }
+  template <class A, class = std::enable_if_t<std::is_arithmetic_v<A> && !std::is_same_v<A, float>>, class = void>
+  explicit operator A() const {
+    return static_cast<A>(half_to_float(bits));
+  }
 
   static half from_bits(std::uint16_t pattern) {
     half h;
@@ -48,29 +63,6 @@ inline half operator+(half a) {
   return a;
 }
 
-template <class A>
-using IfArithmetic = std::enable_if_t<std::is_arithmetic_v<A>, half>;
-
-#define MLUOPS_HALF_OPERATOR(op)                                   \
-  inline half operator op(half a, half b) {                        \
-    return half(static_cast<float>(a) op static_cast<float>(b));   \
-  }                                                                \
-  template <class A>                                               \
-  IfArithmetic<A> operator op(half a, A b) {                       \
-    return half(static_cast<double>(a) op static_cast<double>(b)); \
-  }                                                                \
-  template <class A>                                               \
-  IfArithmetic<A> operator op(A a, half b) {                       \
-    return half(static_cast<double>(a) op static_cast<double>(b)); \
-  }                                                                \
-  template <class B>                                               \
-  half& operator op##=(half& a, B b) {                             \
-    return a = a op b;                                             \
-  }
-MLUOPS_HALF_OPERATOR(+)
-MLUOPS_HALF_OPERATOR(-)
-MLUOPS_HALF_OPERATOR(*)
-MLUOPS_HALF_OPERATOR(/)
-#undef MLUOPS_HALF_OPERATOR
+MLUOPS_NARROW_OPERATORS(half)
 
 }  // namespace mluops::emu::bang

@@ -1,23 +1,33 @@
-// Loops over lanes. Halves are widened to float in blocks, computed on, and rounded back: one rounding per operation,
-// as float is wide enough that rounding a sum, difference, product or quotient twice changes nothing.
+// Loops over lanes. 16-bit floats are widened to float in blocks, computed on, and rounded back: one rounding per
+// operation, as float is wide enough that rounding a sum, difference, product or quotient twice changes nothing.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/mlu_emu/bang/bfloat16.h"
 #include "backends/mlu_emu/bang/half.h"
 
 namespace mluops::emu::bang {
 
 void widen(const half* from, float* to, std::int64_t n);
 void narrow(const float* from, half* to, std::int64_t n);
+inline void widen(const bfloat16_t* from, float* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = bfloat16_to_float(from[i].bits);
+}
+inline void narrow(const float* from, bfloat16_t* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i].bits = float_to_bfloat16(from[i]);
+}
 
 inline constexpr std::int64_t kBlock = 256;
 
-/// What a lane function sees: float for half lanes, else the lane itself.
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, half>, float, T>;
+inline constexpr bool kNarrow = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
+
+/// What a lane function sees: float for 16-bit floats, else the lane itself.
+template <class T>
+using Wide = std::conditional_t<kNarrow<T>, float, T>;
 
 /// Calls visit(begin, count) for blocks of [0, n).
 template <class Visit>
@@ -28,7 +38,7 @@ void for_blocks(std::int64_t n, Visit&& visit) {
 /// dst[i] = f(a[i]).
 template <class T, class F>
 void map(T* dst, const T* a, std::int64_t n, F f) {
-  if constexpr (std::is_same_v<T, half>) {
+  if constexpr (kNarrow<T>) {
     for_blocks(n, [&](std::int64_t at, std::int64_t count) {
       float x[kBlock];
       widen(a + at, x, count);
@@ -43,7 +53,7 @@ void map(T* dst, const T* a, std::int64_t n, F f) {
 /// dst[i] = f(a[i], b[i]).
 template <class T, class F>
 void map(T* dst, const T* a, const T* b, std::int64_t n, F f) {
-  if constexpr (std::is_same_v<T, half>) {
+  if constexpr (kNarrow<T>) {
     for_blocks(n, [&](std::int64_t at, std::int64_t count) {
       float x[kBlock], y[kBlock];
       widen(a + at, x, count);

@@ -3,44 +3,75 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "backends/mlu_emu/bang/lanes.h"
 #include "backends/mlu_emu/device/core.h"
 
 namespace mluops::emu::bang {
 
-/// One use of a vector word on the running core.
+/// One use of a vector word on the running core: its sources, then its destination, then the loop. Lanes of the
+/// destination that depend on an undefined lane are undefined again once the word goes out of scope.
 class Word {
  public:
   explicit Word(const char* name) : core_(Core::current()), name_(name) {}
+  Word(const Word&) = delete;
+  Word& operator=(const Word&) = delete;
+  ~Word() {
+    if (!undefined_.empty()) core_.forget(target_, lane_, undefined_);
+  }
 
   void count(std::int64_t n) const {
     require(n >= 0 && n <= std::numeric_limits<std::int32_t>::max(), "the count must lie in [0, 2^31)");
   }
   void require(bool holds, const char* rule) const { core_.require(holds, name_, rule); }
   [[noreturn]] void fault(const std::string& text) const { core_.fault(name_, text); }
-  bool fused_multiply_add() const { return core_.launch().settings.arch.fused_multiply_add(); }
+  const Arch& arch() const { return core_.launch().settings.arch; }
+  bool fused_multiply_add() const { return arch().fused_multiply_add(); }
 
+  /// A source whose lane i only result i depends on.
   template <class T>
-  void source(const T* p, std::int64_t n, const char* role = "source") const {
-    core_.source(name_, role, p, bytes_of_lanes<T>(n));
+  void source(const T* p, std::int64_t n, const char* role = "source") {
+    depend(lanes_of(p, n, role), n);
+  }
+  /// A source whose lane i mod length result i depends on, for n results.
+  template <class T>
+  void cycled_source(const T* p, std::int64_t length, std::int64_t n) {
+    depend(lanes_of(p, length, "cycled source"), n);
+  }
+  /// A source of which the caller knows what depends on what; it hands the result's flags to undefined().
+  template <class T>
+  LaneFlags lanes_of(const T* p, std::int64_t n, const char* role = "source") const {
+    return core_.source(name_, role, p, sizeof(T), n);
+  }
+  void undefined(LaneFlags flags) { undefined_ = std::move(flags); }
+  bool is_undefined(std::int64_t lane) const {
+    return !undefined_.empty() && undefined_[static_cast<std::size_t>(lane)] != 0;
+  }
+  /// A source that decides something: it must be defined.
+  template <class T>
+  void decider(const T* p, std::int64_t n, const char* role = "source") const {
+    core_.deciding_source(name_, role, p, bytes_of_lanes<T>(n));
   }
   /// Accounts for the work too: every word has exactly one destination.
   template <class T>
-  void destination(T* p, std::int64_t n) const {
+  void destination(T* p, std::int64_t n) {
     core_.destination(name_, "destination", p, bytes_of_lanes<T>(n));
     core_.computed(name_, bytes_of_lanes<T>(n), n);
+    target_ = p;
+    lane_ = sizeof(T);
   }
 
   /// dst, a [, b] of n lanes each.
   template <class T>
-  void lanes(T* dst, const T* a, std::int64_t n) const {
+  void lanes(T* dst, const T* a, std::int64_t n) {
     count(n);
     source(a, n);
     destination(dst, n);
   }
   template <class T>
-  void lanes(T* dst, const T* a, const T* b, std::int64_t n) const {
+  void lanes(T* dst, const T* a, const T* b, std::int64_t n) {
     count(n);
     source(a, n, "first source");
     source(b, n, "second source");
@@ -48,8 +79,17 @@ class Word {
   }
 
  private:
+  void depend(const LaneFlags& flags, std::int64_t n) {
+    if (flags.empty()) return;
+    undefined_.resize(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < undefined_.size(); ++i) undefined_[i] |= flags[i % flags.size()];
+  }
+
   Core& core_;
   const char* name_;
+  void* target_ = nullptr;
+  std::int64_t lane_ = 1;
+  LaneFlags undefined_;
 };
 
 }  // namespace mluops::emu::bang

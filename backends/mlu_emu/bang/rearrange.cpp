@@ -1,4 +1,4 @@
-// Words that fill, move, transpose, pool, sum and look up.
+// Words that fill, move, transpose, turn, pad, sum and look up.
 #include <cstring>
 #include <vector>
 
@@ -9,50 +9,30 @@ namespace mluops::emu::bang {
 namespace {
 
 constexpr std::int64_t kLine = 64;  // bytes a transpose moves at least
+constexpr int kFreeFrom = 592;      // the first machine without that rule
 
 template <class V>
 void fill(const char* name, V* dst, std::int64_t n, V value) {
-  const Word word(name);
+  Word word(name);
   word.count(n);
   word.destination(dst, n);
   std::fill_n(dst, n, value);
 }
 
+constexpr std::int64_t kTile = 16;
+
 template <class T>
 void transpose_tile(T* dst, const T* src, std::int64_t h, std::int64_t w, std::int64_t row, std::int64_t column) {
-  constexpr std::int64_t kTile = 16;
   const std::int64_t row_end = std::min(h, row + kTile), column_end = std::min(w, column + kTile);
   for (std::int64_t j = column; j < column_end; ++j) {
     for (std::int64_t i = row; i < row_end; ++i) dst[j * h + i] = src[i * w + j];
   }
 }
 
-/// [height, width, channel] and the window that slides over it.
-struct Pooling {
-  std::int64_t channel, height, width, kernel_height, kernel_width, stride_x, stride_y;
-
-  std::int64_t out_height() const { return (height - kernel_height) / stride_y + 1; }
-  std::int64_t out_width() const { return (width - kernel_width) / stride_x + 1; }
-  bool sensible() const {
-    return channel > 0 && kernel_height > 0 && kernel_width > 0 && stride_x > 0 && stride_y > 0 &&
-           height >= kernel_height && width >= kernel_width;
-  }
-};
-
-/// Sum of the window at (y, x), kept aside because dst may be src.
 template <class T>
-void pool_window(const Pooling& p, const T* src, std::int64_t y, std::int64_t x, T* sum) {
-  bool first = true;
-  for (std::int64_t i = y; i < y + p.kernel_height; ++i) {
-    for (std::int64_t j = x; j < x + p.kernel_width; ++j) {
-      const T* lane = src + (i * p.width + j) * p.channel;
-      if (first) {
-        std::copy_n(lane, p.channel, sum);
-      } else {
-        map(sum, sum, lane, p.channel, [](auto a, auto b) { return a + b; });
-      }
-      first = false;
-    }
+void transpose_matrix(T* dst, const T* src, std::int64_t h, std::int64_t w) {
+  for (std::int64_t row = 0; row < h; row += kTile) {
+    for (std::int64_t column = 0; column < w; column += kTile) transpose_tile(dst, src, h, w, row, column);
   }
 }
 
@@ -70,69 +50,112 @@ void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value) {
   template void __bang_write_value(void*, std::int64_t, T); \
   template void __memset_nram(T*, std::int64_t, ValueOf<T>)
 FILL(half);
+FILL(bfloat16_t);
 FILL(float);
+FILL(bool);
 FILL(std::int8_t);
 FILL(std::uint8_t);
 FILL(std::int16_t);
 FILL(std::uint16_t);
 FILL(std::int32_t);
 FILL(std::uint32_t);
+FILL(std::int64_t);
+FILL(std::uint64_t);
 
 void __bang_move(void* dst, const void* src, std::int64_t bytes) {
-  Word(__func__).lanes(static_cast<char*>(dst), static_cast<const char*>(src), bytes);
+  Word word(__func__);
+  word.lanes(static_cast<char*>(dst), static_cast<const char*>(src), bytes);
   std::memmove(dst, src, static_cast<std::size_t>(std::max<std::int64_t>(0, bytes)));
+}
+
+void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride, std::int64_t src_stride,
+                 std::int64_t segments) {
+  for (std::int64_t i = 0; i <= segments; ++i) {
+    __bang_move(static_cast<char*>(dst) + i * dst_stride, static_cast<const char*>(src) + i * src_stride, bytes);
+  }
 }
 
 template <class T>
 void __bang_transpose(T* dst, const T* src, std::int64_t h, std::int64_t w) {
-  const Word word(__func__);
+  Word word(__func__);
   word.require(h >= 0 && w >= 0, "height and width must not be negative");
-  word.require(bytes_of_lanes<T>(h) % kLine == 0 && bytes_of_lanes<T>(w) % kLine == 0,
+  const std::int64_t line = word.arch().number < kFreeFrom ? kLine : 1;
+  word.require(bytes_of_lanes<T>(h) % line == 0 && bytes_of_lanes<T>(w) % line == 0,
                "height and width must each span a multiple of 64 bytes");
   word.require(dst + h * w <= src || src + h * w <= dst, "it cannot work in place");
-  word.source(src, h * w);
+  const LaneFlags undefined = word.lanes_of(src, h * w);
+  LaneFlags turned(undefined.size());
+  if (!undefined.empty()) transpose_matrix(turned.data(), undefined.data(), h, w);
+  word.undefined(std::move(turned));
   word.destination(dst, h * w);
-  constexpr std::int64_t kTile = 16;
-  for (std::int64_t row = 0; row < h; row += kTile) {
-    for (std::int64_t column = 0; column < w; column += kTile) transpose_tile(dst, src, h, w, row, column);
-  }
+  transpose_matrix(dst, src, h, w);
 }
-template void __bang_transpose(half*, const half*, std::int64_t, std::int64_t);
-template void __bang_transpose(float*, const float*, std::int64_t, std::int64_t);
-template void __bang_transpose(std::int16_t*, const std::int16_t*, std::int64_t, std::int64_t);
-template void __bang_transpose(std::int32_t*, const std::int32_t*, std::int64_t, std::int64_t);
+
+/// dst = the lanes of src, of which lane i goes to place(i); places no lane goes to are `filler`. dst is not src.
+template <class T, class Place>
+void rearrange(const char* name, T* dst, std::int64_t dst_n, const T* src, std::int64_t src_n, Place place) {
+  Word word(name);
+  word.count(src_n);
+  word.count(dst_n);
+  word.require(dst + dst_n <= src || src + src_n <= dst, "it cannot work in place");
+  const LaneFlags undefined = word.lanes_of(src, src_n);
+  LaneFlags moved(undefined.empty() ? 0 : static_cast<std::size_t>(dst_n));
+  for (std::size_t i = 0; i < undefined.size(); ++i) {
+    moved[static_cast<std::size_t>(place(static_cast<std::int64_t>(i)))] = undefined[i];
+  }
+  word.undefined(std::move(moved));
+  word.destination(dst, dst_n);
+  if (dst_n > src_n) std::fill_n(dst, dst_n, T(0));
+  for (std::int64_t i = 0; i < src_n; ++i) dst[place(i)] = src[i];
+}
 
 template <class T>
-void __bang_sumpool(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
-                    std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                    std::int64_t stride_y) {
-  constexpr std::int64_t kChannelBytes = 128;
-  const Word word(__func__);
-  const Pooling p{channel, height, width, kernel_height, kernel_width, stride_x, stride_y};
-  if (!p.sensible()) word.fault("the window must fit the map, sizes and strides be positive");
-  word.require(bytes_of_lanes<T>(channel) % kChannelBytes == 0, "the channels must span a multiple of 128 bytes");
-  word.source(src, height * width * channel);
-  word.destination(dst, p.out_height() * p.out_width() * channel);
-  thread_local std::vector<T> sum;
-  sum.resize(static_cast<std::size_t>(channel));
-  for (std::int64_t y = 0; y < p.out_height(); ++y) {
-    for (std::int64_t x = 0; x < p.out_width(); ++x) {
-      pool_window(p, src, y * stride_y, x * stride_x, sum.data());
-      std::copy(sum.begin(), sum.end(), dst + (y * p.out_width() + x) * channel);
-    }
-  }
+void __bang_rotate90(T* dst, const T* src, std::int64_t h, std::int64_t w) {
+  rearrange(__func__, dst, h * w, src, h * w, [=](std::int64_t i) { return i % w * h + (h - 1 - i / w); });
 }
-template void __bang_sumpool(half*, const half*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                             std::int64_t, std::int64_t);
-template void __bang_sumpool(float*, const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                             std::int64_t, std::int64_t);
+template <class T>
+void __bang_rotate180(T* dst, const T* src, std::int64_t h, std::int64_t w) {
+  rearrange(__func__, dst, h * w, src, h * w, [=](std::int64_t i) { return h * w - 1 - i; });
+}
+template <class T>
+void __bang_rotate270(T* dst, const T* src, std::int64_t h, std::int64_t w) {
+  rearrange(__func__, dst, h * w, src, h * w, [=](std::int64_t i) { return (w - 1 - i % w) * h + i / w; });
+}
+template <class T>
+void __bang_mirror(T* dst, const T* src, std::int64_t h, std::int64_t w) {
+  rearrange(__func__, dst, h * w, src, h * w, [=](std::int64_t i) { return i / w * w + (w - 1 - i % w); });
+}
+template <class T>
+void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t top,
+                std::int64_t bottom, std::int64_t left, std::int64_t right) {
+  const std::int64_t row = (left + w + right) * channel;
+  rearrange(__func__, dst, (top + h + bottom) * row, src, h * w * channel,
+            [=](std::int64_t i) { return (top + i / (w * channel)) * row + left * channel + i % (w * channel); });
+}
+#define REARRANGE(T)                                                                                           \
+  template void __bang_transpose(T*, const T*, std::int64_t, std::int64_t);                                    \
+  template void __bang_rotate90(T*, const T*, std::int64_t, std::int64_t);                                     \
+  template void __bang_rotate180(T*, const T*, std::int64_t, std::int64_t);                                    \
+  template void __bang_rotate270(T*, const T*, std::int64_t, std::int64_t);                                    \
+  template void __bang_mirror(T*, const T*, std::int64_t, std::int64_t);                                       \
+  template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+                           std::int64_t, std::int64_t)
+REARRANGE(half);
+REARRANGE(bfloat16_t);
+REARRANGE(float);
+REARRANGE(std::int8_t);
+REARRANGE(std::uint8_t);
+REARRANGE(std::int16_t);
+REARRANGE(std::uint16_t);
+REARRANGE(std::int32_t);
+REARRANGE(std::uint32_t);
 
 template <class T>
 T __bang_sum(const T* src, std::int64_t n) {
   Core& core = Core::current();
-  const Word word(__func__);
+  Word word(__func__);
   word.count(n);
-  word.source(src, n);
+  word.decider(src, n);
   core.computed(__func__, bytes_of_lanes<T>(n), n);
   T sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum = sum + src[i];
@@ -144,20 +167,24 @@ template float __bang_sum(const float*, std::int64_t);
 template <class T, class I>
 void __bang_lut(T* dst, const I* index, const T* table, std::int64_t n, std::int64_t table_n) {
   constexpr std::int64_t kTableUnit = 64;
-  const Word word(__func__);
+  Word word(__func__);
   word.count(n);
   word.require(table_n > 0 && table_n % kTableUnit == 0, "the table must have a multiple of 64 elements");
-  word.source(index, n, "index");
-  word.source(table, table_n, "table");
+  const LaneFlags entries = word.lanes_of(table, table_n, "table");
+  LaneFlags missing = word.lanes_of(index, n, "index");
+  if (!entries.empty()) missing.resize(static_cast<std::size_t>(n));
   word.destination(dst, n);
   for (std::int64_t i = 0; i < n; ++i) {
+    if (!missing.empty() && missing[static_cast<std::size_t>(i)] != 0) continue;
     const auto at = static_cast<std::int64_t>(index[i]);
     if (at < 0 || at >= table_n) {
       word.fault("index " + std::to_string(at) + " of lane " + std::to_string(i) + " is outside of the table's " +
                  std::to_string(table_n) + " elements");
     }
     dst[i] = table[at];
+    if (!entries.empty()) missing[static_cast<std::size_t>(i)] = entries[static_cast<std::size_t>(at)];
   }
+  word.undefined(std::move(missing));
 }
 #define LUT(T, I) template void __bang_lut(T*, const I*, const T*, std::int64_t, std::int64_t)
 #define LUTS(I)          \

@@ -19,7 +19,7 @@ struct Arch {
 
   int cores() const { return clusters * cores_per_cluster; }
   /// Addresses and lengths the vector unit takes are multiples of this many bytes.
-  std::int64_t vector_alignment() const { return number < 300 ? 128 : 64; }
+  std::int64_t vector_alignment() const { return number < 300 ? 128 : 1; }
   /// A multiply-add rounds once from the 300 series on.
   bool fused_multiply_add() const { return number >= 300; }
 };

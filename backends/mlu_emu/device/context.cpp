@@ -6,32 +6,13 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <system_error>
 #include <thread>
 
 #include "backends/mlu_emu/device/fault.h"
 
 namespace mluops::emu {
 namespace {
-
-/// Tasks go round the cores; of a UNION1 launch whole clusters of consecutive tasks go round the clusters, which is the
-/// same numbering.
-TaskBuiltins builtins(const LaunchSpec& spec, const Arch& arch, std::int64_t id) {
-  TaskBuiltins t = {};
-  t.taskId = static_cast<int>(id);
-  t.taskIdX = static_cast<int>(id % spec.x);
-  t.taskIdY = static_cast<int>(id / spec.x % spec.y);
-  t.taskIdZ = static_cast<int>(id / spec.x / spec.y);
-  t.taskDim = static_cast<int>(spec.tasks());
-  t.taskDimX = static_cast<int>(spec.x);
-  t.taskDimY = static_cast<int>(spec.y);
-  t.taskDimZ = static_cast<int>(spec.z);
-  t.coreId = static_cast<int>(id % arch.cores_per_cluster);
-  t.coreDim = arch.cores_per_cluster;
-  t.clusterId = spec.union1 ? static_cast<int>(id / arch.cores_per_cluster) : 0;
-  t.clusterDim = spec.union1 ? 1 : 0;
-  t.arch = arch.number;
-  return t;
-}
 
 /// Runs the tasks of one launch; a fault or another exception stops them all.
 class Run {
@@ -40,7 +21,7 @@ class Run {
       : state_(state), body_(body), timelines_(timelines) {}
 
   void task(Core& core, std::int64_t id) {
-    const TaskBuiltins who = builtins(state_.spec, state_.settings.arch, id);
+    const TaskBuiltins who = task_builtins_of(state_.spec, state_.settings.arch, id);
     core.begin_task(state_, who, timelines_[static_cast<std::size_t>(id) % timelines_.size()]);
     try {
       body_(core.nram().base());
@@ -59,17 +40,24 @@ class Run {
   /// Host thread i runs the cores i, i + threads, ..., each with its tasks in increasing order.
   void on_threads(std::vector<std::unique_ptr<Core>>& cores) {
     std::vector<std::exception_ptr> failures(cores.size());
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < cores.size(); ++i) {
-      threads.emplace_back([&, i] {
-        try {
-          share_of_thread(*cores[i], i, cores.size());
-        } catch (...) {
-          failures[i] = std::current_exception();
-        }
-      });
+    const auto share = [&](std::size_t i) {
+      try {
+        share_of_thread(*cores[i], i, cores.size());
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    };
+    std::size_t shared = 1;  // share 0 is the caller's
+    {
+      std::vector<std::jthread> threads;
+      threads.reserve(cores.size());
+      try {
+        for (; shared < cores.size(); ++shared) threads.emplace_back(share, shared);
+      } catch (const std::system_error&) {  // no more threads to be had: the caller does what is left
+      }
+      share(0);
+      for (std::size_t i = shared; i < cores.size(); ++i) share(i);
     }
-    for (std::thread& t : threads) t.join();
     for (const std::exception_ptr& f : failures) {
       if (f) std::rethrow_exception(f);
     }
@@ -89,6 +77,8 @@ class Run {
   const KernelBody& body_;
   std::vector<Timeline>& timelines_;
 };
+
+}  // namespace
 
 std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t tasks) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(tasks));
@@ -121,22 +111,40 @@ LaunchReport make_report(const LaunchSpec& spec, Gdram& gdram, std::vector<Timel
   return report;
 }
 
-}  // namespace
-
-void Context::begin_call(const char* op) {
-  report_ = {op, settings, {}};
+TaskBuiltins task_builtins_of(const LaunchSpec& spec, const Arch& arch, std::int64_t id) {
+  TaskBuiltins t = {};
+  t.taskId = static_cast<int>(id);
+  t.taskIdX = static_cast<int>(id % spec.x);
+  t.taskIdY = static_cast<int>(id / spec.x % spec.y);
+  t.taskIdZ = static_cast<int>(id / spec.x / spec.y);
+  t.taskDim = static_cast<int>(spec.tasks());
+  t.taskDimX = static_cast<int>(spec.x);
+  t.taskDimY = static_cast<int>(spec.y);
+  t.taskDimZ = static_cast<int>(spec.z);
+  t.coreId = static_cast<int>(id % arch.cores_per_cluster);
+  t.coreDim = arch.cores_per_cluster;
+  t.clusterId = spec.clusters != 0 ? static_cast<int>(id / arch.cores_per_cluster) : 0;
+  t.clusterDim = spec.clusters;
+  t.arch = arch.number;
+  return t;
 }
 
-std::string Context::check_launch(const LaunchSpec& spec) const {
+std::string check_launch(const LaunchSpec& spec, const Settings& settings) {
   const Arch& arch = settings.arch;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   for (const std::int64_t dim : {spec.x, spec.y, spec.z}) {
     if (dim < 1 || dim > kMost) return spec.kernel + ": every launch dimension must lie in [1, 2^31)";
   }
   if (spec.x > kMost / spec.y || spec.x * spec.y > kMost / spec.z) return spec.kernel + ": 2^31 tasks or more";
-  if (spec.union1 && spec.x % arch.cores_per_cluster != 0) {
-    return spec.kernel + ": a UNION1 launch needs x to be a multiple of the " + std::to_string(arch.cores_per_cluster) +
-           " cores per cluster, got " + std::to_string(spec.x);
+  const std::string kind = "UNION" + std::to_string(spec.clusters);
+  const std::int64_t cores = std::int64_t{spec.clusters} * arch.cores_per_cluster;
+  if (spec.clusters > arch.clusters) {
+    return spec.kernel + ": a " + kind + " launch on " + arch.name + ", which has " + std::to_string(arch.clusters) +
+           " clusters";
+  }
+  if (spec.clusters != 0 && spec.x % cores != 0) {
+    return spec.kernel + ": a " + kind + " launch needs x to be a multiple of the " + std::to_string(cores) +
+           " cores of " + std::to_string(spec.clusters) + " clusters, got " + std::to_string(spec.x);
   }
   for (const NramRegion& r : spec.nram) {
     if (!settings.checks.memory || (r.offset >= 0 && r.bytes >= 0 && r.offset <= arch.nram_bytes - r.bytes)) continue;
@@ -146,6 +154,10 @@ std::string Context::check_launch(const LaunchSpec& spec) const {
   return {};
 }
 
+void Context::begin_call(const char* op) {
+  report_ = {op, settings, {}};
+}
+
 void Context::provide_cores(std::size_t count) {
   if (!cores_.empty() && cores_.front()->nram().bytes() != settings.arch.nram_bytes) cores_.clear();
   while (cores_.size() < count) cores_.push_back(std::make_unique<Core>(settings.arch.nram_bytes));
@@ -153,7 +165,7 @@ void Context::provide_cores(std::size_t count) {
 }
 
 std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& body) {
-  std::string problem = check_launch(spec);
+  std::string problem = check_launch(spec, settings);
   if (!problem.empty()) return problem;
   const auto active = static_cast<int>(std::min<std::int64_t>(settings.arch.cores(), spec.tasks()));
   const bool parallel = settings.order == Order::kParallel && threads > 1 && active > 1;
@@ -166,6 +178,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
     t.trace(static_cast<std::size_t>(settings.trace_events / active));
   }
   provide_cores(parallel ? static_cast<std::size_t>(std::min(threads, active)) : 1);
+  for (const Tensor& tensor : spec.tensors) undo_.remember(tensor);
   Run run(state, body, timelines);
   try {
     parallel ? run.on_threads(cores_) : run.in_order(*cores_.front(), task_order(settings, spec.tasks()));
@@ -178,6 +191,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
 
 void Context::fill_zero(const Tensor& tensor) {
   if (!tensor.present()) return;
+  undo_.remember(tensor);
   std::memset(tensor.data, 0, static_cast<std::size_t>(tensor.bytes));
   LaunchReport report;
   report.spec.kernel = "fill_zero";

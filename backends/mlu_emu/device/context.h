@@ -9,11 +9,20 @@
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/device/report.h"
 #include "backends/mlu_emu/device/settings.h"
+#include "backends/mlu_emu/device/undo.h"
 
 namespace mluops::emu {
 
 /// The kernel, run once per task with its core's NRAM.
 using KernelBody = std::function<void(char* nram)>;
+
+/// The built-in variables of a task.
+TaskBuiltins task_builtins_of(const LaunchSpec& spec, const Arch& arch, std::int64_t id);
+/// What is wrong with a launch on that machine, "" if nothing.
+std::string check_launch(const LaunchSpec& spec, const Settings& settings);
+/// The numbers 0 to count - 1 in the order tasks are run in.
+std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t count);
+LaunchReport make_report(const LaunchSpec& spec, Gdram& gdram, std::vector<Timeline>& timelines);
 
 class Context {
  public:
@@ -22,6 +31,9 @@ class Context {
   /// A new operator call: its launches make up the next report.
   void begin_call(const char* op);
   const CallReport& report() const { return report_; }
+  /// The call is over: its outputs stay as they are, or are again what they were before it.
+  void keep_outputs() noexcept { undo_.forget(); }
+  void undo_outputs() noexcept { undo_.restore(); }
 
   /// Runs a launch on up to `threads` host threads (more than one only in the parallel order). Returns "" or the fault
   /// that stopped it; exceptions other than faults pass through.
@@ -30,11 +42,11 @@ class Context {
   void fill_zero(const Tensor& tensor);
 
  private:
-  std::string check_launch(const LaunchSpec& spec) const;
   void provide_cores(std::size_t count);
 
   std::vector<std::unique_ptr<Core>> cores_;  // one for each host thread in use
   CallReport report_;
+  Undo undo_;
 };
 
 }  // namespace mluops::emu

@@ -20,7 +20,11 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   timeline_ = &timeline;
   ++timeline.stats.tasks;
   in_flight_.clear();
+  words_ = 0;
   nram_.poison();
+  if (wram_ != nullptr) wram_->poison_if_used();
+  checks_ = launch.settings.checks;
+  if (task.memory_core) checks_ = {checks_.memory, false, false, false};
   running = this;
 }
 
@@ -29,15 +33,17 @@ void Core::leave() noexcept {
 }
 
 void Core::end_task() {
-  if (checks().overlap && !in_flight_.empty()) {
-    const Copy& c = in_flight_.front();
-    fault(c.word, "the task ends, but its copy of " + std::to_string(c.bytes * c.pieces) + " bytes from " +
-                      describe(c.src) + " to " + describe(c.dst) + " was never waited for");
-  }
   wait(Engine::kIo);
   wait(Engine::kMove);
   const std::int64_t damaged = checks().memory ? nram_.damaged_guard() : 0;
   if (damaged != 0) fault("scalar code", "wrote outside of NRAM, at " + describe_nram(damaged));
+}
+
+void Core::count_word(const char* word) {
+  const std::int64_t limit = launch_->settings.word_limit;
+  if (limit == 0 || ++words_ <= limit) return;
+  words_ = 0;  // the end of the task may go on
+  fault(word, "the task has used more than the " + std::to_string(limit) + " words MLUOP_EMU_LIMIT allows");
 }
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
@@ -48,16 +54,36 @@ void Core::fault(const char* word, const std::string& text) const {
 
 std::string Core::describe_nram(std::int64_t offset) const {
   const std::string place = "NRAM offset " + std::to_string(offset);
-  for (const NramRegion& r : launch_->spec.nram) {
-    if (offset >= r.offset && offset < r.offset + r.bytes) {
-      return r.name + "+" + std::to_string(offset - r.offset) + " (" + place + ")";
+  for (const std::vector<NramRegion>* regions : {&launch_->spec.nram, launch_->objects}) {
+    if (regions == nullptr) continue;
+    for (const NramRegion& r : *regions) {
+      if (offset >= r.offset && offset < r.offset + r.bytes) {
+        return r.name + "+" + std::to_string(offset - r.offset) + " (" + place + ")";
+      }
     }
   }
   return place;
 }
 
+Nram& Core::memory(Space space) {
+  if (space == Space::kNram) return nram_;
+  Nram* found = space == Space::kWram ? wram_.get() : sram_;
+  if (found == nullptr) fault(space == Space::kWram ? "WRAM" : "SRAM", "this launch has none");
+  found->expose();
+  return *found;
+}
+
+Nram* Core::area(const void* address) const {
+  if (nram_.near(address)) return &nram_;
+  if (wram_ != nullptr && wram_->near(address)) return wram_.get();
+  return sram_ != nullptr && sram_->near(address) ? sram_ : nullptr;
+}
+
 std::string Core::describe(const void* address) const {
   if (nram_.near(address)) return describe_nram(nram_.offset(address));
+  if (const Nram* other = area(address)) {
+    return (other == sram_ ? "SRAM offset " : "WRAM offset ") + std::to_string(other->offset(address));
+  }
   const int window = launch_->gdram.find(address);
   if (window < 0) return "an address in no tensor of the launch";
   const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
@@ -71,11 +97,15 @@ void Core::operand_fault(const char* word, const char* role, const void* address
 
 // ---- operands in NRAM ----------------------------------------------------------------------------------------------
 
-void Core::check_nram(const char* word, const char* role, const void* address, std::int64_t bytes) const {
+void Core::check_nram(const char* word, const char* role, const void* address, std::int64_t bytes, Space space) const {
   if (!checks().memory) return;
-  if (!nram_.near(address)) operand_fault(word, role, address, bytes, "not in NRAM");
-  if (nram_.inside(nram_.offset(address), bytes)) return;
-  operand_fault(word, role, address, bytes, "outside of NRAM, a core has " + std::to_string(nram_.bytes()) + " bytes");
+  const Nram* wanted = space == Space::kNram ? &nram_ : space == Space::kWram ? wram_.get() : sram_;
+  const std::string name = space == Space::kNram ? "NRAM" : space == Space::kWram ? "WRAM" : "SRAM";
+  if (wanted == nullptr || area(address) != wanted) operand_fault(word, role, address, bytes, "not in " + name);
+  if (wanted->inside(wanted->offset(address), bytes)) return;
+  operand_fault(word, role, address, bytes,
+                "outside of " + name + ", a " + (space == Space::kSram ? "cluster" : "core") + " has " +
+                    std::to_string(wanted->bytes()) + " bytes");
 }
 
 void Core::check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes) const {
@@ -87,37 +117,63 @@ void Core::check_alignment(const char* word, const char* role, const void* addre
 }
 
 void Core::check_written(const char* word, const char* role, const void* address, std::int64_t bytes) {
-  const std::int64_t offset = nram_.offset(address);
-  if (!checks().init || !nram_.inside(offset, bytes)) return;
-  const std::int64_t missing = nram_.first_unwritten(offset, bytes);
+  Nram* memory = area(address);
+  if (!checks().init || memory == nullptr || !memory->inside(memory->offset(address), bytes)) return;
+  const std::int64_t missing = memory->first_unwritten(memory->offset(address), bytes);
   if (missing < 0) return;
-  operand_fault(word, role, address, bytes, "never written at " + describe_nram(missing));
+  operand_fault(word, role, address, bytes,
+                "never written, or computed from what never was, at " + describe(memory->base() + missing));
 }
 
 void Core::mark_written(const void* address, std::int64_t bytes) {
-  const std::int64_t offset = nram_.offset(address);
-  if (nram_.inside(offset, bytes)) nram_.mark_written(offset, bytes);
+  Nram* memory = area(address);
+  if (memory == nullptr) return;
+  const std::int64_t offset = memory->offset(address);
+  if (memory->inside(offset, bytes)) memory->mark_written(offset, bytes);
 }
 
-void Core::unaligned_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
+void Core::check_operand(const char* word, const char* role, const void* address, std::int64_t bytes,
+                         bool write) const {
   check_nram(word, role, address, bytes);
-  check_in_flight(word, role, static_cast<const char*>(address), bytes, false);
+  check_in_flight(word, role, static_cast<const char*>(address), bytes, write);
+}
+
+LaneFlags Core::source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n) {
+  check_alignment(word, role, address, lane * n);
+  check_operand(word, role, address, lane * n, false);
+  const std::int64_t offset = nram_.offset(address);
+  if (!checks().init || !nram_.inside(offset, lane * n)) return {};
+  return nram_.unwritten_lanes(offset, lane, n);
+}
+
+void Core::deciding_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_alignment(word, role, address, bytes);
+  stored_source(word, role, address, bytes);
+}
+
+void Core::stored_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_operand(word, role, address, bytes, false);
   check_written(word, role, address, bytes);
 }
 
-void Core::source(const char* word, const char* role, const void* address, std::int64_t bytes) {
-  check_alignment(word, role, address, bytes);
-  unaligned_source(word, role, address, bytes);
-}
-
 void Core::destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
-  check_nram(word, role, address, bytes);
   check_alignment(word, role, address, bytes);
-  check_in_flight(word, role, static_cast<const char*>(address), bytes, true);
+  check_operand(word, role, address, bytes, true);
   mark_written(address, bytes);
 }
 
+void Core::forget(const void* address, std::int64_t lane, const LaneFlags& flags) {
+  Nram* memory = area(address);
+  if (memory == nullptr) return;
+  const std::int64_t offset = memory->offset(address), n = static_cast<std::int64_t>(flags.size());
+  if (!memory->inside(offset, lane * n)) return;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (flags[static_cast<std::size_t>(i)] != 0) memory->poison(offset + i * lane, lane);
+  }
+}
+
 void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes) {
+  count_word(word);
   CoreStats& stats = timeline_->stats;
   ++stats.vector_words;
   stats.vector_bytes += bytes;
@@ -162,6 +218,7 @@ std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gd
   const char* address = static_cast<const char*>(gdram);
   const int window = check_gdram(word, "destination", address, bytes, Touch::kAtomic);
   check_in_flight(word, "destination", address, bytes, true);
+  count_word(word);
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
   if (launch_->threads) lock.lock();
   if (window >= 0 && checks().race) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -16,7 +17,31 @@
 
 namespace mluops::emu {
 
-enum class Space { kNram, kGdram };
+enum class Space { kNram, kWram, kSram, kGdram };
+
+/// Where a core waits for others.
+enum class Barrier {
+  kCluster,       // the cores of its cluster and its memory core
+  kClusterCores,  // the same without the memory core
+  kAllCores,      // the cores of all clusters of the launch's job
+  kAll,           // the same with their memory cores
+};
+
+/// What holds the cores of a job together; a launch without one has no barriers.
+class Rendezvous {
+ public:
+  virtual ~Rendezvous() = default;
+  /// Returns when all of them are there.
+  virtual void arrive(Barrier barrier) = 0;
+  /// The memory core of the running core's cluster does its copies itself.
+  virtual bool memory_core_runs() const = 0;
+};
+
+/// One piece of a copy whose pieces no stride describes.
+struct Piece {
+  char* dst;
+  const char* src;
+};
 
 /// `pieces` copies of `bytes`, one after the other.
 struct Copy {
@@ -27,8 +52,12 @@ struct Copy {
   std::int64_t bytes;
   std::int64_t pieces = 1;
   std::int64_t dst_stride = 0, src_stride = 0;
+  std::shared_ptr<const std::vector<Piece>> list = nullptr;  // in place of dst, src and strides
+  std::string pattern = {};                                  // no source: the pieces are filled with this
 
-  Engine engine() const { return to == Space::kNram && from == Space::kNram ? Engine::kMove : Engine::kIo; }
+  bool fills() const { return !pattern.empty(); }
+  Engine engine() const { return to == Space::kGdram || from == Space::kGdram ? Engine::kIo : Engine::kMove; }
+  bool within(Space a, Space b) const { return (to == a && from == b) || (to == b && from == a); }
 };
 
 /// What all cores of a launch share.
@@ -38,17 +67,22 @@ struct LaunchState {
   Gdram& gdram;
   bool threads;      // several host threads run cores at once
   int active_cores;  // share the GDRAM bandwidth
+  Rendezvous* rendezvous = nullptr;
+  const std::vector<NramRegion>* objects = nullptr;  // named parts of NRAM beside those of the spec; may grow
 };
 
 class Core {
  public:
   explicit Core(std::int64_t nram_bytes) : nram_(nram_bytes) {}
+  /// A core with WRAM and a share in its cluster's SRAM.
+  Core(std::int64_t nram_bytes, std::int64_t wram_bytes, Nram* sram)
+      : nram_(nram_bytes), wram_(std::make_unique<Nram>(wram_bytes)), sram_(sram) {}
 
   /// The core whose task this thread runs; a fault outside of any.
   static Core& current();
 
   void begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline);
-  /// Checks that nothing is left in flight and that scalar code stayed inside NRAM.
+  /// Completes what is still queued, as the device does, and checks that scalar code stayed inside NRAM.
   void end_task();
   /// Forgets the task; needed whether it ended well or not.
   void leave() noexcept;
@@ -56,12 +90,23 @@ class Core {
   const TaskBuiltins& task() const { return task_; }
   const LaunchState& launch() const { return *launch_; }
   Nram& nram() { return nram_; }
+  /// A memory of this core or its cluster; a fault where there is none.
+  Nram& memory(Space space);
+  /// Completes all queued copies, then waits for the others.
+  void arrive(const char* word, Barrier barrier);
 
-  // Operands of vector words: in bounds, aligned, not in flight; sources written.
-  void source(const char* word, const char* role, const void* address, std::int64_t bytes);
+  // Operands of vector words: in bounds, aligned, not in flight.
+  /// Which of the source's lanes hold nothing defined; reading them is no fault yet.
+  LaneFlags source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n);
   void destination(const char* word, const char* role, const void* address, std::int64_t bytes);
-  /// As source, without alignment: for atomics.
-  void unaligned_source(const char* word, const char* role, const void* address, std::int64_t bytes);
+  /// Every lane must be defined: a scalar, a branch or an address depends on it.
+  void deciding_source(const char* word, const char* role, const void* address, std::int64_t bytes);
+  /// A source that goes to GDRAM: every byte defined, any alignment.
+  void stored_source(const char* word, const char* role, const void* address, std::int64_t bytes);
+  /// Scalar code stored there: what it stored may look like poison.
+  void written_by_scalar(const void* address, std::int64_t bytes) { mark_written(address, bytes); }
+  /// Gives the flagged lanes of a destination their poison back.
+  void forget(const void* address, std::int64_t lane, const LaneFlags& flags);
   /// A rule of a word beyond those; part of the memory check.
   void require(bool holds, const char* word, const char* rule) const {
     if (!holds && checks().memory) fault(word, rule);
@@ -72,9 +117,16 @@ class Core {
   /// Checks an atomic update of GDRAM, then runs add() under the lock cores on threads need.
   template <class Add>
   void atomic(const char* word, const void* gdram, std::int64_t bytes, Add&& add) {
+    if (task_.memory_core) return;
     const auto lock = check_atomic(word, gdram, bytes);
     add();
   }
+
+  /// Checks what scalar code loads or stores through a word.
+  void scalar_load(const char* word, Space space, const void* address, std::int64_t bytes);
+  void scalar_store(const char* word, Space space, const void* address, std::int64_t bytes);
+  /// The address lies in a tensor of the launch.
+  bool in_gdram(const void* address) const { return area(address) == nullptr && launch_->gdram.find(address) >= 0; }
 
   void copy(const Copy& c);
   void copy_async(const Copy& c);
@@ -84,14 +136,21 @@ class Core {
   [[noreturn]] void fault(const char* word, const std::string& text) const;
 
  private:
-  const Checks& checks() const { return launch_->settings.checks; }
+  const Checks& checks() const { return checks_; }
+  /// A fault when the task has used more words than it may.
+  void count_word(const char* word);
+  /// The on-chip memory an address is meant in; null for none.
+  Nram* area(const void* address) const;
+  bool leaves_to_others(const Copy& c) const;
   std::string describe(const void* address) const;
   std::string describe_nram(std::int64_t offset) const;
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
                                   const std::string& what) const;
 
-  void check_nram(const char* word, const char* role, const void* address, std::int64_t bytes) const;
+  void check_nram(const char* word, const char* role, const void* address, std::int64_t bytes,
+                  Space space = Space::kNram) const;
   void check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes) const;
+  void check_operand(const char* word, const char* role, const void* address, std::int64_t bytes, bool write) const;
   void check_written(const char* word, const char* role, const void* address, std::int64_t bytes);
   void check_in_flight(const char* word, const char* role, const char* begin, std::int64_t bytes, bool write) const;
   void mark_written(const void* address, std::int64_t bytes);
@@ -106,14 +165,20 @@ class Core {
   void check_other_engines(const Copy& c) const;
   void hide_target(const Copy& c);
   void transfer(const Copy& c);
+  void fill(const Copy& c);
+  void move_piece(char* dst, const char* src, std::int64_t bytes);
   void account(const Copy& c, bool async);
   double duration(const Copy& c) const;
 
-  Nram nram_;
+  mutable Nram nram_;
+  std::unique_ptr<Nram> wram_;
+  Nram* sram_ = nullptr;
+  Checks checks_;
   const LaunchState* launch_ = nullptr;
   Timeline* timeline_ = nullptr;
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
+  std::int64_t words_ = 0;  // this task used
 };
 
 }  // namespace mluops::emu

@@ -10,31 +10,47 @@ namespace {
 
 constexpr std::int64_t kGranule = 64;  // bytes GDRAM moves at least
 
-/// One side of a copy: `pieces` ranges of `bytes`, `stride` apart.
+/// One side of a copy: `pieces` ranges of `bytes`, `stride` apart or listed one by one.
 struct Side {
   const char* begin;
   std::int64_t bytes, pieces, stride;
+  const std::vector<Piece>* list;
+  const char* (*address)(const Piece&);
 
-  bool dense() const { return pieces == 1 || stride == bytes; }
+  bool dense() const { return list == nullptr && (pieces <= 1 || stride == bytes); }
   /// Bytes from the first to the last, for strides >= 0.
   std::int64_t extent() const { return (pieces - 1) * stride + bytes; }
 };
 
 Side to_side(const Copy& c) {
-  return {c.dst, c.bytes, c.pieces, c.dst_stride};
+  return {c.dst, c.bytes, c.pieces, c.dst_stride, c.list.get(), [](const Piece& p) -> const char* { return p.dst; }};
 }
 Side from_side(const Copy& c) {
-  return {c.src, c.bytes, c.pieces, c.src_stride};
+  const std::int64_t pieces = c.fills() ? 0 : c.pieces;
+  return {
+      c.src, c.bytes, pieces, c.src_stride, c.fills() ? nullptr : c.list.get(), [](const Piece& p) { return p.src; }};
 }
 
 /// Calls visit(address, bytes) for each contiguous range of a side.
 template <class Visit>
 void for_each_range(const Side& s, Visit&& visit) {
+  if (s.pieces == 0) return;
   if (s.dense()) return visit(s.begin, s.bytes * s.pieces);
-  for (std::int64_t i = 0; i < s.pieces; ++i) visit(s.begin + i * s.stride, s.bytes);
+  for (std::int64_t i = 0; i < s.pieces; ++i) {
+    visit(s.list == nullptr ? s.begin + i * s.stride : s.address((*s.list)[static_cast<std::size_t>(i)]), s.bytes);
+  }
+}
+
+bool any_overlaps(const std::vector<Piece>& list, const Side& s, const char* begin, std::int64_t bytes) {
+  return std::any_of(list.begin(), list.end(), [&](const Piece& p) {
+    const char* at = s.address(p);
+    return at < begin + bytes && begin < at + s.bytes;
+  });
 }
 
 bool overlaps(const Side& s, const char* begin, std::int64_t bytes) {
+  if (s.pieces == 0) return false;
+  if (s.list != nullptr) return any_overlaps(*s.list, s, begin, bytes);
   const std::int64_t first = begin - s.begin;  // in bytes from the side's start
   if (first >= s.extent() || first + bytes <= 0) return false;
   if (s.dense() || s.stride < s.bytes) return true;
@@ -66,42 +82,45 @@ void Core::check_in_flight(const char* word, const char* role, const char* begin
 void Core::check_shape(const Copy& c) const {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   require(c.bytes >= 0 && c.bytes <= kLargest, c.word, "the number of bytes must lie in [0, 2^31)");
-  require(c.pieces >= 1 && c.pieces <= kLargest, c.word, "the number of segments must lie in [0, 2^31)");
+  require(c.pieces >= (c.list == nullptr ? 1 : 0) && c.pieces <= kLargest, c.word,
+          "the number of segments must lie in [0, 2^31)");
   require(c.dst_stride >= 0 && c.dst_stride <= kLargest, c.word, "the destination stride must lie in [0, 2^31)");
   require(c.src_stride >= 0 && c.src_stride <= kLargest, c.word, "the source stride must lie in [0, 2^31)");
 }
 
 void Core::check_from(const Copy& c, bool sync) {
   const Side side = from_side(c);
-  if (c.from == Space::kNram) {
+  if (side.pieces == 0) return;
+  if (c.from != Space::kGdram) {
     for_each_range(side, [&](const char* p, std::int64_t bytes) {
-      check_nram(c.word, "source", p, bytes);
+      check_nram(c.word, "source", p, bytes, c.from);
       if (sync) check_in_flight(c.word, "source", p, bytes, false);
-      // What a queued copy will have brought by then is written, though nobody can see it yet.
-      const bool arrives = !sync && std::any_of(in_flight_.begin(), in_flight_.end(), [&](const Copy& other) {
-        return other.engine() == c.engine() && overlaps(to_side(other), p, bytes);
-      });
-      if (!arrives) check_written(c.word, "source", p, bytes);
+      // Within NRAM the undefined travels on. What an earlier queued copy brings is judged when that has happened.
+      if (!sync && c.to == Space::kGdram && in_flight_.empty()) check_written(c.word, "source", p, bytes);
     });
     return;
   }
-  check_gdram(c.word, "source", side.begin, side.extent(), Touch::kRead);
-  if (sync) check_in_flight(c.word, "source", side.begin, side.extent(), false);
+  const auto check = [&](const char* p, std::int64_t bytes) {
+    check_gdram(c.word, "source", p, bytes, Touch::kRead);
+    if (sync) check_in_flight(c.word, "source", p, bytes, false);
+  };
+  side.list == nullptr ? check(side.begin, side.extent()) : for_each_range(side, check);
 }
 
 void Core::check_to(const Copy& c, bool sync) {
   const Side side = to_side(c);
-  if (c.to == Space::kNram) {
+  if (c.to != Space::kGdram) {
     for_each_range(side, [&](const char* p, std::int64_t bytes) {
-      check_nram(c.word, "destination", p, bytes);
+      check_nram(c.word, "destination", p, bytes, c.to);
       if (sync) check_in_flight(c.word, "destination", p, bytes, true);
     });
     return;
   }
-  check_gdram(c.word, "destination", side.begin, side.extent(), Touch::kWrite);
-  if (sync)
-    for_each_range(side,
-                   [&](const char* p, std::int64_t bytes) { check_in_flight(c.word, "destination", p, bytes, true); });
+  if (side.list == nullptr) check_gdram(c.word, "destination", side.begin, side.extent(), Touch::kWrite);
+  for_each_range(side, [&](const char* p, std::int64_t bytes) {
+    if (side.list != nullptr) check_gdram(c.word, "destination", p, bytes, Touch::kWrite);
+    if (sync) check_in_flight(c.word, "destination", p, bytes, true);
+  });
 }
 
 /// Copies on different engines are ordered by barriers only; on one engine they keep their order.
@@ -125,25 +144,52 @@ void Core::check_other_engines(const Copy& c) const {
 /// Moves the bytes and tells the shadows.
 void Core::transfer(const Copy& c) {
   const auto claim_side = [&](const Side& side, Touch touch) {
-    const int index = launch_->gdram.find(side.begin);
-    if (index < 0 || !checks().race) return;
-    const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
-    for_each_range(side, [&](const char* p, std::int64_t n) { claim(c.word, index, w.offset(p), n, touch); });
+    if (!checks().race) return;
+    int index = -1;
+    for_each_range(side, [&](const char* p, std::int64_t n) {
+      if (index < 0 || side.list != nullptr) index = launch_->gdram.find(p);
+      if (index < 0) return;
+      claim(c.word, index, launch_->gdram.windows()[static_cast<std::size_t>(index)].offset(p), n, touch);
+    });
   };
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
   if (launch_->threads && c.engine() == Engine::kIo) lock.lock();
   if (c.from == Space::kGdram) claim_side(from_side(c), Touch::kRead);
   if (c.to == Space::kGdram) claim_side(to_side(c), Touch::kWrite);
-  if (to_side(c).dense() && from_side(c).dense()) {
-    std::memmove(c.dst, c.src, static_cast<std::size_t>(c.bytes * c.pieces));
-  } else {
-    for (std::int64_t i = 0; i < c.pieces; ++i) {
-      std::memmove(c.dst + i * c.dst_stride, c.src + i * c.src_stride, static_cast<std::size_t>(c.bytes));
+  if (c.fills()) return fill(c);
+  const bool judged_late = c.from != Space::kGdram && c.to == Space::kGdram;
+  if (judged_late) {
+    for_each_range(from_side(c), [&](const char* p, std::int64_t n) { check_written(c.word, "source", p, n); });
+  }
+  if (c.list != nullptr) {
+    for (const Piece& p : *c.list) move_piece(p.dst, p.src, c.bytes);
+    return;
+  }
+  if (to_side(c).dense() && from_side(c).dense()) return move_piece(c.dst, c.src, c.bytes * c.pieces);
+  for (std::int64_t i = 0; i < c.pieces; ++i) {
+    move_piece(c.dst + i * c.dst_stride, c.src + i * c.src_stride, c.bytes);
+  }
+}
+
+void Core::fill(const Copy& c) {
+  for_each_range(to_side(c), [&](const char* begin, std::int64_t bytes) {
+    char* to = const_cast<char*>(begin);
+    const auto size = static_cast<std::int64_t>(c.pattern.size());
+    for (std::int64_t at = 0; at < bytes; at += size) {
+      std::memcpy(to + at, c.pattern.data(), static_cast<std::size_t>(std::min(size, bytes - at)));
     }
-  }
-  if (c.to == Space::kNram) {
-    for_each_range(to_side(c), [&](const char* p, std::int64_t n) { mark_written(p, n); });
-  }
+    mark_written(to, bytes);
+  });
+}
+
+/// Bytes and, within the chip, what is known of them.
+void Core::move_piece(char* dst, const char* src, std::int64_t bytes) {
+  Nram* memory = checks().init ? area(src) : nullptr;
+  const bool shadowed = memory != nullptr && memory->inside(memory->offset(src), bytes);
+  const LaneFlags undefined = shadowed ? memory->unwritten_lanes(memory->offset(src), 1, bytes) : LaneFlags();
+  std::memmove(dst, src, static_cast<std::size_t>(bytes));
+  mark_written(dst, bytes);
+  forget(dst, 1, undefined);
 }
 
 double Core::duration(const Copy& c) const {
@@ -153,9 +199,9 @@ double Core::duration(const Copy& c) const {
     return rates.move_latency_ns + pieces * static_cast<double>(c.bytes) / (rates.move_bytes_cycle * rates.clock_ghz);
   }
   const Side side = c.to == Space::kGdram ? to_side(c) : from_side(c);
-  const int window = launch_->gdram.find(side.begin);
-  const std::int64_t offset =
-      window < 0 ? 0 : launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(side.begin);
+  const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
+  const int window = launch_->gdram.find(begin);
+  const std::int64_t offset = window < 0 ? 0 : launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(begin);
   const double moved = side.dense() ? static_cast<double>(granules(offset, c.bytes * c.pieces))
                                     : pieces * static_cast<double>(granules(offset, c.bytes));
   return rates.gdram_latency_ns + (side.dense() ? 0 : pieces - 1) * rates.gdram_segment_ns +
@@ -171,17 +217,28 @@ void Core::account(const Copy& c, bool async) {
   } else {
     ++(c.to == Space::kGdram ? stats.stores : stats.loads);
     stats.segments += c.pieces;
-    const int to = c.to == Space::kGdram ? launch_->gdram.find(c.dst) : -1;
-    const int from = c.from == Space::kGdram ? launch_->gdram.find(c.src) : -1;
+    const Piece first = c.list == nullptr ? Piece{c.dst, c.src} : c.list->front();
+    const int to = c.to == Space::kGdram ? launch_->gdram.find(first.dst) : -1;
+    const int from = c.from == Space::kGdram ? launch_->gdram.find(first.src) : -1;
     if (to >= 0) stats.written[static_cast<std::size_t>(to)] += bytes;
     if (from >= 0) stats.read[static_cast<std::size_t>(from)] += bytes;
   }
   timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, duration(c)}, async);
 }
 
+/// All cores of a cluster may run the same code: copies between GDRAM and SRAM are the memory core's while it runs, all
+/// others those of the cores with NRAM.
+bool Core::leaves_to_others(const Copy& c) const {
+  const bool of_cluster = c.within(Space::kSram, Space::kGdram) || c.within(Space::kSram, Space::kSram);
+  if (task_.memory_core) return !of_cluster && !c.within(Space::kGdram, Space::kGdram);
+  return of_cluster && launch_->rendezvous != nullptr && launch_->rendezvous->memory_core_runs();
+}
+
 void Core::copy(const Copy& c) {
   check_shape(c);
-  if (c.bytes == 0) return;
+  count_word(c.word);
+  if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
+  if (!in_flight_.empty()) wait(c.engine());  // an engine keeps the order of its copies
   check_from(c, true);
   check_to(c, true);
   transfer(c);
@@ -190,11 +247,12 @@ void Core::copy(const Copy& c) {
 
 void Core::copy_async(const Copy& c) {
   check_shape(c);
-  if (c.bytes == 0) return;
+  count_word(c.word);
+  if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   check_other_engines(c);
   check_from(c, false);
   check_to(c, false);
-  if (checks().overlap && c.to == Space::kNram) hide_target(c);
+  if (checks().overlap && c.to != Space::kGdram) hide_target(c);
   in_flight_.push_back(c);
   account(c, true);
 }
@@ -207,11 +265,49 @@ void Core::hide_target(const Copy& c) {
       if (overlaps(from_side(other), p, n)) return;
     }
     if (overlaps(from_side(c), p, n)) return;
-    if (nram_.inside(nram_.offset(p), n)) nram_.poison(nram_.offset(p), n);
+    Nram* memory = area(p);
+    if (memory != nullptr && memory->inside(memory->offset(p), n)) memory->poison(memory->offset(p), n);
   });
 }
 
+void Core::scalar_load(const char* word, Space space, const void* address, std::int64_t bytes) {
+  count_word(word);
+  const char* p = static_cast<const char*>(address);
+  check_in_flight(word, "source", p, bytes, false);
+  if (space == Space::kGdram) {
+    const int window = check_gdram(word, "source", p, bytes, Touch::kRead);
+    if (window < 0 || !checks().race) return;
+    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
+                 Touch::kRead);
+  }
+  check_nram(word, "source", p, bytes, space);
+  check_written(word, "source", p, bytes);
+}
+
+void Core::scalar_store(const char* word, Space space, const void* address, std::int64_t bytes) {
+  count_word(word);
+  const char* p = static_cast<const char*>(address);
+  check_in_flight(word, "destination", p, bytes, true);
+  if (space == Space::kGdram) {
+    const int window = check_gdram(word, "destination", p, bytes, Touch::kWrite);
+    if (window < 0 || !checks().race) return;
+    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
+                 Touch::kWrite);
+  }
+  check_nram(word, "destination", p, bytes, space);
+  mark_written(p, bytes);
+}
+
+void Core::arrive(const char* word, Barrier barrier) {
+  count_word(word);
+  wait(Engine::kIo);
+  wait(Engine::kMove);
+  if (launch_->rendezvous == nullptr) fault(word, "this launch runs its tasks one after the other: no barriers");
+  launch_->rendezvous->arrive(barrier);
+}
+
 void Core::wait(Engine engine) {
+  count_word("a barrier");
   timeline_->wait(engine);
   for (std::size_t i = 0; i < in_flight_.size(); ++i) {
     if (in_flight_[i].engine() == engine) transfer(in_flight_[i]);

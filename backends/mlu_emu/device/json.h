@@ -1,9 +1,9 @@
 // Writes JSON: commas and quotes in the right places, nothing else.
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -38,9 +38,10 @@ class Json {
     return put(), text_ += std::to_string(i), *this;
   }
   Json& value(double d) {
-    char digits[32];
-    std::snprintf(digits, sizeof(digits), "%.9g", d);
-    return put(), text_ += digits, *this;
+    constexpr int kDigits = 9;
+    char digits[32];  // not printf: its decimal point is the locale's
+    const auto end = std::to_chars(digits, digits + sizeof(digits), d, std::chars_format::general, kDigits).ptr;
+    return put(), text_.append(digits, end), *this;
   }
   template <class T>
   Json& member(std::string_view name, const T& v) {

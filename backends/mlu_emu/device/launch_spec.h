@@ -17,7 +17,7 @@ struct NramRegion {
 
 struct LaunchSpec {
   std::string kernel;
-  bool union1 = false;  // else BLOCK
+  int clusters = 0;  // that start together: 1, 2, 4, 8, 16 for UNION1 to UNION16; 0: BLOCK
   std::int64_t x = 1, y = 1, z = 1;
   std::vector<NramRegion> nram;
   std::vector<Tensor> tensors;

@@ -42,6 +42,7 @@ bool Nram::near(const void* address) const {
 void Nram::poison() {
   fill_poison(memory_.get(), bytes_ + 2 * kGuard);
   written_.clear();
+  used_ = false;
 }
 
 void Nram::poison(std::int64_t offset, std::int64_t bytes) {
@@ -68,6 +69,19 @@ std::int64_t Nram::first_unwritten(std::int64_t offset, std::int64_t bytes) {
     if (!scalar_store_seen(word)) return offset;
     written_.set(word, word + kWord);
   }
+}
+
+LaneFlags Nram::unwritten_lanes(std::int64_t offset, std::int64_t lane, std::int64_t n) {
+  LaneFlags flags;
+  const std::int64_t end = offset + lane * n;
+  std::int64_t at = first_unwritten(offset, end - offset);
+  if (at >= 0) flags.resize(static_cast<std::size_t>(n));
+  while (at >= 0) {
+    const std::int64_t i = (at - offset) / lane, next = offset + (i + 1) * lane;
+    flags[static_cast<std::size_t>(i)] = 1;
+    at = first_unwritten(next, end - next);
+  }
+  return flags;
 }
 
 std::int64_t Nram::damaged_guard() const {

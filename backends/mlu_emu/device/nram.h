@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "backends/mlu_emu/device/bitmap.h"
 
 namespace mluops::emu {
+
+/// One byte for each lane of an operand: 1 where its value is undefined. Empty when every lane is defined.
+using LaneFlags = std::vector<std::uint8_t>;
 
 /// Poison is a quiet NaN as float and as half. A byte counts as written when a copy or a vector word wrote it, or when
 /// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
@@ -28,9 +32,20 @@ class Nram {
   void poison();
   /// NaN again, and not written, for a range.
   void poison(std::int64_t offset, std::int64_t bytes);
-  void mark_written(std::int64_t offset, std::int64_t bytes) { written_.set(offset, offset + bytes); }
+  void mark_written(std::int64_t offset, std::int64_t bytes) {
+    used_ = true;
+    written_.set(offset, offset + bytes);
+  }
+  /// Scalar code may store to it from now on.
+  void expose() { exposed_ = true; }
+  /// Poisons only what was used since the last time: most kernels leave WRAM and SRAM alone.
+  void poison_if_used() {
+    if (used_ || exposed_) poison();
+  }
   /// Offset of the first byte in the range that nobody wrote; -1 when there is none.
   std::int64_t first_unwritten(std::int64_t offset, std::int64_t bytes);
+  /// A flag for each of `n` lanes of `lane` bytes: 1 where a byte is missing. Empty when none is.
+  LaneFlags unwritten_lanes(std::int64_t offset, std::int64_t lane, std::int64_t n);
   /// Offset (negative, or from bytes() on) of a guard byte that scalar code overwrote; 0 when none was.
   std::int64_t damaged_guard() const;
 
@@ -44,6 +59,7 @@ class Nram {
   std::unique_ptr<char, Free> memory_;
   char* base_;
   Bitmap written_;
+  bool used_ = false, exposed_ = false;
 };
 
 }  // namespace mluops::emu

@@ -1,7 +1,7 @@
 #include "backends/mlu_emu/device/rates.h"
 
-#include <cmath>
-#include <cstdlib>
+#include <charconv>
+#include <system_error>
 
 namespace mluops::emu {
 
@@ -44,10 +44,13 @@ bool set_rate(Rates& rates, std::string_view name, double value) {
   return false;
 }
 
-bool positive_number(const std::string& text, double& value) {
-  char* end = nullptr;
-  value = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' && std::isfinite(value) && value > 0;
+/// Far beyond any device, and far from where times overflow or lose their digits.
+constexpr double kLeastRate = 1e-6, kMostRate = 1e9;
+
+bool rate_number(const std::string& text, double& value) {
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);  // the same in every locale
+  return read.ec == std::errc() && read.ptr == end && value >= kLeastRate && value <= kMostRate;
 }
 
 }  // namespace
@@ -72,8 +75,8 @@ std::string override_rates(Rates& rates, std::string_view text) {
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     const std::size_t equals = entry.find('=');
     double value = 0;
-    if (equals == std::string::npos || !positive_number(entry.substr(equals + 1), value)) {
-      return "wanted name=positive number, got \"" + entry + "\"";
+    if (equals == std::string::npos || !rate_number(entry.substr(equals + 1), value)) {
+      return "wanted name=number in [1e-6, 1e9], got \"" + entry + "\"";
     }
     if (!set_rate(changed, entry.substr(0, equals), value)) {
       return "unknown rate \"" + entry.substr(0, equals) + "\"";

@@ -54,7 +54,10 @@ void put_core(Json& j, const CoreStats& c) {
 
 void put_launch(Json& j, const LaunchReport& launch) {
   const LaunchSpec& spec = launch.spec;
-  j.newline().open('{').member("kernel", spec.kernel).member("type", spec.union1 ? "UNION1" : "BLOCK");
+  j.newline()
+      .open('{')
+      .member("kernel", spec.kernel)
+      .member("type", spec.clusters != 0 ? "UNION" + std::to_string(spec.clusters) : "BLOCK");
   j.key("dim").open('[').value(spec.x).value(spec.y).value(spec.z).close(']');
   j.member("time_us", launch.time / 1e3);
   put_nram(j.newline(), launch.spec);

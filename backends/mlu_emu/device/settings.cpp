@@ -98,6 +98,15 @@ std::string set_trace(const std::string& text, std::int64_t& events) {
   return {};
 }
 
+std::string set_limit(const std::string& text, std::int64_t& words) {
+  std::int64_t value = 0;
+  if (text != "off" && (!whole_number(text, value) || value < 1)) {
+    return wanted("off, or the most words a task may use", text);
+  }
+  words = value;
+  return {};
+}
+
 struct Variable {
   const char* name;
   const char* key;
@@ -107,7 +116,8 @@ constexpr Variable kVariables[] = {
     {"MLUOP_EMU_ARCH", "arch"},         {"MLUOP_EMU_NRAM_BYTES", "nram_bytes"},
     {"MLUOP_EMU_CLUSTERS", "clusters"}, {"MLUOP_EMU_CORES_PER_CLUSTER", "cores_per_cluster"},
     {"MLUOP_EMU_CHECK", "check"},       {"MLUOP_EMU_ORDER", "order"},
-    {"MLUOP_EMU_TRACE", "trace"},       {"MLUOP_EMU_RATES", "rates"},
+    {"MLUOP_EMU_TRACE", "trace"},       {"MLUOP_EMU_LIMIT", "limit"},
+    {"MLUOP_EMU_RATES", "rates"},
 };
 
 }  // namespace
@@ -121,8 +131,9 @@ std::string Settings::set(std::string_view key, const std::string& value) {
   if (key == "check") return set_checks(value, checks);
   if (key == "order") return set_order(value, *this);
   if (key == "trace") return set_trace(value, trace_events);
+  if (key == "limit") return set_limit(value, word_limit);
   if (key == "rates") return override_rates(rates, value);
-  return "unknown option; known: arch, nram_bytes, clusters, cores_per_cluster, check, order, trace, rates";
+  return "unknown option; known: arch, nram_bytes, clusters, cores_per_cluster, check, order, trace, limit, rates";
 }
 
 std::string Settings::read_environment() {

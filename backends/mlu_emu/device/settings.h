@@ -25,14 +25,15 @@ struct Settings {
   Order order = Order::kSerial;  // of tasks: increasing taskId, a seeded permutation, or cores on threads
   std::uint64_t seed = 0;
   std::int64_t trace_events = 0;  // of a launch, over all cores; 0: no trace
+  std::int64_t word_limit = 0;    // words a task may use, so that one which loops for ever ends; 0: any number
   Rates rates = default_rates(arch);
 
-  /// Sets one option ("arch", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace", "rates");
-  /// returns what is wrong, "" if nothing (and then only is anything changed). "arch" takes the whole preset.
+  /// Sets one option ("arch", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace", "limit",
+  /// "rates"); returns what is wrong, "" if nothing (and then only is anything changed). "arch" takes the whole preset.
   /// docs/device_model.md lists the values.
   std::string set(std::string_view key, const std::string& value);
 
-  /// Reads MLUOP_EMU_ARCH, _NRAM_BYTES, _CLUSTERS, _CORES_PER_CLUSTER, _CHECK, _ORDER, _TRACE, _RATES.
+  /// Reads MLUOP_EMU_ARCH, _NRAM_BYTES, _CLUSTERS, _CORES_PER_CLUSTER, _CHECK, _ORDER, _TRACE, _LIMIT, _RATES.
   std::string read_environment();
 };
 

@@ -10,6 +10,7 @@ struct TaskBuiltins {
   int coreId, coreDim;        // core within its cluster; cores per cluster
   int clusterId, clusterDim;  // 0 and 0 in a BLOCK launch
   int arch;                   // 220, 270, 290, 372, 592
+  bool memory_core;           // serves the cluster's SRAM, has no NRAM
 };
 
 }  // namespace mluops::emu

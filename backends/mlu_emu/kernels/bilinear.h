@@ -61,6 +61,8 @@ struct Sample {
   bool outside() const { return y.outside || x.outside; }
   std::int64_t neighbour_y(int i) const { return i < 2 ? y.low : y.high; }
   std::int64_t neighbour_x(int i) const { return i % 2 == 0 ? x.low : x.high; }
+  /// Whether the i-th neighbour is another one's pixel, on the far border of the map; its weight is 0.
+  bool merged(int i) const { return (i >= 2 && y.high == y.low) || (i % 2 == 1 && x.high == x.low); }
   T weight(int i) const { return (i < 2 ? y.weight_low : y.weight_high) * (i % 2 == 0 ? x.weight_low : x.weight_high); }
 };
 

@@ -202,6 +202,7 @@ class Backward {
     make_mask(index, lanes);
     __memcpy(nram_grad_output_, grad_output_ + from, channels.size() * sizeof(T), GDRAM2NRAM);
     for (int i = 0; i < kNeighbours; ++i) {
+      if (sample.merged(i)) continue;  // 0 times an infinite gradient would be NaN
       __bang_mul_scalar(nram_grad_input_, nram_grad_output_, sample.weight(i), lanes);
       // And-ing bits instead of multiplying by 0 keeps Inf and NaN where they belong.
       __bang_band(reinterpret_cast<std::int8_t*>(nram_grad_input_), reinterpret_cast<std::int8_t*>(nram_grad_input_),

@@ -37,9 +37,10 @@ struct Roi {
     bin_height = height / from_integer<T>(shape.pooled_h);
     grid_w = grid(shape, width, bin_width);
     grid_h = grid(shape, height, bin_height);
+    if (grid_w <= 0 || grid_h <= 0) grid_w = grid_h = 0;  // an axis without samples: no walk along the other
   }
 
-  /// Samples of a bin along one axis; none when the RoI is not finite.
+  /// Samples of a bin along one axis; not positive: none, as when the RoI is not finite.
   static std::int64_t grid(const Shape& shape, T size, T bin_size) {
     if (shape.sampling_ratio > 0) return shape.sampling_ratio;
     if (!std::isfinite(static_cast<float>(size))) return std::numeric_limits<std::int32_t>::min();

@@ -1,6 +1,7 @@
 /* A third-party backend in plain C: it provides psamask forward (collect only) and leaves the rest NULL.
  * PLUGIN_* definitions turn it into the wrong plugins the registry must leave out.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "mluops/backend.h"
@@ -33,6 +34,10 @@ static mluOpStatus_t psamask_forward(void* context, const mluopsCall* call,
                                      const mluopsPsamaskForwardProblem* problem) {
   const mluopsPsamaskShape* s = &problem->shape;
   (void)context;
+#ifdef PLUGIN_STATUS
+  call->set_error("it lost count");
+  return (mluOpStatus_t)PLUGIN_STATUS;
+#endif
   if (s->psa_type != 0 || s->dtype != MLUOP_DTYPE_FLOAT) {
     call->set_error("psa_type: wanted 0 (collect)");
     return MLUOP_STATUS_NOT_SUPPORTED;

@@ -4,8 +4,8 @@
     mluops.mmcv.install()
     from mmcv.ops import CARAFEPack      # works with mmcv-lite, trains on the CPU
 
-Served: CARAFE (also naive), PSAMask, DeformRoIPool and its packs, BorderAlign, three_interpolate. Tensors on other
-devices go to mmcv's own code. uninstall() undoes it.
+`python -m mluops.mmcv` prints who serves which operator here. Tensors on other devices go to mmcv's own code.
+uninstall() undoes it.
 """
 
 import functools
@@ -14,11 +14,12 @@ import sys
 import types
 import warnings
 from importlib.machinery import ModuleSpec
-from typing import Callable, Dict, List, Optional, Tuple, Type
+from typing import Callable, List, Optional, Tuple, Type
 
 import torch
 
-from ._entry_points import BACKWARDS, ENTRY_POINTS
+from ._entry_points import ENTRY_POINTS, KEEPS_OWN, METHODS
+from ._table import operator_of, ours
 
 __all__ = ["install", "installed", "uninstall"]
 
@@ -49,6 +50,17 @@ def _routed(name: str, ours: Callable, original: Optional[Callable]) -> Callable
     return entry
 
 
+def _refused(function: str) -> Callable:
+    """What stands for a function of the extension that nobody here has."""
+
+    def refused(*args, **kwargs):
+        raise NotImplementedError(
+            f"mmcv operator {operator_of(function)} ({function}) is not among those mluops serves on the CPU: "
+            f"{', '.join(ours())}. It needs a compiled mmcv that has it; `python -m mluops.mmcv` lists all operators")
+
+    return refused
+
+
 @functools.lru_cache(maxsize=None)  # mmcv.ops keeps the module it found first
 def _stand_in() -> types.ModuleType:
     """A module mmcv._ext for an mmcv without one. Every name exists, as mmcv.ops demands when it is imported; those
@@ -60,11 +72,7 @@ def _stand_in() -> types.ModuleType:
         if name.startswith("__"):
             raise AttributeError(name)
 
-        def not_here(*args, **kwargs):
-            raise NotImplementedError(f"mmcv operator {name} needs a compiled mmcv; mluops.mmcv.install() provides "
-                                      + ", ".join(sorted(ENTRY_POINTS)))
-
-        return not_here
+        return _refused(name)
 
     vars(module).update(__getattr__=__getattr__, get_compiler_version=lambda: "none (mluops)",
                         get_compiling_cuda_version=lambda: "not available")
@@ -91,13 +99,16 @@ def _replace(owner: object, name: str, value: object) -> None:
     setattr(owner, name, value)
 
 
-def _replace_backward(function: Type[torch.autograd.Function], ours: Callable) -> None:
-    original = function.backward
+def _replace_method(function: Type[torch.autograd.Function], name: str, ours: Callable) -> None:
+    """A static method of an autograd function: ours for CPU tensors, mmcv's for others."""
+    _replace(function, name, staticmethod(_routed(name, ours, getattr(function, name))))
 
-    def backward(ctx, grad_output):
-        return ours(ctx, grad_output) if grad_output.device.type == "cpu" else original(ctx, grad_output)
 
-    _replace(function, "backward", staticmethod(backward))
+def _replace_function(module: types.ModuleType, name: str, ours: Callable) -> None:
+    """A function of mmcv's Python code, where it stands and in mmcv.ops, which imports it by name."""
+    replacement = _routed(name, ours, getattr(module, name))
+    for place in (module, importlib.import_module("mmcv.ops")):
+        _replace(place, name, replacement)
 
 
 def installed() -> bool:
@@ -114,17 +125,21 @@ def install() -> None:
         return
     importlib.import_module("mmcv")
     extension, note = _extension()
-    originals: Dict[str, Optional[Callable]] = {name: vars(extension).get(name) for name in ENTRY_POINTS}
-    for name, ours in ENTRY_POINTS.items():
-        _replace(extension, name, _routed(name, ours, originals[name]))
+    taken = [name for name in ENTRY_POINTS if name not in KEEPS_OWN or _made_extension]
+    for name in taken:
+        _replace(extension, name, _routed(name, ENTRY_POINTS[name], vars(extension).get(name)))
     try:
-        for (module, function), backward in BACKWARDS.items():
-            _replace_backward(getattr(importlib.import_module(module), function), backward)
+        for (module, function, method), replacement in METHODS.items():
+            if method:
+                _replace_method(getattr(importlib.import_module(module), function), method, replacement)
+            else:
+                _replace_function(importlib.import_module(module), function, replacement)
     except BaseException:
         uninstall()
         raise
-    warnings.warn(f"mluops.mmcv: {note}; on the CPU mluops now serves {', '.join(sorted(ENTRY_POINTS))}",
-                  stacklevel=2)
+    names = dict.fromkeys(map(operator_of, taken))
+    warnings.warn(f"mluops.mmcv: {note}; on the CPU mluops now serves {', '.join(names)} "
+                  "(all operators: python -m mluops.mmcv)", stacklevel=2)
 
 
 def uninstall() -> None:

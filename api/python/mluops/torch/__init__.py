@@ -2,14 +2,12 @@
 
 Works with every torch: torch.library operators (torch.ops.mluops.*) from 2.4 on, autograd functions before. Thread
 count and determinism are torch's own (torch.set_num_threads, torch.use_deterministic_algorithms).
+
+Wrong arguments raise BadParamError (a ValueError and a RuntimeError) or TypeError, naming the argument, what was wanted
+and what was got. A new operator is one new file in op/, whose docstring tells how.
 """
 
-from ._functions import border_align, carafe, deform_roi_pool, psa_mask, three_interpolate
-from .modules import (CARAFE, BorderAlign, CARAFENaive, CARAFEPack, DeformRoIPool, DeformRoIPoolPack,
-                      ModulatedDeformRoIPoolPack, PSAMask)
+from .. import _listing
+from . import op as _op
 
-__all__ = [
-    "CARAFE", "BorderAlign", "CARAFENaive", "CARAFEPack", "DeformRoIPool", "DeformRoIPoolPack",
-    "ModulatedDeformRoIPoolPack", "PSAMask", "border_align", "carafe", "deform_roi_pool", "psa_mask",
-    "three_interpolate",
-]
+__all__ = _listing.public_names(_op, globals())

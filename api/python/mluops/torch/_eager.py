@@ -8,6 +8,7 @@ meta tensors, subclasses, functorch transforms, dispatch and function modes, the
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.nn import Parameter
 
 _PLAIN = (Tensor, Parameter)
@@ -18,9 +19,14 @@ _dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 _function_modes = getattr(torch._C, "_len_torch_function_stack", None)
 _profiled = getattr(getattr(torch._C, "_autograd", None), "_profiler_enabled", None)
 _compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
+_forward_enabled = getattr(torch._C, "_is_fwd_grad_enabled", lambda: True)
 
 # A torch that cannot answer one of the questions gets the operator always.
 KNOWS_EAGER = None not in (_tracing, _transforms, _dispatch_modes, _function_modes, _profiled, _compiling)
+
+
+def compiling() -> bool:
+    return _compiling is not None and _compiling()
 
 
 def unwatched(inputs: tuple) -> bool:
@@ -31,9 +37,28 @@ def unwatched(inputs: tuple) -> bool:
     return not (_dispatch_modes() or _function_modes() or _transforms() or _profiled() or _tracing() is not None)
 
 
+def transformed() -> bool:
+    """Whether a functorch transform (torch.func.grad, vmap, jvp ...) is at work."""
+    return not compiling() and _transforms is not None and _transforms()
+
+
+def forward_mode() -> bool:
+    """Whether forward-mode differentiation is at work (torch.autograd.forward_ad, torch.func.jvp)."""
+    return forward_ad._current_level >= 0
+
+
 def wants_gradient(inputs: tuple) -> bool:
+    if forward_mode():
+        return True
     if torch.is_grad_enabled():
         for value in inputs:
             if isinstance(value, Tensor) and value.requires_grad:
                 return True
     return False
+
+
+def tangents_would_be_lost(tensors: list) -> bool:
+    """Whether forward-mode differentiation reached a kernel, which knows nothing of tangents."""
+    if not forward_mode() or not _forward_enabled():
+        return False
+    return any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)

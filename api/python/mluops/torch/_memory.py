@@ -1,21 +1,19 @@
-"""Memory for results.
-
-A large block is new from the kernel each time, and touching it page by page costs more than most operators; huge pages
-make that several times cheaper. (numpy asks for them the same way.)"""
+"""The memory of results."""
 
 import ctypes
 import sys
-from typing import Optional, Tuple
+from typing import Any
 
-import torch
 from torch import Tensor
 
+# A large block is new from the kernel each time, and touching it page by page costs more than most operators; huge
+# pages make that several times cheaper. (numpy asks for them the same way.)
 _LARGE = 32 << 20  # glibc maps blocks of this size and more afresh
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
 
 
-def _find_madvise():
+def _find_madvise() -> Any:
     if not sys.platform.startswith("linux"):
         return None
     function = ctypes.CDLL(None).madvise
@@ -26,14 +24,13 @@ def _find_madvise():
 _madvise = _find_madvise()
 
 
-def empty_channels_last(like: Tensor, shape: Tuple[int, ...], dtype: Optional[torch.dtype] = None) -> Tensor:
-    return torch.empty(shape, dtype=dtype or like.dtype, device=like.device, memory_format=torch.channels_last)
+def is_large(size: int) -> bool:
+    return size >= _LARGE
 
 
-def prefer_huge_pages(tensor: Tensor) -> Tensor:
-    """Advice only: the kernel may ignore it. Returns the tensor, whose memory must not have been touched yet."""
+def prefer_huge_pages(tensor: Tensor) -> None:
+    """Advice only: the kernel may ignore it. The tensor's memory must not have been touched yet."""
     size = tensor.numel() * tensor.element_size()
-    if size >= _LARGE and _madvise is not None:
+    if is_large(size) and _madvise is not None:
         begin = -(-tensor.data_ptr() // _PAGE) * _PAGE
         _madvise(begin, tensor.data_ptr() + size - begin, _MADV_HUGEPAGE)
-    return tensor

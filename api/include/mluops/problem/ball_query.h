@@ -1,0 +1,31 @@
+/* The problem of BallQuery (see mluops/problem.h for what has been validated). */
+#ifndef MLUOPS_PROBLEM_BALL_QUERY_H_
+#define MLUOPS_PROBLEM_BALL_QUERY_H_
+
+#include <stdint.h>
+
+#include "mlu_op.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/** BallQuery: new_xyz [b,m,3], xyz [b,n,3], idx [b,m,nsample]. */
+typedef struct {
+  mluOpDataType_t dtype;
+  int64_t b, m, n, nsample;
+  float min_radius, max_radius; /**< not NaN, >= 0 */
+} mluopsBallQueryShape;
+
+typedef struct {
+  mluopsBallQueryShape shape;
+  const void* new_xyz;
+  const void* xyz;
+  int32_t* idx;
+} mluopsBallQueryProblem;
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLUOPS_PROBLEM_BALL_QUERY_H_ */

@@ -1,0 +1,43 @@
+/* The problems of CARAFE (see mluops/problem.h for what has been validated). */
+#ifndef MLUOPS_PROBLEM_CARAFE_H_
+#define MLUOPS_PROBLEM_CARAFE_H_
+
+#include <stdint.h>
+
+#include "mlu_op.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/** CARAFE: input [n,h,w,c], mask [n,ho,wo,group*kernel*kernel], output [n,ho,wo,c]; ho = scale*h, wo = scale*w. */
+typedef struct {
+  mluOpDataType_t dtype;
+  int64_t n, h, w, c;
+  int64_t ho, wo;
+  int64_t kernel, group, scale;
+} mluopsCarafeShape;
+
+typedef struct {
+  mluopsCarafeShape shape;
+  const void* input;
+  const void* mask;
+  void* output;
+  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+} mluopsCarafeForwardProblem;
+
+typedef struct {
+  mluopsCarafeShape shape;
+  const void* input;
+  const void* mask;
+  const void* grad_output;
+  void* grad_input;
+  void* grad_mask;
+  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+} mluopsCarafeBackwardProblem;
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLUOPS_PROBLEM_CARAFE_H_ */

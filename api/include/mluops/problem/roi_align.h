@@ -1,0 +1,49 @@
+/* The problems of RoiAlign (see mluops/problem.h for what has been validated). */
+#ifndef MLUOPS_PROBLEM_ROI_ALIGN_H_
+#define MLUOPS_PROBLEM_ROI_ALIGN_H_
+
+#include <stdint.h>
+
+#include "mlu_op.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/** RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]; with layout NCHW input
+ * [batch,c,h,w] and output [rois,c,pooled_h,pooled_w]. */
+typedef struct {
+  mluOpDataType_t dtype;
+  mluOpTensorLayout_t layout; /* NHWC or NCHW */
+  int64_t batch, h, w, c;
+  int64_t rois; /* backward: may be 0 */
+  int64_t pooled_h, pooled_w;
+  float spatial_scale;
+  int sampling_ratio;
+  int aligned;
+  int mean; /* 1: the mean of the samples, 0: the greatest */
+} mluopsRoiAlignShape;
+
+typedef struct {
+  mluopsRoiAlignShape shape;
+  const void* input;
+  const void* rois;
+  void* output;
+  void* argmax_x; /* NULL where shape.mean */
+  void* argmax_y;
+} mluopsRoiAlignForwardProblem;
+
+typedef struct {
+  mluopsRoiAlignShape shape;
+  const void* grad_output;
+  const void* rois;
+  const void* argmax_x; /* NULL where shape.mean */
+  const void* argmax_y;
+  void* grad_input;
+} mluopsRoiAlignBackwardProblem;
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLUOPS_PROBLEM_ROI_ALIGN_H_ */

@@ -1,0 +1,8 @@
+"""python -m mluops: versions, library, backends, threads, and which operators run in which dtypes behind which door."""
+
+import sys
+
+from ._report import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

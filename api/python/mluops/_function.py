@@ -1,0 +1,129 @@
+"""An operator's C function, its arguments said once: from them come the ctypes signature, the conversion of Python
+values, and the names an error speaks of.
+
+    FORWARD = CFunction("mluOpPsamaskForward", INT("psa_type"), NHWC("input", "x"), INT("h_mask"), INT("w_mask"),
+                        NHWC("output", "y"))
+    FORWARD(context, 0, (FLOAT, (1, 4, 4, 9), address, None), 3, 3, (FLOAT, (1, 4, 4, 16), other_address, None))
+
+The handle comes first by itself. A function is looked up when it is first called: an older library lacks only that.
+"""
+
+from ctypes import c_bool, c_float, c_int, c_size_t, c_void_p
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Callable, NamedTuple, Optional
+
+from . import _context as c
+from ._arguments import integer
+from ._errors import NotSupportedError
+from ._library import check, lib
+
+
+class Part(NamedTuple):
+    """One argument of a C function: `types` are what C sees, convert(context, value) gives as many values."""
+
+    name: str  # the caller's
+    types: tuple
+    convert: Callable
+    c_name: str  # the prototype's, as the library's texts have it
+    layout: Optional[int] = None  # of a tensor
+
+
+def _tensor(layout: int) -> Callable[..., Part]:
+    def convert(context: "c.Context", tensor: Optional["c.Tensor"]) -> tuple:
+        if tensor is None:
+            return None, None
+        dtype, shape, address, own_layout = tensor
+        return context.tensor_desc(layout if own_layout is None else own_layout, dtype, shape), address
+
+    def part(name: str, c_name: str = "") -> Part:
+        """A tensor (dtype, shape, address, layout) or None: its descriptor and its address."""
+        return Part(name, (c_void_p, c_void_p), convert, c_name or name, layout)
+
+    return part
+
+
+NHWC, ARRAY = _tensor(c.NHWC), _tensor(c.ARRAY)
+
+
+def INT(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name)
+
+
+def FLOAT(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_float,), lambda context, value: (value,), c_name or name)
+
+
+def BOOL(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_bool,), lambda context, value: (bool(value),), c_name or name)
+
+
+def SIZE(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_size_t,), lambda context, value: (value,), c_name or name)
+
+
+def ADDRESS(name: str, c_name: str = "") -> Part:
+    """A bare pointer, given as a number or a ctypes reference."""
+    return Part(name, (c_void_p,), lambda context, value: (value,), c_name or name)
+
+
+def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "") -> Part:
+    """An operator's own descriptor, set from a tuple of values; made once for each tuple. kind: "Carafe" means
+    mluOpCreateCarafeDescriptor, mluOpSetCarafeDescriptor<version>, mluOpDestroyCarafeDescriptor."""
+    described = c.Described(kind, f"mluOpSet{kind}Descriptor{version}", [t for part in parts for t in part.types],
+                            lambda values: [v for part, value in zip(parts, values) for v in part.convert(None, value)])
+
+    def convert(context: "c.Context", values: tuple) -> tuple:
+        return (context.descriptor(described, values),)
+
+    return Part(name, (c_void_p,), convert, name)
+
+
+class CFunction:
+    """lib.<name>(handle, ...) taking one Python value for each part; raises the exception of a failed call. The last
+    parts, as many as `results` says, are written."""
+
+    def __init__(self, name: str, *parts: Part, results: int = 1) -> None:
+        self.name, self.parts = name, parts
+        self.results = results
+        self.layouts = tuple(part.layout for part in parts)
+        self._converts = tuple(part.convert for part in parts)
+        self.last = tuple(accumulate(len(part.types) for part in parts))  # one past each part's C arguments
+
+    @cached_property
+    def function(self) -> Any:
+        try:
+            function = getattr(lib, self.name)
+        except AttributeError:
+            raise NotSupportedError(*NotSupportedError.default,
+                                    f"{self.name}: the loaded library is older than this package") from None
+        function.argtypes = [c_void_p, *(t for part in self.parts for t in part.types)]
+        function.restype = c_int
+        return function
+
+    @property
+    def available(self) -> bool:
+        return hasattr(lib, self.name)
+
+    def __call__(self, context: "c.Context", *values: Any) -> None:
+        self.call(context, self.arguments(context, values))
+
+    def arguments(self, context: "c.Context", values: tuple) -> list:
+        """What C gets after the handle."""
+        made: list = []
+        for convert, value in zip(self._converts, values):
+            made += convert(context, value)
+        return made
+
+    def call(self, context: "c.Context", arguments: list) -> None:
+        status = self.function(context.handle, *arguments)
+        if status != 0:
+            check(status, self.caller_s_words)
+
+    def caller_s_words(self, text: str) -> str:
+        """The library's text with the argument it is about under the caller's name."""
+        for part in self.parts:
+            about = f"{self.name}: {part.c_name}: "
+            if text.startswith(about):
+                return f"{self.name}: {part.name}: {text[len(about):]}"
+        return text

@@ -1,0 +1,21 @@
+"""Packages that list themselves."""
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import List
+
+
+def modules(package: ModuleType) -> List[ModuleType]:
+    """The modules of a package, imported, by name."""
+    return [importlib.import_module(f"{package.__name__}.{found.name}")
+            for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name)]
+
+
+def public_names(package: ModuleType, into: dict) -> List[str]:
+    """Puts what the modules of a package name in __all__ into a namespace; returns the names."""
+    names: List[str] = []
+    for module in modules(package):
+        names += module.__all__
+        into.update((name, getattr(module, name)) for name in module.__all__)
+    return sorted(names)

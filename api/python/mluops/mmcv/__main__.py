@@ -1,0 +1,22 @@
+"""python -m mluops.mmcv: mmcv's table of operators and who serves each on this machine's CPU after install()."""
+
+from collections import Counter
+
+from ._table import mmcv_here, served
+
+
+def main() -> None:
+    kind = mmcv_here()
+    print({"": "mmcv is not installed", "lite": "mmcv without compiled operators (for this torch)",
+           "compiled": "mmcv with compiled operators"}[kind] + "; on the CPU, after mluops.mmcv.install():\n")
+    rows = served()
+    width = max(len(name) for name, _ in rows)
+    for name, who in rows:
+        print(f"{name:{width}} | {who}")
+    count = Counter(who for _, who in rows)
+    print(f"\n{len(rows) - count['nobody']} of {len(rows)} served: "
+          + ", ".join(f"{who} {count[who]}" for who in ("mluops", "mmcv", "Python fallback", "nobody")))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""BorderAlign: the largest of the samples along each border of a box."""
+
+from typing import Optional, Tuple
+
+import numpy as np
+
+from .._arguments import at_least, integer
+from .._arrays import Array, floats, int32, output, outputs, run
+from .._errors import bad_param
+from .._function import ARRAY, INT, NHWC, CFunction
+from .._shapes import NHWC as ARRAYS
+from .._shapes import Order, Shape, expect, rank
+
+__all__ = ["border_align", "border_align_backward"]
+
+FORWARD = CFunction("mluOpBorderAlignForward", NHWC("input"), ARRAY("boxes"), INT("pool_size"), NHWC("output"),
+                    NHWC("argmax", "argmax_idx"), results=2)
+BACKWARD = CFunction("mluOpBorderAlignBackward", NHWC("grad_output"), ARRAY("boxes"), NHWC("argmax", "argmax_idx"),
+                     INT("pool_size"), NHWC("grad_input"))
+
+_POOLED = ("the batch of boxes", "channels", "the number of boxes", "borders")
+
+
+def _boxes(batch: int, boxes: Shape, pool_size: int) -> int:
+    rank("boxes", boxes, 3)
+    expect("boxes", boxes, (batch, boxes[1], 4), ("the batch", "", "x1, y1, x2, y2"))
+    at_least(1, pool_size=pool_size)
+    return boxes[1]
+
+
+def output_shape(order: Order, input: Shape, boxes: Shape, pool_size: int) -> Shape:
+    """Of output and argmax, which is an image of K x 4 pixels."""
+    n, c, _, _ = order.dims("input", input)
+    if c % 4 != 0:
+        raise bad_param("input", "channels divisible by 4 (borders)", c)
+    return order.shape(n, c // 4, _boxes(n, boxes, pool_size), 4)
+
+
+def grad_input_shape(order: Order, grad_output: Shape, boxes: Shape, argmax: Shape, pool_size: int, height: int,
+                     width: int) -> Shape:
+    n, c, _, _ = order.dims("grad_output", grad_output)
+    count = _boxes(n, boxes, pool_size)
+    order.expect("grad_output", grad_output, (n, c, count, 4), _POOLED)
+    order.expect("argmax", argmax, (n, c, count, 4), _POOLED)
+    at_least(0, height=height, width=width)
+    return order.shape(n, 4 * c, height, width)
+
+
+def border_align(input: Array, boxes: Array, pool_size: int, *,
+                 out: Optional[Tuple[Array, Array]] = None) -> Tuple[Array, Array]:
+    """Maximum of pool_size+1 bilinear samples along each border of each box.
+
+    Args:
+        input: T [N, H, W, 4*C]; channel border*C+c, borders top, left, bottom, right.
+        boxes: T [N, K, 4]: x1, y1, x2, y2.
+        pool_size: samples per border less one, >= 1.
+        out: output T [N, K, 4, C] and argmax int32 [N, K, 4, C].
+    Returns: output T [N, K, 4, C] and argmax int32 [N, K, 4, C], the number of the first maximum.
+    """
+    x, b = floats(input=input, boxes=boxes)
+    pool = integer("pool_size", pool_size)
+    shape = output_shape(ARRAYS, x.shape, b.shape, pool)
+    y, argmax = outputs(out, ("output", "argmax"), (shape, shape), (x.dtype, np.int32))
+    run(FORWARD, (y, argmax), x, b, pool, y, argmax)
+    return y, argmax
+
+
+def border_align_backward(grad_output: Array, boxes: Array, argmax: Array, pool_size: int, height: int, width: int, *,
+                          out: Optional[Array] = None) -> Array:
+    """Gradient of border_align with respect to input.
+
+    Args:
+        grad_output: T [N, K, 4, C].
+        boxes, pool_size: as given to border_align.
+        argmax: int32 [N, K, 4, C], from border_align.
+        height, width: H, W of the input.
+        out: T [N, H, W, 4*C].
+    Returns: T [N, H, W, 4*C].
+    """
+    g, b = floats(grad_output=grad_output, boxes=boxes)
+    a, pool = int32("argmax", argmax), integer("pool_size", pool_size)
+    size = integer("height", height), integer("width", width)
+    gx = output(out, "out", grad_input_shape(ARRAYS, g.shape, b.shape, a.shape, pool, *size), g.dtype)
+    run(BACKWARD, (gx,), g, b, a, pool, gx)
+    return gx
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"border_align": lambda ones, zeros: border_align(ones(1, 1, 1, 4), ones(1, 1, 4), 1)}

@@ -1,0 +1,80 @@
+"""three_interpolate: points from three weighted neighbours each."""
+
+from typing import Optional
+
+from .._arguments import at_least, integer, renamed
+from .._arrays import Array, floats, int32, output, run
+from .._function import ARRAY, CFunction
+from .._shapes import Shape, expect, rank
+
+__all__ = ["three_interpolate", "three_interpolate_backward"]
+
+FORWARD = CFunction("mluOpThreeInterpolateForward", ARRAY("features"), ARRAY("indices"), ARRAY("weight", "weights"),
+                    ARRAY("output"))
+BACKWARD = CFunction("mluOpThreeInterpolateBackward", ARRAY("grad_output"), ARRAY("indices"),
+                     ARRAY("weight", "weights"), ARRAY("grad_features"))
+
+
+def _check_neighbours(batch: int, indices: Shape, weight: Shape) -> None:
+    rank("indices", indices, 3)
+    expect("indices", indices, (batch, indices[1], 3), ("the batch", "", "neighbours of a point"))
+    expect("weight", weight, indices, ("that of indices",) * 3)
+
+
+def output_shape(features: Shape, indices: Shape, weight: Shape) -> Shape:
+    b, c, _ = rank("features", features, 3)
+    _check_neighbours(b, indices, weight)
+    return b, c, indices[1]
+
+
+def grad_features_shape(grad_output: Shape, indices: Shape, weight: Shape, points: int) -> Shape:
+    b, c, n = rank("grad_output", grad_output, 3)
+    _check_neighbours(b, indices, weight)
+    expect("grad_output", grad_output, (b, c, indices[1]), ("", "", "the points of indices"))
+    at_least(0, points=points)
+    return b, c, points
+
+
+@renamed(weights="weight")
+def three_interpolate(features: Array, indices: Array, weight: Array, *, out: Optional[Array] = None) -> Array:
+    """Interpolates N points from three of M neighbours each.
+
+    output[b,c,n] = sum over j of weight[b,n,j] * features[b,c,indices[b,n,j]]; an index outside [0,M-1] drops
+    that neighbour only.
+
+    Args:
+        features: T [B, C, M].
+        indices: int32 or int64 [B, N, 3].
+        weight: T [B, N, 3], not normalised.
+        out: T [B, C, N].
+    Returns: T [B, C, N].
+    """
+    f, w = floats(features=features, weight=weight)
+    i = int32("indices", indices)
+    y = output(out, "out", output_shape(f.shape, i.shape, w.shape), f.dtype)
+    run(FORWARD, (y,), f, i, w, y)
+    return y
+
+
+@renamed(weights="weight")
+def three_interpolate_backward(grad_output: Array, indices: Array, weight: Array, points: int, *,
+                               out: Optional[Array] = None) -> Array:
+    """Gradient of three_interpolate with respect to features.
+
+    Args:
+        grad_output: T [B, C, N].
+        indices, weight: as given to three_interpolate.
+        points: M.
+        out: T [B, C, M].
+    Returns: T [B, C, M].
+    """
+    g, w = floats(grad_output=grad_output, weight=weight)
+    i = int32("indices", indices)
+    gf = output(out, "out", grad_features_shape(g.shape, i.shape, w.shape, integer("points", points)), g.dtype)
+    run(BACKWARD, (gf,), g, i, w, gf)
+    return gf
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {
+    "three_interpolate": lambda ones, zeros: three_interpolate(ones(1, 1, 1), zeros(1, 1, 3), ones(1, 1, 3))}

@@ -1,0 +1,88 @@
+"""assign_score_withk: weighted sums over the matrices of a weight bank, for each neighbour of each centre."""
+
+from torch import Tensor
+
+from ..._errors import bad_param
+from ..._function import ARRAY, CFunction
+from ..._shapes import expect, rank
+from .._operator import operator
+from .._tensors import floats, int32, run
+
+__all__ = ["assign_score_withk"]
+
+_ROWS = ARRAY("point_features", "points"), ARRAY("center_features", "centers"), ARRAY("scores"), ARRAY("knn_idx")
+FORWARD = CFunction("mluOpExtAssignScoreWithkForward", *_ROWS, ARRAY("output"))
+BACKWARD = CFunction("mluOpExtAssignScoreWithkBackward", ARRAY("grad_output"), *_ROWS, ARRAY("grad_points"),
+                     ARRAY("grad_centers"), ARRAY("grad_scores"))
+
+
+def _sizes(scores, point_features, center_features, knn_idx):
+    b, n, m, channels = rank("point_features", point_features.shape, 4)
+    expect("center_features", center_features.shape, (b, n, m, channels), ("that of point_features",) * 4)
+    _, centers, k = rank("knn_idx", knn_idx.shape, 3)
+    expect("knn_idx", knn_idx.shape, (b, centers, k), ("the batch of point_features", "", ""))
+    expect("scores", scores.shape, (b, centers, k, m), ("the batch of point_features", "the centers of knn_idx",
+                                                        "the neighbours of knn_idx", "that of point_features"))
+    return b, channels, centers, k
+
+
+def _fake(scores, point_features, center_features, knn_idx):
+    return point_features.new_empty(_sizes(scores, point_features, center_features, knn_idx))
+
+
+def _call(output, scores, point_features, center_features, knn_idx):
+    run(FORWARD, point_features, center_features, scores, knn_idx, output)
+
+
+def _gradient_fake(grad, scores, point_features, center_features, knn_idx):
+    expect("grad", grad.shape, _sizes(scores, point_features, center_features, knn_idx), ("that of the output",) * 4)
+    return (scores.new_empty(scores.shape), scores.new_empty(point_features.shape),
+            scores.new_empty(center_features.shape))
+
+
+def _gradient_call(outputs, grad, scores, point_features, center_features, knn_idx):
+    grad_scores, grad_points, grad_centers = outputs
+    run(BACKWARD, grad, point_features, center_features, scores, knn_idx, grad_points, grad_centers, grad_scores)
+
+
+gradient = operator("assign_score_withk_backward(Tensor grad, Tensor scores, Tensor point_features, Tensor "
+                    "center_features, Tensor knn_idx) -> (Tensor, Tensor, Tensor)", _gradient_fake, _gradient_call)
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+def _backward(ctx, grad):
+    return (*gradient(grad, *ctx.saved_tensors), None)
+
+
+forward = operator("assign_score_withk(Tensor scores, Tensor point_features, Tensor center_features, Tensor knn_idx)"
+                   " -> Tensor", _fake, _call, setup=_setup, backward=_backward)
+
+
+def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: Tensor, knn_idx: Tensor,
+                       aggregate: str = "sum") -> Tensor:
+    """Weighted sums over the matrices of a weight bank, for each neighbour of each centre.
+
+    Args:
+        scores: T [B, P, K, M].
+        point_features: T [B, N, M, O], the features of each point by each of M matrices.
+        center_features: T [B, N, M, O].
+        knn_idx: int32 or int64 [B, P, K], K neighbours of P centres, the first one the centre itself; one outside
+            [0, N-1] gives zeros, for the first one all K.
+        aggregate: "sum", "avg" or "max"; without effect, as in mmcv.
+    Returns: T [B, O, P, K], differentiable in scores and features.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Xu et al., "PAConv", 2021; mmcv's assign_score_withk.
+    """
+    if aggregate not in ("sum", "avg", "max"):
+        raise bad_param("aggregate", "sum, avg or max", aggregate)
+    return forward(*floats(scores=scores, point_features=point_features, center_features=center_features),
+                   int32("knn_idx", knn_idx))
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"assign_score_withk": lambda ones, zeros: assign_score_withk(ones(1, 1, 1, 1), ones(1, 1, 1, 1),
+                                                                         ones(1, 1, 1, 1), zeros(1, 1, 1))}

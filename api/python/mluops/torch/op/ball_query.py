@@ -1,0 +1,121 @@
+"""ball_query: the first points in a ball round each centre; QueryAndGroup and GroupAll, which gather their features."""
+
+from typing import Optional, Tuple, Union
+
+import torch
+from torch import Tensor, nn
+
+from ..._arguments import at_least, integer
+from ..._errors import bad_param
+from ..._function import ARRAY, FLOAT, INT, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+from .gather_points import grouping_operation
+from .knn import knn
+
+__all__ = ["GroupAll", "QueryAndGroup", "ball_query"]
+
+FORWARD = CFunction("mluOpBallQuery", ARRAY("center_xyz", "new_xyz"), ARRAY("xyz"), FLOAT("min_radius"),
+                    FLOAT("max_radius"), INT("sample_num", "nsample"), ARRAY("idx"))
+
+
+def _fake(xyz, center_xyz, min_radius, max_radius, sample_num):
+    rank("xyz", xyz.shape, 3)
+    b, m, _ = rank("center_xyz", center_xyz.shape, 3)
+    expect("xyz", xyz.shape, (xyz.shape[0], xyz.shape[1], 3), ("", "", "x, y, z"))
+    expect("center_xyz", center_xyz.shape, (xyz.shape[0], m, 3), ("the batch of xyz", "", "x, y, z"))
+    at_least(0, min_radius=min_radius, max_radius=max_radius, sample_num=sample_num)
+    return xyz.new_empty((b, m, sample_num), dtype=torch.int32)
+
+
+def _call(indices, xyz, center_xyz, min_radius, max_radius, sample_num):
+    run(FORWARD, center_xyz, xyz, min_radius, max_radius, sample_num, indices)
+
+
+forward = operator(
+    "ball_query(Tensor xyz, Tensor center_xyz, float min_radius, float max_radius, int sample_num) -> Tensor",
+    _fake, _call, setup=no_derivative, jvp=no_tangents)
+
+
+def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor) -> Tensor:
+    """The first sample_num points, in the order of their index, in the ball round each centre.
+
+    Args:
+        min_radius, max_radius: a point is in the ball when its distance d is 0 or min_radius <= d < max_radius.
+        sample_num: S; a ball with fewer points is filled up with its first, an empty one with index 0.
+        xyz: T [B, N, 3], the points.
+        center_xyz: T [B, M, 3], the centres.
+    Returns: indices int32 [B, M, S].
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Qi et al., "PointNet++", 2017; mmcv's ball_query.
+    """
+    low, high = float(min_radius), float(max_radius)
+    if not low < high:
+        raise bad_param("max_radius", f"more than min_radius {low}", high)
+    return forward(*floats(xyz=xyz, center_xyz=center_xyz), low, high, integer("sample_num", sample_num))
+
+
+class QueryAndGroup(nn.Module):
+    """Groups the points round each centre with ball_query or knn and gathers their coordinates and features.
+
+    Args:
+        max_radius, sample_num, min_radius: of ball_query; max_radius None: the sample_num nearest points instead (knn).
+        use_xyz: coordinates relative to the centre are the first three channels.
+        return_grouped_xyz: also return the coordinates [B, 3, M, S].
+        normalize_xyz: divide the relative coordinates by max_radius.
+        return_grouped_idx: also return the indices [B, M, S].
+    forward(points_xyz [B, N, 3], center_xyz [B, M, 3], features [B, C, N] or None) -> [B, 3 + C, M, S], or a tuple.
+    """
+
+    def __init__(self, max_radius: Optional[float], sample_num: int, min_radius: float = 0.0, use_xyz: bool = True,
+                 return_grouped_xyz: bool = False, normalize_xyz: bool = False,
+                 return_grouped_idx: bool = False) -> None:
+        super().__init__()
+        if max_radius is None and normalize_xyz:
+            raise bad_param("max_radius", "a number where normalize_xyz is True", max_radius)
+        self.max_radius, self.sample_num, self.min_radius = max_radius, sample_num, min_radius
+        self.use_xyz, self.normalize_xyz = use_xyz, normalize_xyz
+        self.return_grouped_xyz, self.return_grouped_idx = return_grouped_xyz, return_grouped_idx
+
+    def forward(self, points_xyz: Tensor, center_xyz: Tensor,
+                features: Optional[Tensor] = None) -> Union[Tensor, Tuple[Tensor, ...]]:
+        if features is None and not self.use_xyz:
+            raise bad_param("features", "a tensor where use_xyz is False", features)
+        indices = self._neighbours(points_xyz, center_xyz)
+        grouped_xyz = grouping_operation(points_xyz.transpose(1, 2), indices)
+        parts = []
+        if self.use_xyz:
+            relative = grouped_xyz - center_xyz.transpose(1, 2).unsqueeze(-1)
+            parts.append(relative / self.max_radius if self.normalize_xyz else relative)
+        if features is not None:
+            parts.append(grouping_operation(features, indices))
+        grouped = torch.cat(parts, 1)
+        extra = ([grouped_xyz] if self.return_grouped_xyz else []) + ([indices] if self.return_grouped_idx else [])
+        return (grouped, *extra) if extra else grouped
+
+    def _neighbours(self, points_xyz: Tensor, center_xyz: Tensor) -> Tensor:
+        if self.max_radius is None:
+            return knn(self.sample_num, points_xyz, center_xyz).transpose(1, 2).contiguous()
+        return ball_query(self.min_radius, self.max_radius, self.sample_num, points_xyz, center_xyz)
+
+
+class GroupAll(nn.Module):
+    """One group of all points; forward(xyz [B, N, 3], new_xyz (not used), features [B, C, N] or None) ->
+    [B, 3 + C, 1, N], without the 3 if not use_xyz."""
+
+    def __init__(self, use_xyz: bool = True) -> None:
+        super().__init__()
+        self.use_xyz = use_xyz
+
+    def forward(self, xyz: Tensor, new_xyz: Optional[Tensor], features: Optional[Tensor] = None) -> Tensor:
+        coordinates = xyz.transpose(1, 2).unsqueeze(2)
+        if features is None:
+            return coordinates
+        grouped = features.unsqueeze(2)
+        return torch.cat([coordinates, grouped], 1) if self.use_xyz else grouped
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 1, 3), ones(1, 1, 3))}

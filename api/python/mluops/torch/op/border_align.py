@@ -1,0 +1,128 @@
+"""BorderAlign: the largest of the samples along each border of a box."""
+
+import torch
+from torch import Tensor, nn
+
+from ..._arguments import integer
+from ..._shapes import NCHW
+from ...op import border_align as c
+from .._operator import operator
+from .._tensors import floats, image_format, new_image, run
+
+__all__ = ["BorderAlign", "border_align"]
+
+
+def _gradient_fake(grad, boxes, argmax, pool_size, height, width):
+    shape = c.grad_input_shape(NCHW, grad.shape, boxes.shape, argmax.shape, pool_size, height, width)
+    return new_image((argmax, grad), shape, grad.dtype)
+
+
+def _gradient_call(grad_input, grad, boxes, argmax, pool_size, height, width):
+    return run(c.BACKWARD, grad, boxes, argmax, pool_size, grad_input)
+
+
+gradient = operator(
+    "border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width)"
+    " -> Tensor", _gradient_fake, _gradient_call)
+
+
+def _fake(input, boxes, pool_size):
+    shape = c.output_shape(NCHW, input.shape, boxes.shape, pool_size)
+    return new_image((input,), shape), new_image((input,), shape, torch.int32)
+
+
+def _call(outputs, input, boxes, pool_size):
+    return run(c.FORWARD, input, boxes, pool_size, *outputs)
+
+
+def _setup(ctx, inputs, output):
+    input, boxes, ctx.pool_size = inputs
+    ctx.height, ctx.width = input.shape[2:]
+    ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)  # else torch makes zeros as the gradient of argmax
+    ctx.save_for_backward(boxes, output[1])
+
+
+def _backward(ctx, grad, _):
+    if grad is None:
+        return None, None, None
+    boxes, argmax = ctx.saved_tensors
+    return gradient(grad, boxes, argmax, ctx.pool_size, ctx.height, ctx.width), None, None
+
+
+def _winners(boxes, argmax, pool_size):
+    """y and x of the winning samples: [N, C, 4, K] each."""
+    steps = argmax.transpose(2, 3) / pool_size
+    x1, y1, x2, y2 = (side[:, None].to(steps.dtype) for side in boxes.unbind(2))
+    top, left, bottom, right = steps.unbind(2)
+    still = torch.zeros_like(top)
+    y = torch.stack([y1 + still, y1 + (y2 - y1) * left, y2 + still, y2 - (y2 - y1) * right], 2)
+    x = torch.stack([x1 + (x2 - x1) * top, x1 + still, x2 - (x2 - x1) * bottom, x2 + still], 2)
+    return y, x
+
+
+def _bilinear(planes, y, x):
+    """planes [N, C, 4, H, W] at points y, x [N, C, 4, K]; points more than a pixel outside give 0, others are
+    clamped."""
+    h, w = planes.shape[3:]
+    inside = (y >= -1) & (y <= h) & (x >= -1) & (x <= w)
+    y, x = y.clamp(0, h - 1), x.clamp(0, w - 1)
+    y0, x0 = y.floor().long(), x.floor().long()
+    y1, x1 = (y0 + 1).clamp(max=h - 1), (x0 + 1).clamp(max=w - 1)
+    flat, down, right = planes.flatten(3), y - y0, x - x0
+    value = sum(flat.gather(3, row * w + column) * weight for row, column, weight in (
+        (y0, x0, (1 - down) * (1 - right)), (y0, x1, (1 - down) * right),
+        (y1, x0, down * (1 - right)), (y1, x1, down * right)))
+    return value * inside
+
+
+def _jvp(inputs, output, tangents):
+    """The operator is linear in input as long as the same samples win."""
+    input, boxes, pool_size = inputs
+    if tangents[1] is not None and tangents[1].any():
+        raise RuntimeError("mluops: border_align has no forward-mode derivative in boxes")
+    if tangents[0] is None:
+        return torch.zeros_like(output[0]), None
+    n, c4, h, w = input.shape
+    wide = torch.promote_types(input.dtype, torch.float32)
+    planes = tangents[0].to(wide).reshape(n, 4, c4 // 4, h, w).transpose(1, 2)
+    y, x = _winners(boxes.to(wide), output[1].to(wide), pool_size)
+    along = _bilinear(planes, y, x).transpose(2, 3).to(input.dtype)
+    return along.contiguous(memory_format=image_format(output[0])), None
+
+
+forward = operator("border_align(Tensor input, Tensor boxes, int pool_size) -> (Tensor, Tensor)",
+                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+
+
+def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
+    """Maximum of pool_size+1 bilinear samples along each border of each box.
+
+    Args:
+        input: T [N, 4*C, H, W]; channels in four groups: top, left, bottom, right.
+        boxes: T [N, K, 4]: x1, y1, x2, y2.
+        pool_size: samples per border less one, >= 1.
+    Returns: T [N, C, K, 4] (top, left, bottom, right), differentiable in input.
+
+    Source: Qiu et al., "BorderDet", ECCV 2020.
+    """
+    x, b = floats(input=input, boxes=boxes)
+    return forward(x, b, integer("pool_size", pool_size))[0]
+
+
+class BorderAlign(nn.Module):
+    """mluops.torch.border_align; forward(input [N,4*C,H,W], boxes [N,K,4]) -> [N,C,K,4]."""
+
+    def __init__(self, pool_size: int) -> None:
+        super().__init__()
+        self.pool_size = pool_size
+
+    def forward(self, input: Tensor, boxes: Tensor) -> Tensor:
+        return border_align(input, boxes, self.pool_size)
+
+    def extra_repr(self) -> str:
+        return f"pool_size={self.pool_size}"
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"border_align": lambda ones, zeros: border_align(ones(1, 4, 1, 1), ones(1, 1, 4), 1)}

@@ -1,0 +1,154 @@
+"""CARAFE: content-aware upsampling."""
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..._arguments import integer, renamed
+from ..._shapes import NCHW
+from ...op import carafe as c
+from .._operator import operator
+from .._tensors import floats, in_order_of, new_image, run
+
+__all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
+
+
+def _gradients_fake(grad, features, masks, *numbers):
+    c.check_gradients(NCHW, grad.shape, features.shape, masks.shape, *numbers)
+    like = features, masks
+    return new_image(like, features.shape), new_image(like, masks.shape)
+
+
+def _gradients_call(grads, grad, features, masks, *numbers):
+    return run(c.BACKWARD, (4, *numbers), features, masks, grad, *grads)
+
+
+gradients = operator(
+    "carafe_backward(Tensor grad, Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor)"
+    " -> (Tensor, Tensor)", _gradients_fake, _gradients_call)
+
+
+def _fake(features, masks, *numbers):
+    return new_image((features, masks), c.output_shape(NCHW, features.shape, masks.shape, *numbers))
+
+
+def _call(output, features, masks, *numbers):
+    return run(c.FORWARD, (4, *numbers), features, masks, output)
+
+
+def _setup(ctx, inputs, output):
+    features, masks, *ctx.numbers = inputs
+    ctx.save_for_backward(features, masks)
+
+
+def _backward(ctx, grad):
+    return (*gradients(grad, *ctx.saved_tensors, *ctx.numbers), None, None, None)
+
+
+def _jvp(inputs, output, tangents):
+    """The operator is linear in features and in masks."""
+    features, masks, *numbers = inputs
+    along = 0
+    if tangents[0] is not None:
+        along = along + forward(tangents[0], masks, *numbers)
+    if tangents[1] is not None:
+        along = along + forward(features, tangents[1], *numbers)
+    return along
+
+
+forward = operator(
+    "carafe(Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor) -> Tensor",
+    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+
+
+@renamed(input="features", mask="masks")
+def carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, scale_factor: int) -> Tensor:
+    """Content-aware upsampling: each output pixel is a K x K neighbourhood of the input, weighted by its own mask.
+
+    Args:
+        features: T [N, C, H, W]; C divisible by group_size.
+        masks: T [N, group_size*K*K, s*H, s*W].
+        kernel_size, group_size, scale_factor: K (odd), number of groups, s.
+    Returns: T [N, C, s*H, s*W], differentiable in features and masks.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. NCHW and channels_last tensors are used where
+    they lie; the result has the memory order of features.
+    Source: Wang et al., "CARAFE", ICCV 2019.
+    """
+    x, m = floats(features=features, masks=masks)
+    return forward(x, in_order_of(x, m), integer("kernel_size", kernel_size), integer("group_size", group_size),
+                   integer("scale_factor", scale_factor))
+
+
+class CARAFE(nn.Module):
+    """mluops.torch.carafe with fixed sizes; forward(features [N,C,H,W], masks [N,G*K*K,s*H,s*W])."""
+
+    def __init__(self, kernel_size: int, group_size: int, scale_factor: int) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.group_size = group_size
+        self.scale_factor = scale_factor
+
+    def forward(self, features: Tensor, masks: Tensor) -> Tensor:
+        return carafe(features, masks, self.kernel_size, self.group_size, self.scale_factor)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, group_size={self.group_size}, scale_factor={self.scale_factor}"
+
+
+class CARAFENaive(CARAFE):
+    """The same as CARAFE: the two names differ in mmcv's CUDA kernels only."""
+
+
+class CARAFEPack(nn.Module):
+    """CARAFE with the layers that predict its masks: compressor, content encoder, softmax.
+
+    Args:
+        channels: channels of the input.
+        scale_factor: upsampling factor s.
+        up_kernel, up_group: kernel size and groups of CARAFE.
+        encoder_kernel, encoder_dilation: of the content encoder.
+        compressed_channels: output channels of the compressor.
+    forward: [N, channels, H, W] -> [N, channels, s*H, s*W].
+    """
+
+    def __init__(self, channels: int, scale_factor: int, up_kernel: int = 5, up_group: int = 1,
+                 encoder_kernel: int = 3, encoder_dilation: int = 1, compressed_channels: int = 64) -> None:
+        super().__init__()
+        self.channels = channels
+        self.scale_factor = scale_factor
+        self.up_kernel = up_kernel
+        self.up_group = up_group
+        self.encoder_kernel = encoder_kernel
+        self.encoder_dilation = encoder_dilation
+        self.compressed_channels = compressed_channels
+        self.channel_compressor = nn.Conv2d(channels, compressed_channels, 1)
+        self.content_encoder = nn.Conv2d(
+            compressed_channels, up_kernel * up_kernel * up_group * scale_factor * scale_factor, encoder_kernel,
+            padding=(encoder_kernel - 1) * encoder_dilation // 2, dilation=encoder_dilation)
+        self.init_weights()
+
+    def init_weights(self) -> None:
+        nn.init.xavier_uniform_(self.channel_compressor.weight)
+        nn.init.normal_(self.content_encoder.weight, std=0.001)
+        for layer in (self.channel_compressor, self.content_encoder):
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+
+    def kernel_normalizer(self, mask: Tensor) -> Tensor:
+        """Softmax over the K*K taps of every pixel and group."""
+        mask = F.pixel_shuffle(mask, self.scale_factor)
+        n, channels, h, w = mask.shape
+        taps = self.up_kernel * self.up_kernel
+        weights = mask.reshape(n, channels // taps, taps, h, w)
+        return F.softmax(weights, dim=2, dtype=mask.dtype).reshape(n, channels, h, w)
+
+    def feature_reassemble(self, x: Tensor, mask: Tensor) -> Tensor:
+        return carafe(x, mask, self.up_kernel, self.up_group, self.scale_factor)
+
+    def forward(self, x: Tensor) -> Tensor:
+        mask = self.kernel_normalizer(self.content_encoder(self.channel_compressor(x)))
+        return self.feature_reassemble(x, mask)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"carafe": lambda ones, zeros: carafe(ones(1, 1, 2, 2), ones(1, 1, 2, 2), 1, 1, 1)}

@@ -1,0 +1,142 @@
+"""dynamic_scatter: features of points reduced by voxel; DynamicScatter, the module."""
+
+from typing import List, Tuple
+
+import torch
+from torch import Tensor, nn
+
+from ..._errors import bad_param
+from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
+from ..._shapes import expect, rank
+from .._operator import operator
+from .._tensors import floats, int32, run
+
+__all__ = ["DynamicScatter", "dynamic_scatter"]
+
+FORWARD = CFunction("mluOpDynamicPointToVoxelForward", INT("reduce_type"), ARRAY("feats"), ARRAY("coors"),
+                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("voxel_feats"), ARRAY("voxel_coors"),
+                    ARRAY("point2voxel_map"), ARRAY("voxel_points_count"), ARRAY("voxel_num"))
+BACKWARD = CFunction("mluOpDynamicPointToVoxelBackward", INT("reduce_type"), ARRAY("grad_voxel_feats"),
+                     ARRAY("feats"), ARRAY("voxel_feats"), ARRAY("point2voxel_map"), ARRAY("voxel_points_count"),
+                     ARRAY("voxel_num"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("grad_feats"))
+
+REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
+
+# How many voxels there are is in the data: the operator returns a row for each point, and how many count.
+
+
+def _fake(feats, coors, reduce_type):
+    n, _ = rank("feats", feats.shape, 2)
+    rank("coors", coors.shape, 2)
+    expect("coors", coors.shape, (n, 3), ("the points of feats", "coordinates of a voxel"))
+    if reduce_type not in REDUCTIONS.values():
+        raise bad_param("reduce_type", "0 (sum), 1 (mean) or 2 (max)", reduce_type)
+    return (feats.new_empty(feats.shape), *(coors.new_empty(shape) for shape in ((n, 3), (n,), (n,), (1,))))
+
+
+def _call(outputs, feats, coors, reduce_type):
+    run(FORWARD, reduce_type, feats, coors, None, 0, *outputs)
+
+
+def _gradient_fake(grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
+    n, channels = rank("feats", feats.shape, 2)
+    m, _ = rank("grad", grad.shape, 2)
+    expect("grad", grad.shape, (m, channels), ("", "the channels of feats"))
+    expect("voxel_feats", voxel_feats.shape, (m, channels), ("the voxels of grad", "the channels of feats"))
+    expect("point2voxel_map", point2voxel_map.shape, (n,), ("the points of feats",))
+    expect("voxel_points_count", voxel_points_count.shape, (m,), ("the voxels of grad",))
+    expect("voxel_num", voxel_num.shape, (1,), ("one number",))
+    return feats.new_empty(feats.shape)
+
+
+def _gradient_call(grad_feats, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
+    run(BACKWARD, reduce_type, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, None, 0,
+        grad_feats)
+
+
+gradient = operator("dynamic_point_to_voxel_backward(Tensor grad, Tensor feats, Tensor voxel_feats, Tensor "
+                    "point2voxel_map, Tensor voxel_points_count, Tensor voxel_num, int reduce_type) -> Tensor",
+                    _gradient_fake, _gradient_call)
+
+
+def _setup(ctx, inputs, output):
+    feats, _, ctx.reduce_type = inputs
+    voxel_feats, voxel_coors, *others = output
+    ctx.mark_non_differentiable(voxel_coors, *others)
+    ctx.save_for_backward(feats, voxel_feats, *others)
+
+
+def _backward(ctx, grad, *_):
+    return gradient(grad, *ctx.saved_tensors, ctx.reduce_type), None, None
+
+
+forward = operator("dynamic_point_to_voxel(Tensor feats, Tensor coors, int reduce_type) -> "
+                   "(Tensor, Tensor, Tensor, Tensor, Tensor)", _fake, _call, setup=_setup, backward=_backward)
+
+
+def reduction(reduce_type: str) -> int:
+    """The number the library knows a reduction by."""
+    if reduce_type not in REDUCTIONS:
+        raise bad_param("reduce_type", f"one of {', '.join(REDUCTIONS)}", reduce_type)
+    return REDUCTIONS[reduce_type]
+
+
+def reduced(feats: Tensor, coors: Tensor, reduce_type: str) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Features, coordinates, the voxel of each point, and how many points each voxel has."""
+    voxel_feats, voxel_coors, of_points, counts, number = forward(*floats(feats=feats), int32("coors", coors),
+                                                                  reduction(reduce_type))
+    voxels = int(number)
+    return voxel_feats[:voxels], voxel_coors[:voxels].to(coors.dtype), of_points, counts[:voxels]
+
+
+def dynamic_scatter(feats: Tensor, coors: Tensor, reduce_type: str = "max") -> Tuple[Tensor, Tensor]:
+    """Reduces the features of the points of each voxel.
+
+    Args:
+        feats: T [N, C].
+        coors: int32 or int64 [N, 3], the voxel of each point; a point with a negative number has none.
+        reduce_type: "sum", "mean" or "max".
+    Returns: features T [V, C], differentiable in feats (of equal maxima the first point gets the gradient), and
+    coordinates [V, 3] of the different voxels in increasing order.
+
+    T: float16, bfloat16, float32, float64. V is read from the data: torch.compile breaks its graph here.
+    Source: mmcv's dynamic_scatter.
+    """
+    return reduced(feats, coors, reduce_type)[:2]
+
+
+class DynamicScatter(nn.Module):
+    """dynamic_scatter as a module, the mean where average_points, else the maximum.
+
+    Args:
+        voxel_size, point_cloud_range: kept, not used, as in mmcv.
+    forward(points T [N, C], coors [N, 3] or [N, 4], with the number of the cloud in front) -> features [V, C] and
+    coordinates [V, 3] or [V, 4].
+    """
+
+    def __init__(self, voxel_size: List[float], point_cloud_range: List[float], average_points: bool) -> None:
+        super().__init__()
+        self.voxel_size, self.point_cloud_range = voxel_size, point_cloud_range
+        self.average_points = average_points
+
+    def forward_single(self, points: Tensor, coors: Tensor) -> Tuple[Tensor, Tensor]:
+        return dynamic_scatter(points, coors, "mean" if self.average_points else "max")
+
+    def forward(self, points: Tensor, coors: Tensor) -> Tuple[Tensor, Tensor]:
+        if coors.shape[-1] == 3:
+            return self.forward_single(points, coors)
+        features, places = [], []
+        for cloud in range(int(coors[-1, 0]) + 1):
+            of_cloud = coors[:, 0] == cloud
+            feats, voxels = self.forward_single(points[of_cloud], coors[of_cloud][:, 1:])
+            features.append(feats)
+            places.append(nn.functional.pad(voxels, (1, 0), value=cloud))
+        return torch.cat(features), torch.cat(places)
+
+    def extra_repr(self) -> str:
+        return (f"voxel_size={self.voxel_size}, point_cloud_range={self.point_cloud_range}, "
+                f"average_points={self.average_points}")
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"dynamic_scatter": lambda ones, zeros: dynamic_scatter(ones(1, 1), zeros(1, 3))}

@@ -1,0 +1,248 @@
+"""sigmoid_focal_loss and softmax_focal_loss: losses of dense detectors."""
+
+from typing import Optional
+
+import torch
+from torch import Tensor, nn
+
+from ..._errors import bad_param
+from ..._function import ARRAY, FLOAT, INT, CFunction
+from ..._shapes import expect, rank
+from .._operator import operator
+from .._tensors import floats, int32, run
+
+__all__ = ["SigmoidFocalLoss", "SoftmaxFocalLoss", "sigmoid_focal_loss", "softmax_focal_loss"]
+
+_MODES = INT("prefer"), INT("reduction")
+_HIGH_PRECISION, _NONE = 1, 0
+_NUMBERS = FLOAT("alpha"), FLOAT("gamma")
+SIGMOID_FORWARD = CFunction("mluOpFocalLossSigmoidForward", *_MODES, ARRAY("input"), ARRAY("target"), ARRAY("weight"),
+                            *_NUMBERS, ARRAY("output"))
+SIGMOID_BACKWARD = CFunction("mluOpFocalLossSigmoidBackward", *_MODES, ARRAY("input"), ARRAY("target"),
+                             ARRAY("weight"), *_NUMBERS, ARRAY("grad_input"))
+SOFTMAX_FORWARD = CFunction("mluOpExtFocalLossSoftmaxForward", ARRAY("softmax"), ARRAY("target"), ARRAY("weight"),
+                            *_NUMBERS, ARRAY("output"))
+SOFTMAX_BACKWARD = CFunction("mluOpExtFocalLossSoftmaxBackward", ARRAY("softmax"), ARRAY("target"), ARRAY("weight"),
+                             *_NUMBERS, ARRAY("grad_input"))
+
+
+def _check(input, target, weight, gamma):
+    rows, classes = rank("input", input.shape, 2)
+    rank("target", target.shape, 1)
+    expect("target", target.shape, (rows,), ("the rows of input",))
+    if weight is not None:
+        rank("weight", weight.shape, 1)
+        expect("weight", weight.shape, (classes,), ("the classes of input",))
+    if not gamma >= 0:
+        raise bad_param("gamma", "at least 0", gamma)
+
+
+def _no_weight_tangent(name, tangents):
+    if tangents[2] is not None and tangents[2].any():
+        raise RuntimeError(f"mluops: {name} has no forward-mode derivative in weight")
+
+
+# ---- sigmoid
+
+
+def _sigmoid_fake(input, target, weight, gamma, alpha):
+    _check(input, target, weight, gamma)
+    return input.new_empty(input.shape)
+
+
+def _sigmoid_call(output, input, target, weight, gamma, alpha):
+    run(SIGMOID_FORWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, output)
+
+
+def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):
+    """Fills grad_input with the derivative of each loss."""
+    run(SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
+
+
+def _sigmoid_gradient_fake(grad, input, target, weight, gamma, alpha):
+    _check(input, target, weight, gamma)
+    expect("grad_output", grad.shape, input.shape, ("the rows of input", "the classes of input"))
+    return input.new_empty(input.shape)
+
+
+def _sigmoid_gradient_call(grad_input, grad, *inputs):
+    sigmoid_derivative(grad_input, *inputs)
+    grad_input.mul_(grad)
+
+
+sigmoid_gradient = operator(
+    "sigmoid_focal_loss_backward(Tensor grad, Tensor input, Tensor target, Tensor? weight, float gamma, float alpha)"
+    " -> Tensor", _sigmoid_gradient_fake, _sigmoid_gradient_call)
+
+
+def _sigmoid_setup(ctx, inputs, output):
+    input, target, weight, *ctx.numbers = inputs
+    ctx.save_for_backward(input, target, *(() if weight is None else (weight,)))
+
+
+def _sigmoid_backward(ctx, grad):
+    input, target, *weight = ctx.saved_tensors
+    return (sigmoid_gradient(grad, input, target, *(weight or (None,)), *ctx.numbers), *(None,) * 4)
+
+
+def _sigmoid_jvp(inputs, output, tangents):
+    """Each loss depends on its own logit."""
+    _no_weight_tangent("sigmoid_focal_loss", tangents)
+    return torch.zeros_like(output) if tangents[0] is None else sigmoid_gradient(tangents[0], *inputs)
+
+
+sigmoid_forward = operator(
+    "sigmoid_focal_loss(Tensor input, Tensor target, Tensor? weight, float gamma, float alpha) -> Tensor",
+    _sigmoid_fake, _sigmoid_call, setup=_sigmoid_setup, backward=_sigmoid_backward, jvp=_sigmoid_jvp)
+
+
+# ---- softmax
+
+
+def _softmax_fake(input, target, weight, gamma, alpha):
+    _check(input, target, weight, gamma)
+    return input.new_empty(input.shape[:1]), input.new_empty(input.shape)
+
+
+def _softmax_call(outputs, input, target, weight, gamma, alpha):
+    output, softmax = outputs
+    wide = torch.float32 if input.dtype in (torch.float16, torch.bfloat16) else input.dtype
+    softmax.copy_(torch.softmax(input, 1, dtype=wide))
+    run(SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
+
+
+def softmax_derivative(grad_input, softmax, target, weight, gamma, alpha):
+    """Fills grad_input with the derivative of each row's loss in its logits."""
+    run(SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
+
+
+def _softmax_gradient_fake(grad, softmax, target, weight, gamma, alpha):
+    _check(softmax, target, weight, gamma)
+    expect("grad_output", grad.shape, softmax.shape[:1], ("the rows of input",))
+    return softmax.new_empty(softmax.shape)
+
+
+def _softmax_gradient_call(grad_input, grad, *inputs):
+    softmax_derivative(grad_input, *inputs)
+    grad_input.mul_(grad[:, None])
+
+
+softmax_gradient = operator(
+    "softmax_focal_loss_backward(Tensor grad, Tensor softmax, Tensor target, Tensor? weight, float gamma,"
+    " float alpha) -> Tensor", _softmax_gradient_fake, _softmax_gradient_call)
+
+
+def _softmax_setup(ctx, inputs, output):
+    _, target, weight, *ctx.numbers = inputs
+    ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(output[1], target, *(() if weight is None else (weight,)))
+
+
+def _softmax_backward(ctx, grad, _):
+    if grad is None:
+        return (None,) * 5
+    softmax, target, *weight = ctx.saved_tensors
+    return (softmax_gradient(grad, softmax, target, *(weight or (None,)), *ctx.numbers), *(None,) * 4)
+
+
+def _softmax_jvp(inputs, output, tangents):
+    _no_weight_tangent("softmax_focal_loss", tangents)
+    if tangents[0] is None:
+        return torch.zeros_like(output[0]), None
+    return (softmax_gradient(torch.ones_like(output[0]), output[1], *inputs[1:]) * tangents[0]).sum(1), None
+
+
+softmax_forward = operator(
+    "softmax_focal_loss(Tensor input, Tensor target, Tensor? weight, float gamma, float alpha) -> (Tensor, Tensor)",
+    _softmax_fake, _softmax_call, setup=_softmax_setup, backward=_softmax_backward, jvp=_softmax_jvp)
+
+
+# ---- public
+
+
+def _arguments(input, target, weight):
+    if weight is not None and weight.numel() == 0 and input.shape[-1] != 0:  # as mmcv says that there is none
+        weight = None
+    x, w = floats("weight", input=input, weight=weight)
+    return x, int32("target", target), w
+
+
+def _reduced(losses: Tensor, reduction: str, rows: int) -> Tensor:
+    if reduction == "none":
+        return losses
+    if reduction not in ("mean", "sum"):
+        raise bad_param("reduction", '"none", "mean" or "sum"', reduction)
+    return losses.sum() / rows if reduction == "mean" else losses.sum()
+
+
+def sigmoid_focal_loss(input: Tensor, target: Tensor, gamma: float = 2.0, alpha: float = 0.25,
+                       weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
+    """Focal loss of C independent classes: with p the sigmoid of a logit, -alpha (1-p)^gamma log(p) for the target's
+    class and -(1-alpha) p^gamma log(1-p) for every other.
+
+    Args:
+        input: T [N, C], logits.
+        target: int32 or int64 [N]: a class. Without weight C (background) and negative numbers are no class; more than
+            C, and with weight anything but a class, is refused.
+        gamma: at least 0.
+        alpha: weight of the target's class, 1 - alpha that of the others.
+        weight: T [C], of a row's target; constant to gradients.
+        reduction: "none", "sum", or "mean": the sum divided by N.
+    Returns: T [N, C] with "none", else a number; differentiable in input.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Lin et al., "Focal Loss for Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss.
+    """
+    x, t, w = _arguments(input, target, weight)
+    return _reduced(sigmoid_forward(x, t, w, float(gamma), float(alpha)), reduction, input.shape[0])
+
+
+def softmax_focal_loss(input: Tensor, target: Tensor, gamma: float = 2.0, alpha: float = 0.25,
+                       weight: Optional[Tensor] = None, reduction: str = "mean") -> Tensor:
+    """Focal loss of one class out of C: -alpha (1-p)^gamma log(p), p the softmax of the target's logit.
+
+    Args:
+        input: T [N, C], logits.
+        target: int32 or int64 [N]: a class; a negative number: the row has no loss; C and more is refused.
+        gamma: at least 0.
+        alpha: multiplies every loss.
+        weight: T [C], of a row's target; constant to gradients.
+        reduction: "none", "sum", or "mean": the sum divided by N.
+    Returns: T [N] with "none", else a number; differentiable in input.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's softmax_focal_loss.
+    """
+    x, t, w = _arguments(input, target, weight)
+    return _reduced(softmax_forward(x, t, w, float(gamma), float(alpha))[0], reduction, input.shape[0])
+
+
+class _FocalLoss(nn.Module):
+    def __init__(self, gamma: float, alpha: float, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
+        super().__init__()
+        self.gamma = gamma
+        self.alpha = alpha
+        self.register_buffer("weight", weight)
+        self.reduction = reduction
+
+    def extra_repr(self) -> str:
+        return f"gamma={self.gamma}, alpha={self.alpha}, reduction={self.reduction}"
+
+
+class SigmoidFocalLoss(_FocalLoss):
+    """mluops.torch.sigmoid_focal_loss with fixed numbers; forward(input [N,C], target [N])."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return sigmoid_focal_loss(input, target, self.gamma, self.alpha, self.weight, self.reduction)
+
+
+class SoftmaxFocalLoss(_FocalLoss):
+    """mluops.torch.softmax_focal_loss with fixed numbers; forward(input [N,C], target [N])."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return softmax_focal_loss(input, target, self.gamma, self.alpha, self.weight, self.reduction)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"sigmoid_focal_loss": lambda ones, zeros: sigmoid_focal_loss(ones(1, 2), zeros(1)),
+            "softmax_focal_loss": lambda ones, zeros: softmax_focal_loss(ones(1, 2), zeros(1))}

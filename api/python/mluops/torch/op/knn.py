@@ -1,0 +1,63 @@
+"""knn: the k nearest points of each centre."""
+
+from typing import Optional
+
+import torch
+from torch import Tensor
+
+from ..._arguments import at_least, integer
+from ..._function import ARRAY, INT, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["knn"]
+
+FORWARD = CFunction("mluOpExtKnn", ARRAY("xyz"), ARRAY("center_xyz", "new_xyz"), INT("k"), ARRAY("idx"),
+                    ARRAY("dist2"))
+
+
+def _fake(xyz, center_xyz, k):
+    rank("xyz", xyz.shape, 3)
+    b, m, _ = rank("center_xyz", center_xyz.shape, 3)
+    expect("xyz", xyz.shape, (xyz.shape[0], xyz.shape[1], 3), ("", "", "x, y, z"))
+    expect("center_xyz", center_xyz.shape, (xyz.shape[0], m, 3), ("the batch of xyz", "", "x, y, z"))
+    at_least(1, k=k)
+    return xyz.new_empty((b, m, k), dtype=torch.int32), xyz.new_empty((b, m, k))
+
+
+def _call(outputs, xyz, center_xyz, k):
+    run(FORWARD, xyz, center_xyz, k, *outputs)
+
+
+def _nothing_known(outputs):
+    """Missing neighbours have index 0 and are as far as mmcv starts."""
+    outputs[0].zero_()
+    outputs[1].fill_(1e10 if outputs[1].dtype != torch.float16 else float("inf"))
+
+
+forward = operator("knn(Tensor xyz, Tensor center_xyz, SymInt k) -> (Tensor, Tensor)", _fake, _call,
+                   setup=no_derivative, jvp=no_tangents, empty=_nothing_known)
+
+
+def knn(k: int, xyz: Tensor, center_xyz: Optional[Tensor] = None, transposed: bool = False) -> Tensor:
+    """The k nearest points of each centre, nearest first, of equally near ones the lower index first.
+
+    Args:
+        k: neighbours wanted, at least 1; those that are missing have index 0.
+        xyz: T [B, N, 3], the points; [B, 3, N] if transposed.
+        center_xyz: T [B, M, 3], the centres, or [B, 3, M]; None: the points themselves.
+        transposed: see above.
+    Returns: indices int32 [B, k, M].
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's knn.
+    """
+    centers = xyz if center_xyz is None else center_xyz
+    if transposed:
+        xyz, centers = xyz.transpose(1, 2), centers.transpose(1, 2)
+    indices, _ = forward(*floats(xyz=xyz, center_xyz=centers), integer("k", k))
+    return indices.transpose(1, 2).contiguous()
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"knn": lambda ones, zeros: knn(1, ones(1, 1, 3))}

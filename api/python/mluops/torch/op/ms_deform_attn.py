@@ -1,0 +1,136 @@
+"""Multi-scale deformable attention."""
+
+from typing import Tuple
+
+import torch
+from torch import Tensor
+
+from ..._function import ARRAY, INT, CFunction
+from ..._shapes import expect, rank
+from .._operator import operator
+from .._tensors import floats, int32, run
+
+__all__ = ["multi_scale_deformable_attn"]
+
+FORWARD = CFunction("mluOpMsDeformAttnForward", ARRAY("value", "data_value"),
+                    ARRAY("value_spatial_shapes", "data_spatial_shapes"),
+                    ARRAY("value_level_start_index", "data_level_start_index"),
+                    ARRAY("sampling_locations", "data_sampling_loc"), ARRAY("attention_weights", "data_attn_weight"),
+                    INT("im2col_step"), ARRAY("output", "data_col"))
+BACKWARD = CFunction("mluOpMsDeformAttnBackward", ARRAY("value"), ARRAY("value_spatial_shapes", "spatial_shapes"),
+                     ARRAY("value_level_start_index", "level_start_index"),
+                     ARRAY("sampling_locations", "sampling_loc"), ARRAY("attention_weights", "attn_weight"),
+                     ARRAY("grad_output"), INT("im2col_step"), ARRAY("grad_value"), ARRAY("grad_sampling_loc"),
+                     ARRAY("grad_attn_weight"), results=3)
+
+_ONE_IMAGE = 1  # im2col_step, which only has to divide the batch
+
+
+def _check(value, shapes, starts, locations, weights):
+    batch, _, heads, channels = rank("value", value.shape, 4)
+    rank("attention_weights", weights.shape, 5)
+    _, queries, _, levels, points = weights.shape
+    samples = batch, queries, heads, levels, points
+    meanings = "the batch of value", "", "the heads of value", "", "", "x and y"
+    expect("attention_weights", weights.shape, samples, meanings[:5])
+    expect("sampling_locations", locations.shape, (*samples, 2),
+           ("the batch of value", *("that of attention_weights",) * 4, "x and y"))
+    expect("value_spatial_shapes", shapes.shape, (levels, 2), ("the levels of attention_weights", "height and width"))
+    expect("value_level_start_index", starts.shape, (levels,), ("the levels of attention_weights",))
+    return batch, queries, heads, channels
+
+
+def _fake(value, shapes, starts, locations, weights):
+    return value.new_empty(_check(value, shapes, starts, locations, weights))
+
+
+def _call(output, *inputs):
+    run(FORWARD, *inputs, _ONE_IMAGE, output)
+
+
+def _gradient_fake(grad, value, shapes, starts, locations, weights):
+    expect("grad_output", grad.shape, _check(value, shapes, starts, locations, weights),
+           ("the batch", "queries", "heads", "channels"))
+    return tuple(each.new_empty(each.shape) for each in (value, locations, weights))
+
+
+def _gradient_call(outputs, grad, *inputs):
+    run(BACKWARD, *inputs, grad, _ONE_IMAGE, *outputs)
+
+
+gradient = operator(
+    "multi_scale_deformable_attn_backward(Tensor grad, Tensor value, Tensor value_spatial_shapes,"
+    " Tensor value_level_start_index, Tensor sampling_locations, Tensor attention_weights)"
+    " -> (Tensor, Tensor, Tensor)", _gradient_fake, _gradient_call)
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+def _backward(ctx, grad):
+    grad_value, grad_locations, grad_weights = gradient(grad, *ctx.saved_tensors)
+    return grad_value, None, None, grad_locations, grad_weights
+
+
+def _slopes(value, shapes, starts, locations, weights):
+    """Of each sample, the derivatives of its channels along x and y, as values of a map of its own: the gradients of
+    one channel at a time."""
+    channels = []
+    for c in range(value.shape[3]):
+        one = value[..., c:c + 1].contiguous()
+        ones = one.new_ones((*weights.shape[:3], 1))
+        channels.append(gradient(ones, one, shapes, starts, locations, weights)[1])
+    return torch.stack(channels, 3)
+
+
+def _jvp(inputs, output, tangents):
+    """Linear in value and in the weights; along the locations channel by channel."""
+    value, shapes, starts, locations, weights = inputs
+    along = torch.zeros_like(output)
+    if tangents[0] is not None:
+        along = along + forward(tangents[0], shapes, starts, locations, weights)
+    if tangents[4] is not None:
+        along = along + forward(value, shapes, starts, locations, tangents[4])
+    if tangents[3] is not None:
+        along = along + (_slopes(*inputs) * tangents[3].unsqueeze(3)).flatten(4).sum(4)
+    return along
+
+
+forward = operator(
+    "multi_scale_deformable_attn(Tensor value, Tensor value_spatial_shapes, Tensor value_level_start_index,"
+    " Tensor sampling_locations, Tensor attention_weights) -> Tensor",
+    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+
+
+def arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
+              attention_weights) -> Tuple[Tensor, ...]:
+    """As the operators take them."""
+    v, locations, weights = floats(value=value, sampling_locations=sampling_locations,
+                                   attention_weights=attention_weights)
+    return (v, int32("value_spatial_shapes", value_spatial_shapes),
+            int32("value_level_start_index", value_level_start_index), locations, weights)
+
+
+def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, value_level_start_index: Tensor,
+                                sampling_locations: Tensor, attention_weights: Tensor) -> Tensor:
+    """Each query sums bilinear samples of maps of several sizes, weighted.
+
+    Args:
+        value: T [B, S, M, D], S pixels of all maps, M heads, D channels of a head.
+        value_spatial_shapes: int32 or int64 [L, 2], height and width of each map.
+        value_level_start_index: int32 or int64 [L], each map's first pixel. A map outside [0, S-1] is refused.
+        sampling_locations: T [B, Q, M, L, P, 2], x and y; 0 to 1 is the map, outside is 0.
+        attention_weights: T [B, Q, M, L, P].
+    Returns: T [B, Q, M * D], differentiable in value, sampling_locations and attention_weights.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: Zhu et al., "Deformable DETR", ICLR 2021;
+    mmcv's MultiScaleDeformableAttnFunction, without im2col_step.
+    """
+    return forward(*arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
+                              attention_weights)).flatten(2)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"multi_scale_deformable_attn": lambda ones, zeros: multi_scale_deformable_attn(
+    ones(1, 1, 1, 1), zeros(1, 2) + 1, zeros(1), ones(1, 1, 1, 1, 1, 2), ones(1, 1, 1, 1, 1))}

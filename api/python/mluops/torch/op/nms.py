@@ -1,0 +1,176 @@
+"""Non-maximum suppression: hard, soft, and the groups it makes."""
+
+from typing import List, Tuple
+
+import torch
+from torch import Tensor
+
+from ..._arguments import at_least, integer
+from ..._errors import bad_param
+from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, FLOAT, INT, SIZE, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["nms", "nms_match", "soft_nms"]
+
+_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode"), INT("output_mode"), INT("algo"), INT("method_mode"),
+                   FLOAT("iou_threshold"), FLOAT("soft_nms_sigma"), INT("max_output_size"),
+                   FLOAT("confidence_threshold"), FLOAT("offset"), INT("input_layout"),
+                   BOOL("pad_to_max_output_size"))
+NMS = CFunction("mluOpNms", _DESC, ARRAY("boxes"), ARRAY("scores", "confidence"), ADDRESS("workspace"),
+                SIZE("workspace_size"), ARRAY("indices", "output"), ADDRESS("output_size"))
+SOFT_NMS = CFunction("mluOpExtSoftNms", ARRAY("boxes"), ARRAY("scores"), FLOAT("iou_threshold"), FLOAT("sigma"),
+                     FLOAT("min_score"), INT("method"), INT("offset"), ARRAY("dets"), ARRAY("indices"),
+                     ADDRESS("output_size"))
+NMS_MATCH = CFunction("mluOpExtNmsMatch", ARRAY("dets"), FLOAT("iou_threshold"), ARRAY("indices"),
+                      ARRAY("group_sizes"), ADDRESS("group_count"))
+
+_EVERY_SCORE = float("-inf")
+_METHODS = {"naive": 0, "linear": 1, "gaussian": 2}
+
+# How many results there are is in the data. The operators return as many as there may be, and how many there are.
+
+
+def _check_boxes(boxes, scores, offset):
+    n, _ = rank("boxes", boxes.shape, 2)
+    expect("boxes", boxes.shape, (n, 4), ("", "x1, y1, x2, y2"))
+    expect("scores", scores.shape, (n,), ("the number of boxes",))
+    if offset not in (0, 1):
+        raise bad_param("offset", "0 or 1", offset)
+    return n
+
+
+def _indices(like, *shape):
+    return like.new_empty(shape, dtype=torch.int64)
+
+
+def _count(like):
+    return like.new_empty((1,), dtype=torch.int32)
+
+
+def _nms_fake(boxes, scores, iou_threshold, offset, score_threshold, max_num):
+    return _indices(boxes, _check_boxes(boxes, scores, offset)), _count(boxes)
+
+
+def _nms_call(outputs, boxes, scores, iou_threshold, offset, score_threshold, max_num):
+    indices, count = outputs
+    most = max_num if 0 < max_num < boxes.shape[0] else boxes.shape[0]
+    lowest = score_threshold if score_threshold > 0 else _EVERY_SCORE
+    run(NMS, (0, 0, offset, 0, iou_threshold, 0.0, most, lowest, float(offset), 0, False), boxes, scores, None, 0,
+        indices, count.data_ptr())
+
+
+_nms = operator("nms(Tensor boxes, Tensor scores, float iou_threshold, int offset, float score_threshold, int max_num)"
+                " -> (Tensor, Tensor)", _nms_fake, _nms_call, setup=no_derivative, jvp=no_tangents)
+
+
+def _soft_nms_fake(boxes, scores, iou_threshold, sigma, min_score, method, offset):
+    n = _check_boxes(boxes, scores, offset)
+    return boxes.new_empty((n, 5)), _indices(boxes, n), _count(boxes)
+
+
+def _soft_nms_call(outputs, boxes, scores, *numbers):
+    dets, indices, count = outputs
+    run(SOFT_NMS, boxes, scores, *numbers, dets, indices, count.data_ptr())
+
+
+_soft_nms = operator(
+    "soft_nms(Tensor boxes, Tensor scores, float iou_threshold, float sigma, float min_score, int method, int offset)"
+    " -> (Tensor, Tensor, Tensor)", _soft_nms_fake, _soft_nms_call, setup=no_derivative, jvp=no_tangents)
+
+
+def _nms_match_fake(dets, iou_threshold):
+    n, _ = rank("dets", dets.shape, 2)
+    expect("dets", dets.shape, (n, 5), ("", "x1, y1, x2, y2, score"))
+    return _indices(dets, n), _indices(dets, n), _count(dets)
+
+
+def _nms_match_call(outputs, dets, iou_threshold):
+    indices, sizes, count = outputs
+    run(NMS_MATCH, dets, iou_threshold, indices, sizes, count.data_ptr())
+
+
+_nms_match = operator("nms_match(Tensor dets, float iou_threshold) -> (Tensor, Tensor, Tensor)", _nms_match_fake,
+                      _nms_match_call, setup=no_derivative, jvp=no_tangents)
+
+
+def kept(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
+         max_num: int = -1) -> Tensor:
+    """Indices int64 of the boxes nms keeps."""
+    indices, count = _nms(*floats(boxes=boxes, scores=scores), float(iou_threshold), integer("offset", offset),
+                          float(score_threshold), integer("max_num", max_num))
+    return indices[:int(count)]
+
+
+def softened(boxes: Tensor, scores: Tensor, iou_threshold: float, sigma: float, min_score: float, method: int,
+             offset: int) -> Tuple[Tensor, Tensor]:
+    """dets [K, 5] and indices int64 [K] of soft_nms."""
+    at_least(0, method=method)
+    dets, indices, count = _soft_nms(*floats(boxes=boxes, scores=scores), float(iou_threshold), float(sigma),
+                                     float(min_score), method, integer("offset", offset))
+    return dets[:int(count)], indices[:int(count)]
+
+
+def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
+        max_num: int = -1) -> Tuple[Tensor, Tensor]:
+    """Keeps each box, best score first, whose IoU with every box kept before is not greater than iou_threshold.
+
+    Args:
+        boxes: T [N, 4]: x1, y1, x2, y2.
+        scores: T [N]; of equal scores the lower index comes first.
+        iou_threshold: see above.
+        offset: 0 or 1: a box is x2 - x1 + offset wide, and likewise high.
+        score_threshold: if > 0, only boxes with a greater score are looked at.
+        max_num: if > 0, the most boxes kept.
+    Returns: dets T [K, 5], the kept boxes and their scores (differentiable in both), and indices int64 [K].
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data: torch.compile breaks
+    its graph here. Source: mmcv's nms.
+    """
+    indices = kept(boxes, scores, iou_threshold, offset, score_threshold, max_num)
+    return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
+
+
+def soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float = 0.3, sigma: float = 0.5, min_score: float = 1e-3,
+             method: str = "linear", offset: int = 0) -> Tuple[Tensor, Tensor]:
+    """Takes the box of the greatest score, lowers the scores of the others by their IoU with it, drops those that fall
+    below min_score, and goes on until none is left.
+
+    Args:
+        boxes: T [N, 4]: x1, y1, x2, y2.
+        scores: T [N].
+        iou_threshold, sigma, min_score: see method and above; sigma is read by "gaussian" only.
+        method: what a score is multiplied by: "naive" 0 and "linear" 1 - IoU where IoU >= iou_threshold; "gaussian"
+            exp(-IoU^2 / sigma).
+        offset: 0 or 1, as in nms.
+    Returns: dets T [K, 5], the boxes in the order taken with their new scores, and indices int64 [K]. Not
+    differentiable.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms.
+    """
+    if method not in _METHODS:
+        raise bad_param("method", f"one of {', '.join(_METHODS)}", method)
+    return softened(boxes, scores, iou_threshold, sigma, min_score, _METHODS[method], offset)
+
+
+def nms_match(dets: Tensor, iou_threshold: float) -> List[Tensor]:
+    """Groups boxes: each belongs to the best box kept before it whose IoU with it is at least iou_threshold, or is kept
+    itself.
+
+    Args:
+        dets: T [N, 5]: x1, y1, x2, y2, score.
+    Returns: one int64 tensor of indices for each kept box, best first: the box itself, then those it suppresses, by
+    score.
+
+    T: float16, bfloat16, float32, float64. Source: mmcv's nms_match.
+    """
+    indices, sizes, count = _nms_match(*floats(dets=dets), float(iou_threshold))
+    return list(indices.split(sizes[:int(count)].tolist())) if int(count) else []
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"nms": lambda ones, zeros: nms(ones(1, 4), ones(1), 0.5),
+            "nms_match": lambda ones, zeros: nms_match(ones(1, 5), 0.5),
+            "soft_nms": lambda ones, zeros: soft_nms(ones(1, 4), ones(1))}

@@ -1,0 +1,76 @@
+"""points_in_boxes: which upright boxes each point of a cloud is in, the first one or all."""
+
+import torch
+from torch import Tensor
+
+from ..._function import ARRAY, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
+
+PART = CFunction("mluOpExtPointsInBoxesPart", ARRAY("points"), ARRAY("boxes"), ARRAY("indices", "points_indices"))
+ALL = CFunction("mluOpExtPointsInBoxesAll", ARRAY("points"), ARRAY("boxes"), ARRAY("inside"))
+
+
+def _sizes(points, boxes):
+    b, m, _ = rank("points", points.shape, 3)
+    expect("points", points.shape, (b, m, 3), ("", "", "x, y, z"))
+    rank("boxes", boxes.shape, 3)
+    expect("boxes", boxes.shape, (b, boxes.shape[1], 7),
+           ("the batch of points", "", "x, y, z, x_size, y_size, z_size, rz"))
+    return b, m, boxes.shape[1]
+
+
+def _part_fake(points, boxes):
+    b, m, _ = _sizes(points, boxes)
+    return points.new_empty((b, m), dtype=torch.int32)
+
+
+def _all_fake(points, boxes):
+    return points.new_empty(_sizes(points, boxes), dtype=torch.int32)
+
+
+part = operator("points_in_boxes_part(Tensor points, Tensor boxes) -> Tensor", _part_fake,
+                lambda indices, points, boxes: run(PART, points, boxes, indices),
+                setup=no_derivative, jvp=no_tangents, empty=lambda indices: indices.fill_(-1))
+every = operator("points_in_boxes_all(Tensor points, Tensor boxes) -> Tensor", _all_fake,
+                 lambda inside, points, boxes: run(ALL, points, boxes, inside),
+                 setup=no_derivative, jvp=no_tangents)
+
+
+def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:
+    """The first box each point is in.
+
+    Args:
+        points: T [B, M, 3]; x, y, z.
+        boxes: T [B, N, 7]; x, y, z, x_size, y_size, z_size, rz: z is the centre of the bottom, rz the turn about z.
+    Returns: indices int32 [B, M], -1 for points in no box. A point on a side face is outside, on top or bottom inside.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's points_in_boxes_part.
+    """
+    return part(*floats(points=points, boxes=boxes))
+
+
+def points_in_boxes_all(points: Tensor, boxes: Tensor) -> Tensor:
+    """All boxes each point is in.
+
+    Args:
+        points: T [B, M, 3]; x, y, z.
+        boxes: T [B, N, 7], as in points_in_boxes_part.
+    Returns: int32 [B, M, N]: 1 where point m is in box n, else 0.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's points_in_boxes_all.
+    """
+    return every(*floats(points=points, boxes=boxes))
+
+
+def points_in_boxes_cpu(points: Tensor, boxes: Tensor) -> Tensor:
+    """points_in_boxes_all under the name mmcv gives its CPU version."""
+    return points_in_boxes_all(points, boxes)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"points_in_boxes_part": lambda ones, zeros: points_in_boxes_part(ones(1, 1, 3), ones(1, 1, 7)),
+            "points_in_boxes_all": lambda ones, zeros: points_in_boxes_all(ones(1, 1, 3), ones(1, 1, 7))}

@@ -1,0 +1,129 @@
+"""RoIPool: the greatest pixels of boxes, in bins."""
+
+from ctypes import c_void_p
+
+import torch
+from torch import Tensor, nn
+
+from ... import _context as c
+from ..._arguments import Size, at_least, pair
+from ..._function import ARRAY, FLOAT, INT, NHWC, CFunction, Part
+from ..._shapes import NCHW, expect, rank
+from .._operator import operator
+from .._tensors import floats, new_image, run
+
+__all__ = ["RoIPool", "roi_pool"]
+
+# An image of which C gets no descriptor: it is like output.
+_ARGMAX = Part("argmax", (c_void_p,), lambda context, tensor: (tensor[2],), "argmax", c.NHWC)
+FORWARD = CFunction("mluOpRoiPoolingForward", INT("pooling_mode"), NHWC("input"), ARRAY("rois"),
+                    FLOAT("spatial_scale"), NHWC("output"), _ARGMAX, results=2)
+BACKWARD = CFunction("mluOpRoiPoolingBackward", INT("pooling_mode"), NHWC("grad_output", "grads"), ARRAY("rois"),
+                     NHWC("argmax"), FLOAT("spatial_scale"), NHWC("grad_input", "grads_image"))
+
+_MAX = 0
+_POOLED = ("the number of rois", "channels", "pooled_height", "pooled_width")
+
+
+def _check_rois(rois):
+    rank("rois", rois.shape, 2)
+    expect("rois", rois.shape, (rois.shape[0], 5), ("", "batch index, x1, y1, x2, y2"))
+    return rois.shape[0]
+
+
+def _fake(input, rois, pooled_height, pooled_width, spatial_scale):
+    _, channels, _, _ = NCHW.dims("input", input.shape)
+    at_least(1, pooled_height=pooled_height, pooled_width=pooled_width)
+    shape = _check_rois(rois), channels, pooled_height, pooled_width
+    return new_image((input,), shape), new_image((input,), shape, torch.int32)
+
+
+def _call(outputs, input, rois, pooled_height, pooled_width, spatial_scale):
+    output, argmax = outputs
+    run(FORWARD, _MAX, input, rois, spatial_scale, output, argmax)
+
+
+def _gradient_fake(grad, rois, argmax, batch, height, width, spatial_scale):
+    _, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
+    pooled = (_check_rois(rois), channels, pooled_height, pooled_width)
+    NCHW.expect("grad_output", grad.shape, pooled, _POOLED)
+    NCHW.expect("argmax", argmax.shape, pooled, _POOLED)
+    at_least(0, batch=batch, height=height, width=width)
+    return new_image((argmax, grad), (batch, channels, height, width), grad.dtype)
+
+
+def _gradient_call(grad_input, grad, rois, argmax, batch, height, width, spatial_scale):
+    run(BACKWARD, _MAX, grad, rois, argmax, spatial_scale, grad_input)
+
+
+gradient = operator(
+    "roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, SymInt batch, SymInt height, SymInt width,"
+    " float spatial_scale) -> Tensor", _gradient_fake, _gradient_call)
+
+
+def _setup(ctx, inputs, output):
+    input, rois, _, _, ctx.scale = inputs
+    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
+    ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(rois, output[1])
+
+
+def _backward(ctx, grad, _):
+    if grad is None:
+        return (None,) * 5
+    return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, ctx.scale), *(None,) * 4)
+
+
+def _jvp(inputs, output, tangents):
+    """The tangents of the winners."""
+    if tangents[1] is not None and tangents[1].any():
+        raise RuntimeError("mluops: roi_pool has no forward-mode derivative in rois")
+    if tangents[0] is None:
+        return torch.zeros_like(output[0]), None
+    argmax, images = output[1].flatten(2).long(), inputs[1][:, 0].long()
+    picked = tangents[0].flatten(2)[images].gather(2, argmax.clamp(min=0)) * (argmax >= 0)
+    return picked.view(output[0].shape), None
+
+
+forward = operator(
+    "roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale)"
+    " -> (Tensor, Tensor)", _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+
+
+def roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
+    """Cuts each box in bins and takes the greatest pixel of each.
+
+    Args:
+        input: T [B, C, H, W].
+        rois: T [R, 5]: batch index, x1, y1, x2, y2, the last pixel included. A batch index outside [0, B-1] is
+            refused.
+        output_size: PH, PW, or one number for both.
+        spatial_scale: multiplies the corners of the boxes.
+    Returns: T [R, C, PH, PW], differentiable in input; 0 for a bin without pixels.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. NCHW and channels_last tensors are used where
+    they lie; the result has the memory order of input.
+    Source: Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool.
+    """
+    x, r = floats(input=input, rois=rois)
+    return forward(x, r, *pair("output_size", output_size), float(spatial_scale))[0]
+
+
+class RoIPool(nn.Module):
+    """mluops.torch.roi_pool with fixed sizes; forward(input [B,C,H,W], rois [R,5])."""
+
+    def __init__(self, output_size: Size, spatial_scale: float = 1.0) -> None:
+        super().__init__()
+        self.output_size = pair("output_size", output_size)
+        self.spatial_scale = float(spatial_scale)
+
+    def forward(self, input: Tensor, rois: Tensor) -> Tensor:
+        return roi_pool(input, rois, self.output_size, self.spatial_scale)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}, spatial_scale={self.spatial_scale}"
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"roi_pool": lambda ones, zeros: roi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

@@ -1,0 +1,75 @@
+"""roipoint_pool3d: the points in each upright box, with their features."""
+
+from typing import Tuple
+
+import torch
+from torch import Tensor, nn
+
+from ..._arguments import at_least, integer
+from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["RoIPointPool3d", "roipoint_pool3d"]
+
+FORWARD = CFunction("mluOpRoiPointPool3d", INT("batch_size"), INT("pts_num"), INT("boxes_num"), INT("feature_in_len"),
+                    INT("sampled_pts_num"), ARRAY("points"), ARRAY("point_features"), ARRAY("boxes3d"),
+                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("pooled_features"),
+                    ARRAY("pooled_empty_flag"))
+
+
+def _fake(points, point_features, boxes3d, num_sampled_points):
+    b, n, _ = rank("points", points.shape, 3)
+    expect("points", points.shape, (b, n, 3), ("", "", "x, y, z"))
+    channels = rank("point_features", point_features.shape, 3)[2]
+    expect("point_features", point_features.shape, (b, n, channels), ("the batch of points", "the points", ""))
+    boxes = rank("boxes3d", boxes3d.shape, 3)[1]
+    expect("boxes3d", boxes3d.shape, (b, boxes, 7), ("the batch of points", "", "x, y, z, dx, dy, dz, rz"))
+    at_least(1, num_sampled_points=num_sampled_points)
+    return (points.new_empty((b, boxes, num_sampled_points, 3 + channels)),
+            points.new_empty((b, boxes), dtype=torch.int32))
+
+
+def _call(outputs, points, point_features, boxes3d, num_sampled_points):
+    run(FORWARD, *points.shape[:2], boxes3d.shape[1], point_features.shape[2], num_sampled_points, points,
+        point_features, boxes3d, None, 0, *outputs)
+
+
+forward = operator("roipoint_pool3d(Tensor points, Tensor point_features, Tensor boxes3d, SymInt num_sampled_points)"
+                   " -> (Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents,
+                   empty=lambda outputs: (outputs[0].zero_(), outputs[1].fill_(1)))
+
+
+def roipoint_pool3d(points: Tensor, point_features: Tensor, boxes3d: Tensor,
+                    num_sampled_points: int = 512) -> Tuple[Tensor, Tensor]:
+    """Coordinates and features of the first points in each upright box.
+
+    Args:
+        points: T [B, N, 3]; x, y, z.
+        point_features: T [B, N, C], C at least 1.
+        boxes3d: T [B, M, 7]; x, y, z, dx, dy, dz, rz: z is the centre of the bottom, rz the turn about z.
+        num_sampled_points: S, at least 1; the points of a box that has fewer are repeated.
+    Returns: pooled features T [B, M, S, 3 + C], zeros for a box without points, and int32 [B, M], 1 for such a box.
+    Neither is differentiable, as in mmcv.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Shi et al., "PointRCNN", 2019; mmcv's RoIPointPool3d.
+    """
+    return forward(*floats(points=points, point_features=point_features, boxes3d=boxes3d),
+                   integer("num_sampled_points", num_sampled_points))
+
+
+class RoIPointPool3d(nn.Module):
+    """roipoint_pool3d as a module: forward(points, point_features, boxes3d)."""
+
+    def __init__(self, num_sampled_points: int = 512) -> None:
+        super().__init__()
+        self.num_sampled_points = num_sampled_points
+
+    def forward(self, points: Tensor, point_features: Tensor, boxes3d: Tensor) -> Tuple[Tensor, Tensor]:
+        return roipoint_pool3d(points, point_features, boxes3d, self.num_sampled_points)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"roipoint_pool3d": lambda ones, zeros: roipoint_pool3d(ones(1, 1, 3), ones(1, 1, 1), ones(1, 1, 7), 1)}

@@ -1,0 +1,91 @@
+"""three_interpolate: points from three weighted neighbours each."""
+
+import torch
+from torch import Tensor
+
+from ..._arguments import renamed
+from ...op import three_interpolate as c
+from .._operator import operator
+from .._tensors import floats, int32, run
+
+__all__ = ["three_interpolate"]
+
+
+def _gradient_fake(grad, indices, weight, points):
+    return grad.new_empty(c.grad_features_shape(grad.shape, indices.shape, weight.shape, points))
+
+
+def _gradient_call(grad_features, grad, indices, weight, points):
+    return run(c.BACKWARD, grad, indices, weight, grad_features)
+
+
+gradient = operator("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points) -> Tensor",
+                    _gradient_fake, _gradient_call)
+
+
+def _fake(features, indices, weight):
+    return features.new_empty(c.output_shape(features.shape, indices.shape, weight.shape))
+
+
+def _call(output, features, indices, weight):
+    return run(c.FORWARD, features, indices, weight, output)
+
+
+def _setup(ctx, inputs, output):
+    features, indices, weight = inputs
+    ctx.points = features.shape[2]
+    ctx.save_for_backward(indices, weight, *([features] if ctx.needs_input_grad[2] else []))
+
+
+def _weight_grad(grad, features, indices):
+    """grad_weight[b,n,j] = sum over c of grad[b,c,n] * features[b,c,indices[b,n,j]]; 0 for an index out of range."""
+    points, channels = features.shape[2], features.shape[1]
+    inside = (indices >= 0) & (indices < points)
+    safe = indices.clamp(0, max(points - 1, 0)).long()
+    columns = []
+    for j in range(3):
+        picked = features.gather(2, safe[:, None, :, j].expand(-1, channels, -1))
+        columns.append((picked * grad).sum(1))
+    return torch.stack(columns, 2) * inside
+
+
+def _backward(ctx, grad):
+    indices, weight, *features = ctx.saved_tensors
+    grad_features = gradient(grad, indices, weight, ctx.points)
+    return grad_features, None, _weight_grad(grad, features[0], indices) if features else None
+
+
+def _jvp(inputs, output, tangents):
+    """The operator is linear in features and in weight."""
+    features, indices, weight = inputs
+    along = 0
+    if tangents[0] is not None:
+        along = along + forward(tangents[0], indices, weight)
+    if tangents[2] is not None:
+        along = along + forward(features, indices, tangents[2])
+    return along
+
+
+forward = operator("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor",
+                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+
+
+@renamed(weights="weight")
+def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tensor:
+    """Interpolates N points from three of M neighbours each.
+
+    Args:
+        features: T [B, C, M].
+        indices: int32 or int64 [B, N, 3]; one outside [0, M-1] drops that neighbour only.
+        weight: T [B, N, 3], not normalised.
+    Returns: T [B, C, N], differentiable in features and weight.
+
+    Source: Qi et al., "PointNet++", 2017.
+    """
+    f, w = floats(features=features, weight=weight)
+    return forward(f, int32("indices", indices), w)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {
+    "three_interpolate": lambda ones, zeros: three_interpolate(ones(1, 1, 1), zeros(1, 1, 3), ones(1, 1, 3))}

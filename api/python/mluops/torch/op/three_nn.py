@@ -1,0 +1,59 @@
+"""three_nn: the three nearest known points of each unknown one."""
+
+from typing import Tuple
+
+import torch
+from torch import Tensor
+
+from ..._function import ADDRESS, ARRAY, SIZE, CFunction
+from ..._shapes import expect, rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["three_nn"]
+
+FORWARD = CFunction("mluOpThreeNNForward", ARRAY("target", "unknown"), ARRAY("source", "known"),
+                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("dist2"), ARRAY("idx"))
+
+
+def _fake(target, source):
+    b, n, _ = rank("target", target.shape, 3)
+    expect("target", target.shape, (b, n, 3), ("", "", "x, y, z"))
+    rank("source", source.shape, 3)
+    expect("source", source.shape, (b, source.shape[1], 3), ("the batch of target", "", "x, y, z"))
+    return target.new_empty((b, n, 3)), target.new_empty((b, n, 3), dtype=torch.int32)
+
+
+def _call(outputs, target, source):
+    run(FORWARD, target, source, None, 0, *outputs)
+
+
+def _nothing_known(outputs):
+    """Missing neighbours have index 0 and are infinitely far."""
+    outputs[0].fill_(1e40 if outputs[0].dtype == torch.float64 else float("inf"))
+    outputs[1].zero_()
+
+
+forward = operator("three_nn(Tensor target, Tensor source) -> (Tensor, Tensor)", _fake, _call,
+                   setup=no_derivative, jvp=no_tangents, empty=_nothing_known)
+
+
+def three_nn(target: Tensor, source: Tensor) -> Tuple[Tensor, Tensor]:
+    """The three nearest of M known points for each of N unknown ones.
+
+    Args:
+        target: T [B, N, 3], the unknown points; x, y, z.
+        source: T [B, M, 3], the known points.
+    Returns: distances T [B, N, 3], nearest first, of equal ones the lower index first, and indices int32 [B, N, 3].
+    With fewer than three known points the rest has index 0 and distance inf (float64: 1e20). Neither is differentiable.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
+    Source: Qi et al., "PointNet++", 2017; mmcv's three_nn.
+    """
+    squares, indices = forward(*floats(target=target, source=source))
+    wide = torch.promote_types(squares.dtype, torch.float32)  # an old torch has no root of half tensors
+    return torch.sqrt(squares.to(wide)).to(squares.dtype), indices
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"three_nn": lambda ones, zeros: three_nn(ones(1, 1, 3), ones(1, 1, 3))}

@@ -1,0 +1,230 @@
+// What both directions of DeformRoiPool share: the RoIs of a call, the bins they are cut into, the tiles of the map
+// that bins are sorted by.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/context.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/sampling/roi.h"
+#include "backends/cpu/simd/prefetch.h"
+#include "common/shape.h"
+
+namespace mluops::cpu::deform_roi_pool {
+
+using Shape = mluopsDeformRoiPoolShape;
+
+/// The map cut into tiles: images, then rows of tiles, then columns. Sides are powers of two.
+class Tiles {
+ public:
+  /// Tiles of at most `tile_bytes`, and `least` of them or more unless the map is tiny.
+  Tiles(const Shape& s, std::int64_t sum_bytes, std::int64_t tile_bytes, std::int64_t least) {
+    const std::int64_t wanted = std::min(tile_bytes / (s.c * sum_bytes), s.batch * s.h * s.w / least);
+    while (h_log_ < 6 && h() * h() * 4 <= wanted) ++h_log_;
+    w_log_ = h_log_ + (h() * h() * 2 <= wanted ? 1 : 0);
+    rows_ = row_end(s.h);
+    cols_ = col_end(s.w);
+  }
+  std::int64_t h() const { return std::int64_t{1} << h_log_; }
+  std::int64_t w() const { return std::int64_t{1} << w_log_; }
+  std::int64_t rows() const { return rows_; }  ///< tiles of an image
+  std::int64_t cols() const { return cols_; }
+  std::int64_t pixels() const { return h() * w(); }  ///< of a tile
+  std::int64_t count(const Shape& s) const { return s.batch * rows_ * cols_; }
+
+  std::int64_t row_of(std::int64_t y) const { return y >> h_log_; }
+  std::int64_t col_of(std::int64_t x) const { return x >> w_log_; }
+  /// Behind the last tile that pixels below y, or x, lie on.
+  std::int64_t row_end(std::int64_t y) const { return (y + h() - 1) >> h_log_; }
+  std::int64_t col_end(std::int64_t x) const { return (x + w() - 1) >> w_log_; }
+  std::int64_t index(std::int64_t batch, std::int64_t row, std::int64_t col) const {
+    return (batch * rows_ + row) * cols_ + col;
+  }
+
+ private:
+  int h_log_ = 2, w_log_;
+  std::int64_t rows_, cols_;
+};
+
+/// Pixels [y0, y1) x [x0, x1) of an image.
+struct Area {
+  std::int64_t batch, y0, y1, x0, x1;
+
+  Area() = default;
+  Area(const Tiles& t, const Shape& s, std::int64_t tile)
+      : batch(tile / (t.rows() * t.cols())),
+        y0(tile / t.cols() % t.rows() * t.h()),
+        y1(std::min(s.h, y0 + t.h())),
+        x0(tile % t.cols() * t.w()),
+        x1(std::min(s.w, x0 + t.w())) {}
+  std::int64_t pixels() const { return (y1 - y0) * (x1 - x0); }
+  std::int64_t width() const { return x1 - x0; }
+};
+
+/// Whole quotients of numbers below 2^31 by one divisor of at most as much: n * m >> k, m = 2^k / d rounded up. That is
+/// too much by less than n / 2^k, and n < 2^31 <= 2^k / d.
+class Divider {
+ public:
+  explicit Divider(std::int64_t d)
+      : d_(d),
+        shift_(31 + std::bit_width(static_cast<std::uint64_t>(d) - 1)),
+        factor_((std::uint64_t{1} << shift_) / static_cast<std::uint64_t>(d) + 1) {}
+  std::int64_t quotient(std::int64_t n) const {
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> shift_);
+  }
+  std::int64_t divisor() const { return d_; }
+
+ private:
+  std::int64_t d_;
+  int shift_;
+  std::uint64_t factor_;
+};
+
+/// A bin, the RoI it is of, and its row and column there.
+struct BinPlace {
+  std::int64_t bin, roi, row, col;
+};
+
+/// The RoIs of a call and where its bins lie.
+template <class T>
+class Bins {
+ public:
+  using A = Acc<T>;
+
+  Bins(const Shape& shape, const void* offset, const Roi<A>* rois)
+      : s(shape),
+        offset_(static_cast<const T*>(offset)),
+        rois_(rois),
+        plane_(s.pooled_h * s.pooled_w),
+        row_(s.pooled_w) {}
+
+  const Shape& s;
+
+  std::int64_t count() const { return s.rois * plane_.divisor(); }
+  BinPlace place(std::int64_t bin) const {
+    const std::int64_t roi = plane_.quotient(bin), in_roi = bin - roi * plane_.divisor(), row = row_.quotient(in_roi);
+    return {bin, roi, row, in_roi - row * row_.divisor()};
+  }
+  /// f(place) for bins begin .. end - 1.
+  template <class F>
+  void for_each(std::int64_t begin, std::int64_t end, F f) const {
+    for (BinPlace at = place(begin); at.bin < end; ++at.bin) {
+      f(at);
+      if (++at.col < s.pooled_w) continue;
+      at.col = 0;
+      if (++at.row < s.pooled_h) continue;
+      at.row = 0;
+      ++at.roi;
+    }
+  }
+  /// Whether bins of a RoI's row have their rows of pixels in common, and bins of a column their columns.
+  bool aligned() const { return offset_ == nullptr; }
+  const Roi<A>& roi(const BinPlace& at) const { return rois_[at.roi]; }
+  /// Size of the RoI that an offset of 1 stands for.
+  A reach(A roi_size) const { return static_cast<A>(s.gamma) * roi_size; }
+  /// Where the first of the bin's two offsets is, and the distance to the second.
+  std::int64_t offset_index(const BinPlace& at) const { return at.bin + at.roi * plane(); }
+  std::int64_t plane() const { return plane_.divisor(); }
+
+  BinAxis<A> y(const BinPlace& at) const {
+    const RoiAxis<A>& axis = roi(at).y;
+    return {axis, shift(at, plane(), axis.size), at.row};
+  }
+  BinAxis<A> x(const BinPlace& at) const {
+    const RoiAxis<A>& axis = roi(at).x;
+    return {axis, shift(at, 0, axis.size), at.col};
+  }
+  /// Prefetches what y() and x() will read.
+  HWY_INLINE void prefetch_bin(const BinPlace& at) const {
+    prefetch_bytes(&roi(at), sizeof(Roi<A>));
+    if (offset_ == nullptr) return;
+    __builtin_prefetch(offset_ + offset_index(at));
+    __builtin_prefetch(offset_ + offset_index(at) + plane());
+  }
+  /// The columns of pixels that the bins of a RoI's row, which begins at `first`, may touch.
+  PixelRange columns_of_row(const BinPlace& first) const {
+    BinPlace last = first;
+    last.col = s.pooled_w - 1;
+    return x(first).pixels_to(x(last), s.w);
+  }
+  /// The bins of the row beginning with `first` that columns of pixels are read by, about and counted from `first`.
+  PixelRange near(std::int64_t first, PixelRange columns) const {
+    const RoiAxis<A>& axis = roi(place(first)).x;
+    const A count = static_cast<A>(s.pooled_w);
+    const A low = (static_cast<A>(columns.first) - A{1} - axis.start) / axis.bin;
+    const A high = (static_cast<A>(columns.last) - axis.start) / axis.bin + A{1};
+    if (!(low < high)) return {0, s.pooled_w};
+    return {static_cast<std::int64_t>(std::clamp(low, A{0}, count)),
+            static_cast<std::int64_t>(std::clamp(high, A{0}, count))};
+  }
+  /// Pixels a bin reads, about.
+  double pixels_read(const BinPlace& at) const {
+    const Roi<A>& r = roi(at);
+    return per_axis(r.y, s.h) * per_axis(r.x, s.w);
+  }
+
+ private:
+  A shift(const BinPlace& at, std::int64_t second, A size) const {
+    return offset_ == nullptr ? A{0} : reach(size) * to_acc(offset_[offset_index(at) + second]);
+  }
+  static double per_axis(const RoiAxis<A>& axis, std::int64_t size) {
+    const double spread = std::min(std::abs(static_cast<double>(axis.bin)), static_cast<double>(size)) + 2;
+    return std::min(2.0 * static_cast<double>(axis.grid), spread);
+  }
+
+  const T* offset_;
+  const Roi<A>* rois_;
+  Divider plane_, row_;
+};
+
+/// Rows and columns of pixels one bin reads.
+template <class A, class Kind = Tap<A>>
+struct BinTaps {
+  TapList<A, Kind> y, x;
+
+  BinTaps() = default;
+  template <class T>
+  BinTaps(const Bins<T>& bins, const BinPlace& at, Kind* room)
+      : BinTaps(bins, at, {0, bins.s.h}, {0, bins.s.w}, room) {}
+  /// Only those on some rows and columns.
+  template <class T>
+  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Kind* room)
+      : y(room, bins.y(at), bins.s.h, rows), x(room + most_rows(bins.s), bins.x(at), bins.s.w, columns) {}
+
+  static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }
+  /// Room for the taps of a bin, rows then columns.
+  static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
+};
+
+/// The RoIs of the tensor, read once. False when the samples of some bin cannot be counted.
+template <class T>
+bool read_rois(const Shape& s, const void* rois, Roi<Acc<T>>* to) {
+  const auto* const raw = static_cast<const T*>(rois);
+  bool countable = true;
+  for (std::int64_t r = 0; r < s.rois; ++r) {
+    to[r] = Roi<Acc<T>>::read(raw + 5 * r, s);
+    countable = countable && to[r].countable();
+  }
+  return countable;
+}
+
+inline mluOpStatus_t too_many_samples(const mluopsCall& call) {
+  return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "rois: a bin of a RoI must have less than 2^31 samples");
+}
+
+/// What this backend leaves to others, nullptr for nothing. The number of samples of a bin is an int32, as on the
+/// device.
+inline const char* declined(const Shape& s) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (s.sampling_ratio > 46340) return "sampling_ratio: its square must be below 2^31";
+  if (s.h > kMost || s.w > kMost) return "input: height and width must be below 2^31";
+  if (s.rois > kMost / s.pooled_h / s.pooled_w) return "output: it must have less than 2^31 bins";
+  return nullptr;
+}
+
+}  // namespace mluops::cpu::deform_roi_pool

@@ -1,0 +1,218 @@
+// NCHW calls the straightforward way: image tensors are transposed into scratch, the NHWC kernel runs, its outputs are
+// transposed back. Costs one pass over each image tensor more than NHWC.
+#pragma once
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "backends/cpu/layout/relayout.h"
+#include "common/shape.h"
+#include "mluops/problem.h"
+
+namespace mluops::cpu::layout {
+
+/// An image tensor: n images of `pixels` pixels of `channels` channels.
+struct Image {
+  std::int64_t n, pixels, channels, element;
+
+  std::int64_t bytes() const { return n * pixels * channels * element; }
+  /// Whether both layouts are the same bytes.
+  bool same() const { return pixels == 1 || channels == 1; }
+  Matrices from_nchw() const { return {n, channels, pixels, element}; }
+  Matrices from_nhwc() const { return {n, pixels, channels, element}; }
+};
+
+inline std::int64_t element_bytes(mluOpDataType_t dtype) {
+  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : dtype == MLUOP_DTYPE_FLOAT ? 4 : 2;
+}
+
+// visit_images(problem, visit): visit(pointer, image) for each image tensor of a problem; pointers to const are inputs.
+
+template <class Visit>
+void visit_images(mluopsCarafeForwardProblem& p, Visit&& visit) {
+  const mluopsCarafeShape& s = p.shape;
+  const std::int64_t size = element_bytes(s.dtype);
+  visit(p.input, Image{s.n, s.h * s.w, s.c, size});
+  visit(p.mask, Image{s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size});
+  visit(p.output, Image{s.n, s.ho * s.wo, s.c, size});
+}
+
+template <class Visit>
+void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
+  const mluopsCarafeShape& s = p.shape;
+  const std::int64_t size = element_bytes(s.dtype);
+  const Image input = {s.n, s.h * s.w, s.c, size}, output = {s.n, s.ho * s.wo, s.c, size};
+  const Image mask = {s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size};
+  visit(p.input, input);
+  visit(p.mask, mask);
+  visit(p.grad_output, output);
+  visit(p.grad_input, input);
+  visit(p.grad_mask, mask);
+}
+
+inline Image map_of(const mluopsDeformRoiPoolShape& s) {
+  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype)};
+}
+inline Image pooled_of(const mluopsDeformRoiPoolShape& s) {
+  return {s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)};
+}
+
+template <class Visit>
+void visit_images(mluopsDeformRoiPoolForwardProblem& p, Visit&& visit) {
+  visit(p.input, map_of(p.shape));
+  visit(p.output, pooled_of(p.shape));
+}
+
+template <class Visit>
+void visit_images(mluopsDeformRoiPoolBackwardProblem& p, Visit&& visit) {
+  visit(p.grad_output, pooled_of(p.shape));
+  visit(p.input, map_of(p.shape));
+  visit(p.grad_input, map_of(p.shape));
+}
+
+inline Image map_of(const mluopsBorderAlignShape& s) {
+  return {s.n, s.h * s.w, 4 * s.c, element_bytes(s.dtype)};
+}
+/// Boxes are its rows and borders its columns.
+inline Image pooled_of(const mluopsBorderAlignShape& s, std::int64_t element) {
+  return {s.n, 4 * s.k, s.c, element};
+}
+
+template <class Visit>
+void visit_images(mluopsBorderAlignForwardProblem& p, Visit&& visit) {
+  visit(p.input, map_of(p.shape));
+  visit(p.output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
+  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
+}
+
+template <class Visit>
+void visit_images(mluopsBorderAlignBackwardProblem& p, Visit&& visit) {
+  visit(p.grad_output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
+  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
+  visit(p.grad_input, map_of(p.shape));
+}
+
+inline Image map_of(const mluopsRoiPoolShape& s) {
+  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype)};
+}
+inline Image pooled_of(const mluopsRoiPoolShape& s, std::int64_t element) {
+  return {s.rois, s.pooled_h * s.pooled_w, s.c, element};
+}
+
+template <class Visit>
+void visit_images(mluopsRoiPoolForwardProblem& p, Visit&& visit) {
+  visit(p.input, map_of(p.shape));
+  visit(p.output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
+  if (p.argmax != nullptr) visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
+}
+
+template <class Visit>
+void visit_images(mluopsRoiPoolBackwardProblem& p, Visit&& visit) {
+  visit(p.grad_output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
+  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
+  visit(p.grad_input, map_of(p.shape));
+}
+
+/// Problems whose NCHW form can be run this way; other operators with an NCHW form have kernels of their own for it.
+template <class Problem>
+concept Transposed = requires(Problem p) {
+  visit_images(p, [](auto&, const Image&) {});
+};
+
+/// Problems whose operator chooses between this and paths of its own.
+template <class Problem>
+inline constexpr bool kHasNchwPaths = false;
+template <>
+inline constexpr bool kHasNchwPaths<mluopsCarafeForwardProblem> = true;
+template <>
+inline constexpr bool kHasNchwPaths<mluopsCarafeBackwardProblem> = true;
+
+/// The outputs of a call that lie in scratch, and where they belong.
+struct Outputs {
+  struct Output {
+    Image image;
+    const void* scratch;
+    void* target;
+  };
+  std::array<Output, 3> list;
+  std::size_t count = 0;
+};
+
+/// Points the problem's image tensors at `scratch`: inputs transposed, outputs to be written.
+template <class Problem>
+Outputs move_to_nhwc(const Context& context, const mluopsCall& call, Problem& p, std::byte* scratch) {
+  Outputs outputs;
+  visit_images(p, [&](auto& pointer, const Image& image) {
+    using Pointer = std::remove_reference_t<decltype(pointer)>;
+    if (image.same()) return;
+    if constexpr (std::is_const_v<std::remove_pointer_t<Pointer>>) {
+      transpose(context, call, image.from_nchw(), pointer, scratch);
+    } else {
+      outputs.list[outputs.count++] = {image, scratch, pointer};
+    }
+    pointer = reinterpret_cast<Pointer>(scratch);
+    scratch += round_up(image.bytes(), Arena::kAlignment);
+  });
+  return outputs;
+}
+
+template <class Problem>
+std::int64_t scratch_bytes(Problem p) {
+  std::int64_t bytes = 0;
+  visit_images(p, [&](auto&, const Image& image) {
+    if (!image.same()) bytes += round_up(image.bytes(), Arena::kAlignment);
+  });
+  return bytes;
+}
+
+/// Runs an NCHW problem by an operator that knows NHWC.
+template <class Problem>
+mluOpStatus_t run_nchw(Context& context, const mluopsCall& call, Problem p,
+                       mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&)) {
+  std::byte* const scratch = context.images.reserve(scratch_bytes(p));
+  if (scratch == nullptr && scratch_bytes(p) > 0) return no_memory(call);
+  const Outputs outputs = move_to_nhwc(context, call, p, scratch);
+  p.nchw = 0;
+  const mluOpStatus_t status = run(context, call, p);
+  if (status != MLUOP_STATUS_SUCCESS) return status;
+  for (std::size_t i = 0; i < outputs.count; ++i) {
+    const Outputs::Output& output = outputs.list[i];
+    transpose(context, call, output.image.from_nhwc(), output.scratch, output.target);
+  }
+  return status;
+}
+
+/// The name of run_nchw in the list of an operator that has other paths for NCHW.
+inline constexpr const char* kTransposedPath = "nchw_transposed";
+
+/// What a context tells of paths; the NHWC call inside chooses its own and leaves no trace.
+class PathNotes {
+ public:
+  explicit PathNotes(Context& context)
+      : context_(context), path_(std::exchange(context.path, {})), paths_(context.paths), known_(context.paths_known) {}
+  ~PathNotes() {
+    context_.path = std::move(path_);
+    context_.last_path = kTransposedPath;
+    context_.paths = paths_;
+    context_.paths_known = known_;
+  }
+  PathNotes(const PathNotes&) = delete;
+  PathNotes& operator=(const PathNotes&) = delete;
+
+ private:
+  Context& context_;
+  std::string path_;
+  decltype(Context::paths) paths_;
+  std::size_t known_;
+};
+
+/// run_nchw as such a path.
+template <auto run, class Problem>
+mluOpStatus_t run_transposed(Context& context, const mluopsCall& call, const Problem& p) {
+  const PathNotes notes(context);
+  return run_nchw<Problem>(context, call, p, run);
+}
+
+}  // namespace mluops::cpu::layout

@@ -1,0 +1,47 @@
+// The working block of a sweep (sweep-inl.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/cpu/nms/boxes.h"
+#include "backends/cpu/nms/strips.h"
+
+namespace mluops::cpu::nms {
+
+/// Boxes between two parallel loops; the part of the work that is not parallel grows with it.
+constexpr std::int64_t kBlock = 256;
+/// Cost of comparing a box with one of all those kept, most of which are skipped.
+constexpr double kPairNs = 0.05;
+
+constexpr std::int32_t kNone = -1, kUnknown = -2;
+
+/// Strips for so many boxes: as many as leave some vectors of kept boxes in each.
+inline std::int64_t strips_of(std::int64_t boxes) {
+  return std::clamp<std::int64_t>(boxes / 128, 1, 256);
+}
+
+template <class A>
+struct SweepArrays {
+  Order<A> order;
+  BoxLists<A> boxes;  ///< in this order
+  std::int32_t* owner;
+  KeptBoxes<A> kept;
+  BoxLists<A> fresh;  ///< kept in the block at hand
+
+  SweepArrays(Allocator& allocator, std::int64_t most)
+      : order(allocator, most),
+        boxes(allocator, most),
+        owner(allocator.allocate<std::int32_t>(most)),
+        kept(allocator, most, strips_of(most)),
+        fresh(allocator, kBlock + kPad) {}
+
+  /// Sorts what was added to `order` and reads the boxes.
+  template <class T>
+  void read(const BoxSource<T>& source) {
+    order.sort();
+    for (std::int64_t rank = 0; rank < order.size(); ++rank) boxes.put(rank, source[order[rank]]);
+  }
+};
+
+}  // namespace mluops::cpu::nms

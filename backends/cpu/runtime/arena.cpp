@@ -1,0 +1,26 @@
+#include "backends/cpu/runtime/arena.h"
+
+#include <new>
+
+namespace mluops::cpu {
+
+Arena::~Arena() {
+  release();
+}
+
+void Arena::release() {
+  ::operator delete (block_, std::align_val_t{kAlignment});
+  block_ = nullptr;
+  bytes_ = 0;
+}
+
+std::byte* Arena::reserve(std::int64_t bytes) {
+  if (bytes <= bytes_) return block_;
+  release();  // first, so that the old and the new block are never held together
+  const auto size = static_cast<std::size_t>(bytes);
+  block_ = static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}, std::nothrow));
+  bytes_ = block_ != nullptr ? bytes : 0;
+  return block_;
+}
+
+}  // namespace mluops::cpu

@@ -1,0 +1,158 @@
+#include "backends/cpu/runtime/parallel.h"
+
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/partition.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "backends/cpu/runtime/float_mode.h"
+
+namespace mluops::cpu {
+namespace {
+
+constexpr std::int64_t kChunksPerSlot = 16;
+
+std::atomic<bool> forked_child{false};
+std::atomic<int> busy_threads{0};
+
+int usable_cores() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// The team of a call that may use that many threads: the same for all its loops, unless it may use so many threads
+/// that starting them for a loop that has no use for them would cost more.
+int team_size(int tasks, int threads) {
+  constexpr int kMostPerCore = 4;
+  static const int most = kMostPerCore * usable_cores();
+  return std::max(tasks, std::min(threads, most));
+}
+
+/// The threads of one loop, counted process-wide: while other loops run, a new one takes only cores they leave free.
+class ThreadShare {
+ public:
+  explicit ThreadShare(int wanted) : granted_(wanted) {
+    const int busy = busy_threads.fetch_add(wanted, std::memory_order_relaxed);
+    if (busy == 0) return;
+    granted_ = std::clamp(usable_cores() - busy, 1, wanted);
+    busy_threads.fetch_sub(wanted - granted_, std::memory_order_relaxed);
+  }
+  ThreadShare(const ThreadShare&) = delete;
+  ThreadShare& operator=(const ThreadShare&) = delete;
+  ~ThreadShare() { busy_threads.fetch_sub(granted_, std::memory_order_relaxed); }
+
+  int granted() const { return granted_; }
+
+ private:
+  int granted_;
+};
+
+void run_on_threads(Threading threading, int tasks, int team, Task task, void* arg) {
+  if (tasks == 1) return task(arg, 0);
+  const bool own = threading == Threading::kThreads || forked_child.load(std::memory_order_relaxed);
+  const int started = threading == Threading::kTbb ? std::max(tasks, usable_cores()) : team;
+  if (own || !team_can_start(started)) return run_on_new_threads(tasks, task, arg);
+  if (threading == Threading::kTbb) return run_on_tbb(tasks, task, arg);
+  run_on_openmp(tasks, team, task, arg);
+}
+
+/// Whether this process came from a fork without an exec since: flag PF_FORKNOEXEC of /proc/self/stat.
+bool forked_before_load() {
+  std::ifstream stat("/proc/self/stat");
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t name_end = text.rfind(')');  // a program's name may hold spaces and parentheses
+  if (name_end == std::string::npos) return false;
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string skipped;
+  for (int i = 0; i < 6; ++i) fields >> skipped;  // state, ppid, pgrp, session, tty, tpgid
+  unsigned long flags = 0;
+  constexpr unsigned long kForkedNoExec = 0x40;
+  return static_cast<bool>(fields >> flags) && (flags & kForkedNoExec) != 0;
+}
+
+/// Loops in a forked child must not wait for threads that stayed in the parent. Watched from the moment the library is
+/// loaded: the parent's own use of a runtime counts as much as ours.
+[[maybe_unused]] const bool watching = [] {
+  pthread_atfork(nullptr, nullptr, [] {
+    forked_child.store(true, std::memory_order_relaxed);
+    busy_threads.store(0, std::memory_order_relaxed);
+  });
+  try {
+    forked_child = forked_before_load();
+  } catch (const std::exception&) {  // no memory to look: as if not forked
+  }
+  return true;
+}();
+
+}  // namespace
+
+Loop::Loop(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns)
+    : threading_(context.threading), threads_(call.threads), executor_(call.executor), items_(items) {
+  plan(call, static_cast<double>(items) * item_ns);
+}
+
+Loop::Loop(const Context& context, const mluopsCall& call, std::span<const double> prefix_ns)
+    : threading_(context.threading),
+      threads_(call.threads),
+      executor_(call.executor),
+      items_(static_cast<std::int64_t>(prefix_ns.size()) - 1),
+      prefix_ns_(prefix_ns) {
+  plan(call, prefix_ns.back());
+}
+
+void Loop::plan(const mluopsCall& call, double total_ns) {
+  const double worth = std::min(total_ns / cost::kThread, static_cast<double>(call.threads));
+  slots_ = static_cast<int>(std::min<std::int64_t>(items_, static_cast<std::int64_t>(worth)));
+  if (slots_ <= 1 || (executor_ == nullptr && inside_openmp_region())) {
+    slots_ = 1;
+    return;
+  }
+  const auto worth_chunks = static_cast<std::int64_t>(std::min(total_ns / cost::kChunk, 1e9));
+  chunks_ = std::min({items_, worth_chunks, kChunksPerSlot * slots_});
+}
+
+std::int64_t Loop::chunk_begin(std::int64_t chunk) const {
+  if (prefix_ns_.empty()) {
+    const std::int64_t each = items_ / chunks_;
+    return chunk * each + std::min(chunk, items_ % chunks_);
+  }
+  return part_begin(prefix_ns_, chunk, chunks_);
+}
+
+void Loop::run_chunks(ChunkBody function, void* body) const {
+  if (slots_ == 1) {
+    if (items_ > 0) function(body, 0, items_, 0);
+    return;
+  }
+  struct Run {
+    const Loop& loop;
+    ChunkBody function;
+    void* body;
+    std::atomic<std::int64_t> next{0};
+  } run{*this, function, body};
+  const Task claim_chunks = [](void* arg, std::int64_t slot) {
+    const DefaultFloatMode mode;  // a pool's thread may have been given another
+    Run& r = *static_cast<Run*>(arg);
+    for (std::int64_t c; (c = r.next.fetch_add(1, std::memory_order_relaxed)) < r.loop.chunks_;) {
+      const std::int64_t begin = r.loop.chunk_begin(c);
+      const std::int64_t end = r.loop.chunk_begin(c + 1);
+      if (begin < end) r.function(r.body, begin, end, static_cast<int>(slot));
+    }
+  };
+  if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
+  const ThreadShare share(slots_);
+  const int tasks = share.granted();
+  run_on_threads(threading_, tasks, tasks == slots_ ? team_size(tasks, threads_) : tasks, claim_chunks, &run);
+}
+
+}  // namespace mluops::cpu

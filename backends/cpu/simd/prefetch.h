@@ -1,0 +1,54 @@
+// Prefetching.
+#pragma once
+
+#include <hwy/base.h>
+
+#include <cstdint>
+
+#include "common/shape.h"
+
+namespace mluops::cpu {
+
+/// Prefetches `bytes` bytes, line by line, for the first cache or (kLocality 2) the second, to which more requests can
+/// be under way. Touching memory outside a tensor this way is harmless. Inlined, since a compiler may drop calls of
+/// what does nothing but prefetch.
+template <int kLocality = 3>
+HWY_INLINE void prefetch_bytes(const void* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(from) + i, 0, kLocality);
+}
+
+/// Prefetches n elements.
+template <int kLocality = 3, class T>
+HWY_INLINE void prefetch(const T* from, std::int64_t n) {
+  prefetch_bytes<kLocality>(from, n * static_cast<std::int64_t>(sizeof(T)));
+}
+
+/// Memory that is prefetched in equal steps while something else is worked on: the core drops requests when many are
+/// under way.
+class PrefetchStream {
+ public:
+  /// `count` elements from `from` on.
+  template <class T>
+  PrefetchStream(const T* from, std::int64_t count, std::int64_t steps)
+      : next_(reinterpret_cast<const char*>(from)),
+        end_(next_ + count * static_cast<std::int64_t>(sizeof(T))),
+        share_(round_up(ceil_div(end_ - next_, steps), 64)) {}
+
+  HWY_INLINE void step() {
+    const std::int64_t left = end_ - next_, bytes = left < share_ ? left : share_;
+    prefetch_bytes<2>(next_, bytes);
+    next_ += bytes;
+  }
+  /// Step i, before any other.
+  HWY_INLINE void step(std::int64_t i) {
+    const std::int64_t bytes = end_ - next_, begin = i * share_;
+    next_ += begin < bytes ? begin : bytes;
+    step();
+  }
+
+ private:
+  const char *next_, *end_;
+  std::int64_t share_;
+};
+
+}  // namespace mluops::cpu

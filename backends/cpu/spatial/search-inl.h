@@ -1,0 +1,155 @@
+// Distances from a point to the points of a leaf and to the boxes of a node, and the way down a tree. Include after
+// foreach_target.h, like simd-inl.h.
+#include <bit>
+#include <cmath>
+
+#include "backends/cpu/simd/simd-inl.h"
+#include "backends/cpu/spatial/box_tree.h"
+
+#if defined(MLUOPS_CPU_SPATIAL_SEARCH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_SPATIAL_SEARCH_INL_H_
+#else
+#define MLUOPS_CPU_SPATIAL_SEARCH_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::spatial::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using cpu::HWY_NAMESPACE::kLanes;
+
+/// Where a search starts from.
+template <class A>
+struct Point {
+  A x, y, z;
+
+  template <class T>
+  static Point read(const T* p) {
+    return {to_acc(p[0]), to_acc(p[1]), to_acc(p[2])};
+  }
+  bool is_finite() const { return std::isfinite(x) && std::isfinite(y) && std::isfinite(z); }
+};
+
+/// (x^2 + y^2) + z^2, each operation rounded, none fused.
+template <class V>
+HWY_INLINE V squared_length(V x, V y, V z) {
+  return hn::Add(hn::Add(hn::Mul(x, x), hn::Mul(y, y)), hn::Mul(z, z));
+}
+
+/// Squared distances to the points [i, i + lanes) of a leaf.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> distances(D d, const Point<A>& from, const Leaf<A>& leaf, std::int64_t i) {
+  return squared_length(hn::Sub(hn::Set(d, from.x), hn::Load(d, leaf.x + i)),
+                        hn::Sub(hn::Set(d, from.y), hn::Load(d, leaf.y + i)),
+                        hn::Sub(hn::Set(d, from.z), hn::Load(d, leaf.z + i)));
+}
+
+/// A point that was found. Those at one distance are ordered by index, so it does not matter in which order points are
+/// seen; -1 comes before all: no point beats one that is missing by its index.
+template <class A>
+struct Neighbour {
+  A distance;
+  std::int32_t index;
+
+  bool operator<(const Neighbour& other) const {
+    return distance < other.distance || (distance == other.distance && index < other.index);
+  }
+};
+
+/// How far outside [low, high] a coordinate is.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> outside(D d, A from, const A* low, const A* high) {
+  const auto at = hn::Set(d, from);
+  return hn::Max(hn::Max(hn::Sub(hn::Load(d, low), at), hn::Sub(at, hn::Load(d, high))), hn::Zero(d));
+}
+
+/// Squared distances to the boxes [i, i + lanes) of a node: at most those of all points inside.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> lower_bounds(D d, const Point<A>& from, const Boxes<A>& boxes, std::int64_t i) {
+  return squared_length(outside(d, from.x, boxes.low[0] + i, boxes.high[0] + i),
+                        outside(d, from.y, boxes.low[1] + i, boxes.high[1] + i),
+                        outside(d, from.z, boxes.low[2] + i, boxes.high[2] + i));
+}
+
+/// The lanes of a mask as bits.
+template <class D, class M>
+HWY_INLINE std::uint32_t bits_of(D d, M mask) {
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+}
+
+/// nearest.take(neighbour) for the points of a leaf that are at most nearest.bound() away, which may shrink meanwhile.
+template <class A, class Nearest>
+HWY_INLINE void take_near(const Leaf<A>& leaf, const Point<A>& from, Nearest& nearest) {
+  const hn::CappedTag<A, kLeafPoints> d;
+  HWY_ALIGN A found[kLeafPoints];
+  for (std::int64_t i = 0; i < kLeafPoints; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+    const auto all = distances(d, from, leaf, i);
+    std::uint32_t near = bits_of(d, hn::Le(all, hn::Set(d, nearest.bound())));
+    if (near == 0) continue;
+    hn::Store(all, d, found);
+    for (; near != 0; near &= near - 1) {
+      const int lane = std::countr_zero(near);
+      nearest.take({found[lane], leaf.index[i + lane]});
+    }
+  }
+}
+
+/// A bit for each of the first `children` boxes that may have points as near as `bound`; their lower bounds.
+template <class A>
+HWY_INLINE std::uint32_t boxes_within(const Boxes<A>& boxes, std::int64_t children, const Point<A>& from, A bound,
+                                      A* HWY_RESTRICT lower) {
+  const hn::CappedTag<A, kFan> d;
+  std::uint32_t bits = 0;
+  for (std::int64_t i = 0; i < kFan; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+    const auto to_box = lower_bounds(d, from, boxes, i);
+    hn::Store(to_box, d, lower + i);
+    bits |= bits_of(d, hn::Le(to_box, hn::Set(d, bound))) << i;
+  }
+  return bits & ((std::uint32_t{1} << children) - 1);
+}
+
+template <class A>
+HWY_INLINE int nearest_of(const A* lower, std::uint32_t open) {
+  int nearest = std::countr_zero(open);
+  for (open &= open - 1; open != 0; open &= open - 1) {
+    const int child = std::countr_zero(open);
+    if (lower[child] < lower[nearest]) nearest = child;
+  }
+  return nearest;
+}
+
+/// visitor(leaf) for every leaf that may have a point as near as visitor.bound(), which may shrink meanwhile; the
+/// nearest child of a node first where kNearestFirst says so.
+template <bool kNearestFirst, class A, class Visitor>
+void search(const BoxTree<A>& tree, int level, std::int64_t node, const Point<A>& from, Visitor& visitor) {
+  HWY_ALIGN A lower[kFan];
+  std::uint32_t open =
+      boxes_within(tree.node(level, node), tree.levels.children(level, node), from, visitor.bound(), lower);
+  while (open != 0) {
+    const int child = kNearestFirst ? nearest_of(lower, open) : std::countr_zero(open);
+    if (kNearestFirst && lower[child] > visitor.bound()) return;
+    open &= ~(std::uint32_t{1} << child);
+    const std::int64_t below = node * kFan + child;
+    if (level == 0) {
+      visitor(tree.leaves[below]);
+    } else {
+      search<kNearestFirst>(tree, level - 1, below, from, visitor);
+    }
+  }
+}
+
+/// The same from the top. A point that is not finite is near to nothing.
+template <bool kNearestFirst, class A, class Visitor>
+void search(const BoxTree<A>& tree, const Point<A>& from, Visitor& visitor) {
+  if (tree.levels.leaves() == 0 || !from.is_finite()) return;
+  search<kNearestFirst>(tree, tree.levels.count() - 1, 0, from, visitor);
+}
+
+}  // namespace mluops::cpu::spatial::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

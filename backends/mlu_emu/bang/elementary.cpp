@@ -1,0 +1,253 @@
+// Lane-wise functions of one operand, quotients, and the words that only differ from those in name.
+#include <cmath>
+#include <cstdint>
+
+#include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/words.h"
+
+namespace mluops::emu::bang {
+namespace {
+
+template <class T, class F>
+void unary(const char* name, T* dst, const T* a, std::int64_t n, F f) {
+  Word word(name);
+  word.lanes(dst, a, n);
+  map(dst, a, n, f);
+}
+
+template <class T, class F>
+void binary(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f) {
+  Word word(name);
+  word.lanes(dst, a, b, n);
+  map(dst, a, b, n, f);
+}
+
+template <class T, class F>
+void cycled(const char* name, T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length, F f) {
+  Word word(name);
+  word.count(n);
+  word.require(length > 0 && n % length == 0, "the count must be a multiple of the cycle");
+  word.source(a, n, "first source");
+  word.cycled_source(b, length, n);
+  word.destination(dst, n);
+  for (std::int64_t at = 0; at < n; at += length) map(dst + at, a + at, b, length, f);
+}
+
+/// The larger (smaller) of two lanes, where a NaN loses, or wins.
+template <bool kLarger>
+constexpr auto kNumberWins = [](auto a, auto b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  return (kLarger ? a < b : b < a) ? b : a;
+};
+template <bool kLarger>
+constexpr auto kNanWins = [](auto a, auto b) {
+  if (a != a) return a;
+  if (b != b) return b;
+  return (kLarger ? a < b : b < a) ? b : a;
+};
+
+template <class T>
+T magnitude(T x) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return x;
+  } else if constexpr (std::is_integral_v<T>) {
+    return x < 0 ? static_cast<T>(0u - static_cast<std::uint32_t>(x)) : x;
+  } else {
+    return std::fabs(x);
+  }
+}
+
+/// The device's answer to an integer divided by 0 is not documented.
+template <class T>
+T quotient(const Word& word, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) word.fault("an integer was divided by 0");
+    return static_cast<T>(static_cast<std::int64_t>(a) / b);
+  } else {
+    return a / b;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void __bang_abs(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
+}
+template <class T>
+void __bang_active_abs(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
+}
+template <class T>
+void __bang_square(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return x * x; });
+}
+template <class T>
+void __bang_sqrt(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return std::sqrt(x); });
+}
+template <class T>
+void __bang_recip(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
+}
+template <class T>
+void __bang_active_reciphp(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
+}
+template <class T>
+void __bang_active_exphp(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::exp(static_cast<double>(x))); });
+}
+template <class T>
+void __bang_log2(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::log2(static_cast<double>(x))); });
+}
+template <class T>
+void __bang_pow2(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::exp2(static_cast<double>(x))); });
+}
+template <class T>
+void __bang_sin(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::sin(static_cast<double>(x))); });
+}
+template <class T>
+void __bang_cos(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::cos(static_cast<double>(x))); });
+}
+template <class T>
+void __bang_floor(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return std::floor(x); });
+}
+template <class T>
+void __bang_div(T* dst, const T* a, const T* b, std::int64_t n) {
+  Word word(__func__);
+  word.lanes(dst, a, b, n);
+  map(dst, a, b, n, [&](auto x, auto y) { return quotient(word, x, y); });
+}
+template <class T>
+void __bang_div(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  Word word(__func__);
+  word.lanes(dst, a, n);
+  const Wide<T> wide = value;
+  map(dst, a, n, [&](auto x) { return quotient(word, x, wide); });
+}
+template <class T>
+void __bang_maximum(T* dst, const T* a, const T* b, std::int64_t n) {
+  binary(__func__, dst, a, b, n, kNumberWins<true>);
+}
+template <class T>
+void __bang_minimum(T* dst, const T* a, const T* b, std::int64_t n) {
+  binary(__func__, dst, a, b, n, kNumberWins<false>);
+}
+template <class T>
+void __bang_nan_maximum(T* dst, const T* a, const T* b, std::int64_t n) {
+  binary(__func__, dst, a, b, n, kNanWins<true>);
+}
+template <class T>
+void __bang_nan_minimum(T* dst, const T* a, const T* b, std::int64_t n) {
+  binary(__func__, dst, a, b, n, kNanWins<false>);
+}
+template <class T>
+void __bang_maxeq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return x < wide ? wide : x; });
+}
+template <class T>
+void __bang_mineq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return wide < x ? wide : x; });
+}
+
+#define CYCLE(name, expression)                                                                             \
+  template <class T>                                                                                        \
+  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {            \
+    cycled(__func__, dst, a, b, n, cycle, [](auto x, auto y) { return static_cast<Wide<T>>(expression); }); \
+  }
+CYCLE(and, (x != 0) & (y != 0))
+CYCLE(eq, x == y)
+CYCLE(lt, x < y)
+CYCLE(le, x <= y)
+CYCLE(maxequal, x < y ? y : x)
+CYCLE(minequal, y < x ? y : x)
+#undef CYCLE
+
+void __bang_cycle_band(void* dst, const void* a, const void* b, std::int64_t bytes, std::int64_t cycle) {
+  cycled(__func__, static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(a),
+         static_cast<const std::uint8_t*>(b), bytes, cycle, [](auto x, auto y) { return x & y; });
+}
+
+#define NUMBERS(T)                                                                         \
+  template void __bang_abs(T*, const T*, std::int64_t);                                    \
+  template void __bang_maximum(T*, const T*, const T*, std::int64_t);                      \
+  template void __bang_minimum(T*, const T*, const T*, std::int64_t);                      \
+  template void __bang_maxeq_scalar(T*, const T*, ValueOf<T>, std::int64_t);               \
+  template void __bang_mineq_scalar(T*, const T*, ValueOf<T>, std::int64_t);               \
+  template void __bang_cycle_and(T*, const T*, const T*, std::int64_t, std::int64_t);      \
+  template void __bang_cycle_eq(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_lt(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_le(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_maxequal(T*, const T*, const T*, std::int64_t, std::int64_t); \
+  template void __bang_cycle_minequal(T*, const T*, const T*, std::int64_t, std::int64_t)
+#define REALS(T)                                                          \
+  template void __bang_active_abs(T*, const T*, std::int64_t);            \
+  template void __bang_square(T*, const T*, std::int64_t);                \
+  template void __bang_sqrt(T*, const T*, std::int64_t);                  \
+  template void __bang_recip(T*, const T*, std::int64_t);                 \
+  template void __bang_active_reciphp(T*, const T*, std::int64_t);        \
+  template void __bang_active_exphp(T*, const T*, std::int64_t);          \
+  template void __bang_log2(T*, const T*, std::int64_t);                  \
+  template void __bang_pow2(T*, const T*, std::int64_t);                  \
+  template void __bang_sin(T*, const T*, std::int64_t);                   \
+  template void __bang_cos(T*, const T*, std::int64_t);                   \
+  template void __bang_floor(T*, const T*, std::int64_t);                 \
+  template void __bang_nan_maximum(T*, const T*, const T*, std::int64_t); \
+  template void __bang_nan_minimum(T*, const T*, const T*, std::int64_t)
+#define QUOTIENT(T)                                               \
+  template void __bang_div(T*, const T*, const T*, std::int64_t); \
+  template void __bang_div(T*, const T*, ValueOf<T>, std::int64_t)
+QUOTIENT(half);
+QUOTIENT(bfloat16_t);
+QUOTIENT(float);
+QUOTIENT(std::int32_t);
+NUMBERS(half);
+NUMBERS(bfloat16_t);
+NUMBERS(float);
+NUMBERS(std::int16_t);
+NUMBERS(std::uint16_t);
+NUMBERS(std::int32_t);
+NUMBERS(std::uint32_t);
+REALS(half);
+REALS(bfloat16_t);
+REALS(float);
+
+// ---- the vendor's mathematical functions ---------------------------------------------------------------------------
+
+float __cn_scalar_sin_f32(float x) {
+  return static_cast<float>(std::sin(static_cast<double>(x)));
+}
+float __cn_scalar_cos_f32(float x) {
+  return static_cast<float>(std::cos(static_cast<double>(x)));
+}
+half __cn_scalar_sin_f16(half x) {
+  return __cn_scalar_sin_f32(x);
+}
+half __cn_scalar_cos_f16(half x) {
+  return __cn_scalar_cos_f32(x);
+}
+void __cn_vector_sin_f32(std::int64_t n, float* dst, const float* a) {
+  unary(__func__, dst, a, n, __cn_scalar_sin_f32);
+}
+void __cn_vector_cos_f32(std::int64_t n, float* dst, const float* a) {
+  unary(__func__, dst, a, n, __cn_scalar_cos_f32);
+}
+void __cn_vector_hypot_f32(std::int64_t n, float* dst, const float* a, const float* b) {
+  binary(__func__, dst, a, b, n, [](float x, float y) {
+    return static_cast<float>(std::hypot(static_cast<double>(x), static_cast<double>(y)));
+  });
+}
+void __cn_vector_cast_f32_to_s32(std::int64_t n, std::int32_t* dst, const float* a) {
+  __bang_float2int32_tz(dst, a, n, 0);
+}
+
+}  // namespace mluops::emu::bang

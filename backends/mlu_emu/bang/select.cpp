@@ -1,0 +1,186 @@
+// Words that count, find and pack lanes, and their scalar results.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/words.h"
+
+namespace mluops::emu::bang {
+namespace {
+
+template <class T>
+bool is_set(T lane) {
+  return !(lane == T(0));
+}
+
+/// Accounts for a word that reads n lanes and gives the scalar core a number.
+template <class T>
+void decide(const char* name, const T* src, std::int64_t n) {
+  Word word(name);
+  word.count(n);
+  word.decider(src, n);
+  Core::current().computed(name, bytes_of_lanes<T>(n), n);
+}
+
+/// dst: the extreme lane, then its index as 32 bits from the next multiple of 4 bytes on.
+template <class T, class Better>
+void extreme(const char* name, T* dst, const T* src, std::int64_t n, Better better) {
+  constexpr std::int64_t kResult = 8 / static_cast<std::int64_t>(sizeof(T));
+  Word word(name);
+  word.count(n);
+  word.require(n > 0, "the count must be positive");
+  word.decider(src, n);
+  word.destination(dst, kResult);
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < n; ++i) {
+    if (better(src[i], src[best])) best = i;
+  }
+  const T value = src[best];
+  const auto index = static_cast<std::uint32_t>(best);
+  std::fill_n(dst, kResult, T(0));
+  dst[0] = value;
+  std::memcpy(reinterpret_cast<char*>(dst) + sizeof(index), &index, sizeof(index));
+}
+
+/// The lanes that are wanted to the front of dst; how many they are.
+template <class T, class Wanted>
+std::uint32_t pack(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+  const LaneFlags undefined = word.lanes_of(src, n);
+  LaneFlags kept_undefined;
+  std::vector<T> packed;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (!wanted(i)) continue;
+    packed.push_back(src[i]);
+    if (!undefined.empty()) kept_undefined.push_back(undefined[static_cast<std::size_t>(i)]);
+  }
+  word.undefined(std::move(kept_undefined));
+  word.destination(dst, static_cast<std::int64_t>(packed.size()));
+  std::copy(packed.begin(), packed.end(), dst);
+  return static_cast<std::uint32_t>(packed.size());
+}
+
+}  // namespace
+
+template <class T>
+std::uint32_t __bang_count(const T* src, std::int64_t n) {
+  decide(__func__, src, n);
+  return static_cast<std::uint32_t>(std::count_if(src, src + std::max<std::int64_t>(n, 0), is_set<T>));
+}
+
+template <class T>
+std::uint32_t __bang_findfirst1(const T* src, std::int64_t n) {
+  decide(__func__, src, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (is_set(src[i])) return static_cast<std::uint32_t>(i);
+  }
+  return ~std::uint32_t{0};
+}
+
+template <class T>
+std::uint32_t __bang_findlast1(const T* src, std::int64_t n) {
+  decide(__func__, src, n);
+  for (std::int64_t i = n; i > 0; --i) {
+    if (is_set(src[i - 1])) return static_cast<std::uint32_t>(i - 1);
+  }
+  return ~std::uint32_t{0};
+}
+
+template <class T>
+void __bang_argmax(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return b < a; });
+}
+template <class T>
+void __bang_argmin(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return a < b; });
+}
+
+template <class T>
+std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(mask, n, "mask");
+  return pack(word, dst, src, n, [&](std::int64_t i) { return is_set(mask[i]); });
+}
+
+// ---- bit masks: lane 8k + i is bit i of byte k
+// ------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::int64_t kByte = 8;
+
+/// A byte is undefined where all its lanes are: padding behind the last lane spoils nothing.
+LaneFlags bytes_undefined(const Word& word, std::int64_t bytes) {
+  LaneFlags flags(static_cast<std::size_t>(bytes));
+  bool any = false;
+  for (std::int64_t k = 0; k < bytes; ++k) {
+    bool all = true;
+    for (std::int64_t i = 0; i < kByte; ++i) all = all && word.is_undefined(k * kByte + i);
+    flags[static_cast<std::size_t>(k)] = all ? 1 : 0;
+    any = any || all;
+  }
+  return any ? flags : LaneFlags();
+}
+
+template <class T, class F>
+void compare_bits(const char* name, void* dst, const T* a, const T* b, std::int64_t n, F holds) {
+  Word word(name);
+  word.count(n);
+  word.require(n % kByte == 0, "the count must be a multiple of 8");
+  word.source(a, n, "first source");
+  word.source(b, n, "second source");
+  auto* to = static_cast<std::uint8_t*>(dst);
+  std::vector<std::uint8_t> bits(static_cast<std::size_t>(n / kByte));
+  for (std::int64_t i = 0; i < n / kByte * kByte; ++i) {
+    const bool set = holds(static_cast<Wide<T>>(a[i]), static_cast<Wide<T>>(b[i])) && !word.is_undefined(i);
+    bits[static_cast<std::size_t>(i / kByte)] |= static_cast<std::uint8_t>((set ? 1 : 0) << (i % kByte));
+  }
+  word.undefined(bytes_undefined(word, n / kByte));
+  word.destination(to, n / kByte);
+  std::copy(bits.begin(), bits.end(), to);
+}
+
+}  // namespace
+
+#define BITINDEX(name, op)                                                               \
+  template <class T>                                                                     \
+  void __bang_##name##_bitindex(T* dst, const T* a, const T* b, std::int64_t n) {        \
+    compare_bits(__func__, dst, a, b, n, [](auto x, auto y) { return x op y; });         \
+  }                                                                                      \
+  template void __bang_##name##_bitindex(half*, const half*, const half*, std::int64_t); \
+  template void __bang_##name##_bitindex(float*, const float*, const float*, std::int64_t)
+BITINDEX(eq, ==);
+BITINDEX(ne, !=);
+BITINDEX(lt, <);
+BITINDEX(le, <=);
+BITINDEX(gt, >);
+BITINDEX(ge, >=);
+#undef BITINDEX
+
+template <class T>
+std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(static_cast<const std::uint8_t*>(mask), (n + kByte - 1) / kByte, "mask");
+  const auto* bits = static_cast<const std::uint8_t*>(mask);
+  return pack(word, dst, src, n, [&](std::int64_t i) { return ((bits[i / kByte] >> (i % kByte)) & 1) != 0; });
+}
+
+#define SELECT(T)                                                                         \
+  template std::uint32_t __bang_count(const T*, std::int64_t);                            \
+  template std::uint32_t __bang_findfirst1(const T*, std::int64_t);                       \
+  template std::uint32_t __bang_findlast1(const T*, std::int64_t);                        \
+  template void __bang_argmax(T*, const T*, std::int64_t);                                \
+  template void __bang_argmin(T*, const T*, std::int64_t);                                \
+  template std::uint32_t __bang_filter_bitindex(T*, const T*, const void*, std::int64_t); \
+  template std::uint32_t __bang_filter(T*, const T*, const T*, std::int64_t)
+SELECT(half);
+SELECT(bfloat16_t);
+SELECT(float);
+SELECT(std::int16_t);
+SELECT(std::int32_t);
+SELECT(std::uint16_t);
+SELECT(std::uint32_t);
+
+}  // namespace mluops::emu::bang

@@ -1,0 +1,297 @@
+#include "backends/mlu_emu/device/crew.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/mlu_emu/device/fault.h"
+
+namespace mluops::emu {
+
+// ---- a worker ------------------------------------------------------------------------------------------------------
+
+Worker::Worker(const Arch& arch, Nram* sram)
+    : core(arch.nram_bytes, arch.wram_bytes, sram), thread_([this] { serve(); }) {}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    quit_ = true;
+  }
+  to_worker_.notify_one();
+  thread_.join();
+}
+
+void Worker::serve() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    to_worker_.wait(lock, [&] { return working_ || quit_; });
+    if (!working_) return;
+    lock.unlock();
+    step_();
+    lock.lock();
+    working_ = false;
+    to_conductor_.notify_one();
+  }
+}
+
+void Worker::run_until_back(std::unique_lock<std::mutex>& lock) {
+  working_ = true;
+  paused_ = false;
+  to_worker_.notify_one();
+  to_conductor_.wait(lock, [&] { return !working_; });
+}
+
+void Worker::start(std::function<void()> step) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  step_ = std::move(step);
+  run_until_back(lock);
+}
+
+void Worker::resume() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  run_until_back(lock);
+}
+
+void Worker::pause() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  paused_ = true;
+  working_ = false;
+  to_conductor_.notify_one();
+  to_worker_.wait(lock, [&] { return working_; });
+}
+
+// ---- a job: the tasks that start together --------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kMemoryCoreId = 0x80;
+
+const char* name_of(Barrier barrier) {
+  switch (barrier) {
+    case Barrier::kCluster:
+      return "__sync_cluster";
+    case Barrier::kClusterCores:
+      return "__sync_all_ipu_within_cluster";
+    case Barrier::kAllCores:
+      return "__sync_all_ipu";
+    case Barrier::kAll:
+      return "__sync_all";
+  }
+  return "a barrier";
+}
+
+bool of_cluster(Barrier barrier) {
+  return barrier == Barrier::kCluster || barrier == Barrier::kClusterCores;
+}
+bool with_memory_core(Barrier barrier) {
+  return barrier == Barrier::kCluster || barrier == Barrier::kAll;
+}
+
+enum class State { kFresh, kReady, kWaiting, kDone };
+
+struct Member {
+  TaskBuiltins task;
+  std::size_t cluster;
+  State state = State::kFresh;
+  Barrier barrier = Barrier::kCluster;
+  Worker* worker = nullptr;
+
+  std::string name() const {
+    return (task.memory_core ? "the memory core of cluster " + std::to_string(cluster)
+                             : "task " + std::to_string(task.taskId));
+  }
+};
+
+/// Unwinds a task whose launch was stopped by another one.
+class Abandoned : public Fault {
+ public:
+  Abandoned() : Fault("abandoned") {}
+};
+
+}  // namespace
+
+class Job : public Rendezvous {
+ public:
+  Job(Crew& crew, const LaunchState& shared, const KernelBody& body, std::vector<Timeline>& timelines,
+      std::int64_t first_task)
+      : crew_(crew), state_(shared), body_(body), timelines_(timelines) {
+    state_.rendezvous = this;
+    const LaunchSpec& spec = shared.spec;
+    const std::int64_t tasks = Crew::job_tasks(spec, crew.arch_);
+    for (int c = 0; c < std::max(1, spec.clusters); ++c)
+      crew.cluster(static_cast<std::size_t>(c)).sram->poison_if_used();
+    for (std::int64_t i = 0; i < tasks; ++i) {
+      const auto cluster = static_cast<std::size_t>(spec.clusters == 0 ? 0 : i / crew.arch_.cores_per_cluster);
+      TaskBuiltins task = task_builtins_of(spec, crew.arch_, first_task + i);
+      if (spec.clusters != 0 && i % crew.arch_.cores_per_cluster == 0) members_.push_back(memory_core(task, cluster));
+      members_.push_back({task, cluster, State::kFresh, Barrier::kCluster, nullptr});
+    }
+  }
+
+  std::string run() {
+    while (Member* m = next()) {
+      running_ = m;
+      m->state == State::kFresh ? start(*m) : m->worker->resume();
+      running_ = nullptr;
+      if (!m->worker->paused()) m->state = State::kDone;
+      if (!fault_.empty() || failure_) break;
+      release();
+    }
+    if (fault_.empty() && !failure_ && waiting() > 0) fault_ = dead_lock();
+    abandon();
+    if (failure_) std::rethrow_exception(failure_);
+    return fault_;
+  }
+
+  void arrive(Barrier barrier) override {
+    Member& m = *running_;
+    if (m.task.memory_core && !with_memory_core(barrier)) return;
+    m.barrier = barrier;
+    m.state = State::kWaiting;
+    m.worker->pause();
+    if (stopped_) throw Abandoned();
+  }
+
+  bool memory_core_runs() const override {
+    for (const Member& m : members_) {
+      if (m.task.memory_core && m.cluster == running_->cluster) return m.state != State::kDone;
+    }
+    return false;
+  }
+
+ private:
+  static Member memory_core(TaskBuiltins task, std::size_t cluster) {
+    task.memory_core = true;
+    task.coreId = kMemoryCoreId;
+    return {task, cluster, State::kFresh, Barrier::kCluster, nullptr};
+  }
+
+  /// Tasks freed from a barrier go first, then new ones, both in their order.
+  Member* next() {
+    for (const State wanted : {State::kReady, State::kFresh}) {
+      for (Member& m : members_) {
+        if (m.state == wanted) return &m;
+      }
+    }
+    return nullptr;
+  }
+
+  void start(Member& m) {
+    m.worker = &crew_.idle_worker(m.cluster);
+    m.worker->start([this, &m] { task(m); });
+  }
+
+  void task(Member& m) {
+    Core& core = m.worker->core;
+    try {
+      core.begin_task(state_, m.task, timeline(m));
+      body_(core.nram().base());
+      core.end_task();
+    } catch (const Abandoned&) {
+    } catch (const Fault& fault) {
+      if (fault_.empty()) fault_ = fault.what();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    core.leave();
+  }
+
+  /// The last timeline is that of the memory cores.
+  Timeline& timeline(const Member& m) const {
+    if (m.task.memory_core) return timelines_.back();
+    return timelines_[static_cast<std::size_t>(m.task.taskId) % (timelines_.size() - 1)];
+  }
+
+  bool shares(const Member& waiting, const Member& other) const {
+    if (of_cluster(waiting.barrier) && other.cluster != waiting.cluster) return false;
+    return with_memory_core(waiting.barrier) || !other.task.memory_core;
+  }
+  /// A memory core that has returned is not waited for.
+  bool there(const Member& waiting, const Member& other) const {
+    if (other.state == State::kWaiting && other.barrier == waiting.barrier) return true;
+    return other.task.memory_core && other.state == State::kDone;
+  }
+
+  /// Frees the tasks at barriers where nobody is missing.
+  void release() {
+    for (Member& m : members_) {
+      if (m.state != State::kWaiting) continue;
+      const auto present = [&](const Member& other) { return !shares(m, other) || there(m, other); };
+      if (!std::all_of(members_.begin(), members_.end(), present)) continue;
+      const Member meeting = m;
+      for (Member& other : members_) {
+        if (shares(meeting, other) && other.state == State::kWaiting) other.state = State::kReady;
+      }
+    }
+  }
+
+  std::int64_t waiting() const {
+    return std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.state == State::kWaiting; });
+  }
+
+  std::string dead_lock() const {
+    const Member& first =
+        *std::find_if(members_.begin(), members_.end(), [](const Member& m) { return m.state == State::kWaiting; });
+    std::string waits, missing;
+    for (const Member& m : members_) {
+      if (!shares(first, m)) continue;
+      std::string& list = there(first, m) ? waits : missing;
+      if (there(first, m) && m.state == State::kDone) continue;
+      list += (list.empty() ? "" : ", ") + m.name();
+      if (&list == &missing)
+        list += m.state == State::kDone ? " (ended)" : std::string(" (at ") + name_of(m.barrier) + ")";
+    }
+    return state_.spec.kernel + ": " + name_of(first.barrier) + ": dead-lock: " + waits +
+           " waited, missing: " + missing;
+  }
+
+  void abandon() {
+    stopped_ = true;
+    for (Member& m : members_) {
+      if (m.state != State::kWaiting && m.state != State::kReady) continue;
+      running_ = &m;
+      m.worker->resume();
+    }
+  }
+
+  Crew& crew_;
+  LaunchState state_;
+  const KernelBody& body_;
+  std::vector<Timeline>& timelines_;
+  std::vector<Member> members_;
+  Member* running_ = nullptr;
+  std::string fault_;
+  std::exception_ptr failure_;
+  bool stopped_ = false;
+};
+
+// ---- the crew ------------------------------------------------------------------------------------------------------
+
+Crew::Cluster& Crew::cluster(std::size_t index) {
+  while (clusters_.size() <= index) {
+    clusters_.emplace_back();
+    clusters_.back().sram = std::make_unique<Nram>(arch_.sram_bytes);
+  }
+  return clusters_[index];
+}
+
+Worker& Crew::idle_worker(std::size_t index) {
+  Cluster& c = cluster(index);
+  for (const auto& worker : c.workers) {
+    if (!worker->paused()) return *worker;
+  }
+  c.workers.push_back(std::make_unique<Worker>(arch_, c.sram.get()));
+  return *c.workers.back();
+}
+
+std::string Crew::run(const LaunchState& state, const KernelBody& body, std::vector<Timeline>& timelines,
+                      const std::vector<std::int64_t>& job_order) {
+  const std::int64_t tasks = job_tasks(state.spec, arch_);
+  for (const std::int64_t job : job_order) {
+    const std::string fault = Job(*this, state, body, timelines, job * tasks).run();
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+}  // namespace mluops::emu

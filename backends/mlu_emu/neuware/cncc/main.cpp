@@ -1,0 +1,264 @@
+// cncc: the compiler driver of the neuware prefix. BANG C is preprocessed by the host's compiler, rewritten to C++ and
+// compiled by it; everything else goes to that compiler as it is.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/device/arch.h"
+#include "backends/mlu_emu/neuware/cncc/options.h"
+#include "backends/mlu_emu/neuware/cncc/rewrite.h"
+
+namespace cncc {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+constexpr const char* kVersion = "4.15.0";
+
+/// A directory for intermediate files, removed with everything in it.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "cncc-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a directory for temporary files");
+    path_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& suffix) { return (path_ / (std::to_string(count_++) + suffix)).string(); }
+
+ private:
+  fs::path path_;
+  int count_ = 0;
+};
+
+void append(Arguments& to, const Arguments& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Runs a program and returns its exit status; its messages are the user's.
+int run(const Arguments& command, bool verbose) {
+  std::vector<char*> argv;
+  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  if (verbose) {
+    for (const std::string& a : command) std::fprintf(stderr, "%s ", a.c_str());
+    std::fprintf(stderr, "\n");
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    execvp(argv[0], argv.data());
+    std::fprintf(stderr, "cncc: error: cannot run '%s'\n", argv[0]);
+    _exit(127);
+  }
+  int status = 1;
+  if (child < 0 || waitpid(child, &status, 0) != child) throw std::runtime_error("cannot start " + command[0]);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+std::string host_compiler() {
+  const char* chosen = std::getenv("CNCC_HOST_COMPILER");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  for (const char* name : {"g++", "clang++", "c++"}) {
+    std::istringstream path(std::getenv("PATH") == nullptr ? "/usr/bin" : std::getenv("PATH"));
+    for (std::string folder; std::getline(path, folder, ':');) {
+      if (access((folder + "/" + name).c_str(), X_OK) == 0) return name;
+    }
+  }
+  throw std::runtime_error("no host compiler: install g++ or clang++, or set CNCC_HOST_COMPILER");
+}
+
+fs::path prefix_of_executable() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The sizes in KiB a kernel sees: all a core has, of which it leaves the compiler's share alone.
+Arguments machine_macros(int number) {
+  constexpr std::int64_t kKiB = 1024, kReserve = 128;
+  const mluops::emu::Arch* arch = mluops::emu::find_arch("mtp_" + std::to_string(number));
+  if (arch == nullptr) throw std::runtime_error("unknown architecture " + std::to_string(number));
+  const auto define = [](const std::string& name, std::int64_t value) {
+    return "-D" + name + "=" + std::to_string(value);
+  };
+  return {"-D__BANG__=1",
+          "-D__CNCC__=1",
+          define("__BANG_ARCH__", number),
+          define("__MLU_NRAM_SIZE__", arch->nram_bytes / kKiB + kReserve),
+          define("__MLU_WRAM_SIZE__", arch->wram_bytes / kKiB),
+          define("__MLU_SRAM_SIZE__", arch->sram_bytes / kKiB + kReserve)};
+}
+
+/// One command line at work.
+class Driver {
+ public:
+  explicit Driver(Options options) : o_(std::move(options)), compiler_(host_compiler()) {
+    if (o_.prefix.empty() || !fs::exists(fs::path(o_.prefix) / "include" / "bang.h")) {
+      o_.prefix = prefix_of_executable().string();
+    }
+  }
+
+  int run_all() {
+    if (o_.inputs.empty()) throw std::runtime_error("no input files");
+    for (const std::string& input : o_.inputs) {
+      if (is_source(input) && !fs::exists(input)) throw std::runtime_error("no such file: '" + input + "'");
+    }
+    if (o_.stage == Stage::kLink) return link();
+    if (!o_.output.empty() && o_.inputs.size() > 1) throw std::runtime_error("several inputs, but one output file");
+    for (const std::string& input : o_.inputs) {
+      const int status = translate(input, o_.stage, o_.output.empty() ? default_output(input) : o_.output);
+      if (status != 0) return status;
+    }
+    return 0;
+  }
+
+ private:
+  std::string default_output(const std::string& input) const {
+    if (o_.stage == Stage::kPreprocess) return "-";
+    return fs::path(input).filename().replace_extension(o_.stage == Stage::kAssemble ? ".s" : ".o").string();
+  }
+
+  Arguments includes() const { return {"-isystem", o_.prefix + "/include"}; }
+
+  int translate(const std::string& input, Stage stage, const std::string& output) {
+    return is_bang(o_, input) ? bang(input, stage, output) : plain(input, stage, output);
+  }
+
+  int plain(const std::string& input, Stage stage, const std::string& output) {
+    Arguments command{compiler_};
+    append(command, o_.common);
+    append(command, o_.preprocess);
+    append(command, includes());
+    command.push_back(stage == Stage::kPreprocess ? "-E" : stage == Stage::kAssemble ? "-S" : "-c");
+    append(command, {input, "-o", output});
+    return run(command, o_.verbose);
+  }
+
+  int bang(const std::string& input, Stage stage, const std::string& output) {
+    const std::string before = scratch_.file(".ii"), after = scratch_.file(".ii");
+    if (const int status = preprocess(input, before, output); status != 0) return status;
+    std::string text;
+    try {
+      text = rewrite(read(before));
+    } catch (const std::runtime_error& e) {
+      throw std::runtime_error(input + ": " + e.what());
+    }
+    if (stage == Stage::kPreprocess && output == "-") return std::fwrite(text.data(), 1, text.size(), stdout) == 0;
+    const std::string target = stage == Stage::kPreprocess ? output : after;
+    std::ofstream(target, std::ios::binary) << text;
+    return stage == Stage::kPreprocess ? 0 : compile(after, stage, output);
+  }
+
+  int preprocess(const std::string& input, const std::string& to, const std::string& final_output) {
+    Arguments command{compiler_, "-E", "-x", "c++"};
+    append(command, bang_options());
+    append(command, o_.preprocess);
+    if (wants_dependencies()) append(command, {"-MT", final_output});
+    append(command, machine_macros(o_.arch));
+    append(command, includes());
+    append(command,
+           {"-DNEUWARE_FILE=\"" + escaped(input) + "\"", "-include", o_.prefix + "/include/bang.h", input, "-o", to});
+    return run(command, o_.verbose);
+  }
+
+  /// A path as a C string holds it. Compilers disagree on what __BASE_FILE__ is in a file included by the command line.
+  static std::string escaped(const std::string& path) {
+    std::string out;
+    for (const char c : path) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    return out;
+  }
+
+  /// Rules are for the object, not for the intermediate file.
+  bool wants_dependencies() const {
+    bool wanted = false, named = false;
+    for (const std::string& a : o_.preprocess) {
+      wanted |= a == "-MD" || a == "-MMD";
+      named |= a == "-MT" || a == "-MQ";
+    }
+    return wanted && !named;
+  }
+
+  /// The user's options for a BANG C file. Its language is C++17; the words' headers need C++20, which contains it.
+  Arguments bang_options() const {
+    Arguments options;
+    for (const std::string& a : o_.common) {
+      if (a.compare(0, 5, "-std=") != 0) options.push_back(a);
+    }
+    options.push_back("-std=c++20");
+    return options;
+  }
+
+  /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely.
+  int compile(const std::string& rewritten, Stage stage, const std::string& output) {
+    Arguments command{compiler_, "-x", "c++-cpp-output"};
+    append(command, bang_options());
+    append(command, {"-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unknown-pragmas",
+                     stage == Stage::kAssemble ? "-S" : "-c", rewritten, "-o", output});
+    return run(command, o_.verbose);
+  }
+
+  int link() {
+    Arguments command{compiler_};
+    append(command, o_.common);
+    for (const std::string& input : o_.inputs) {
+      if (!is_source(input)) {
+        command.push_back(input);
+        continue;
+      }
+      const std::string object = scratch_.file(".o");
+      if (const int status = translate(input, Stage::kCompile, object); status != 0) return status;
+      command.push_back(object);
+    }
+    const std::string libraries = o_.prefix + "/lib64";
+    append(command, o_.link);
+    append(command,
+           {"-L" + libraries, "-Wl,-rpath," + libraries, "-lcnrt", "-o", o_.output.empty() ? "a.out" : o_.output});
+    return run(command, o_.verbose);
+  }
+
+  Options o_;
+  std::string compiler_;
+  Scratch scratch_;
+};
+
+int main_of(const Arguments& arguments) {
+  for (const std::string& a : arguments) {
+    if (a == "--version") {
+      std::printf("cncc v%s (BANG C on the emulated MLU of mluop-host)\n", kVersion);
+      return 0;
+    }
+  }
+  Options options;
+  const std::string problem = parse(arguments, options);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  return Driver(std::move(options)).run_all();
+}
+
+}  // namespace
+}  // namespace cncc
+
+int main(int argc, char** argv) {
+  try {
+    return cncc::main_of({argv + 1, argv + argc});
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "cncc: error: %s\n", e.what());
+    return 1;
+  }
+}

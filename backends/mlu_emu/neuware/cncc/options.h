@@ -1,0 +1,31 @@
+// What a cncc command line asks for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cncc {
+
+enum class Stage { kPreprocess, kAssemble, kCompile, kLink };
+
+struct Options {
+  Stage stage = Stage::kLink;
+  std::string output;
+  std::vector<std::string> inputs;
+  bool force_bang = false;  // -x bang: every input is BANG C whatever its suffix
+  int arch = 592;
+  std::vector<std::string> common;      // for every stage: -O, -f, -m, -g, -std, -pthread
+  std::vector<std::string> preprocess;  // -D, -U, -I, -include, -M...
+  std::vector<std::string> link;        // -L, -l, -Wl, -shared
+  std::string prefix;                   // of the toolchain; from the executable or --neuware-path
+  bool verbose = false;
+};
+
+/// Fills `options`; returns what is wrong with the command line, "" if nothing.
+std::string parse(const std::vector<std::string>& arguments, Options& options);
+
+bool is_bang(const Options& options, const std::string& input);
+/// A file the compiler reads, rather than an object or a library.
+bool is_source(const std::string& input);
+
+}  // namespace cncc

@@ -1,0 +1,186 @@
+#include "backends/mlu_emu/neuware/cncc/source.h"
+
+#include <cctype>
+
+namespace cncc {
+namespace {
+
+bool starts_word(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || (c & 0x80) != 0;
+}
+bool continues_word(char c) {
+  return starts_word(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Cuts a preprocessed text into tokens.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool next(Token& token) {
+    const std::size_t before = at_;
+    skip_space();
+    token.space = text_.substr(before, at_ - before);
+    token.user = user_;
+    if (at_ == text_.size()) return false;
+    const std::size_t begin = at_;
+    token.kind = scan();
+    token.text = text_.substr(begin, at_ - begin);
+    line_start_ = false;
+    return true;
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  void skip_space() {
+    while (at_ < text_.size()) {
+      if (text_[at_] == '\n') {
+        line_start_ = true;
+        ++at_;
+      } else if (std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
+        ++at_;
+      } else if (text_[at_] == '#' && line_start_) {
+        directive();
+      } else {
+        return;
+      }
+    }
+  }
+
+  /// A line marker says which file follows; 3 among its flags: a system header. Pragmas stay as they are.
+  void directive() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    const std::string_view line = text_.substr(at_, end - at_);
+    const std::size_t quote = line.rfind('"');
+    const bool marker = line.size() > 2 && std::isdigit(static_cast<unsigned char>(line[2])) != 0;
+    if (marker && quote != std::string_view::npos) user_ = line.find('3', quote) == std::string_view::npos;
+    at_ = end;
+  }
+
+  Kind scan() {
+    const char c = peek();
+    if (starts_word(c)) return word();
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || (c == '.' && std::isdigit(peek(1)) != 0)) return number();
+    if (c == '"' || c == '\'') return quoted(c);
+    return symbol();
+  }
+
+  Kind word() {
+    const std::size_t begin = at_;
+    while (continues_word(peek())) ++at_;
+    const std::string_view prefix = text_.substr(begin, at_ - begin);
+    const bool literal = peek() == '"' || peek() == '\'';
+    if (literal && (prefix == "R" || prefix == "LR" || prefix == "u8R" || prefix == "uR" || prefix == "UR"))
+      return raw();
+    if (literal && (prefix == "L" || prefix == "u8" || prefix == "u" || prefix == "U")) return quoted(peek());
+    return Kind::kWord;
+  }
+
+  Kind number() {
+    while (
+        continues_word(peek()) || peek() == '.' || (peek() == '\'' && continues_word(peek(1))) ||
+        ((peek() == '+' || peek() == '-') && std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos)) {
+      ++at_;
+    }
+    return Kind::kNumber;
+  }
+
+  Kind quoted(char quote) {
+    for (++at_; at_ < text_.size() && peek() != quote; ++at_) {
+      if (peek() == '\\') ++at_;
+    }
+    at_ = std::min(at_ + 1, text_.size());
+    return Kind::kText;
+  }
+
+  Kind raw() {
+    const std::size_t open = text_.find('(', at_);
+    std::string end(")");
+    end.append(text_.substr(at_ + 1, open - at_ - 1)).append("\"");
+    const std::size_t close = text_.find(end, open);
+    at_ = close == std::string_view::npos ? text_.size() : close + end.size();
+    return Kind::kText;
+  }
+
+  Kind symbol() {
+    // Only what the rewriting looks at is kept together; ">" stays single because it may close template arguments.
+    for (const std::string_view s : {"<<<", "::", "->", "<<", "<=", "==", "!=", "&&", "||"}) {
+      if (text_.substr(at_, s.size()) == s) return at_ += s.size(), Kind::kSymbol;
+    }
+    return ++at_, Kind::kSymbol;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool user_ = true, line_start_ = true;
+};
+
+std::string only_lines(std::string_view space) {
+  return std::string(space.find('\n') == std::string_view::npos ? std::string_view() : space);
+}
+
+}  // namespace
+
+Source::Source(std::string text) : text_(std::move(text)) {
+  Scanner scanner(text_);
+  Token token;
+  while (scanner.next(token)) tokens.push_back(token);
+  tail_ = token.space;
+}
+
+std::string Source::text(std::size_t begin, std::size_t end) const {
+  std::string out;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!out.empty() && !tokens[i].space.empty()) out += ' ';
+    out += tokens[i].replaced ? tokens[i].replacement : std::string(tokens[i].text);
+  }
+  return out;
+}
+
+void Source::replace(std::size_t i, std::string with) {
+  tokens[i].replaced = true;
+  tokens[i].replacement = std::move(with);
+}
+
+void Source::replace(std::size_t begin, std::size_t end, std::string with) {
+  for (std::size_t i = begin; i < end; ++i) {
+    replace(i, {});
+    if (i != begin && only_lines(tokens[i].space).empty()) tokens[i].space = {};
+  }
+  replace(begin, std::move(with));
+}
+
+std::string Source::str() const {
+  std::string out;
+  out.reserve(text_.size() + text_.size() / 8);
+  for (const Token& t : tokens) {
+    out += t.space;
+    out += t.replaced ? std::string_view(t.replacement) : t.text;
+  }
+  out += tail_;
+  return out;
+}
+
+std::size_t Source::closing(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t i = open; i < size(); ++i) {
+    const std::string_view t = tokens[i].text;
+    if (t == "(" || t == "[" || t == "{") ++depth;
+    if ((t == ")" || t == "]" || t == "}") && --depth == 0) return i;
+  }
+  return size();
+}
+
+std::size_t Source::opening_angle(std::size_t close) const {
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    const std::string_view t = tokens[i].text;
+    if (t == ";" || t == "{" || t == "}") break;
+    if (t == ">") ++depth;
+    if (t == "<" && --depth == 0) return i;
+  }
+  return size();
+}
+
+}  // namespace cncc

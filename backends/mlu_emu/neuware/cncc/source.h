@@ -1,0 +1,52 @@
+// A preprocessed file as tokens that can be replaced one by one: whitespace and lines stay, so diagnostics, debuggers
+// and coverage keep the user's file and line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cncc {
+
+enum class Kind { kWord, kNumber, kText, kSymbol };
+
+struct Token {
+  Kind kind;
+  std::string_view text;
+  std::string_view space;  // whitespace and line markers before it
+  bool user;               // not from a system header
+  bool replaced = false;
+  std::string replacement;
+
+  bool is(std::string_view t) const { return text == t; }
+};
+
+class Source {
+ public:
+  explicit Source(std::string text);
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::vector<Token> tokens;
+
+  std::size_t size() const { return tokens.size(); }
+  const Token& operator[](std::size_t i) const { return tokens[i]; }
+  /// The tokens [begin, end) as one line of text, with the replacements made so far.
+  std::string text(std::size_t begin, std::size_t end) const;
+  void replace(std::size_t i, std::string with);
+  /// Replaces [begin, end) by one text; the lines between them stay.
+  void replace(std::size_t begin, std::size_t end, std::string with);
+  std::string str() const;
+
+  /// Index of the token that closes the bracket at `open`, or size().
+  std::size_t closing(std::size_t open) const;
+  /// Index of the "<" that the ">" at `close` closes, or size(); looks at most a statement back.
+  std::size_t opening_angle(std::size_t close) const;
+
+ private:
+  std::string text_;
+  std::string_view tail_;
+};
+
+}  // namespace cncc

@@ -1,0 +1,59 @@
+// BANG C on the emulated MLU. cncc puts this in front of every .mlu file; docs/kernel_author.md shows how to use it.
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <type_traits>
+
+#include "backends/mlu_emu/bang/words.h"
+#include "cnrt.h"
+#include "neuware.h"
+
+// Qualifiers C++ has nothing to say about; cncc rewrites the others (__mlu_func__, __nram__ ...).
+#define __mlu_global__
+#define __mlu_entry__
+#define __mlu_vector__
+#define __mlu_builtin__
+#define __mlu_host__
+
+using namespace mluops::emu::bang;  // NOLINT: kernels say half and __bang_add
+
+// Who the running task is: plain integers, set before each task.
+extern __thread int taskId, taskIdX, taskIdY, taskIdZ;
+extern __thread int taskDim, taskDimX, taskDimY, taskDimZ;
+extern __thread int coreId, coreDim, clusterId, clusterDim;
+
+/// As printf, to stdout; a half is printed as a number.
+template <class... Arguments>
+void __bang_printf(const char* format, Arguments... arguments) {
+  const auto promoted = [](auto value) {
+    if constexpr (std::is_same_v<decltype(value), half> || std::is_same_v<decltype(value), bfloat16_t>) {
+      return static_cast<double>(static_cast<float>(value));
+    } else {
+      return value;
+    }
+  };
+  std::printf(format, promoted(arguments)...);
+}
+
+namespace std {
+#if !defined(__GLIBCXX__) || __GLIBCXX__ < 20240507
+// Missing before GCC 14.
+using ::ceilf;
+using ::fabsf;
+using ::floorf;
+using ::powf;
+using ::sqrtf;
+#endif
+}  // namespace std
+
+namespace {
+// Each translation unit lays out its on-chip arrays for itself.
+[[maybe_unused]] ::neuware::Unit neuware_unit{NEUWARE_FILE, __BANG_ARCH__};
+}  // namespace

@@ -1,0 +1,3 @@
+/* BANG C for the emulated MLU, under the name kernel files include. */
+#pragma once
+#include "bang.h"

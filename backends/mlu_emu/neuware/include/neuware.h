@@ -1,0 +1,116 @@
+// What cncc's rewriting calls: launches, on-chip objects, inline MLISA. Not for kernels.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cnrt.h"
+
+namespace neuware {
+
+/// A literal 0 in `condition ? 0 : x`: it takes the type of x.
+struct Zero {
+  template <class T>
+  constexpr operator T() const {  // NOLINT(google-explicit-constructor)
+    return T(0);
+  }
+};
+
+enum class Space { kNram, kWram, kSram };
+
+/// A .mlu file: where its on-chip objects lie, and what it was compiled for.
+struct Unit {
+  const char* file;
+  int arch;
+  std::size_t used[3] = {0, 0, 0};  // bytes laid out, by Space
+};
+
+/// Offset of a new object of the unit. An exception of the emulator when the memory is full.
+std::size_t place(Unit& unit, Space space, const char* name, std::size_t bytes);
+/// That memory of the running core or its cluster.
+char* base(Space space);
+/// Tells the checks that the bytes hold a value.
+void written(const void* begin, std::size_t bytes);
+/// Has `bytes` from `content` copied to the offset now and at the start of every task.
+void refill(Space space, std::size_t offset, const void* content, std::size_t bytes);
+
+/// The object declared where `Here`, the type of a lambda, was written.
+template <class T, class Here>
+std::size_t offset_of(Unit& unit, Space space, const char* name, Here) {
+  static const std::size_t offset = place(unit, space, name, sizeof(T));
+  return offset;
+}
+
+template <class T, class Here>
+T& on_chip(Unit& unit, Space space, const char* name, Here here) {
+  return *reinterpret_cast<T*>(base(space) + offset_of<T>(unit, space, name, here));
+}
+
+/// An object at function scope, filled each time control comes by.
+template <class C, class Here>
+auto& on_chip_filled(Unit& unit, Space space, const char* name, Here here, const C& content) {
+  using T = std::remove_const_t<C>;
+  T& object = on_chip<T>(unit, space, name, here);
+  __builtin_memcpy(&object, &content, sizeof(T));
+  written(&object, sizeof(T));
+  return object;
+}
+
+/// An object at file scope, filled at the start of every task.
+template <class C, class Here>
+auto& on_chip_refilled(Unit& unit, Space space, const char* name, Here here, const C& content) {
+  using T = std::remove_const_t<C>;
+  refill(space, offset_of<T>(unit, space, name, here), &content, sizeof(T));
+  return on_chip<T>(unit, space, name, here);
+}
+
+void launch_tasks(const Unit& unit, const char* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
+                  const std::function<void()>& task);
+
+/// kernel<<<dim, type, queue>>>(arguments): they are evaluated now and handed to every task.
+template <class Kernel, class... Arguments>
+void launch(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
+            Kernel kernel, Arguments... arguments) {
+  launch_tasks(unit, name, dim, type, queue, [=] { kernel(arguments...); });
+}
+
+/// asm volatile("text" : outputs : inputs): interpreted.
+class Mlisa {
+ public:
+  explicit Mlisa(const char* text) : text_(text) {}
+
+  template <class T>
+  Mlisa& operand(const char* name, const char* constraint, T&& value) {
+    using V = std::remove_cv_t<std::remove_reference_t<T>>;
+    Operand o{name, constraint[0] == '=' || constraint[0] == '+', sizeof(V), nullptr, 0, nullptr};
+    if constexpr (std::is_lvalue_reference_v<T&&> && !std::is_const_v<std::remove_reference_t<T>>) o.object = &value;
+    if constexpr (std::is_pointer_v<std::decay_t<V>>) {  // an array is the address of its first element
+      o.pointer = const_cast<void*>(static_cast<const volatile void*>(value));
+    } else if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
+      o.number = static_cast<double>(value);
+    } else if constexpr (std::is_convertible_v<V, float>) {
+      o.number = static_cast<double>(static_cast<float>(value));
+    }
+    operands_.push_back(o);
+    return *this;
+  }
+  void run();
+
+  struct Operand {
+    std::string name;
+    bool output;
+    std::size_t bytes;
+    void* pointer;  // of a pointer
+    double number;  // of a number
+    void* object;   // where an output goes
+  };
+
+ private:
+  std::string text_;
+  std::vector<Operand> operands_;
+};
+
+}  // namespace neuware

@@ -1,0 +1,217 @@
+// The runtime's C functions but for errors.
+#include "backends/mlu_emu/neuware/include/cnrt.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "backends/mlu_emu/neuware/runtime/errors.h"
+#include "backends/mlu_emu/neuware/runtime/machine.h"
+#include "backends/mlu_emu/neuware/runtime/memory.h"
+#include "backends/mlu_emu/neuware/runtime/queue.h"
+
+using neuware::Blocks;
+using neuware::keep;
+
+namespace neuware {
+
+cnrtQueue& queue_of(cnrtQueue_t queue) {
+  static cnrtQueue standard;
+  return queue == nullptr ? standard : *queue;
+}
+
+namespace {
+
+/// Whether a copy's device sides lie in blocks.
+bool on_device(const void* dst, const void* src, std::size_t bytes, cnrtMemTransDir_t direction) {
+  const bool to = direction == cnrtMemcpyHostToDev || direction == cnrtMemcpyDevToDev;
+  const bool from = direction == cnrtMemcpyDevToHost || direction == cnrtMemcpyDevToDev;
+  return (!to || Blocks::instance().contains(dst, bytes)) && (!from || Blocks::instance().contains(src, bytes));
+}
+
+std::size_t host_memory() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+template <class T>
+cnrtRet_t create(T** handle) {
+  if (handle == nullptr) return keep(cnrtErrorArgsInvalid);
+  *handle = new (std::nothrow) T();
+  return keep(*handle == nullptr ? cnrtErrorNoMem : cnrtSuccess);
+}
+
+template <class T>
+cnrtRet_t destroy(T* handle) {
+  if (handle == nullptr) return keep(cnrtErrorArgsInvalid);
+  delete handle;
+  return cnrtSuccess;
+}
+
+}  // namespace
+}  // namespace neuware
+
+extern "C" {
+
+cnrtRet_t cnrtGetLibVersion(int* major, int* minor, int* patch) {
+  if (major == nullptr || minor == nullptr || patch == nullptr) return keep(cnrtErrorArgsInvalid);
+  *major = 6, *minor = 15, *patch = 0;
+  return cnrtSuccess;
+}
+
+// ---- the device ----
+
+cnrtRet_t cnrtGetDeviceCount(unsigned int* count) {
+  if (count == nullptr) return keep(cnrtErrorArgsInvalid);
+  *count = 1;
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtGetDevice(int* ordinal) {
+  if (ordinal == nullptr) return keep(cnrtErrorArgsInvalid);
+  *ordinal = 0;
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtSetDevice(int ordinal) {
+  return keep(ordinal == 0 ? cnrtSuccess : cnrtErrorNoDevice);
+}
+cnrtRet_t cnrtSyncDevice(void) {
+  return cnrtQueueSync(nullptr);
+}
+cnrtRet_t cnrtDeviceReset(void) {
+  neuware::queue_of(nullptr) = cnrtQueue();
+  return cnrtSuccess;
+}
+
+cnrtRet_t cnrtDeviceGetAttribute(int* value, cnrtDeviceAttr_t attribute, int ordinal) {
+  if (value == nullptr || ordinal != 0) return keep(cnrtErrorArgsInvalid);
+  const mluops::emu::Arch& arch = neuware::Machine::instance().arch();
+  switch (attribute) {
+    case cnrtAttrClusterCount:
+      return *value = arch.clusters, cnrtSuccess;
+    case cnrtAttrMcorePerCluster:
+      return *value = arch.cores_per_cluster, cnrtSuccess;
+    case cnrtAttrNramSizePerMcore:
+      return *value = static_cast<int>(arch.nram_bytes), cnrtSuccess;
+    case cnrtAttrWramSizePerMcore:
+      return *value = static_cast<int>(arch.wram_bytes), cnrtSuccess;
+    case cnrtAttrMaxSramSizePerCluster:
+      return *value = static_cast<int>(arch.sram_bytes), cnrtSuccess;
+    case cnrtAttrISAVersion:
+      return *value = arch.number, cnrtSuccess;
+  }
+  return keep(cnrtErrorArgsInvalid);
+}
+
+cnrtRet_t cnrtDeviceGetPCIBusId(char* id, int length, int ordinal) {
+  if (id == nullptr || length <= 0 || ordinal != 0) return keep(cnrtErrorArgsInvalid);
+  std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+  return cnrtSuccess;
+}
+
+// ---- queues ----
+
+cnrtRet_t cnrtQueueCreate(cnrtQueue_t* queue) {
+  return neuware::create(queue);
+}
+cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
+  return neuware::destroy(queue);
+}
+cnrtRet_t cnrtQueueSync(cnrtQueue_t queue) {
+  return keep(neuware::queue_of(queue).error);
+}
+cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
+  return cnrtQueueSync(queue);
+}
+
+// ---- memory ----
+
+cnrtRet_t cnrtMalloc(void** pointer, size_t bytes) {
+  if (pointer == nullptr || bytes == 0) return keep(cnrtErrorArgsInvalid);
+  *pointer = Blocks::instance().allocate(bytes);
+  return keep(*pointer == nullptr ? cnrtErrorNoMem : cnrtSuccess);
+}
+cnrtRet_t cnrtMallocConstant(void** pointer, size_t bytes) {
+  return cnrtMalloc(pointer, bytes);
+}
+cnrtRet_t cnrtFree(void* pointer) {
+  return keep(pointer == nullptr || Blocks::instance().release(pointer) ? cnrtSuccess : cnrtErrorArgsInvalid);
+}
+
+cnrtRet_t cnrtHostMalloc(void** pointer, size_t bytes) {
+  if (pointer == nullptr || bytes == 0) return keep(cnrtErrorArgsInvalid);
+  *pointer = std::malloc(bytes);
+  return keep(*pointer == nullptr ? cnrtErrorNoMem : cnrtSuccess);
+}
+cnrtRet_t cnrtFreeHost(void* pointer) {
+  std::free(pointer);
+  return cnrtSuccess;
+}
+
+cnrtRet_t cnrtMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  const std::size_t total = neuware::host_memory(), used = Blocks::instance().allocated();
+  if (free_bytes != nullptr) *free_bytes = total > used ? total - used : 0;
+  if (total_bytes != nullptr) *total_bytes = total;
+  return cnrtSuccess;
+}
+
+cnrtRet_t cnrtPointerGetAttributes(cnrtPointerAttributes_t* attributes, const void* pointer) {
+  if (attributes == nullptr) return keep(cnrtErrorArgsInvalid);
+  const bool device = Blocks::instance().contains(pointer, 1);
+  *attributes = {device ? cnrtMemTypeDevice : cnrtMemTypeUnregistered, 0, const_cast<void*>(device ? pointer : nullptr),
+                 const_cast<void*>(device ? nullptr : pointer)};
+  return cnrtSuccess;
+}
+
+cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direction) {
+  if (bytes == 0) return cnrtSuccess;
+  if (dst == nullptr || src == nullptr) return keep(cnrtErrorArgsInvalid);
+  if (!neuware::on_device(dst, src, bytes, direction)) return keep(cnrtErrorArgsInvalid);
+  std::memmove(dst, src, bytes);
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtMemcpyAsync(void* dst, void* src, size_t bytes, cnrtQueue_t, cnrtMemTransDir_t direction) {
+  return cnrtMemcpy(dst, src, bytes, direction);
+}
+
+cnrtRet_t cnrtMemset(void* pointer, int value, size_t bytes) {
+  if (bytes == 0) return cnrtSuccess;
+  if (!Blocks::instance().contains(pointer, bytes)) return keep(cnrtErrorArgsInvalid);
+  std::memset(pointer, value, bytes);
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t) {
+  return cnrtMemset(pointer, value, bytes);
+}
+
+// ---- notifiers: times of the emulated machine ----
+
+cnrtRet_t cnrtNotifierCreate(cnrtNotifier_t* notifier) {
+  return neuware::create(notifier);
+}
+cnrtRet_t cnrtNotifierDestroy(cnrtNotifier_t notifier) {
+  return neuware::destroy(notifier);
+}
+cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue) {
+  if (notifier == nullptr) return keep(cnrtErrorArgsInvalid);
+  notifier->time_ns = neuware::queue_of(queue).time_ns;
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier) {
+  return keep(notifier == nullptr ? cnrtErrorArgsInvalid : cnrtSuccess);
+}
+cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t, unsigned int) {
+  return cnrtWaitNotifier(notifier);
+}
+cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* us) {
+  if (start == nullptr || end == nullptr || us == nullptr) return keep(cnrtErrorArgsInvalid);
+  *us = static_cast<float>((end->time_ns - start->time_ns) * 1e-3);
+  return cnrtSuccess;
+}
+cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnrtNotifier_t end, float* ms) {
+  const cnrtRet_t ret = cnrtNotifierDuration(start, end, ms);
+  if (ret == cnrtSuccess) *ms *= 1e-3f;
+  return ret;
+}
+}

@@ -1,0 +1,38 @@
+// Device memory: the blocks cnrtMalloc gave out.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/device/tensor.h"
+
+namespace neuware {
+
+class Blocks {
+ public:
+  static Blocks& instance();
+
+  /// nullptr when there is no memory.
+  void* allocate(std::size_t bytes);
+  /// False for what is no block (any more).
+  bool release(void* pointer);
+  /// True when the bytes lie in one block.
+  bool contains(const void* pointer, std::size_t bytes) const;
+  std::size_t allocated() const;
+  /// All blocks as tensors of a launch, in the order of their addresses.
+  std::vector<mluops::emu::Tensor> windows() const;
+
+ private:
+  struct Block {
+    std::size_t bytes;
+    std::string name;
+  };
+  mutable std::mutex mutex_;
+  std::map<const char*, Block> blocks_;
+  std::size_t allocated_ = 0, count_ = 0;
+};
+
+}  // namespace neuware

@@ -1,0 +1,20 @@
+// Queues and notifiers. Work is done when it is put on a queue; a queue keeps its modelled time and its first error.
+#pragma once
+
+#include "backends/mlu_emu/neuware/include/cnrt.h"
+
+struct cnrtQueue {
+  double time_ns = 0;
+  cnrtRet_t error = cnrtSuccess;
+};
+
+struct cnrtNotifier {
+  double time_ns = 0;
+};
+
+namespace neuware {
+
+/// The queue, or the default one for NULL.
+cnrtQueue& queue_of(cnrtQueue_t queue);
+
+}  // namespace neuware

@@ -1,0 +1,65 @@
+#include "bench/study/plan.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bench {
+namespace {
+
+constexpr double kQuickBytes = 20e6;
+/// Floating-point operations that an emulated machine is asked for when the case may be reduced.
+constexpr double kReducedFlops = 5e8;
+
+/// Divides one parameter after the other, to 1 at least, until the work is what an emulated machine is asked for.
+Case reduced(const OperatorCases& op, const Case& text, mluOpDataType_t dtype) {
+  Case smaller = text;
+  for (const char* parameter : op.reducible) {
+    const double work = describe(smaller, dtype).flops;
+    if (work <= kReducedFlops) break;
+    smaller.set(parameter, std::max(1.0, std::floor(smaller.real(parameter) * kReducedFlops / work)));
+  }
+  return smaller;
+}
+
+/// A library of an older revision (--against) may lack it.
+bool library_has(const OperatorCases& op) {
+  return dlsym(RTLD_DEFAULT, op.function) != nullptr;
+}
+
+}  // namespace
+
+bool has_dtype(const OperatorCases& op, mluOpDataType_t dtype) {
+  const auto& has = op.dtypes.strict;
+  return std::find(has.begin(), has.end(), dtype) != has.end();
+}
+
+std::vector<Group> chosen_groups(const Options& options) {
+  std::vector<Group> groups;
+  for (const OperatorCases& op : all_operators()) {
+    if (!selected(options.operators, op.op) || !library_has(op)) continue;
+    for (const Case& text : cases_of(op, op.network)) {
+      if (!selected(options.cases, text.shape())) continue;
+      if (options.quick && describe(text, op.dtypes.strict.back()).all_bytes() >= kQuickBytes) continue;
+      groups.push_back({&op, text});
+    }
+  }
+  return groups;
+}
+
+std::vector<Job> jobs_of(const Group& group, const Options& options, const std::vector<Target>& targets) {
+  std::vector<Job> jobs;
+  for (const mluOpDataType_t dtype : options.dtypes) {
+    if (!has_dtype(*group.op, dtype)) continue;
+    const Case small = options.full ? group.text : reduced(*group.op, group.text, dtype);
+    const bool reduce = small.text() != group.text.text();
+    std::vector<Target> whole, part;
+    for (const Target& t : targets) (reduce && t.emulated() ? part : whole).push_back(t);
+    if (!whole.empty()) jobs.push_back({describe(group.text, dtype), whole, false});
+    if (!part.empty()) jobs.push_back({describe(small, dtype), part, true});
+  }
+  return jobs;
+}
+
+}  // namespace bench

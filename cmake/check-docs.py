@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Holds the documentation against the tree.
+
+Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length.
+--run: every fenced block of README.md and docs/*.md is run as its page says, against the build in build/release:
+  ```python      run; needs the package's own dependencies, and torch or mmcv where it imports them
+  ```c           compiled with -Wall -Wextra -Werror, and run where it has a main
+  ```cpp         a BANG C file: compiled by the build's cncc, and run
+  ```cmake       configured and built with the page's C block as app.c, against an installed copy
+  ```sh          run by bash in an empty folder
+  ```sh (not run: REASON)    stays unread
+  ``` or ```text output, nothing to run
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LONGEST = {"docs/performance.md": 150}
+BLOCK = re.compile(r"^```(\w*) *(?:\(([^\n]*)\))? *\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def pages() -> list:
+    tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in tracked.split() if (ROOT / name).exists()]
+
+
+def anchors(page: Path) -> set:
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page: Path) -> list:
+    problems = []
+    for link in LINK.findall(re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text()))):
+        path, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists():
+            problems.append(f"{page.relative_to(ROOT)}: {link} leads nowhere")
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+            problems.append(f"{page.relative_to(ROOT)}: no title for #{anchor} in {target.relative_to(ROOT)}")
+    return problems
+
+
+def lint() -> list:
+    problems = [problem for page in pages() for problem in broken_links(page)]
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(index.read_text())}
+    for page in pages():
+        if page.parent == ROOT / "docs" and page != index and page not in linked:
+            problems.append(f"{page.relative_to(ROOT)} is not in docs/README.md")
+    for name, most in LONGEST.items():
+        lines = (ROOT / name).read_text().count("\n")
+        if lines > most:
+            problems.append(f"{name} has {lines} lines, at most {most}")
+    return problems
+
+
+class Runner:
+    """Runs the blocks of one page in a folder of its own."""
+
+    def __init__(self, build: Path, python: str, folder: Path) -> None:
+        self.build, self.python, self.folder = build, python, folder
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT / "api/python"),
+                            "MLUOPS_LIBRARY": str(build / "api/libmluops.so.1")}
+        self.program = None  # the page's C program, for its CMake block
+
+    def must(self, *command) -> None:
+        result = subprocess.run([str(c) for c in command], cwd=self.folder, env=self.environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+        if result.returncode != 0:
+            raise SystemExit(f"{' '.join(map(str, command))}\n{result.stdout}")
+
+    def run(self, language: str, text: str) -> str:
+        return getattr(self, "run_" + language)(text)
+
+    def run_python(self, text: str) -> str:
+        for module in set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)) - {"mluops"}:
+            found = subprocess.run([self.python, "-c", f"import {module}"], capture_output=True)
+            if found.returncode != 0:
+                return f"skipped, no {module}"
+        self.must(self.python, "-c", text)
+        return "ok"
+
+    def run_c(self, text: str) -> str:
+        source, out = self.folder / "app.c", self.folder / "app"
+        source.write_text(text)
+        has_main = re.search(r"\bint main\(", text)
+        self.must("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/api/include", source, "-o", out,
+                  *([] if has_main else ["-shared", "-fPIC", "-Wno-unused-parameter"]),
+                  f"-L{self.build}/api", f"-Wl,-rpath,{self.build}/api", *(["-lmluops"] if has_main else []))
+        if has_main:
+            self.must(out)
+        return "ok"
+
+    def run_cpp(self, text: str) -> str:
+        (self.folder / "kernel.mlu").write_text(text)
+        self.must(self.build / "neuware/bin/cncc", "-O2", "kernel.mlu", "-o", "kernel")
+        self.must("./kernel")
+        return "ok"
+
+    def run_cmake(self, text: str) -> str:
+        (self.folder / "CMakeLists.txt").write_text(text)
+        self.must("cmake", "--install", self.build, "--prefix", self.folder / "prefix")
+        self.must("cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={self.folder}/prefix")
+        self.must("cmake", "--build", "b")
+        return "ok"
+
+    def run_sh(self, text: str) -> str:
+        self.must("bash", "-e", "-c", text)
+        return "ok"
+
+
+def run_blocks(build: Path, python: str) -> None:
+    total = 0
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        with tempfile.TemporaryDirectory() as folder:
+            runner = Runner(build, python, Path(folder))
+            # A CMake block builds the page's C program, wherever that stands.
+            blocks = sorted(BLOCK.findall(page.read_text()), key=lambda block: block[0] == "cmake")
+            for language, note, text in blocks:
+                if language in ("", "text") or note.startswith("not run: "):
+                    continue
+                if not hasattr(runner, "run_" + language):
+                    raise SystemExit(f"{page.relative_to(ROOT)}: nobody knows how to run a block of {language}")
+                print(f"{page.relative_to(ROOT)}: {language}: {runner.run(language, text)}", flush=True)
+                total += 1
+    print(f"{total} blocks run")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", action="store_true", help="run the code blocks")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="a build with the library in it")
+    parser.add_argument("--python", default=sys.executable, help="the Python that runs Python blocks")
+    options = parser.parse_args()
+    problems = lint()
+    if problems:
+        raise SystemExit("\n".join(problems))
+    if options.run:
+        # Blocks run in folders of their own: a path must not depend on this one. A venv's link is not followed.
+        run_blocks(options.build.resolve(), os.path.abspath(shutil.which(options.python) or options.python))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+#include "test/cases/base/case.h"
+
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+
+#include "test/cases/base/random.h"
+
+namespace mluops::cases {
+
+Case Case::read(const std::string& text) {
+  std::istringstream words(text);
+  std::string word;
+  Case c;
+  if (!(words >> c.op_)) throw std::invalid_argument("empty case");
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) throw std::invalid_argument("case: wanted key=value, got " + word);
+    c.set(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return c;
+}
+
+const std::string* Case::find(const std::string& key) const {
+  for (const auto& [k, v] : values_) {
+    if (k == key) return &v;
+  }
+  return nullptr;
+}
+
+Case& Case::set(const std::string& key, const std::string& value) {
+  for (auto& [k, v] : values_) {
+    if (k == key) {
+      v = value;
+      return *this;
+    }
+  }
+  values_.emplace_back(key, value);
+  return *this;
+}
+
+Case& Case::set(const std::string& key, double value) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.9g", value);
+  return set(key, std::string(buffer));
+}
+
+Case Case::as(const std::string& op) const {
+  Case other = *this;
+  other.op_ = op;
+  return other;
+}
+
+const std::string& Case::word(const std::string& key) const {
+  const std::string* value = find(key);
+  if (value == nullptr) throw std::invalid_argument("case " + text() + ": no " + key);
+  return *value;
+}
+
+double Case::real(const std::string& key) const {
+  const std::string& value = word(key);
+  std::size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(value, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used == 0 || used != value.size()) throw std::invalid_argument(key + ": wanted a number, got \"" + value + "\"");
+  return number;
+}
+
+std::string Case::text_or(const std::string& key, const std::string& fallback) const {
+  const std::string* value = find(key);
+  return value == nullptr ? fallback : *value;
+}
+
+std::string Case::text() const {
+  return values_.empty() ? op_ : op_ + " " + shape();
+}
+
+std::string Case::shape() const {
+  std::string line;
+  for (const auto& [k, v] : values_) line += (line.empty() ? "" : " ") + k + "=" + v;
+  return line;
+}
+
+std::uint64_t Case::seed(const std::string& what) const {
+  return Random(what + " of " + text()).bits();
+}
+
+Cases list(const std::vector<std::string>& texts) {
+  Cases cases;
+  for (const std::string& text : texts) cases.push_back(Case::read("? " + text));
+  return cases;
+}
+
+Cases each(const Cases& cases, const std::string& key, const std::vector<std::string>& values) {
+  Cases all;
+  for (const Case& c : cases) {
+    for (const std::string& value : values) all.push_back(Case(c).set(key, value));
+  }
+  return all;
+}
+
+Cases joined(Cases first, const Cases& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace mluops::cases

@@ -1,0 +1,59 @@
+// A problem as short text, e.g. "carafe_forward n=1 h=3 w=4 c=6 k=3 g=2 s=2": it names a test or a row, and selects it
+// again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mluops::cases {
+
+class Case {
+ public:
+  /// "op key=value ...", in the order given; a key's last value counts. Throws std::invalid_argument for other texts.
+  static Case read(const std::string& text);
+  /// read, and the operator must have a cases file that knows the keys.
+  static Case parse(const std::string& text);
+
+  const std::string& op() const { return op_; }
+  Case& set(const std::string& key, const std::string& value);
+  Case& set(const std::string& key, const char* value) { return set(key, std::string(value)); }
+  Case& set(const std::string& key, double value);
+  /// The same problem under the name of another operator.
+  Case as(const std::string& op) const;
+
+  bool has(const std::string& key) const { return find(key) != nullptr; }
+  /// Value of a key. Throws std::invalid_argument when it is not there or no number.
+  double real(const std::string& key) const;
+  std::int64_t size(const std::string& key) const { return static_cast<std::int64_t>(real(key)); }
+  int integer(const std::string& key) const { return static_cast<int>(real(key)); }
+  const std::string& word(const std::string& key) const;
+  /// Value of a key, or fallback.
+  double real_or(const std::string& key, double fallback) const { return has(key) ? real(key) : fallback; }
+  std::string text_or(const std::string& key, const std::string& fallback) const;
+
+  const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
+  std::string text() const;
+  /// The text without the operator.
+  std::string shape() const;
+  /// Follows from the text and `what`: every tensor of every case has numbers of its own.
+  std::uint64_t seed(const std::string& what) const;
+
+ private:
+  const std::string* find(const std::string& key) const;
+
+  std::string op_;
+  std::vector<std::pair<std::string, std::string>> values_;
+};
+
+using Cases = std::vector<Case>;
+
+/// Cases from the texts behind the operator's name; whoever asks for them puts in the name.
+Cases list(const std::vector<std::string>& texts);
+/// Every case once for each value of the key.
+Cases each(const Cases& cases, const std::string& key, const std::vector<std::string>& values);
+/// One after the other.
+Cases joined(Cases first, const Cases& second);
+
+}  // namespace mluops::cases

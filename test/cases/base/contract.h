@@ -1,0 +1,21 @@
+// Calls that the STRICT contract refuses.
+#pragma once
+
+#include <utility>
+
+#include "mlu_op_ext.h"
+
+namespace mluops::cases {
+
+/// call() under the EXTENDED contract where `extended`; the handle gets its own back.
+template <class Call>
+mluOpStatus_t under_extended(bool extended, mluOpHandle_t handle, Call&& call) {
+  mluOpExtContract_t own = MLUOP_EXT_CONTRACT_STRICT;
+  if (!extended || mluOpExtGetContract(handle, &own) != MLUOP_STATUS_SUCCESS) return std::forward<Call>(call)();
+  mluOpExtSetContract(handle, MLUOP_EXT_CONTRACT_EXTENDED);
+  const mluOpStatus_t status = std::forward<Call>(call)();
+  mluOpExtSetContract(handle, own);
+  return status;
+}
+
+}  // namespace mluops::cases

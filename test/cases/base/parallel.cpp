@@ -1,0 +1,40 @@
+#include "test/cases/base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace mluops::cases {
+
+int available_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+void parallel_slices(std::int64_t count, std::int64_t grain,
+                     const std::function<void(std::int64_t, std::int64_t)>& body) {
+  const std::int64_t grains = (count + grain - 1) / grain;
+  const std::int64_t slices = std::min<std::int64_t>(available_cpus(), grains);
+  const auto bound = [&](std::int64_t i) { return std::min(count, grains * i / slices * grain); };
+  if (slices <= 1) return count > 0 ? body(0, count) : void();
+  std::vector<std::jthread> threads;
+  for (std::int64_t i = 0; i < slices; ++i) {
+    threads.emplace_back([&body, &bound, i] { body(bound(i), bound(i + 1)); });
+  }
+}
+
+void parallel_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < tasks; i = next++) body(i);
+  };
+  std::vector<std::jthread> threads;
+  for (std::int64_t i = std::min<std::int64_t>(available_cpus(), tasks); i > 0; --i) threads.emplace_back(work);
+}
+
+}  // namespace mluops::cases

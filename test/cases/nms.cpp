@@ -1,0 +1,430 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "test/cases/base/contract.h"
+#include "test/cases/operator.h"
+#include "test/reference/nms.h"
+
+namespace mluops::cases {
+namespace {
+
+const std::vector<Parameter> kBoxParameters = {
+    {"n", "1000", "boxes"},
+    {"iou", "0.5", "IoU threshold"},
+    {"boxes", "network",
+     "network (some about each of n / 20 objects of a 1333 x 800 image) | classes (the same, of 40 classes, moved "
+     "apart as mmcv does, within half's range) | uniform | apart (no two meet) | same (all the same box) | grid "
+     "(corners on few places) | wild "
+     "(empty, inverted, NaN, infinite)"},
+    {"scores", "random", "random | ties (few distinct ones) | nan (some are NaN)"},
+    {"index", "int32", "int32 | uint32 | int64 (EXTENDED)"},
+};
+
+std::vector<Parameter> with(std::vector<Parameter> parameters) {
+  parameters.insert(parameters.begin(), kBoxParameters.begin(), kBoxParameters.end());
+  return parameters;
+}
+
+mluOpDataType_t index_type(const Case& t) {
+  const std::string word = t.word("index");
+  return word == "int64" ? MLUOP_DTYPE_INT64 : word == "uint32" ? MLUOP_DTYPE_UINT32 : MLUOP_DTYPE_INT32;
+}
+
+mluopsNmsShape shape_of(const Case& t, mluOpDataType_t dtype) {
+  return {dtype, index_type(t), t.size("n"), static_cast<float>(t.real("iou")), static_cast<float>(t.real("offset"))};
+}
+
+// ---- boxes and scores ----
+
+using Box = std::array<double, 4>;
+
+// Sides from 16 to 512 pixels, small ones more often.
+Box object(Random& random) {
+  const double w = 16 * std::exp2(5 * random.unit() * random.unit()), h = w * std::exp2(random.real(-1, 1));
+  const double x = random.real(0, 1333), y = random.real(0, 800);
+  return {x - w / 2, y - h / 2, x + w / 2, y + h / 2};
+}
+
+Box about(const Box& b, Random& random) {
+  const double w = b[2] - b[0], h = b[3] - b[1];
+  Box moved = b;
+  for (int i = 0; i < 4; ++i) moved[static_cast<std::size_t>(i)] += random.real(-0.2, 0.2) * (i % 2 == 0 ? w : h);
+  return moved;
+}
+
+Box wild(Random& random) {
+  Box b = object(random);
+  const double kinds[] = {std::nan(""), std::numeric_limits<double>::infinity(),
+                          -std::numeric_limits<double>::infinity(), b[0], b[1]};
+  if (random.chance(0.5)) b[static_cast<std::size_t>(random.integer(0, 3))] = random.pick(kinds);
+  if (random.chance(0.2)) std::swap(b[0], b[2]);
+  if (random.chance(0.2)) b[3] = b[1];
+  return b;
+}
+
+Box plain(const std::string& kind, std::int64_t i, Random& random) {
+  const double n = static_cast<double>(i);
+  if (kind == "apart") return {30 * n, 10, 30 * n + 20, 40};
+  if (kind == "same") return {10, 20, 50, 70};
+  if (kind == "wild") return wild(random);
+  if (kind == "grid") {
+    const double x = static_cast<double>(random.integer(0, 5)), y = static_cast<double>(random.integer(0, 5));
+    return {x, y, x + static_cast<double>(random.integer(0, 4)), y + static_cast<double>(random.integer(0, 4))};
+  }
+  return object(random);
+}
+
+template <class T>
+const T& pick(const std::vector<T>& choices, Random& random) {
+  return choices[static_cast<std::size_t>(random.integer(0, std::ssize(choices) - 1))];
+}
+
+// [n, 4]
+Values make_boxes(const Case& t, std::int64_t n) {
+  const std::string kind = t.word("boxes");
+  const bool clustered = kind == "network" || kind == "classes";
+  Random random(t.seed("boxes"));
+  std::vector<Box> objects;
+  for (std::int64_t i = 0; clustered && i < std::max<std::int64_t>(1, n / 20); ++i) objects.push_back(object(random));
+  Values boxes;
+  for (std::int64_t i = 0; i < n; ++i) {
+    Box b = clustered ? about(pick(objects, random), random) : plain(kind, i, random);
+    const double apart = kind == "classes" ? 1400.0 * static_cast<double>(random.integer(0, 39)) : 0;
+    for (const double v : b) boxes.push_back(v + apart);
+  }
+  return boxes;
+}
+
+Fill make_scores(const Case& t) {
+  const std::string kind = t.word("scores");
+  const Fill any = uniform(0, 1, t.seed("scores"));
+  if (kind == "ties") return [any](std::int64_t i) { return std::floor(any(i) * 5) / 5; };
+  if (kind != "nan") return any;
+  return [any](std::int64_t i) { return any(i) < 0.1 ? std::nan("") : any(i); };
+}
+
+TensorSpec exact(const char* name, mluOpDataType_t dtype, std::vector<std::int64_t> dims) {
+  return {.name = name, .dtype = dtype, .dims = std::move(dims), .comparison = Comparison::kBits};
+}
+
+// The INT32 a number of boxes or groups goes to.
+TensorSpec count(const char* name) {
+  TensorSpec one = exact(name, MLUOP_DTYPE_INT32, {1});
+  one.pointer_only = true;
+  return one;
+}
+
+// Every pair of boxes: four comparisons, five sums or differences, three products, a quotient, a comparison. How many
+// pairs have to be looked at depends on the boxes; this counts a box against one of each object.
+double flops_of(std::int64_t n) {
+  return 14.0 * static_cast<double>(n) * std::max(1.0, static_cast<double>(n) / 20) / 2;
+}
+
+// ---- nms ----
+
+std::int64_t most_of(const Case& t) {
+  return t.size("max") > 0 ? t.size("max") : t.size("n");
+}
+
+std::shared_ptr<mluOpNmsStruct> descriptor_of(const mluopsNmsProblem& p) {
+  mluOpNmsDescriptor_t desc = nullptr;
+  mluOpCreateNmsDescriptor(&desc);
+  const float threshold = std::isnan(p.score_threshold) ? -std::numeric_limits<float>::infinity() : p.score_threshold;
+  mluOpSetNmsDescriptor(desc, p.box_mode, p.output_mode, MLUOP_NMS_ALGO_INCLUDE_BOUNDARY, MLUOP_NMS_HARD_NMS,
+                        p.shape.iou_threshold, 0, static_cast<int>(p.max_output), threshold, p.shape.offset,
+                        p.transposed, p.pad != 0);
+  return {desc, [](auto* d) { mluOpDestroyNmsDescriptor(d); }};
+}
+
+mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
+  mluopsNmsProblem p = {};
+  p.shape = shape_of(t, dtype);
+  p.score_dtype = dtype == MLUOP_DTYPE_FLOAT && t.size("half_scores") != 0 ? MLUOP_DTYPE_HALF : dtype;
+  p.box_mode = t.word("box") == "centre" ? MLUOP_NMS_BOX_CENTER : MLUOP_NMS_BOX_DIAGONAL;
+  const std::string output = t.word("output");
+  p.output_mode = output == "rows"      ? MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1
+                  : output == "columns" ? MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2
+                                        : MLUOP_NMS_OUTPUT_TARGET_INDICES;
+  p.transposed = t.word("layout") == "columns" ? 1 : 0;
+  p.score_threshold =
+      t.word("score") == "none" ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(t.real("score"));
+  p.max_output = p.room = most_of(t);
+  p.pad = 1;
+  return p;
+}
+
+// Numbers of boxes as the tensor holds them.
+Fill box_numbers(const Case& t, const mluopsNmsProblem& p) {
+  Values boxes = make_boxes(t, p.shape.boxes);
+  if (p.box_mode == MLUOP_NMS_BOX_CENTER) {
+    for (std::size_t i = 0; i < boxes.size(); i += 4) {
+      const double w = boxes[i + 2] - boxes[i], h = boxes[i + 3] - boxes[i + 1];
+      boxes[i] += w / 2;
+      boxes[i + 1] += h / 2;
+      boxes[i + 2] = w;
+      boxes[i + 3] = h;
+    }
+  }
+  if (p.transposed == 0) return given(std::move(boxes));
+  return [boxes = std::make_shared<Values>(std::move(boxes)), n = p.shape.boxes](std::int64_t i) {
+    return (*boxes)[static_cast<std::size_t>(i % n * 4 + i / n)];
+  };
+}
+
+Description hard(const Case& text, mluOpDataType_t dtype) {
+  const mluopsNmsProblem p = problem_of(text, dtype);
+  const std::int64_t n = p.shape.boxes, room = p.room;
+  const bool indices = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
+  const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
+  using Dims = std::vector<std::int64_t>;
+  Description d;
+  d.tensors = {{.name = "boxes",
+                .dtype = dtype,
+                .dims = p.transposed != 0 ? Dims{4, n} : Dims{n, 4},
+                .fill = box_numbers(text, p)},
+               {.name = "confidence", .dtype = p.score_dtype, .dims = {n}, .fill = make_scores(text)},
+               exact("output", indices ? p.shape.index_dtype : dtype,
+                     indices ? Dims{room}
+                     : rows  ? Dims{room, 5}
+                             : Dims{5, room}),
+               count("output_size")};
+  d.flops = flops_of(n);
+  const bool extended = p.shape.index_dtype == MLUOP_DTYPE_INT64 || std::isnan(p.score_threshold);
+  d.call = [desc = descriptor_of(p), extended](mluOpHandle_t handle, const Arguments& t) {
+    return under_extended(extended, handle, [&] {
+      return mluOpNms(handle, desc.get(), t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 0, t[2].desc, t[2].data,
+                      t[3].data);
+    });
+  };
+  d.reference = [p](const Inputs& in, Coordinates coordinates) {
+    mluopsNmsProblem own = p;
+    own.boxes = in[0];
+    own.scores = in[1];
+    reference::NmsResult r = reference::nms(own, coordinates);
+    return std::vector<Values>{std::move(r.output), {r.output_size}};
+  };
+  return d;
+}
+
+// ---- soft_nms ----
+
+Description soft(const Case& text, mluOpDataType_t dtype) {
+  mluopsSoftNmsProblem p = {};
+  p.shape = shape_of(text, dtype);
+  p.sigma = static_cast<float>(text.real("sigma"));
+  p.min_score = static_cast<float>(text.real("min_score"));
+  const std::string method = text.word("method");
+  p.method = method == "naive"    ? MLUOP_EXT_SOFT_NMS_NAIVE
+             : method == "linear" ? MLUOP_EXT_SOFT_NMS_LINEAR
+                                  : MLUOP_EXT_SOFT_NMS_GAUSSIAN;
+  const std::int64_t n = p.shape.boxes;
+  Description d;
+  d.tensors = {{.name = "boxes", .dtype = dtype, .dims = {n, 4}, .fill = given(make_boxes(text, n))},
+               {.name = "scores", .dtype = dtype, .dims = {n}, .fill = make_scores(text)},
+               {.name = "dets", .dtype = dtype, .dims = {n, 5}},
+               exact("indices", p.shape.index_dtype, {n}),
+               count("output_size")};
+  d.flops = flops_of(n);
+  d.call = [p](mluOpHandle_t handle, const Arguments& t) {
+    return under_extended(p.shape.index_dtype == MLUOP_DTYPE_INT64, handle, [&] {
+      return mluOpExtSoftNms(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, p.shape.iou_threshold, p.sigma,
+                             p.min_score, p.method, static_cast<int>(p.shape.offset), t[2].desc, t[2].data, t[3].desc,
+                             t[3].data, t[4].data);
+    });
+  };
+  d.reference = [p](const Inputs& in, Coordinates coordinates) {
+    mluopsSoftNmsProblem own = p;
+    own.boxes = in[0];
+    own.scores = in[1];
+    reference::SoftNmsResult r = reference::soft_nms(own, coordinates);
+    return std::vector<Values>{std::move(r.dets), std::move(r.indices), {r.output_size}};
+  };
+  return d;
+}
+
+// ---- nms_match ----
+
+Description match(const Case& text, mluOpDataType_t dtype) {
+  mluopsNmsMatchProblem p = {};
+  p.shape = {dtype, index_type(text), text.size("n"), static_cast<float>(text.real("iou")), 0};
+  const std::int64_t n = p.shape.boxes;
+  const auto boxes = std::make_shared<Values>(make_boxes(text, n));
+  const Fill scores = make_scores(text);
+  Description d;
+  d.tensors = {{.name = "dets",
+                .dtype = dtype,
+                .dims = {n, 5},
+                .fill =
+                    [boxes, scores](std::int64_t i) {
+                      return i % 5 == 4 ? scores(i / 5) : (*boxes)[static_cast<std::size_t>(i / 5 * 4 + i % 5)];
+                    }},
+               exact("indices", p.shape.index_dtype, {n}),
+               exact("group_sizes", p.shape.index_dtype, {n}),
+               count("group_count")};
+  d.flops = flops_of(n);
+  d.call = [p](mluOpHandle_t handle, const Arguments& t) {
+    return under_extended(p.shape.index_dtype == MLUOP_DTYPE_INT64, handle, [&] {
+      return mluOpExtNmsMatch(handle, t[0].desc, t[0].data, p.shape.iou_threshold, t[1].desc, t[1].data, t[2].desc,
+                              t[2].data, t[3].data);
+    });
+  };
+  d.reference = [p](const Inputs& in, Coordinates coordinates) {
+    mluopsNmsMatchProblem own = p;
+    own.dets = in[0];
+    reference::NmsMatchResult r = reference::nms_match(own, coordinates);
+    return std::vector<Values>{std::move(r.indices), std::move(r.group_sizes), {r.group_count}};
+  };
+  return d;
+}
+
+// ---- working memory (docs/working_memory.md) ----
+
+std::int64_t sum_bytes(mluOpDataType_t dtype) {
+  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
+}
+
+std::int64_t sweep_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
+  const std::int64_t n = t.size("n"), a = sum_bytes(dtype), strips = std::clamp<std::int64_t>(n / 128, 1, 256);
+  return n * (12 * a + 16) + strips * (80 * a + 80) + 1360 * a;
+}
+std::int64_t match_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
+  return sweep_bytes(t, dtype, threads, atomic) + 8 * t.size("n");
+}
+std::int64_t soft_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
+  return 6 * sum_bytes(dtype) * (t.size("n") + 16) + 4 * t.size("n");
+}
+
+// ---- lists ----
+
+const std::vector<std::string> kKinds = {"network", "classes", "uniform", "apart", "same", "grid", "wild"};
+
+Cases smallest() {
+  return list({"n=1 boxes=apart", "n=7 boxes=uniform"});
+}
+
+Cases kinds() {
+  return joined(each(list({"n=1", "n=2", "n=33", "n=300 iou=0.3"}), "boxes", kKinds),
+                list({"n=70 scores=ties", "n=70 boxes=grid scores=ties iou=0.25", "n=50 scores=nan",
+                      "n=300 index=int64 boxes=classes", "n=60 iou=0 boxes=grid", "n=60 iou=1 boxes=same",
+                      "n=60 iou=-0.5 boxes=uniform", "n=40 iou=-0.5 boxes=wild", "n=300 iou=0.95 boxes=grid"}));
+}
+
+Cases document() {
+  return list({"n=30 iou=0.5", "n=512 iou=0.7", "n=700 iou=0.5 boxes=classes"});
+}
+
+Cases hard_document() {
+  const Cases shapes = each(list({"n=30 iou=0.5", "n=512 iou=0.7 max=100"}), "offset", {"0", "1"});
+  return joined(shapes, each(list({"n=70 layout=columns max=25 score=0.4", "n=40 box=centre score=0"}), "output",
+                             {"indices", "rows", "columns"}));
+}
+
+Cases hard_edge() {
+  return joined(kinds(), list({"n=40 score=none scores=nan", "n=40 score=1", "n=40 score=0 scores=nan", "n=9 max=90",
+                               "n=40 half_scores=1 scores=ties", "n=40 half_scores=1 output=rows score=0.5",
+                               "n=90 offset=1 boxes=grid", "n=90 index=uint32 max=1", "n=600 boxes=grid max=7",
+                               "n=90 box=centre layout=columns boxes=wild"}));
+}
+
+Cases soft_edge() {
+  const Cases methods = each(kinds(), "method", {"naive", "linear", "gaussian"});
+  return joined(methods, list({"n=80 method=linear offset=1 boxes=grid", "n=80 method=gaussian sigma=0.1 min_score=0.3",
+                               "n=80 min_score=2", "n=80 method=naive min_score=-1"}));
+}
+
+Case random_case(Random& random, double effort) {
+  Case c;
+  c.set("n", odd_size(random, effort < 1 ? 100 : 600)).set("iou", random.real(0.05, 0.9));
+  c.set("boxes", pick(kKinds, random)).set("scores", random.chance(0.2) ? "ties" : "random");
+  return c;
+}
+
+Case random_hard(Random& random, double effort) {
+  const char* const outputs[] = {"indices", "rows", "columns"};
+  Case c = random_case(random, effort);
+  c.set("offset", random.integer(0, 1)).set("max", random.chance(0.3) ? random.integer(1, 50) : 0);
+  c.set("layout", random.chance(0.5) ? "rows" : "columns").set("output", random.pick(outputs));
+  return c.set("score", random.chance(0.5) ? 0 : random.real(0, 0.5));
+}
+
+Case random_soft(Random& random, double effort) {
+  const char* const methods[] = {"naive", "linear", "gaussian"};
+  Case c = random_case(random, effort);
+  return c.set("method", random.pick(methods)).set("offset", random.integer(0, 1));
+}
+
+Cases large() {
+  return list({"n=9000 iou=0.7", "n=9000 boxes=uniform"});
+}
+
+Cases soft_large() {
+  return list({"n=3000 iou=0.7", "n=2000 boxes=uniform"});
+}
+
+Cases network() {
+  return list({"n=2000 iou=0.7", "n=8000 iou=0.7", "n=20000 iou=0.7", "n=20000 iou=0.5 boxes=classes"});
+}
+
+Cases soft_network() {
+  return list({"n=1000 iou=0.3", "n=5000 iou=0.5 boxes=classes"});
+}
+
+std::vector<Growth> growth() {
+  return {growth_of(list({"n=2500 iou=0.7"})[0], "n")};
+}
+
+OperatorCases entry(const char* op, const char* function, std::vector<Parameter> parameters,
+                    Description (*describe)(const Case&, mluOpDataType_t)) {
+  return {.op = op,
+          .function = function,
+          .parameters = with(std::move(parameters)),
+          .describe = describe,
+          .smallest = smallest,
+          .document = document,
+          .edge = kinds,
+          .random = random_case,
+          .large = large,
+          .network = network,
+          .coordinates = true,
+          .reducible = {"n"},
+          .growth = growth};
+}
+
+}  // namespace
+
+std::vector<OperatorCases> nms_operators() {
+  const Parameter offset = {"offset", "0", "1: the width of a box is x2 - x1 + 1"};
+  OperatorCases hard_nms = entry("nms", "mluOpNms",
+                                 {offset,
+                                  {"max", "0", "most boxes kept; 0: n"},
+                                  {"score", "none", "boxes of greater scores count; none: all (EXTENDED)"},
+                                  {"output", "indices", "indices | rows ([max, 5]) | columns ([5, max])"},
+                                  {"layout", "rows", "rows ([n, 4]) | columns ([4, n])"},
+                                  {"box", "corners", "corners | centre"},
+                                  {"half_scores", "0", "1: scores are half beside float boxes"}},
+                                 hard);
+  hard_nms.document = hard_document;
+  hard_nms.edge = hard_edge;
+  hard_nms.random = random_hard;
+  hard_nms.working_bytes = sweep_bytes;
+  OperatorCases soft_nms = entry("soft_nms", "mluOpExtSoftNms",
+                                 {offset,
+                                  {"method", "linear", "naive | linear | gaussian"},
+                                  {"sigma", "0.5", "of the gaussian"},
+                                  {"min_score", "0.001", "boxes of lower scores are dropped"}},
+                                 soft);
+  soft_nms.edge = soft_edge;
+  soft_nms.random = random_soft;
+  soft_nms.large = soft_large;
+  soft_nms.network = soft_network;
+  soft_nms.sequential = true;
+  soft_nms.working_bytes = soft_bytes;
+  OperatorCases groups = entry("nms_match", "mluOpExtNmsMatch", {}, match);
+  groups.working_bytes = match_bytes;
+  return {hard_nms, soft_nms, groups};
+}
+
+}  // namespace mluops::cases

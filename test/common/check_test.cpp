@@ -1,0 +1,90 @@
+// The words of the operator rules, each at its edge.
+#include "common/op/check.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <new>
+#include <stdexcept>
+
+#include "api/c/boundary.h"
+
+namespace mluops::op {
+namespace {
+
+mluOpTensorStruct floats(std::int64_t elements) {
+  mluOpTensorStruct desc;
+  desc.dims = {elements};
+  desc.strides = {1};
+  desc.elements = elements;
+  return desc;
+}
+
+TEST(IsCountable, StrictEndsBelow2To31Elements) {
+  const auto code = [](std::int64_t elements) {
+    mluOpTensorStruct desc = floats(elements);
+    return is_countable({"t", &desc, nullptr}, MLUOP_EXT_CONTRACT_STRICT).code();
+  };
+  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+  EXPECT_EQ(code(0), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(kLimit - 1), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(kLimit), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(code(-1), MLUOP_STATUS_NOT_SUPPORTED) << "a product that left int64";
+}
+
+TEST(IsCountable, ExtendedEndsWhereBytesLeaveInt64) {
+  const auto code = [](std::int64_t elements) {
+    mluOpTensorStruct desc = floats(elements);
+    return is_countable({"t", &desc, nullptr}, MLUOP_EXT_CONTRACT_EXTENDED).code();
+  };
+  constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max() / 16;
+  EXPECT_EQ(code(std::int64_t{1} << 31), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(kLimit - 1), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(kLimit), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(code(std::numeric_limits<std::int64_t>::max()), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(code(-1), MLUOP_STATUS_NOT_SUPPORTED);
+}
+
+TEST(NoOverlap, NeighboursTouchAndOneSharedByteIsTooMuch) {
+  alignas(4) char memory[64] = {};
+  mluOpTensorStruct four = floats(4);  // 16 bytes
+  const auto code = [&](int first, int second) {
+    return no_overlap({{"in", &four, memory + first}}, {{"out", &four, memory + second}}).code();
+  };
+  EXPECT_EQ(code(0, 16), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(16, 0), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(0, 15), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(code(15, 0), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(code(8, 8), MLUOP_STATUS_BAD_PARAM);
+}
+
+TEST(NoOverlap, OutputsMustNotShareEither) {
+  alignas(4) char memory[64] = {};
+  mluOpTensorStruct four = floats(4), none = floats(0);
+  const auto code = [&](const TensorArg& a, const TensorArg& b) { return no_overlap({}, {a, b}).code(); };
+  EXPECT_EQ(code({"a", &four, memory}, {"b", &four, memory + 16}), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code({"a", &four, memory}, {"b", &four, memory + 12}), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(code({"a", &four, memory}, {"b", &none, memory + 4}), MLUOP_STATUS_SUCCESS) << "no bytes, none shared";
+  EXPECT_EQ(code({"a", &four, memory}, {"b", nullptr, nullptr}), MLUOP_STATUS_SUCCESS) << "an absent output";
+}
+
+TEST(InRange, IncludesBothEnds) {
+  EXPECT_FALSE(in_range("n", 3, 3, 5).failed());
+  EXPECT_FALSE(in_range("n", 5, 3, 5).failed());
+  EXPECT_EQ(in_range("n", 2, 3, 5).text(), "n: wanted >= 3 and <= 5, got 2");
+  EXPECT_EQ(in_range("n", 6, 3, 5).text(), "n: wanted >= 3 and <= 5, got 6");
+}
+
+TEST(Guard, EachExceptionHasItsStatus) {
+  const auto throws = [](auto what) { return guard("f", [&]() -> Status { throw what; }); };
+  EXPECT_EQ(throws(std::bad_alloc()), MLUOP_STATUS_ALLOC_FAILED);
+  EXPECT_STREQ(last_error_text(), "f: out of memory");
+  EXPECT_EQ(throws(std::runtime_error("so")), MLUOP_STATUS_INTERNAL_ERROR);
+  EXPECT_STREQ(last_error_text(), "f: so");
+  EXPECT_EQ(throws(7), MLUOP_STATUS_INTERNAL_ERROR);
+  EXPECT_EQ(guard("f", [] { return Status::go_on(); }), MLUOP_STATUS_SUCCESS);
+  EXPECT_STREQ(last_error_text(), "f: unknown exception") << "a call that succeeds leaves the text";
+}
+
+}  // namespace
+}  // namespace mluops::op

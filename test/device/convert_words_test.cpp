@@ -1,0 +1,126 @@
+// How the names of conversions round: each against the mathematical functions, half's directions against all halves.
+#include <cmath>
+#include <limits>
+
+#include "test/device/rig.h"
+
+namespace mluops::emu::test {
+namespace {
+
+template <class To, class From, class W>
+std::vector<To> converted(const std::vector<From>& in, W word) {
+  std::vector<From> source = in;
+  std::vector<To> out(in.size());
+  const auto n = static_cast<std::int64_t>(in.size());
+  Rig rig("mtp_592");
+  rig.tensor("in", source, Access::kRead).tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* src = reinterpret_cast<From*>(nram);
+    auto* dst = reinterpret_cast<To*>(nram + n * 8);
+    __memcpy(src, source.data(), n * static_cast<std::int64_t>(sizeof(From)), GDRAM2NRAM);
+    word(dst, src, n);
+    __memcpy(out.data(), dst, n * static_cast<std::int64_t>(sizeof(To)), NRAM2GDRAM);
+  }),
+            "");
+  return out;
+}
+
+std::vector<float> numbers() {
+  std::vector<float> v;
+  for (int i = -40; i <= 40; ++i) v.push_back(static_cast<float>(i) / 8);
+  for (const float x : {0.49999997f, -0.49999997f, 8388609.0f, 127.5f, -128.5f, 32767.5f, 3e9f, -3e9f}) v.push_back(x);
+  v.push_back(std::numeric_limits<float>::infinity());
+  v.push_back(-std::numeric_limits<float>::infinity());
+  v.push_back(std::numeric_limits<float>::quiet_NaN());
+  return v;
+}
+
+template <class I, class W, class M>
+void expect_rounding(W word, M meaning) {
+  const std::vector<float> in = numbers();
+  const auto out = converted<I>(in, word);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const double low = std::numeric_limits<I>::min(), high = std::numeric_limits<I>::max();
+    const double wanted =
+        std::isnan(in[i]) ? 0.0 : std::fmin(std::fmax(meaning(static_cast<double>(in[i])), low), high);
+    EXPECT_EQ(static_cast<double>(out[i]), wanted) << in[i];
+  }
+}
+
+TEST(Rounding, FollowsTheSuffix) {
+  const auto trunc = [](double x) { return std::trunc(x); };
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32(d, s, n, 0); }, trunc);
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_tz(d, s, n, 0); }, trunc);
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_dn(d, s, n, 0); },
+                                [](double x) { return std::floor(x); });
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_up(d, s, n, 0); },
+                                [](double x) { return std::ceil(x); });
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rd(d, s, n, 0); },
+                                [](double x) { return std::round(x); });
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rn(d, s, n, 0); },
+                                [](double x) { return std::nearbyint(x); });
+}
+
+TEST(Rounding, SaturatesInEveryWidth) {
+  const auto round = [](double x) { return std::round(x); };
+  expect_rounding<std::int8_t>([](auto* d, auto* s, auto n) { __bang_float2int8_rd(d, s, n, 0); }, round);
+  expect_rounding<std::int16_t>([](auto* d, auto* s, auto n) { __bang_float2int16_rd(d, s, n, 0); }, round);
+}
+
+TEST(Rounding, OfOneNumber) {
+  EXPECT_EQ(__float2int32(-2.5f), -2);
+  EXPECT_EQ(__float2int32_rd(-2.5f), -3);
+  EXPECT_EQ(__float2int32_rn(-2.5f), -2);
+  EXPECT_EQ(__float2int32_up(2.1f), 3);
+  EXPECT_EQ(__float2int32_dn(-2.1f), -3);
+  EXPECT_EQ(__half2int32(half(2.5f)), 2);
+  EXPECT_EQ(__half2int32_up(half(2.5f)), 3);
+  EXPECT_EQ(__float2int32(std::nanf("")), 0);
+  EXPECT_EQ(__float2half_rn(1.0f / 3).bits, half(1.0f / 3).bits);
+}
+
+/// Every half, the points between neighbours and a little beside them.
+std::vector<float> around_halves() {
+  std::vector<float> v;
+  for (unsigned bits = 0; bits < 0x7bffu; bits += 37) {
+    const float low = half_to_float(static_cast<std::uint16_t>(bits));
+    const float high = half_to_float(static_cast<std::uint16_t>(bits + 1)), middle = low + (high - low) / 2;
+    for (const float x : {low, middle, std::nextafter(middle, low), std::nextafter(middle, high)}) {
+      v.insert(v.end(), {x, -x});
+    }
+  }
+  return v;
+}
+
+TEST(Rounding, HalfsGoInTheirDirection) {
+  const std::vector<float> in = around_halves();
+  const auto down = converted<half>(in, [](auto* d, auto* s, auto n) { __bang_float2half_dn(d, s, n); });
+  const auto up = converted<half>(in, [](auto* d, auto* s, auto n) { __bang_float2half_up(d, s, n); });
+  const auto zero = converted<half>(in, [](auto* d, auto* s, auto n) { __bang_float2half_tz(d, s, n); });
+  const auto away = converted<half>(in, [](auto* d, auto* s, auto n) { __bang_float2half_rd(d, s, n); });
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const float low = down[i], high = up[i], x = in[i];
+    ASSERT_TRUE(low <= x && x <= high) << x;
+    ASSERT_LE(std::abs(down[i].bits - up[i].bits), 1) << x << ": neighbours, or the same";
+    ASSERT_EQ(static_cast<float>(zero[i]), x > 0 ? low : high) << x;
+    const float far = x > 0 ? high : low, near = x > 0 ? low : high;
+    const bool outwards = std::fabs(far - x) <= std::fabs(x - near);
+    ASSERT_EQ(static_cast<float>(away[i]), outwards ? far : near) << x;
+  }
+}
+
+TEST(Rounding, IntegersAndBfloat16) {
+  const std::vector<std::int8_t> bytes = {-128, -1, 0, 1, 127};
+  const auto floats = converted<float>(bytes, [](auto* d, auto* s, auto n) { __bang_int82float(d, s, n, 0); });
+  EXPECT_EQ(floats, (std::vector<float>{-128, -1, 0, 1, 127}));
+  const std::vector<std::int32_t> large = {16777217, -16777217, 5};
+  const auto rounded = converted<float>(large, [](auto* d, auto* s, auto n) { __bang_int322float_rn(d, s, n, 0); });
+  EXPECT_EQ(rounded, (std::vector<float>{16777216, -16777216, 5}));
+  const std::vector<float> in = {1.0f, 1.00390625f, 1.01171875f, -3.5f};  // the second and third lie between two
+  const auto narrow = converted<bfloat16_t>(in, [](auto* d, auto* s, auto n) { __bang_float2bfloat16_rn(d, s, n); });
+  const auto wide = converted<float>(narrow, [](auto* d, auto* s, auto n) { __bang_bfloat162float(d, s, n); });
+  EXPECT_EQ(wide, (std::vector<float>{1.0f, 1.0f, 1.015625f, -3.5f}));
+}
+
+}  // namespace
+}  // namespace mluops::emu::test

@@ -1,0 +1,121 @@
+// Words that turn, pad and pool: each against plain loops.
+#include <algorithm>
+#include <random>
+
+#include "test/device/rig.h"
+
+namespace mluops::emu::test {
+namespace {
+
+std::vector<float> numbers(std::int64_t n) {
+  std::mt19937 random(7);
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (float& x : v) x = static_cast<float>(random() % 1000);
+  return v;
+}
+
+/// word(dst, src, other) on NRAM; `results` lanes of dst.
+template <class W>
+std::vector<float> on_device(const std::vector<float>& in, std::int64_t results, W word) {
+  std::vector<float> source = in, out(static_cast<std::size_t>(results));
+  Rig rig("mtp_592");
+  rig.tensor("in", source, Access::kRead).tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* src = reinterpret_cast<float*>(nram);
+    float* dst = src + source.size();
+    __memcpy(src, source.data(), static_cast<std::int64_t>(source.size()) * 4, GDRAM2NRAM);
+    word(dst, src);
+    __memcpy(out.data(), dst, results * 4, NRAM2GDRAM);
+  }),
+            "");
+  return out;
+}
+
+TEST(Rearrange, TurnsClockwise) {
+  constexpr std::int64_t kH = 3, kW = 5;
+  const std::vector<float> in = numbers(kH * kW);
+  const auto r90 = on_device(in, kH * kW, [](float* d, float* s) { __bang_rotate90(d, s, kH, kW); });
+  const auto r180 = on_device(in, kH * kW, [](float* d, float* s) { __bang_rotate180(d, s, kH, kW); });
+  const auto r270 = on_device(in, kH * kW, [](float* d, float* s) { __bang_rotate270(d, s, kH, kW); });
+  const auto mirror = on_device(in, kH * kW, [](float* d, float* s) { __bang_mirror(d, s, kH, kW); });
+  const auto turned = on_device(in, kH * kW, [](float* d, float* s) { __bang_transpose(d, s, kH, kW); });
+  for (std::size_t y = 0; y < kH; ++y) {
+    for (std::size_t x = 0; x < kW; ++x) {
+      const float value = in[y * kW + x];
+      EXPECT_EQ(r90[x * kH + (kH - 1 - y)], value) << "the first row becomes the last column";
+      EXPECT_EQ(r180[(kH - 1 - y) * kW + (kW - 1 - x)], value);
+      EXPECT_EQ(r270[(kW - 1 - x) * kH + y], value) << "the first row becomes the first column, upwards";
+      EXPECT_EQ(mirror[y * kW + (kW - 1 - x)], value);
+      EXPECT_EQ(turned[x * kH + y], value);
+    }
+  }
+}
+
+TEST(Rearrange, PadsWithZeros) {
+  const std::vector<float> in = numbers(2 * 3 * 4);  // [h 2, w 3, channel 4]
+  constexpr std::size_t kRow = (1 + 3 + 2) * 4;
+  const auto out = on_device(in, (2 + 2 + 1) * kRow, [](float* d, float* s) { __bang_pad(d, s, 4, 2, 3, 2, 1, 1, 2); });
+  for (std::size_t y = 0; y < 5; ++y) {
+    for (std::size_t x = 0; x < 6; ++x) {
+      for (std::size_t c = 0; c < 4; ++c) {
+        const bool inside = y >= 2 && y < 4 && x >= 1 && x < 4;
+        const float wanted = inside ? in[((y - 2) * 3 + x - 1) * 4 + c] : 0.0f;
+        EXPECT_EQ(out[y * kRow + x * 4 + c], wanted);
+      }
+    }
+  }
+}
+
+TEST(Rearrange, PoolsExtremes) {
+  constexpr std::size_t kC = 5, kH = 4, kW = 6;  // windows of 2 x 3, strides x 3, y 2: 2 x 2 results
+  const std::vector<float> in = numbers(kC * kH * kW);
+  const auto largest = on_device(in, 4 * kC, [](float* d, float* s) { __bang_maxpool(d, s, kC, kH, kW, 2, 3, 3, 2); });
+  const auto smallest = on_device(in, 4 * kC, [](float* d, float* s) { __bang_minpool(d, s, kC, kH, kW, 2, 3, 3, 2); });
+  std::vector<std::uint32_t> where(4 * kC);
+  const auto both = on_device(in, 4 * kC, [&](float* d, float* s) {
+    __bang_maxpool_value_index(d, s, kC, kH, kW, 2, 3, 3, 2, 1024);
+    std::copy_n(reinterpret_cast<std::uint32_t*>(d + 256), where.size(), where.data());
+  });
+  for (std::size_t i = 0; i < 4 * kC; ++i) {
+    const std::size_t c = i % kC, x = i / kC % 2 * 3, y = i / kC / 2 * 2;
+    float high = -1, low = 2000;
+    std::uint32_t at = 0;
+    for (std::uint32_t k = 0; k < 6; ++k) {
+      const float value = in[((y + k / 3) * kW + x + k % 3) * kC + c];
+      low = std::min(low, value);
+      if (value > high) high = value, at = k;
+    }
+    EXPECT_EQ(largest[i], high);
+    EXPECT_EQ(smallest[i], low);
+    EXPECT_EQ(both[i], high);
+    EXPECT_EQ(where[i], at);
+  }
+}
+
+TEST(Rearrange, UndefinedLanesTravelAlong) {
+  Rig rig("mtp_592");
+  std::vector<float> out(64);
+  rig.tensor("out", out, Access::kWrite);
+  const auto store = [&](std::int64_t first) {
+    return rig.run([&](char* nram) {
+      auto* x = reinterpret_cast<float*>(nram);
+      __bang_write_value(x, 16, 1.0f);  // the first two of eight rows
+      __bang_rotate90(x + 64, x, 8, 8);
+      __memcpy(out.data(), x + 64 + first, 4, NRAM2GDRAM);
+    });
+  };
+  EXPECT_EQ(store(7), "") << "the first row is the last column";
+  expect_fault(store(0), {"never written"});
+}
+
+TEST(Rearrange, NotInPlace) {
+  Rig rig("mtp_592");
+  expect_fault(rig.run([&](char* nram) {
+    auto* x = reinterpret_cast<float*>(nram);
+    __bang_rotate180(x, x + 1, 4, 4);
+  }),
+               {"__bang_rotate180", "in place"});
+}
+
+}  // namespace
+}  // namespace mluops::emu::test

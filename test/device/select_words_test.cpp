@@ -1,0 +1,137 @@
+// Words that count, find, pack: each against a plain loop, over types, lengths and aliasing.
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "test/device/rig.h"
+
+namespace mluops::emu::test {
+namespace {
+
+template <class T>
+std::vector<T> sparse(std::uint32_t seed, std::int64_t n) {
+  std::mt19937 random(seed);
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (T& x : v) x = random() % 3 == 0 ? T(static_cast<int>(random() % 200) - 100) : T(0);
+  return v;
+}
+
+template <class T>
+class Select : public testing::Test {
+ protected:
+  static constexpr std::int64_t kMost = 700;
+
+  /// body(x, mask, dst) on lanes of the values and the mask in NRAM; dst holds 1s.
+  template <class Body>
+  void on_device(std::int64_t n, Body body) {
+    Rig rig;
+    values = sparse<T>(1, n), mask = sparse<T>(2, n), out.assign(static_cast<std::size_t>(kMost), T(0));
+    rig.tensor("values", values, Access::kRead).tensor("mask", mask, Access::kRead).tensor("out", out, Access::kWrite);
+    const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto *x = reinterpret_cast<T*>(nram), *m = x + kMost, *dst = m + kMost;
+      __memset_nram(dst, kMost, 1);
+      __memcpy(x, values.data(), bytes, GDRAM2NRAM);
+      __memcpy(m, mask.data(), bytes, GDRAM2NRAM);
+      body(x, m, dst);
+      __memcpy(out.data(), dst, kMost * sizeof(T), NRAM2GDRAM);
+    }),
+              "");
+  }
+  bool set(std::int64_t i) const { return static_cast<float>(mask[static_cast<std::size_t>(i)]) != 0; }
+
+  std::vector<T> values, mask, out;
+};
+using Types = testing::Types<half, float, std::int16_t, std::int32_t>;
+TYPED_TEST_SUITE(Select, Types);
+
+TYPED_TEST(Select, CountsAndFinds) {
+  for (const std::int64_t n : {1, 2, 63, 64, 700}) {
+    std::uint32_t count = 0, first = 0, last = 0;
+    this->on_device(n, [&](auto*, auto* m, auto*) {
+      count = __bang_count(m, n), first = __bang_findfirst1(m, n), last = __bang_findlast1(m, n);
+    });
+    std::uint32_t wanted = 0, lowest = ~0u, highest = ~0u;
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (!this->set(i)) continue;
+      ++wanted, highest = static_cast<std::uint32_t>(i), lowest = std::min(lowest, highest);
+    }
+    EXPECT_EQ(count, wanted);
+    EXPECT_EQ(first, lowest);
+    EXPECT_EQ(last, highest);
+  }
+}
+
+TYPED_TEST(Select, PacksBehindOneAnotherAlsoInPlace) {
+  for (const std::int64_t n : {1, 65, 700}) {
+    for (const bool in_place : {false, true}) {
+      std::uint32_t kept = 0;
+      this->on_device(n, [&](auto* x, auto* m, auto* dst) {
+        kept = __bang_filter(in_place ? x : dst, x, m, n);
+        if (in_place && kept > 0) __bang_move(dst, x, kept * sizeof(TypeParam));
+      });
+      std::uint32_t next = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (!this->set(i)) continue;
+        ASSERT_EQ(static_cast<float>(this->out[next]), static_cast<float>(this->values[static_cast<std::size_t>(i)]));
+        ++next;
+      }
+      EXPECT_EQ(kept, next);
+      for (std::size_t i = next; i < this->out.size(); ++i) ASSERT_EQ(static_cast<float>(this->out[i]), 1.0f);
+    }
+  }
+}
+
+TYPED_TEST(Select, ExtremesComeWithTheirIndex) {
+  constexpr std::int64_t n = 700;
+  for (const bool largest : {true, false}) {
+    this->on_device(n,
+                    [&](auto* x, auto*, auto* dst) { largest ? __bang_argmax(dst, x, n) : __bang_argmin(dst, x, n); });
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < n; ++i) {
+      const auto a = static_cast<float>(this->values[i]), b = static_cast<float>(this->values[best]);
+      if (largest ? a > b : a < b) best = i;
+    }
+    EXPECT_EQ(static_cast<float>(this->out[0]), static_cast<float>(this->values[best]));
+    std::uint32_t index = 0;
+    std::memcpy(&index, reinterpret_cast<const char*>(this->out.data()) + 4, sizeof(index));
+    EXPECT_EQ(index, best);
+    EXPECT_EQ(static_cast<float>(this->out[8 / sizeof(TypeParam)]), 1.0f) << "behind the 8 bytes nothing changes";
+  }
+}
+
+TEST(SelectChecks, WhatDecidesMustBeDefined) {
+  Rig rig;
+  const auto fault = [&](auto word) {
+    return rig.run([&](char* nram) {
+      __bang_write_value(nram, 32, 1.0f);
+      auto* x = reinterpret_cast<float*>(nram);
+      word(x + 64, x);
+    });
+  };
+  expect_fault(fault([](float*, float* x) { __bang_count(x, 33); }), {"__bang_count", "never written"});
+  expect_fault(fault([](float*, float* x) { __bang_findfirst1(x, 33); }), {"__bang_findfirst1", "never written"});
+  expect_fault(fault([](float* d, float* x) { __bang_argmax(d, x, 33); }), {"__bang_argmax", "never written"});
+  expect_fault(fault([](float* d, float* x) { __bang_filter(d, x, x, 33); }), {"__bang_filter", "mask"});
+}
+
+TEST(SelectChecks, PackedLanesStayUndefined) {
+  std::vector<float> out(64);
+  Rig rig;
+  rig.tensor("out", out, Access::kWrite);
+  const auto store = [&](std::int64_t n) {
+    return rig.run([&](char* nram) {
+      auto *x = reinterpret_cast<float*>(nram), *mask = x + 64, *dst = mask + 64;
+      __bang_write_value(x, 32, 1.0f);
+      __bang_write_value(mask, 64, 1.0f);
+      mask[0] = 0;
+      __bang_filter(dst, x, mask, 64);
+      __memcpy(out.data(), dst, n * 4, NRAM2GDRAM);
+    });
+  };
+  EXPECT_EQ(store(31), "");
+  expect_fault(store(32), {"never written"});
+}
+
+}  // namespace
+}  // namespace mluops::emu::test

@@ -1,0 +1,56 @@
+// Cores alive at once: barriers, SRAM, the memory core, dead-locks.
+#include "test/neuware/device_memory.h"
+#include "test/neuware/kernels.h"
+
+namespace neuware_test {
+namespace {
+
+constexpr int kLanes = 32;
+
+class Barriers : public WithQueue {};
+
+TEST_F(Barriers, ClustersSumThroughTheirSram) {
+  constexpr unsigned kClusters = 11;  // more than the machine has: they take turns
+  std::vector<float> in(kClusters * 4 * kLanes);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i / kLanes);
+  OnDevice<float> from(in), to(kClusters * kLanes);
+  sum_of_cluster(queue, kClusters, to.data(), from.data());
+  expect_success();
+  const std::vector<float> out = to.values();
+  for (unsigned c = 0; c < kClusters; ++c) {
+    for (int i = 0; i < kLanes; ++i) ASSERT_EQ(out[c * kLanes + i], 16.0f * c + 6) << c;
+  }
+}
+
+TEST_F(Barriers, AllCoresOfAJobWait) {
+  for (const auto& [type, tasks] : {std::pair(cnrtFuncTypeUnion1, 4u),
+                                    {cnrtFuncTypeUnion2, 8u},
+                                    {cnrtFuncTypeUnion4, 16u},
+                                    {cnrtFuncTypeUnion8, 32u}}) {
+    OnDevice<std::int32_t> out(tasks), scratch(tasks);
+    neighbours(queue, type, tasks, out.data(), scratch.data());
+    expect_success();
+    const std::vector<std::int32_t> v = out.values();
+    for (unsigned i = 0; i < tasks; ++i) ASSERT_EQ(v[i], static_cast<std::int32_t>((i + 1) % tasks));
+  }
+}
+
+TEST_F(Barriers, TheMemoryCoreServesSram) {
+  std::vector<float> in(4 * kLanes);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
+  OnDevice<float> from(in), to(in.size());
+  broadcast(queue, to.data(), from.data());
+  expect_success();
+  const std::vector<float> out = to.values();
+  for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], in[i] + 1);
+}
+
+TEST_F(Barriers, ADeadLockNamesWhoWaitsAndWhoIsMissing) {
+  dead_lock(queue);
+  expect_fault({"one_waits", "__sync_cluster", "dead-lock", "task 2 waited", "task 0 (ended)", "task 3 (ended)"});
+  no_arguments(queue);
+  EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";
+}
+
+}  // namespace
+}  // namespace neuware_test

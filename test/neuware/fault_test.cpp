@@ -1,0 +1,81 @@
+// Wrong kernels, launches and calls: a text that names what was wrong, an error state, and the process lives.
+#include "test/neuware/device_memory.h"
+#include "test/neuware/kernels.h"
+
+namespace neuware_test {
+namespace {
+
+class Faults : public WithQueue {};
+
+TEST_F(Faults, MoreNramThanACoreHas) {
+  too_much_nram(queue);
+  expect_fault({"uses_all", "lanes", "256 bytes of NRAM", "capacity.mlu"});
+}
+
+TEST_F(Faults, UndefinedLanesStored) {
+  OnDevice<float> out(64, 7.0f);
+  stores_undefined(queue, out.data());
+  expect_fault({"store", "task 0", "__memcpy", "source x+0", "never written", "x+128"});
+  EXPECT_EQ(out.values(), std::vector<float>(64, 7.0f));
+}
+
+TEST_F(Faults, BlocksHaveBounds) {
+  OnDevice<float> in(64);
+  reads_beyond(queue, in.data(), 1);
+  expect_fault({"load", "__memcpy", "block ", "256 bytes"});
+}
+
+TEST_F(Faults, UseAfterFree) {
+  void* block = nullptr;
+  ASSERT_EQ(cnrtMalloc(&block, 1 << 20), cnrtSuccess);
+  ASSERT_EQ(cnrtFree(block), cnrtSuccess);
+  reads_beyond(queue, static_cast<float*>(block), 0);
+  expect_fault({"load", "__memcpy", "source"});
+}
+
+TEST_F(Faults, TwoTasksWriteTheSameBytes) {
+  OnDevice<float> out(1);
+  races(queue, out.data());
+  expect_fault({"all_write", "task 1", "race"});
+}
+
+TEST_F(Faults, KernelsThatThrow) {
+  throws(queue);
+  expect_fault({"throwing", "from a kernel"});
+}
+
+TEST_F(Faults, UnknownMlisaIsNamed) {
+  unknown_mlisa(queue);
+  expect_fault({"strange", "inline MLISA", "launch.rocket;"});
+}
+
+TEST_F(Faults, LaunchesTheMachineCannotRun) {
+  OnDevice<std::int32_t> out(8);
+  who_am_i(queue, {3, 1, 1}, cnrtFuncTypeUnion1, out.data());
+  expect_fault({"identify", "UNION1", "multiple of the 4 cores", "got 3"});
+  who_am_i(queue, {64, 1, 1}, cnrtFuncTypeUnion16, out.data());
+  EXPECT_EQ(cnrtGetLastError(), cnrtErrorKernelFault);
+  who_am_i(queue, {4, 1, 1}, static_cast<cnrtFunctionType_t>(5), out.data());
+  EXPECT_EQ(cnrtGetLastError(), cnrtErrorLaunchInvalid);
+}
+
+TEST(Runtime, RefusesBadCalls) {
+  void* block = nullptr;
+  EXPECT_EQ(cnrtMalloc(nullptr, 4), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtMalloc(&block, 0), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtMalloc(&block, ~std::size_t{0}), cnrtErrorNoMem);
+  ASSERT_EQ(cnrtMalloc(&block, 16), cnrtSuccess);
+  char host[32] = {};
+  EXPECT_EQ(cnrtMemcpy(block, host, 17, cnrtMemcpyHostToDev), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtMemcpy(host, host + 16, 16, cnrtMemcpyDevToHost), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtMemset(block, 1, 17), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtMemset(block, 1, 16), cnrtSuccess);
+  EXPECT_EQ(cnrtFree(block), cnrtSuccess);
+  EXPECT_EQ(cnrtFree(block), cnrtErrorArgsInvalid) << "freed twice";
+  EXPECT_EQ(cnrtFree(host), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtSetDevice(1), cnrtErrorNoDevice);
+  cnrtGetLastError();
+}
+
+}  // namespace
+}  // namespace neuware_test

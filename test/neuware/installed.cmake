@@ -1,0 +1,57 @@
+# Installs the toolchain alone, builds examples/bang with find_package(BANG) against it, and runs both programs.
+function(must)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " line)
+    message(FATAL_ERROR "${line}\n${out}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+must(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --component neuware)
+must(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLES} -B ${WORK_DIR}/build -DNEUWARE_HOME=${WORK_DIR}/prefix/neuware
+     -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+must(${WORK_DIR}/build/vector_add)
+must(${WORK_DIR}/build/cluster_sum)
+
+# The page about a program's launches.
+function(expect_on_page program)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env MLUOP_EMU_REPORT=${WORK_DIR}/page.html ${program} OUTPUT_QUIET
+                          ERROR_QUIET)
+  file(READ ${WORK_DIR}/page.html page)
+  foreach(part ${ARGN})
+    string(FIND "${page}" "${part}" found)
+    if(found EQUAL -1)
+      message(FATAL_ERROR "the page about ${program} lacks \"${part}\"")
+    endif()
+  endforeach()
+endfunction()
+expect_on_page(${WORK_DIR}/build/vector_add "1 launches on an emulated mtp_592" "<svg" "core 0 IO-DMA" "vector_add.mlu"
+               "__bang_add" "a_nram" "block 1")
+
+# Each seeded bug of docs/kernel_author.md is found, with the text that page promises.
+function(expect_bug name source from to text)
+  file(READ ${EXAMPLES}/${source} content)
+  string(REPLACE "${from}" "${to}" seeded "${content}")
+  if(seeded STREQUAL content)
+    message(FATAL_ERROR "${source} has no \"${from}\"")
+  endif()
+  file(WRITE ${WORK_DIR}/${name}.mlu "${seeded}")
+  must(${WORK_DIR}/prefix/neuware/bin/cncc -O1 ${WORK_DIR}/${name}.mlu -o ${WORK_DIR}/${name})
+  execute_process(COMMAND ${WORK_DIR}/${name} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  string(FIND "${out}" "${text}" found)
+  if(code EQUAL 0 OR found EQUAL -1)
+    message(FATAL_ERROR "${name}: wanted \"${text}\", got ${code}: ${out}")
+  endif()
+endfunction()
+
+expect_bug(no_barrier vector_add.mlu "    __sync();" "" "the target of a copy still in flight")
+expect_bug(overlap vector_add.mlu "begin += step" "begin += step - CHUNK" "was written by another task of this launch: a race")
+expect_bug(no_end vector_add.mlu "std::min(CHUNK, n - begin)" "CHUNK" "outside of the tensor's 4000012 bytes")
+expect_bug(no_load vector_add.mlu "  __memcpy_async(b_nram[slot], b + begin, count * sizeof(float), GDRAM2NRAM);" ""
+           "never written, or computed from what never was")
+expect_bug(too_large vector_add.mlu "CHUNK 4096" "CHUNK 65536" "are left by the objects before it")
+expect_bug(one_waits cluster_sum.mlu "  __sync_cluster();\n  if (coreId == 0) {"
+           "  if (coreId == 0) {\n    __sync_cluster();" "dead-lock: task 0 waited, missing: task 1 (ended)")
+expect_on_page(${WORK_DIR}/one_waits "one_waits.mlu" "dead-lock: task 0 waited")

@@ -1,0 +1,41 @@
+// What the kernel files of this folder offer to the program that tests them. Pointers are device memory.
+#pragma once
+
+#include <cnrt.h>
+
+#include <cstdint>
+
+namespace neuware_test {
+
+// language.mlu, language_twin.mlu
+void scale_float(cnrtQueue_t queue, float* out, const float* in, int n, float factor);
+void scale_half(cnrtQueue_t queue, void* out, const void* in, int n, float factor);
+void who_am_i(cnrtQueue_t queue, cnrtDim3_t dim, cnrtFunctionType_t type, int32_t* out);
+void tables(cnrtQueue_t queue, int32_t* out);
+void same_name(cnrtQueue_t queue, int32_t* out);
+void same_name_twin(cnrtQueue_t queue, int32_t* out);
+void no_arguments(cnrtQueue_t queue);
+
+// barriers.mlu
+void sum_of_cluster(cnrtQueue_t queue, unsigned clusters, float* out, const float* in);
+void neighbours(cnrtQueue_t queue, cnrtFunctionType_t type, unsigned tasks, int32_t* out, int32_t* scratch);
+void broadcast(cnrtQueue_t queue, float* out, const float* in);
+void dead_lock(cnrtQueue_t queue);
+
+// words.mlu
+void fused_float(cnrtQueue_t queue, float* out, const float* in);
+void fused_half(cnrtQueue_t queue, void* out, const void* in);
+void mlisa_integers(cnrtQueue_t queue, int32_t* out);
+void built_fusion(cnrtQueue_t queue, float* out);
+void bfloat16_words(cnrtQueue_t queue, void* out);
+void tensor_unit(cnrtQueue_t queue);
+
+// capacity.mlu, faults.mlu
+void too_much_nram(cnrtQueue_t queue);
+void stores_undefined(cnrtQueue_t queue, float* out);
+void reads_beyond(cnrtQueue_t queue, const float* in, int64_t offset);
+void throws(cnrtQueue_t queue);
+void unknown_mlisa(cnrtQueue_t queue);
+void races(cnrtQueue_t queue, float* out);
+
+}  // namespace neuware_test

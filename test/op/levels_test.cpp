@@ -1,0 +1,100 @@
+// Bits across instruction-set levels: the same where a kernel moves, compares or adds in one order, else a few of the
+// last ones. docs/reliability.md has the figures, which this test prints.
+#include <algorithm>
+#include <cmath>
+
+#include "test/cases/base/element.h"
+#include "test/op/suite.h"
+
+namespace mluops::test {
+namespace {
+
+/// Operators that move, compare, or have one order of additions. The others add in an order of the level's own, or
+/// multiply and add in one step where the level has that.
+const std::vector<std::string> kSameBits = {"psamask_forward",
+                                            "psamask_backward",
+                                            "nms",
+                                            "nms_match",
+                                            "three_nn_forward",
+                                            "ball_query",
+                                            "furthest_point_sample",
+                                            "furthest_point_sample_with_dist",
+                                            "gather_points_forward",
+                                            "gather_points_backward"};
+constexpr double kMostSpacings = 12;
+
+/// How the outputs of two levels differ.
+struct Difference {
+  std::int64_t elements = 0, other = 0;
+  double most = 0;  ///< largest distance by the spacing of numbers at the largest output
+
+  void add(const Values& a, const Values& b, mluOpDataType_t dtype) {
+    double largest = 0;
+    for (const double v : a) largest = std::isfinite(v) ? std::max(largest, std::fabs(v)) : largest;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ++elements;
+      if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+      ++other;
+      if (is_float(dtype)) most = std::max(most, std::fabs(a[i] - b[i]) / spacing(dtype, largest));
+    }
+  }
+};
+
+/// The levels this machine has; those it lacks fall back on the one below.
+std::vector<std::string> levels() {
+  std::vector<std::string> usable;
+  for (const char* level : {"sse2", "sse4", "avx2", "avx512"}) {
+    const Handle handle("cpu");
+    char name[32] = "";
+    if (mluOpExtSetOption(handle.get(), "cpu", "isa", level) != MLUOP_STATUS_SUCCESS) continue;
+    mluOpExtQuery(handle.get(), "cpu", "isa", name, sizeof name, nullptr);
+    std::transform(name, name + sizeof name, name, [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name == std::string(level)) usable.emplace_back(level);
+  }
+  return usable;
+}
+
+class LevelsTest : public ::testing::TestWithParam<std::string> {};
+
+Expected outputs(Problem& problem, const std::string& level) {
+  Handle handle("cpu", 2, {"isa=" + level});
+  handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
+  EXPECT_EQ(run(problem, handle), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  Expected values;
+  for (const auto& output : problem.outputs) values.push_back(output->values());
+  return values;
+}
+
+Difference difference(const std::string& op, mluOpDataType_t dtype, const std::vector<std::string>& usable) {
+  Difference all;
+  for (const Case& text : random_cases(op, 31, scaled(24))) {
+    Problem problem = make_problem(text, dtype);
+    const Expected first = outputs(problem, usable.front());
+    for (std::size_t i = 1; i < usable.size(); ++i) {
+      const Expected other = outputs(problem, usable[i]);
+      for (std::size_t j = 0; j < first.size(); ++j) all.add(first[j], other[j], problem.outputs[j]->dtype());
+    }
+  }
+  return all;
+}
+
+TEST_P(LevelsTest, GiveTheSameBitsOrNearlySo) {
+  const std::vector<std::string> usable = levels();
+  if (usable.size() < 2) GTEST_SKIP() << "this machine has one level";
+  const bool same = std::find(kSameBits.begin(), kSameBits.end(), GetParam()) != kSameBits.end();
+  for (const mluOpDataType_t dtype : {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_HALF}) {
+    const Difference d = difference(GetParam(), dtype, usable);
+    std::printf("%s %s: %.3f %% of %lld elements differ, by %.2f spacings at most\n", GetParam().c_str(),
+                dtype_name(dtype).c_str(), 100.0 * static_cast<double>(d.other) / static_cast<double>(d.elements),
+                static_cast<long long>(d.elements), d.most);
+    EXPECT_GT(d.elements, 0);
+    EXPECT_TRUE(!same || d.other == 0) << dtype_name(dtype) << ": " << d.other << " elements";
+    EXPECT_LE(d.most, kMostSpacings) << dtype_name(dtype);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LevelsTest, ::testing::ValuesIn(operators()),
+                         [](const ::testing::TestParamInfo<std::string>& op) { return op.param; });
+
+}  // namespace
+}  // namespace mluops::test

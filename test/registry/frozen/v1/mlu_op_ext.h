@@ -1,0 +1,84 @@
+/* What mluOp lacks: choosing backends, reading errors, threads, contracts. All names start with mluOpExt. */
+#ifndef MLU_OP_EXT_H_
+#define MLU_OP_EXT_H_
+
+#include <stddef.h>
+
+#include "mlu_op.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* ---- this library ------------------------------------------------------------------------ */
+
+/** Version of this library, e.g. "0.1.0" (mluOpGetLibVersion gives the version of the API). */
+const char* mluOpExtGetVersion(void);
+
+/** Why the last failing call of this thread failed; "" before any failure. Valid until this thread's next failure. */
+const char* mluOpExtGetLastErrorText(void);
+
+/* ---- backends ---------------------------------------------------------------------------- */
+
+/** Number of known backends, built in and from MLUOP_BACKEND_PATH. */
+int mluOpExtGetBackendCount(void);
+/** Name of backend i; NULL outside [0, count). */
+const char* mluOpExtGetBackendName(int i);
+/** One line about backend i; NULL outside [0, count). */
+const char* mluOpExtGetBackendDescription(int i);
+
+/** Binds the handle to a backend or a comma-separated chain ("mine,cpu": the next is asked when the one before
+ *  lacks the operator or answers NOT_SUPPORTED). NULL or "": as MLUOP_BACKEND says, else "cpu".
+ *  BAD_PARAM: handle is NULL. NOT_INITIALIZED: a name is unknown or unusable; the handle keeps what it had. */
+mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain);
+/** The chain in force, e.g. "cpu". Valid until the next SetBackend or Destroy. BAD_PARAM: an argument is NULL. */
+mluOpStatus_t mluOpExtGetBackend(mluOpHandle_t handle, const char** chain);
+/** The backend that ran this handle's last successful operator; "" before any. BAD_PARAM: an argument is NULL. */
+mluOpStatus_t mluOpExtGetLastRunBackend(mluOpHandle_t handle, const char** name);
+
+/** Sets an option of one backend in the handle's chain (docs/environment.md lists them), e.g.
+ *  ("cpu", "scatter", "atomic"). BAD_PARAM: NULL argument, backend not in the chain, unknown key or value. */
+mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const char* key, const char* value);
+/** Reads a property of one backend in the chain into buffer (at most size bytes, NUL-terminated); *length, if not
+ *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX3".
+ *  BAD_PARAM: handle, backend or key NULL, backend not in the chain, unknown key, or buffer NULL with size > 0. */
+mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const char* key, char* buffer, size_t size,
+                            size_t* length);
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+/** Threads for this handle's calls; 0 returns to MLUOP_NUM_THREADS, OMP_NUM_THREADS, or the affinity mask.
+ *  BAD_PARAM: handle NULL or threads < 0. */
+mluOpStatus_t mluOpExtSetNumThreads(mluOpHandle_t handle, int threads);
+/** The number in force (never 0). BAD_PARAM: an argument is NULL. */
+mluOpStatus_t mluOpExtGetNumThreads(mluOpHandle_t handle, int* threads);
+
+/** The caller's own thread pool. parallel_for calls body(arg, task) once for every task in [0, tasks), from any
+ *  thread, and returns when all are done. It must not throw. */
+typedef struct {
+  void* context;
+  void (*parallel_for)(void* context, int64_t tasks, void (*body)(void* arg, int64_t task), void* arg);
+} mluOpExtExecutor_t;
+
+/** Runs this handle's parallel loops on the caller's pool; NULL returns to the library's own.
+ *  The struct is copied. BAD_PARAM: handle NULL or parallel_for NULL. */
+mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t* executor);
+
+/* ---- contract ---------------------------------------------------------------------------- */
+
+typedef enum {
+  MLUOP_EXT_CONTRACT_STRICT = 0,   /**< mlu_op.h to the letter (default). */
+  MLUOP_EXT_CONTRACT_EXTENDED = 1, /**< Larger CARAFE kernels and scales, tensors of 2^31 elements and more, psamask
+                                        in every dtype, DOUBLE and BFLOAT16, where the backend can. */
+} mluOpExtContract_t;
+
+/** BAD_PARAM: handle NULL or a value not in the enumeration. */
+mluOpStatus_t mluOpExtSetContract(mluOpHandle_t handle, mluOpExtContract_t contract);
+/** BAD_PARAM: an argument is NULL. */
+mluOpStatus_t mluOpExtGetContract(mluOpHandle_t handle, mluOpExtContract_t* contract);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLU_OP_EXT_H_ */

@@ -1,0 +1,77 @@
+/* The plugin ABI: a backend is one constant struct of function pointers, version first.
+ *
+ * A plugin is a shared object that exports the data symbol `mluops_backend` of type mluopsBackend (no function of
+ * it is called before abi_version has been read). Name its absolute path in MLUOP_BACKEND_PATH. docs/plugin.md
+ * walks through one. Built-in backends use the same struct.
+ */
+#ifndef MLUOPS_BACKEND_H_
+#define MLUOPS_BACKEND_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mlu_op_ext.h"
+#include "mluops/problem.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/** Raised whenever the layout or meaning of a struct of this header or of problem.h changes. */
+#define MLUOPS_BACKEND_ABI_VERSION 1
+
+/** Name of the data symbol a plugin exports. */
+#define MLUOPS_BACKEND_SYMBOL "mluops_backend"
+
+/** What one call brings along besides its problem. Valid during the call only. */
+typedef struct {
+  uint32_t struct_size;               /**< sizeof of the caller's struct */
+  int threads;                        /**< how many threads the call may use, >= 1 */
+  mluOpAtomicsMode_t atomics;         /**< may gradients be summed in varying order? */
+  mluOpExtContract_t contract;        /**< STRICT or EXTENDED */
+  const mluOpExtExecutor_t* executor; /**< the caller's thread pool, or NULL */
+  /** Says why the call is about to return something other than SUCCESS: one line, names the argument. */
+  void (*set_error)(const char* text);
+} mluopsCall;
+
+/** A backend. Operator members may be NULL: not provided. Each returns SUCCESS, NOT_SUPPORTED (before any output
+ *  was touched: the next backend of a chain is asked), ALLOC_FAILED, EXECUTION_FAILED or INTERNAL_ERROR, and sets a
+ *  text for all but SUCCESS. `context` is what create gave; calls with one context are serialised by the library. */
+typedef struct {
+  uint32_t abi_version; /**< MLUOPS_BACKEND_ABI_VERSION it was compiled with */
+  uint32_t struct_size; /**< sizeof(mluopsBackend) it was compiled with */
+  const char* name;     /**< [a-z0-9_]+, unique */
+  const char* description;
+
+  /** Makes the per-handle context; NULL member: no context. Anything but SUCCESS: unusable here (text through
+   *  set_error). */
+  mluOpStatus_t (*create)(void (*set_error)(const char* text), void** context);
+  void (*destroy)(void* context);
+  /** BAD_PARAM for an unknown key or value, with what was wanted through set_error. NULL: no options. */
+  mluOpStatus_t (*set_option)(void* context, const char* key, const char* value, void (*set_error)(const char* text));
+  /** The text for key into buffer as snprintf does; returns the whole length, or -1 for an unknown key. */
+  int64_t (*query)(void* context, const char* key, char* buffer, size_t size);
+
+  mluOpStatus_t (*carafe_forward)(void* context, const mluopsCall* call, const mluopsCarafeForwardProblem* problem);
+  mluOpStatus_t (*carafe_backward)(void* context, const mluopsCall* call, const mluopsCarafeBackwardProblem* problem);
+  mluOpStatus_t (*psamask_forward)(void* context, const mluopsCall* call, const mluopsPsamaskForwardProblem* problem);
+  mluOpStatus_t (*psamask_backward)(void* context, const mluopsCall* call, const mluopsPsamaskBackwardProblem* problem);
+  mluOpStatus_t (*three_interpolate_forward)(void* context, const mluopsCall* call,
+                                             const mluopsThreeInterpolateForwardProblem* problem);
+  mluOpStatus_t (*three_interpolate_backward)(void* context, const mluopsCall* call,
+                                              const mluopsThreeInterpolateBackwardProblem* problem);
+  mluOpStatus_t (*deform_roi_pool_forward)(void* context, const mluopsCall* call,
+                                           const mluopsDeformRoiPoolForwardProblem* problem);
+  mluOpStatus_t (*deform_roi_pool_backward)(void* context, const mluopsCall* call,
+                                            const mluopsDeformRoiPoolBackwardProblem* problem);
+  mluOpStatus_t (*border_align_forward)(void* context, const mluopsCall* call,
+                                        const mluopsBorderAlignForwardProblem* problem);
+  mluOpStatus_t (*border_align_backward)(void* context, const mluopsCall* call,
+                                         const mluopsBorderAlignBackwardProblem* problem);
+} mluopsBackend;
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLUOPS_BACKEND_H_ */

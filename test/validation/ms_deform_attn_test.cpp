@@ -1,0 +1,117 @@
+// What MsDeformAttn refuses beyond what all operators do, and its empty tensors.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "test/validation/op_call.h"
+
+namespace mluops::test {
+namespace {
+
+constexpr const char* kShape = " b=2 q=5 m=3 d=7 l=2 p=4 h=5 w=6";
+
+/// The batch of all tensors that have one.
+std::function<void(OpCall&)> batch(std::int64_t n) {
+  return [=](OpCall& c) {
+    for (Arg& a : c.args) {
+      if (a.dims.size() > 3) a.dims[0] = n;
+    }
+  };
+}
+
+/// Dimension `axis` of the tensors of locations and weights.
+std::function<void(OpCall&)> of_samples(std::size_t axis, std::int64_t n) {
+  return [=](OpCall& c) {
+    for (Arg& a : c.args) {
+      if (a.dims.size() > 4) a.dims[axis] = n;
+    }
+  };
+}
+
+std::function<void(OpCall&)> number(const std::string& tensor, std::size_t at, std::int32_t value) {
+  return [=](OpCall& c) { std::memcpy(c.arg(tensor).data.data() + at * sizeof value, &value, sizeof value); };
+}
+
+CommonRules rules(const std::string& value) {
+  return {.free_dims = {value + ":1"}, .huge = batch(std::int64_t{1} << 30), .overflow = batch(std::int64_t{1} << 61)};
+}
+
+std::vector<Wrong> own_wrongs(const std::string& value, const std::string& prefix) {
+  const std::string shapes = prefix + "spatial_shapes", starts = prefix + "level_start_index";
+  const auto text = shapes + ": wanted maps among the 39 pixels of " + value;
+  return {{"a level too high", number(shapes, 0, 8), MLUOP_STATUS_BAD_PARAM, text},
+          {"a negative height", number(shapes, 2, -3), MLUOP_STATUS_BAD_PARAM, text},
+          {"a level that starts before the first", number(starts, 0, -1), MLUOP_STATUS_BAD_PARAM, text},
+          {"a level that starts too late", number(starts, 1, 31), MLUOP_STATUS_BAD_PARAM, text},
+          {"half under STRICT",
+           [](OpCall& c) {
+             for (Arg& a : c.args) a.dtype = a.dtype == MLUOP_DTYPE_FLOAT ? MLUOP_DTYPE_HALF : a.dtype;
+           },
+           MLUOP_STATUS_BAD_PARAM, value + ": wanted dtype DTYPE_FLOAT, got DTYPE_HALF"},
+          {"B = 0", batch(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"}};
+}
+
+TEST(MsDeformAttnValidation, Forward) {
+  const OpCall base(Case::parse(std::string("ms_deform_attn_forward") + kShape));
+  check_table(base, common_wrongs(base, rules("data_value")));
+  check_table(base, own_wrongs("data_value", "data_"));
+}
+
+TEST(MsDeformAttnValidation, Backward) {
+  const OpCall base(Case::parse(std::string("ms_deform_attn_backward") + kShape));
+  CommonRules common = rules("value");
+  common.free_dims.clear();
+  check_table(base, common_wrongs(base, common));
+  check_table(base, own_wrongs("value", ""));
+}
+
+TEST(MsDeformAttnValidation, TheStepDividesTheBatch) {
+  OpCall call(Case::parse("ms_deform_attn_forward b=6 q=2 m=1 d=3 l=1 p=1 h=2 w=2"));
+  for (const int step : {-1, 0, 1, 2, 3, 4, 5, 6, 64}) {
+    call.call = [step](mluOpHandle_t handle, const Arguments& t) {
+      return mluOpMsDeformAttnForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,
+                                      t[3].desc, t[3].data, t[4].desc, t[4].data, step, t[5].desc, t[5].data);
+    };
+    const bool right = step > 0 && (step > 6 || 6 % step == 0);
+    EXPECT_EQ(call.make(), right ? MLUOP_STATUS_SUCCESS : MLUOP_STATUS_BAD_PARAM) << step;
+    EXPECT_EQ(call.outputs_touched(), right) << step;
+  }
+  EXPECT_EQ(call.function, "mluOpMsDeformAttnForward");
+}
+
+/// Every byte of the arguments of this name, as the last call left them.
+bool is_zero(OpCall& call, const std::string& name) {
+  const Arg& a = call.arg(name);
+  std::size_t bytes = sizeof(float);
+  for (const std::int64_t d : a.dims) bytes *= static_cast<std::size_t>(d);
+  return std::all_of(a.memory.begin(), a.memory.begin() + static_cast<std::ptrdiff_t>(bytes),
+                     [](std::uint8_t b) { return b == 0; });
+}
+
+TEST(MsDeformAttnValidation, WithoutPointsEverythingIsZero) {
+  OpCall forward(Case::parse(std::string("ms_deform_attn_forward") + kShape));
+  of_samples(4, 0)(forward);
+  ASSERT_EQ(forward.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_TRUE(is_zero(forward, "data_col"));
+  OpCall backward(Case::parse(std::string("ms_deform_attn_backward") + kShape));
+  of_samples(4, 0)(backward);
+  ASSERT_EQ(backward.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_TRUE(is_zero(backward, "grad_value"));
+}
+
+TEST(MsDeformAttnValidation, WithoutPixelsEverythingIsZero) {
+  OpCall backward(Case::parse(std::string("ms_deform_attn_backward") + kShape));
+  for (const char* name : {"value", "grad_value"}) backward.arg(name).dims[1] = 0;
+  for (const char* name : {"spatial_shapes", "level_start_index"}) {
+    auto& data = backward.arg(name).data;
+    std::fill(data.begin(), data.end(), std::uint8_t{0});
+  }
+  ASSERT_EQ(backward.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_TRUE(is_zero(backward, "grad_sampling_loc"));
+  EXPECT_TRUE(is_zero(backward, "grad_attn_weight"));
+}
+
+}  // namespace
+}  // namespace mluops::test
