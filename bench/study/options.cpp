@@ -140,7 +140,7 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --backend NAME,..   default: cpu,mlu_emu
   --dtype float,half  default: both
   --threads N,..      default: all CPUs of this process
-  --quick             small cases, one short repetition each
+  --quick             the two smallest cases of every operator, one short repetition each
   --full              emulated backends run the cases unreduced (takes long)
   --no-accuracy       times only
   --min-time S        seconds of calls per repetition (0.1)   --repetitions N  (3)

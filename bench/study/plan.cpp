@@ -8,7 +8,8 @@
 namespace bench {
 namespace {
 
-constexpr double kQuickBytes = 20e6;
+/// Network cases of an operator that --quick runs.
+constexpr std::size_t kQuickCases = 2;
 /// Floating-point operations that an emulated machine is asked for when the case may be reduced.
 constexpr double kReducedFlops = 5e8;
 
@@ -21,6 +22,13 @@ Case reduced(const OperatorCases& op, const Case& text, mluOpDataType_t dtype) {
     smaller.set(parameter, std::max(1.0, std::floor(smaller.real(parameter) * kReducedFlops / work)));
   }
   return smaller;
+}
+
+/// Those that move the fewest bytes.
+void keep_smallest(const OperatorCases& op, std::vector<Case>& cases) {
+  const auto bytes = [&](const Case& text) { return describe(text, op.dtypes.strict.back()).all_bytes(); };
+  std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) { return bytes(a) < bytes(b); });
+  cases.resize(std::min(cases.size(), kQuickCases));
 }
 
 /// A library of an older revision (--against) may lack it.
@@ -39,11 +47,10 @@ std::vector<Group> chosen_groups(const Options& options) {
   std::vector<Group> groups;
   for (const OperatorCases& op : all_operators()) {
     if (!selected(options.operators, op.op) || !library_has(op)) continue;
-    for (const Case& text : cases_of(op, op.network)) {
-      if (!selected(options.cases, text.shape())) continue;
-      if (options.quick && describe(text, op.dtypes.strict.back()).all_bytes() >= kQuickBytes) continue;
-      groups.push_back({&op, text});
-    }
+    std::vector<Case> cases = cases_of(op, op.network);
+    std::erase_if(cases, [&](const Case& text) { return !selected(options.cases, text.shape()); });
+    if (options.quick) keep_smallest(op, cases);
+    for (const Case& text : cases) groups.push_back({&op, text});
   }
   return groups;
 }

@@ -64,8 +64,7 @@ Candidates read_candidates(const mluopsNmsProblem& p, const Rounding& r) {
   return list;
 }
 
-void put_detection(const mluopsNmsProblem& p, std::int64_t n, const Candidate& c, Values& output) {
-  const Values boxes = decode(p.shape.dtype, p.boxes, 4 * p.shape.boxes);
+void put_detection(const mluopsNmsProblem& p, const Values& boxes, std::int64_t n, const Candidate& c, Values& output) {
   const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
   for (std::int64_t k = 0; k < 5; ++k) {
     const std::int64_t from = p.transposed != 0 ? (k - 1) * p.shape.boxes + c.index : c.index * 4 + k - 1;
@@ -79,6 +78,7 @@ NmsResult nms(const mluopsNmsProblem& p, Coordinates coordinates) {
   const Rounding r(coordinates);
   const double offset = p.shape.offset, threshold = p.shape.iou_threshold;
   const bool indices = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
+  const Values boxes = decode(p.shape.dtype, p.boxes, 4 * p.shape.boxes);
   Candidates left = read_candidates(p, r);
   NmsResult result{Values(static_cast<std::size_t>(indices ? p.room : 5 * p.room), 0.0), 0};
   std::int64_t kept = 0;
@@ -87,7 +87,7 @@ NmsResult nms(const mluopsNmsProblem& p, Coordinates coordinates) {
     if (indices) {
       result.output[kept] = static_cast<double>(best.index);
     } else {
-      put_detection(p, kept, best, result.output);
+      put_detection(p, boxes, kept, best, result.output);
     }
     std::erase_if(left, [&](const Candidate& c) { return iou(best, c, offset, r) > threshold; });
   }
