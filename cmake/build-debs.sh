@@ -40,6 +40,6 @@ g++ -std=c++11 test/consumer/project/sample.cpp $(pkg-config --cflags --libs mlu
 "$build/sample"
 
 "$root/usr/bin/mluops_explain" carafe_forward >/dev/null
-"$root/usr/bin/mluops_bench" --quick --op psamask_forward --case '[2,30,30]' --dtype float --backend cpu --threads 1
+"$root/usr/bin/mluops_bench" --quick --op three_interpolate_forward --dtype float --backend cpu --threads 1
 cp "$build"/*.deb "$out"
 ls -l "$out"/*.deb
