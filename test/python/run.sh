@@ -90,7 +90,7 @@ test_ci() {
   test_other_pythons "$wheel" "$@"
 }
 
-make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine; }
+make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime; }
 
 case ${1:-} in
   --ci)

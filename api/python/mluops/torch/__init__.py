@@ -9,5 +9,8 @@ and what was got. A new operator is one new file in op/, whose docstring tells h
 
 from .. import _listing
 from . import op as _op
+from ._script import not_scriptable as _not_scriptable
 
 __all__ = _listing.public_names(_op, globals())
+for _name in __all__:
+    _not_scriptable(globals()[_name])

@@ -29,6 +29,11 @@ def compiling() -> bool:
     return _compiling is not None and _compiling()
 
 
+def tracing() -> bool:
+    """Whether torch.jit.trace is at work."""
+    return _tracing is not None and _tracing() is not None
+
+
 def unwatched(inputs: tuple) -> bool:
     """Whether only torch's own autograd would see this call. Not for use while compiling."""
     for value in inputs:

@@ -49,7 +49,7 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
                  jvp or _refuse(name, "forward"))
     function = made.function()
     if not HAS_LIBRARY_API:
-        return function
+        return _untraceable(name, function)
     made.register(schema)
     registered = getattr(torch.ops.mluops, name).default
     transformed = made.transformed(registered)
@@ -64,6 +64,17 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
         return registered(*inputs)
 
     return call_
+
+
+def _untraceable(name: str, function: Callable) -> Callable:
+    """torch.jit.trace would keep the results of the call it sees as constants."""
+
+    def call(*inputs: Any) -> Any:
+        if _eager.tracing():
+            raise NotImplementedError(f"mluops: torch.jit.trace of {name} needs torch 2.4 or later")
+        return function(*inputs)
+
+    return call
 
 
 def no_derivative(ctx: Any, inputs: tuple, output: Any) -> None:

@@ -1,0 +1,160 @@
+"""torch.onnx.export of CARAFE, PSAMask, three_interpolate, BorderAlign and DeformRoIPool to standard ONNX operators.
+
+Importing this module teaches torch's exporter what the five forwards are made of:
+
+    import mluops.torch.onnx
+    torch.onnx.export(model, inputs, "model.onnx", dynamo=True)
+
+Needs a torch whose exporter is made of torch.export (2.6 and later), with onnx and onnxscript. The exported graphs take
+the same samples and add up the same terms, in another order; sums of float16 and bfloat16 are float32 in both. Not
+exact, and so refused: deform_roi_pool with sampling_ratio <= 0, whose samples are counted from the data. Values must be
+finite: next to the edge of the map, zero times infinity is a term here. Batch indices of RoIs are not checked.
+"""
+
+from typing import Callable, Optional, Tuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ._operator import HAS_LIBRARY_API
+
+__all__: list = []  # importing it is all
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    """As the type of the sums."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
+
+def _carafe(features: Tensor, masks: Tensor, kernel_size: int, group_size: int, scale_factor: int) -> Tensor:
+    n, c, h, w = features.shape
+    k, g, s = kernel_size, group_size, scale_factor
+    r = (k - 1) // 2
+    padded = F.pad(_wide(features), (r, r, r, r)).reshape(n, g, c // g, h + 2 * r, w + 2 * r)
+    weights = _wide(masks).reshape(n, g, k * k, h, s, w, s)
+    total = 0
+    for tap in range(k * k):
+        y, x = divmod(tap, k)
+        shifted = padded[:, :, :, y:y + h, x:x + w].reshape(n, g, c // g, h, 1, w, 1)
+        total = total + shifted * weights[:, :, tap].unsqueeze(2)
+    return total.reshape(n, c, h * s, w * s).to(features.dtype)
+
+
+def _psa_mask(input: Tensor, psa_type: int, h_mask: int, w_mask: int) -> Tensor:
+    n, _, h, w = input.shape
+    # Mask rows and columns by which a pixel (second) sees a target (first).
+    rows, columns = torch.arange(h), torch.arange(w)
+    row = rows[:, None] - rows + (h_mask - 1) // 2
+    column = columns[:, None] - columns + (w_mask - 1) // 2
+    inside = ((row >= 0) & (row < h_mask))[:, None, :, None] & ((column >= 0) & (column < w_mask))[:, None]
+    cell = (row.clamp(0, h_mask - 1) * w_mask)[:, None, :, None] + column.clamp(0, w_mask - 1)[:, None]
+    size = (1, h * w, h * w)
+    seen = input.reshape(n, h_mask * w_mask, h * w).gather(1, cell.reshape(size).expand(n, -1, -1))
+    targets = torch.where(inside.reshape(size), seen, torch.zeros((), dtype=input.dtype))
+    return (targets if psa_type == 0 else targets.transpose(1, 2)).reshape(n, h * w, h, w)
+
+
+def _three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tensor:
+    b, c, points = features.shape
+    n = indices.shape[1]
+    inside = (indices >= 0) & (indices < points)
+    safe = indices.clamp(0, points - 1).long().reshape(b, 1, 3 * n).expand(-1, c, -1)
+    picked = _wide(features).gather(2, safe).reshape(b, c, n, 3)
+    terms = torch.where(inside[:, None], picked * _wide(weight)[:, None], torch.zeros((), dtype=picked.dtype))
+    return terms.sum(3).to(features.dtype)
+
+
+def _neighbours(at: Tensor, size: int) -> Tuple[Tensor, Tensor, Tensor]:
+    """Numbers of two pixels, last dimension, their weights, and whether samples are inside: up to a pixel outside an
+    axis they take what is on its edge."""
+    inside = (at >= -1) & (at <= size)
+    at = torch.where(inside, at, torch.zeros((), dtype=at.dtype)).clamp(0, size - 1)
+    low = at.floor()
+    pixels = torch.stack([low, (low + 1).clamp(max=size - 1)], -1).long()
+    return pixels, torch.stack([1 - (at - low), at - low], -1), inside
+
+
+def _border_points(boxes: Tensor, pool_size: int) -> list:
+    """x and y [N, 4, K] of the points in turn. Each is reached from the one before by adding the step, as the kernels
+    do."""
+    x1, y1, x2, y2 = boxes.unbind(2)
+    across, down, still = (x2 - x1) / pool_size, (y2 - y1) / pool_size, torch.zeros_like(x1)
+    x, y = torch.stack([x1, x1, x2, x2], 1), torch.stack([y1, y1, y2, y2], 1)
+    step_x, step_y = torch.stack([across, still, -across, still], 1), torch.stack([still, down, still, -down], 1)
+    points = [(x, y)]
+    for _ in range(pool_size):
+        x, y = x + step_x, y + step_y
+        points.append((x, y))
+    return points
+
+
+def _border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tuple[Tensor, Tensor]:
+    n, c4, h, w = input.shape
+    c, k = c4 // 4, boxes.shape[1]
+    planes = _wide(input).reshape(n, 4, c, h * w)
+
+    def sample(x: Tensor, y: Tensor) -> Tensor:
+        columns, column_weights, inside_x = _neighbours(x, w)
+        rows, row_weights, inside_y = _neighbours(y, h)
+        pixels = rows[..., None] * w + columns[..., None, :]
+        index = pixels.reshape(n, 4, 1, k * 4).expand(-1, -1, c, -1)
+        weights = row_weights[..., None] * column_weights[..., None, :]
+        value = (planes.gather(3, index).reshape(n, 4, c, k, 4) * weights.reshape(n, 4, 1, k, 4)).sum(4)
+        return torch.where((inside_x & inside_y)[:, :, None], value, torch.zeros((), dtype=value.dtype))
+
+    values = [sample(x, y) for x, y in _border_points(_wide(boxes), pool_size)]
+    greatest, where = values[0], torch.zeros_like(values[0], dtype=torch.int32)
+    for i, value in enumerate(values[1:], 1):
+        more = value > greatest
+        greatest = torch.where(more, value, greatest)
+        where = torch.where(more, torch.full((), i, dtype=torch.int32), where)
+    return greatest.permute(0, 2, 3, 1).to(input.dtype), where.permute(0, 2, 3, 1)
+
+
+def _roi_samples(low: Tensor, high: Tensor, moved: Tensor, bins: Tuple[int, int, int]) -> Tensor:
+    """Coordinates [R, PH, PW, samples] along an axis, given the corners [R] on the map, how far bins are moved [R, PH,
+    PW], and how many bins there are, along which dimension of moved, and samples of each."""
+    count, dimension, grid = bins
+    size = (high - low)[:, None, None, None] / count
+    number = torch.arange(count, dtype=low.dtype).reshape([count if d == dimension else 1 for d in range(4)])
+    along = (torch.arange(grid, dtype=low.dtype) + 0.5) * size / grid
+    return (low[:, None, None, None] + moved[..., None]) + number * size + along
+
+
+def _deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], pooled_height: int, pooled_width: int,
+                     spatial_scale: float, sampling_ratio: int, gamma: float) -> Tensor:
+    if sampling_ratio <= 0:
+        raise NotImplementedError("mluops: deform_roi_pool with sampling_ratio <= 0 has no ONNX form: how many samples "
+                                  "a bin has is in the data. Give a positive sampling_ratio")
+    b, c, h, w = input.shape
+    r, ph, pw, grid = rois.shape[0], pooled_height, pooled_width, sampling_ratio
+    x1, y1, x2, y2 = (_wide(rois)[:, 1:] * spatial_scale - 0.5).unbind(1)
+    if offset is None:
+        across = down = torch.zeros((r, ph, pw), dtype=x1.dtype)
+    else:
+        move_x, move_y = (_wide(offset) * gamma).unbind(1)
+        across, down = move_x * (x2 - x1)[:, None, None], move_y * (y2 - y1)[:, None, None]
+    columns, column_weights, inside_x = _neighbours(_roi_samples(x1, x2, across, (pw, 2, grid)), w)
+    rows, row_weights, inside_y = _neighbours(_roi_samples(y1, y2, down, (ph, 1, grid)), h)
+    column_weights, row_weights = column_weights * inside_x[..., None], row_weights * inside_y[..., None]
+    # Samples make a grid, so a bin is a sum over pairs of its rows and its columns of pixels.
+    images = rois[:, 0].long().reshape(r, 1, 1, 1, 1)
+    pixels = (images * h + rows.flatten(3)[..., None]) * w + columns.flatten(3)[:, :, :, None]
+    weights = row_weights.flatten(3)[..., None] * column_weights.flatten(3)[:, :, :, None]
+    picked = _wide(input).permute(0, 2, 3, 1).reshape(b * h * w, c)[pixels.reshape(-1)]
+    pooled = (picked.reshape(r, ph, pw, -1, c) * weights.reshape(r, ph, pw, -1, 1)).sum(3) / (grid * grid)
+    return pooled.permute(0, 3, 1, 2).to(input.dtype)
+
+
+def _register(composed: Callable) -> None:
+    """Makes it known to the exporter. Plain torch.export, torch.compile and eager calls keep the operator."""
+    operator = getattr(torch.ops.mluops, composed.__name__[1:]).default
+    if operator not in torch._decomp.decomposition_table:
+        torch._decomp.register_decomposition(operator)(composed)
+
+
+if not HAS_LIBRARY_API:
+    raise ImportError(f"mluops.torch.onnx: torch {torch.__version__} cannot export the operators; 2.6 or later can")
+for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool):
+    _register(_composed)
