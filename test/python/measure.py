@@ -2,9 +2,10 @@
 """What the way through torch costs: against the bare C calls, in both layouts, and when torch's operators run in
 between.
 
-Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N]
-Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine. `layouts`
-needs mmcv-lite for the column of install().
+Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
+Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
+busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
+of install().
 """
 
 import argparse
@@ -119,6 +120,7 @@ CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(5
 
 
 SLOW = 0.03  # seconds: nothing of what was in the caches is left
+clock = time.perf_counter
 
 
 def medians(functions, seconds, burst=12, warm=2):
@@ -128,9 +130,9 @@ def medians(functions, seconds, burst=12, warm=2):
     while time.perf_counter() < end or len(times[0]) < 3 * (burst - warm):
         for function, own in zip(functions, times):
             for call in range(burst):
-                start = time.perf_counter()
+                start = clock()
                 function()
-                took = time.perf_counter() - start
+                took = clock() - start
                 if call >= warm or took > SLOW:
                     own.append(took)
                 if took > SLOW:
@@ -355,11 +357,14 @@ if __name__ == "__main__":
     parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved"])
     parser.add_argument("--case", default="", help="part of the name of a case of `layouts`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
+    parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
+    if options.cpu_time:
+        clock = time.process_time
     torch.manual_seed(0)
     if options.threads > 0:
         torch.set_num_threads(options.threads)
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads{', CPU time' if options.cpu_time else ''}")
     for part in (against_c, layouts, fixed_costs, interleaved):
         if options.only in (None, part.__name__):
             part(options.seconds, *([options.case] if part is layouts else []))
