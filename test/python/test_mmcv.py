@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("mmcv", reason="mmcv-lite is not installed")
 pytest.importorskip("mmengine", reason="mmengine is not installed")
 
+sys.path.append(str(Path(__file__).parent / "models"))
+
 import compositions  # noqa: E402
 import mluops.mmcv  # noqa: E402
 import mluops.torch as mt  # noqa: E402
+import standins  # noqa: E402
 from cases import CASES, TOLERANCE, interior_rois  # noqa: E402
 
 COMPILED = importlib.util.find_spec("mmcv._ext") is not None  # before install() makes one
@@ -381,6 +385,51 @@ def test_boxes3d_through_mmcv():
     assert torch.equal(ops.nms3d_normal(a, scores, 0.2), mt.nms3d_normal(a, scores, 0.2))
 
 
+def turned_boxes(count, dtype, spread=10.0):
+    at, size, turn = torch.rand(count, 2) * spread, torch.rand(count, 2) * 4 + 0.5, torch.rand(count, 1) * 6 - 3
+    return torch.cat([at, size, turn], 1).to(dtype)
+
+
+@pytest.mark.parametrize("dtype, limit", [(torch.float64, 1e-12), (torch.float32, 2e-5)], ids=str)
+def test_turned_boxes_through_mmcv(dtype, limit):
+    ops = importlib.import_module("mmcv.ops")
+    torch.manual_seed(12)
+    a, b = turned_boxes(40, dtype), turned_boxes(30, dtype)
+    for mode, clockwise in (("iou", False), ("iou", True), ("iof", True)):
+        wanted = standins.box_iou_rotated(a.double(), b.double(), mode, clockwise=clockwise)
+        assert (wanted > 0).sum() > 50
+        assert (ops.box_iou_rotated(a, b, mode, clockwise=clockwise).double() - wanted).abs().max() < limit
+        paired = ops.box_iou_rotated(a[:30], b, mode, aligned=True, clockwise=clockwise)
+        assert paired.shape == (30,) and (paired.double() - wanted[:30].diagonal()).abs().max() < limit
+    assert (ops.box_iou_rotated(a, a).diagonal() - 1).abs().max() < limit
+    square = torch.tensor([[3.0, 4, 2, 2, 0]], dtype=dtype)
+    eighth = torch.tensor([[3.0, 4, 2, 2, 0.7853981633974483]], dtype=dtype)
+    assert abs(ops.box_iou_rotated(square, eighth).item() - 0.5 ** 0.5) < limit
+    assert ops.box_iou_rotated(a[:0], b).shape == (0, 30) and ops.box_iou_rotated(a[:0], b[:0], aligned=True).shape == (0,)
+
+
+def test_boxes_of_no_size_and_nan_share_nothing_through_mmcv():
+    ops = importlib.import_module("mmcv.ops")
+    boxes = torch.tensor([[0.0, 0, 0, 0, 0], [0, 0, 2, 2, 0], [float("nan"), 0, 2, 2, 0]])
+    wanted = torch.tensor([[0.0, 0, 0], [0, 1, 0], [0, 0, 0]])
+    assert torch.allclose(ops.box_iou_rotated(boxes, boxes), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.4])
+def test_nms_of_turned_boxes_through_mmcv(threshold):
+    ops = importlib.import_module("mmcv.ops")
+    torch.manual_seed(13)
+    boxes, scores, labels = turned_boxes(80, torch.float32), torch.rand(80), torch.arange(80) % 3
+    dets, kept = ops.nms_rotated(boxes, scores, threshold)
+    _, wanted = standins.nms_rotated(boxes.double(), scores.double(), threshold)
+    assert kept.tolist() == wanted.tolist() and 10 < len(kept) < 80
+    assert torch.equal(dets, torch.cat([boxes[kept], scores[kept, None]], 1))
+    _, of_labels = ops.nms_rotated(boxes, scores, threshold, labels)
+    each = [(labels == i).nonzero()[:, 0] for i in range(3)]
+    wanted = torch.cat([at[standins.nms_rotated(boxes[at].double(), scores[at].double(), threshold)[1]] for at in each])
+    assert of_labels.tolist() == wanted[scores[wanted].argsort(descending=True)].tolist() != kept.tolist()
+
+
 def both_gradients(theirs, ours, tensors, *others):
     """The two functions give the same results and gradients."""
     leaves = [[t.clone().requires_grad_() for t in tensors] for _ in range(2)]
@@ -471,7 +520,7 @@ def test_the_table_of_operators():
     assert "CARAFE " in text and "| mluops" in text and f"of {len(TABLE)} served" in text
     by_name = {row.name: row for row in TABLE}
     assert server(by_name["CARAFE"], "") == "nobody" and server(by_name["CARAFE"], "lite") == "mluops"
-    assert server(by_name["NMSRotated"], "lite") == "nobody" and server(by_name["NMSRotated"], "compiled") == "mmcv"
+    assert server(by_name["NMSQuadri"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
 
 
 def test_python_fallbacks_of_the_table_run():
