@@ -106,8 +106,10 @@ def _softmax_fake(input, target, weight, gamma, alpha):
 
 def _softmax_call(outputs, input, target, weight, gamma, alpha):
     output, softmax = outputs
-    wide = torch.float32 if input.dtype in (torch.float16, torch.bfloat16) else input.dtype
-    softmax.copy_(torch.softmax(input, 1, dtype=wide))
+    if input.dtype in (torch.float16, torch.bfloat16):
+        softmax.copy_(torch.softmax(input, 1, dtype=torch.float32))
+    else:
+        torch.softmax(input, 1, out=softmax)
     run(SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
 
 
