@@ -115,6 +115,7 @@ typedef enum {
 typedef struct mluOpContext* mluOpHandle_t;
 typedef struct mluOpTensorStruct* mluOpTensorDescriptor_t;
 typedef struct mluOpCarafeStruct* mluOpCarafeDescriptor_t;
+typedef struct mluOpSparseConvolutionStruct* mluOpSparseConvolutionDescriptor_t;
 
 /* ---- handle ------------------------------------------------------------------------------ */
 
@@ -279,10 +280,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/carafe.h"
 #include "mluops/op/chamfer_distance.h"
 #include "mluops/op/deform_roi_pool.h"
+#include "mluops/op/diff_iou_rotated.h"
 #include "mluops/op/dynamic_point_to_voxel.h"
 #include "mluops/op/focal_loss.h"
 #include "mluops/op/furthest_point_sample.h"
 #include "mluops/op/gather_points.h"
+#include "mluops/op/get_indice_pairs.h"
+#include "mluops/op/indice_convolution.h"
+#include "mluops/op/indice_max_pool.h"
 #include "mluops/op/iou3d.h"
 #include "mluops/op/knn.h"
 #include "mluops/op/ms_deform_attn.h"

@@ -21,7 +21,7 @@ Tensor& any_tensor(Problem& p, Choices& choices) {
 // Whether the call of the case is EXTENDED whatever the handle says (test/cases/base/contract.h).
 bool sets_extended(const Case& text) {
   return text.text_or("index", "") == "int64" || text.text_or("score", "") == "none" ||
-         text.text_or("layout", "") == "nchw";
+         text.text_or("layout", "") == "nchw" || text.text_or("extended", "") == "1";
 }
 
 // A shape that is refused or needs no more memory than the tensor has: smaller, empty, negative, or 2^31 elements and

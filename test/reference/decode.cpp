@@ -56,6 +56,8 @@ Values decode(mluOpDataType_t dtype, const void* data, std::int64_t count) {
       return convert<double>(data, count, widen<double>);
     case MLUOP_DTYPE_INT32:
       return convert<std::int32_t>(data, count, widen<std::int32_t>);
+    case MLUOP_DTYPE_BOOL:
+      return convert<std::uint8_t>(data, count, widen<std::uint8_t>);
     case MLUOP_DTYPE_UINT32:
       return convert<std::uint32_t>(data, count, widen<std::uint32_t>);
     case MLUOP_DTYPE_INT64:

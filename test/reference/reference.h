@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 /// coordinates in float has to be compared with a model that does. Everything behind the coordinate stays double.
 enum class Coordinates { kDouble, kFloat, kHalf };
 
-/// count elements of dtype HALF, FLOAT, DOUBLE, BFLOAT16, INT32 or INT64 as doubles (INT64 exact to 2^53).
+/// count elements of dtype HALF, FLOAT, DOUBLE, BFLOAT16, BOOL, INT32 or INT64 as doubles (INT64 exact to 2^53).
 Values decode(mluOpDataType_t dtype, const void* data, std::int64_t count);
 
 /// output [n,ho,wo,c].

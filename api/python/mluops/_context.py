@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 from ._errors import BadParamError
 from ._library import check, lib, text
 
-HALF, FLOAT, INT32, INT64, DOUBLE, BFLOAT16 = 1, 2, 6, 9, 14, 17  # mluOpDataType_t
+HALF, FLOAT, INT32, BOOL, INT64, DOUBLE, BFLOAT16 = 1, 2, 6, 8, 9, 14, 17  # mluOpDataType_t
 NCHW, NHWC, ARRAY = 0, 1, 4  # mluOpTensorLayout_t
 STRICT, EXTENDED = 0, 1  # mluOpExtContract_t
 ATOMICS_NOT_ALLOWED, ATOMICS_ALLOWED = 1, 2  # mluOpAtomicsMode_t

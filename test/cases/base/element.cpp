@@ -89,6 +89,8 @@ void store(mluOpDataType_t dtype, const Elements& value, std::int64_t begin, std
       return store_as<float>(value, begin, end, data, [](double v) { return static_cast<float>(v); });
     case MLUOP_DTYPE_INT32:
       return store_as<std::int32_t>(value, begin, end, data, [](double v) { return static_cast<std::int32_t>(v); });
+    case MLUOP_DTYPE_BOOL:
+      return store_as<std::uint8_t>(value, begin, end, data, [](double v) { return std::uint8_t{v != 0}; });
     case MLUOP_DTYPE_INT64:
       return store_as<std::int64_t>(value, begin, end, data, [](double v) { return static_cast<std::int64_t>(v); });
     default:
@@ -114,6 +116,8 @@ std::string dtype_name(mluOpDataType_t dtype) {
       return "bfloat16";
     case MLUOP_DTYPE_INT32:
       return "int32";
+    case MLUOP_DTYPE_BOOL:
+      return "bool";
     case MLUOP_DTYPE_INT64:
       return "int64";
     default:

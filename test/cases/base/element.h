@@ -19,7 +19,7 @@ bool is_float(mluOpDataType_t dtype);
 /// Value of element i.
 using Elements = std::function<double(std::int64_t i)>;
 
-/// Writes elements [begin, end) of an array that starts at data. DOUBLE, FLOAT, HALF, BFLOAT16, INT32 or INT64.
+/// Writes elements [begin, end) of an array that starts at data. DOUBLE, FLOAT, HALF, BFLOAT16, INT32, INT64 or BOOL.
 void store(mluOpDataType_t dtype, const Elements& value, std::int64_t begin, std::int64_t end, void* data);
 /// The same for all of them.
 void encode(mluOpDataType_t dtype, const reference::Values& values, void* data);

@@ -32,7 +32,7 @@ def signature(inputs: tuple) -> tuple:
         if isinstance(value, Tensor):
             key += (value.shape, value.stride(), value.dtype, value.is_cpu)
         else:
-            key += (type(value), value)  # 2.0 is not 2
+            key += (type(value), tuple(value) if isinstance(value, list) else value)  # 2.0 is not 2
     return tuple(key)
 
 

@@ -12,7 +12,7 @@ from . import _eager
 from ._plan import Prepared
 
 CODES = {torch.float16: c.HALF, torch.float32: c.FLOAT, torch.float64: c.DOUBLE, torch.bfloat16: c.BFLOAT16,
-         torch.int32: c.INT32, torch.int64: c.INT64}
+         torch.int32: c.INT32, torch.int64: c.INT64, torch.bool: c.BOOL}
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
@@ -142,7 +142,7 @@ _LAYOUT = {torch.contiguous_format: c.NCHW, torch.channels_last: c.NHWC}
 
 
 def check_call(operator: str, inputs: tuple) -> None:
-    """What holds for every operator: one device, one floating dtype, no other dtypes but int32."""
+    """What holds for every operator: one device, one floating dtype, no other dtypes but int32 and bool."""
     device = dtype = None
     for tensor in inputs:
         if not isinstance(tensor, Tensor):
@@ -153,7 +153,7 @@ def check_call(operator: str, inputs: tuple) -> None:
             raise BadParamError.of(f"{operator}: wanted all tensors on one device, got {device} and {tensor.device}")
         if tensor.dtype not in CODES or tensor.dtype == torch.int64:
             raise TypeError(f"{operator}: wanted tensors of float16, bfloat16, float32 or float64, got {tensor.dtype}")
-        if tensor.dtype != torch.int32:
+        if tensor.dtype not in (torch.int32, torch.bool):
             if dtype is None:
                 dtype = tensor.dtype
             elif tensor.dtype != dtype:

@@ -1,0 +1,233 @@
+"""Sparse convolutions and pooling as modules, with mmcv's names, arguments and parameters: checkpoints fit."""
+
+import math
+from collections import OrderedDict
+from typing import Any, Dict, List, Optional, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..._errors import bad_param
+from .sparse_conv import (Sizes, get_conv_output_size, get_deconv_output_size, get_indice_pairs, indice_conv,
+                          indice_maxpool, many)
+
+__all__ = ["SparseConv2d", "SparseConv3d", "SparseConv4d", "SparseConvTensor", "SparseConvTranspose2d",
+           "SparseConvTranspose3d", "SparseConvolution", "SparseInverseConv2d", "SparseInverseConv3d",
+           "SparseMaxPool2d", "SparseMaxPool3d", "SparseModule", "SparseSequential", "SubMConv2d", "SubMConv3d",
+           "SubMConv4d", "ToDense"]
+
+
+class SparseConvTensor:
+    """Features at some places of a grid.
+
+    Args:
+        features: T [L, C].
+        indices: int32 [L, 1 + axes]; batch and coordinates, slowest first.
+        spatial_shape: sizes of the grid.
+        batch_size: clouds in the batch.
+        grid: without effect; mmcv's room to work in.
+    """
+
+    def __init__(self, features: Tensor, indices: Tensor, spatial_shape: Sequence[int], batch_size: int,
+                 grid: Optional[Tensor] = None) -> None:
+        self.features, self.indices = features, indices
+        self.spatial_shape, self.batch_size, self.grid = spatial_shape, batch_size, grid
+        self.indice_dict: Dict[Optional[str], tuple] = {}
+
+    @property
+    def spatial_size(self) -> int:
+        return math.prod(self.spatial_shape)
+
+    @property
+    def sparity(self) -> float:
+        return self.indices.shape[0] / self.spatial_size / self.batch_size
+
+    def find_indice_pair(self, key: Optional[str]) -> Optional[tuple]:
+        return None if key is None else self.indice_dict.get(key)
+
+    def dense(self, channels_first: bool = True) -> Tensor:
+        """The whole grid, zeros where there is no place: T [batch, C, ...] or [batch, ..., C]."""
+        shape = self.batch_size, *self.spatial_shape, self.features.shape[1]
+        full = self.features.new_zeros(shape).index_put(tuple(self.indices.long().unbind(1)), self.features)
+        return full.movedim(-1, 1).contiguous() if channels_first else full
+
+    def moved(self, features: Tensor, indices: Tensor, spatial_shape: Sequence[int]) -> "SparseConvTensor":
+        """Behind an operator; the pairs found so far stay known."""
+        made = SparseConvTensor(features, indices, spatial_shape, self.batch_size, self.grid)
+        made.indice_dict = self.indice_dict
+        return made
+
+
+class SparseModule(nn.Module):
+    """What SparseSequential gives a whole SparseConvTensor; other modules get its features."""
+
+
+class SparseSequential(SparseModule):
+    """Modules one after the other, given as those of torch.nn.Sequential or by name."""
+
+    def __init__(self, *modules: Any, **named: nn.Module) -> None:
+        super().__init__()
+        given = modules[0] if len(modules) == 1 and isinstance(modules[0], OrderedDict) else {
+            str(i): module for i, module in enumerate(modules)}
+        for name, module in (*given.items(), *named.items()):
+            self.add_module(name, module)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, index: int) -> nn.Module:
+        return list(self._modules.values())[index]
+
+    def add(self, module: nn.Module, name: Optional[str] = None) -> None:
+        self.add_module(str(len(self)) if name is None else name, module)
+
+    def forward(self, x: Any) -> Any:
+        for module in self._modules.values():
+            if isinstance(x, SparseConvTensor) and not isinstance(module, SparseModule):
+                if x.indices.shape[0] != 0:
+                    x.features = module(x.features)
+            else:
+                x = module(x)
+        return x
+
+
+class ToDense(SparseModule):
+    """SparseConvTensor.dense as a module."""
+
+    def forward(self, x: SparseConvTensor) -> Tensor:
+        return x.dense()
+
+
+class SparseConvolution(SparseModule):
+    """A convolution of features at some places of a grid.
+
+    Args:
+        ndim: axes of space.
+        in_channels, out_channels: channels.
+        kernel_size, stride, padding, dilation, output_padding: one number or one for each axis. Where a stride is not
+            1, the dilation is.
+        groups: 1.
+        bias: whether to add one.
+        subm: outputs where the inputs are.
+        transposed: transposed convolution.
+        inverse: back to the inputs of the convolution with the same indice_key.
+        indice_key: the pairs are kept under it, and found under it instead of searched.
+    """
+
+    def __init__(self, ndim: int, in_channels: int, out_channels: int, kernel_size: Sizes = 3, stride: Sizes = 1,
+                 padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True, subm: bool = False,
+                 output_padding: Sizes = 0, transposed: bool = False, inverse: bool = False,
+                 indice_key: Optional[str] = None) -> None:
+        super().__init__()
+        if groups != 1:
+            raise bad_param("groups", "1", groups)
+        if inverse and indice_key is None:
+            raise bad_param("indice_key", "that of the convolution to go back through", indice_key)
+        self.ndim, self.in_channels, self.out_channels = ndim, in_channels, out_channels
+        self.kernel_size, self.stride = many("kernel_size", kernel_size, ndim), many("stride", stride, ndim)
+        self.padding, self.dilation = many("padding", padding, ndim), many("dilation", dilation, ndim)
+        self.output_padding = many("output_padding", output_padding, ndim)
+        self.subm, self.transposed, self.inverse, self.indice_key = subm, transposed, inverse, indice_key
+        self.weight = nn.Parameter(torch.empty(*self.kernel_size, in_channels, out_channels))
+        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """As mmcv's: the fans of the weight are torch's, of its first two dimensions; those of the bias the right ones."""
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_channels * math.prod(self.kernel_size))
+            nn.init.uniform_(self.bias, -bound, bound)
+
+    def _output_shape(self, space: Sequence[int]) -> Sequence[int]:
+        if self.subm:
+            return space
+        numbers = space, self.kernel_size, self.stride, self.padding, self.dilation
+        return get_deconv_output_size(*numbers, self.output_padding) if self.transposed else get_conv_output_size(
+            *numbers)
+
+    def _pairs(self, x: SparseConvTensor) -> tuple:
+        """Indices and grid of the output, pairs, their numbers."""
+        known = x.find_indice_pair(self.indice_key)
+        if self.inverse:
+            if known is None:
+                raise bad_param("indice_key", "that of a convolution before", self.indice_key)
+            _, outputs, pairs, num, space = known
+            if pairs.shape[0] != math.prod(self.kernel_size):
+                raise bad_param("kernel_size", "that of the convolution to go back through", self.kernel_size)
+            return outputs, space, pairs, num
+        space = self._output_shape(x.spatial_shape)
+        if known is not None:
+            return known[0], space, known[2], known[3]
+        outputs, pairs, num = get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, self.kernel_size, self.stride,
+                                               self.padding, self.dilation, self.output_padding, self.subm,
+                                               self.transposed)
+        x.indice_dict[self.indice_key] = outputs, x.indices, pairs, num, x.spatial_shape
+        return outputs, space, pairs, num
+
+    def forward(self, x: SparseConvTensor) -> SparseConvTensor:
+        if math.prod(self.kernel_size) == 1:  # as mmcv: the same places, whatever the stride
+            features, indices, space = x.features @ self.weight.flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
+        else:
+            indices, space, pairs, num = self._pairs(x)
+            features = indice_conv(x.features, self.weight, pairs, num, indices.shape[0], self.inverse)
+        return x.moved(features if self.bias is None else features + self.bias, indices, space)
+
+    def extra_repr(self) -> str:
+        return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                f"padding={self.padding}, dilation={self.dilation}, indice_key={self.indice_key!r}")
+
+
+def _convolution(name: str, ndim: int, **fixed: bool) -> type:
+    """A subclass whose constructor lacks ndim, and what is `fixed`."""
+    if fixed.get("inverse"):
+        def make(self, in_channels: int, out_channels: int, kernel_size: Sizes, indice_key: Optional[str] = None,
+                 bias: bool = True) -> None:
+            SparseConvolution.__init__(self, ndim, in_channels, out_channels, kernel_size, bias=bias,
+                                       indice_key=indice_key, **fixed)
+    else:
+        def make(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+                 dilation: Sizes = 1, groups: int = 1, bias: bool = True, indice_key: Optional[str] = None) -> None:
+            SparseConvolution.__init__(self, ndim, in_channels, out_channels, kernel_size, stride, padding, dilation,
+                                       groups, bias, indice_key=indice_key, **fixed)
+    kind = {"subm": "submanifold ", "transposed": "transposed ", "inverse": "inverse "}.get(next(iter(fixed), ""), "")
+    text = f"SparseConvolution, {kind}with {ndim} axes."
+    return type(name, (SparseConvolution,), {"__init__": make, "__doc__": text, "__module__": __name__})
+
+
+SparseConv2d, SparseConv3d, SparseConv4d = (_convolution(f"SparseConv{n}d", n) for n in (2, 3, 4))
+SubMConv2d, SubMConv3d, SubMConv4d = (_convolution(f"SubMConv{n}d", n, subm=True) for n in (2, 3, 4))
+SparseConvTranspose2d, SparseConvTranspose3d = (_convolution(f"SparseConvTranspose{n}d", n, transposed=True)
+                                                for n in (2, 3))
+SparseInverseConv2d, SparseInverseConv3d = (_convolution(f"SparseInverseConv{n}d", n, inverse=True) for n in (2, 3))
+
+
+class _SparseMaxPool(SparseModule):
+    _ndim = 0
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0, dilation: Sizes = 1) -> None:
+        super().__init__()
+        names = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+        numbers: List[List[int]] = [many(name, value, self._ndim) for name, value in names.items()]
+        self.kernel_size, self.stride, self.padding, self.dilation = numbers
+
+    def forward(self, x: SparseConvTensor) -> SparseConvTensor:
+        numbers = self.kernel_size, self.stride, self.padding, self.dilation
+        indices, pairs, num = get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, *numbers)
+        features = indice_maxpool(x.features, pairs, num, indices.shape[0])
+        return x.moved(features, indices, get_conv_output_size(x.spatial_shape, *numbers))
+
+
+class SparseMaxPool2d(_SparseMaxPool):
+    """indice_maxpool as a module, 2 axes."""
+
+    _ndim = 2
+
+
+class SparseMaxPool3d(_SparseMaxPool):
+    """indice_maxpool as a module, 3 axes."""
+
+    _ndim = 3
+
+
+SMALLEST: dict = {}  # its operators are those of sparse_conv

@@ -1,0 +1,127 @@
+// Register tiles of the products of IndiceConvolution. Include after foreach_target.h, like simd-inl.h.
+#include <cstdint>
+
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#if defined(MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_INL_H_
+#else
+#define MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_INL_H_
+#endif
+
+#ifndef MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_ONCE_
+#define MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_ONCE_
+namespace mluops::cpu::indice_convolution {
+
+/// Rows of a register tile: with two vectors of each, 15 of 16 registers.
+inline constexpr std::int64_t kTile = 6;
+
+/// Columns rounded up to whole vectors of any level.
+inline std::int64_t padded(std::int64_t columns) {
+  return (columns + 15) / 16 * 16;
+}
+
+/// Nanoseconds of a pair's product.
+inline double pair_ns(std::int64_t ci, std::int64_t co) {
+  return 3 + cost::kMultiplyAdd * static_cast<double>(ci * co);
+}
+
+}  // namespace mluops::cpu::indice_convolution
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+
+/// f(vectors, column) for register tiles that cover [0, width), width padded(): 4 vectors wide with 32 registers,
+/// 2 vectors and 1.
+template <class A, class F>
+HWY_INLINE void for_tiles(std::int64_t width, F&& f) {
+  std::int64_t n = 0;
+  if constexpr (HWY_TARGET <= HWY_AVX3) {
+    for (; n + 4 * kLanes<A> <= width; n += 4 * kLanes<A>) f(std::integral_constant<int, 4>(), n);
+  }
+  for (; n + 2 * kLanes<A> <= width; n += 2 * kLanes<A>) f(std::integral_constant<int, 2>(), n);
+  for (; n < width; n += kLanes<A>) f(std::integral_constant<int, 1>(), n);
+}
+
+/// sums[r][v] += a(i, r) * row(i)[v] for i in [0, depth).
+template <int kVectors, class A, class Left, class Right>
+HWY_INLINE void multiply(std::int64_t depth, Left&& left, Right&& right,
+                         hn::Vec<hn::ScalableTag<A>> (&sums)[kTile][kVectors]) {
+  const hn::ScalableTag<A> d;
+  for (std::int64_t i = 0; i < depth; ++i) {
+    const A* const row = right(i);
+    hn::Vec<decltype(d)> columns[kVectors];
+    MLUOPS_UNROLL
+    for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, row + v * kLanes<A>);
+    MLUOPS_UNROLL
+    for (int r = 0; r < kTile; ++r) {
+      const auto factor = hn::Set(d, left(i, r));
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, columns[v], sums[r][v]);
+    }
+  }
+}
+
+/// to[r][0, width) += from[r][0, depth) * filters [depth,width] for kTile rows; rows of `to` may be the same.
+template <class A>
+HWY_INLINE void add_products(const A* const* from, std::int64_t depth, const A* filters, std::int64_t width,
+                             A* const* to) {
+  const hn::ScalableTag<A> d;
+  for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+    constexpr int kVectors = decltype(vectors)::value;
+    hn::Vec<decltype(d)> sums[kTile][kVectors];
+    MLUOPS_UNROLL
+    for (int r = 0; r < kTile; ++r) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+    }
+    const A* const rows[] = {from[0], from[1], from[2], from[3], from[4], from[5]};
+    multiply<kVectors, A>(
+        depth, [&](std::int64_t i, int r) HWY_ATTR { return rows[r][i]; },
+        [&](std::int64_t i) HWY_ATTR { return filters + i * width + n; }, sums);
+    MLUOPS_UNROLL
+    for (int r = 0; r < kTile; ++r) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        A* const sum = to[r] + n + v * kLanes<A>;
+        hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+      }
+    }
+  });
+}
+
+/// sums [height,width] += the transpose of left [depth,height] * right [depth,width]; height a multiple of kTile.
+template <class A>
+HWY_INLINE void add_outer_products(const A* left, std::int64_t height, const A* right, std::int64_t width,
+                                   std::int64_t depth, A* sums_at) {
+  const hn::ScalableTag<A> d;
+  for (std::int64_t c = 0; c < height; c += kTile) {
+    for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+      constexpr int kVectors = decltype(vectors)::value;
+      hn::Vec<decltype(d)> sums[kTile][kVectors];
+      A* const at = sums_at + c * width + n;
+      MLUOPS_UNROLL
+      for (int r = 0; r < kTile; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, at + r * width + v * kLanes<A>);
+      }
+      multiply<kVectors, A>(
+          depth, [&](std::int64_t i, int r) HWY_ATTR { return left[i * height + c + r]; },
+          [&](std::int64_t i) HWY_ATTR { return right + i * width + n; }, sums);
+      MLUOPS_UNROLL
+      for (int r = 0; r < kTile; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, at + r * width + v * kLanes<A>);
+      }
+    });
+  }
+}
+
+}  // namespace mluops::cpu::indice_convolution::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
