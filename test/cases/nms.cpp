@@ -409,6 +409,7 @@ std::vector<OperatorCases> nms_operators() {
   hard_nms.document = hard_document;
   hard_nms.edge = hard_edge;
   hard_nms.random = random_hard;
+  hard_nms.sequential = true;
   hard_nms.working_bytes = sweep_bytes;
   OperatorCases soft_nms = entry("soft_nms", "mluOpExtSoftNms",
                                  {offset,
@@ -423,6 +424,7 @@ std::vector<OperatorCases> nms_operators() {
   soft_nms.sequential = true;
   soft_nms.working_bytes = soft_bytes;
   OperatorCases groups = entry("nms_match", "mluOpExtNmsMatch", {}, match);
+  groups.sequential = true;
   groups.working_bytes = match_bytes;
   return {hard_nms, soft_nms, groups};
 }

@@ -86,7 +86,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   if (!arrays) return no_memory(call);
   add_scores<S>(p, arrays->order);
   arrays->read(source_of<T>(p));
-  Sweep<Acc<T>, false>(context, call, p.shape, *arrays).run(p.max_output);
+  Sweep<Acc<T>, false>(p.shape, *arrays).run(p.max_output);
   write_kept<T, S>(p, *arrays);
   return MLUOP_STATUS_SUCCESS;
 }
@@ -148,7 +148,7 @@ mluOpStatus_t match_by_sweep(Context& context, const mluopsCall& call, const mlu
   const auto* const dets = static_cast<const T*>(p.dets);
   for (std::int64_t i = 0; i < boxes; ++i) arrays->order.add(i, to_acc(dets[i * 5 + 4]));
   arrays->read(BoxSource<T>{dets, 5, 1, false, A{0}});
-  Sweep<A, true>(context, call, p.shape, *arrays).run(boxes);
+  Sweep<A, true>(p.shape, *arrays).run(boxes);
   const std::int64_t groups = number_groups(boxes, arrays->owner);
   with_indices(p.shape, p.indices, [&]<class I>(I* indices) {
     write_groups(*arrays, groups, arrays->next, indices, static_cast<I*>(p.group_sizes));

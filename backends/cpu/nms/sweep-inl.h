@@ -1,8 +1,9 @@
 // The sweep of hard suppression: each box, best score first, is kept or belongs to a better box that was kept.
 //
-// Boxes go by in blocks. First each box of a block is compared with those kept before the block, in parallel, a vector
-// of them at a time; then, one after the other, with those kept in the block. A box is compared with whole lists only
-// where its strip is near (strips.h), so the cost grows with the boxes that are near, not with all pairs.
+// Boxes go by in blocks. First each box of a block is compared with those kept before the block, a vector of them at a
+// time; then, one after the other, with those kept in the block. A box is compared with whole lists only where its
+// strip is near (strips.h), so the cost grows with the boxes that are near, not with all pairs. One thread: a block
+// takes some ten microseconds, too little to share out.
 #if defined(MLUOPS_CPU_NMS_SWEEP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_NMS_SWEEP_INL_H_
@@ -13,7 +14,6 @@
 #include "backends/cpu/nms/boxes.h"
 #include "backends/cpu/nms/strips.h"
 #include "backends/cpu/nms/sweep.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -59,10 +59,8 @@ class Overlap {
 template <class A, bool kFirst>
 class Sweep {
  public:
-  Sweep(Context& context, const mluopsCall& call, const mluopsNmsShape& s, SweepArrays<A>& arrays)
-      : context_(context),
-        call_(call),
-        offset_(static_cast<A>(s.offset)),
+  Sweep(const mluopsNmsShape& s, SweepArrays<A>& arrays)
+      : offset_(static_cast<A>(s.offset)),
         threshold_(static_cast<A>(s.iou_threshold)),
         boxes_(arrays.boxes),
         kept_(arrays.kept),
@@ -79,7 +77,7 @@ class Sweep {
     std::int64_t kept = 0, begin = 0;
     while (begin < size_ && kept < max_kept) {
       const std::int64_t end = std::min(size_, begin + kBlock);
-      compare_with_kept(begin, end, kept);
+      for (std::int64_t i = begin; i < end; ++i) owner_[i] = owner_in_strips(i);
       begin = sweep_block(begin, end, kept, max_kept);
     }
     std::fill(owner_ + begin, owner_ + size_, kUnknown);
@@ -103,14 +101,6 @@ class Sweep {
     });
   }
   std::int64_t strip_of(std::int64_t i) const { return reach_.limited() ? strips_.at(reach_.centre(boxes_, i)) : 0; }
-
-  /// The owners of boxes [begin, end) among those kept before the block.
-  void compare_with_kept(std::int64_t begin, std::int64_t end, std::int64_t kept) {
-    const double box_ns = 30 + kPairNs * static_cast<double>(kept);
-    Loop(context_, call_, end - begin, box_ns).run([&](std::int64_t first, std::int64_t last, int) HWY_ATTR {
-      for (std::int64_t i = begin + first; i < begin + last; ++i) owner_[i] = owner_in_strips(i);
-    });
-  }
 
   /// The rest of the block, in order. Returns behind the last box that was looked at.
   std::int64_t sweep_block(std::int64_t begin, std::int64_t end, std::int64_t& kept, std::int64_t max_kept) {
@@ -171,8 +161,6 @@ class Sweep {
     return -1;
   }
 
-  Context& context_;
-  const mluopsCall& call_;
   A offset_, threshold_;
   const BoxLists<A>& boxes_;
   KeptBoxes<A>& kept_;

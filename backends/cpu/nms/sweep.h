@@ -9,10 +9,8 @@
 
 namespace mluops::cpu::nms {
 
-/// Boxes between two parallel loops; the part of the work that is not parallel grows with it.
+/// Boxes after which those kept join the strips.
 constexpr std::int64_t kBlock = 256;
-/// Cost of comparing a box with one of all those kept, most of which are skipped.
-constexpr double kPairNs = 0.05;
 
 constexpr std::int32_t kNone = -1, kUnknown = -2;
 

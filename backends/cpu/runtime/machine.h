@@ -58,8 +58,11 @@ inline std::int64_t deform_roi_pool_backward() {
 namespace cost {
 // Threads.
 inline constexpr double kThread = 15'000;  ///< work that repays waking a thread and waiting for it
-inline constexpr double kChunk = 4'000;    ///< work of a chunk that makes claiming it free and still evens out the ends
-inline constexpr double kRun = 10'000;     ///< work of a run of lines that repays preparing its first line once more
+/// Work that repays it where a call has many loops, one after the other: each ends when its last thread does, which
+/// beside other programs is when the scheduler comes to that thread, milliseconds later.
+inline constexpr double kOneOfMany = 100'000;
+inline constexpr double kChunk = 4'000;  ///< work of a chunk that makes claiming it free and still evens out the ends
+inline constexpr double kRun = 10'000;   ///< work of a run of lines that repays preparing its first line once more
 // Arithmetic, of one element, operands in the caches.
 inline constexpr double kMultiplyAdd = 0.05;  ///< in register tiles
 inline constexpr double kInterpolate = 0.15;  ///< three rows of a transposed block

@@ -110,6 +110,10 @@ Loop::Loop(const Context& context, const mluopsCall& call, std::span<const doubl
   plan(call, prefix_ns.back());
 }
 
+Loop Loop::one_of_many(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns) {
+  return {context, call, items, static_cast<double>(items) * item_ns < cost::kOneOfMany ? 0 : item_ns};
+}
+
 void Loop::plan(const mluopsCall& call, double total_ns) {
   const double worth = std::min(total_ns / cost::kThread, static_cast<double>(call.threads));
   slots_ = static_cast<int>(std::min<std::int64_t>(items_, static_cast<std::int64_t>(worth)));

@@ -10,7 +10,6 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
-#include "backends/cpu/three_interpolate/avx512/rounds-inl.h"
 #include "backends/cpu/three_interpolate/avx512/transpose_tiles-inl.h"
 #include "backends/cpu/three_interpolate/rows-inl.h"
 
@@ -190,54 +189,6 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   return MLUOP_STATUS_SUCCESS;
 }
 
-#if HWY_TARGET <= HWY_AVX3
-/// For up to 16 features. An item is some blocks of channels of one image, as in backward_by_owner; an image that
-/// rounds do not suit is added up as there. The additions are the same, in the same order.
-template <class T>
-mluOpStatus_t backward_by_rounds(Context& context, const mluopsCall& call,
-                                 const mluopsThreeInterpolateBackwardProblem& p) {
-  const Shape& s = p.shape;
-  const WorkPartition<float> partition(s, 1, 8 * call.threads);
-  const double channels = static_cast<double>(partition.group * kBlock<float>);
-  const Loop loop(context, call, partition.items(s), static_cast<double>(s.n) * (1.0 + channels * cost::kInterpolate));
-  const auto arrays = allocate<RoundArrays>(context.arena, s, std::int64_t{loop.slots()});
-  if (!arrays) return no_memory(call);
-  const bool non_temporal = may_store_non_temporal<T>(s.b * s.c, s.m, p.grad_features);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const Rounds rounds = arrays->of(slot);
-    NeighboursOfRun<T, kBlock<float>> rest(s, p.indices, p.weights, arrays->rest.near(slot));
-    std::int64_t image = -1;
-    bool suited = false;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Item item(partition, s, i);
-      const std::int64_t near = 3 * item.b * s.n;
-      if (item.b != image) {
-        suited = make_image_rounds(s, p.indices + near, static_cast<const T*>(p.weights) + near, rounds);
-      }
-      image = item.b;
-      for (std::int64_t block = item.first_block; block < item.last_block; ++block) {
-        const std::int64_t c = block * kBlock<float>, row = item.b * s.c + c, used = std::min(s.c - c, kBlock<float>);
-        prefetch_neighbours(p.indices, static_cast<const T*>(p.weights), (item.b + 1) * s.n, s.n,
-                            block - item.first_block, item.last_block - item.first_block);
-        const Rows<const T> in{static_cast<const T*>(p.grad_output) + row * s.n, s.n, used};
-        const Rows<T> out{static_cast<T*>(p.grad_features) + row * s.m, s.m, used};
-        if (suited) {
-          gather_by_rounds(in, s.n, rounds, non_temporal, out);
-        } else {
-          const Neighbours<float>& all = rest.move_to(item.b, 0, s.n);
-          float* const sums = arrays->rest.block(slot);
-          std::fill_n(sums, arrays->rest.block_size, 0.0f);
-          scatter_block(in, all.rows, all.weights, s.n, sums);
-          transpose_out(sums, s.m, out);
-        }
-      }
-    }
-    if (non_temporal) non_temporal_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-#endif
-
 /// For very few channels: point by point into one row of sums. What the next row reads and writes is prefetched
 /// meanwhile.
 template <class T>
@@ -315,19 +266,6 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
   return MLUOP_STATUS_SUCCESS;
 }
 
-#if HWY_TARGET <= HWY_AVX3
-/// A register of sums has floats; rounds_apply leaves double to the other paths.
-template <>
-mluOpStatus_t backward_by_rounds<double>(Context&, const mluopsCall&, const mluopsThreeInterpolateBackwardProblem&) {
-  return MLUOP_STATUS_NOT_SUPPORTED;
-}
-
-template <class T>
-Fit rounds_apply(const Context&, const mluopsCall&, const mluopsThreeInterpolateBackwardProblem& p) {
-  return fit(std::is_same_v<Acc<T>, float> && p.shape.m <= kRoundFeatures, rounds_pay<T>(p.shape));
-}
-#endif
-
 /// Decided by the shape alone, whatever the number of threads: paths add in different orders.
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const mluopsThreeInterpolateBackwardProblem& p) {
@@ -340,12 +278,9 @@ template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateBackwardProblem& p) {
   using Problem = mluopsThreeInterpolateBackwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-    {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
-#if HWY_TARGET <= HWY_AVX3
-    {"gather_rounds", rounds_apply<T>, backward_by_rounds<T>},
-#endif
-    {"blocks", blocks_apply<T>, backward_by_owner<T>},
-    {"rows", always<Problem>, backward_by_rows<T>},
+      {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
+      {"blocks", blocks_apply<T>, backward_by_owner<T>},
+      {"rows", always<Problem>, backward_by_rows<T>},
   };
   return run_scatter_path(context, call, p, kPaths);
 }

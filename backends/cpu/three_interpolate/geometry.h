@@ -28,11 +28,6 @@ constexpr std::int64_t kFewChannels = 2;
 /// How far ahead in a row gradients are prefetched.
 constexpr std::int64_t kPrefetchBytes = 1024;
 
-/// Backward by rounds: points of a register, features at most, rounds of 16 points on average at most, and from how
-/// many channels on making the rounds of an image pays.
-constexpr std::int64_t kRoundPoints = 16, kRoundFeatures = 16, kMostRounds = 12, kRoundChannels = 32;
-constexpr std::int64_t kFewFeatures = 8;
-
 /// Channels of a block: one cache line of sums.
 template <class A>
 constexpr std::int64_t kBlock = 64 / sizeof(A);
@@ -104,48 +99,6 @@ struct Arrays {
 
   Neighbours<A> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
   A* block(std::int64_t which) const { return blocks + which * block_size; }
-};
-
-/// Rounds pay where every feature is near to a few of 16 points, for enough channels and items.
-template <class T>
-bool rounds_pay(const Shape& s) {
-  return std::is_same_v<Acc<T>, float> && s.m >= kFewFeatures && s.m <= kRoundFeatures && s.c >= kRoundChannels &&
-         s.b * ceil_div(s.c, kBlock<float>) >= 32;
-}
-
-/// What every feature does for each 16 points in turn: in a round it takes from one of them.
-struct Rounds {
-  std::uint32_t* lengths;   ///< [runs of 16 points]: how many rounds
-  std::uint16_t* features;  ///< [rounds]: bit f: feature f has a point left
-  std::uint32_t* points;    ///< [rounds, 16]: which of the 16
-  float* weights;           ///< [rounds, 16]
-
-  void advance(std::int64_t rounds) {
-    ++lengths, features += rounds, points += kRoundFeatures * rounds, weights += kRoundFeatures * rounds;
-  }
-};
-
-/// The working memory of backward by rounds, per slot: the rounds of an image; neighbours and sums for images they do
-/// not suit.
-struct RoundArrays {
-  std::int64_t runs, points;
-  Rounds rounds;
-  Arrays<float> rest;
-
-  RoundArrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : runs(ceil_div(s.n, kRoundPoints)),
-        points(s.n),
-        rounds{allocator.allocate<std::uint32_t>(slots * runs),
-               allocator.allocate<std::uint16_t>(slots * runs * kMostRounds),
-               allocator.allocate<std::uint32_t>(slots * runs * kMostRounds * kRoundFeatures),
-               allocator.allocate<float>(slots * runs * kMostRounds * kRoundFeatures)},
-        rest(allocator, s, s.n, slots, slots) {}
-
-  Rounds of(std::int64_t slot) const {
-    const std::int64_t first = slot * runs * kMostRounds;
-    return {rounds.lengths + slot * runs, rounds.features + first, rounds.points + first * kRoundFeatures,
-            rounds.weights + first * kRoundFeatures};
-  }
 };
 
 }  // namespace mluops::cpu::three_interpolate
