@@ -352,8 +352,15 @@ TEST(Limit, EndsWhatWouldLoopForEver) {
               "")
         << "the count starts anew";
   }
+  Rig timed;
+  expect_fault(timed.set("limit", "1s").run([](char*) {
+    while (true) __sync();
+  }),
+               {"test_kernel, task 0", "1 s MLUOP_EMU_LIMIT"});
   EXPECT_NE(Rig().context.settings.set("limit", "0"), "");
   EXPECT_NE(Rig().context.settings.set("limit", "many"), "");
+  EXPECT_NE(Rig().context.settings.set("limit", "s"), "");
+  EXPECT_NE(Rig().context.settings.set("limit", "-1s"), "");
 }
 
 }  // namespace

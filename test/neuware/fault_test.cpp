@@ -59,10 +59,32 @@ TEST_F(Faults, LaunchesTheMachineCannotRun) {
   EXPECT_EQ(cnrtGetLastError(), cnrtErrorLaunchInvalid);
 }
 
+/// In a process of its own, since the limit is read once.
+void end_of_endless_loops() {
+  setenv("MLUOP_EMU_LIMIT", "1s", 1);
+  for (int form = 0; form < 4; ++form) {
+    endless(nullptr, form);
+    const std::string text = cnrtExtGetLastFault();
+    if (cnrtGetLastError() != cnrtErrorKernelFault || text.find("1 s MLUOP_EMU_LIMIT") == std::string::npos) {
+      std::_Exit(10 + form);
+    }
+  }
+  OnDevice<std::int32_t> out(5);
+  loops(nullptr, out.data());
+  std::_Exit(cnrtGetLastError() == cnrtSuccess && out.values()[4] == 20 ? 0 : 1);  // the machine is as it was
+}
+
+TEST(FaultsDeathTest, LoopsWithoutWordsEnd) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(end_of_endless_loops(), testing::ExitedWithCode(0), "spin, task 0: the loop at [^ ]*faults.mlu:[1-9]");
+}
+
 TEST(Runtime, RefusesBadCalls) {
   void* block = nullptr;
   EXPECT_EQ(cnrtMalloc(nullptr, 4), cnrtErrorArgsInvalid);
-  EXPECT_EQ(cnrtMalloc(&block, 0), cnrtErrorArgsInvalid);
+  ASSERT_EQ(cnrtMalloc(&block, 0), cnrtSuccess) << "an empty tensor's memory";
+  EXPECT_EQ(cnrtMemset(block, 1, 1), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtFree(block), cnrtSuccess);
   EXPECT_EQ(cnrtMalloc(&block, ~std::size_t{0}), cnrtErrorNoMem);
   ASSERT_EQ(cnrtMalloc(&block, 16), cnrtSuccess);
   char host[32] = {};

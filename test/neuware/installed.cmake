@@ -15,6 +15,26 @@ must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 must(${WORK_DIR}/build/vector_add)
 must(${WORK_DIR}/build/cluster_sum)
 
+# A project written for an old CMake, which links in CMake's plain form. Its second build has nothing to do.
+file(MAKE_DIRECTORY ${WORK_DIR}/old/options)
+file(WRITE ${WORK_DIR}/old/options/answer.h "#define ANSWER 42\n#include <cnpapi.h>\n")
+file(WRITE ${WORK_DIR}/old/kernel.mlu "#include <mlu.h>\n#include \"answer.h\"\n__mlu_entry__ void k() {}\n"
+     "int answer() { k<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(); return ANSWER; }\n")
+file(WRITE ${WORK_DIR}/old/main.cpp "int answer();\nint main() { return answer() - 42; }\n")
+file(WRITE ${WORK_DIR}/old/CMakeLists.txt "cmake_minimum_required(VERSION 3.5)\nproject(old CXX)\n"
+     "list(APPEND CMAKE_MODULE_PATH \${NEUWARE_HOME}/cmake/modules)\nfind_package(BANG REQUIRED)\n"
+     "list(APPEND BANG_CNCC_INCLUDE_ARGS -I\${CMAKE_CURRENT_SOURCE_DIR}/options)\n"
+     "bang_add_library(kernels STATIC kernel.mlu)\ntarget_link_libraries(kernels cnrt)\n"
+     "add_executable(old main.cpp)\ntarget_link_libraries(old kernels)\n")
+must(${CMAKE_COMMAND} -G Ninja -S ${WORK_DIR}/old -B ${WORK_DIR}/old/build -DNEUWARE_HOME=${WORK_DIR}/prefix/neuware
+     -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+must(${CMAKE_COMMAND} --build ${WORK_DIR}/old/build)
+must(${WORK_DIR}/old/build/old)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK_DIR}/old/build OUTPUT_VARIABLE out)
+if(NOT out MATCHES "no work to do")
+  message(FATAL_ERROR "a second build of a project for an old CMake: ${out}")
+endif()
+
 # The page about a program's launches.
 function(expect_on_page program)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env MLUOP_EMU_REPORT=${WORK_DIR}/page.html ${program} OUTPUT_QUIET

@@ -15,6 +15,7 @@ void tables(cnrtQueue_t queue, int32_t* out);
 void same_name(cnrtQueue_t queue, int32_t* out);
 void same_name_twin(cnrtQueue_t queue, int32_t* out);
 void no_arguments(cnrtQueue_t queue);
+void loops(cnrtQueue_t queue, int32_t* out);
 
 // barriers.mlu
 void sum_of_cluster(cnrtQueue_t queue, unsigned clusters, float* out, const float* in);
@@ -28,6 +29,7 @@ void fused_half(cnrtQueue_t queue, void* out, const void* in);
 void mlisa_integers(cnrtQueue_t queue, int32_t* out);
 void built_fusion(cnrtQueue_t queue, float* out);
 void bfloat16_words(cnrtQueue_t queue, void* out);
+void wram_copies(cnrtQueue_t queue, float* out);
 void tensor_unit(cnrtQueue_t queue);
 
 // capacity.mlu, faults.mlu
@@ -37,5 +39,6 @@ void reads_beyond(cnrtQueue_t queue, const float* in, int64_t offset);
 void throws(cnrtQueue_t queue);
 void unknown_mlisa(cnrtQueue_t queue);
 void races(cnrtQueue_t queue, float* out);
+void endless(cnrtQueue_t queue, int form);
 
 }  // namespace neuware_test

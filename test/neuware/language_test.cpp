@@ -57,6 +57,13 @@ TEST_F(Language, DeviceFunctionsBelongToTheirFile) {
   EXPECT_EQ(out.values(), (std::vector<std::int32_t>{11, 110}));
 }
 
+TEST_F(Language, LoopsComputeWhatTheySay) {
+  OnDevice<std::int32_t> out(5);
+  loops(queue, out.data());
+  expect_success();
+  EXPECT_EQ(out.values(), (std::vector<std::int32_t>{45, 14, 9, 17, 20}));
+}
+
 TEST_F(Language, KernelsWithoutArguments) {
   no_arguments(queue);
   expect_success();

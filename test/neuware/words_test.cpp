@@ -82,6 +82,20 @@ TEST_F(ForeignWords, Bfloat16) {
   EXPECT_EQ(printed, "bfloat16 5.5\n");
 }
 
+TEST_F(ForeignWords, CopiesOfWram) {
+  OnDevice<float> out(256);
+  wram_copies(queue, out.data());
+  expect_success();
+  const std::vector<float> v = out.values();
+  for (std::size_t i = 0; i < 64; ++i) {
+    const auto lane = static_cast<float>(i);
+    EXPECT_EQ(v[i], lane) << "lane " << i << " alone";
+    EXPECT_EQ(v[64 + i], lane);
+    EXPECT_EQ(v[128 + i], i == 2 ? 0 : lane) << "lane 2 was written anew";
+    EXPECT_EQ(v[192 + i], 2.5f) << "by way of SRAM";
+  }
+}
+
 TEST_F(ForeignWords, TheTensorUnitIsNamed) {
   tensor_unit(queue);
   expect_fault({"convolve", "__bang_conv", "not modelled"});

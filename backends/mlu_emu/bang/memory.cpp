@@ -1,6 +1,7 @@
 // Who the task is; copies, barriers, atomics.
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,34 @@ Sides sides_of(const char* word, mluMemcpyDirection_t direction) {
       return {Space::kNram, Space::kSram};
     case SRAM2SRAM:
       return {Space::kSram, Space::kSram};
+    case GDRAM2WRAM:
+      return {Space::kWram, Space::kGdram};
+    case WRAM2GDRAM:
+      return {Space::kGdram, Space::kWram};
+    case NRAM2WRAM:
+      return {Space::kWram, Space::kNram};
+    case WRAM2NRAM:
+      return {Space::kNram, Space::kWram};
+    case SRAM2WRAM:
+      return {Space::kWram, Space::kSram};
+    case WRAM2SRAM:
+      return {Space::kSram, Space::kWram};
     default:
-      Core::current().fault(word, "copies from and to WRAM are not modelled");
+      Core::current().fault(word, "unknown direction " + std::to_string(static_cast<int>(direction)));
   }
+}
+
+/// WRAM has 64 lanes, one behind the other; a plain copy gives each of them, or takes from it, as many bytes.
+Copy plain_copy(const char* word, void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction) {
+  Copy c = make_copy(word, dst, src, bytes, direction);
+  if (c.to != Space::kWram && c.from != Space::kWram) return c;
+  constexpr std::int64_t kLanes = 64;
+  Core& core = Core::current();
+  core.require(bytes % kLanes == 0, word, "a plain copy from or to WRAM needs as many bytes for each of its 64 lanes");
+  c.pieces = kLanes;
+  c.bytes = c.dst_stride = c.src_stride = bytes / kLanes;
+  (c.to == Space::kWram ? c.dst_stride : c.src_stride) = core.memory(Space::kWram).bytes() / kLanes;
+  return c;
 }
 
 Copy make_copy(const char* word, void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
@@ -105,7 +131,7 @@ std::int64_t nram_bytes() {
 }
 
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction) {
-  Core::current().copy(make_copy(__func__, dst, src, bytes, direction));
+  Core::current().copy(plain_copy(__func__, dst, src, bytes, direction));
 }
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
               std::int64_t src_stride, std::int64_t segments) {
@@ -121,7 +147,7 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
 }
 
 void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction) {
-  Core::current().copy_async(make_copy(__func__, dst, src, bytes, direction));
+  Core::current().copy_async(plain_copy(__func__, dst, src, bytes, direction));
 }
 void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
                     std::int64_t dst_stride, std::int64_t src_stride, std::int64_t segments) {

@@ -86,6 +86,13 @@ void __gdramset(T* dst, std::int64_t n, ValueOf<T> value) {
   Core::current().copy(c);
 }
 
+template <class V>
+void __sramset(void* dst, std::int64_t n, V value) {
+  Copy c = make_copy(__func__, dst, nullptr, bytes_of_lanes<V>(n), NRAM2SRAM);
+  c.pattern = bytes_of(value);
+  Core::current().copy(c);
+}
+
 template <class T>
 void __nramset_async(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) {
   Copy c = make_copy(__func__, dst, nullptr, bytes_of_lanes<T>(n), NRAM2NRAM);
@@ -123,6 +130,7 @@ LOAD_STORE(nram, kNram)
   template void __store_##name(T*, ValueOf<T>)
 #define SCATTERED(T)                                                                       \
   template void __gdramset(T*, std::int64_t, ValueOf<T>);                                  \
+  template void __sramset(void*, std::int64_t, T);                                         \
   template void __nramset_async(T*, std::int64_t, ValueOf<T>, std::int64_t, std::int64_t); \
   OF_SPACE(gdram, T);                                                                      \
   OF_SPACE(sram, T);                                                                       \

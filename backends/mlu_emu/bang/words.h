@@ -449,6 +449,9 @@ void __extension(void* dst, const void* src, const std::uint8_t* times, std::int
 /// n elements of GDRAM.
 template <class T>
 void __gdramset(T* dst, std::int64_t n, ValueOf<T> value);
+/// n lanes of V in SRAM: the value's type selects the lane, as with __bang_write_value.
+template <class V>
+void __sramset(void* dst, std::int64_t n, V value);
 /// Queued with the copies within NRAM: segments + 1 rows of n elements, `stride` bytes apart.
 template <class T>
 void __nramset_async(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments);

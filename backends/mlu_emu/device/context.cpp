@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/device/watchdog.h"
 
 namespace mluops::emu {
 namespace {
@@ -170,7 +171,8 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
   const auto active = static_cast<int>(std::min<std::int64_t>(settings.arch.cores(), spec.tasks()));
   const bool parallel = settings.order == Order::kParallel && threads > 1 && active > 1;
   Gdram gdram(spec.tensors, settings.checks.race);
-  const LaunchState state{spec, settings, gdram, parallel, active};
+  std::atomic<bool> overdue = false;
+  const LaunchState state{spec, settings, gdram, parallel, active, nullptr, nullptr, &overdue};
   std::vector<Timeline> timelines(static_cast<std::size_t>(active));
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram.windows().size());
@@ -181,6 +183,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
   for (const Tensor& tensor : spec.tensors) undo_.remember(tensor);
   Run run(state, body, timelines);
   try {
+    const Watchdog watchdog(settings.seconds_limit, overdue);
     parallel ? run.on_threads(cores_) : run.in_order(*cores_.front(), task_order(settings, spec.tasks()));
   } catch (const Fault& fault) {
     problem = fault.what();

@@ -14,6 +14,10 @@ Core& Core::current() {
   return *running;
 }
 
+bool Core::runs_here() {
+  return running != nullptr;
+}
+
 void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline) {
   launch_ = &launch;
   task_ = task;
@@ -40,10 +44,16 @@ void Core::end_task() {
 }
 
 void Core::count_word(const char* word) {
+  if (launch_->overdue != nullptr && launch_->overdue->load(std::memory_order_relaxed)) fault_overdue(word);
   const std::int64_t limit = launch_->settings.word_limit;
   if (limit == 0 || ++words_ <= limit) return;
   words_ = 0;  // the end of the task may go on
   fault(word, "the task has used more than the " + std::to_string(limit) + " words MLUOP_EMU_LIMIT allows");
+}
+
+void Core::fault_overdue(const char* word) const {
+  fault(word, "the launch has run for more than the " + std::to_string(launch_->settings.seconds_limit) +
+                  " s MLUOP_EMU_LIMIT allows");
 }
 
 // ---- texts ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // copy, done.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -69,6 +70,7 @@ struct LaunchState {
   int active_cores;  // share the GDRAM bandwidth
   Rendezvous* rendezvous = nullptr;
   const std::vector<NramRegion>* objects = nullptr;  // named parts of NRAM beside those of the spec; may grow
+  const std::atomic<bool>* overdue = nullptr;        // it has run longer than the settings allow
 };
 
 class Core {
@@ -80,6 +82,8 @@ class Core {
 
   /// The core whose task this thread runs; a fault outside of any.
   static Core& current();
+  /// This thread runs a task.
+  static bool runs_here();
 
   void begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline);
   /// Completes what is still queued, as the device does, and checks that scalar code stayed inside NRAM.
@@ -107,6 +111,7 @@ class Core {
   void written_by_scalar(const void* address, std::int64_t bytes) { mark_written(address, bytes); }
   /// Gives the flagged lanes of a destination their poison back.
   void forget(const void* address, std::int64_t lane, const LaneFlags& flags);
+  [[noreturn]] void fault_overdue(const char* word) const;
   /// A rule of a word beyond those; part of the memory check.
   void require(bool holds, const char* word, const char* rule) const {
     if (!holds && checks().memory) fault(word, rule);

@@ -98,12 +98,15 @@ std::string set_trace(const std::string& text, std::int64_t& events) {
   return {};
 }
 
-std::string set_limit(const std::string& text, std::int64_t& words) {
+/// "1000": words of a task; "10s": seconds of a launch.
+std::string set_limit(const std::string& text, Settings& settings) {
   std::int64_t value = 0;
-  if (text != "off" && (!whole_number(text, value) || value < 1)) {
-    return wanted("off, or the most words a task may use", text);
+  const bool seconds = text.size() > 1 && text.back() == 's';
+  if (text != "off" && (!whole_number(seconds ? text.substr(0, text.size() - 1) : text, value) || value < 1)) {
+    return wanted("off, the most words a task may use, or the most seconds a launch may take, as 10s", text);
   }
-  words = value;
+  settings.word_limit = seconds ? 0 : value;
+  settings.seconds_limit = seconds ? value : 0;
   return {};
 }
 
@@ -131,7 +134,7 @@ std::string Settings::set(std::string_view key, const std::string& value) {
   if (key == "check") return set_checks(value, checks);
   if (key == "order") return set_order(value, *this);
   if (key == "trace") return set_trace(value, trace_events);
-  if (key == "limit") return set_limit(value, word_limit);
+  if (key == "limit") return set_limit(value, *this);
   if (key == "rates") return override_rates(rates, value);
   return "unknown option; known: arch, nram_bytes, clusters, cores_per_cluster, check, order, trace, limit, rates";
 }

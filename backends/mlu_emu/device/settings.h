@@ -25,7 +25,9 @@ struct Settings {
   Order order = Order::kSerial;  // of tasks: increasing taskId, a seeded permutation, or cores on threads
   std::uint64_t seed = 0;
   std::int64_t trace_events = 0;  // of a launch, over all cores; 0: no trace
-  std::int64_t word_limit = 0;    // words a task may use, so that one which loops for ever ends; 0: any number
+  // So that a kernel which loops for ever ends; 0: no limit.
+  std::int64_t word_limit = 0;     // words a task may use
+  std::int64_t seconds_limit = 0;  // of the host a launch may take
   Rates rates = default_rates(arch);
 
   /// Sets one option ("arch", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace", "limit",

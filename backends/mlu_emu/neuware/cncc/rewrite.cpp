@@ -1,6 +1,7 @@
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ class Rewriter {
       if (s_[at_].user && s_[at_].kind == Kind::kWord) word();
       if (s_[at_].user && s_[at_].is("<<<")) launch();
       if (s_[at_].user && s_[at_].is("?")) zero_branch();
+      if (s_[at_].kind == Kind::kWord) loop();
       follow();
     }
   }
@@ -99,11 +101,39 @@ class Rewriter {
     return false;
   }
 
+  // ---- loops: each looks at the start of its body whether the launch has used up its time ----
+
+  void loop() {
+    const Token& t = s_[at_];
+    if (at_ + 1 == s_.size()) return;
+    if (t.is("do")) {
+      const bool block = s_[at_ + 1].is("{");
+      do_tails_.insert(1 + (block ? s_.closing(at_ + 1) : end_of_statement(at_ + 1)));
+      if (t.user && block) loop_body(at_ + 1);
+    } else if (t.user && (t.is("for") || (t.is("while") && do_tails_.count(at_) == 0)) && s_[at_ + 1].is("(")) {
+      loop_body(s_.closing(at_ + 1) + 1);
+    }
+  }
+
+  void loop_body(std::size_t begin) {
+    if (begin >= s_.size()) return;
+    if (s_[begin].is("{")) return s_.replace(begin, "{ ::neuware::loop_ends();");
+    if (s_[begin].is(";")) return s_.replace(begin, "{ ::neuware::loop_ends(); }");
+    s_.replace(begin - 1, ") if (::neuware::loop_ends()) {} else");
+  }
+
+  std::size_t end_of_statement(std::size_t i) const {
+    for (; i < s_.size() && !s_[i].is(";"); ++i) {
+      if (one_of(s_[i].text, {"(", "[", "{"})) i = s_.closing(i);
+    }
+    return i;
+  }
+
   // ---- words ----
 
   void word() {
     const std::string_view t = s_[at_].text;
-    if (t == "__mlu_func__" || t == "__mlu_device__") return device_function();
+    if (is_device(t)) return device_function();
     if (t == "__nram__") return on_chip("kNram");
     if (t == "__wram__") return on_chip("kWram");
     if (t == "__mlu_shared__") return on_chip("kSram");
@@ -116,6 +146,8 @@ class Rewriter {
   void zero_branch() {
     if (at_ + 2 < s_.size() && s_[at_ + 1].is("0") && s_[at_ + 2].is(":")) s_.replace(at_ + 1, "::neuware::Zero()");
   }
+
+  static bool is_device(std::string_view t) { return one_of(t, {"__mlu_func__", "__mlu_device__", "__mlu_vector__"}); }
 
   /// Different files have different device functions of one name: each keeps its own.
   void device_function() { s_.replace(at_, linkage()); }
@@ -153,6 +185,7 @@ class Rewriter {
     if (!d.function) return {};
     bool is_static = false, is_extern = false, is_inline = false;
     for (std::size_t i = statement_; i < d.end; ++i) {
+      if (i < at_ && is_device(s_[i].text)) return {};  // the first qualifier has said it
       is_static |= s_[i].is("static");
       is_extern |= s_[i].is("extern");
       is_inline |= one_of(s_[i].text, {"inline", "__inline__", "constexpr"});
@@ -372,6 +405,7 @@ class Rewriter {
   Scope scope_ = Scope::kNamespace;
   int parens_ = 0;
   bool is_extern_ = false;                // of the on-chip declaration at hand
+  std::set<std::size_t> do_tails_;        // where the while of a do-loop stands
   std::map<std::string, bool> declared_;  // the on-chip objects at file scope: whether extern
   std::vector<Level> levels_;
 };

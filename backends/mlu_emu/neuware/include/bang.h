@@ -11,14 +11,14 @@
 #include <limits>
 #include <type_traits>
 
+#include "neuware.h"  // first: cncc's rewriting of what follows calls it
+
 #include "backends/mlu_emu/bang/words.h"
 #include "cnrt.h"
-#include "neuware.h"
 
 // Qualifiers C++ has nothing to say about; cncc rewrites the others (__mlu_func__, __nram__ ...).
 #define __mlu_global__
 #define __mlu_entry__
-#define __mlu_vector__
 #define __mlu_builtin__
 #define __mlu_host__
 

@@ -1,6 +1,7 @@
 // What cncc's rewriting calls: launches, on-chip objects, inline MLISA. Not for kernels.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -65,6 +66,20 @@ auto& on_chip_refilled(Unit& unit, Space space, const char* name, Here here, con
   using T = std::remove_const_t<C>;
   refill(space, offset_of<T>(unit, space, name, here), &content, sizeof(T));
   return on_chip<T>(unit, space, name, here);
+}
+
+/// A launch has run for longer than MLUOP_EMU_LIMIT allows.
+extern std::atomic<bool> overdue;
+/// Ends the launch if this thread runs one of its tasks.
+void stop_loop(const char* file, int line);
+inline void check_loop(const char* file, int line) {
+  if (__builtin_expect(overdue.load(std::memory_order_relaxed), 0)) stop_loop(file, line);
+}
+
+/// Stands at the start of every loop's body. Always false, so that it can head a statement.
+constexpr bool loop_ends(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (!__builtin_is_constant_evaluated()) check_loop(file, line);
+  return false;
 }
 
 void launch_tasks(const Unit& unit, const char* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,

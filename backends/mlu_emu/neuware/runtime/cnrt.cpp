@@ -128,7 +128,7 @@ cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
 // ---- memory ----
 
 cnrtRet_t cnrtMalloc(void** pointer, size_t bytes) {
-  if (pointer == nullptr || bytes == 0) return keep(cnrtErrorArgsInvalid);
+  if (pointer == nullptr) return keep(cnrtErrorArgsInvalid);
   *pointer = Blocks::instance().allocate(bytes);
   return keep(*pointer == nullptr ? cnrtErrorNoMem : cnrtSuccess);
 }

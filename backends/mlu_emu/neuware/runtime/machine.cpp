@@ -1,7 +1,10 @@
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
 #include <cstring>
+#include <exception>
+#include <string>
 
+#include "backends/mlu_emu/device/watchdog.h"
 #include "backends/mlu_emu/neuware/runtime/builtins.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/report_page.h"
@@ -9,6 +12,13 @@
 namespace neuware {
 
 using namespace mluops::emu;  // NOLINT: the device's names
+
+std::atomic<bool> overdue = false;
+
+void stop_loop(const char* file, int line) {
+  if (!Core::runs_here() || std::uncaught_exceptions() > 0) return;
+  Core::current().fault_overdue(("the loop at " + std::string(file) + ":" + std::to_string(line)).c_str());
+}
 
 Machine& Machine::instance() {
   static Machine machine;
@@ -50,7 +60,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   const std::lock_guard<std::mutex> lock(running_);
   Gdram gdram(spec.tensors, settings_.checks.race);
   const auto active = static_cast<int>(std::min<std::int64_t>(settings_.arch.cores(), spec.tasks()));
-  const LaunchState state{spec, settings_, gdram, false, active, nullptr, &nram_objects(unit)};
+  const LaunchState state{spec, settings_, gdram, false, active, nullptr, &nram_objects(unit), &overdue};
   std::vector<Timeline> timelines(static_cast<std::size_t>(active) + 1);  // the last: memory cores
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram.windows().size());
@@ -63,6 +73,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
     refill_task();
     task();
   };
+  const Watchdog watchdog(settings_.seconds_limit, overdue);
   std::string fault = crew_->run(state, body, timelines, task_order(settings_, jobs));
   for (const Timeline& t : timelines) *time = std::max(*time, t.now());
   if (ReportPage::instance().wanted()) {

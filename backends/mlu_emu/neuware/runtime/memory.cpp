@@ -17,7 +17,7 @@ Blocks& Blocks::instance() {
 
 void* Blocks::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return nullptr;
-  void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  void* memory = std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment);  // never of 0 bytes
   if (memory == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
   blocks_[static_cast<const char*>(memory)] = {bytes, "block " + std::to_string(++count_)};
@@ -55,6 +55,7 @@ std::vector<mluops::emu::Tensor> Blocks::windows() const {
   std::vector<mluops::emu::Tensor> list;
   list.reserve(blocks_.size());
   for (const auto& [begin, block] : blocks_) {
+    if (block.bytes == 0) continue;
     list.push_back({block.name.c_str(), const_cast<char*>(begin), static_cast<std::int64_t>(block.bytes),
                     mluops::emu::Access::kReadWrite});
   }

@@ -6,7 +6,11 @@
 #   bang_add_library(kernels SHARED a.mlu b.cpp)
 #
 # Defines BANG_FOUND, BANG_CNCC_EXECUTABLE, NEUWARE_ROOT_DIR. Reads BANG_CNCC_FLAGS: options of every .mlu file, as a list
-# or as one string. A target's own include directories and definitions reach its .mlu files too.
+# or as one string, and BANG_CNCC_INCLUDE_ARGS: more of them, -Ifolder. A target's own include directories and definitions
+# reach its .mlu files too.
+if(POLICY CMP0116)
+  cmake_policy(SET CMP0116 NEW)  # else projects for an old CMake compile every .mlu file each time
+endif()
 get_filename_component(_bang_prefix ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 set(NEUWARE_ROOT_DIR ${_bang_prefix})
 find_program(BANG_CNCC_EXECUTABLE cncc PATHS ${_bang_prefix}/bin NO_DEFAULT_PATH)
@@ -18,7 +22,7 @@ function(_bang_object target source out)
   get_filename_component(path ${source} ABSOLUTE)
   string(MAKE_C_IDENTIFIER ${source} name)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/${name}.o)
-  set(flags ${BANG_CNCC_FLAGS})
+  set(flags ${BANG_CNCC_FLAGS} ${BANG_CNCC_INCLUDE_ARGS})
   separate_arguments(flags)
   set(directories $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
@@ -52,7 +56,9 @@ endfunction()
 function(_bang_link target)
   target_include_directories(${target} PRIVATE ${NEUWARE_ROOT_DIR}/include)
   target_link_directories(${target} PUBLIC ${NEUWARE_ROOT_DIR}/lib64)
-  target_link_libraries(${target} PUBLIC cnrt)
+  # Not by target_link_libraries(): the project's own calls choose whether they name PUBLIC and PRIVATE, and must agree.
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES cnrt)
+  set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES cnrt)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX BUILD_RPATH ${NEUWARE_ROOT_DIR}/lib64)
 endfunction()
 

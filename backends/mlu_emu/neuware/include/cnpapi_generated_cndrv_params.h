@@ -1,0 +1,7 @@
+/* See cnpapi.h. */
+#ifndef NEUWARE_CNPAPI_GENERATED_CNDRV_PARAMS_H_
+#define NEUWARE_CNPAPI_GENERATED_CNDRV_PARAMS_H_
+
+#include "cn_api.h"
+
+#endif /* NEUWARE_CNPAPI_GENERATED_CNDRV_PARAMS_H_ */
