@@ -7,7 +7,9 @@
 #                                    made once
 #   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
 #                                    with mmcv-lite and mmengine) and on Debian's torch;
-#                                    its numpy functions on every other Python from 3.9 that is here
+#                                    its numpy functions on every other Python from 3.9 that is here; small models
+#   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d and mmsegmentation
+#                                    (models/run.py), in an environment that is made once
 # PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -88,6 +90,32 @@ test_ci() {
   say "wheel on Debian's torch"
   test_installed debian "$wheel" "$@"
   test_other_pythons "$wheel" "$@"
+  if make_models_environment; then
+    say "models"
+    env -u PYTHONPATH -u MLUOPS_LIBRARY "$venvs/models/bin/python" test/python/models/run.py --repeats 1 pointnet2_ssg
+  else
+    say "Skipped: models, for want of an environment with mmdet, mmdet3d and mmsegmentation (see above)"
+  fi
+}
+
+# PyTorch and mmengine come from the environment torch. mmdet wants mmcv-lite below 2.2; mmdet3d's dependencies are many and
+# large, and models/absent.py stands in for them.
+make_models_environment() {
+  make_torch_environment
+  [ -f "$venvs/models/complete" ] && return
+  say "environment models"
+  rm -rf "${venvs:?}/models"
+  "$venvs/torch/bin/python" -m venv "$venvs/models" || return 1
+  local site='import sysconfig; print(sysconfig.get_paths()["purelib"])' pip="$venvs/models/bin/pip"
+  "$venvs/torch/bin/python" -c "$site" >"$("$venvs/models/bin/python" -c "$site")/torch.pth"
+  "$pip" install --quiet --no-deps mmcv-lite==2.1.0 mmdet==3.3.0 mmdet3d==1.4.0 mmsegmentation==1.2.2 &&
+    "$pip" install --quiet scipy pycocotools shapely terminaltables prettytable ftfy regex six tqdm &&
+    touch "$venvs/models/complete"
+}
+
+run_models() {
+  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
+    "$venvs/models/bin/python" test/python/models/run.py "$@"
 }
 
 make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime; }
@@ -105,6 +133,11 @@ case ${1:-} in
     shift
     make_torch_environment
     test_with "$venvs/torch/bin/python" "$@"
+    ;;
+  --models)
+    shift
+    make_models_environment
+    run_models "$@"
     ;;
   *) test_tree torch,numpy,pytest "$@" ;;
 esac
