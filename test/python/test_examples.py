@@ -1,5 +1,8 @@
 """The examples, for a few steps each."""
 
+import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,3 +31,21 @@ def test_training_lowers_the_loss_and_saves_pictures(tmp_path, layout):
 def test_two_processes_have_the_gradients_of_one():
     text = run(EXAMPLES / "carafe_ddp.py", "--steps", "2")
     assert text.count("gradients equal the single process") == 2 and "step 1" in text
+
+
+@pytest.mark.parametrize("name", ["psanet", "roi_operators"])
+def test_notebooks_print_what_they_show(name):
+    """Their numbers may differ from torch to torch."""
+    pytest.importorskip("matplotlib")
+    cells = json.loads((EXAMPLES / f"{name}.ipynb").read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    shown = [line for cell in code for output in cell["outputs"] if "text" in output for line in output["text"]]
+    script = "\n".join("".join(cell["source"]) for cell in code)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600,
+                            env={**os.environ, "MPLBACKEND": "Agg"})
+    assert result.returncode == 0, result.stderr
+
+    def words(text):
+        return [re.sub(r"[-+]?[0-9.]+", "#", line).split() for line in text.splitlines()]
+
+    assert words(result.stdout) == words("".join(shown)) != []
