@@ -14,6 +14,10 @@ namespace mluops::test {
 void fuzz_api(const std::uint8_t* data, std::size_t size);
 /// One operator with hostile data and lies about its arguments.
 void fuzz_operators(const std::uint8_t* data, std::size_t size);
+/// What cncc makes of a file.
+void fuzz_cncc(const std::uint8_t* data, std::size_t size);
+/// Instructions of inline MLISA.
+void fuzz_mlisa(const std::uint8_t* data, std::size_t size);
 /// One valid call on cpu, mlu_emu and the reference.
 void fuzz_differential(const std::uint8_t* data, std::size_t size);
 

@@ -301,6 +301,7 @@ class Rewriter {
       if (i >= s_.size() || i == 0) throw std::runtime_error("a launch without a kernel's name before <<<");
       --i;
     }
+    if (s_[i].kind != Kind::kWord) throw std::runtime_error("a launch without a kernel's name before <<<");
     while (i >= 2 && s_[i - 1].is("::") && s_[i - 2].kind == Kind::kWord) i -= 2;
     if (i >= 1 && s_[i - 1].is("::")) --i;
     return i;
@@ -342,6 +343,7 @@ class Rewriter {
     const std::size_t kernel = kernel_begin(), close = configuration_end(), open = close + 3;
     if (open >= s_.size() || !s_[open].is("(")) throw std::runtime_error("a launch without arguments behind >>>");
     const std::size_t end = s_.closing(open);
+    if (end == s_.size()) throw std::runtime_error("a launch whose arguments are not closed");
     const auto config = split(at_ + 1, close);
     if (config.size() != 3) throw std::runtime_error("a launch needs <<<dimensions, type, queue>>>");
     const std::string name = s_.text(kernel, at_);
@@ -368,6 +370,7 @@ class Rewriter {
     if (at_ + 2 >= s_.size() || !one_of(s_[at_ + 1].text, {"volatile", "__volatile__", "__volatile"})) return;
     if (!s_[at_ + 2].is("(")) return;
     const std::size_t open = at_ + 2, end = s_.closing(open);
+    if (end == s_.size()) throw std::runtime_error("asm volatile(...) that is not closed");
     std::vector<std::size_t> colons;
     int depth = 0;
     for (std::size_t i = open + 1; i < end; ++i) {

@@ -1,15 +1,19 @@
 #include "backends/mlu_emu/neuware/cncc/source.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace cncc {
 namespace {
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool starts_word(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || (c & 0x80) != 0;
 }
 bool continues_word(char c) {
-  return starts_word(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+  return starts_word(c) || is_digit(c);
 }
 
 /// Cuts a preprocessed text into tokens.
@@ -53,7 +57,7 @@ class Scanner {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
     const std::string_view line = text_.substr(at_, end - at_);
     const std::size_t quote = line.rfind('"');
-    const bool marker = line.size() > 2 && std::isdigit(static_cast<unsigned char>(line[2])) != 0;
+    const bool marker = line.size() > 2 && is_digit(line[2]);
     if (marker && quote != std::string_view::npos) user_ = line.find('3', quote) == std::string_view::npos;
     at_ = end;
   }
@@ -61,7 +65,7 @@ class Scanner {
   Kind scan() {
     const char c = peek();
     if (starts_word(c)) return word();
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || (c == '.' && std::isdigit(peek(1)) != 0)) return number();
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
     if (c == '"' || c == '\'') return quoted(c);
     return symbol();
   }
@@ -96,6 +100,7 @@ class Scanner {
 
   Kind raw() {
     const std::size_t open = text_.find('(', at_);
+    if (open == std::string_view::npos) return quoted('"');
     std::string end(")");
     end.append(text_.substr(at_ + 1, open - at_ - 1)).append("\"");
     const std::size_t close = text_.find(end, open);
@@ -129,9 +134,14 @@ Source::Source(std::string text) : text_(std::move(text)) {
   tail_ = token.space;
 }
 
+const Token& Source::operator[](std::size_t i) const {
+  static const Token none{Kind::kSymbol, {}, {}, false, false, {}};
+  return i < tokens.size() ? tokens[i] : none;
+}
+
 std::string Source::text(std::size_t begin, std::size_t end) const {
   std::string out;
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < std::min(end, size()); ++i) {
     if (!out.empty() && !tokens[i].space.empty()) out += ' ';
     out += tokens[i].replaced ? tokens[i].replacement : std::string(tokens[i].text);
   }
@@ -139,12 +149,13 @@ std::string Source::text(std::size_t begin, std::size_t end) const {
 }
 
 void Source::replace(std::size_t i, std::string with) {
+  if (i >= size()) return;
   tokens[i].replaced = true;
   tokens[i].replacement = std::move(with);
 }
 
 void Source::replace(std::size_t begin, std::size_t end, std::string with) {
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < std::min(end, size()); ++i) {
     replace(i, {});
     if (i != begin && only_lines(tokens[i].space).empty()) tokens[i].space = {};
   }

@@ -31,11 +31,12 @@ class Source {
   std::vector<Token> tokens;
 
   std::size_t size() const { return tokens.size(); }
-  const Token& operator[](std::size_t i) const { return tokens[i]; }
-  /// The tokens [begin, end) as one line of text, with the replacements made so far.
+  /// Before the first and behind the last token: one without text, so that rewriting may look round in any file.
+  const Token& operator[](std::size_t i) const;
+  /// The tokens [begin, end), as far as there are any, as one line of text, with the replacements made so far.
   std::string text(std::size_t begin, std::size_t end) const;
   void replace(std::size_t i, std::string with);
-  /// Replaces [begin, end) by one text; the lines between them stay.
+  /// Replaces [begin, end), as far as there are tokens, by one text; the lines between them stay.
   void replace(std::size_t begin, std::size_t end, std::string with);
   std::string str() const;
 

@@ -90,7 +90,13 @@ class Interpreter {
     if (!written.empty() && written[0] != '%') return std::strtod(written.c_str(), nullptr);
     return named(written).number;
   }
-  std::int64_t count(const std::string& written) const { return static_cast<std::int64_t>(number(written)); }
+  /// A number that a register of 64 bits holds.
+  std::int64_t count(const std::string& written) const {
+    constexpr double kBeyond = 0x1p63;
+    const double value = number(written);
+    if (!(value >= -kBeyond && value < kBeyond)) unknown();
+    return static_cast<std::int64_t>(value);
+  }
   /// "[%[name]]", or null for a number.
   void* memory(std::string_view written) const {
     if (written.size() < 2 || written.front() != '[') return nullptr;
