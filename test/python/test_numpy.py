@@ -38,6 +38,15 @@ def test_carafe(dtype, tolerance):
     np.testing.assert_allclose(y, carafe_loop(x.astype(float), m.astype(float), 3, 2, 2), atol=tolerance)
 
 
+def test_arrays_of_the_other_byte_order_are_the_same_numbers():
+    x, m = values(1, 3, 4, 4), values(1, 6, 8, 9)
+    y = mluops.carafe(x.astype(">f4"), m, 3, 1, 2)
+    assert y.dtype == np.float32 and y.dtype.isnative
+    np.testing.assert_array_equal(y, mluops.carafe(x, m, 3, 1, 2))
+    with pytest.raises(mluops.BadParamError, match="masks: wanted dtype float32"):
+        mluops.carafe(x.astype(">f4"), m.astype(">f8"), 3, 1, 2)
+
+
 def test_carafe_backward_is_the_adjoint():
     x, m, g = values(1, 3, 4, 4), values(1, 6, 8, 9), values(1, 6, 8, 4)
     gx, gm = mluops.carafe_backward(x, m, g, 3, 1, 2)

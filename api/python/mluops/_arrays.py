@@ -16,7 +16,8 @@ _FLOATS = ("float16", "float32", "float64")
 
 
 def floats(optional: str = "", **arrays: Optional[Array]) -> list:
-    """C-contiguous arrays of one floating dtype, that of the first. The one named by `optional` may be None."""
+    """C-contiguous arrays of one floating dtype, that of the first, in this machine's byte order. The one named by
+    `optional` may be None."""
     made, first = [], None
     for name, array in arrays.items():
         if array is None and name == optional:
@@ -25,6 +26,8 @@ def floats(optional: str = "", **arrays: Optional[Array]) -> list:
         dense = np.asarray(array, order="C")
         if dense.dtype.name not in _FLOATS:
             raise TypeError(f"{name}: wanted dtype {', '.join(_FLOATS)}, got {dense.dtype}")
+        if not dense.dtype.isnative:
+            dense = dense.astype(dense.dtype.newbyteorder("="))
         if first is None:
             first = name, dense.dtype
         elif dense.dtype != first[1]:
