@@ -41,6 +41,11 @@ TEST(ThreadVariables, TheLibrarysOwnWinsOverOpenmps) {
     const Env env({{"OMP_NUM_THREADS", "5,2"}});
     EXPECT_EQ(threads_of_a_fresh_handle(), 5);
   }
+  const int all = threads_of_a_fresh_handle();
+  for (const char* none : {"0", "-3", "4097", "many"}) {
+    const Env env({{"OMP_NUM_THREADS", none}});
+    EXPECT_EQ(threads_of_a_fresh_handle(), all) << none;
+  }
   const Env env({{"OMP_NUM_THREADS", "5"}, {"MLUOP_NUM_THREADS", "3"}});
   EXPECT_EQ(threads_of_a_fresh_handle(), 3);
 }

@@ -68,6 +68,37 @@ TEST(NoOverlap, OutputsMustNotShareEither) {
   EXPECT_EQ(code({"a", &four, memory}, {"b", nullptr, nullptr}), MLUOP_STATUS_SUCCESS) << "an absent output";
 }
 
+TEST(HasFloatDtype, TakesWhatTheContractNames) {
+  for (int dtype = MLUOP_DTYPE_INVALID; dtype <= MLUOP_DTYPE_BFLOAT16; ++dtype) {
+    mluOpTensorStruct desc = floats(1);
+    desc.dtype = static_cast<mluOpDataType_t>(dtype);
+    const TensorArg t = {"t", &desc, nullptr};
+    const bool strict = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT;
+    const bool extended = strict || dtype == MLUOP_DTYPE_DOUBLE || dtype == MLUOP_DTYPE_BFLOAT16;
+    EXPECT_EQ(!has_float_dtype(t, MLUOP_EXT_CONTRACT_STRICT).failed(), strict) << dtype;
+    EXPECT_EQ(!has_float_dtype(t, MLUOP_EXT_CONTRACT_EXTENDED).failed(), extended) << dtype;
+    EXPECT_EQ(!is_float(t, MLUOP_EXT_CONTRACT_STRICT).failed(), dtype == MLUOP_DTYPE_FLOAT) << dtype;
+    EXPECT_EQ(!is_float(t, MLUOP_EXT_CONTRACT_EXTENDED).failed(), extended) << dtype;
+  }
+}
+
+TEST(IsIndexable, EndsWhereInt32Does) {
+  const auto code = [](std::int64_t size) {
+    mluOpTensorStruct desc = floats(size);
+    return is_indexable({"t", &desc, nullptr}, 0).code();
+  };
+  EXPECT_EQ(code(std::numeric_limits<std::int32_t>::max()), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(code(std::int64_t{1} << 31), MLUOP_STATUS_NOT_SUPPORTED);
+}
+
+TEST(OneInt32, IsWhatItIsCalled) {
+  const mluOpTensorStruct& one = *one_int32();
+  EXPECT_EQ(one.dtype, MLUOP_DTYPE_INT32);
+  EXPECT_EQ(one.elements, 1);
+  EXPECT_EQ(dims_text(one), "[1]");
+  EXPECT_TRUE(is_contiguous(one));
+}
+
 TEST(InRange, IncludesBothEnds) {
   EXPECT_FALSE(in_range("n", 3, 3, 5).failed());
   EXPECT_FALSE(in_range("n", 5, 3, 5).failed());

@@ -4,6 +4,8 @@
 
 #include <clocale>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "backends/mlu_emu/device/report.h"
@@ -64,18 +66,41 @@ TEST(Settings, RatesHaveBounds) {
   }
 }
 
-/// A locale that writes one and a half as 1,5 where the system has one.
-TEST(Settings, NumbersDoNotDependOnTheLocale) {
-  const std::string before = std::setlocale(LC_ALL, nullptr);
-  const char* found = nullptr;
-  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"}) {
-    if (found == nullptr) found = std::setlocale(LC_ALL, name);
+/// While it lives, numbers are written with a decimal comma: a locale of its own, which every system can make.
+class DecimalComma {
+ public:
+  DecimalComma() {
+    char name[] = "/tmp/mluops_locale_XXXXXX";
+    folder_ = mkdtemp(name);
+    std::ofstream(folder_ + "/source")
+        << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
+    // It warns, and says so in its status, of all the categories that are not there.
+    static_cast<void>(
+        !std::system(("cd " + folder_ + " && localedef -c --no-archive -i ./source ./comma 2>/dev/null").c_str()));
+    setenv("LOCPATH", folder_.c_str(), 1);
+    in_force_ = std::setlocale(LC_NUMERIC, "comma") != nullptr;
   }
-  if (found == nullptr) GTEST_SKIP() << "no locale with decimal commas here";
+  DecimalComma(const DecimalComma&) = delete;
+  DecimalComma& operator=(const DecimalComma&) = delete;
+  ~DecimalComma() {
+    std::setlocale(LC_NUMERIC, "C");
+    unsetenv("LOCPATH");
+    std::filesystem::remove_all(folder_);
+  }
+  bool in_force() const { return in_force_; }
+
+ private:
+  std::string folder_;
+  bool in_force_ = false;
+};
+
+TEST(Settings, NumbersDoNotDependOnTheLocale) {
+  const DecimalComma comma;
+  if (!comma.in_force()) GTEST_SKIP() << "no localedef here";
+  EXPECT_EQ(std::localeconv()->decimal_point, std::string(","));
   Settings s;
   const std::string problem = s.set("rates", "clock_ghz=1.5");
   const std::string json = arch_json(s);
-  std::setlocale(LC_ALL, before.c_str());
   EXPECT_EQ(problem, "");
   EXPECT_EQ(s.rates.clock_ghz, 1.5);
   EXPECT_NE(json.find("\"clock_ghz\": 1.5,"), std::string::npos) << json;

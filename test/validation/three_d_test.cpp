@@ -1,0 +1,84 @@
+// What the operators on voxels, boxes in space and their non-maximum suppression refuse beyond what all operators do,
+// and their workspaces.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "test/support/handle.h"
+#include "test/support/tensor.h"
+#include "test/validation/op_call.h"
+
+namespace mluops::test {
+namespace {
+
+bool last_error_has(const std::string& part) {
+  return std::string(mluOpExtGetLastErrorText()).find(part) != std::string::npos;
+}
+
+TEST(ThreeDValidation, EveryDimensionOfRoiPointPool3dIsHeld) {
+  const OpCall base(Case::parse("roipoint_pool3d b=2 n=9 m=3 c=5 s=4"));
+  std::vector<Wrong> table;
+  for (const Arg& a : base.args) {
+    for (std::size_t axis = 0; axis < a.dims.size(); ++axis) {
+      table.push_back({a.name + ", axis " + std::to_string(axis), [=](OpCall& c) { ++c.arg(a.name).dims[axis]; },
+                       MLUOP_STATUS_BAD_PARAM, a.name + ": wanted dimension " + std::to_string(axis)});
+    }
+  }
+  // Both tensors of points grow: what the call says of them is held too.
+  table.push_back({"more points", [](OpCall& c) { ++c.arg("points").dims[1], ++c.arg("point_features").dims[1]; },
+                   MLUOP_STATUS_BAD_PARAM, "pts_num"});
+  check_table(base, table);
+}
+
+TEST(ThreeDValidation, DynamicPointToVoxelBackwardIsThatOfTheMaximum) {
+  for (const mluOpReduceMode_t reduce : {MLUOP_REDUCE_DSUM, MLUOP_REDUCE_DMEAN}) {
+    OpCall call(Case::parse("dynamic_point_to_voxel_backward n=7 c=5 side=2"));
+    call.call = [reduce](mluOpHandle_t handle, const Arguments& t) {
+      return mluOpDynamicPointToVoxelBackward(handle, reduce, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
+                                              t[2].data, t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc,
+                                              t[5].data, nullptr, 0, t[6].desc, t[6].data);
+    };
+    EXPECT_EQ(call.make(), MLUOP_STATUS_BAD_PARAM);
+    EXPECT_TRUE(last_error_has("reduce_type: wanted MLUOP_REDUCE_DMAX, got")) << mluOpExtGetLastErrorText();
+    EXPECT_FALSE(call.outputs_touched());
+  }
+}
+
+TEST(ThreeDValidation, NmsTakesScoresInHalfWithBoxesInFloatOnly) {
+  OpCall call(Case::parse("nms n=7 boxes=uniform"), MLUOP_DTYPE_FLOAT);
+  call.arg("confidence").dtype = MLUOP_DTYPE_HALF;
+  EXPECT_EQ(call.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  OpCall wide(Case::parse("nms n=7 boxes=uniform"), MLUOP_DTYPE_DOUBLE);
+  wide.contract = MLUOP_EXT_CONTRACT_EXTENDED;
+  wide.arg("confidence").dtype = MLUOP_DTYPE_HALF;
+  EXPECT_EQ(wide.make(), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_TRUE(last_error_has("confidence: wanted the dtype of boxes")) << mluOpExtGetLastErrorText();
+}
+
+TEST(ThreeDValidation, WorkspaceOfRoiAwarePool3dIsAsDocumented) {
+  const Handle handle("cpu");
+  const Descriptor rois(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {4, 7}),
+      points(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {9, 3}), features(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {9, 5});
+  std::size_t size = 1;
+  const auto query = [&](mluOpHandle_t h, std::size_t* to) {
+    return mluOpGetRoiAwarePool3dForwardWorkspaceSize(h, rois.get(), points.get(), features.get(), to);
+  };
+  EXPECT_EQ(query(handle.get(), &size), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(size, 4u * 9 * 4 + 9u * (3 + 5) * 2);
+  EXPECT_EQ(query(nullptr, &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(query(handle.get(), nullptr), MLUOP_STATUS_BAD_PARAM);
+}
+
+TEST(ThreeDValidation, WorkspaceOfVoxelizationIsAsDocumented) {
+  OpCall call(Case::parse("voxelization n=9 f=5 points=2 voxels=6"));
+  std::size_t size = 1;
+  call.call = [&size](mluOpHandle_t handle, const Arguments& t) {
+    return mluOpGetVoxelizationWorkspaceSize(handle, t[0].desc, t[1].desc, t[2].desc, 2, 6, 3, true, t[3].desc,
+                                             t[4].desc, t[5].desc, t[6].desc, &size);
+  };
+  EXPECT_EQ(call.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(size, 9u * 6 * 4);
+}
+
+}  // namespace
+}  // namespace mluops::test
