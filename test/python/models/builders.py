@@ -34,7 +34,18 @@ class Model(NamedTuple):
         config = Config.fromfile(os.path.join(root, self.config)).model
         without_checkpoints(config)
         self.smaller(config)
-        return import_module(f"{self.package}.registry").MODELS.build(config)
+        network = import_module(f"{self.package}.registry").MODELS.build(config)
+        network.init_weights()  # without it some parameters are whatever lay in memory
+        beside_pixels(network)
+        return network
+
+
+def beside_pixels(network):
+    """Deformable attention begins with samples that lie exactly on pixels, where its gradient is that of either side."""
+    for name, parameter in network.named_parameters():
+        if name.endswith("sampling_offsets.bias"):
+            with torch.no_grad():
+                parameter += 0.01 * torch.randn_like(parameter)
 
 
 def without_checkpoints(node):
