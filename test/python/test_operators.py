@@ -152,6 +152,14 @@ def test_plans_are_for_calls_of_one_kind():
     assert torch.equal(mt.carafe(wide, masks, 3, 1, 2), mt.carafe(x, masks, 3, 1, 2))
 
 
+def test_a_plan_tells_two_inputs_apart_that_were_one():
+    one, other = torch.rand(2, 2, 9, 5, 5, generator=torch.Generator().manual_seed(3))
+    wanted = mt.carafe(one, other, 3, 1, 1)
+    torch_door.context().plans.clear()
+    mt.carafe(one, one, 3, 1, 1)
+    assert torch.equal(mt.carafe(one, other, 3, 1, 1), wanted)
+
+
 def test_plans_are_dropped_with_their_descriptors():
     context = torch_door.context()
     for size in range(1, 1100):

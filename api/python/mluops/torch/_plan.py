@@ -47,7 +47,10 @@ class Plan:
 
     @classmethod
     def of(cls, prepared: Prepared, inputs: tuple, outputs: tuple) -> Optional["Plan"]:
-        """None where an address was not that of an input or output."""
+        """None where an address was not that of an input or output, or one tensor was two inputs, which in the next call
+        may be two."""
+        if any(given is other for i, given in enumerate(inputs) if isinstance(given, Tensor) for other in inputs[:i]):
+            return None
         from_inputs, to_outputs = [], [None] * len(outputs)
         for place, tensor in prepared.addresses:
             where = _position(tensor, inputs)
