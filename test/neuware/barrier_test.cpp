@@ -35,6 +35,25 @@ TEST_F(Barriers, AllCoresOfAJobWait) {
   }
 }
 
+TEST_F(Barriers, WhatWasWrittenBeforeIsNoRaceBehind) {
+  for (const int barrier : {1, 2}) {
+    OnDevice<std::int32_t> out(8), scratch(8);
+    copied_neighbours(queue, 8, out.data(), scratch.data(), barrier);
+    expect_success();
+    const int group = barrier == 1 ? 4 : 8;
+    const std::vector<std::int32_t> v = out.values();
+    for (int i = 0; i < 8; ++i) ASSERT_EQ(v[i], i / group * group + (i + 1) % group) << barrier;
+  }
+}
+
+TEST_F(Barriers, ARaceWithoutABarrierOfBothStaysOne) {
+  OnDevice<std::int32_t> out(8), scratch(8);
+  copied_neighbours(queue, 8, out.data(), scratch.data(), 0);
+  expect_fault({"copy_neighbour", "was written by another task"});
+  copied_across_clusters(queue, out.data(), scratch.data());
+  expect_fault({"copy_across_clusters", "was written by another task"});
+}
+
 TEST_F(Barriers, TheMemoryCoreServesSram) {
   std::vector<float> in(4 * kLanes);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);

@@ -20,6 +20,8 @@ void loops(cnrtQueue_t queue, int32_t* out);
 // barriers.mlu
 void sum_of_cluster(cnrtQueue_t queue, unsigned clusters, float* out, const float* in);
 void neighbours(cnrtQueue_t queue, cnrtFunctionType_t type, unsigned tasks, int32_t* out, int32_t* scratch);
+void copied_neighbours(cnrtQueue_t queue, unsigned tasks, int32_t* out, int32_t* scratch, int barrier);
+void copied_across_clusters(cnrtQueue_t queue, int32_t* out, int32_t* scratch);
 void broadcast(cnrtQueue_t queue, float* out, const float* in);
 void dead_lock(cnrtQueue_t queue);
 

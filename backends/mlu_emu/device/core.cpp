@@ -218,7 +218,7 @@ int Core::check_gdram(const char* word, const char* role, const char* address, s
 
 void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch) {
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
-  const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId);
+  const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId, task_.clusterId);
   if (contested < 0) return;
   fault(word, std::string(w.tensor().name) + "+" + std::to_string(contested) +
                   " (GDRAM) was written by another task of this launch: a race unless all of them add atomically");

@@ -219,9 +219,24 @@ class Job : public Rendezvous {
       const auto present = [&](const Member& other) { return !shares(m, other) || there(m, other); };
       if (!std::all_of(members_.begin(), members_.end(), present)) continue;
       const Member meeting = m;
+      order_writes(meeting);
       for (Member& other : members_) {
         if (shares(meeting, other) && other.state == State::kWaiting) other.state = State::kReady;
       }
+    }
+  }
+
+  /// What was written before a barrier is no race behind it. Between the clusters of one job of several, races may stay
+  /// unseen then.
+  void order_writes(const Member& meeting) {
+    const bool cluster_only = of_cluster(meeting.barrier);
+    for (Window& window : state_.gdram.windows()) {
+      if (!cluster_only) {
+        window.meet_all();
+        continue;
+      }
+      const int first = meeting.task.taskId - meeting.task.taskId % meeting.task.coreDim;
+      window.meet(first, first + meeting.task.coreDim - 1, meeting.task.clusterId);
     }
   }
 

@@ -9,9 +9,12 @@ namespace {
 constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
 constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
 
-/// Task numbers beyond 16 bits wrap around: a race of such tasks may stay unseen, none is invented.
+/// Numbers of tasks and of clusters that met wrap around: a race of such may stay unseen, none is invented.
 std::uint16_t writer_number(int task) {
-  return static_cast<std::uint16_t>(1 + task % 0xfffe);
+  return static_cast<std::uint16_t>(1 + task % 0x7fff);
+}
+std::uint16_t met_number(int cluster) {
+  return static_cast<std::uint16_t>(0x8000 + cluster % 0x7fff);
 }
 
 std::uint16_t* allocate_writers(std::int64_t bytes) {
@@ -27,18 +30,36 @@ Window::Window(const Tensor& tensor, bool track_writers) : tensor_(tensor) {
   if (track_writers && tensor.access != Access::kRead) writers_.reset(allocate_writers(tensor.bytes));
 }
 
-std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task) {
+std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster) {
   if (writers_ == nullptr) return -1;
-  const std::uint16_t self = writer_number(task);
+  const std::uint16_t self = writer_number(task), met = met_number(cluster);
   const std::uint16_t friendly = touch == Touch::kAtomic ? kAtomic : self;
   std::uint16_t* begin = writers_.get() + offset / kUnit;
   std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
-  const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != friendly); };
+  const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != met) & (w != friendly); };
   std::uint16_t any = 0;  // as wide as an entry: the loop becomes vector code
   for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(foreign(*w));
   if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
-  if (touch != Touch::kRead) std::fill(begin, end, friendly);
+  if (touch == Touch::kRead) return -1;
+  std::fill(begin, end, friendly);
+  touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
+  touched_end_ = std::max(touched_end_, end);
   return -1;
+}
+
+void Window::meet(int first_task, int last_task, int cluster) {
+  const std::uint16_t first = writer_number(first_task), last = writer_number(last_task);
+  const auto present = [=](std::uint16_t w) {
+    return first <= last ? w >= first && w <= last : w >= first || w <= last;
+  };
+  std::replace_if(
+      touched_begin_, touched_end_, [=](std::uint16_t w) { return w != kNobody && w < 0x8000 && present(w); },
+      met_number(cluster));
+}
+
+void Window::meet_all() {
+  std::fill(touched_begin_, touched_end_, kNobody);
+  touched_begin_ = touched_end_ = nullptr;
 }
 
 Gdram::Gdram(const std::vector<Tensor>& tensors, bool track_writers) {

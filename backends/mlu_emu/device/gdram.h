@@ -22,14 +22,20 @@ class Window {
   std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - tensor_.data; }
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
-  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task);
+  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster = 0);
+  /// These tasks met at a barrier: what they wrote is no race to their cluster any more.
+  void meet(int first_task, int last_task, int cluster);
+  /// All tasks met: what any wrote is no race to anybody.
+  void meet_all();
 
  private:
+  using Writer = std::uint16_t;
   struct Free {
-    void operator()(std::uint16_t* p) const { std::free(p); }
+    void operator()(Writer* p) const { std::free(p); }
   };
   Tensor tensor_;
-  std::unique_ptr<std::uint16_t, Free> writers_;  // null: not tracked
+  std::unique_ptr<Writer, Free> writers_;                     // null: not tracked
+  Writer *touched_begin_ = nullptr, *touched_end_ = nullptr;  // writers outside are kNobody
 };
 
 class Gdram {
