@@ -79,6 +79,7 @@ TABLE = (
     _row("SoftmaxFocalLoss", "softmax_focal_loss_forward softmax_focal_loss_backward"),
     _row("SoftNMS", "softnms", COMPILED),
     _row("Sparse Convolution", "get_indice_pairs_2d_forward get_indice_pairs_3d_forward get_indice_pairs_4d_forward "
+         "get_indice_pairs_2d_backward get_indice_pairs_3d_backward "
          "indice_conv_forward indice_conv_backward fused_indice_conv_forward indice_maxpool_forward "
          "indice_maxpool_backward"),
     _row("Synchronized BatchNorm", "sync_bn_forward_mean sync_bn_forward_var sync_bn_forward_output "

@@ -84,12 +84,14 @@ def _intersection(first: Tensor, second: Tensor) -> Tensor:
     return (x[..., :-1] * y[..., 1:] - y[..., :-1] * x[..., 1:]).sum(2).abs() / 2
 
 
-def _pairs(box1: Tensor, box2: Tensor, numbers: int, meaning: str) -> list:
+def _pairs(box1: Tensor, box2: Tensor, numbers: int, meaning: str) -> Tuple[torch.dtype, list]:
+    """The boxes and their dtype; narrow ones as float, in which older torch has more functions."""
     boxes = floats(box1=box1, box2=box2)
     for name, box in zip(("box1", "box2"), boxes):
         rank(name, box.shape, 3)
         expect(name, box.shape, (*boxes[0].shape[:2], numbers), ("the batch of box1", "the boxes of box1", meaning))
-    return boxes
+    dtype = boxes[0].dtype
+    return dtype, [box.to(torch.promote_types(dtype, torch.float32)) for box in boxes]
 
 
 def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
@@ -101,9 +103,9 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's diff_iou_rotated_2d.
     """
-    box1, box2 = _pairs(box1, box2, 5, "x, y, w, h, turn")
+    dtype, (box1, box2) = _pairs(box1, box2, 5, "x, y, w, h, turn")
     common = _intersection(box1, box2)
-    return common / (box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3] - common)
+    return (common / (box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3] - common)).to(dtype)
 
 
 def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
@@ -115,13 +117,13 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's diff_iou_rotated_3d.
     """
-    boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, turn")
+    dtype, boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, turn")
     flat = (box[..., [0, 1, 3, 4, 6]] for box in boxes)
     tops, bottoms = ([box[..., 2] + sign * box[..., 5] * 0.5 for box in boxes] for sign in (1, -1))
     height = (torch.min(*tops) - torch.max(*bottoms)).clamp(min=0)
     common = _intersection(*flat) * height
     volumes = [box[..., 3] * box[..., 4] * box[..., 5] for box in boxes]
-    return common / (volumes[0] + volumes[1] - common)
+    return (common / (volumes[0] + volumes[1] - common)).to(dtype)
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
