@@ -35,7 +35,8 @@ class Model(NamedTuple):
         without_checkpoints(config)
         self.smaller(config)
         network = import_module(f"{self.package}.registry").MODELS.build(config)
-        network.init_weights()  # without it some parameters are whatever lay in memory
+        if self.package == "mmdet":  # else some parameters are whatever lay in memory; mmdet3d would predict nothing
+            network.init_weights()
         beside_pixels(network)
         return network
 
