@@ -29,8 +29,7 @@ Status check_common(const Common& c, mluOpExtContract_t contract) {
 
 Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
   return have_data(tensors);
 }

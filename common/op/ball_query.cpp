@@ -44,8 +44,7 @@ Status check_ball_query(const BallQueryArgs& a, mluopsBallQueryProblem& problem)
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.xyz, 1));
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.new_xyz));
   if (is_empty(a.xyz) || is_empty(a.idx)) return Status::nothing_to_do();

@@ -143,6 +143,12 @@ Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
                                dims_text(*t.desc));
 }
 
+Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
+  return Status::go_on();
+}
+
 Status not_empty(const TensorArg& t) {
   if (!is_empty(t)) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted a non-empty tensor, got " + dims_text(*t.desc));

@@ -55,6 +55,8 @@ Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
 /// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED.
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
+/// Every one is dense, and after that every one countable, else NOT_SUPPORTED.
+Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// No dimension is 0.
 Status not_empty(const TensorArg& t);
 /// t.dims[axis] is at most 2^31 - 1, so that INT32 indices reach all of it, else NOT_SUPPORTED.

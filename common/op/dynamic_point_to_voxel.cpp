@@ -19,12 +19,6 @@ Status check_reduce(mluOpExtContract_t contract, mluOpReduceMode_t got, std::ini
   return Status::bad_param("reduce_type: wanted " + std::string(text) + ", got " + std::to_string(got));
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 Status have_ranks(std::initializer_list<TensorArg> of_two, std::initializer_list<TensorArg> of_one) {
   for (const TensorArg& t : of_two) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 2));
   for (const TensorArg& t : of_one) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 1));
@@ -73,7 +67,7 @@ Status check_forward_form(const DynamicPointToVoxelForwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(check_reduce(a.handle->contract, a.reduce_type, {MLUOP_REDUCE_DMAX, MLUOP_REDUCE_DMEAN},
                                          "MLUOP_REDUCE_DMAX or _DMEAN"));
   MLUOPS_RETURN_IF_FINISHED(check_forward_dims(a));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.feats, 0));
   if (is_empty(a.feats)) return Status::nothing_to_do();
   if (a.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", a.workspace));
@@ -114,7 +108,7 @@ Status check_backward_form(const DynamicPointToVoxelBackwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(check_backward_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_backward_dims(a));
   MLUOPS_RETURN_IF_FINISHED(check_reduce(a.handle->contract, a.reduce_type, {MLUOP_REDUCE_DMAX}, "MLUOP_REDUCE_DMAX"));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.feats, 0));
   if (is_empty(a.grad_feats)) return Status::nothing_to_do();
   if (!is_empty(a.grad_voxel_feats)) {

@@ -53,8 +53,7 @@ Status check_form(const FocalLossArgs& a, int result_rank) {
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.target, 0, a.input.desc->dims[0], "the rows of the input"));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.result, result_rank == 2 ? a.input : a.target));
   if (has_weight(a)) MLUOPS_RETURN_IF_FINISHED(check_weight(a));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   return is_indexable(a.input, 1);
 }
 

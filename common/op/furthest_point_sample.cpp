@@ -17,8 +17,7 @@ Status check_form(const FurthestPointSampleArgs& a) {
 
 Status check_memory(const FurthestPointSampleArgs& a) {
   const auto all = {a.source, a.idx};
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.source, 1));
   if (is_empty(a.idx)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.source));

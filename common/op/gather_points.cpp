@@ -31,8 +31,7 @@ Status check_form(const GatherPointsArgs& a, const TensorArg& known, const Tenso
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, known, taken));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   if (is_empty(a.target)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.source));
   MLUOPS_RETURN_IF_FINISHED(have_data(all));

@@ -76,8 +76,7 @@ Status check_all_but_data(const GetIndicePairsArgs& a) {
   const bool strict = a.handle->contract != MLUOP_EXT_CONTRACT_EXTENDED;
   MLUOPS_RETURN_IF_FINISHED(check_descriptor(*a.sparse_conv_desc, strict));
   MLUOPS_RETURN_IF_FINISHED(check_shapes(a, strict));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_dtype(t, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.indices, 0));
   return is_indexable(a.out_indices, 0);

@@ -72,8 +72,7 @@ Status have_form(const IndiceConvolutionArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.filters, a.rows));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.results, a.rows));
   const auto all = {a.rows, a.filters, a.indice_pairs, a.results};
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.rows, 0));
   return is_indexable(a.results, 0);
 }

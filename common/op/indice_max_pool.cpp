@@ -14,12 +14,6 @@ Status is_like(const TensorArg& t, const TensorArg& features) {
   return has_dim(t, 1, features.desc->dims[1], "the channels of features");
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 Status check_features(const TensorArg& features, const TensorArg& pairs, const std::int64_t* indice_num,
                       mluOpExtContract_t contract) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(features, 2));
@@ -46,7 +40,7 @@ Status check_indice_max_pool_forward(const IndiceMaxPoolForwardArgs& a, mluopsIn
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   MLUOPS_RETURN_IF_FINISHED(check_features(a.features, a.indice_pairs, a.indice_num, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_like(a.features_out, a.features));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.features_out, 0));
   if (any_empty(all)) return Status::nothing_to_do();
@@ -67,7 +61,7 @@ Status check_indice_max_pool_backward(const IndiceMaxPoolBackwardArgs& a, mluops
   }
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.output_grad, a.features_out));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.input_grad, a.features));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.features_out, 0));
   if (any_empty(all)) return Status::nothing_to_do();

@@ -12,9 +12,7 @@ Status are_boxes(const TensorArg& t) {
 
 Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
+  return are_dense_and_countable(tensors, contract);
 }
 
 }  // namespace

@@ -77,17 +77,11 @@ Status have_data_unless_empty(std::initializer_list<TensorArg> tensors) {
   return Status::go_on();
 }
 
-Status dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 /// All there is about the tensors that both directions have, but for their data.
 Status check_inputs(const MsDeformAttnInputs& a) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a));
-  MLUOPS_RETURN_IF_FINISHED(dense_and_countable(
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(
       {a.value, a.spatial_shapes, a.level_start_index, a.sampling_loc, a.attn_weight, a.output}, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.output));
   return check_step(dim(a.value, 0), a.im2col_step);

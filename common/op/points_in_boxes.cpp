@@ -29,8 +29,7 @@ Status check_form(const PointsInBoxesArgs& a, int result_rank) {
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, result_rank));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.boxes, 1));
   for (const TensorArg& t : all) {
     if (is_empty(t)) return Status::nothing_to_do();

@@ -41,12 +41,6 @@ Status check_argmax(const TensorArg& x, const TensorArg& y, const TensorArg& bin
   return Status::go_on();
 }
 
-Status all_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 mluopsRoiAlignShape shape_of(const TensorArg& image, const TensorArg& bins, const mluOpRoiAlignStruct& d) {
   return {image.desc->dtype,
           image.desc->layout,
@@ -71,9 +65,9 @@ Status check_forward_tensors(const RoiAlignForwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, Axis::kW, d.pooled_width, "pooled_width"));
   if (d.pool_mode == 0) {
     MLUOPS_RETURN_IF_FINISHED(check_argmax(a.argmax_x, a.argmax_y, a.output));
-    MLUOPS_RETURN_IF_FINISHED(all_dense_and_countable({a.argmax_x, a.argmax_y}, contract));
+    MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.argmax_x, a.argmax_y}, contract));
   }
-  return all_dense_and_countable({a.input, a.boxes, a.output}, contract);
+  return are_dense_and_countable({a.input, a.boxes, a.output}, contract);
 }
 
 Status check_backward_tensors(const RoiAlignBackwardArgs& a) {
@@ -86,9 +80,9 @@ Status check_backward_tensors(const RoiAlignBackwardArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(in_range("pool_mode", a.pool_mode, 0, 1));
   if (a.pool_mode == 0) {
     MLUOPS_RETURN_IF_FINISHED(check_argmax(a.argmax_x, a.argmax_y, a.grads));
-    MLUOPS_RETURN_IF_FINISHED(all_dense_and_countable({a.argmax_x, a.argmax_y}, contract));
+    MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.argmax_x, a.argmax_y}, contract));
   }
-  return all_dense_and_countable({a.grads, a.boxes, a.grads_image}, contract);
+  return are_dense_and_countable({a.grads, a.boxes, a.grads_image}, contract);
 }
 
 /// A tensor that is not looked at.

@@ -40,12 +40,6 @@ Status check_form(const TensorArg& image, const TensorArg& bins, const TensorArg
   return Status::bad_param(std::string(bins.name) + ": wanted height and width >= 1, got " + dims_text(*bins.desc));
 }
 
-Status all_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 mluopsRoiPoolShape shape_of(const TensorArg& image, const TensorArg& bins, float spatial_scale) {
   return {image.desc->dtype,        size_of(image, Axis::kN), size_of(image, Axis::kH),
           size_of(image, Axis::kW), size_of(image, Axis::kC), size_of(bins, Axis::kN),
@@ -60,7 +54,7 @@ Status check_roi_pool_forward(const RoiPoolForwardArgs& a, mluopsRoiPoolForwardP
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.input, a.rois, a.output}));
   MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale, contract));
   MLUOPS_RETURN_IF_FINISHED(check_form(a.input, a.output, a.rois, contract));
-  MLUOPS_RETURN_IF_FINISHED(all_dense_and_countable({a.input, a.rois, a.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.input, a.rois, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(a.input));
   if (is_empty(a.input) || is_empty(a.output)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.rois, a.output}));
@@ -85,7 +79,7 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.argmax, 4));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.argmax, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.argmax, a.grads));
-  MLUOPS_RETURN_IF_FINISHED(all_dense_and_countable({a.grads, a.rois, a.argmax, a.grads_image}, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.grads, a.rois, a.argmax, a.grads_image}, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(a.grads_image));
   if (is_empty(a.grads_image)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({a.grads_image}));

@@ -35,8 +35,7 @@ Status has_rows(const TensorArg& t, std::int64_t rows, const char* rows_meaning,
 }
 
 Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
   return have_data(tensors);
 }

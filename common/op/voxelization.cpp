@@ -20,12 +20,6 @@ Status check_grid(const TensorArg& points, const TensorArg& voxel_size, const Te
   return in_range("dimension 1 of points", points.desc->dims[1], 3, std::numeric_limits<std::int64_t>::max());
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 Status check_outputs(const VoxelizationArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.voxels, 3));
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.voxels, 0, a.max_voxels, "max_voxels"));
@@ -55,7 +49,7 @@ Status check_form(const VoxelizationArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(in_range("NDim", a.dimensions, 3, 3));
   MLUOPS_RETURN_IF_FINISHED(check_grid(a.points, a.voxel_size, a.coors_range, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_outputs(a));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   return is_indexable(a.points, 0);
 }
 
@@ -95,7 +89,7 @@ Status check_dynamic_voxelize(const DynamicVoxelizeArgs& a, mluopsDynamicVoxeliz
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.coors, 0, points[0], "the points"));
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.coors, 1, 3, "coordinates of a voxel"));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.coors, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.points, a.voxel_size, a.coors_range}, {a.coors}));
   problem = {{a.points.desc->dtype, points[0], points[1], 0, 0},

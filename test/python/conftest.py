@@ -1,4 +1,5 @@
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,16 @@ def restore_settings():
     from mluops._context import Settings, settings
     yield
     settings.__dict__.update(Settings().__dict__, version=settings.version + 1)
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """mluops in mmcv while a module's tests run."""
+    pytest.importorskip("mmcv", reason="mmcv-lite is not installed")
+    pytest.importorskip("mmengine", reason="mmengine is not installed")
+    import mluops.mmcv
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mluops.mmcv.install()
+    yield
+    mluops.mmcv.uninstall()

@@ -1,7 +1,5 @@
 """Sparse convolution and pooling against torch's dense ones, and IoU of rotated boxes."""
 
-import warnings
-
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -147,26 +145,17 @@ def run_network(ops, net):
     return [dense, *torch.autograd.grad(dense.square().sum(), [features, *net.parameters()])]
 
 
-def test_modules_are_mmcv_s():
-    pytest.importorskip("mmcv", reason="mmcv-lite is not installed")
-    pytest.importorskip("mmengine", reason="mmengine is not installed")
-    import mluops.mmcv
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        mluops.mmcv.install()
-    try:
-        import mmcv.ops
-        ours, theirs = network(mt), network(mmcv.ops)
-        ours.load_state_dict(theirs.state_dict())
-        for a, b in zip(run_network(mt, ours), run_network(mmcv.ops, theirs)):
-            assert torch.allclose(a, b, rtol=1e-5, atol=1e-6)
-        from mmcv.ops.diff_iou_rotated import diff_iou_rotated_2d, diff_iou_rotated_3d
-        for function, own, numbers in ((diff_iou_rotated_2d, mt.diff_iou_rotated_2d, 5),
-                                       (diff_iou_rotated_3d, mt.diff_iou_rotated_3d, 7)):
-            boxes = random_boxes(numbers)
-            assert torch.allclose(function(*boxes), own(*boxes), atol=1e-5)
-    finally:
-        mluops.mmcv.uninstall()
+def test_modules_are_mmcv_s(installed):
+    import mmcv.ops
+    ours, theirs = network(mt), network(mmcv.ops)
+    ours.load_state_dict(theirs.state_dict())
+    for a, b in zip(run_network(mt, ours), run_network(mmcv.ops, theirs)):
+        assert torch.allclose(a, b, rtol=1e-5, atol=1e-6)
+    from mmcv.ops.diff_iou_rotated import diff_iou_rotated_2d, diff_iou_rotated_3d
+    for function, own, numbers in ((diff_iou_rotated_2d, mt.diff_iou_rotated_2d, 5),
+                                   (diff_iou_rotated_3d, mt.diff_iou_rotated_3d, 7)):
+        boxes = random_boxes(numbers)
+        assert torch.allclose(function(*boxes), own(*boxes), atol=1e-5)
 
 
 def test_a_network_trains():

@@ -8,11 +8,13 @@
 #include "test/reference/points_in_boxes.h"
 #include "test/reference/roiaware_pool3d.h"
 #include "test/reference/roipoint_pool3d.h"
+#include "test/reference_check/central_difference.h"
 
 namespace mluops {
 namespace {
 
 using reference::Values;
+using test::central_difference;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const double kQuarterTurn = std::acos(0.0);
@@ -146,12 +148,7 @@ TEST(RoiAwarePool3dGradient, IsTheDifferenceOfTheForwardFunction) {
       return weights[0] * output[0] + weights[1] * output[1];
     };
     for (std::size_t i = 0; i < 3; ++i) {
-      features[i] += 0.5;
-      const double above = loss();
-      features[i] -= 1;
-      const double below = loss();
-      features[i] += 0.5;
-      EXPECT_NEAR(above - below, found[i], 1e-12) << "mean " << mean << ", point " << i;
+      EXPECT_NEAR(central_difference(features[i], 0.5, loss), found[i], 1e-12) << "mean " << mean << ", point " << i;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "test/cases/base/random.h"
+#include "test/reference_check/central_difference.h"
 
 namespace mluops {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using cases::Random;
 using reference::Values;
 using Targets = std::vector<std::int32_t>;
+using test::central_difference;
 
 mluopsFocalLossProblem problem(const Values& input, const Targets& target, double gamma = 2, double alpha = 0.25,
                                const Values& weight = {}) {
@@ -98,14 +100,12 @@ TEST(FocalLossGradient, Differences) {
       t = static_cast<std::int32_t>(random.integer(weighted ? 0 : -1, c - (weighted ? 1 : 0)));
     const double gamma = random.real(0, 4), alpha = random.real(0, 1);
     const Values gradient = reference::focal_loss_sigmoid_backward(problem(x, target, gamma, alpha, weight));
+    const auto loss = [&] {
+      return sum(reference::focal_loss_sigmoid_forward(problem(x, target, gamma, alpha, weight)));
+    };
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double kept = x[i];
-      x[i] = kept + 1e-6;
-      const double above = sum(reference::focal_loss_sigmoid_forward(problem(x, target, gamma, alpha, weight)));
-      x[i] = kept - 1e-6;
-      const double below = sum(reference::focal_loss_sigmoid_forward(problem(x, target, gamma, alpha, weight)));
-      x[i] = kept;
-      ASSERT_NEAR((above - below) / 2e-6, gradient[i], 1e-7) << "round " << round << ", element " << i;
+      const double slope = central_difference(x[i], 1e-6, loss);
+      ASSERT_NEAR(slope, gradient[i], 1e-7) << "round " << round << ", element " << i;
     }
   }
 }
@@ -137,13 +137,8 @@ TEST(FocalLossGradient, DifferencesOfSoftmax) {
     const Values p = softmax_of(x, static_cast<std::size_t>(c));
     const Values gradient = reference::focal_loss_softmax_backward(problem(p, target, gamma, alpha, weight));
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double kept = x[i];
-      x[i] = kept + 1e-6;
-      const double above = loss();
-      x[i] = kept - 1e-6;
-      const double below = loss();
-      x[i] = kept;
-      ASSERT_NEAR((above - below) / 2e-6, gradient[i], 1e-7) << "round " << round << ", element " << i;
+      const double slope = central_difference(x[i], 1e-6, loss);
+      ASSERT_NEAR(slope, gradient[i], 1e-7) << "round " << round << ", element " << i;
     }
   }
 }

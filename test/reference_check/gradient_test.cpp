@@ -6,6 +6,7 @@
 
 #include "test/cases/base/random.h"
 #include "test/reference/reference.h"
+#include "test/reference_check/central_difference.h"
 #include "test/support/problem.h"
 
 namespace mluops {
@@ -13,6 +14,7 @@ namespace {
 
 using cases::Random;
 using reference::Values;
+using test::central_difference;
 
 Values numbers(Random& random, std::size_t count, double low = -1, double high = 1) {
   Values values(count);
@@ -30,13 +32,8 @@ double weighted_sum(const Values& values, const Values& weights) {
 void expect_gradient(Values& x, const Values& gradient, const std::function<double()>& loss, double step = 1e-5) {
   ASSERT_EQ(x.size(), gradient.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double kept = x[i];
-    x[i] = kept + step;
-    const double above = loss();
-    x[i] = kept - step;
-    const double below = loss();
-    x[i] = kept;
-    ASSERT_NEAR((above - below) / (2 * step), gradient[i], 1e-8 * (1 + std::fabs(gradient[i]))) << "element " << i;
+    const double slope = central_difference(x[i], step, loss);
+    ASSERT_NEAR(slope, gradient[i], 1e-8 * (1 + std::fabs(gradient[i]))) << "element " << i;
   }
 }
 

@@ -11,11 +11,13 @@
 #include "test/reference/gather_points.h"
 #include "test/reference/knn.h"
 #include "test/reference/three_nn.h"
+#include "test/reference_check/central_difference.h"
 
 namespace mluops {
 namespace {
 
 using reference::Values;
+using test::central_difference;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -189,12 +191,7 @@ TEST(ChamferDistanceGradient, IsTheDifferenceOfTheForwardFunction) {
                                             weights1.data(), weights2.data(), nullptr, nullptr});
   const auto check = [&](Values& x, const Values& gradient) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] += 1e-4;
-      const double above = loss();
-      x[i] -= 2e-4;
-      const double below = loss();
-      x[i] += 1e-4;
-      EXPECT_NEAR((above - below) / 2e-4, gradient[i], 1e-8) << "element " << i;
+      EXPECT_NEAR(central_difference(x[i], 1e-4, loss), gradient[i], 1e-8) << "element " << i;
     }
   };
   check(one, found.xyz1);
@@ -234,12 +231,7 @@ TEST(AssignScoreWithkGradient, IsTheDifferenceOfTheForwardFunction) {
       {kPairs, weights.data(), points.data(), centers.data(), scores.data(), kNeighbours, nullptr, nullptr, nullptr});
   const auto check = [&](Values& x, const Values& gradient) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] += 0.5;
-      const double above = loss();
-      x[i] -= 1;
-      const double below = loss();
-      x[i] += 0.5;
-      EXPECT_NEAR(above - below, gradient[i], 1e-12) << "element " << i;
+      EXPECT_NEAR(central_difference(x[i], 0.5, loss), gradient[i], 1e-12) << "element " << i;
     }
   };
   check(points, found.points);

@@ -8,11 +8,13 @@
 #include "test/reference/get_indice_pairs.h"
 #include "test/reference/indice_convolution.h"
 #include "test/reference/indice_max_pool.h"
+#include "test/reference_check/central_difference.h"
 
 namespace mluops {
 namespace {
 
 using reference::Values;
+using test::central_difference;
 
 // ---- get_indice_pairs ----
 
@@ -87,12 +89,7 @@ TEST(IndiceConvolutionGradient, IsTheDifferenceOfTheForwardFunction) {
   const auto check = [&](Values& at, const Values& found) {
     ASSERT_EQ(at.size(), found.size());
     for (std::size_t i = 0; i < at.size(); ++i) {
-      at[i] += 0.25;
-      const double above = loss();
-      at[i] -= 0.5;
-      const double below = loss();
-      at[i] += 0.25;
-      EXPECT_NEAR((above - below) / 0.5, found[i], 1e-12) << "element " << i;
+      EXPECT_NEAR(central_difference(at[i], 0.25, loss), found[i], 1e-12) << "element " << i;
     }
   };
   check(features,
@@ -150,12 +147,7 @@ TEST(IndiceMaxPoolGradient, IsTheDifferenceOfTheForwardFunction) {
   const Values found = reference::indice_max_pool_backward(
       {kPool, {2, 3, pairs, num}, features.data(), out.data(), grad.data(), nullptr});
   for (std::size_t i = 0; i < 3; ++i) {
-    features[i] += 0.25;
-    const double above = loss();
-    features[i] -= 0.5;
-    const double below = loss();
-    features[i] += 0.25;
-    EXPECT_NEAR((above - below) / 0.5, found[i], 1e-12) << "element " << i;
+    EXPECT_NEAR(central_difference(features[i], 0.25, loss), found[i], 1e-12) << "element " << i;
   }
 }
 

@@ -6,11 +6,13 @@
 
 #include "test/reference/dynamic_point_to_voxel.h"
 #include "test/reference/voxelization.h"
+#include "test/reference_check/central_difference.h"
 
 namespace mluops {
 namespace {
 
 using reference::Values;
+using test::central_difference;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -65,12 +67,7 @@ TEST(DynamicPointToVoxelGradient, IsTheDifferenceOfTheForwardFunction) {
       return weights[0] * output[0] + weights[1] * output[1];
     };
     for (std::size_t i = 0; i < feats.size(); ++i) {
-      feats[i] += 0.25;
-      const double above = loss();
-      feats[i] -= 0.5;
-      const double below = loss();
-      feats[i] += 0.25;
-      EXPECT_NEAR((above - below) / 0.5, found[i], 1e-12) << "mode " << mode << ", element " << i;
+      EXPECT_NEAR(central_difference(feats[i], 0.25, loss), found[i], 1e-12) << "mode " << mode << ", element " << i;
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 #include "test/fuzz/targets/target.h"
+#include "test/fuzz/targets/words.h"
 
 namespace mluops::test {
 namespace {
@@ -83,22 +84,10 @@ bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-std::string text_of(const std::uint8_t* data, std::size_t size) {
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (data[i] < kWords.size()) {
-      text += kWords[data[i]];
-    } else {
-      text += static_cast<char>(data[i]);
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 void fuzz_cncc(const std::uint8_t* data, std::size_t size) {
-  const std::string text = text_of(data, size);
+  const std::string text = text_of_words(kWords, data, size);
   std::string out;
   try {
     out = cncc::rewrite(text);

@@ -6,6 +6,7 @@
 #include "backends/mlu_emu/device/context.h"
 #include "backends/mlu_emu/neuware/include/neuware.h"
 #include "test/fuzz/targets/target.h"
+#include "test/fuzz/targets/words.h"
 
 namespace mluops::test {
 namespace {
@@ -54,18 +55,6 @@ constexpr std::array kWords = {
     "1e300",
 };
 
-std::string text_of(const std::uint8_t* data, std::size_t size) {
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (data[i] < kWords.size()) {
-      text += kWords[data[i]];
-    } else {
-      text += static_cast<char>(data[i]);
-    }
-  }
-  return text;
-}
-
 void run(const std::string& text, char* nram) {
   constexpr std::int64_t kApart = 4096;
   float* const none = nullptr;
@@ -92,7 +81,7 @@ void fuzz_mlisa(const std::uint8_t* data, std::size_t size) {
   emu::LaunchSpec spec;
   spec.kernel = "fuzz";
   spec.x = 1;
-  const std::string text = text_of(data, size);
+  const std::string text = text_of_words(kWords, data, size);
   context.begin_call("fuzz");
   const std::string fault = context.run(spec, 1, [&](char* nram) { run(text, nram); });
   require_harmless(fault.empty() || fault.find("fuzz") != std::string::npos ? "" : "a fault without a kernel: " + fault,

@@ -87,6 +87,16 @@ def no_tangents(inputs: tuple, output: Any, tangents: tuple) -> Any:
     return (None,) * len(output) if isinstance(output, tuple) else None
 
 
+def linear_tangent(function: Callable, inputs: tuple, tangents: tuple, places: tuple) -> Any:
+    """The part of `function`'s tangent that belongs to the inputs at `places`, in each of which it is linear; 0 if none
+    of them has one."""
+    along = 0
+    for place in places:
+        if tangents[place] is not None:
+            along = along + function(*inputs[:place], tangents[place], *inputs[place + 1:])
+    return along
+
+
 def _zeros(outputs: Any) -> None:
     for output in outputs if isinstance(outputs, tuple) else (outputs,):
         output.zero_()

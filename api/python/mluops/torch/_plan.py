@@ -5,7 +5,7 @@ only the addresses differ in the next one. A plan keeps the rest. Plans live in 
 use, and know nothing of a call whose tensors had to be converted.
 """
 
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 import torch
 from torch import Tensor

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from ..._arguments import integer, renamed
 from ..._shapes import NCHW
 from ...op import carafe as c
-from .._operator import operator
+from .._operator import linear_tangent, operator
 from .._tensors import floats, in_order_of, new_image, run
 
 __all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
@@ -46,13 +46,7 @@ def _backward(ctx, grad):
 
 def _jvp(inputs, output, tangents):
     """The operator is linear in features and in masks."""
-    features, masks, *numbers = inputs
-    along = 0
-    if tangents[0] is not None:
-        along = along + forward(tangents[0], masks, *numbers)
-    if tangents[1] is not None:
-        along = along + forward(features, tangents[1], *numbers)
-    return along
+    return linear_tangent(forward, inputs, tangents, (0, 1))
 
 
 forward = operator(

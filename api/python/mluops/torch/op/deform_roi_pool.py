@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, integer, pair
 from ..._shapes import NCHW
 from ...op import deform_roi_pool as c
-from .._operator import operator
+from .._operator import linear_tangent, operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["DeformRoIPool", "DeformRoIPoolPack", "ModulatedDeformRoIPoolPack", "deform_roi_pool"]
@@ -77,9 +77,7 @@ def _jvp(inputs, output, tangents):
     input, rois, offset, *pooling = inputs
     if tangents[1] is not None and tangents[1].any():
         raise RuntimeError("mluops: deform_roi_pool has no forward-mode derivative in rois")
-    along = 0
-    if tangents[0] is not None:
-        along = along + forward(tangents[0], rois, offset, *pooling)
+    along = linear_tangent(forward, inputs, tangents, (0,))
     if tangents[2] is not None:
         each = _offset_derivatives(input, rois, offset, pooling)
         along = along + (each * tangents[2][:, None]).sum(2).to(input.dtype)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ..._function import ARRAY, INT, CFunction
 from ..._shapes import expect, rank
-from .._operator import operator
+from .._operator import linear_tangent, operator
 from .._tensors import floats, int32, run
 
 __all__ = ["multi_scale_deformable_attn"]
@@ -86,12 +86,7 @@ def _slopes(value, shapes, starts, locations, weights):
 
 def _jvp(inputs, output, tangents):
     """Linear in value and in the weights; along the locations channel by channel."""
-    value, shapes, starts, locations, weights = inputs
-    along = torch.zeros_like(output)
-    if tangents[0] is not None:
-        along = along + forward(tangents[0], shapes, starts, locations, weights)
-    if tangents[4] is not None:
-        along = along + forward(value, shapes, starts, locations, tangents[4])
+    along = linear_tangent(forward, inputs, tangents, (0, 4))
     if tangents[3] is not None:
         along = along + (_slopes(*inputs) * tangents[3].unsqueeze(3)).flatten(4).sum(4)
     return along

@@ -13,7 +13,7 @@ from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction, Part
 from ..._library import check, lib
 from ..._shapes import expect, rank
-from .._operator import no_derivative, no_tangents, operator
+from .._operator import linear_tangent, no_derivative, no_tangents, operator
 from .._tensors import context, floats, int32, run
 
 __all__ = ["get_conv_output_size", "get_deconv_output_size", "get_indice_pairs", "indice_conv", "indice_inverse_conv",
@@ -230,13 +230,7 @@ def _backward(ctx, grad):
 
 def _jvp(inputs, output, tangents):
     """The operator is linear in features and in filters."""
-    features, filters, *others = inputs
-    along = 0
-    if tangents[0] is not None:
-        along = along + convolve(tangents[0], filters, *others)
-    if tangents[1] is not None:
-        along = along + convolve(features, tangents[1], *others)
-    return along
+    return linear_tangent(convolve, inputs, tangents, (0, 1))
 
 
 convolve = operator(

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from ..._arguments import renamed
 from ...op import three_interpolate as c
-from .._operator import operator
+from .._operator import linear_tangent, operator
 from .._tensors import floats, int32, run
 
 __all__ = ["three_interpolate"]
@@ -57,13 +57,7 @@ def _backward(ctx, grad):
 
 def _jvp(inputs, output, tangents):
     """The operator is linear in features and in weight."""
-    features, indices, weight = inputs
-    along = 0
-    if tangents[0] is not None:
-        along = along + forward(tangents[0], indices, weight)
-    if tangents[2] is not None:
-        along = along + forward(features, indices, tangents[2])
-    return along
+    return linear_tangent(forward, inputs, tangents, (0, 2))
 
 
 forward = operator("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor",
