@@ -33,7 +33,8 @@ def sample_places(start, extent, bins, ratio):
     """[bins, samples] of one RoI along one axis."""
     step = extent / bins
     count = ratio if ratio > 0 else int(torch.ceil(step))
-    return start + torch.arange(bins)[:, None] * step + (torch.arange(count) + 0.5) * step / max(count, 1)
+    before, within = torch.arange(bins, dtype=step.dtype), torch.arange(count, dtype=step.dtype) + 0.5
+    return start + before[:, None] * step + within * step / max(count, 1)
 
 
 def roi_align(input, rois, output_size, spatial_scale=1.0, sampling_ratio=0, pool_mode="avg", aligned=True):
@@ -51,13 +52,14 @@ def roi_align(input, rois, output_size, spatial_scale=1.0, sampling_ratio=0, poo
 
 
 def corners(at, size):
-    """As hats, but with the derivative in `at` that the operator has: of coordinates that are not clamped."""
+    """As hats, but with the derivative in `at` that the operator has: of coordinates that are not clamped. From the last
+    pixel on both neighbours are that pixel, and their weights cancel."""
     low = at.detach().clamp(0, size - 1).floor()
     high = (low + 1).clamp(max=size - 1)
-    part = (at - low).unsqueeze(-1)
+    before, after = (at - low).unsqueeze(-1), (high - at).unsqueeze(-1)
     pixels = torch.arange(size)
     inside = ((at >= -1) & (at <= size)).unsqueeze(-1)
-    return ((low.unsqueeze(-1) == pixels) * (1 - part) + (high.unsqueeze(-1) == pixels) * part) * inside
+    return ((low.unsqueeze(-1) == pixels) * after + (high.unsqueeze(-1) == pixels) * before) * inside
 
 
 def deform_roi_pool(input, rois, offset, output_size, spatial_scale=1.0, sampling_ratio=0, gamma=0.1):
