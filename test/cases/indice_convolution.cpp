@@ -176,6 +176,7 @@ Cases edge() {
       "l=1 m=90 ci=20 co=20",                                               //
       "l=90 m=1 ci=20 co=20 pairs=random",                                  //
       "l=1100 m=1200 ci=9 co=10 k=1",                                       //
+      "l=5000 m=5200 ci=3 co=5 k=2 share=0.6",                              // several chunks of an offset's pairs
       "l=70 m=60 ci=5 co=48 filters=channels_last",                         //
       "l=70 m=60 ci=5 co=12 filters=channels_first",                        //
       "l=70 m=60 ci=12 co=5 inverse=1 extended=1",                          //
@@ -224,7 +225,7 @@ std::int64_t row_bytes(const Case& t, mluOpDataType_t dtype, int threads, std::i
   const RowPairs pairs = pairs_of(t);
   const std::int64_t a = accumulator(dtype), tiles = (rows + 511) / 512, width = up(columns, 16);
   const std::int64_t lists = 8 * pairs.total() + 16 * tiles * pairs.offsets + 8;
-  const std::int64_t slot = a * ((std::min<std::int64_t>(512, rows) + 1) * width + (is_narrow(dtype) ? 6 * depth : 0));
+  const std::int64_t slot = a * ((std::min<std::int64_t>(512, rows) + 1) * width + (is_narrow(dtype) ? 8 * depth : 0));
   return lists + a * pairs.offsets * depth * width + std::min<std::int64_t>(threads, tiles) * slot;
 }
 std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
@@ -236,10 +237,10 @@ std::int64_t backward_data_bytes(const Case& t, mluOpDataType_t dtype, int threa
 std::int64_t backward_filter_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
   const RowPairs pairs = pairs_of(t);
   std::int64_t chunks = 0;
-  for (const std::int64_t count : *pairs.num) chunks += (count + 4095) / 4096;
-  const std::int64_t a = accumulator(dtype), height = up(t.size("ci"), 6), width = up(t.size("co"), 16);
-  return 8 * (pairs.offsets + 1) + chunks * (24 + a * height * width) +
-         std::min<std::int64_t>(threads, chunks) * 64 * a * (height + width);
+  for (const std::int64_t count : *pairs.num) chunks += (count + 2047) / 2048;
+  const std::int64_t a = accumulator(dtype), height = up(t.size("ci"), 8), width = up(t.size("co"), 16);
+  return 8 * (pairs.offsets + 1) + chunks * (32 + a * height * width) +
+         std::min<std::int64_t>(threads, chunks) * 32 * a * (height + width);
 }
 
 /// Many additions to one row.

@@ -1,10 +1,11 @@
 // IndiceConvolution's gradient in the filters: outer products of the rows of each pair, summed offset by offset.
 //
-// features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into chunks of 4096,
+// features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into chunks of 2048,
 // whatever the number of threads: a task owns chunks and sums each in an array of its own; then the sums of an offset's
-// chunks are added up in order. 64 pairs at a time are gathered into two panels, which stay in the first cache while
-// register tiles of the sums go over them. 2 Ci Co flops for Ci + Co numbers of a pair: bound by arithmetic from 16
-// channels on.
+// chunks are added up in order. Chunks are worked on in the order of the inputs they are about, so that rows that one
+// offset has brought into the second cache serve the others. Register tiles of the sums go over the rows of 32 pairs at
+// a time; rows that are not of sums' type or not whole vectors are copied first. 2 Ci Co flops for Ci + Co numbers of a
+// pair: bound by arithmetic from 32 channels on.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/indice_convolution/filters.cpp"
 #include <hwy/foreach_target.h>
@@ -16,6 +17,7 @@
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
@@ -25,7 +27,7 @@ namespace mluops::cpu::indice_convolution {
 
 using FilterProblem = mluopsIndiceConvolutionBackwardFilterProblem;
 
-inline constexpr std::int64_t kChunkPairs = 4096, kPanelPairs = 64;
+inline constexpr std::int64_t kChunkPairs = 2048, kPanelPairs = 32;
 
 inline std::int64_t chunks_of(const mluopsIndicePairs& pairs, std::int64_t k) {
   return ceil_div(pairs.indice_num[k], kChunkPairs);
@@ -36,9 +38,9 @@ inline std::int64_t all_chunks(const mluopsIndicePairs& pairs) {
   return sum;
 }
 
-/// Pairs [begin, end) of an offset.
+/// Pairs [begin, end) of an offset, and where their sums are.
 struct Chunk {
-  std::int64_t offset, begin, end;
+  std::int64_t offset, begin, end, number;
 };
 
 template <class A>
@@ -47,7 +49,7 @@ struct FilterArrays {
   std::int64_t* first;         ///< [offsets + 1]: number of each offset's first chunk
   Chunk* chunks;
   A* sums;    ///< [chunks,height,width]
-  A* panels;  ///< of each slot [kPanelPairs,height] and [kPanelPairs,width]
+  A* panels;  ///< of each slot [kPanelPairs,height + width], for rows that are copied
 
   FilterArrays(Allocator& allocator, const FilterProblem& p, int slots)
       : height(round_up(p.shape.ci, kTile)),
@@ -63,9 +65,16 @@ struct FilterArrays {
       first[k + 1] = first[k] + chunks_of(pairs, k);
       for (std::int64_t i = first[k]; i < first[k + 1]; ++i) {
         const std::int64_t begin = (i - first[k]) * kChunkPairs;
-        chunks[i] = {k, begin, std::min(begin + kChunkPairs, pairs.indice_num[k])};
+        chunks[i] = {k, begin, std::min(begin + kChunkPairs, pairs.indice_num[k]), i};
       }
     }
+    // Pairs of an offset are mostly in the order of their inputs.
+    const auto place = [&](const Chunk& c) {
+      return static_cast<double>(c.begin + c.end) / static_cast<double>(pairs.indice_num[c.offset]);
+    };
+    std::sort(chunks, chunks + first[pairs.offsets], [&](const Chunk& a, const Chunk& b) {
+      return std::pair(place(a), a.number) < std::pair(place(b), b.number);
+    });
   }
 };
 
@@ -77,40 +86,87 @@ namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// Gathers the rows of pairs [begin, end) of an offset into the panels; a pair that leads outside is left out. Returns
-/// how many there are.
+/// A row as sums' type and of the width of a panel: where it stands if it is that already, or copied to `panel`.
 template <class T>
-std::int64_t gather(const FilterProblem& p, std::int64_t offset, std::int64_t begin, std::int64_t end,
-                    const FilterArrays<Acc<T>>& arrays, Acc<T>* left, Acc<T>* right) {
-  const auto& s = p.shape;
-  const std::int32_t* const first = p.pairs.indice_pairs + 2 * offset * p.pairs.places;
-  const std::int32_t* const inputs = s.inverse != 0 ? first + p.pairs.places : first;
-  const std::int32_t* const outputs = s.inverse != 0 ? first : first + p.pairs.places;
-  std::int64_t count = 0;
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t in = inputs[i], out = outputs[i];
-    if (in < 0 || in >= s.inputs || out < 0 || out >= s.outputs) continue;
-    Acc<T>* const row = left + count * arrays.height;
-    load_row(static_cast<const T*>(p.features) + in * s.ci, row, s.ci);
-    std::fill(row + s.ci, row + arrays.height, Acc<T>{0});
-    Acc<T>* const columns = right + count++ * arrays.width;
-    load_row(static_cast<const T*>(p.output_grad) + out * s.co, columns, s.co);
-    std::fill(columns + s.co, columns + arrays.width, Acc<T>{0});
+HWY_INLINE const Acc<T>* widened(const T* row, std::int64_t size, Acc<T>* panel, std::int64_t width) {
+  if constexpr (std::is_same_v<T, Acc<T>>) {
+    if (size == width) return row;
   }
-  return count;
+  load_row(row, panel, size);
+  std::fill(panel + size, panel + width, Acc<T>{0});
+  return panel;
 }
 
+/// The pairs of one offset.
 template <class T>
-void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t number, int slot) {
-  const Chunk& chunk = arrays.chunks[number];
+class OffsetPairs {
+ public:
+  OffsetPairs(const FilterProblem& p, std::int64_t offset)
+      : shape_(p.shape),
+        inputs_(p.pairs.indice_pairs + (2 * offset + (p.shape.inverse != 0 ? 1 : 0)) * p.pairs.places),
+        outputs_(p.pairs.indice_pairs + (2 * offset + (p.shape.inverse != 0 ? 0 : 1)) * p.pairs.places),
+        features_(static_cast<const T*>(p.features)),
+        gradients_(static_cast<const T*>(p.output_grad)) {}
+
+  bool lead_outside(std::int64_t i) const {
+    return inputs_[i] < 0 || inputs_[i] >= shape_.inputs || outputs_[i] < 0 || outputs_[i] >= shape_.outputs;
+  }
+  const T* features(std::int64_t i) const { return features_ + inputs_[i] * shape_.ci; }
+  const T* gradients(std::int64_t i) const { return gradients_ + outputs_[i] * shape_.co; }
+  HWY_INLINE void prefetch_rows(std::int64_t i) const {
+    if (lead_outside(i)) return;
+    prefetch(features(i), shape_.ci);
+    prefetch(gradients(i), shape_.co);
+  }
+
+ private:
+  const mluopsIndiceConvolutionShape& shape_;
+  const std::int32_t* inputs_;
+  const std::int32_t* outputs_;
+  const T* features_;
+  const T* gradients_;
+};
+
+/// Rows of kPanelPairs pairs and their number; a pair that leads outside is left out.
+template <class A>
+struct Panel {
+  std::int64_t count = 0;
+  const A* left[kPanelPairs];
+  const A* right[kPanelPairs];
+};
+
+template <class T>
+Panel<Acc<T>> gather(const OffsetPairs<T>& pairs, std::int64_t begin, std::int64_t end, const FilterProblem& p,
+                     const FilterArrays<Acc<T>>& arrays, Acc<T>* copies) {
+  Panel<Acc<T>> panel;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (pairs.lead_outside(i)) continue;
+    Acc<T>* const copy = copies + panel.count * (arrays.height + arrays.width);
+    panel.left[panel.count] = widened<T>(pairs.features(i), p.shape.ci, copy, arrays.height);
+    panel.right[panel.count++] = widened<T>(pairs.gradients(i), p.shape.co, copy + arrays.height, arrays.width);
+  }
+  return panel;
+}
+
+/// While a panel is multiplied the rows of the next one are prefetched, some before each register tile: the core would
+/// wait for many at once.
+template <class T>
+void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t i_chunk, int slot) {
+  using A = Acc<T>;
+  const Chunk& chunk = arrays.chunks[i_chunk];
+  const OffsetPairs<T> pairs(p, chunk.offset);
   const std::int64_t size = arrays.height * arrays.width;
-  Acc<T>* const sums = arrays.sums + number * size;
-  Acc<T>* const left = arrays.panels + slot * kPanelPairs * (arrays.height + arrays.width);
-  Acc<T>* const right = left + kPanelPairs * arrays.height;
-  std::fill_n(sums, size, Acc<T>{0});
+  const std::int64_t share = ceil_div(kPanelPairs, count_tiles<A>(arrays.height, arrays.width));
+  A* const sums = arrays.sums + chunk.number * size;
+  A* const copies = arrays.panels + slot * kPanelPairs * (arrays.height + arrays.width);
+  std::fill_n(sums, size, A{0});
   for (std::int64_t i = chunk.begin; i < chunk.end; i += kPanelPairs) {
-    const std::int64_t count = gather<T>(p, chunk.offset, i, std::min(i + kPanelPairs, chunk.end), arrays, left, right);
-    add_outer_products(left, arrays.height, right, arrays.width, count, sums);
+    std::int64_t next = std::min(i + kPanelPairs, chunk.end);
+    const auto panel = gather<T>(pairs, i, next, p, arrays, copies);
+    const std::int64_t last = std::min(next + kPanelPairs, chunk.end);
+    add_outer_products(panel.left, arrays.height, panel.right, arrays.width, panel.count, sums, [&]() HWY_ATTR {
+      for (const std::int64_t until = std::min(next + share, last); next < until; ++next) pairs.prefetch_rows(next);
+    });
   }
 }
 

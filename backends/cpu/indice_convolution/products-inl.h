@@ -15,8 +15,8 @@
 #define MLUOPS_CPU_INDICE_CONVOLUTION_PRODUCTS_ONCE_
 namespace mluops::cpu::indice_convolution {
 
-/// Rows of a register tile: with two vectors of each, 15 of 16 registers.
-inline constexpr std::int64_t kTile = 6;
+/// Rows that are multiplied together: one or two register tiles.
+inline constexpr std::int64_t kTile = 8;
 
 /// Columns rounded up to whole vectors of any level.
 inline std::int64_t padded(std::int64_t columns) {
@@ -47,10 +47,15 @@ HWY_INLINE void for_tiles(std::int64_t width, F&& f) {
   for (; n < width; n += kLanes<A>) f(std::integral_constant<int, 1>(), n);
 }
 
+/// Rows of a register tile so many vectors wide: at least eight sums, for the latency of multiply-adds, and at most 16
+/// of 32 registers or 8 of 16.
+template <int kVectors>
+inline constexpr int kRows = kVectors == 1 ? 8 : (HWY_TARGET <= HWY_AVX3 ? 16 : 8) / kVectors;
+
 /// sums[r][v] += a(i, r) * row(i)[v] for i in [0, depth).
 template <int kVectors, class A, class Left, class Right>
 HWY_INLINE void multiply(std::int64_t depth, Left&& left, Right&& right,
-                         hn::Vec<hn::ScalableTag<A>> (&sums)[kTile][kVectors]) {
+                         hn::Vec<hn::ScalableTag<A>> (&sums)[kRows<kVectors>][kVectors]) {
   const hn::ScalableTag<A> d;
   for (std::int64_t i = 0; i < depth; ++i) {
     const A* const row = right(i);
@@ -58,7 +63,7 @@ HWY_INLINE void multiply(std::int64_t depth, Left&& left, Right&& right,
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, row + v * kLanes<A>);
     MLUOPS_UNROLL
-    for (int r = 0; r < kTile; ++r) {
+    for (int r = 0; r < kRows<kVectors>; ++r) {
       const auto factor = hn::Set(d, left(i, r));
       MLUOPS_UNROLL
       for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, columns[v], sums[r][v]);
@@ -72,53 +77,66 @@ HWY_INLINE void add_products(const A* const* from, std::int64_t depth, const A* 
                              A* const* to) {
   const hn::ScalableTag<A> d;
   for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
-    constexpr int kVectors = decltype(vectors)::value;
-    hn::Vec<decltype(d)> sums[kTile][kVectors];
-    MLUOPS_UNROLL
-    for (int r = 0; r < kTile; ++r) {
+    constexpr int kVectors = decltype(vectors)::value, kCount = kRows<kVectors>;
+    for (std::int64_t first = 0; first < kTile; first += kCount) {
+      hn::Vec<decltype(d)> sums[kCount][kVectors];
+      const A* rows[kCount];
       MLUOPS_UNROLL
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
-    }
-    const A* const rows[] = {from[0], from[1], from[2], from[3], from[4], from[5]};
-    multiply<kVectors, A>(
-        depth, [&](std::int64_t i, int r) HWY_ATTR { return rows[r][i]; },
-        [&](std::int64_t i) HWY_ATTR { return filters + i * width + n; }, sums);
-    MLUOPS_UNROLL
-    for (int r = 0; r < kTile; ++r) {
+      for (int r = 0; r < kCount; ++r) {
+        rows[r] = from[first + r];
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+      }
+      multiply<kVectors, A>(
+          depth, [&](std::int64_t i, int r) HWY_ATTR { return rows[r][i]; },
+          [&](std::int64_t i) HWY_ATTR { return filters + i * width + n; }, sums);
       MLUOPS_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        A* const sum = to[r] + n + v * kLanes<A>;
-        hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+      for (int r = 0; r < kCount; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          A* const sum = to[first + r] + n + v * kLanes<A>;
+          hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+        }
       }
     }
   });
 }
 
-/// sums [height,width] += the transpose of left [depth,height] * right [depth,width]; height a multiple of kTile.
+/// Register tiles of sums [height,width].
 template <class A>
-HWY_INLINE void add_outer_products(const A* left, std::int64_t height, const A* right, std::int64_t width,
-                                   std::int64_t depth, A* sums_at) {
+std::int64_t count_tiles(std::int64_t height, std::int64_t width) {
+  std::int64_t count = 0;
+  for_tiles<A>(width, [&](auto vectors, std::int64_t) { count += height / kRows<decltype(vectors)::value>; });
+  return count;
+}
+
+/// sums [height,width] += the transpose of left [depth][height] * right [depth][width], given row by row; height a
+/// multiple of kTile. meanwhile() is called before each register tile.
+template <class A, class Meanwhile>
+HWY_INLINE void add_outer_products(const A* const* left, std::int64_t height, const A* const* right, std::int64_t width,
+                                   std::int64_t depth, A* sums_at, Meanwhile&& meanwhile) {
   const hn::ScalableTag<A> d;
-  for (std::int64_t c = 0; c < height; c += kTile) {
-    for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
-      constexpr int kVectors = decltype(vectors)::value;
-      hn::Vec<decltype(d)> sums[kTile][kVectors];
+  for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+    constexpr int kVectors = decltype(vectors)::value, kCount = kRows<kVectors>;
+    for (std::int64_t c = 0; c < height; c += kCount) {
+      meanwhile();
+      hn::Vec<decltype(d)> sums[kCount][kVectors];
       A* const at = sums_at + c * width + n;
       MLUOPS_UNROLL
-      for (int r = 0; r < kTile; ++r) {
+      for (int r = 0; r < kCount; ++r) {
         MLUOPS_UNROLL
         for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, at + r * width + v * kLanes<A>);
       }
       multiply<kVectors, A>(
-          depth, [&](std::int64_t i, int r) HWY_ATTR { return left[i * height + c + r]; },
-          [&](std::int64_t i) HWY_ATTR { return right + i * width + n; }, sums);
+          depth, [&](std::int64_t i, int r) HWY_ATTR { return left[i][c + r]; },
+          [&](std::int64_t i) HWY_ATTR { return right[i] + n; }, sums);
       MLUOPS_UNROLL
-      for (int r = 0; r < kTile; ++r) {
+      for (int r = 0; r < kCount; ++r) {
         MLUOPS_UNROLL
         for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, at + r * width + v * kLanes<A>);
       }
-    });
-  }
+    }
+  });
 }
 
 }  // namespace mluops::cpu::indice_convolution::HWY_NAMESPACE

@@ -3,9 +3,9 @@
 //
 // Forward from features [L,Ci] to output [M,Co], backward from output_grad to input_grad with transposed filters. The
 // filters are copied into sums' type, rows rounded up to whole vectors; the pairs are sorted by tiles of 512 rows of
-// the result. A task owns tiles; offset by offset it multiplies six gathered rows at a time in a register tile and adds
-// them to its sums, which stay in the second cache, so no additions are shared and their order is the pairs'. 2 Ci Co
-// flops for Ci + Co numbers of a pair: bound by arithmetic from 16 channels on.
+// the result. A task owns tiles; offset by offset it multiplies eight gathered rows at a time in register tiles and
+// adds them to its sums, which stay in the second cache, so no additions are shared and their order is the pairs'. 2 Ci
+// Co flops for Ci + Co numbers of a pair: bound by arithmetic from 16 channels on.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/indice_convolution/rows.cpp"
 #include <hwy/foreach_target.h>
@@ -17,11 +17,15 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/pair_lists.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #ifndef MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
 #define MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
 namespace mluops::cpu::indice_convolution {
+
+/// Pairs from one that is multiplied to one whose row is prefetched.
+inline constexpr std::int64_t kAhead = 2 * kTile;
 
 /// Rows [from_rows,depth] times filters [offsets,depth,columns] into rows [to_rows,columns].
 struct RowProduct {
@@ -126,6 +130,9 @@ void add_pairs(const RowProduct& p, std::span<const RowPair> pairs, const Acc<T>
   const auto* const source = static_cast<const T*>(p.from);
   const auto count = static_cast<std::int64_t>(pairs.size());
   for (std::int64_t i = 0; i < count; i += kTile) {
+    for (std::int64_t r = i + kAhead; r < std::min(i + kAhead + kTile, count); ++r) {
+      prefetch(source + pairs[r].from * p.depth, p.depth);
+    }
     const A* from[kTile];
     A* to[kTile];
     for (std::int64_t r = 0; r < kTile; ++r) {
