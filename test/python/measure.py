@@ -5,7 +5,7 @@ between.
 Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
-of install(), `detection` torchvision for its.
+of install(), `detection` torchvision for its, `points` scipy.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 
 import measure_detection
+import measure_points
 import mluops.torch as mt
 from mluops.op import border_align as border_align_c
 from mluops.op import carafe as carafe_c
@@ -355,8 +356,8 @@ def interleaved(seconds):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for each line of a table")
-    parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection"])
-    parser.add_argument("--case", default="", help="part of the name of a case of `layouts` or `detection`")
+    parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points"])
+    parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection` or `points`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
     parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
@@ -371,3 +372,5 @@ if __name__ == "__main__":
             part(options.seconds, *([options.case] if part is layouts else []))
     if options.only in (None, "detection"):
         measure_detection.detection(options.seconds, options.case, medians)
+    if options.only in (None, "points"):
+        measure_detection.table(measure_points.CASES, "scipy", measure_points.agree, options.seconds, options.case, medians)

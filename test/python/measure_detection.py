@@ -173,12 +173,17 @@ def agree(name, functions, tensors):
 
 
 def detection(seconds, only, medians):
-    """Milliseconds, ours beside theirs in turns."""
     vision = torchvision_ops()
-    columns = ("ours", "composed", "torchvision")
-    print(f"\n| ms | {' | '.join(columns)} | composed / ours | torchvision / ours |\n|{'---|' * 6}", flush=True)
-    for cases in (focal_cases(), attention_case(), roi_cases(vision), nms_cases(vision)):
-        for name, tensors, functions in cases:
+    table((focal_cases, attention_case, lambda: roi_cases(vision), lambda: nms_cases(vision)), "torchvision", agree,
+          seconds, only, medians)
+
+
+def table(groups, library, agree, seconds, only, medians):
+    """Milliseconds, ours beside theirs in turns."""
+    columns = ("ours", "composed", library)
+    print(f"\n| ms | {' | '.join(columns)} | composed / ours | {library} / ours |\n|{'---|' * 6}", flush=True)
+    for cases in groups:
+        for name, tensors, functions in cases():
             if only not in name:
                 continue
             agree(name, functions, tensors)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import compositions
 import mluops.torch as mt
 
 sys.path.append(str(Path(__file__).parent / "models"))
@@ -26,3 +27,29 @@ def test_deform_roi_pool_beyond_the_map_s_edges(box):
         found.append((pooled, *torch.autograd.grad(pooled, leaves, grad)))
     for ours, theirs in zip(*found):
         torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("size", [(3, 3), (5, 7), (13, 9)])
+def test_psa_mask(kind, size):
+    image = torch.rand(2, size[0] * size[1], 5, 6)
+    assert torch.equal(standins.psa_mask(image, kind, size), compositions.psa_mask(image, kind, size))
+
+
+def sorted_pairs(pairs, numbers):
+    return [sorted(zip(*pair[:, :number].tolist())) for pair, number in zip(pairs, numbers.tolist())]
+
+
+@pytest.mark.parametrize("k, stride, padding, subm", [(3, 1, 0, True), (3, 2, 1, False), ((3, 1, 1), (2, 1, 1), 0, False)])
+def test_indice_conv(k, stride, padding, subm):
+    torch.manual_seed(0)
+    places = torch.randperm(2 * 6 * 7 * 8)[:150]
+    places = torch.stack([places // 336, places // 56 % 6, places // 8 % 7, places % 8], 1).int()
+    k, stride, padding = (each if isinstance(each, tuple) else (each,) * 3 for each in (k, stride, padding))
+    arguments = places, 2, (6, 7, 8), k, stride, padding, (1, 1, 1), (0, 0, 0), subm, False
+    ours, theirs = mt.get_indice_pairs(*arguments), standins.get_indice_pairs(*arguments)
+    assert torch.equal(ours[0], theirs[0]) and torch.equal(ours[2], theirs[2])
+    assert sorted_pairs(*ours[1:]) == sorted_pairs(*theirs[1:])
+    features, filters = torch.rand(150, 3, dtype=torch.float64), torch.rand(*k, 3, 5, dtype=torch.float64)
+    torch.testing.assert_close(standins.indice_conv(features, filters, *theirs[1:], len(theirs[0])),
+                               mt.indice_conv(features, filters, *ours[1:], len(ours[0])))

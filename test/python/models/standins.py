@@ -89,10 +89,19 @@ def deform_roi_pool(input, rois, offset, output_size, spatial_scale=1.0, samplin
 
 
 def psa_mask(input, psa_type, mask_size):
-    return compositions.psa_mask(input, psa_type, mask_size)
+    """compositions' form has a step for each pixel; this one is a gather."""
+    n, _, h, w = input.shape
+    rows, columns = (torch.arange(size)[:, None] - torch.arange(size) + (mask - 1) // 2
+                     for size, mask in zip((h, w), mask_size))  # [target, source]
+    inside = ((rows >= 0) & (rows < mask_size[0]))[:, None, :, None] & ((columns >= 0) & (columns < mask_size[1]))[None, :, None]
+    cells = rows.clamp(0, mask_size[0] - 1)[:, None, :, None] * mask_size[1] + columns.clamp(0, mask_size[1] - 1)[None, :, None]
+    moved = input.flatten(2).gather(1, cells.reshape(1, h * w, h * w).expand(n, -1, -1)) * inside.reshape(h * w, h * w)
+    return (moved if psa_type in (0, "collect") else moved.transpose(1, 2)).reshape(n, h * w, h, w)
 
 
-def nms(boxes, scores, iou_threshold, offset=0, score_threshold=0, max_num=-1):
+def nms(boxes, scores, iou_threshold=None, offset=0, score_threshold=0, max_num=-1, iou_thr=None):
+    """iou_thr: the argument's former name, which 3DSSD uses."""
+    iou_threshold = iou_thr if iou_threshold is None else iou_threshold
     order = scores.sort(dim=0, descending=True, stable=True)[1]
     if score_threshold > 0:
         order = order[scores[order] > score_threshold]
@@ -261,13 +270,56 @@ def voxelization(points, voxel_size, coors_range, max_points=35, max_voxels=2000
     return voxels, torch.tensor(places).int(), torch.tensor([len(found) for found in rows]).int()
 
 
+def get_indice_pairs(indices, batch_size, spatial_shape, ksize, stride, padding, dilation, out_padding, subm, transpose,
+                     grid=None):
+    """Pairs of a convolution: for each offset the inputs that meet an output, and which."""
+    assert not transpose
+    ksize, stride, padding, dilation = (torch.tensor(each) for each in (ksize, stride, padding, dilation))
+    if subm:
+        padding, stride = ksize // 2 * dilation, torch.ones_like(stride)
+    shape = torch.tensor(spatial_shape)
+    shape = (shape + 2 * padding - dilation * (ksize - 1) - 1) // stride + 1
+    offsets = torch.cartesian_prod(*(torch.arange(int(k)) for k in ksize)).view(-1, len(ksize))
+    places = indices[None, :, 1:].long() + padding - (offsets * dilation)[:, None]
+    outputs = torch.div(places, stride, rounding_mode="floor")
+    met = ((places % stride == 0) & (outputs >= 0) & (outputs < shape)).all(2)
+    keys = indices[:, 0].long().expand(met.shape)
+    for axis, size in enumerate(shape):
+        keys = keys * size + outputs[..., axis]
+    if subm:
+        own, order = keys[len(offsets) // 2].sort()
+        at = torch.searchsorted(own, keys).clamp(max=len(own) - 1)
+        met = met & (own[at] == keys)
+        numbers, outids = order[at], indices
+    else:
+        own = keys[met].unique()
+        numbers, rest, columns = torch.searchsorted(own, keys), own, []
+        for size in shape.flip(0):
+            columns.append(rest % size)
+            rest = torch.div(rest, size, rounding_mode="floor")
+        outids = torch.stack([rest, *columns[::-1]], 1).to(indices.dtype)
+    pairs = indices.new_full((len(offsets), 2, len(indices)), -1)
+    for k, flags in enumerate(met):
+        found = flags.nonzero()[:, 0]
+        pairs[k, 0, :len(found)], pairs[k, 1, :len(found)] = found, numbers[k, found]
+    return outids, pairs, met.sum(1).int()
+
+
+def indice_conv(features, filters, indice_pairs, indice_pair_num, num_activate_out):
+    result = features.new_zeros(num_activate_out, filters.shape[-1])
+    for pairs, number, filter in zip(indice_pairs, indice_pair_num.tolist(), filters.flatten(0, -3)):
+        result = result.index_add(0, pairs[1, :number], features[pairs[0, :number].long()] @ filter)
+    return result
+
+
 STAND_INS = {"carafe": carafe, "roi_align": roi_align, "deform_roi_pool": deform_roi_pool, "psa_mask": psa_mask,
              "nms": nms, "ball_query": ball_query, "three_nn": three_nn, "three_interpolate": three_interpolate,
              "furthest_point_sample": furthest_point_sample,
              "furthest_point_sample_with_dist": furthest_point_sample_with_dist, "gather_points": gather_points,
              "grouping_operation": gather_points, "points_in_boxes_all": points_in_boxes_all,
              "points_in_boxes_part": points_in_boxes_part, "RoIPointPool3dFunction": RoIPointPool3dFunction,
-             "box_iou_rotated": box_iou_rotated, "nms_rotated": nms_rotated, "voxelization": voxelization}
+             "box_iou_rotated": box_iou_rotated, "nms_rotated": nms_rotated, "voxelization": voxelization,
+             "get_indice_pairs": get_indice_pairs, "indice_conv": indice_conv, "indice_subm_conv": indice_conv}
 
 
 # mmdet3d has a copy of mmcv's voxelization.
