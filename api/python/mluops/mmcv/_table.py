@@ -25,7 +25,7 @@ TABLE = (
     _row("ActiveRotatedFilter", "active_rotated_filter_forward active_rotated_filter_backward", COMPILED),
     _row("AssignScoreWithK", "assign_score_withk_forward assign_score_withk_backward"),
     _row("BallQuery", "ball_query_forward"),
-    _row("BBoxOverlaps", "bbox_overlaps"),
+    _row("BBoxOverlaps", "bbox_overlaps", COMPILED),
     _row("BezierAlign", "bezier_align_forward bezier_align_backward", COMPILED),
     _row("BiasAct", "bias_act", FALLBACK),
     _row("BorderAlign", "border_align_forward border_align_backward"),
