@@ -321,6 +321,8 @@ def test_the_table_of_operators():
     by_name = {row.name: row for row in TABLE}
     assert server(by_name["CARAFE"], "") == "nobody" and server(by_name["CARAFE"], "lite") == "mluops"
     assert server(by_name["NMSQuadri"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
+    served = {mmcv: sum(server(row, mmcv) != "nobody" for row in TABLE) for mmcv in ("lite", "compiled")}
+    assert served["lite"] >= 40 and served["compiled"] >= 51
 
 
 def test_python_fallbacks_of_the_table_run():
