@@ -79,6 +79,42 @@ TEST(Nram, GuardsTellWhereTheyWereHit) {
   EXPECT_FALSE(nram.near(&nram));
 }
 
+TEST(Nram, PoisonsAgainWhatATaskCouldTouch) {
+  constexpr std::int64_t kBytes = 100 * 1024;
+  Nram nram(kBytes);
+  const auto touch = [&](std::int64_t offset, bool word) {
+    nram.base()[offset] = 1;
+    if (word) nram.mark_written(offset, 1);
+  };
+  touch(70 * 1024, true);   // by a word, beyond what scalar code reaches
+  touch(20 * 1024, false);  // by scalar code
+  touch(-1, false), touch(kBytes, false);
+  nram.reach(20 * 1024 + 1);
+  nram.poison_again();
+  EXPECT_EQ(nram.damaged_guard(), 0);
+  for (std::int64_t at = 0; at < kBytes; at += 4) ASSERT_EQ(nram.first_unwritten(at, 4), at);
+  touch(kBytes - 1, false);  // where scalar code could get to everything
+  nram.reach(kBytes);
+  nram.poison_again();
+  EXPECT_EQ(nram.first_unwritten(kBytes - 4, 4), kBytes - 4);
+}
+
+TEST(Gdram, TheNextLaunchKnowsNoWriters) {
+  std::vector<char> memory(300);
+  const Tensor a{"a", memory.data(), 100, Access::kReadWrite}, b{"b", memory.data() + 100, 100, Access::kReadWrite};
+  Gdram gdram({a, b}, true);
+  EXPECT_EQ(gdram.windows()[0].claim(0, 100, Touch::kWrite, 1), -1);
+  EXPECT_EQ(gdram.windows()[1].claim(0, 100, Touch::kAtomic, 1), -1);
+  const Tensor larger{"larger", memory.data(), 101, Access::kReadWrite}, none{"none", nullptr, 1, Access::kRead};
+  gdram.renew({none, {"b again", memory.data() + 100, 100, Access::kReadWrite}, larger}, true);
+  ASSERT_EQ(gdram.windows().size(), 2u);
+  EXPECT_STREQ(gdram.windows()[0].tensor().name, "b again");
+  EXPECT_EQ(gdram.windows()[0].claim(0, 100, Touch::kWrite, 2), -1) << "written by a launch before";
+  EXPECT_EQ(gdram.windows()[1].claim(0, 101, Touch::kWrite, 2), -1) << "all 101 bytes are known";
+  EXPECT_EQ(gdram.windows()[1].claim(100, 1, Touch::kRead, 3), 100);
+  EXPECT_EQ(gdram.find(memory.data()), 1);
+}
+
 TEST(Gdram, FindsTheTensorOfAnAddress) {
   std::vector<char> memory(300);
   const Gdram gdram({{"a", memory.data(), 100, Access::kRead},

@@ -19,6 +19,15 @@ TEST_F(Faults, UndefinedLanesStored) {
   EXPECT_EQ(out.values(), std::vector<float>(64, 7.0f));
 }
 
+TEST_F(Faults, NothingIsLeftByTheTaskBefore) {
+  OnDevice<float> out(64, 7.0f);
+  stores_kept(queue, out.data(), true);
+  expect_success();
+  EXPECT_EQ(out.values()[63], 63.0f);
+  stores_kept(queue, out.data(), false);
+  expect_fault({"keep", "source kept+0", "never written"});
+}
+
 TEST_F(Faults, BlocksHaveBounds) {
   OnDevice<float> in(64);
   reads_beyond(queue, in.data(), 1);

@@ -37,6 +37,7 @@ void tensor_unit(cnrtQueue_t queue);
 // capacity.mlu, faults.mlu
 void too_much_nram(cnrtQueue_t queue);
 void stores_undefined(cnrtQueue_t queue, float* out);
+void stores_kept(cnrtQueue_t queue, float* out, bool fill);
 void reads_beyond(cnrtQueue_t queue, const float* in, int64_t offset);
 void throws(cnrtQueue_t queue);
 void unknown_mlisa(cnrtQueue_t queue);

@@ -25,7 +25,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   ++timeline.stats.tasks;
   in_flight_.clear();
   words_ = 0;
-  nram_.poison();
+  if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
   checks_ = launch.settings.checks;
   if (task.memory_core) checks_ = {checks_.memory, false, false, false};
@@ -33,6 +33,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
 }
 
 void Core::leave() noexcept {
+  nram_.reach(launch_->nram_reach == nullptr ? nram_.bytes() : *launch_->nram_reach);
   running = nullptr;
 }
 
@@ -178,7 +179,9 @@ void Core::forget(const void* address, std::int64_t lane, const LaneFlags& flags
   const std::int64_t offset = memory->offset(address), n = static_cast<std::int64_t>(flags.size());
   if (!memory->inside(offset, lane * n)) return;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (flags[static_cast<std::size_t>(i)] != 0) memory->poison(offset + i * lane, lane);
+    const std::uint8_t flag = flags[static_cast<std::size_t>(i)];
+    if (flag == kDefinedLane) continue;
+    memory->poison(offset + i * lane, lane, flag == kInfiniteLane ? kInfinitePoison : kPoison);
   }
 }
 

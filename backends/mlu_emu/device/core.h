@@ -71,6 +71,7 @@ struct LaunchState {
   Rendezvous* rendezvous = nullptr;
   const std::vector<NramRegion>* objects = nullptr;  // named parts of NRAM beside those of the spec; may grow
   const std::atomic<bool>* overdue = nullptr;        // it has run longer than the settings allow
+  const std::int64_t* nram_reach = nullptr;          // where the objects in NRAM end; null: it is all one. May grow
 };
 
 class Core {

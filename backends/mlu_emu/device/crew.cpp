@@ -133,11 +133,10 @@ class Job : public Rendezvous {
       running_ = m;
       m->state == State::kFresh ? start(*m) : m->worker->resume();
       running_ = nullptr;
-      if (!m->worker->paused()) m->state = State::kDone;
-      if (!fault_.empty() || failure_) break;
+      if (stopped()) break;
       release();
     }
-    if (fault_.empty() && !failure_ && waiting() > 0) fault_ = dead_lock();
+    if (!stopped() && waiting() > 0) fault_ = dead_lock();
     abandon();
     if (failure_) std::rethrow_exception(failure_);
     return fault_;
@@ -176,9 +175,29 @@ class Job : public Rendezvous {
     return nullptr;
   }
 
+  bool stopped() const { return stopped_ || !fault_.empty() || failure_; }
+
   void start(Member& m) {
     m.worker = &crew_.idle_worker(m.cluster);
-    m.worker->start([this, &m] { task(m); });
+    m.worker->start([this, &m] { tasks_from(m); });
+  }
+
+  /// On the worker's thread: a task and, without handing the baton back, those that would get this thread next.
+  void tasks_from(Member& first) {
+    for (Member* m = &first; m != nullptr; m = behind(*m)) {
+      running_ = m;
+      task(*m);
+      m->state = State::kDone;
+    }
+  }
+  Member* behind(const Member& done) {
+    if (stopped()) return nullptr;
+    release();
+    Member* m = next();
+    if (m == nullptr || m->state != State::kFresh || m->cluster != done.cluster) return nullptr;
+    if (&crew_.idle_worker(m->cluster) != done.worker) return nullptr;
+    m->worker = done.worker;
+    return m;
   }
 
   void task(Member& m) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace mluops::emu {
 namespace {
@@ -36,10 +37,12 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
   const std::uint16_t friendly = touch == Touch::kAtomic ? kAtomic : self;
   std::uint16_t* begin = writers_.get() + offset / kUnit;
   std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
-  const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != met) & (w != friendly); };
-  std::uint16_t any = 0;  // as wide as an entry: the loop becomes vector code
-  for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(foreign(*w));
-  if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
+  if (begin < touched_end_ && end > touched_begin_) {
+    const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != met) & (w != friendly); };
+    std::uint16_t any = 0;  // as wide as an entry: the loop becomes vector code
+    for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(foreign(*w));
+    if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
+  }
   if (touch == Touch::kRead) return -1;
   std::fill(begin, end, friendly);
   touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
@@ -66,6 +69,26 @@ Gdram::Gdram(const std::vector<Tensor>& tensors, bool track_writers) {
   windows_.reserve(tensors.size());
   for (const Tensor& t : tensors) {
     if (t.present()) windows_.emplace_back(t, track_writers);
+  }
+}
+
+void Gdram::renew(const std::vector<Tensor>& tensors, bool track_writers) {
+  std::vector<Window> before = std::exchange(windows_, {});
+  windows_.reserve(tensors.size());
+  std::size_t hint = 0;  // tensors mostly keep their order
+  for (const Tensor& t : tensors) {
+    if (!t.present()) continue;
+    const auto same = [&](const Window& w) { return w.is(t); };
+    const auto from = before.begin() + static_cast<std::ptrdiff_t>(hint);
+    const auto found = std::find_if(from, before.end(), same);
+    if (found == before.end()) {
+      windows_.emplace_back(t, track_writers);
+      continue;
+    }
+    hint = static_cast<std::size_t>(found - before.begin()) + 1;
+    windows_.push_back(std::move(*found));
+    windows_.back().rename(t.name);
+    windows_.back().meet_all();
   }
 }
 

@@ -19,6 +19,11 @@ class Window {
   Window(const Tensor& tensor, bool track_writers);
 
   const Tensor& tensor() const { return tensor_; }
+  /// The tensor under another name: the same bytes, as accessible.
+  bool is(const Tensor& other) const {
+    return tensor_.data == other.data && tensor_.bytes == other.bytes && tensor_.access == other.access;
+  }
+  void rename(const char* name) { tensor_.name = name; }
   std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - tensor_.data; }
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
@@ -41,6 +46,9 @@ class Window {
 class Gdram {
  public:
   Gdram(const std::vector<Tensor>& tensors, bool track_writers);
+  /// For the next launch: other tensors, nothing written. What is known of the writers costs memory and time to set up,
+  /// so it is kept where a tensor stays.
+  void renew(const std::vector<Tensor>& tensors, bool track_writers);
 
   std::vector<Window>& windows() { return windows_; }
   /// Index of the window an address lies in (one past its end included, when no other begins there); -1: none.

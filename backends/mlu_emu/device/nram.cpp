@@ -1,5 +1,6 @@
 #include "backends/mlu_emu/device/nram.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -8,11 +9,10 @@ namespace mluops::emu {
 namespace {
 
 constexpr std::int64_t kGuard = 4096;
-constexpr std::uint32_t kPoison = 0x7ff17ff1u;
 constexpr std::int64_t kWord = sizeof(kPoison);
 
-char poison_byte(std::int64_t offset) {
-  return static_cast<char>(kPoison >> (8 * (offset & (kWord - 1))));
+char poison_byte(std::int64_t offset, std::uint32_t pattern) {
+  return static_cast<char>(pattern >> (8 * (offset & (kWord - 1))));
 }
 
 char* allocate(std::int64_t bytes) {
@@ -22,8 +22,16 @@ char* allocate(std::int64_t bytes) {
   return static_cast<char*>(memory);
 }
 
-void fill_poison(char* begin, std::int64_t bytes) {
-  std::fill_n(reinterpret_cast<std::uint32_t*>(begin), bytes / kWord, kPoison);
+void fill_poison(char* begin, std::int64_t bytes, std::uint32_t pattern = kPoison) {
+  std::fill_n(reinterpret_cast<std::uint32_t*>(begin), bytes / kWord, pattern);
+}
+
+/// No branch in the loop: it becomes vector code.
+bool all_poison(const char* begin, std::int64_t bytes) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(begin);
+  std::uint32_t difference = 0;
+  for (std::int64_t i = 0; i < bytes / kWord; ++i) difference |= words[i] ^ kPoison;
+  return difference == 0;
 }
 
 }  // namespace
@@ -42,20 +50,36 @@ bool Nram::near(const void* address) const {
 void Nram::poison() {
   fill_poison(memory_.get(), bytes_ + 2 * kGuard);
   written_.clear();
-  used_ = false;
+  used_end_ = reach_ = 0;
 }
 
-void Nram::poison(std::int64_t offset, std::int64_t bytes) {
+void Nram::poison_again() {
+  const std::int64_t end = std::min(bytes_, (std::max(used_end_, reach_) / kGuard + 1) * kGuard);
+  const auto renew = [&](std::int64_t from, std::int64_t to) {
+    for (; from < to; from += kGuard) {
+      const std::int64_t bytes = std::min(kGuard, to - from);
+      if (!all_poison(base_ + from, bytes)) fill_poison(base_ + from, bytes);
+    }
+  };
+  renew(-kGuard, end);
+  renew(bytes_, bytes_ + kGuard);
+  if (used_end_ > 0) written_.reset(0, end);
+  used_end_ = reach_ = 0;
+}
+
+void Nram::poison(std::int64_t offset, std::int64_t bytes, std::uint32_t pattern) {
   const std::int64_t end = offset + bytes;
-  while (offset < end && offset % kWord != 0) base_[offset] = poison_byte(offset), ++offset;
-  fill_poison(base_ + offset, end - offset);
-  for (std::int64_t i = offset + (end - offset) / kWord * kWord; i < end; ++i) base_[i] = poison_byte(i);
+  const auto byte = [&](std::int64_t i) { base_[i] = poison_byte(i, pattern); };
+  while (offset < end && offset % kWord != 0) byte(offset++);
+  fill_poison(base_ + offset, end - offset, pattern);
+  for (std::int64_t i = offset + (end - offset) / kWord * kWord; i < end; ++i) byte(i);
   written_.reset(end - bytes, end);
 }
 
 bool Nram::scalar_store_seen(std::int64_t word) const {
   for (std::int64_t i = word; i < word + kWord; ++i) {
-    if (!written_.test(i) && base_[i] != poison_byte(i)) return true;
+    const bool poisoned = base_[i] == poison_byte(i, kPoison) || base_[i] == poison_byte(i, kInfinitePoison);
+    if (!written_.test(i) && !poisoned) return true;
   }
   return false;
 }
@@ -67,7 +91,7 @@ std::int64_t Nram::first_unwritten(std::int64_t offset, std::int64_t bytes) {
     if (offset == end) return -1;
     const std::int64_t word = offset / kWord * kWord;
     if (!scalar_store_seen(word)) return offset;
-    written_.set(word, word + kWord);
+    mark_written(word, kWord);
   }
 }
 
@@ -78,7 +102,7 @@ LaneFlags Nram::unwritten_lanes(std::int64_t offset, std::int64_t lane, std::int
   if (at >= 0) flags.resize(static_cast<std::size_t>(n));
   while (at >= 0) {
     const std::int64_t i = (at - offset) / lane, next = offset + (i + 1) * lane;
-    flags[static_cast<std::size_t>(i)] = 1;
+    flags[static_cast<std::size_t>(i)] = kUndefinedLane;
     at = first_unwritten(next, end - next);
   }
   return flags;
@@ -86,6 +110,7 @@ LaneFlags Nram::unwritten_lanes(std::int64_t offset, std::int64_t lane, std::int
 
 std::int64_t Nram::damaged_guard() const {
   for (const std::int64_t zone : {-kGuard, bytes_}) {
+    if (all_poison(base_ + zone, kGuard)) continue;
     for (std::int64_t at = zone; at < zone + kGuard; at += kWord) {
       std::uint32_t word;
       std::memcpy(&word, base_ + at, kWord);

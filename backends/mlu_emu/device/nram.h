@@ -1,6 +1,7 @@
 // One core's NRAM: real memory between two guard zones, and what is known of each byte.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -10,8 +11,13 @@
 
 namespace mluops::emu {
 
-/// One byte for each lane of an operand: 1 where its value is undefined. Empty when every lane is defined.
+/// One byte for each lane of an operand. Empty when every lane is defined.
 using LaneFlags = std::vector<std::uint8_t>;
+inline constexpr std::uint8_t kDefinedLane = 0;
+inline constexpr std::uint8_t kUndefinedLane = 1;
+inline constexpr std::uint8_t kInfiniteLane = 2;  // +infinity or NaN, undefined which
+
+inline constexpr std::uint32_t kPoison = 0x7ff17ff1u, kInfinitePoison = 0x7ff27ff2u;
 
 /// Poison is a quiet NaN as float and as half. A byte counts as written when a copy or a vector word wrote it, or when
 /// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
@@ -30,17 +36,21 @@ class Nram {
 
   /// A new task: nothing is written, everything is NaN.
   void poison();
+  /// The same, where the tasks since the last time stored by words, and by scalar code to the bytes it could reach.
+  void poison_again();
+  /// Scalar code could store to the first `bytes`; what it stores further on, poison_again() may leave.
+  void reach(std::int64_t bytes) { reach_ = std::max(reach_, bytes); }
   /// NaN again, and not written, for a range.
-  void poison(std::int64_t offset, std::int64_t bytes);
+  void poison(std::int64_t offset, std::int64_t bytes, std::uint32_t pattern = kPoison);
   void mark_written(std::int64_t offset, std::int64_t bytes) {
-    used_ = true;
+    used_end_ = std::max(used_end_, offset + bytes);
     written_.set(offset, offset + bytes);
   }
   /// Scalar code may store to it from now on.
   void expose() { exposed_ = true; }
   /// Poisons only what was used since the last time: most kernels leave WRAM and SRAM alone.
   void poison_if_used() {
-    if (used_ || exposed_) poison();
+    if (used_end_ > 0 || exposed_) poison();
   }
   /// Offset of the first byte in the range that nobody wrote; -1 when there is none.
   std::int64_t first_unwritten(std::int64_t offset, std::int64_t bytes);
@@ -59,7 +69,8 @@ class Nram {
   std::unique_ptr<char, Free> memory_;
   char* base_;
   Bitmap written_;
-  bool used_ = false, exposed_ = false;
+  std::int64_t used_end_ = 0, reach_ = 0;  // ends of what was stored since it was poisoned
+  bool exposed_ = false;
 };
 
 }  // namespace mluops::emu

@@ -58,13 +58,14 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   }
   if (std::string problem = check_launch(spec, settings_); !problem.empty()) return problem;
   const std::lock_guard<std::mutex> lock(running_);
-  Gdram gdram(spec.tensors, settings_.checks.race);
+  gdram_.renew(spec.tensors, settings_.checks.race);
   const auto active = static_cast<int>(std::min<std::int64_t>(settings_.arch.cores(), spec.tasks()));
-  const LaunchState state{spec, settings_, gdram, false, active, nullptr, &nram_objects(unit), &overdue};
+  const LaunchState state{spec,    settings_,           gdram_,   false,        active,
+                          nullptr, &nram_objects(unit), &overdue, &nram_reach()};
   std::vector<Timeline> timelines(static_cast<std::size_t>(active) + 1);  // the last: memory cores
   for (Timeline& t : timelines) {
-    t.stats.read.resize(gdram.windows().size());
-    t.stats.written.resize(gdram.windows().size());
+    t.stats.read.resize(gdram_.windows().size());
+    t.stats.written.resize(gdram_.windows().size());
     t.trace(ReportPage::instance().events_wanted() / timelines.size());
   }
   const std::int64_t jobs = spec.tasks() / Crew::job_tasks(spec, settings_.arch);
@@ -77,7 +78,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   std::string fault = crew_->run(state, body, timelines, task_order(settings_, jobs));
   for (const Timeline& t : timelines) *time = std::max(*time, t.now());
   if (ReportPage::instance().wanted()) {
-    ReportPage::instance().add(unit.file, make_report(spec, gdram, timelines), nram_objects(unit), fault);
+    ReportPage::instance().add(unit.file, make_report(spec, gdram_, timelines), nram_objects(unit), fault);
   }
   return fault;
 }

@@ -21,6 +21,9 @@ struct Refill {
 /// The NRAM objects of a unit laid out so far.
 const std::vector<mluops::emu::NramRegion>& nram_objects(const Unit& unit);
 
+/// Where the NRAM objects of all units end: a kernel may be launched from another file than its own.
+const std::int64_t& nram_reach();
+
 class Machine {
  public:
   static Machine& instance();
@@ -44,6 +47,7 @@ class Machine {
   std::string problem_;
   std::mutex running_;  // one launch at a time
   std::unique_ptr<mluops::emu::Crew> crew_;
+  mluops::emu::Gdram gdram_{{}, false};  // all device memory, as of the last launch
   std::mutex lists_;
   std::vector<Refill> refills_;
 };

@@ -1,4 +1,5 @@
 // On-chip objects of a file: laid out one after the other, from the start of the memory, in the order of first use.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -25,6 +26,7 @@ struct Shared {
   std::mutex mutex;
   std::map<std::pair<Space, std::string>, std::size_t> offsets;
   std::map<const Unit*, std::vector<mluops::emu::NramRegion>> nram;  // for fault texts
+  std::int64_t nram_reach = 0;
 };
 
 Shared& shared() {
@@ -59,6 +61,7 @@ std::size_t place(Unit& unit, Space space, const char* declared, std::size_t byt
   check_extern(space, name, is_extern, offset);
   if (space == Space::kNram) {
     shared().nram[&unit].push_back({name, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes)});
+    shared().nram_reach = std::max(shared().nram_reach, static_cast<std::int64_t>(used));
   }
   return offset;
 }
@@ -66,6 +69,10 @@ std::size_t place(Unit& unit, Space space, const char* declared, std::size_t byt
 const std::vector<mluops::emu::NramRegion>& nram_objects(const Unit& unit) {
   const std::lock_guard<std::mutex> lock(shared().mutex);
   return shared().nram[&unit];
+}
+
+const std::int64_t& nram_reach() {
+  return shared().nram_reach;
 }
 
 char* base(Space space) {
