@@ -1,5 +1,7 @@
 // Words that turn, pad and pool: each against plain loops.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 
 #include "test/device/rig.h"
@@ -90,6 +92,29 @@ TEST(Rearrange, PoolsExtremes) {
     EXPECT_EQ(both[i], high);
     EXPECT_EQ(where[i], at);
   }
+}
+
+TEST(Rearrange, PoolsTakeNanWhereThereIsNothingElse) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> in = {kNan, kNan, kNan, 1, kNan, kNan, 2, 3, kNan, kNan, -4, kNan};  // 4 lanes of 3
+  const auto largest = on_device(in, 3, [](float* d, float* s) { __bang_maxpool(d, s, 3, 1, 4, 1, 4, 1, 1); });
+  const auto smallest = on_device(in, 3, [](float* d, float* s) { __bang_minpool(d, s, 3, 1, 4, 1, 4, 1, 1); });
+  std::vector<std::uint32_t> where(3);
+  const auto both = on_device(in, 3, [&](float* d, float* s) {
+    __bang_maxpool_value_index(d, s, 3, 1, 4, 1, 4, 1, 1, 1024);
+    std::copy_n(reinterpret_cast<std::uint32_t*>(d + 256), where.size(), where.data());
+  });
+  EXPECT_EQ(largest[0], 2);
+  EXPECT_EQ(largest[1], 3);
+  EXPECT_TRUE(std::isnan(largest[2]));
+  EXPECT_EQ(smallest[0], 1);
+  EXPECT_EQ(smallest[1], -4);
+  EXPECT_TRUE(std::isnan(smallest[2]));
+  EXPECT_EQ(both[0], 2);
+  EXPECT_EQ(both[1], 3);
+  EXPECT_TRUE(std::isnan(both[2]));
+  EXPECT_EQ(where[0], 2u);
+  EXPECT_EQ(where[1], 2u);
 }
 
 TEST(Rearrange, UndefinedLanesTravelAlong) {

@@ -133,5 +133,79 @@ TEST(SelectChecks, PackedLanesStayUndefined) {
   expect_fault(store(32), {"never written"});
 }
 
+/// Distances of which one coordinate is infinite in padding and the other was never written; the count of those within
+/// [0, 4), and the fault.
+template <class T>
+std::string count_near(std::uint32_t& count, bool upper_bound) {
+  std::vector<T> points(40, T(1.0f));
+  Rig rig("mtp_592");
+  rig.tensor("points", points, Access::kRead);
+  return rig.run([&](char* nram) {
+    auto *x = reinterpret_cast<T*>(nram), *y = x + 64;
+    auto *distance = reinterpret_cast<float*>(y + 64), *inside = distance + 64, *below = inside + 64;
+    __bang_write_value(x, 64, T(std::numeric_limits<float>::infinity()));
+    __memcpy(x, points.data(), 40 * sizeof(T), GDRAM2NRAM);
+    __memcpy(y, points.data(), 40 * sizeof(T), GDRAM2NRAM);
+    __bang_square(x, x, 64);
+    __bang_square(y, y, 64);
+    __bang_add(x, y, x, 64);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      __bang_add(distance, y, x, 64);
+    } else {
+      __bang_half2float(distance, x, 64);
+    }
+    __bang_ge_scalar(inside, distance, 0.0f, 64);
+    __bang_lt_scalar(below, distance, 4.0f, 64);
+    if (upper_bound) __bang_and(inside, inside, below, 64);
+    count = __bang_count(inside, 64);
+  });
+}
+
+TEST(Select, PaddingBeyondEveryBoundIsNoFault) {
+  std::uint32_t count = 0;
+  EXPECT_EQ(count_near<float>(count, true), "");
+  EXPECT_EQ(count, 40u);
+  EXPECT_EQ(count_near<half>(count, true), "");
+  EXPECT_EQ(count, 40u);
+}
+
+TEST(Select, PaddingThatCouldCountIsAFault) {
+  std::uint32_t count = 0;
+  expect_fault(count_near<float>(count, false), {"__bang_count", "never written"});
+  expect_fault(count_near<half>(count, false), {"__bang_count", "never written"});
+}
+
+TEST(Select, ZeroAndAnythingIsZero) {
+  std::vector<std::int32_t> out(64, 7);
+  for (const std::int32_t mask : {0, 1}) {
+    Rig rig;
+    rig.tensor("out", out, Access::kWrite);
+    const std::string fault = rig.run([&](char* nram) {
+      auto *x = reinterpret_cast<std::int32_t*>(nram), *m = x + 64;
+      __bang_write_value(m, 64, mask);
+      __bang_band(x, x, m, 64);
+      __memcpy(out.data(), x, 256, NRAM2GDRAM);
+    });
+    if (mask != 0) {
+      expect_fault(fault, {"__memcpy", "never written"});
+    } else {
+      EXPECT_EQ(fault, "");
+    }
+  }
+  EXPECT_EQ(out, std::vector<std::int32_t>(64, 0));
+}
+
+TEST(Select, EqualToSomethingUnusualStaysUndefined) {
+  std::vector<float> out(64);
+  Rig rig;
+  rig.tensor("out", out, Access::kWrite);
+  expect_fault(rig.run([&](char* nram) {
+    auto* x = reinterpret_cast<float*>(nram);
+    __bang_eq_scalar(x, x, 3.7f, 64);
+    __memcpy(out.data(), x, 256, NRAM2GDRAM);
+  }),
+               {"__memcpy", "never written"});
+}
+
 }  // namespace
 }  // namespace mluops::emu::test

@@ -252,6 +252,22 @@ TEST(Bits, WorkOnEveryByte) {
   }
 }
 
+TEST(Bits, CountLanesOfTheirType) {
+  std::vector<std::uint32_t> a(192, 0xffff0000u), out(192);
+  Rig rig;
+  rig.tensor("a", a, Access::kRead).tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto *x = reinterpret_cast<float*>(nram), *mask = x + 256;
+    __memcpy(nram, a.data(), 768, GDRAM2NRAM);
+    __bang_write_value(reinterpret_cast<std::uint32_t*>(mask), 64, 0x00ffff00u);
+    __bang_band(x, x, mask, 64);
+    __bang_cycle_band(x + 64, x + 64, mask, 128, 64);
+    __memcpy(out.data(), nram, 768, NRAM2GDRAM);
+  }),
+            "");
+  EXPECT_EQ(out, std::vector<std::uint32_t>(192, 0x00ff0000u));
+}
+
 /// Runs body on 2048 floats (or halves) of input and returns as many bytes of output.
 template <class T, class Out, class Body>
 std::vector<Out> compute(const std::vector<T>& in, std::size_t count, Body body) {

@@ -27,6 +27,7 @@ template <class T, class F>
 void binary(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f) {
   Word word(name);
   word.lanes(dst, a, b, n);
+  word.settle(a, b, n, f);
   map(dst, a, b, n, f);
 }
 
@@ -35,6 +36,7 @@ void with_scalar(const char* name, T* dst, const T* a, T value, std::int64_t n, 
   Word word(name);
   word.lanes(dst, a, n);
   const Wide<T> wide = value;
+  word.settle(a, n, wide, f);
   map(dst, a, n, [=](Wide<T> x) { return f(x, wide); });
 }
 

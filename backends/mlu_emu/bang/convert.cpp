@@ -166,7 +166,7 @@ template <class To, class From, class F>
 void whole_rows(const char* name, To* dst, const From* src, std::int64_t n, F rows) {
   Word word(name);
   word.count(n);
-  word.source(src, n);
+  word.converted_source(src, n);
   word.destination(dst, n);
   rows(as_before(dst, src, n), dst, n);
 }

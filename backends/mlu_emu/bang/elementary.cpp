@@ -172,10 +172,23 @@ CYCLE(maxequal, x < y ? y : x)
 CYCLE(minequal, y < x ? y : x)
 #undef CYCLE
 
-void __bang_cycle_band(void* dst, const void* a, const void* b, std::int64_t bytes, std::int64_t cycle) {
-  cycled(__func__, static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(a),
-         static_cast<const std::uint8_t*>(b), bytes, cycle, [](auto x, auto y) { return x & y; });
+template <class T>
+void __bang_cycle_band(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {
+  cycled(__func__, reinterpret_cast<std::uint8_t*>(dst), reinterpret_cast<const std::uint8_t*>(a),
+         reinterpret_cast<const std::uint8_t*>(b), bytes_of_lanes<T>(n), bytes_of_lanes<T>(cycle),
+         [](auto x, auto y) { return x & y; });
 }
+#define CYCLE_BITS(T) template void __bang_cycle_band(T*, const T*, const T*, std::int64_t, std::int64_t)
+CYCLE_BITS(char);
+CYCLE_BITS(half);
+CYCLE_BITS(bfloat16_t);
+CYCLE_BITS(float);
+CYCLE_BITS(std::int8_t);
+CYCLE_BITS(std::uint8_t);
+CYCLE_BITS(std::int16_t);
+CYCLE_BITS(std::uint16_t);
+CYCLE_BITS(std::int32_t);
+CYCLE_BITS(std::uint32_t);
 
 #define NUMBERS(T)                                                                         \
   template void __bang_abs(T*, const T*, std::int64_t);                                    \

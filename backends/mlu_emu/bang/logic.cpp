@@ -5,11 +5,18 @@
 namespace mluops::emu::bang {
 namespace {
 
+/// 1 or 0, chosen and not converted: that becomes vector code.
+template <class T>
+T truth(bool holds) {
+  return holds ? T(1) : T(0);
+}
+
 template <class T, class F>
 void compare(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F holds) {
   Word word(name);
   word.lanes(dst, a, b, n);
-  map(dst, a, b, n, [=](Wide<T> x, Wide<T> y) { return static_cast<Wide<T>>(holds(x, y)); });
+  word.settle(a, b, n, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
+  map(dst, a, b, n, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
 }
 
 template <class T, class F>
@@ -17,15 +24,18 @@ void compare_scalar(const char* name, T* dst, const T* a, T value, std::int64_t 
   Word word(name);
   word.lanes(dst, a, n);
   const Wide<T> wide = value;
-  map(dst, a, n, [=](Wide<T> x) { return static_cast<Wide<T>>(holds(x, wide)); });
+  word.settle(a, n, wide, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
+  map(dst, a, n, [=](Wide<T> x) { return truth<Wide<T>>(holds(x, wide)); });
 }
 
-template <class F>
-void bits(const char* name, void* dst, const void* a, const void* b, std::int64_t bytes, F f) {
-  auto* to = static_cast<std::uint8_t*>(dst);
-  const auto *x = static_cast<const std::uint8_t*>(a), *y = static_cast<const std::uint8_t*>(b);
+template <class T, class F>
+void bits(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f) {
+  auto* to = reinterpret_cast<std::uint8_t*>(dst);
+  const auto *x = reinterpret_cast<const std::uint8_t*>(a), *y = reinterpret_cast<const std::uint8_t*>(b);
+  const std::int64_t bytes = bytes_of_lanes<T>(n);
   Word word(name);
   word.lanes(to, x, y, bytes);
+  word.settle(x, y, bytes, [=](std::uint8_t p, std::uint8_t q) { return static_cast<std::uint8_t>(f(p, q)); });
   for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(f(x[i], y[i]));
 }
 
@@ -78,7 +88,7 @@ template <class T>
 void __bang_not(T* dst, const T* a, std::int64_t n) {
   Word word(__func__);
   word.lanes(dst, a, n);
-  map(dst, a, n, [](Wide<T> x) { return static_cast<Wide<T>>(x == 0); });
+  map(dst, a, n, [](Wide<T> x) { return truth<Wide<T>>(x == 0); });
 }
 
 #define LOGIC(T)                                                  \
@@ -95,22 +105,37 @@ LOGIC(std::uint16_t);
 LOGIC(std::int32_t);
 LOGIC(std::uint32_t);
 
-void __bang_band(void* dst, const void* a, const void* b, std::int64_t bytes) {
-  bits(__func__, dst, a, b, bytes, [](auto x, auto y) { return x & y; });
+template <class T>
+void __bang_band(T* dst, const T* a, const T* b, std::int64_t n) {
+  bits(__func__, dst, a, b, n, [](auto x, auto y) { return x & y; });
 }
-void __bang_bor(void* dst, const void* a, const void* b, std::int64_t bytes) {
-  bits(__func__, dst, a, b, bytes, [](auto x, auto y) { return x | y; });
+template <class T>
+void __bang_bor(T* dst, const T* a, const T* b, std::int64_t n) {
+  bits(__func__, dst, a, b, n, [](auto x, auto y) { return x | y; });
 }
-void __bang_bxor(void* dst, const void* a, const void* b, std::int64_t bytes) {
-  bits(__func__, dst, a, b, bytes, [](auto x, auto y) { return x ^ y; });
+template <class T>
+void __bang_bxor(T* dst, const T* a, const T* b, std::int64_t n) {
+  bits(__func__, dst, a, b, n, [](auto x, auto y) { return x ^ y; });
 }
-void __bang_bnot(void* dst, const void* a, std::int64_t bytes) {
-  auto* to = static_cast<std::uint8_t*>(dst);
-  const auto* x = static_cast<const std::uint8_t*>(a);
-  Word word(__func__);
-  word.lanes(to, x, bytes);
-  for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(~x[i]);
+template <class T>
+void __bang_bnot(T* dst, const T* a, std::int64_t n) {
+  bits(__func__, dst, a, a, n, [](auto x, auto) { return ~x; });
 }
+#define BITS(T)                                                    \
+  template void __bang_band(T*, const T*, const T*, std::int64_t); \
+  template void __bang_bor(T*, const T*, const T*, std::int64_t);  \
+  template void __bang_bxor(T*, const T*, const T*, std::int64_t); \
+  template void __bang_bnot(T*, const T*, std::int64_t)
+BITS(char);
+BITS(half);
+BITS(bfloat16_t);
+BITS(float);
+BITS(std::int8_t);
+BITS(std::uint8_t);
+BITS(std::int16_t);
+BITS(std::uint16_t);
+BITS(std::int32_t);
+BITS(std::uint32_t);
 
 template <class T>
 void __bang_band_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/mlu_emu/bang/guesses.h"
 #include "backends/mlu_emu/bang/lanes.h"
 #include "backends/mlu_emu/device/core.h"
 
@@ -34,6 +35,14 @@ class Word {
   template <class T>
   void source(const T* p, std::int64_t n, const char* role = "source") {
     depend(lanes_of(p, n, role), n);
+  }
+  /// The same for a change between types of floats.
+  template <class T>
+  void converted_source(const T* p, std::int64_t n) {
+    source(p, n);
+    for (std::int64_t i = 0; i < n && !undefined_.empty(); ++i) {
+      if (is_set(undefined_, i) && is_infinite_poison(p[i])) set_flag(i, kInfiniteLane);
+    }
   }
   /// A source whose lane i mod length result i depends on, for n results.
   template <class T>
@@ -67,18 +76,47 @@ class Word {
   template <class T>
   void lanes(T* dst, const T* a, std::int64_t n) {
     count(n);
-    source(a, n);
+    first_ = lanes_of(a, n);
+    depend(first_, n);
     destination(dst, n);
   }
   template <class T>
   void lanes(T* dst, const T* a, const T* b, std::int64_t n) {
     count(n);
-    source(a, n, "first source");
-    source(b, n, "second source");
+    first_ = lanes_of(a, n, "first source");
+    second_ = lanes_of(b, n, "second source");
+    depend(first_, n);
+    depend(second_, n);
     destination(dst, n);
   }
 
+  /// Behind lanes() and before the loop: lanes of which f tells something although a source is undefined.
+  template <class T, class F>
+  void settle(const T* a, const T* b, std::int64_t n, F f) {
+    for (std::int64_t i = 0; i < n && !undefined_.empty(); ++i) {
+      const bool x = is_set(first_, i), y = is_set(second_, i);
+      const bool infinite = (x && is_infinite_poison(a[i])) || (y && is_infinite_poison(b[i]));
+      if (x == y && !infinite) continue;  // two of which nothing is known
+      const auto known = the_value(x ? b[i] : a[i]);
+      set_flag(i, flag_of_result(guesses_of(a[i], x, known), guesses_of(b[i], y, known), f));
+    }
+  }
+  /// The same for one source and a value.
+  template <class T, class F>
+  void settle(const T* a, std::int64_t n, Wide<T> value, F f) {
+    Guesses<Wide<T>> known;
+    known.add(value);
+    for (std::int64_t i = 0; i < n && !undefined_.empty(); ++i) {
+      if (is_set(first_, i)) set_flag(i, flag_of_result(guesses_of(a[i], true, known), known, f));
+    }
+  }
+
  private:
+  static bool is_set(const LaneFlags& flags, std::int64_t i) {
+    return !flags.empty() && flags[static_cast<std::size_t>(i)] != kDefinedLane;
+  }
+  void set_flag(std::int64_t i, std::uint8_t flag) { undefined_[static_cast<std::size_t>(i)] = flag; }
+
   void depend(const LaneFlags& flags, std::int64_t n) {
     if (flags.empty()) return;
     undefined_.resize(static_cast<std::size_t>(n));
@@ -89,7 +127,7 @@ class Word {
   const char* name_;
   void* target_ = nullptr;
   std::int64_t lane_ = 1;
-  LaneFlags undefined_;
+  LaneFlags undefined_, first_, second_;
 };
 
 }  // namespace mluops::emu::bang

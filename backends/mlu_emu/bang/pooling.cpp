@@ -20,6 +20,12 @@ struct Pooling {
   }
 };
 
+/// Whether what a window has so far makes way: to what is further out, and a NaN to anything.
+template <class T>
+bool loses(T so_far, bool other_further) {
+  return other_further || so_far != so_far;
+}
+
 /// dst [ho,wo,channel] = the values of each window combined in row order. A window is kept aside: dst may be src.
 template <class T, class F>
 void pool(const Pooling& p, const T* src, T* dst, F combine) {
@@ -72,8 +78,8 @@ void pooled(Word& word, const Pooling& p, T* dst, const T* src, F combine) {
            [](auto a, auto b) { return combine; });                                                       \
   }
 POOL(sumpool, a + b)
-POOL(maxpool, a < b ? b : a)
-POOL(minpool, b < a ? b : a)
+POOL(maxpool, loses(a, a < b) ? b : a)
+POOL(minpool, loses(a, b < a) ? b : a)
 #undef POOL
 
 template <class T>
@@ -98,7 +104,7 @@ void __bang_maxpool_value_index(T* dst, const T* src, std::int64_t channel, std:
     };
     std::int64_t best = 0;
     for (std::int64_t k = 1; k < kernel_height * kernel_width; ++k) {
-      if (value(best) < value(k)) best = k;
+      if (loses(value(best), value(best) < value(k))) best = k;
     }
     largest[static_cast<std::size_t>(i)] = value(best);
     where[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(best);

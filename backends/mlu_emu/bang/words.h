@@ -223,8 +223,9 @@ template <class T>
 void __bang_cycle_maxequal(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 template <class T>
 void __bang_cycle_minequal(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
-/// Bits, `bytes` of them, the cycle in bytes too.
-void __bang_cycle_band(void* dst, const void* a, const void* b, std::int64_t bytes, std::int64_t cycle);
+/// The bits of n lanes of any type.
+template <class T>
+void __bang_cycle_band(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 
 // Comparisons give 1 or 0 in T (half, float, int16, int32); with NaN all but ne give 0.
 template <class T>
@@ -260,11 +261,15 @@ void __bang_or(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_not(T* dst, const T* a, std::int64_t n);
 
-// Bits, `bytes` of them.
-void __bang_band(void* dst, const void* a, const void* b, std::int64_t bytes);
-void __bang_bor(void* dst, const void* a, const void* b, std::int64_t bytes);
-void __bang_bxor(void* dst, const void* a, const void* b, std::int64_t bytes);
-void __bang_bnot(void* dst, const void* a, std::int64_t bytes);
+// The bits of n lanes of any type; kernels mostly take bytes.
+template <class T>
+void __bang_band(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_bor(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_bxor(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_bnot(T* dst, const T* a, std::int64_t n);
 
 /// Bits of integer lanes.
 template <class T>  // int32, uint32
@@ -307,7 +312,7 @@ template <class T>  // half, float
 void __bang_sumpool(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
                     std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
                     std::int64_t stride_y);
-/// The largest (smallest) lane of each window; as __bang_maxequal with NaN.
+/// The largest (smallest) lane of each window; a NaN only where there is nothing else.
 template <class T>  // half, bfloat16, float
 void __bang_maxpool(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
                     std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,

@@ -118,7 +118,7 @@ const T* Neighbours<T>::weights_inside(std::int64_t j, const Block& points) {
     __bang_int322int16(reinterpret_cast<std::int16_t*>(shift_), work_, points.lanes, 0, 0);
     mask = shift_;
   }
-  __bang_band(weights_, weights(j), mask, bytes_of<T>(points.lanes));
+  __bang_band(weights_, weights(j), static_cast<const T*>(mask), points.lanes);
   return weights_;
 }
 
