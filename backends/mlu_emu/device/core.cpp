@@ -140,7 +140,8 @@ void Core::mark_written(const void* address, std::int64_t bytes) {
   Nram* memory = area(address);
   if (memory == nullptr) return;
   const std::int64_t offset = memory->offset(address);
-  if (memory->inside(offset, bytes)) memory->mark_written(offset, bytes);
+  if (!memory->inside(offset, bytes)) return;
+  launch_->settings.checks.init ? memory->mark_written(offset, bytes) : memory->mark_used(offset + bytes);
 }
 
 void Core::check_operand(const char* word, const char* role, const void* address, std::int64_t bytes,

@@ -174,7 +174,8 @@ class Core {
   void fill(const Copy& c);
   void move_piece(char* dst, const char* src, std::int64_t bytes);
   void account(const Copy& c, bool async);
-  double duration(const Copy& c) const;
+  /// `window`: of its side in GDRAM; -1 for none.
+  double duration(const Copy& c, int window) const;
 
   mutable Nram nram_;
   std::unique_ptr<Nram> wram_;

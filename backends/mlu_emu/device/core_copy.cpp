@@ -192,7 +192,7 @@ void Core::move_piece(char* dst, const char* src, std::int64_t bytes) {
   forget(dst, 1, undefined);
 }
 
-double Core::duration(const Copy& c) const {
+double Core::duration(const Copy& c, int window) const {
   const Rates& rates = launch_->settings.rates;
   const auto pieces = static_cast<double>(c.pieces);
   if (c.engine() == Engine::kMove) {
@@ -200,7 +200,6 @@ double Core::duration(const Copy& c) const {
   }
   const Side side = c.to == Space::kGdram ? to_side(c) : from_side(c);
   const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
-  const int window = launch_->gdram.find(begin);
   const std::int64_t offset = window < 0 ? 0 : launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(begin);
   const double moved = side.dense() ? static_cast<double>(granules(offset, c.bytes * c.pieces))
                                     : pieces * static_cast<double>(granules(offset, c.bytes));
@@ -211,6 +210,7 @@ double Core::duration(const Copy& c) const {
 void Core::account(const Copy& c, bool async) {
   CoreStats& stats = timeline_->stats;
   const std::int64_t bytes = c.bytes * c.pieces;
+  int window = -1;
   if (c.engine() == Engine::kMove) {
     ++stats.moves;
     stats.move_bytes += bytes;
@@ -222,8 +222,9 @@ void Core::account(const Copy& c, bool async) {
     const int from = c.from == Space::kGdram ? launch_->gdram.find(first.src) : -1;
     if (to >= 0) stats.written[static_cast<std::size_t>(to)] += bytes;
     if (from >= 0) stats.read[static_cast<std::size_t>(from)] += bytes;
+    window = c.to == Space::kGdram ? to : from;
   }
-  timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, duration(c)}, async);
+  timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, duration(c, window)}, async);
 }
 
 /// All cores of a cluster may run the same code: copies between GDRAM and SRAM are the memory core's while it runs, all

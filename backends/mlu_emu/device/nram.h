@@ -43,9 +43,11 @@ class Nram {
   /// NaN again, and not written, for a range.
   void poison(std::int64_t offset, std::int64_t bytes, std::uint32_t pattern = kPoison);
   void mark_written(std::int64_t offset, std::int64_t bytes) {
-    used_end_ = std::max(used_end_, offset + bytes);
+    mark_used(offset + bytes);
     written_.set(offset, offset + bytes);
   }
+  /// Something before `end` was stored: all that poisoning again needs to know.
+  void mark_used(std::int64_t end) { used_end_ = std::max(used_end_, end); }
   /// Scalar code may store to it from now on.
   void expose() { exposed_ = true; }
   /// Poisons only what was used since the last time: most kernels leave WRAM and SRAM alone.
