@@ -161,8 +161,9 @@ def fewer_proposals(config):
 
 
 def smaller_mask(config):
-    """Of PSANet: 97 x 97 is for maps of 97 x 97, so for images of 769 x 769."""
+    """Of PSANet: 97 x 97 is for maps of 97 x 97, so for images of 769 x 769, and training fills images up to 512 x 1024."""
     config.decode_head.mask_size = (17, 17)
+    config.data_preprocessor.size = (64, 64)
 
 
 def fewer_queries(config):
