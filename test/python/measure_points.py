@@ -142,7 +142,7 @@ def weight_bank_case():
             "composed": lambda s, p, c: assembled(s, p, c, index)})
 
 
-def roiaware_composed(rois, points, features, size, most):
+def roiaware_composed(rois, points, features, size):
     """Box by box: which voxel each point of it is in, then the maximum of each voxel."""
     result = features.new_zeros(len(rois), size ** 3, features.shape[1])
     for number, (x, y, z, dx, dy, dz, turn) in enumerate(rois.tolist()):
@@ -166,7 +166,7 @@ def roiaware_case():
     points, features = torch.rand(16384, 3) * torch.tensor([60.0, 60, 2]), torch.rand(16384, 32)
     yield ("roiaware_pool3d 128 RoIs, 16384 points, C 32, 14 a side, max", [features],
            {"ours": lambda f: mt.roiaware_pool3d(rois, points, f, 14, 128, "max"),
-            "composed": lambda f: roiaware_composed(rois, points, f, 14, 128)})
+            "composed": lambda f: roiaware_composed(rois, points, f, 14)})
 
 
 def ring(vertices, mask, count):

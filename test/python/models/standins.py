@@ -93,8 +93,14 @@ def psa_mask(input, psa_type, mask_size):
     n, _, h, w = input.shape
     rows, columns = (torch.arange(size)[:, None] - torch.arange(size) + (mask - 1) // 2
                      for size, mask in zip((h, w), mask_size))  # [target, source]
-    inside = ((rows >= 0) & (rows < mask_size[0]))[:, None, :, None] & ((columns >= 0) & (columns < mask_size[1]))[None, :, None]
-    cells = rows.clamp(0, mask_size[0] - 1)[:, None, :, None] * mask_size[1] + columns.clamp(0, mask_size[1] - 1)[None, :, None]
+    def spread(down, across):
+        """[h, h] and [w, w] over [target, source] of all pixels."""
+        return down[:, None, :, None], across[None, :, None, :]
+
+    (top, bottom), (left, right) = spread(rows >= 0, columns >= 0), spread(rows < mask_size[0], columns < mask_size[1])
+    inside = top & bottom & left & right
+    y, x = spread(rows.clamp(0, mask_size[0] - 1), columns.clamp(0, mask_size[1] - 1))
+    cells = y * mask_size[1] + x
     moved = input.flatten(2).gather(1, cells.reshape(1, h * w, h * w).expand(n, -1, -1)) * inside.reshape(h * w, h * w)
     return (moved if psa_type in (0, "collect") else moved.transpose(1, 2)).reshape(n, h * w, h, w)
 
