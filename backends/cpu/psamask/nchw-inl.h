@@ -1,11 +1,9 @@
 // PSAMask on NCHW tensors: x [n, h_mask*w_mask, h, w], y [n, h*w, h, w]. A pure move, as in NHWC.
 //
-// For one map row h and one mask row i, whose target row th = h + i - half_h lies on the map, the move is
-//     y column th*w+tw (collect) or tw (distribute) of pixel w  =  x column j of pixel w,   tw = w + j - half_w:
-// a matrix with a pixel in each lane, whose lane l moves l rows down (forward) or up (backward). Vectors keep their
-// lanes, so log2(lanes) selects a vector do it (a skew); distribute transposes the result in registers as well.
-// A task owns the planes of one target row (collect), of one map row (distribute) or of one mask row (backward): whole
-// contiguous blocks of the output nobody else writes. Bound by reading the covered rows and writing the output once.
+// A task owns all planes of some own rows: target rows (collect) or map rows (distribute) forward, mask rows backward.
+// These are whole contiguous blocks of the output nobody else writes. What a plane that is read has for several own
+// rows lies together, so a task has several, and puts its output together in the second cache, from where it leaves in
+// whole cache lines. Bound by reading the covered rows and writing the output once.
 #if defined(MLUOPS_CPU_PSAMASK_NCHW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_PSAMASK_NCHW_INL_H_
@@ -14,272 +12,257 @@
 #endif
 
 #include <algorithm>
-#include <type_traits>
 
 #include "backends/cpu/psamask/geometry.h"
+#include "backends/cpu/psamask/lines-inl.h"
+#include "backends/cpu/psamask/nchw_rows-inl.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/simd/simd-inl.h"
-#include "backends/cpu/simd/transpose-inl.h"
 #include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// Rows of elements, `stride` apart, each with one element per pixel of a map row.
-template <class E>
-struct Rows {
-  E* data;
-  std::int64_t count, stride;
+/// Own rows, some planes of each, and some rows of these planes.
+struct NchwBlock {
+  Range owns, planes, rows;
 };
 
-/// Vectors of the element type: 128 bits of 16-bit elements, which is what they are transposed in.
-template <class E>
-using LaneTag = std::conditional_t<sizeof(E) == 2, hn::CappedTag<E, 8>, hn::ScalableTag<E>>;
-
-template <class E>
-constexpr std::int64_t kVectorLanes = static_cast<std::int64_t>(hn::MaxLanes(LaneTag<E>()));
-
-template <class E>
-HWY_INLINE void transpose_lanes([[maybe_unused]] hn::Vec<LaneTag<E>>* v) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(E) == 2) {
-    transpose_16bit(LaneTag<E>(), v);
-  } else {
-    using Float = std::conditional_t<sizeof(E) == 4, float, double>;
-    const hn::ScalableTag<Float> df;
-    hn::Vec<decltype(df)> f[kVectorLanes<E>];
-    MLUOPS_UNROLL
-    for (std::int64_t i = 0; i < kVectorLanes<E>; ++i) f[i] = hn::BitCast(df, v[i]);
-    transpose_square<Float>(f);
-    MLUOPS_UNROLL
-    for (std::int64_t i = 0; i < kVectorLanes<E>; ++i) v[i] = hn::BitCast(LaneTag<E>(), f[i]);
-  }
-#endif
-}
-
-/// Rows 0 .. rows - 1 of vectors go through: lane l of row r comes out as lane l of row r + l (kDown) or r - l. A lane
-/// moves by the bits of its number, one select a bit; what it needs of earlier rows waits in registers. load(r) must
-/// take any r >= 0 (kDown) or < rows, and store(r, v) gets some rows beyond the ends: both see to their bounds.
-template <class E, bool kDown, class Load, class Store>
-HWY_INLINE void skew(std::int64_t rows, const Load& load, const Store& store) {
-  constexpr LaneTag<E> d;
-  constexpr std::int64_t kN = kVectorLanes<E>, kPeriod = std::max<std::int64_t>(1, kN / 2);
-  hn::Vec<LaneTag<E>> waiting[kN];  // rows that came `step` rows ago: step of them, from index `step` on
-  MLUOPS_UNROLL
-  for (std::int64_t i = 0; i < kN; ++i) waiting[i] = hn::Zero(d);
-  const auto lanes = hn::Iota(d, 0);
-  for (std::int64_t first = 0; first < rows; first += kPeriod) {
-    MLUOPS_UNROLL
-    for (std::int64_t k = 0; k < kPeriod; ++k) {
-      const std::int64_t r = kDown ? first + k : rows - 1 - first - k;
-      auto v = load(r);
-      MLUOPS_UNROLL
-      for (std::int64_t step = 1; step < kN; step *= 2) {
-        auto& slot = waiting[step + k % step];
-        const auto earlier = slot;
-        slot = v;
-        const auto bit = hn::Set(d, static_cast<E>(step));
-        v = hn::IfThenElse(hn::Eq(hn::And(lanes, bit), bit), earlier, v);
-      }
-      store(r, v);
-    }
-  }
-}
-
-/// How a block of at most kVectorLanes pixels of a map row is read and written.
-template <class E>
-class Pixels {
+/// How a direction's output is cut into blocks. Planes are read in groups, `read` each: those of a mask row (forward),
+/// of a target row (collect) or of a map row (distribute); a group has at most one row for each own row.
+template <class E, bool kForward>
+class NchwBlocks {
  public:
-  using Vector = hn::Vec<LaneTag<E>>;
-  static constexpr std::int64_t kN = kVectorLanes<E>;
-
-  explicit Pixels(std::int64_t lanes) : lanes_(lanes), mask_(hn::FirstN(d_, static_cast<std::size_t>(lanes))) {}
-
-  /// Row `at` of `from`, zero where there is none; asks for what lies `next` elements further on.
-  Vector load(const Rows<const E>& from, std::int64_t at, std::int64_t next) const {
-    if (at < 0 || at >= from.count) return hn::Zero(d_);
-    const E* const row = from.data + at * from.stride;
-    hwy::Prefetch(row + next);
-    return hn::MaskedLoad(mask_, d_, row);
+  /// `staged`: whether a block is put together in scratch, and fits the second cache.
+  NchwBlocks(const mluopsPsamaskShape& s, bool staged)
+      : owns(kForward ? s.h : s.h_mask),
+        planes(kForward ? s.w : s.w_mask),
+        groups(kForward ? s.h_mask : s.h),
+        read(kForward ? s.w_mask : s.w),
+        h_(s.h),
+        w_(s.w) {
+    constexpr std::int64_t kLeastPlanes = 16, kLeastRows = 8;
+    const std::int64_t most = second_cache(28) / static_cast<std::int64_t>(sizeof(E)) / w_;
+    tile_ = std::clamp(most / kLeastRows, std::min(kLeastPlanes, planes), planes);
+    const std::int64_t rows = std::max<std::int64_t>(1, most / tile_);
+    run_ = staged ? std::clamp(rows / 2, std::min(kLeastRows, h_), h_) : h_;
+    together_ = std::clamp<std::int64_t>(rows / run_, 1, owns);
   }
 
-  void store(Vector v, const Rows<E>& to, std::int64_t at) const {
-    if (at >= 0 && at < to.count) hn::BlendedStore(v, mask_, d_, to.data + at * to.stride);
-  }
+  const std::int64_t owns, planes, groups, read;  ///< of an image; of an own row; of an image; of a group
 
-  /// Columns [0, columns) of `from`, which has a pixel in each row, become rows of `to`.
-  void load_transposed(const Rows<const E>& from, std::int64_t columns, std::int64_t next, E* to) const {
-    for (std::int64_t c = 0; c < columns; c += kN) {
-      const auto inside = hn::FirstN(d_, static_cast<std::size_t>(std::min(kN, columns - c)));
-      Vector v[kN];
-      for (std::int64_t l = 0; l < kN; ++l) {
-        const E* const row = from.data + std::min(l, lanes_ - 1) * from.stride + c;
-        hwy::Prefetch(row + next);
-        v[l] = hn::MaskedLoad(inside, d_, row);
+  /// Whether the blocks of a task follow each other in memory.
+  bool joined() const { return run_ == h_ && tile_ == planes; }
+  std::int64_t elements() const { return together_ * tile_ * run_ * w_; }
+  std::int64_t tasks() const { return ceil_div(owns, together_); }  ///< of an image
+
+  /// f(block) for those of a task.
+  template <class F>
+  HWY_INLINE void for_each(std::int64_t task, F&& f) const {
+    const Range some = {task * together_, std::min(owns, (task + 1) * together_)};
+    for (std::int64_t row = 0; row < h_; row += run_) {
+      for (std::int64_t plane = 0; plane < planes; plane += tile_) {
+        f(NchwBlock{some, {plane, std::min(planes, plane + tile_)}, {row, std::min(h_, row + run_)}});
       }
-      transpose_lanes<E>(v);
-      for (std::int64_t i = 0; i < kN; ++i) hn::Store(v[i], d_, to + (c + i) * kN);
-    }
-  }
-
-  /// The first `columns` rows of `from` become columns of `to`, which has a pixel in each row.
-  void store_transposed(const E* from, std::int64_t columns, const Rows<E>& to) const {
-    for (std::int64_t c = 0; c < columns; c += kN) {
-      const auto inside = hn::FirstN(d_, static_cast<std::size_t>(std::min(kN, columns - c)));
-      Vector v[kN];
-      for (std::int64_t i = 0; i < kN; ++i) v[i] = hn::Load(d_, from + (c + i) * kN);
-      transpose_lanes<E>(v);
-      for (std::int64_t l = 0; l < lanes_; ++l) hn::BlendedStore(v[l], inside, d_, to.data + l * to.stride + c);
     }
   }
 
  private:
-  static constexpr LaneTag<E> d_{};
-  std::int64_t lanes_;
-  hn::Mask<LaneTag<E>> mask_;
+  std::int64_t h_, w_;
+  std::int64_t tile_, run_, together_;  ///< planes, rows and own rows of a block
 };
 
-/// One direction of one call. kForward: x to y, else y to x.
+/// Which row of a group's planes an own row has, and which row of its own planes that becomes.
+template <bool kForward>
+class NchwRows {
+ public:
+  explicit NchwRows(const mluopsPsamaskShape& s) : win_(s), collect_(s.psa_type == 0) {}
+
+  std::int64_t written(std::int64_t own, std::int64_t group) const {
+    if (kForward) return collect_ ? own + win_.half_h - group : own + group - win_.half_h;
+    return collect_ ? group - own + win_.half_h : group;
+  }
+  std::int64_t read(std::int64_t own, std::int64_t group) const {
+    if (collect_) return written(own, group);
+    return kForward ? own : group + own - win_.half_h;
+  }
+  /// Those of `rows` that any group has for an own row; others are zeros.
+  Range moved(std::int64_t own, Range rows) const {
+    Range some = {win_.half_h - own, win_.h + win_.half_h - own};
+    if (kForward && collect_) some = {own + win_.half_h - win_.h_mask + 1, own + win_.half_h + 1};
+    if (kForward && !collect_) some = {own - win_.half_h, own - win_.half_h + win_.h_mask};
+    some.begin = std::clamp(some.begin, rows.begin, rows.end);
+    some.end = std::clamp(some.end, some.begin, rows.end);
+    return some;
+  }
+
+ private:
+  Window win_;
+  bool collect_;
+};
+
+/// One direction of one call, for one thread. kForward: x to y, else y to x.
 template <class E, bool kForward>
 class Mover {
  public:
-  using In = std::conditional_t<kForward, const E, E>;   // of x
-  using Out = std::conditional_t<kForward, E, const E>;  // of y
-  static constexpr std::int64_t kN = kVectorLanes<E>;
+  /// `stage`: stage_elements() of scratch to put output together in, or nullptr: in place.
+  Mover(const mluopsPsamaskShape& s, const NchwBlocks<E, kForward>& blocks, const void* from, void* to, E* stage)
+      : s_(s),
+        map_(s.h * s.w),
+        blocks_(blocks),
+        rows_(s),
+        moves_(s),
+        from_(static_cast<const E*>(from)),
+        to_(static_cast<E*>(to)),
+        stage_(stage) {}
 
-  Mover(const mluopsPsamaskShape& s, In* x, Out* y, E* buffer)
-      : s_(s), win_(s), map_(s.h * s.w), x_(x), y_(y), buffer_(buffer) {}
-
-  /// Elements of the buffer, in which distribute has a block of pixels with a row for each target column.
-  static std::int64_t buffer_elements(const mluopsPsamaskShape& s) {
-    return s.psa_type == 0 ? 0 : round_up(s.w, kN) * kN;
-  }
-
-  /// Tasks of the call: images times target rows, map rows or mask rows.
-  static std::int64_t tasks(const mluopsPsamaskShape& s) { return s.n * (kForward ? s.h : s.h_mask); }
+  static std::int64_t stage_elements(const NchwBlocks<E, kForward>& blocks) { return blocks.elements() + 2 * kLine; }
 
   void run(std::int64_t task) {
-    const std::int64_t n = task / owned(), own = task % owned();
-    for (std::int64_t other = 0; other < s_.h; ++other) {
-      if constexpr (kForward) {
-        const bool collect = s_.psa_type == 0;
-        const std::int64_t h = collect ? other : own, th = collect ? own : other;
-        move(n, h, th - h + win_.half_h, th);
-      } else {
-        move(n, other, own, other + own - win_.half_h);
+    const std::int64_t n = task / blocks_.tasks();
+    image_ = from_ + n * blocks_.groups * blocks_.read * map_;
+    out_ = to_ + n * blocks_.owns * blocks_.planes * map_;
+    blocks_.for_each(task % blocks_.tasks(), [&](const NchwBlock& block) HWY_ATTR {
+      for (std::int64_t g = 0; g < blocks_.groups; ++g) {
+        ahead_ = ahead(g + 1, block);
+        for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) put_row(own, g, block);
       }
-    }
+      stage_ != nullptr ? write(block) : zero_rest(block);
+    });
   }
 
  private:
-  std::int64_t owned() const { return kForward ? s_.h : s_.h_mask; }
+  static constexpr std::int64_t kLine = 64 / sizeof(E);  ///< before and behind the stage, read and not used
 
-  Rows<In> masks(std::int64_t n, std::int64_t h, std::int64_t i) const {
-    return {x_ + ((n * s_.h_mask + i) * s_.w_mask * s_.h + h) * s_.w, s_.w_mask, map_};
+  E* output(std::int64_t own, std::int64_t plane, std::int64_t row) const {
+    return out_ + (own * blocks_.planes + plane) * map_ + row * s_.w;
   }
-  /// Rows are target columns in collect, pixels in distribute.
-  Rows<Out> maps(std::int64_t n, std::int64_t h, std::int64_t th) const {
-    const std::int64_t plane = s_.psa_type == 0 ? th : h, line = s_.psa_type == 0 ? h : th;
-    return {y_ + ((n * s_.h + plane) * s_.w * s_.h + line) * s_.w, s_.w, map_};
-  }
+  std::int64_t bytes(std::int64_t rows) const { return rows * s_.w * static_cast<std::int64_t>(sizeof(E)); }
 
-  /// Mask row i of map row h, which lies on target row th; i or th may be outside.
-  void move(std::int64_t n, std::int64_t h, std::int64_t i, std::int64_t th) {
-    if constexpr (kForward) {
-      if (i < 0 || i >= s_.h_mask) return zero(maps(n, h, th));
-      forward(masks(n, h, i), maps(n, h, th));
-    } else {
-      if (th < 0 || th >= s_.h) return zero(masks(n, h, i));
-      backward(maps(n, h, th), masks(n, h, i));
-    }
+  /// Row r of an own row's planes of a block.
+  Rows<E> target(const NchwBlock& block, std::int64_t own, std::int64_t r) const {
+    if (stage_ == nullptr) return {output(own, block.planes.begin, r), map_};
+    const std::int64_t plane = block.rows.size() * s_.w, first = (own - block.owns.begin) * block.planes.size() * plane;
+    return {stage_ + kLine + first + (r - block.rows.begin) * s_.w, plane};
+  }
+  /// Row r of a group's planes.
+  Rows<const E> source(std::int64_t g, std::int64_t r) const {
+    return {image_ + g * blocks_.read * map_ + r * s_.w, map_};
   }
 
-  void zero(const Rows<E>& rows) const {
-    for (std::int64_t r = 0; r < rows.count; ++r) std::fill_n(rows.data + r * rows.stride, s_.w, E{0});
+  /// Whether a group has a row for an own row of a block.
+  bool has_row(std::int64_t own, std::int64_t g, const NchwBlock& block) const {
+    const std::int64_t written = rows_.written(own, g), read = rows_.read(own, g);
+    return written >= block.rows.begin && written < block.rows.end && read >= 0 && read < s_.h;
   }
 
-  /// y row tw, lane w = x row tw - w + half_w, lane w.
-  void forward(const Rows<const E>& x, const Rows<E>& y) const {
+  void put_row(std::int64_t own, std::int64_t g, const NchwBlock& block) {
+    if (!has_row(own, g, block)) return;
+    const Rows<const E> from = source(g, rows_.read(own, g));
+    const Rows<E> to = target(block, own, rows_.written(own, g));
     const bool collect = s_.psa_type == 0;
-    const std::int64_t next = collect ? s_.w - s_.w_mask * map_ : s_.w_mask * map_;
-    for (std::int64_t w = 0; w < s_.w; w += kN) {
-      const Pixels<E> pixels(std::min(kN, s_.w - w));
-      const Rows<const E> from = {x.data + w, x.count, x.stride};
-      const std::int64_t first = win_.half_w - w - (kN - 1);
-      const auto load = [&](std::int64_t r) HWY_ATTR { return pixels.load(from, first + r, next); };
-      if (collect) {
-        const Rows<E> to = {y.data + w, y.count, y.stride};
-        skew<E, true>(s_.w + kN - 1, load, [&](std::int64_t r, auto v) HWY_ATTR { pixels.store(v, to, r - (kN - 1)); });
-      } else {
-        skew<E, true>(s_.w + kN - 1, load, [&](std::int64_t r, auto v) HWY_ATTR { put(r - (kN - 1), v); });
-        pixels.store_transposed(buffer_, s_.w, {y.data + w * y.stride, y.count, y.stride});
-      }
+    if constexpr (kForward) {
+      collect ? moves_.spread(from, block.planes, to, ahead_) : moves_.turn(from, block.planes, to, ahead_);
+    } else {
+      collect ? moves_.gather(from, block.planes, to, ahead_) : moves_.turn_back(from, block.planes, to, ahead_);
     }
   }
 
-  /// x row j, lane w = y row w + j - half_w, lane w.
-  void backward(const Rows<const E>& y, const Rows<E>& x) const {
-    const std::int64_t next = s_.w * map_ + s_.w;
-    for (std::int64_t w = 0; w < s_.w; w += kN) {
-      const Pixels<E> pixels(std::min(kN, s_.w - w));
-      const Rows<E> to = {x.data + w, x.count, x.stride};
-      const std::int64_t first = w - win_.half_w;
-      const auto store = [&](std::int64_t r, auto v) HWY_ATTR { pixels.store(v, to, r); };
-      if (s_.psa_type == 0) {
-        const Rows<const E> from = {y.data + w, y.count, y.stride};
-        skew<E, false>(
-            s_.w_mask + kN - 1, [&](std::int64_t r) HWY_ATTR { return pixels.load(from, first + r, next); }, store);
-      } else {
-        pixels.load_transposed({y.data + w * y.stride, y.count, y.stride}, s_.w, next, buffer_);
-        skew<E, false>(
-            s_.w_mask + kN - 1, [&](std::int64_t r) HWY_ATTR { return get(first + r); }, store);
-      }
+  /// The rows of a group that a block needs, to be prefetched while another group is moved.
+  PlanesAhead ahead(std::int64_t g, const NchwBlock& block) const {
+    Range read = {s_.h, 0};
+    for (std::int64_t own = block.owns.begin; g < blocks_.groups && own < block.owns.end; ++own) {
+      if (!has_row(own, g, block)) continue;
+      read.begin = std::min(read.begin, rows_.read(own, g));
+      read.end = std::max(read.end, rows_.read(own, g) + 1);
     }
+    if (read.size() <= 0) return {};
+    const std::int64_t vectors = ceil_div(s_.w, RowMoves<E>::kN);
+    const std::int64_t rows = vectors * block.planes.size() / RowMoves<E>::kRowsPerStep;
+    const std::int64_t tiles = vectors * ceil_div(block.planes.size(), RowMoves<E>::kN);
+    const std::int64_t steps = block.owns.size() * std::max<std::int64_t>(1, s_.psa_type == 0 ? rows : tiles);
+    return {source(g, read.begin), blocks_.read, read.size() * s_.w, steps};
   }
 
-  // Rows of the buffer; there are s_.w of them.
-  void put(std::int64_t r, hn::Vec<LaneTag<E>> v) const {
-    if (r >= 0 && r < s_.w) hn::Store(v, LaneTag<E>(), buffer_ + r * kN);
+  /// The block from the stage to where it belongs.
+  void write(const NchwBlock& block) {
+    const auto* const stage = reinterpret_cast<const std::uint8_t*>(stage_);
+    const Readable readable = {stage, stage + stage_elements(blocks_) * static_cast<std::int64_t>(sizeof(E))};
+    if (blocks_.joined()) start(block.owns.begin, 0, 0);
+    for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
+      const Range moved = rows_.moved(own, block.rows);
+      const Rows<E> from = target(block, own, moved.begin);
+      for (std::int64_t p = 0; p < block.planes.size(); ++p) {
+        if (!blocks_.joined()) start(own, block.planes.begin + p, block.rows.begin);
+        writer_.zeros(bytes(moved.begin - block.rows.begin));
+        writer_.copy(reinterpret_cast<const std::uint8_t*>(from[p]), bytes(moved.size()), readable);
+        writer_.zeros(bytes(block.rows.end - moved.end));
+        if (!blocks_.joined()) writer_.finish();
+      }
+    }
+    if (blocks_.joined()) writer_.finish();
   }
-  hn::Vec<LaneTag<E>> get(std::int64_t r) const {
-    return r >= 0 && r < s_.w ? hn::Load(LaneTag<E>(), buffer_ + r * kN) : hn::Zero(LaneTag<E>());
+  void start(std::int64_t own, std::int64_t plane, std::int64_t row) {
+    auto* const at = reinterpret_cast<std::uint8_t*>(output(own, plane, row));
+    writer_.start(at, at);
+  }
+
+  /// Rows of a block that no group has, in place.
+  void zero_rest(const NchwBlock& block) const {
+    for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
+      const Range moved = rows_.moved(own, block.rows);
+      for (std::int64_t p = block.planes.begin; p < block.planes.end; ++p) {
+        std::fill(output(own, p, block.rows.begin), output(own, p, moved.begin), E{0});
+        std::fill(output(own, p, moved.end), output(own, p, block.rows.end), E{0});
+      }
+    }
   }
 
   const mluopsPsamaskShape& s_;
-  Window win_;
-  std::int64_t map_;
-  In* x_;
-  Out* y_;
-  E* buffer_;
+  const std::int64_t map_;
+  const NchwBlocks<E, kForward>& blocks_;
+  const NchwRows<kForward> rows_;
+  const RowMoves<E> moves_;
+  const E* const from_;
+  E* const to_;
+  E* const stage_;
+  const E* image_ = nullptr;
+  E* out_ = nullptr;
+  PlanesAhead ahead_;
+  LineWriter<true> writer_;
 };
 
-template <class E, bool kForward, class X, class Y>
-mluOpStatus_t move_all(Context& context, const mluopsCall& call, const mluopsPsamaskShape& s, X* x, Y* y) {
+template <class E, bool kForward>
+mluOpStatus_t move_all(Context& context, const mluopsCall& call, const mluopsPsamaskShape& s, const void* from,
+                       void* to) {
   using Task = Mover<E, kForward>;
-  const std::int64_t tasks = Task::tasks(s), output = s.n * s.h * s.w * (kForward ? s.h * s.w : s.h_mask * s.w_mask);
+  const std::int64_t output = s.n * s.h * s.w * (kForward ? s.h * s.w : s.h_mask * s.w_mask);
+  const std::int64_t bytes = output * static_cast<std::int64_t>(sizeof(E));
+  const bool staged = bytes > non_temporal_from::psamask();
+  const NchwBlocks<E, kForward> blocks(s, staged);
   const std::int64_t slot_bytes =
-      round_up(Task::buffer_elements(s) * static_cast<std::int64_t>(sizeof(E)), Arena::kAlignment);
-  const double bytes = static_cast<double>(output) * sizeof(E);
-  const Loop loop(context, call, tasks, cost::kMoveByte * bytes / static_cast<double>(tasks));
+      staged ? round_up(Task::stage_elements(blocks) * static_cast<std::int64_t>(sizeof(E)), Arena::kAlignment) : 0;
+  const std::int64_t tasks = s.n * blocks.tasks();
+  const Loop loop(context, call, tasks, cost::kMoveByte * static_cast<double>(bytes) / static_cast<double>(tasks));
   std::byte* const scratch = context.arena.reserve(slot_bytes * loop.slots());
   if (scratch == nullptr && slot_bytes > 0) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Task move(s, x, y, reinterpret_cast<E*>(scratch + slot * slot_bytes));
+    Task move(s, blocks, from, to, staged ? reinterpret_cast<E*>(scratch + slot * slot_bytes) : nullptr);
     for (std::int64_t task = begin; task < end; ++task) move.run(task);
+    if (staged) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class E>
 mluOpStatus_t nchw_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
-  return move_all<E, true>(context, call, p.shape, static_cast<const E*>(p.x), static_cast<E*>(p.y));
+  return move_all<E, true>(context, call, p.shape, p.x, p.y);
 }
 
 template <class E>
 mluOpStatus_t nchw_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
-  return move_all<E, false>(context, call, p.shape, static_cast<E*>(p.dx), static_cast<const E*>(p.dy));
+  return move_all<E, false>(context, call, p.shape, p.dy, p.dx);
 }
 
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE
