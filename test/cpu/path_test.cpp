@@ -85,12 +85,12 @@ class PathTest : public testing::TestWithParam<const char*> {
     return taken();
   }
   /// All RoIs are squares of `side` input pixels.
-  std::string deform_roi_pool_forward(const mluopsDeformRoiPoolShape& s, float side) {
+  std::string deform_roi_pool_forward(const mluopsDeformRoiPoolShape& s, float side, int nchw = 0) {
     Tensors t;
     float* const rois = t(5 * s.rois);
     for (std::int64_t r = 0; r < s.rois; ++r) rois[5 * r + 3] = rois[5 * r + 4] = side;
-    const mluopsDeformRoiPoolForwardProblem p{s, t(s.batch * s.h * s.w * s.c), rois, nullptr,
-                                              t(s.rois * s.pooled_h * s.pooled_w * s.c)};
+    const mluopsDeformRoiPoolForwardProblem p{
+        s, t(s.batch * s.h * s.w * s.c), rois, nullptr, t(s.rois * s.pooled_h * s.pooled_w * s.c), nchw};
     EXPECT_EQ(backend_.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -182,6 +182,11 @@ TEST_P(PathTest, DeformRoiPoolForward) {
   EXPECT_EQ(deform_roi_pool_forward({kFloat, batch, 32, 32, 64, 2 * batch, 2, 2, 1, 0.1f, 2}, 31), "sorted");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, batch, 32, 32, 64, 2 * batch, 2, 2, 1, 0.1f, 2}, 4), "in_order");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 8, 8, 16, 100, 2, 2, 1, 0.1f, 2}, 7), "in_order");
+}
+
+TEST_P(PathTest, DeformRoiPoolNchw) {
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 4, 1), "nchw_touched");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, 1), "nchw_transposed");
 }
 
 TEST_P(PathTest, RoiAlignForward) {

@@ -12,6 +12,7 @@
 #include "backends/cpu/deform_roi_pool/geometry.h"
 #include "backends/cpu/deform_roi_pool/offset-inl.h"
 #include "backends/cpu/deform_roi_pool/owner-inl.h"
+#include "backends/cpu/deform_roi_pool/touched.h"
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -194,6 +195,11 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDef
       {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
       {"owner", always<Problem>, backward_by_owner<T>},
   };
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {layout::kTouchedPath, touched_applies<T, Problem>, run_touched<T, operators::deform_roi_pool_backward, Problem>},
+      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
+  };
+  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/deform_roi_pool/geometry.h"
 #include "backends/cpu/deform_roi_pool/order.h"
 #include "backends/cpu/deform_roi_pool/taps-inl.h"
+#include "backends/cpu/deform_roi_pool/touched.h"
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -318,6 +319,11 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
       {"sorted", sorted_applies<T>, forward_by<true, T>},
       {"in_order", always<Problem>, forward_by<false, T>},
   };
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {layout::kTouchedPath, touched_applies<T, Problem>, run_touched<T, operators::deform_roi_pool_forward, Problem>},
+      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
+  };
+  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
 }
 
