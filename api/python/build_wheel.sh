@@ -22,7 +22,7 @@ options=(-Ccmake.define.MLUOPS_WHEEL=ON)
 if command -v ccache >/dev/null; then
   options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
-say "building the library (two minutes on two cores)"
+say "building the library (six minutes on two cores)"
 python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 &
 build=$!
 while kill -0 "$build" 2>/dev/null; do

@@ -207,6 +207,9 @@ TEST(TensorGroup, CreateSetDestroy) {
   EXPECT_EQ(mluOpSetGroupTensorDescriptors(group, layouts, dtypes, nullptr, sizes, 2), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(mluOpSetGroupTensorDescriptors(group, layouts, dtypes, ranks, nullptr, 2), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(mluOpSetGroupTensorDescriptors(group, layouts, dtypes, ranks, sizes, 0), MLUOP_STATUS_BAD_PARAM);
+  mluOpTensorDescriptor_t* lacking[] = {group[0], nullptr};
+  EXPECT_EQ(mluOpSetGroupTensorDescriptors(lacking, layouts, dtypes, ranks, sizes, 2), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_STREQ(mluOpExtGetLastErrorText(), "mluOpSetGroupTensorDescriptors: group_desc[i]: wanted a pointer, got NULL");
   EXPECT_EQ(mluOpDestroyGroupTensorDescriptors(group, 0), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(mluOpDestroyGroupTensorDescriptors(group, 2), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(mluOpCreateGroupTensorDescriptors(nullptr, 2), MLUOP_STATUS_BAD_PARAM);

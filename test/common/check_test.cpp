@@ -6,8 +6,11 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "api/c/boundary.h"
+#include "common/dtype.h"
 
 namespace mluops::op {
 namespace {
@@ -97,6 +100,42 @@ TEST(OneInt32, IsWhatItIsCalled) {
   EXPECT_EQ(one.elements, 1);
   EXPECT_EQ(dims_text(one), "[1]");
   EXPECT_TRUE(is_contiguous(one));
+}
+
+TEST(DtypeSize, NoTypeHasNoBytes) {
+  EXPECT_EQ(dtype_size(MLUOP_DTYPE_INVALID), 0u);
+  EXPECT_EQ(dtype_size(MLUOP_DTYPE_BFLOAT16), 2u);
+}
+
+TEST(AxisOf, EachAxisOfBothLayouts) {
+  mluOpTensorStruct image = floats(2 * 3 * 4 * 5);
+  image.dims = {2, 3, 4, 5};
+  const auto sizes = [&](mluOpTensorLayout_t layout) {
+    image.layout = layout;
+    const TensorArg t = {"t", &image, nullptr};
+    return std::vector<std::int64_t>{size_of(t, Axis::kN), size_of(t, Axis::kH), size_of(t, Axis::kW),
+                                     size_of(t, Axis::kC)};
+  };
+  EXPECT_EQ(sizes(MLUOP_LAYOUT_NHWC), (std::vector<std::int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(sizes(MLUOP_LAYOUT_NCHW), (std::vector<std::int64_t>{2, 4, 5, 3}));
+}
+
+TEST(IsContiguous, StridesOfAxesOfOneElementAreFree) {
+  const auto contiguous = [](std::vector<std::int64_t> dims, std::vector<std::int64_t> strides) {
+    mluOpTensorStruct desc;
+    desc.elements = 1;
+    for (const std::int64_t d : dims) desc.elements *= d;
+    desc.dims = std::move(dims);
+    desc.strides = std::move(strides);
+    return is_contiguous(desc);
+  };
+  EXPECT_TRUE(contiguous({2, 3}, {3, 1}));
+  EXPECT_FALSE(contiguous({2, 3}, {4, 1}));
+  EXPECT_FALSE(contiguous({2, 3}, {3, 2}));
+  EXPECT_TRUE(contiguous({1, 3}, {7, 1}));
+  EXPECT_TRUE(contiguous({2, 1}, {1, 7}));
+  EXPECT_TRUE(contiguous({1, 1}, {7, 9}));
+  EXPECT_TRUE(contiguous({0, 3}, {7, 9})) << "no element";
 }
 
 TEST(InRange, IncludesBothEnds) {

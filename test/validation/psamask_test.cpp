@@ -54,5 +54,13 @@ TEST(PsamaskValidation, Backward) {
   check_table(base, own_wrongs("dx", "dy"));
 }
 
+TEST(PsamaskValidation, ExtendedTakesFloatsAlone) {
+  for (OpCall base : {forward(), backward()}) {
+    base.contract = MLUOP_EXT_CONTRACT_EXTENDED;
+    check_table(base, {{"int8", [](OpCall& c) { c.args[0].dtype = c.args[1].dtype = MLUOP_DTYPE_INT8; },
+                        MLUOP_STATUS_BAD_PARAM, base.args[0].name + ": wanted dtype"}});
+  }
+}
+
 }  // namespace
 }  // namespace mluops::test

@@ -80,5 +80,17 @@ TEST(ThreeDValidation, WorkspaceOfVoxelizationIsAsDocumented) {
   EXPECT_EQ(size, 9u * 6 * 4);
 }
 
+TEST(ThreeDValidation, AWorkspaceOfVoxelizationWithASizeIsThere) {
+  OpCall call(Case::parse("voxelization n=9 f=5 points=2 voxels=6"));
+  call.call = [](mluOpHandle_t handle, const Arguments& t) {
+    return mluOpVoxelization(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data, 2, 6, 3, true,
+                             nullptr, 216, t[3].desc, t[3].data, t[4].desc, t[4].data, t[5].desc, t[5].data, t[6].desc,
+                             t[6].data);
+  };
+  EXPECT_EQ(call.make(), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_TRUE(last_error_has("workspace: wanted a pointer, got NULL")) << mluOpExtGetLastErrorText();
+  EXPECT_FALSE(call.outputs_touched());
+}
+
 }  // namespace
 }  // namespace mluops::test
