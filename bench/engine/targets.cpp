@@ -16,7 +16,7 @@ void demand(mluOpStatus_t status) {
 Target::Target(std::string backend, int threads) : backend_(std::move(backend)), threads_(threads) {
   mluOpHandle_t handle = nullptr;
   demand(mluOpCreate(&handle));
-  handle_ = {handle, mluOpDestroy};
+  handle_ = {handle, [](mluOpHandle_t made) { mluOpDestroy(made); }};
   demand(mluOpExtSetBackend(handle, backend_.c_str()));
   demand(mluOpExtSetNumThreads(handle, threads));
 }

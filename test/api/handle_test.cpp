@@ -17,20 +17,50 @@ class Handle : public ::testing::Test {
 };
 
 TEST_F(Handle, NullArgumentsAreBadParamsThatNameThem) {
-  EXPECT_EQ(mluOpCreate(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_STREQ(mluOpExtGetLastErrorText(), "mluOpCreate: handle: wanted a pointer, got NULL");
-  EXPECT_EQ(mluOpDestroy(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpUpdateContextInformation(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpSetQueue(nullptr, nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpGetQueue(handle_, nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpSetAtomicsMode(nullptr, MLUOP_ATOMICS_ALLOWED), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpGetAtomicsMode(handle_, nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpGetQuantizeRoundMode(handle_, nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpGetReservedMemSize(nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpExtGetBackend(handle_, nullptr), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpExtSetBackend(nullptr, "cpu"), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpExtSetNumThreads(nullptr, 1), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(mluOpExtSetContract(nullptr, MLUOP_EXT_CONTRACT_STRICT), MLUOP_STATUS_BAD_PARAM);
+  const auto expect = [](mluOpStatus_t status, const std::string& text) {
+    EXPECT_EQ(status, MLUOP_STATUS_BAD_PARAM) << text;
+    EXPECT_EQ(mluOpExtGetLastErrorText(), text + ": wanted a pointer, got NULL");
+  };
+  cnrtQueue_t queue = nullptr;
+  mluOpAtomicsMode_t atomics;
+  mluOpQuantizeRoundMode_t round;
+  mluOpExtContract_t contract;
+  const char* text = nullptr;
+  char buffer[8];
+  int threads = 0;
+  expect(mluOpCreate(nullptr), "mluOpCreate: handle");
+  expect(mluOpDestroy(nullptr), "mluOpDestroy: handle");
+  expect(mluOpUpdateContextInformation(nullptr), "mluOpUpdateContextInformation: handle");
+  expect(mluOpSetQueue(nullptr, nullptr), "mluOpSetQueue: handle");
+  expect(mluOpGetQueue(nullptr, &queue), "mluOpGetQueue: handle");
+  expect(mluOpGetQueue(handle_, nullptr), "mluOpGetQueue: queue");
+  expect(mluOpSetAtomicsMode(nullptr, MLUOP_ATOMICS_ALLOWED), "mluOpSetAtomicsMode: handle");
+  expect(mluOpGetAtomicsMode(nullptr, &atomics), "mluOpGetAtomicsMode: handle");
+  expect(mluOpGetAtomicsMode(handle_, nullptr), "mluOpGetAtomicsMode: atomics_mode");
+  expect(mluOpSetQuantizeRoundMode(nullptr, MLUOP_ROUND_HALF_UP), "mluOpSetQuantizeRoundMode: handle");
+  expect(mluOpGetQuantizeRoundMode(nullptr, &round), "mluOpGetQuantizeRoundMode: handle");
+  expect(mluOpGetQuantizeRoundMode(handle_, nullptr), "mluOpGetQuantizeRoundMode: round_mode");
+  expect(mluOpGetReservedMemSize(nullptr), "mluOpGetReservedMemSize: mem_size");
+  expect(mluOpExtSetBackend(nullptr, "cpu"), "mluOpExtSetBackend: handle");
+  expect(mluOpExtGetBackend(nullptr, &text), "mluOpExtGetBackend: handle");
+  expect(mluOpExtGetBackend(handle_, nullptr), "mluOpExtGetBackend: chain");
+  expect(mluOpExtGetLastRunBackend(nullptr, &text), "mluOpExtGetLastRunBackend: handle");
+  expect(mluOpExtGetLastRunBackend(handle_, nullptr), "mluOpExtGetLastRunBackend: name");
+  expect(mluOpExtSetOption(nullptr, "cpu", "isa", "auto"), "mluOpExtSetOption: handle");
+  expect(mluOpExtSetOption(handle_, nullptr, "isa", "auto"), "mluOpExtSetOption: backend");
+  expect(mluOpExtSetOption(handle_, "cpu", nullptr, "auto"), "mluOpExtSetOption: key");
+  expect(mluOpExtSetOption(handle_, "cpu", "isa", nullptr), "mluOpExtSetOption: value");
+  expect(mluOpExtQuery(nullptr, "cpu", "isa", buffer, 8, nullptr), "mluOpExtQuery: handle");
+  expect(mluOpExtQuery(handle_, nullptr, "isa", buffer, 8, nullptr), "mluOpExtQuery: backend");
+  expect(mluOpExtQuery(handle_, "cpu", nullptr, buffer, 8, nullptr), "mluOpExtQuery: key");
+  expect(mluOpExtQuery(handle_, "cpu", "isa", nullptr, 8, nullptr), "mluOpExtQuery: buffer");
+  expect(mluOpExtSetNumThreads(nullptr, 1), "mluOpExtSetNumThreads: handle");
+  expect(mluOpExtGetNumThreads(nullptr, &threads), "mluOpExtGetNumThreads: handle");
+  expect(mluOpExtGetNumThreads(handle_, nullptr), "mluOpExtGetNumThreads: threads");
+  expect(mluOpExtSetExecutor(nullptr, nullptr), "mluOpExtSetExecutor: handle");
+  expect(mluOpExtSetContract(nullptr, MLUOP_EXT_CONTRACT_STRICT), "mluOpExtSetContract: handle");
+  expect(mluOpExtGetContract(nullptr, &contract), "mluOpExtGetContract: handle");
+  expect(mluOpExtGetContract(handle_, nullptr), "mluOpExtGetContract: contract");
 }
 
 TEST_F(Handle, FreshState) {
@@ -106,6 +136,9 @@ TEST_F(Handle, QueriesAndOptionsNameTheirBackend) {
   EXPECT_EQ(mluOpExtQuery(handle_, "cpu", "isa", buffer, sizeof(buffer), &length), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(std::strlen(buffer), length);
   EXPECT_GT(length, 0u);
+  length = 7;
+  EXPECT_EQ(mluOpExtQuery(handle_, "cpu", "last_path", buffer, sizeof(buffer), &length), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(length, 0u) << "no call yet: an empty text is an answer";
   EXPECT_EQ(mluOpExtSetOption(handle_, "cpu", "no such key", "1"), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(mluOpExtSetOption(handle_, "cpu", nullptr, "1"), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(mluOpExtSetOption(handle_, "nobody", "scatter", "owner"), MLUOP_STATUS_BAD_PARAM);

@@ -237,6 +237,11 @@ TEST(TensorDescriptor, A32BitGetterDoesNotCutALargeDimension) {
   EXPECT_EQ(mluOpGetTensorDescriptor_v2(desc, &layout, &dtype, &rank, all), MLUOP_STATUS_SUCCESS);
   EXPECT_EQ(all[1], dims[1]);
   EXPECT_EQ(mluOpGetTensorDescriptor(desc, &layout, &dtype, &rank, nullptr), MLUOP_STATUS_SUCCESS);
+  const std::int64_t few[] = {3, 2}, far[] = {std::int64_t{1} << 31, 1};
+  ASSERT_EQ(mluOpSetTensorDescriptorEx_v2(desc, MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, 2, few, far),
+            MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(mluOpGetTensorDescriptorEx(desc, &layout, &dtype, &rank, sizes, strides), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_NE(std::string(mluOpExtGetLastErrorText()).find("dimStride: wanted"), std::string::npos);
   mluOpDestroyTensorDescriptor(desc);
 }
 

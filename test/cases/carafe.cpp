@@ -62,7 +62,7 @@ std::shared_ptr<mluOpCarafeStruct> descriptor_of(const mluopsCarafeShape& s) {
   mluOpCarafeDescriptor_t desc = nullptr;
   mluOpCreateCarafeDescriptor(&desc);
   mluOpSetCarafeDescriptor(desc, 4, static_cast<int>(s.kernel), static_cast<int>(s.group), static_cast<int>(s.scale));
-  return {desc, mluOpDestroyCarafeDescriptor};
+  return {desc, [](auto* made) { mluOpDestroyCarafeDescriptor(made); }};
 }
 
 Description forward(const Case& text, mluOpDataType_t dtype) {

@@ -91,14 +91,22 @@ Fill targets(const Case& t) {
 mluOpStatus_t call(const Case& t, mluOpHandle_t handle, const Argument& input, const Argument& target,
                    const Argument& weight, const Argument& result) {
   const float alpha = static_cast<float>(t.real("alpha")), gamma = static_cast<float>(t.real("gamma"));
-  if (is_softmax(t)) {
-    const auto function = is_forward(t) ? mluOpExtFocalLossSoftmaxForward : mluOpExtFocalLossSoftmaxBackward;
-    return function(handle, input.desc, input.data, target.desc, target.data, weight.desc, weight.data, alpha, gamma,
-                    result.desc, result.data);
+  constexpr auto kPrecise = MLUOP_COMPUTATION_HIGH_PRECISION;
+  constexpr auto kEach = MLUOP_LOSS_REDUCTION_NONE;
+  if (is_softmax(t) && is_forward(t)) {
+    return mluOpExtFocalLossSoftmaxForward(handle, input.desc, input.data, target.desc, target.data, weight.desc,
+                                           weight.data, alpha, gamma, result.desc, result.data);
   }
-  const auto function = is_forward(t) ? mluOpFocalLossSigmoidForward : mluOpFocalLossSigmoidBackward;
-  return function(handle, MLUOP_COMPUTATION_HIGH_PRECISION, MLUOP_LOSS_REDUCTION_NONE, input.desc, input.data,
-                  target.desc, target.data, weight.desc, weight.data, alpha, gamma, result.desc, result.data);
+  if (is_softmax(t)) {
+    return mluOpExtFocalLossSoftmaxBackward(handle, input.desc, input.data, target.desc, target.data, weight.desc,
+                                            weight.data, alpha, gamma, result.desc, result.data);
+  }
+  if (is_forward(t)) {
+    return mluOpFocalLossSigmoidForward(handle, kPrecise, kEach, input.desc, input.data, target.desc, target.data,
+                                        weight.desc, weight.data, alpha, gamma, result.desc, result.data);
+  }
+  return mluOpFocalLossSigmoidBackward(handle, kPrecise, kEach, input.desc, input.data, target.desc, target.data,
+                                       weight.desc, weight.data, alpha, gamma, result.desc, result.data);
 }
 
 Values expected(const Case& t, const mluopsFocalLossProblem& p) {

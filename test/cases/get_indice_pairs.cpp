@@ -111,7 +111,7 @@ std::shared_ptr<mluOpSparseConvolutionStruct> descriptor_of(const mluopsGetIndic
   if (mluOpCreateSparseConvolutionDescriptor(&desc) != MLUOP_STATUS_SUCCESS) return nullptr;
   mluOpSetSparseConvolutionDescriptor(desc, s.axes + 2, static_cast<int>(s.batch), numbers[0], numbers[1], numbers[2],
                                       numbers[3], numbers[4], numbers[5], s.sub_m, s.transpose, 0);
-  return {desc, mluOpDestroySparseConvolutionDescriptor};
+  return {desc, [](auto* made) { mluOpDestroySparseConvolutionDescriptor(made); }};
 }
 
 TensorSpec numbers(const char* name, std::vector<std::int64_t> dims, Fill fill = {}) {

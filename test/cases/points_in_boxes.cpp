@@ -35,9 +35,13 @@ Description described(const Case& text, mluOpDataType_t dtype, bool part) {
   if (!part) d.tensors[2].dims.push_back(s.n);
   // Of a point that is in no box every box has to be looked at; part may stop at the first.
   d.flops = 12.0 * static_cast<double>(s.b * s.m * (part ? 1 : s.n));
-  const auto function = !part ? mluOpExtPointsInBoxesAll : centred ? mluOpPointsInBoxes : mluOpExtPointsInBoxesPart;
-  d.call = [function](mluOpHandle_t handle, const Arguments& t) {
-    return function(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data);
+  d.call = [part, centred](mluOpHandle_t handle, const Arguments& t) {
+    const auto &p = t[0], &box = t[1], &found = t[2];
+    if (!part) {
+      return mluOpExtPointsInBoxesAll(handle, p.desc, p.data, box.desc, box.data, found.desc, found.data);
+    }
+    return centred ? mluOpPointsInBoxes(handle, p.desc, p.data, box.desc, box.data, found.desc, found.data)
+                   : mluOpExtPointsInBoxesPart(handle, p.desc, p.data, box.desc, box.data, found.desc, found.data);
   };
   d.reference = [s, part](const Inputs& in, Coordinates) {
     return std::vector<Values>{part ? reference::points_in_boxes_part({s, in[0], in[1], nullptr})

@@ -94,9 +94,11 @@ Description describe_either(const Case& text, mluOpDataType_t dtype) {
   to.comparison = Comparison::kBits;
   Description d;
   d.tensors = {from, to};
-  d.call = [s, call = forward ? mluOpPsamaskForward : mluOpPsamaskBackward](mluOpHandle_t handle, const Arguments& t) {
-    return call(handle, s.psa_type, t[0].desc, t[0].data, static_cast<int>(s.h_mask), static_cast<int>(s.w_mask),
-                t[1].desc, t[1].data);
+  d.call = [s, forward](mluOpHandle_t handle, const Arguments& t) {
+    const int h_mask = static_cast<int>(s.h_mask), w_mask = static_cast<int>(s.w_mask);
+    return forward
+               ? mluOpPsamaskForward(handle, s.psa_type, t[0].desc, t[0].data, h_mask, w_mask, t[1].desc, t[1].data)
+               : mluOpPsamaskBackward(handle, s.psa_type, t[0].desc, t[0].data, h_mask, w_mask, t[1].desc, t[1].data);
   };
   d.reference = [s, forward](const Inputs& in, Coordinates) {
     return std::vector<Values>{forward ? reference::psamask_forward({s, in[0], nullptr})

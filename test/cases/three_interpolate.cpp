@@ -87,9 +87,11 @@ Description describe_either(const Case& text, mluOpDataType_t dtype) {
                {.name = forward ? "output" : "grad_features", .dtype = dtype, .dims = forward ? wanted : known}};
   if (forward) set_touched(d.tensors[0], s, named_points(s, chosen));
   d.flops = 6.0 * static_cast<double>(s.b * s.c * s.n);  // three multiply-adds per output or grad_output element
-  d.call = [call = forward ? mluOpThreeInterpolateForward : mluOpThreeInterpolateBackward](mluOpHandle_t handle,
-                                                                                           const Arguments& t) {
-    return call(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data, t[3].desc, t[3].data);
+  d.call = [forward](mluOpHandle_t handle, const Arguments& t) {
+    return forward ? mluOpThreeInterpolateForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
+                                                  t[2].data, t[3].desc, t[3].data)
+                   : mluOpThreeInterpolateBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
+                                                   t[2].data, t[3].desc, t[3].data);
   };
   d.reference = [s, forward](const Inputs& in, Coordinates) {
     const auto* index = static_cast<const std::int32_t*>(in[1]);

@@ -64,6 +64,14 @@ TEST(CarafeForwardPlan, small_case_is_one_block_per_image) {
   EXPECT_EQ(p.launch, (Launch{TaskType::kBlock, 2, 1, 1}));
 }
 
+/// Sums of two groups of 16 channels, each group a row of 128 bytes, its neighbour's begin 64 bytes on.
+TEST(CarafeForwardPlan, sums_end_a_whole_line_behind_the_last_group) {
+  const auto p = plan_carafe_forward(shape_of(MLUOP_DTYPE_FLOAT, 1, 3, 3, 32, 3, 2, 2), k384);
+  ASSERT_EQ(p.block_g, 2);
+  EXPECT_EQ(p.nram.regions().back().name, "sum");
+  EXPECT_EQ(p.nram.regions().back().bytes, 64 + 128);
+}
+
 /// Bytes of the smallest block: one input pixel, one channel.
 std::int64_t smallest_block(std::int64_t k, std::int64_t s, std::int64_t bytes, std::int64_t align = 64) {
   const std::int64_t mask = (s * s * k * k * bytes + align - 1) / align * align;

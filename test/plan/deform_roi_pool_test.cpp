@@ -173,6 +173,13 @@ TEST(PlanDeformRoiPool, map_names_the_documented_buffers) {
             "tmp1 tmp2 tmp3 tmp4 grad_output sum_tmp ping1 ping2 ping3 ping4 pong1 pong2 pong3 pong4 ");
 }
 
+TEST(PlanDeformRoiPool, map_is_that_of_the_first_and_longest_segment) {
+  const auto plan = plan_deform_roi_pool_forward(shape_of(MLUOP_DTYPE_FLOAT, 1025), {1152 * 32, 1, 1, 372});
+  ASSERT_GT(plan.segments(), 1);
+  ASSERT_GT(plan.segment(0).size(), plan.segment(plan.segments() - 1).size());
+  EXPECT_GE(plan.nram.regions().front().bytes, plan.segment(0).size() * 4);
+}
+
 TEST(PlanDeformRoiPool, nram_too_small_and_other_dtypes_are_refused) {
   const auto shape = shape_of(MLUOP_DTYPE_FLOAT, 8);
   EXPECT_FALSE(plan_deform_roi_pool_forward(shape, {1151, 1, 1, 372}).ok());

@@ -91,6 +91,7 @@ TEST(PsamaskPlan, refusal_names_the_sizes) {
   EXPECT_NE(p.refusal.find("size of input channel is too large"), std::string::npos) << p.refusal;
   EXPECT_NE(p.refusal.find("393216"), std::string::npos) << p.refusal;
   EXPECT_NE(p.refusal.find("3481"), std::string::npos) << p.refusal;
+  EXPECT_NE(p.refusal.find("need 454656 bytes"), std::string::npos) << "16 * (3488 + 3616) * 4: " << p.refusal;
 }
 
 TEST(PsamaskPlan, declines_half) {

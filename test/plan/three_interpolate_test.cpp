@@ -147,6 +147,9 @@ TEST(ThreeInterpolatePlan, smallest_need) {
   const auto f = shape_of(MLUOP_DTYPE_FLOAT, 2, 3, 5, 7), h = shape_of(MLUOP_DTYPE_HALF, 2, 3, 5, 7);
   EXPECT_EQ(plan_three_interpolate(f, Direction::kBackward, fits_float).nram.bytes(), 18432);
   EXPECT_EQ(plan_three_interpolate(h, Direction::kBackward, fits_half).nram.bytes(), 35968);
+  const Machine forward_float{18304, 3, 3, 372}, below_forward{18303, 3, 3, 372};
+  EXPECT_EQ(plan_three_interpolate(f, Direction::kForward, forward_float).nram.bytes(), 18304);
+  EXPECT_FALSE(plan_three_interpolate(f, Direction::kForward, below_forward).ok());
   const Machine below_float{18431, 3, 3, 372}, below_half{35967, 3, 3, 372};
   EXPECT_NE(plan_three_interpolate(f, Direction::kBackward, below_float).refusal.find("18431"), std::string::npos);
   EXPECT_FALSE(plan_three_interpolate(h, Direction::kBackward, below_half).ok());
