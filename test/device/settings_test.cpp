@@ -58,6 +58,46 @@ TEST(Settings, NramIsWholeLines) {
   EXPECT_EQ(s.set("nram_bytes", "67108864"), "");
 }
 
+TEST(Settings, SizesOfTheLaunchIncludeBothEnds) {
+  Settings s;
+  for (const int clusters : {1, 1024}) {
+    EXPECT_EQ(s.set("clusters", std::to_string(clusters)), "");
+    EXPECT_EQ(s.arch.clusters, clusters);
+  }
+  EXPECT_NE(s.set("clusters", "1025"), "");
+  for (const int cores : {1, 64}) {
+    EXPECT_EQ(s.set("cores_per_cluster", std::to_string(cores)), "");
+    EXPECT_EQ(s.arch.cores_per_cluster, cores);
+  }
+  EXPECT_NE(s.set("cores_per_cluster", "65"), "");
+}
+
+TEST(Settings, ATraceIsOffOnOrANumberOfEvents) {
+  Settings s;
+  EXPECT_EQ(s.trace_events, 0);
+  EXPECT_EQ(s.set("trace", "on"), "");
+  EXPECT_EQ(s.trace_events, 1 << 20);
+  EXPECT_EQ(s.set("trace", std::to_string(1 << 26)), "");
+  EXPECT_EQ(s.trace_events, 1 << 26);
+  EXPECT_NE(s.set("trace", std::to_string((1 << 26) + 1)), "");
+  EXPECT_EQ(s.set("trace", "off"), "");
+  EXPECT_EQ(s.trace_events, 0);
+}
+
+TEST(Settings, ALimitIsOfWordsOrOfSeconds) {
+  Settings s;
+  const auto expect = [&](const std::string& text, std::int64_t words, std::int64_t seconds) {
+    EXPECT_EQ(s.set("limit", text), "") << text;
+    EXPECT_EQ(s.word_limit, words) << text;
+    EXPECT_EQ(s.seconds_limit, seconds) << text;
+  };
+  expect("7", 7, 0);
+  expect("1s", 0, 1);
+  expect("250", 250, 0);
+  expect("30s", 0, 30);
+  expect("off", 0, 0);
+}
+
 TEST(Settings, RatesHaveBounds) {
   Settings s;
   for (const char* rate : {"1e-6", "1e9", "12.5"}) EXPECT_EQ(s.set("rates", std::string("clock_ghz=") + rate), "");
