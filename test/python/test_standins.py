@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
-import compositions
-import mluops.torch as mt
+torch = pytest.importorskip("torch")
 
 sys.path.append(str(Path(__file__).parent / "models"))
+
+import compositions  # noqa: E402
+import mluops.torch as mt  # noqa: E402
 import standins  # noqa: E402
 
 
