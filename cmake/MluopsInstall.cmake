@@ -1,6 +1,6 @@
-# What is installed, in three components that are also the Debian packages: runtime (the library), dev (headers, CMake
-# package, pkg-config file), tools (bench and explain). Everything finds its neighbours from where it lies itself, so
-# an installed tree may be moved.
+# What is installed, in components that are also the Debian packages: runtime (the library), dev (headers, CMake
+# package, pkg-config file), tools (bench and explain), neuware (the BANG C toolchain). Everything finds its neighbours
+# from where it lies itself, so an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mluops EXPORT mluops LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
@@ -32,12 +32,15 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mluops)
 set(CPACK_PACKAGE_CONTACT "mluop-host maintainers <maintainers@mluop-host.invalid>")
 set(CPACK_COMPONENTS_ALL runtime dev tools)
+if(MLUOPS_BUILD_NEUWARE)
+  list(APPEND CPACK_COMPONENTS_ALL neuware)
+endif()
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 get_target_property(library_dir mluops BINARY_DIR)  # the tools use the library, which no installed package has
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${library_dir})
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${library_dir} ${PROJECT_BINARY_DIR}/neuware/lib64)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libmluops1)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Cambricon mluOp operators on machines without an MLU: the library")
@@ -49,5 +52,9 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME mluops-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libmluops1 (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Cambricon mluOp operators on machines without an MLU: benchmark and explain")
+set(CPACK_DEBIAN_NEUWARE_PACKAGE_NAME mluops-neuware)
+set(CPACK_DEBIAN_NEUWARE_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_NEUWARE_PACKAGE_DEPENDS "g++ | clang")  # cncc's host compiler
+set(CPACK_COMPONENT_NEUWARE_DESCRIPTION "BANG C toolchain with an emulated MLU: cncc, libcnrt, FindBANG.cmake")
 set(CPACK_STRIP_FILES ON)
 include(CPack)

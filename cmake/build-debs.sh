@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds libmluops1, libmluops-dev and mluops-tools into dist/ and uses each, unpacked into an empty folder: the library
-# and headers by way of CMake and of pkg-config, the tools by running them.
+# Builds libmluops1, libmluops-dev, mluops-tools and mluops-neuware into dist/ and uses each, unpacked into an empty
+# folder: the library and headers by way of CMake and of pkg-config, the tools by running them, the toolchain by an
+# example.
 # Usage: cmake/build-debs.sh [output directory]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,5 +42,8 @@ g++ -std=c++11 test/consumer/project/sample.cpp $(pkg-config --cflags --libs mlu
 
 "$root/usr/bin/mluops_explain" carafe_forward >/dev/null
 "$root/usr/bin/mluops_bench" --quick --op three_interpolate_forward --dtype float --backend cpu --threads 1
+cmake -G Ninja -S examples/bang -B "$build/bang" -DNEUWARE_HOME="$root/usr/neuware" >>"$build.log"
+cmake --build "$build/bang" >>"$build.log"
+LD_LIBRARY_PATH="$root/usr/neuware/lib64" "$build/bang/vector_add"
 cp "$build"/*.deb "$out"
 ls -l "$out"/*.deb

@@ -1,4 +1,5 @@
-# Installs the toolchain alone, builds examples/bang with find_package(BANG) against it, and runs both programs.
+# Installs the toolchain alone, builds examples/bang with find_package(BANG) against it, runs its programs and what
+# docs/kernel_author.md shows.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)
@@ -12,8 +13,21 @@ must(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --compo
 must(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLES} -B ${WORK_DIR}/build -DNEUWARE_HOME=${WORK_DIR}/prefix/neuware
      -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-must(${WORK_DIR}/build/vector_add)
-must(${WORK_DIR}/build/cluster_sum)
+foreach(example vector_add ping_pong_copy tiled_convolution cluster_sum)
+  must(${WORK_DIR}/build/${example})
+endforeach()
+
+# The first kernel of docs/kernel_author.md, by the commands below it.
+file(READ ${DOCS}/kernel_author.md page)
+if(NOT page MATCHES "```cpp\n([^`]*)```[^`]*```sh[^\n]*\n([^`]*)```")
+  message(FATAL_ERROR "docs/kernel_author.md has no first kernel")
+endif()
+file(WRITE ${WORK_DIR}/scale.mlu "${CMAKE_MATCH_1}")
+execute_process(COMMAND ${CMAKE_COMMAND} -E env NEUWARE_HOME=${WORK_DIR}/prefix/neuware sh -ec "${CMAKE_MATCH_2}"
+                WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(NOT code EQUAL 0 OR NOT out STREQUAL "6\n")
+  message(FATAL_ERROR "the first kernel of docs/kernel_author.md: ${code}, ${out}")
+endif()
 
 # A project written for an old CMake, which links in CMake's plain form. Its second build has nothing to do.
 file(MAKE_DIRECTORY ${WORK_DIR}/old/options)
@@ -72,6 +86,9 @@ expect_bug(no_end vector_add.mlu "std::min(CHUNK, n - begin)" "CHUNK" "outside o
 expect_bug(no_load vector_add.mlu "  __memcpy_async(b_nram[slot], b + begin, count * sizeof(float), GDRAM2NRAM);" ""
            "never written, or computed from what never was")
 expect_bug(too_large vector_add.mlu "CHUNK 4096" "CHUNK 65536" "are left by the objects before it")
+expect_bug(no_stages ping_pong_copy.mlu "    __sync();" "" "the target of a copy still in flight on another engine")
+expect_bug(no_border tiled_convolution.mlu "  __bang_write_value(tile, (ROWS + 2) * PADDED, 0.0f);" ""
+           "source sums+0 (NRAM offset 68352), 2000 bytes: never written, or computed from what never was")
 expect_bug(one_waits cluster_sum.mlu "  __sync_cluster();\n  if (coreId == 0) {"
            "  if (coreId == 0) {\n    __sync_cluster();" "dead-lock: task 0 waited, missing: task 1 (ended)")
 expect_on_page(${WORK_DIR}/one_waits "one_waits.mlu" "dead-lock: task 0 waited")
