@@ -194,4 +194,31 @@ std::size_t Source::opening_angle(std::size_t close) const {
   return size();
 }
 
+bool one_of(std::string_view t, std::initializer_list<std::string_view> list) {
+  for (const std::string_view s : list) {
+    if (t == s) return true;
+  }
+  return false;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> Source::split(std::size_t begin, std::size_t end) const {
+  std::vector<std::pair<std::size_t, std::size_t>> parts;
+  if (begin == end) return parts;
+  int depth = 0, angle = 0;
+  std::size_t from = begin;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (one_of((*this)[i].text, {"(", "[", "{"})) ++depth;
+    if (one_of((*this)[i].text, {")", "]", "}"})) --depth;
+    const bool cast = i > begin && one_of((*this)[i - 1].text, {"static_cast", "reinterpret_cast", "const_cast"});
+    if ((*this)[i].is("<") && (cast || angle > 0)) ++angle;
+    if ((*this)[i].is(">") && angle > 0) --angle;
+    if ((*this)[i].is(",") && depth == 0 && angle == 0) {
+      parts.emplace_back(from, i);
+      from = i + 1;
+    }
+  }
+  parts.emplace_back(from, end);
+  return parts;
+}
+
 }  // namespace cncc

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cncc {
@@ -21,6 +23,8 @@ struct Token {
 
   bool is(std::string_view t) const { return text == t; }
 };
+
+bool one_of(std::string_view t, std::initializer_list<std::string_view> list);
 
 class Source {
  public:
@@ -44,6 +48,8 @@ class Source {
   std::size_t closing(std::size_t open) const;
   /// Index of the "<" that the ">" at `close` closes, or size(); looks at most a statement back.
   std::size_t opening_angle(std::size_t close) const;
+  /// The parts of [begin, end) between its commas, as [begin, end) each; none of an empty list.
+  std::vector<std::pair<std::size_t, std::size_t>> split(std::size_t begin, std::size_t end) const;
 
  private:
   std::string text_;
