@@ -77,10 +77,11 @@ class PathTest : public testing::TestWithParam<const char*> {
     EXPECT_EQ(backend_.run(&mluopsBackend::three_interpolate_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
-  std::string border_align_forward(const mluopsBorderAlignShape& s) {
+  std::string border_align_forward(const mluopsBorderAlignShape& s, int nchw = 0) {
     Tensors t;
-    const mluopsBorderAlignForwardProblem p{s, t(s.n * s.h * s.w * 4 * s.c), t(s.n * s.k * 4), t(s.n * s.k * 4 * s.c),
-                                            t.indices(s.n * s.k * 4 * s.c)};
+    const mluopsBorderAlignForwardProblem p{
+        s,   t(s.n * s.h * s.w * 4 * s.c), t(s.n * s.k * 4), t(s.n * s.k * 4 * s.c), t.indices(s.n * s.k * 4 * s.c),
+        nchw};
     EXPECT_EQ(backend_.run(&mluopsBackend::border_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -177,6 +178,11 @@ TEST_P(PathTest, BorderAlignForward) {
   EXPECT_EQ(border_align_forward({kFloat, n, 8, 8, 30, 64, 3}), "cached");
 }
 
+TEST_P(PathTest, BorderAlignNchw) {
+  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 255}, 1), "nchw_planes");
+  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 256}, 1), "nchw_transposed");
+}
+
 TEST_P(PathTest, DeformRoiPoolForward) {
   const std::int64_t batch = images_beyond(second_cache_bytes(), 32 * 32 * 64);
   EXPECT_EQ(deform_roi_pool_forward({kFloat, batch, 32, 32, 64, 2 * batch, 2, 2, 1, 0.1f, 2}, 31), "sorted");
@@ -185,8 +191,8 @@ TEST_P(PathTest, DeformRoiPoolForward) {
 }
 
 TEST_P(PathTest, DeformRoiPoolNchw) {
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 4, 1), "nchw_touched");
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, 1), "nchw_transposed");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, 1), "nchw_blocks");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 4, 2, 2, 1, 0.1f, 2}, 31, 1), "nchw_transposed");
 }
 
 TEST_P(PathTest, RoiAlignForward) {

@@ -36,12 +36,12 @@ struct RoiResult {
   }
 };
 
-RoiResult run(const RoiData& data, Backend& backend) {
+RoiResult run(const RoiData& data, Backend& backend, int nchw = 0) {
   const auto& s = data.shape;
   RoiResult r{poisoned<float>(s.rois * 6 * s.c), poisoned<float>(s.batch * s.h * s.w * s.c),
               poisoned<float>(s.rois * 12)};
-  const mluopsDeformRoiPoolForwardProblem forward{s, data.input.data(), data.rois.data(), data.offset.data(),
-                                                  r.output.data()};
+  const mluopsDeformRoiPoolForwardProblem forward{
+      s, data.input.data(), data.rois.data(), data.offset.data(), r.output.data(), nchw};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
   const mluopsDeformRoiPoolBackwardProblem backward{s,
                                                     data.grad_output.data(),
@@ -49,14 +49,38 @@ RoiResult run(const RoiData& data, Backend& backend) {
                                                     data.rois.data(),
                                                     data.offset.data(),
                                                     r.grad_input.data(),
-                                                    r.grad_offset.data()};
+                                                    r.grad_offset.data(),
+                                                    nchw};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
   return r;
+}
+
+/// [rows, columns] of each image, transposed.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& from, std::int64_t images, std::int64_t rows, std::int64_t columns) {
+  std::vector<T> to(from.size());
+  for (std::int64_t i = 0; i < images * rows * columns; ++i) {
+    const std::int64_t image = i / (rows * columns), row = i / columns % rows, column = i % columns;
+    to[static_cast<std::size_t>((image * columns + column) * rows + row)] = from[static_cast<std::size_t>(i)];
+  }
+  return to;
 }
 
 void expect_near(const std::vector<float>& got, const std::vector<float>& want) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 2e-4 * (1 + std::abs(want[i]))) << i;
+}
+
+/// Near where finite, else the same: NaN, or an infinity.
+void expect_alike(const std::vector<float>& got, const std::vector<float>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (std::isfinite(want[i])) {
+      ASSERT_NEAR(got[i], want[i], 2e-4 * (1 + std::abs(want[i]))) << i;
+    } else {
+      ASSERT_TRUE(std::isnan(want[i]) ? std::isnan(got[i]) : got[i] == want[i]) << i << ' ' << got[i];
+    }
+  }
 }
 
 /// Small, large, inverted, partly and wholly outside; corners of 40 RoIs.
@@ -85,6 +109,32 @@ TEST(DeformRoiPool, NoOffsetsAreOffsetsOfZero) {
       };
       const std::vector<float> want = output(data.offset.data(), 1);
       for (const int threads : {1, 3}) EXPECT_TRUE(same_bytes(output(nullptr, threads), want)) << threads << " threads";
+    }
+  }
+}
+
+// Whole blocks of channels, and some that share channels with the one before; the bits of any number of threads.
+TEST(DeformRoiPool, NchwHasTheValuesOfNhwcAlsoWherePixelsAreNotFinite) {
+  for (const std::int64_t channels : {16, 20, 37, 160}) {
+    RoiData data(channels, 2, many_rois());
+    for (std::size_t i = 3; i < data.input.size(); i += 2503) data.input[i] = i % 2 == 0 ? kInf : kNan;
+    RoiData planes = data;
+    planes.input = transposed(data.input, 2, 600, channels);
+    planes.grad_output = transposed(data.grad_output, data.shape.rois, 6, channels);
+    for (const char* level : {"sse2", "avx2", "avx512"}) {
+      Backend nhwc(1);
+      const RoiResult want = run(data, nhwc.option("isa", level));
+      for (const int threads : {1, 2, 7}) {
+        SCOPED_TRACE(testing::Message() << level << " channels " << channels << " threads " << threads);
+        Backend backend(threads);
+        const RoiResult got = run(planes, backend.option("isa", level), 1);
+        ASSERT_EQ(backend.query("last_path"), "nchw_blocks");
+        expect_alike(got.output, transposed(want.output, data.shape.rois, 6, channels));
+        expect_alike(got.grad_input, transposed(want.grad_input, 2, 600, channels));
+        expect_alike(got.grad_offset, want.grad_offset);
+        Backend alone(1);
+        EXPECT_TRUE(got == run(planes, alone.option("isa", level), 1));
+      }
     }
   }
 }
@@ -281,6 +331,75 @@ TEST(BorderAlign, SameBitsFor1To16Threads) {
   for (int threads = 2; threads <= 16; ++threads) {
     Backend backend(threads);
     EXPECT_TRUE(run(data, backend) == want) << threads;
+  }
+}
+
+// Every width of a block of channels, one chunk of boxes and several, and tasks that share an image.
+TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
+  struct Case {
+    std::int64_t h, w, channels, boxes, pool_size;
+  };
+  for (const Case& c : {Case{14, 22, 96, 28, 10}, Case{14, 22, 256, 28, 255}, Case{3, 5, 7, 28, 1},
+                        Case{9, 1, 128, 28, 3}, Case{40, 61, 40, 3000, 4}}) {
+    std::vector<float> corners = many_rois(-1.5f, 24);
+    corners.resize(static_cast<std::size_t>(4 * c.boxes), 1.25f);
+    BoxData data(c.channels, c.pool_size, corners, c.h, c.w);
+    for (std::size_t i = 3; i < data.input.size(); i += 97) data.input[i] = i % 2 == 0 ? kInf : kNan;
+    for (const char* level : {"sse2", "avx2", "avx512"}) {
+      Backend nhwc(1);
+      const BoxResult want = run(data, nhwc.option("isa", level));
+      const auto input = transposed(data.input, 1, c.h * c.w, 4 * c.channels);
+      for (const int threads : {1, 2, 7}) {
+        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " threads " << threads);
+        auto output = poisoned<float>(std::ssize(want.output));
+        std::vector<std::int32_t> argmax(want.argmax.size(), -7);
+        const mluopsBorderAlignForwardProblem problem{data.shape,    input.data(),  data.boxes.data(),
+                                                      output.data(), argmax.data(), 1};
+        Backend backend(threads);
+        ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_forward, problem),
+                  MLUOP_STATUS_SUCCESS);
+        ASSERT_EQ(backend.query("last_path"), "nchw_planes");
+        EXPECT_TRUE(same_bytes(output, transposed(want.output, 1, 4 * c.boxes, c.channels)));
+        EXPECT_EQ(argmax, transposed(want.argmax, 1, 4 * c.boxes, c.channels));
+      }
+    }
+  }
+}
+
+// Short lines and long ones, whole blocks of channels and parts of one; infinite gradients stay where they belong.
+TEST(BorderAlign, NchwHasTheGradientsOfNhwcForAnyNumberOfThreads) {
+  struct Case {
+    std::int64_t h, w, channels;
+  };
+  for (const Case& c : {Case{14, 22, 96}, Case{7, 10, 256}, Case{9, 1, 128}, Case{5, 3, 21}, Case{30, 33, 40}}) {
+    BoxData data(c.channels, 10, many_rois(-1.5f, 24), c.h, c.w);
+    for (std::size_t i = 5; i < data.grad_output.size(); i += 1201) data.grad_output[i] = i % 2 == 0 ? kInf : kNan;
+    const auto argmax = random_indices(data.shape.k * 4 * c.channels, 10);
+    const auto grad_output = transposed(data.grad_output, 1, 4 * data.shape.k, c.channels);
+    const auto planes = transposed(argmax, 1, 4 * data.shape.k, c.channels);
+    const auto want = transposed(backward(data, argmax, "sse2", 1), 1, c.h * c.w, 4 * c.channels);
+    for (const char* level : {"sse2", "avx2", "avx512"}) {
+      std::vector<float> first;
+      for (const int threads : {1, 2, 7}) {
+        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " threads " << threads);
+        auto got = poisoned<float>(std::ssize(want));
+        const mluopsBorderAlignBackwardProblem problem{data.shape,    grad_output.data(), data.boxes.data(),
+                                                       planes.data(), got.data(),         1};
+        Backend backend(threads);
+        ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_backward, problem),
+                  MLUOP_STATUS_SUCCESS);
+        ASSERT_EQ(backend.query("last_path"), "nchw_planes");
+        EXPECT_TRUE(first.empty() || same_bytes(got, first));
+        first = got;
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          if (std::isfinite(want[i])) {
+            ASSERT_NEAR(got[i], want[i], 1e-5) << i;
+          } else {
+            ASSERT_TRUE(std::isnan(want[i]) ? std::isnan(got[i]) : got[i] == want[i]) << i << ' ' << got[i];
+          }
+        }
+      }
+    }
   }
 }
 

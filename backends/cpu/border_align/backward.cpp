@@ -13,7 +13,9 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/border_align/owner-inl.h"
+#include "backends/cpu/border_align/owner_planes-inl.h"
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -57,6 +59,20 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
     non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward_of_planes(Context& context, const mluopsCall& call, const mluopsBorderAlignBackwardProblem& p) {
+  context.last_scatter = "owner";
+  return own_planes<T>(context, call, p, [&](const mluopsCall& used, Buckets& lines) {
+    return sort_by_lines<T>(context, used, p, lines);
+  });
+}
+
+/// The transposed form leaves the choice of a strategy to NHWC.
+template <class Problem>
+Fit planes_apply(const Context& context, const mluopsCall& call, const Problem& p) {
+  return fit(true, atomic_applies(context, call, p) != Fit::kPrefer);
 }
 
 /// grad_input of one border, channel by channel, added atomically to sums of the whole map.
@@ -107,6 +123,11 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
       {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
       {"owner", always<Problem>, backward_by_owner<T>},
   };
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {"nchw_planes", planes_apply<Problem>, backward_of_planes<T>},
+      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
+  };
+  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);
 }
 

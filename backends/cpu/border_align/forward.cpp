@@ -12,8 +12,11 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/border_align/geometry.h"
+#include "backends/cpu/border_align/planes-inl.h"
 #include "backends/cpu/border_align/points-inl.h"
+#include "backends/cpu/border_align/pool-inl.h"
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -108,62 +111,6 @@ namespace mluops::cpu::border_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// Some vectors of channels of a line, and how far away those of the next line are.
-template <class A>
-struct Block {
-  const A* packed;
-  std::int64_t next;
-};
-
-/// Some channels of one border: greatest value and its point.
-template <bool kNonTemporal, int kVectors, class D, class T, class A = Acc<T>>
-HWY_INLINE void pool_channels(D d, const A* HWY_RESTRICT weights, const std::int32_t* HWY_RESTRICT pixels,
-                              std::int64_t count, LineBlend<A> blend, Block<A> block, T* HWY_RESTRICT output,
-                              std::int32_t* HWY_RESTRICT argmax) {
-  const IndexTag<D> di;
-  constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-  const A* const near = block.packed + (blend.next_is_near ? block.next : 0);
-  const std::int64_t far = blend.next_is_near ? -block.next : block.next;
-  const auto ratio = hn::Set(d, blend.ratio), one = hn::Set(d, A{1});
-  const auto evaluate = [&](std::int64_t i, hn::Vec<D>* value) HWY_ATTR {
-    const A* const pixel = near + std::int64_t{pixels[i]} * (kVectors * lanes);
-    const auto high = hn::Set(d, weights[i]);
-    const auto low = hn::Sub(one, high);
-    MLUOPS_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const A* const before = pixel + v * lanes;
-      const A* const after = before + kVectors * lanes;
-      const auto r0 = hn::MulAdd(ratio, hn::LoadU(d, before + far), hn::LoadU(d, before));
-      const auto r1 = hn::MulAdd(ratio, hn::LoadU(d, after + far), hn::LoadU(d, after));
-      value[v] = hn::MulAdd(high, r1, hn::Mul(low, r0));
-    }
-  };
-  hn::Vec<D> greatest[kVectors];
-  hn::Vec<IndexTag<D>> where[kVectors];
-  evaluate(0, greatest);
-  MLUOPS_UNROLL
-  for (int v = 0; v < kVectors; ++v) where[v] = hn::Zero(di);
-  // Strictly greater: the first of equals wins, and NaN stays where it comes first and nowhere else.
-  auto index = hn::Zero(di);
-  for (std::int64_t i = 1; i < count; ++i) {
-    hn::Vec<D> candidate[kVectors];
-    evaluate(i, candidate);
-    index = hn::Add(index, hn::Set(di, 1));
-    MLUOPS_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const auto more = hn::Gt(candidate[v], greatest[v]);
-      greatest[v] = hn::IfThenElse(more, candidate[v], greatest[v]);
-      where[v] = hn::IfThenElse(hn::RebindMask(di, more), index, where[v]);
-    }
-  }
-  MLUOPS_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    const auto value = hn::Mul(greatest[v], hn::Set(d, blend.scale));
-    store<kNonTemporal>(value, d, output + v * lanes);
-    store_index<kNonTemporal>(where[v], d, argmax + v * lanes);
-  }
-}
-
 /// Channels of pixels that are packed soon: prefetched while borders are pooled, some with each of them.
 struct Ahead {
   const std::byte* map;
@@ -177,13 +124,6 @@ struct Ahead {
     }
   }
 };
-
-/// Prefetches the cache lines of elements that are written soon.
-template <std::int64_t kCount, class E>
-HWY_INLINE void prefetch_to_write(E* at) {
-  constexpr std::int64_t step = 64 / sizeof(E);
-  for (std::int64_t i = 0; i < kCount; i += step) __builtin_prefetch(at + i, 1);
-}
 
 /// Borders between prefetching a row of results and writing it; the first ones' are prefetched a block of channels
 /// ahead.
@@ -412,6 +352,11 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
       {"non_temporal", non_temporal_applies<T>, forward_by_lines<true, T>},
       {"cached", always<Problem>, forward_by_lines<false, T>},
   };
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},
+      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_forward, Problem>},
+  };
+  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
 }
 

@@ -79,6 +79,15 @@ struct LineBorder {
   std::int64_t at, later;  ///< elements of grad_output and argmax: its own, and some that the next group will want
 };
 
+template <class T, class A = Acc<T>>
+LineBorder<A> place_border(const Shape& s, const void* boxes, std::int64_t row, std::int64_t lines, std::int64_t at,
+                           std::int64_t later) {
+  const auto border = read_border<T>(s, boxes, row);
+  AxisSample<A> line{};
+  sample_axis(border.fixed, lines, line);
+  return {border.start, border.stride, {line.low_weight, line.high_weight}, at, later};
+}
+
 /// Prefetches elements of kBlock channels: of a border that is added soon, and of the next group. group[i] is added
 /// now. Inlined, as prefetch_bytes is and for the same reason.
 template <class T, class A>

@@ -10,11 +10,34 @@
 #include "backends/cpu/border_align/line_sums-inl.h"
 #include "backends/cpu/border_align/lines.h"
 #include "backends/cpu/border_align/scatter_terms-inl.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::border_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+
+/// The first n channels of additions count; the others go to sums that nobody reads.
+template <class A>
+HWY_INLINE void add_terms(const ScatterTerms<A>& additions, const A* weights, std::int64_t n, A* HWY_RESTRICT sums) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(A) == 4) {
+    if (n > kBlock / 4) return add_all(additions, weights, sums);
+  }
+#endif
+  add_some(additions, weights, n, sums);
+}
+
+/// For the last rows there are, behind which nothing may be read.
+template <class T, class A = Acc<T>>
+HWY_NOINLINE void prepare_last(const ScatterAddresses<T>& prepare, const LineBorder<A>& border, const T* grad_output,
+                               const std::int32_t* argmax, std::int64_t n, ScatterTerms<A>& to) {
+  T gradient[kBlock] = {};
+  std::int32_t index[kBlock] = {};
+  std::copy_n(grad_output, n, gradient);
+  std::copy_n(argmax, n, index);
+  prepare(border, gradient, index, to);
+}
 
 /// Some lines of the borders of all images, and all that is added to them.
 template <class T>
@@ -33,9 +56,21 @@ class LineAccumulator {
         sorted_(arrays.lines),
         chunks_(p.shape),
         sums_(arrays.sums + slot * chunks_.sums(s_)),
-        group_(arrays.group + slot * (kGroup + kPrefetchTerms)),
+        room_(arrays.group + slot * (kGroup + kPrefetchTerms)),
         non_temporal_(non_temporal),
         lines_(sums_, non_temporal) {}
+
+  /// Works on tensors of one image with borders placed before: in the order of the buckets, with kPrefetchTerms behind
+  /// the last one.
+  void take_image(std::int64_t image, const LineBorder<A>* placed) {
+    image_ = image;
+    placed_ = placed;
+  }
+  /// Prefetches this with each line.
+  void prefetch(PrefetchStream gradient, PrefetchStream index) {
+    gradient_ = gradient;
+    index_ = index;
+  }
 
   /// Lines [begin, end). The line before is summed again, for what it gives to the first one.
   void run(std::int64_t begin, std::int64_t end) {
@@ -43,7 +78,11 @@ class LineAccumulator {
       channels_ = std::min(chunks_.chunk, s_.c - first_);
       carried_ = false;
       if (begin % Lines(s_).each != 0 && !sorted_[begin - 1].empty()) own(begin - 1, false);
-      for (std::int64_t line = begin; line < end; ++line) own(line, true);
+      for (std::int64_t line = begin; line < end; ++line) {
+        gradient_.step();
+        index_.step();
+        own(line, true);
+      }
     }
   }
 
@@ -57,7 +96,7 @@ class LineAccumulator {
     const std::int64_t each = Lines(s_).each, line = index % each, which = index / each;
     const BorderAxes axes(s_, which % 2 == 0);
     if (line >= axes.lines) return;
-    T* const image = static_cast<T*>(p_.grad_input) + which / 4 * s_.h * s_.w * 4 * s_.c;
+    T* const image = static_cast<T*>(p_.grad_input) + (which / 4 - image_) * s_.h * s_.w * 4 * s_.c;
     T* const out = write ? image + which % 4 * s_.c + first_ + line * axes.line_pitch : nullptr;
     const auto rows = sorted_[index];
     if (rows.empty() && !carried_) {
@@ -81,7 +120,11 @@ class LineAccumulator {
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
       const GroupPlace place = {i == 0, i + 1 == groups};
-      place_borders(rows.data() + begin, end - begin, axes);
+      if (placed_ != nullptr) {
+        group_ = placed_ + (rows.data() + begin - sorted_.all().data());
+      } else {
+        place_borders(rows.data() + begin, end - begin, axes);
+      }
       if constexpr (kShortLines<T>) {
         if (is_short(axes)) {
           add_to_short_line(end - begin, axes, place, out);
@@ -105,7 +148,7 @@ class LineAccumulator {
       T* const to = out == nullptr ? nullptr : staged ? stage + c % kWriteChannels : out + c;
       const LineOutput<T> output = {to, staged ? kWriteChannels : axes.pixel_pitch, axes.length,
                                     non_temporal_ && !staged};
-      line.add(static_cast<const T*>(p_.grad_output) + c, p_.argmax + c, state,
+      line.add(static_cast<const T*>(p_.grad_output) + origin() + c, p_.argmax + origin() + c, state,
                sums_ + c * ChannelChunks<A>::pitch(axes.length), output);
       if (!staged || to == nullptr || !which.last || (c + kBlock) % kWriteChannels != 0) continue;
       for (std::int64_t i = 0; i < axes.length; ++i) {
@@ -139,15 +182,14 @@ class LineAccumulator {
     const auto row = [&](std::int64_t i) { return rows[std::min(i, left - 1)]; };
     for (std::int64_t i = 0; i < count; ++i) {
       __builtin_prefetch(static_cast<const T*>(p_.boxes) + row(i + kPrefetchBoxes) / 4 * 4);
-      const auto border = read_border<T>(s_, p_.boxes, rows[i]);
-      AxisSample<A> line{};
-      sample_axis(border.fixed, axes.lines, line);
-      group_[i] = {
-          border.start, border.stride, {line.low_weight, line.high_weight}, element(rows[i]), element(row(count + i))};
+      room_[i] = place_border<T>(s_, p_.boxes, rows[i], axes.lines, element(rows[i]), element(row(count + i)));
     }
-    if (count > 0) std::fill_n(group_ + count, kPrefetchTerms, group_[count - 1]);
+    if (count > 0) std::fill_n(room_ + count, kPrefetchTerms, room_[count - 1]);
+    group_ = room_;
   }
 
+  /// Borders placed here begin at the first channel of the chunk, those placed before at the first of all.
+  std::int64_t origin() const { return placed_ != nullptr ? first_ : 0; }
   std::int64_t element(std::int64_t row) const { return row * s_.c + first_; }
 
   /// n channels from c on, of all borders of the group. Where a block is not whole, it reads on into the next row.
@@ -157,8 +199,8 @@ class LineAccumulator {
     constexpr int kRing = 2 * kPrepared;
     const ScatterAddresses<T> prepare = preparer;  // a copy: nobody else writes to it
     const LineBorder<A>* const group = group_;
-    const T* const gradient = static_cast<const T*>(p_.grad_output) + c;
-    const std::int32_t* const index = p_.argmax + c;
+    const T* const gradient = static_cast<const T*>(p_.grad_output) + origin() + c;
+    const std::int32_t* const index = p_.argmax + origin() + c;
     const std::int64_t end = s_.n * s_.k * 4 * s_.c - c - kBlock;
     ScatterTerms<A> ring[kRing];
     const auto fill = [&](std::int64_t i) HWY_ATTR {
@@ -173,29 +215,8 @@ class LineAccumulator {
     for (std::int64_t i = 0; i < count; ++i) {
       prefetch_terms(gradient, index, group, i);
       fill(i + kPrepared);
-      add(ring[i % kRing], group[i].weights, kWhole ? kBlock : n, sums);
+      add_terms(ring[i % kRing], group[i].weights, kWhole ? kBlock : n, sums);
     }
-  }
-
-  /// The first n channels of additions count; the others go to sums that nobody reads.
-  HWY_INLINE static void add(const ScatterTerms<A>& additions, const A* weights, std::int64_t n, A* HWY_RESTRICT sums) {
-#if HWY_TARGET != HWY_SCALAR
-    if constexpr (sizeof(A) == 4) {
-      if (n > kBlock / 4) return add_all(additions, weights, sums);
-    }
-#endif
-    add_some(additions, weights, n, sums);
-  }
-
-  /// For the last rows there are, behind which nothing may be read.
-  HWY_NOINLINE static void prepare_last(const ScatterAddresses<T>& prepare, const LineBorder<A>& border,
-                                        const T* grad_output, const std::int32_t* argmax, std::int64_t n,
-                                        ScatterTerms<A>& to) {
-    T gradient[kBlock] = {};
-    std::int32_t index[kBlock] = {};
-    std::copy_n(grad_output, n, gradient);
-    std::copy_n(argmax, n, index);
-    prepare(border, gradient, index, to);
   }
 
   const mluopsBorderAlignBackwardProblem& p_;
@@ -203,7 +224,11 @@ class LineAccumulator {
   const Buckets& sorted_;
   const ChannelChunks<A> chunks_;
   A* const sums_;
-  LineBorder<A>* const group_;
+  LineBorder<A>* const room_;
+  const LineBorder<A>* placed_ = nullptr;
+  std::int64_t image_ = 0;
+  PrefetchStream gradient_{static_cast<const T*>(nullptr), 0, 1}, index_ = gradient_;
+  const LineBorder<A>* group_ = nullptr;
   const bool non_temporal_;
   LineSums<T> lines_;
 

@@ -78,22 +78,37 @@ HWY_INLINE void store_index(hn::Vec<IndexTag<D>> v, D, std::int32_t* HWY_RESTRIC
   }
 }
 
-/// Coordinates along a line of `length` pixels become the weight and number of a pixel. As sample_axis; points outside
-/// are on the zeros before the line.
+/// Where a vector of points lies along a line.
+template <class D>
+struct PointVector {
+  hn::Vec<D> weights;           ///< of the pixels behind the points
+  hn::Vec<IndexTag<D>> pixels;  ///< before them
+};
+
+/// Points at these coordinates along a line of `length` pixels. As sample_axis; points outside are on the zeros before
+/// the line.
+template <class D>
+HWY_INLINE PointVector<D> find_points(D d, hn::Vec<D> at, std::int64_t length) {
+  using A = hn::TFromD<D>;
+  const IndexTag<D> di;
+  using Index = hn::TFromD<decltype(di)>;
+  const auto last = hn::Set(di, static_cast<Index>(length - 1)),
+             zeros = hn::Set(di, static_cast<Index>(-kPlacesBefore));
+  const auto inside = hn::And(hn::Ge(at, hn::Set(d, A{-1})), hn::Le(at, hn::Set(d, static_cast<A>(length))));
+  const auto clamped = hn::IfThenElseZero(hn::And(inside, hn::Gt(at, hn::Zero(d))), at);
+  const auto low = hn::ConvertTo(di, clamped);
+  const auto before_last = hn::RebindMask(d, hn::Gt(last, low));
+  return {hn::IfThenElseZero(before_last, hn::Sub(clamped, hn::ConvertTo(d, low))),
+          hn::IfThenElse(hn::RebindMask(di, inside), hn::Min(low, last), zeros)};
+}
+
+/// Coordinates along a line of `length` pixels become the weight and number of a pixel.
 template <class A>
 void find_pixels(A* HWY_RESTRICT coordinates, std::int32_t* HWY_RESTRICT pixels, std::int64_t n, std::int64_t length) {
   for_lanes<A>(n, [&](auto d, std::int64_t i) HWY_ATTR {
-    const IndexTag<decltype(d)> di;
-    using Index = hn::TFromD<decltype(di)>;
-    const auto last = hn::Set(di, static_cast<Index>(length - 1)),
-               zeros = hn::Set(di, static_cast<Index>(-kPlacesBefore));
-    const auto at = hn::LoadU(d, coordinates + i);
-    const auto inside = hn::And(hn::Ge(at, hn::Set(d, A{-1})), hn::Le(at, hn::Set(d, static_cast<A>(length))));
-    const auto clamped = hn::IfThenElseZero(hn::And(inside, hn::Gt(at, hn::Zero(d))), at);
-    const auto low = hn::ConvertTo(di, clamped);
-    const auto before_last = hn::RebindMask(d, hn::Gt(last, low));
-    hn::StoreU(hn::IfThenElseZero(before_last, hn::Sub(clamped, hn::ConvertTo(d, low))), d, coordinates + i);
-    store_index<false>(hn::IfThenElse(hn::RebindMask(di, inside), hn::Min(low, last), zeros), d, pixels + i);
+    const auto found = find_points(d, hn::LoadU(d, coordinates + i), length);
+    hn::StoreU(found.weights, d, coordinates + i);
+    store_index<false>(found.pixels, d, pixels + i);
   });
 }
 

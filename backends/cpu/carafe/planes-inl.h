@@ -30,28 +30,6 @@ bool rows_fill_tiles(const Shape& s) {
   return s.w >= kPanelTile<Moved<T>>;
 }
 
-/// Requests for what is turned next, runs of planes that lie far apart: some with each window, so that the turn does
-/// not wait for memory line after line.
-class PlanesAhead {
- public:
-  PlanesAhead() = default;
-  template <class T>
-  PlanesAhead(const T* first, std::int64_t plane, std::int64_t planes, std::int64_t run, std::int64_t windows)
-      : at_(reinterpret_cast<const std::byte*>(first)),
-        plane_(plane * static_cast<std::int64_t>(sizeof(T))),
-        run_(run * static_cast<std::int64_t>(sizeof(T))),
-        left_(planes),
-        step_(ceil_div(planes, windows)) {}
-
-  void step() {
-    for (std::int64_t i = std::min(step_, left_); i > 0; --i, --left_, at_ += plane_) prefetch_bytes<2>(at_, run_);
-  }
-
- private:
-  const std::byte* at_ = nullptr;
-  std::int64_t plane_ = 0, run_ = 0, left_ = 0, step_ = 0;
-};
-
 /// Results in NHWC, `runs` runs of pixels, that go to planes while the next ones are computed: some cache lines with
 /// each window's arithmetic. All at once they would wait for memory.
 template <class T>
@@ -124,11 +102,11 @@ class PlaneRows {
     const std::int64_t first = row - radius(s_);
     for (; next_ < first + kh.end; ++next_) turn(next_);
     for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = ring_row(first + k);
-    own_ = next_ < s_.h ? PlanesAhead(row_of_planes(next_), s_.h * s_.w, s_.c, columns_.size(), columns_.size())
-                        : PlanesAhead();
+    own_ = next_ < s_.h ? PrefetchPlanes(row_of_planes(next_), s_.h * s_.w, s_.c, columns_.size(), columns_.size())
+                        : PrefetchPlanes();
   }
   /// What else to request with the windows of the next row.
-  void request(const PlanesAhead& other) { other_ = other; }
+  void request(const PrefetchPlanes& other) { other_ = other; }
   /// Results that leave meanwhile.
   void leave(PlanesBehind<T>* behind) { behind_ = behind; }
   void reach(std::int64_t) {
@@ -160,7 +138,7 @@ class PlaneRows {
   T* turned_;                      // a row on its way
   std::int64_t n_ = 0, next_ = 0;  // rows before next_ are in the ring
   Range columns_{};
-  PlanesAhead own_, other_;
+  PrefetchPlanes own_, other_;
   PlanesBehind<T>* behind_ = nullptr;
 };
 
@@ -188,7 +166,7 @@ class OutputRows {
     });
   }
   /// Requests for the row that is read next, over so many windows.
-  PlanesAhead ahead(const T* planes, std::int64_t n, std::int64_t row, std::int64_t windows) const {
+  PrefetchPlanes ahead(const T* planes, std::int64_t n, std::int64_t row, std::int64_t windows) const {
     if (row >= s_.h) return {};
     const T* const first = planes + (n * channels_ * s_.ho + row * s_.scale) * s_.wo;
     return {first, s_.ho * s_.wo, channels_, s_.scale * s_.wo, windows};

@@ -12,8 +12,9 @@
 #include "backends/cpu/deform_roi_pool/geometry.h"
 #include "backends/cpu/deform_roi_pool/offset-inl.h"
 #include "backends/cpu/deform_roi_pool/owner-inl.h"
-#include "backends/cpu/deform_roi_pool/touched.h"
+#include "backends/cpu/deform_roi_pool/sum_blocks-inl.h"
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
@@ -196,7 +197,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDef
       {"owner", always<Problem>, backward_by_owner<T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {layout::kTouchedPath, touched_applies<T, Problem>, run_touched<T, operators::deform_roi_pool_backward, Problem>},
+      {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);

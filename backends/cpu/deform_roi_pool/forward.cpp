@@ -9,9 +9,10 @@
 
 #include "backends/cpu/deform_roi_pool/geometry.h"
 #include "backends/cpu/deform_roi_pool/order.h"
+#include "backends/cpu/deform_roi_pool/pool_blocks-inl.h"
 #include "backends/cpu/deform_roi_pool/taps-inl.h"
-#include "backends/cpu/deform_roi_pool/touched.h"
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
@@ -202,7 +203,7 @@ class Walk {
     if (at.roi != roi_) {
       roi_ = at.roi;
       place_ = first_place_ + (place_ + 1) % kWaiting;
-      find_taps(bins_, {roi_, *taps_, place_, nullptr});
+      find_taps(bins_, Wanted<RoiTaps<A>>{roi_, *taps_, place_, nullptr});
     }
     return {at.bin + (place_ - roi_) * bins_.plane(), place_, at.row, at.col};
   }
@@ -260,7 +261,9 @@ void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>
   const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
   const double roi_ns = cost::kFindSample * static_cast<double>(axes * s.sampling_ratio);
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) find_taps<T>(bins, {roi, taps, roi, &cells});
+    for (std::int64_t roi = begin; roi < end; ++roi) {
+      find_taps(bins, Wanted<RoiTaps<Acc<T>>>{roi, taps, roi, &cells});
+    }
   });
 }
 
@@ -320,7 +323,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
       {"in_order", always<Problem>, forward_by<false, T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {layout::kTouchedPath, touched_applies<T, Problem>, run_touched<T, operators::deform_roi_pool_forward, Problem>},
+      {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);

@@ -58,18 +58,19 @@ class Cells {
 };
 
 /// Places for the taps of some bins along one axis. The first place of each bin holds how many there are.
-template <class A>
+template <class A, class Kind = WeightTap<A>>
 struct TapLists {
-  WeightTap<A>* first;
+  using Tap = Kind;
+  Kind* first;
   std::int64_t apart;
 
-  WeightTap<A>* operator[](std::int64_t bin) const { return first + bin * apart; }
+  Kind* operator[](std::int64_t bin) const { return first + bin * apart; }
   TapLists from(std::int64_t bin) const { return {(*this)[bin], apart}; }
 
   /// Pixels are counted from `before` pixels earlier.
   void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size, std::int32_t before) const {
-    WeightTap<A>* const room = (*this)[bin];
-    const TapList<A, WeightTap<A>> taps(room + 1, axis, size, {0, size});
+    Kind* const room = (*this)[bin];
+    const TapList<A, Kind> taps(room + 1, axis, size, {0, size});
     for (std::int64_t i = 1; i <= taps.size(); ++i) room[i].index += before;
     room->index = static_cast<std::int32_t>(taps.size());
   }
@@ -92,6 +93,7 @@ class RoiTaps {
   RoiTaps(Allocator& allocator, const Shape& s, bool offset, std::int64_t places, bool sorts)
       : h_(s.pooled_h),
         w_(s.pooled_w),
+        map_h_(s.h),
         shared_(!offset),
         row_taps_(1 + most_taps(s.h, s.sampling_ratio)),
         column_taps_(1 + most_taps(s.w, s.sampling_ratio)),
@@ -112,6 +114,8 @@ class RoiTaps {
   TapLists<A> columns(std::int64_t place) const {
     return {taps_ + place * per_roi_ + (shared_ ? h_ : 1) * row_taps_, column_taps_ + (shared_ ? 0 : row_taps_)};
   }
+  /// The number of an image's first row of pixels.
+  std::int64_t first_row(std::int64_t batch) const { return batch * map_h_; }
   /// The parts of the cells: of rows of bins, then of columns; or the cells of all bins.
   std::int32_t* cells(std::int64_t roi) const { return cells_ + roi * cells_per_roi(); }
 
@@ -148,7 +152,7 @@ class RoiTaps {
 
   static Taps listed(const WeightTap<A>* room) { return {room + 1, static_cast<std::size_t>(room->index)}; }
 
-  std::int64_t h_, w_;
+  std::int64_t h_, w_, map_h_;
   bool shared_;
   std::int64_t row_taps_, column_taps_;  ///< with the place before them
   std::int64_t per_roi_;                 ///< places

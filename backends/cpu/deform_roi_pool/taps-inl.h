@@ -26,9 +26,10 @@ class BinLister {
       : axis_(axis), size_(size), before_(static_cast<std::int32_t>(before)) {}
 
   /// Of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
-  void list(const A* starts, std::int64_t count, const TapLists<A>& to) const {
+  template <class Lists>
+  void list(const A* starts, std::int64_t count, const Lists& to) const {
     std::uint32_t left = (1U << count) - 1;
-    if constexpr (std::is_same_v<A, float> && 1 < kLanes<A>) {
+    if constexpr (std::is_same_v<A, float> && 1 < kLanes<A> && std::is_same_v<typename Lists::Tap, WeightTap<A>>) {
       if (axis_.bin >= 0) left &= ~list_simple(starts, count, to);
     }
     for (; left != 0; left &= left - 1) {
@@ -93,25 +94,24 @@ HWY_INLINE void for_vectors(std::int64_t items, F f) {
   for (std::int64_t i = 0; i < items; i += kLanes<A>) f(i, std::min<std::int64_t>(kLanes<A>, items - i));
 }
 
-/// What of a RoI is found: its taps, to a place of RoiTaps, and unless nullptr its cells.
-template <class A>
+/// What of a RoI is found: its taps, to a place of RoiTaps or of another such table, and unless nullptr its cells.
+template <class Table>
 struct Wanted {
   std::int64_t roi;
-  const RoiTaps<A>& taps;
+  const Table& taps;
   std::int64_t place;
   const Cells* cells;
 };
 
 /// Of a RoI whose bins have their rows of pixels in common with those beside them, their columns with those below.
-template <class T>
-void find_shared_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
+template <class T, class Table>
+void find_shared_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   using A = Acc<T>;
   const Shape& s = bins.s;
   const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
   std::int32_t* cell = wanted.taps.cells(wanted.roi);
   HWY_ALIGN A starts[kLanes<A>] = {};
-  const auto list = [&](const BinLister<A>& lister, std::int64_t items, const TapLists<A>& to, auto axis_of,
-                        auto cell_of) {
+  const auto list = [&](const BinLister<A>& lister, std::int64_t items, const auto& to, auto axis_of, auto cell_of) {
     for_vectors<A>(items, [&](std::int64_t first, std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) {
         const BinAxis<A> axis = axis_of(first + i);
@@ -122,7 +122,7 @@ void find_shared_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
     });
   };
   list(
-      {r.y, s.h, r.batch * s.h}, s.pooled_h, wanted.taps.rows(wanted.place),
+      {r.y, s.h, wanted.taps.first_row(r.batch)}, s.pooled_h, wanted.taps.rows(wanted.place),
       [&](std::int64_t row) {
         return bins.y({0, wanted.roi, row, 0});
       },
@@ -136,12 +136,12 @@ void find_shared_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
 }
 
 /// Of one whose bins an offset has moved apart.
-template <class T>
-void find_own_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
+template <class T, class Table>
+void find_own_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   using A = Acc<T>;
   const Shape& s = bins.s;
   const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
-  const BinLister<A> rows(r.y, s.h, r.batch * s.h), columns(r.x, s.w, 0);
+  const BinLister<A> rows(r.y, s.h, wanted.taps.first_row(r.batch)), columns(r.x, s.w, 0);
   std::int32_t* cell = wanted.taps.cells(wanted.roi);
   HWY_ALIGN A y_starts[kLanes<A>] = {}, x_starts[kLanes<A>] = {};
   for_vectors<A>(bins.plane(), [&](std::int64_t first, std::int64_t count) {
@@ -159,8 +159,8 @@ void find_own_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
   });
 }
 
-template <class T>
-void find_taps(const Bins<T>& bins, const Wanted<Acc<T>>& wanted) {
+template <class T, class Table>
+void find_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   wanted.taps.shared() ? find_shared_taps(bins, wanted) : find_own_taps(bins, wanted);
 }
 

@@ -2,11 +2,8 @@
 // transposed back. Costs one pass over each image tensor more than NHWC.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -19,7 +16,6 @@ namespace mluops::cpu::layout {
 /// An image tensor: n images of `pixels` pixels of `channels` channels.
 struct Image {
   std::int64_t n, pixels, channels, element;
-  bool sparse = false;  ///< whether some calls need few of its pixels
 
   std::int64_t bytes() const { return n * pixels * channels * element; }
   /// Whether both layouts are the same bytes.
@@ -57,7 +53,7 @@ void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
 }
 
 inline Image map_of(const mluopsDeformRoiPoolShape& s) {
-  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype), true};
+  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype)};
 }
 inline Image pooled_of(const mluopsDeformRoiPoolShape& s) {
   return {s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)};
@@ -133,12 +129,13 @@ inline constexpr bool kHasNchwPaths<mluopsCarafeForwardProblem> = true;
 template <>
 inline constexpr bool kHasNchwPaths<mluopsCarafeBackwardProblem> = true;
 template <>
+inline constexpr bool kHasNchwPaths<mluopsBorderAlignForwardProblem> = true;
+template <>
+inline constexpr bool kHasNchwPaths<mluopsBorderAlignBackwardProblem> = true;
+template <>
 inline constexpr bool kHasNchwPaths<mluopsDeformRoiPoolForwardProblem> = true;
 template <>
 inline constexpr bool kHasNchwPaths<mluopsDeformRoiPoolBackwardProblem> = true;
-
-/// Blocks of pixels of a call's sparse images, in increasing order; nullptr: all.
-using Touched = std::span<const std::int64_t>;
 
 /// The outputs of a call that lie in scratch, and where they belong.
 struct Outputs {
@@ -153,18 +150,13 @@ struct Outputs {
 
 /// Points the problem's image tensors at `scratch`: inputs transposed, outputs to be written.
 template <class Problem>
-Outputs move_to_nhwc(const Context& context, const mluopsCall& call, Problem& p, std::byte* scratch,
-                     const Touched* touched) {
+Outputs move_to_nhwc(const Context& context, const mluopsCall& call, Problem& p, std::byte* scratch) {
   Outputs outputs;
   visit_images(p, [&](auto& pointer, const Image& image) {
     using Pointer = std::remove_reference_t<decltype(pointer)>;
     if (image.same()) return;
     if constexpr (std::is_const_v<std::remove_pointer_t<Pointer>>) {
-      if (touched != nullptr && image.sparse) {
-        transpose_columns_of(context, call, image.from_nchw(), *touched, pointer, scratch);
-      } else {
-        transpose(context, call, image.from_nchw(), pointer, scratch);
-      }
+      transpose(context, call, image.from_nchw(), pointer, scratch);
     } else {
       outputs.list[outputs.count++] = {image, scratch, pointer};
     }
@@ -183,37 +175,25 @@ std::int64_t scratch_bytes(Problem p) {
   return bytes;
 }
 
-/// Runs an NCHW problem by an operator that knows NHWC, in scratch_bytes of `scratch`.
+/// Runs an NCHW problem by an operator that knows NHWC.
 template <class Problem>
-mluOpStatus_t run_nchw_in(std::byte* scratch, Context& context, const mluopsCall& call, Problem p,
-                          mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&), const Touched* touched) {
-  const Outputs outputs = move_to_nhwc(context, call, p, scratch, touched);
+mluOpStatus_t run_nchw(Context& context, const mluopsCall& call, Problem p,
+                       mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&)) {
+  std::byte* const scratch = context.images.reserve(scratch_bytes(p));
+  if (scratch == nullptr && scratch_bytes(p) > 0) return no_memory(call);
+  const Outputs outputs = move_to_nhwc(context, call, p, scratch);
   p.nchw = 0;
   const mluOpStatus_t status = run(context, call, p);
   if (status != MLUOP_STATUS_SUCCESS) return status;
   for (std::size_t i = 0; i < outputs.count; ++i) {
     const Outputs::Output& output = outputs.list[i];
-    if (touched != nullptr && output.image.sparse) {
-      transpose_rows_of(context, call, output.image.from_nhwc(), *touched, output.scratch, output.target);
-    } else {
-      transpose(context, call, output.image.from_nhwc(), output.scratch, output.target);
-    }
+    transpose(context, call, output.image.from_nhwc(), output.scratch, output.target);
   }
   return status;
 }
 
-template <class Problem>
-mluOpStatus_t run_nchw(Context& context, const mluopsCall& call, const Problem& p,
-                       mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&)) {
-  std::byte* const scratch = context.images.reserve(scratch_bytes(p));
-  if (scratch == nullptr && scratch_bytes(p) > 0) return no_memory(call);
-  return run_nchw_in(scratch, context, call, p, run, nullptr);
-}
-
 /// The name of run_nchw in the list of an operator that has other paths for NCHW.
 inline constexpr const char* kTransposedPath = "nchw_transposed";
-/// The same where only the pixels that a call needs are transposed.
-inline constexpr const char* kTouchedPath = "nchw_touched";
 
 /// What a context tells of paths; the NHWC call inside chooses its own and leaves no trace.
 class PathNotes {
@@ -246,33 +226,6 @@ template <auto run, class Problem>
 mluOpStatus_t run_transposed(Context& context, const mluopsCall& call, const Problem& p) {
   const PathNotes notes(context, kTransposedPath);
   return run_nchw<Problem>(context, call, p, run);
-}
-
-/// run_nchw of a problem that marks(p, blocks, marks, room) tells the pixels of: it sets marks[block] for the blocks
-/// that the call reads or adds to, and may use `room`, room_bytes aligned to a cache line.
-template <auto run, auto mark, class Problem>
-mluOpStatus_t run_touched(Context& context, const mluopsCall& call, const Problem& p, const PixelBlocks& cut,
-                          std::int64_t room_bytes) {
-  const PathNotes notes(context, kTouchedPath);
-  const auto take = [&](Allocator& allocator) {
-    return std::tuple(allocator.allocate<std::byte>(scratch_bytes(p)), allocator.allocate<std::int64_t>(cut.count()),
-                      allocator.allocate<std::uint8_t>(cut.count()), allocator.allocate<std::byte>(room_bytes));
-  };
-  Allocator measure;
-  take(measure);
-  std::byte* const block = context.images.reserve(measure.bytes());
-  if (block == nullptr) return no_memory(call);
-  Allocator cutter(block);
-  const auto [scratch, list, marks, room] = take(cutter);
-  std::fill_n(marks, cut.count(), std::uint8_t{0});
-  mark(p, cut, marks, room);
-  std::int64_t* end = list;
-  for (std::int64_t i = 0; i < cut.count(); ++i) {
-    *end = i;
-    end += marks[i];
-  }
-  const Touched touched(list, end);
-  return run_nchw_in<Problem>(scratch, context, call, p, run, &touched);
 }
 
 }  // namespace mluops::cpu::layout

@@ -77,82 +77,6 @@ void transpose_matrices(const Context& context, const mluopsCall& call, const Ma
              [&](auto* source, auto* target) HWY_ATTR { transpose_all(context, call, m, source, target); });
 }
 
-/// Blocks that a task takes together: what one channel has of them lies on few pages of memory.
-constexpr std::int64_t kBlocksTogether = 32;
-/// Channels that are transposed together, and how many blocks before their turn they are prefetched.
-constexpr std::int64_t kChannelsTogether = 32, kPrefetchBlocks = 3;
-
-/// Some blocks of a matrix whose columns are pixels.
-template <class E>
-void take_columns_part(const Matrices& m, std::span<const std::int64_t> blocks, const E* from, E* to) {
-  const PixelBlocks cut = {m.count, m.columns};
-  const auto place = [&](std::int64_t block) {
-    return block / cut.per_image() * m.rows * m.columns + block % cut.per_image() * cut.kPixels;
-  };
-  for (std::int64_t c = 0; c < m.rows; c += kChannelsTogether) {
-    const std::int64_t channels = std::min(kChannelsTogether, m.rows - c);
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const std::int64_t image = blocks[i] / cut.per_image(), pixel = blocks[i] % cut.per_image() * cut.kPixels;
-      if (i + kPrefetchBlocks < blocks.size()) {
-        const E* const next = from + place(blocks[i + kPrefetchBlocks]) + c * m.columns;
-        for (std::int64_t k = 0; k < channels; ++k) __builtin_prefetch(next + k * m.columns);
-      }
-      transpose_panel(from + place(blocks[i]) + c * m.columns, m.columns, channels,
-                      std::min(cut.kPixels, m.columns - pixel), to + (image * m.columns + pixel) * m.rows + c, m.rows);
-    }
-  }
-}
-
-template <class E>
-void take_columns(const Context& context, const mluopsCall& call, const Matrices& m,
-                  std::span<const std::int64_t> blocks, const E* from, E* to) {
-  const std::int64_t count = std::ssize(blocks);
-  const double bytes = static_cast<double>(kBlocksTogether * PixelBlocks::kPixels * m.rows) * sizeof(E);
-  const Loop loop(context, call, ceil_div(count, kBlocksTogether), cost::kMoveByte * bytes);
-  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = i * kBlocksTogether, some = std::min(kBlocksTogether, count - first);
-      take_columns_part(m, blocks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(some)), from, to);
-    }
-  });
-}
-
-/// A task owns some planes of an image, which it zeroes and which then are in the second cache.
-template <class E>
-void take_rows(const Context& context, const mluopsCall& call, const Matrices& m, std::span<const std::int64_t> blocks,
-               const E* from, E* to) {
-  constexpr std::int64_t kPlanes = 64 / sizeof(E);
-  const PixelBlocks cut = {m.count, m.rows};
-  const std::int64_t groups = ceil_div(m.columns, kPlanes), size = m.rows * m.columns;
-  const Loop loop(context, call, m.count * groups, cost::kZeroByte * static_cast<double>(64 * m.rows));
-  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t image = i / groups, c = i % groups * kPlanes, planes = std::min(kPlanes, m.columns - c);
-      E* const target = to + image * size + c * m.rows;
-      zero_bytes(false, target, planes * m.rows * m.element);
-      const auto first = std::lower_bound(blocks.begin(), blocks.end(), image * cut.per_image());
-      const auto last = std::lower_bound(first, blocks.end(), (image + 1) * cut.per_image());
-      for (auto block = first; block != last; ++block) {
-        const std::int64_t pixel = (*block - image * cut.per_image()) * cut.kPixels;
-        transpose_panel(from + image * size + pixel * m.columns + c, m.columns, std::min(cut.kPixels, m.rows - pixel),
-                        planes, target + pixel, m.rows);
-      }
-    }
-  });
-}
-
-void take_columns_of(const Context& context, const mluopsCall& call, const Matrices& m,
-                     std::span<const std::int64_t> blocks, const void* from, void* to) {
-  with_moved(m.element, from, to,
-             [&](auto* source, auto* target) HWY_ATTR { take_columns(context, call, m, blocks, source, target); });
-}
-
-void take_rows_of(const Context& context, const mluopsCall& call, const Matrices& m,
-                  std::span<const std::int64_t> blocks, const void* from, void* to) {
-  with_moved(m.element, from, to,
-             [&](auto* source, auto* target) HWY_ATTR { take_rows(context, call, m, blocks, source, target); });
-}
-
 }  // namespace
 }  // namespace mluops::cpu::layout::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -161,21 +85,9 @@ HWY_AFTER_NAMESPACE();
 namespace mluops::cpu::layout {
 
 HWY_EXPORT(transpose_matrices);
-HWY_EXPORT(take_columns_of);
-HWY_EXPORT(take_rows_of);
 
 void transpose(const Context& context, const mluopsCall& call, const Matrices& m, const void* from, void* to) {
   HWY_DISPATCH_TABLE(transpose_matrices)[context.isa.index](context, call, m, from, to);
-}
-
-void transpose_columns_of(const Context& context, const mluopsCall& call, const Matrices& m,
-                          std::span<const std::int64_t> blocks, const void* from, void* to) {
-  HWY_DISPATCH_TABLE(take_columns_of)[context.isa.index](context, call, m, blocks, from, to);
-}
-
-void transpose_rows_of(const Context& context, const mluopsCall& call, const Matrices& m,
-                       std::span<const std::int64_t> blocks, const void* from, void* to) {
-  HWY_DISPATCH_TABLE(take_rows_of)[context.isa.index](context, call, m, blocks, from, to);
 }
 
 }  // namespace mluops::cpu::layout

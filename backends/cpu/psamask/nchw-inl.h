@@ -170,7 +170,7 @@ class Mover {
   }
 
   /// The rows of a group that a block needs, to be prefetched while another group is moved.
-  PlanesAhead ahead(std::int64_t g, const NchwBlock& block) const {
+  PrefetchPlanes ahead(std::int64_t g, const NchwBlock& block) const {
     Range read = {s_.h, 0};
     for (std::int64_t own = block.owns.begin; g < blocks_.groups && own < block.owns.end; ++own) {
       if (!has_row(own, g, block)) continue;
@@ -182,7 +182,7 @@ class Mover {
     const std::int64_t rows = vectors * block.planes.size() / RowMoves<E>::kRowsPerStep;
     const std::int64_t tiles = vectors * ceil_div(block.planes.size(), RowMoves<E>::kN);
     const std::int64_t steps = block.owns.size() * std::max<std::int64_t>(1, s_.psa_type == 0 ? rows : tiles);
-    return {source(g, read.begin), blocks_.read, read.size() * s_.w, steps};
+    return {source(g, read.begin).data, map_, blocks_.read, read.size() * s_.w, steps};
   }
 
   /// The block from the stage to where it belongs.
@@ -229,7 +229,7 @@ class Mover {
   E* const stage_;
   const E* image_ = nullptr;
   E* out_ = nullptr;
-  PlanesAhead ahead_;
+  PrefetchPlanes ahead_;
   LineWriter<true> writer_;
 };
 

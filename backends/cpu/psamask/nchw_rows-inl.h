@@ -138,30 +138,6 @@ HWY_INLINE void store_lanes(hn::Vec<LaneTag<E>> v, E* to, Lanes lanes) {
   }
 }
 
-/// Rows of planes that are read soon: some planes are prefetched with each step.
-class PlanesAhead {
- public:
-  PlanesAhead() = default;
-  template <class E>
-  PlanesAhead(const Rows<const E>& rows, std::int64_t planes, std::int64_t run, std::int64_t steps)
-      : at_(reinterpret_cast<const std::uint8_t*>(rows.data)),
-        pitch_(rows.stride * static_cast<std::int64_t>(sizeof(E))),
-        bytes_(run * static_cast<std::int64_t>(sizeof(E))),
-        left_(planes),
-        share_(ceil_div(planes, steps)) {}
-
-  HWY_INLINE void step() {
-    for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_, at_ += pitch_) {
-      const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at_) % 64);
-      prefetch_bytes<2>(at_ - past, bytes_ + past);
-    }
-  }
-
- private:
-  const std::uint8_t* at_ = nullptr;
-  std::int64_t pitch_ = 0, bytes_ = 0, left_ = 0, share_ = 0;
-};
-
 /// Moves one map row between planes. `from` has all planes of a mask row or of a target row, or of a map row's pixels;
 /// `to` has some of them, `planes`, and all of their row is written.
 template <class E>
@@ -173,7 +149,7 @@ class RowMoves {
   explicit RowMoves(const mluopsPsamaskShape& s) : win_(s) {}
 
   /// Collect forward: y plane tw, pixel w = x plane tw - w + half_w, pixel w.
-  void spread(const Rows<const E>& from, Range planes, const Rows<E>& to, PlanesAhead& ahead) const {
+  void spread(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
     for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
       const std::int64_t shift = planes.begin + win_.half_w - w;  // from a plane written to the one lane 0 is of
       const Range moved = clamped({-shift, win_.w_mask - shift + kN - 1}, planes.size());
@@ -185,7 +161,7 @@ class RowMoves {
   }
 
   /// Collect backward: x plane j, pixel w = y plane w + j - half_w, pixel w.
-  void gather(const Rows<const E>& from, Range planes, const Rows<E>& to, PlanesAhead& ahead) const {
+  void gather(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
     for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
       const std::int64_t shift = planes.begin + w - win_.half_w;
       const Range moved = clamped({-shift - (kN - 1), win_.w - shift}, planes.size());
@@ -197,7 +173,7 @@ class RowMoves {
   }
 
   /// Distribute forward: y plane w, column tw = x plane tw - w + half_w, pixel w.
-  void turn(const Rows<const E>& from, Range planes, const Rows<E>& to, PlanesAhead& ahead) const {
+  void turn(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
     const std::int64_t pixels = std::min(kN, win_.w);
     if (!win_.covers_columns) {
       for (std::int64_t p = 0; p < planes.size(); ++p) std::fill_n(to[p], win_.w, E{0});
@@ -214,7 +190,7 @@ class RowMoves {
   }
 
   /// Distribute backward: x plane j, pixel w = y plane w, column w + j - half_w.
-  void turn_back(const Rows<const E>& from, Range planes, const Rows<E>& to, PlanesAhead& ahead) const {
+  void turn_back(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
     for (std::int64_t first = 0; first < planes.size(); first += kN) {
       const Range some = {first, std::min(planes.size(), first + kN)};
       for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
@@ -249,7 +225,7 @@ class RowMoves {
 
   /// What a skew reads and writes.
   static HWY_INLINE auto loads(const Rows<const E>& from, std::int64_t rows, std::int64_t w, Lanes lanes,
-                               PlanesAhead& ahead) {
+                               PrefetchPlanes& ahead) {
     return [&from, rows, w, lanes, &ahead](std::int64_t r) HWY_ATTR {
       if (r % kRowsPerStep == 0) ahead.step();
       return load_row(from, r, rows, w, lanes);

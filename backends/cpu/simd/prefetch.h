@@ -3,6 +3,7 @@
 
 #include <hwy/base.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/shape.h"
@@ -49,6 +50,31 @@ class PrefetchStream {
  private:
   const char *next_, *end_;
   std::int64_t share_;
+};
+
+/// The same for runs of planes that lie far apart: with each step some planes' runs, from the start of a line on.
+class PrefetchPlanes {
+ public:
+  PrefetchPlanes() = default;
+  /// `run` elements from `first` and `planes` - 1 times `plane` elements further, in so many steps.
+  template <class T>
+  PrefetchPlanes(const T* first, std::int64_t plane, std::int64_t planes, std::int64_t run, std::int64_t steps)
+      : at_(reinterpret_cast<const char*>(first)),
+        plane_(plane * static_cast<std::int64_t>(sizeof(T))),
+        run_(run * static_cast<std::int64_t>(sizeof(T))),
+        left_(planes),
+        share_(ceil_div(planes, steps)) {}
+
+  HWY_INLINE void step() {
+    for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_, at_ += plane_) {
+      const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at_) % 64);
+      prefetch_bytes<2>(at_ - past, run_ + past);
+    }
+  }
+
+ private:
+  const char* at_ = nullptr;
+  std::int64_t plane_ = 0, run_ = 0, left_ = 0, share_ = 0;
 };
 
 }  // namespace mluops::cpu

@@ -84,11 +84,6 @@ HWY_INLINE void load_transposed(const Rows<const T>& rows, std::int64_t c, std::
   constexpr int lanes = kLanes<Acc<T>>;
   const std::int64_t pitch = rows.pitch, channels = rows.channels - c;
   const T* row = rows.first + c * pitch + i;
-#if HWY_TARGET <= HWY_AVX3
-  if constexpr (std::is_same_v<T, Half>) {
-    if (channels >= lanes) return load_transposed_16bit(row, pitch, v);
-  }
-#endif
   if (channels >= lanes) {
     HWY_UNROLL(16)
     for (int k = 0; k < lanes; ++k, row += pitch) v[k] = load(d, row);
@@ -171,13 +166,6 @@ HWY_NOINLINE void transpose_in(const Rows<const T>& from, std::int64_t m, Acc<T>
     A* to = block + c;
     hn::Vec<FullTag<T>> v[lanes];
     std::int64_t i = 0;
-#if HWY_TARGET <= HWY_AVX3
-    if constexpr (std::is_same_v<T, Half>) {
-      for (; rows.channels >= lanes && i + 2 * lanes <= m; i += 2 * lanes, to += 2 * lanes * kBlock<A>) {
-        transpose_lines_16bit(rows.first + i, rows.pitch, to, prefetch_next);
-      }
-    }
-#endif
     for (; i + lanes <= m; i += lanes) {
       load_transposed(rows, c, i, v);
       HWY_UNROLL(16)

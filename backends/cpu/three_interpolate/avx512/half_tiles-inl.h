@@ -24,63 +24,9 @@ HWY_INLINE hn::Vec<D> load_and_clear(D d, hn::TFromD<D>* sums) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-/// A tile of 16x16 half transposed as such, before or after it is float: half the shuffles.
+/// A tile of 16x16 sums is transposed as half: half the shuffles.
 using Tag16 = hn::ScalableTag<std::uint16_t>;
 using HalfTag16 = hn::Half<Tag16>;
-
-/// v[k] = point k of 16 channels, from z[c] = 16 points of channel c, and behind them those of channel c + 8.
-HWY_INLINE void promote_tile(hn::Vec<Tag16>* z, hn::Vec<FullTag<Half>>* v) {
-  const Tag16 d;
-  const HalfTag16 dh;
-  const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
-  transpose_16bit(d, z);
-  HWY_UNROLL(8)
-  for (int k = 0; k < 8; ++k) {
-    z[k] = pick_blocks<0, 2, 1, 3>(d, z[k], z[k]);
-    v[k] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::LowerHalf(dh, z[k])));
-    v[k + 8] = hn::PromoteTo(FullTag<Half>(), hn::BitCast(df16, hn::UpperHalf(dh, z[k])));
-  }
-}
-
-/// v[k] = point k of 16 channels of half.
-HWY_INLINE void load_transposed_16bit(const Half* row, std::int64_t pitch, hn::Vec<FullTag<Half>>* v) {
-  const Tag16 d;
-  const HalfTag16 dh;
-  hn::Vec<Tag16> z[8];
-  HWY_UNROLL(8)
-  for (int c = 0; c < 8; ++c) {
-    const Half* const lower = row + c * pitch;
-    z[c] = hn::Combine(d, hn::LoadU(dh, &lower[8 * pitch].bits), hn::LoadU(dh, &lower->bits));
-  }
-  promote_tile(z, v);
-}
-
-/// Transposes 32 points of 16 channels, whole cache lines of them, with a call of between() for each: rows a multiple
-/// of 4 KB apart would displace each other before the second half of a line is read.
-template <class Between>
-HWY_INLINE void transpose_lines_16bit(const Half* row, std::int64_t pitch, float* HWY_RESTRICT to, Between&& between) {
-  const Tag16 d;
-  hn::Vec<Tag16> lower[8], upper[8];
-  HWY_UNROLL(8)
-  for (int c = 0; c < 8; ++c) {
-    const auto first = hn::LoadU(d, &row[c * pitch].bits), second = hn::LoadU(d, &row[(c + 8) * pitch].bits);
-    lower[c] = hn::ConcatLowerLower(d, second, first);
-    upper[c] = hn::ConcatUpperUpper(d, second, first);
-  }
-  hn::Vec<FullTag<Half>> v[16];
-  promote_tile(lower, v);
-  HWY_UNROLL(16)
-  for (int k = 0; k < 16; ++k) {
-    hn::Store(v[k], FullTag<Half>(), to + k * kBlock<float>);
-    between();
-  }
-  promote_tile(upper, v);
-  HWY_UNROLL(16)
-  for (int k = 0; k < 16; ++k) {
-    hn::Store(v[k], FullTag<Half>(), to + (k + 16) * kBlock<float>);
-    between();
-  }
-}
 
 /// Two points of 16 channels as one vector of half.
 HWY_INLINE hn::Vec<Tag16> demote_two(hn::Vec<FullTag<Half>> first, hn::Vec<FullTag<Half>> second) {
