@@ -36,9 +36,20 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   # constructors could not inline those. No compiler makes such instructions of plain code.
   set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
   set(MLUOPS_SIMD_OPTIONS -march=armv8-a+crypto)
-elseif(MLUOPS_ONLY_AVX2)
+elseif(MLUOPS_LEVELS STREQUAL "avx2")
   set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_AVX3|HWY_AVX3_DL)")
   set(MLUOPS_SIMD_OPTIONS -march=haswell)  # then Highway leaves out what is below
+elseif(MLUOPS_LEVELS STREQUAL "machine")
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  if(flags MATCHES " avx512vl( |$)")
+    set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SSSE3|HWY_SSE4|HWY_AVX2)")
+  elseif(flags MATCHES " avx2( |$)")
+    set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  else()
+    set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SSSE3|HWY_AVX2|HWY_AVX3|HWY_AVX3_DL)")
+  endif()
+elseif(NOT MLUOPS_LEVELS STREQUAL "all")
+  message(FATAL_ERROR "MLUOPS_LEVELS: all, machine or avx2, not ${MLUOPS_LEVELS}")
 endif()
 
 # What the library that ships is hardened with; not its tests, nor where sanitizers look for the same and more.

@@ -10,6 +10,7 @@
 #                                    its numpy functions on every other Python from 3.9 that is here; small models
 #   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d and mmsegmentation
 #                                    (models/run.py), in an environment that is made once
+#   run.sh --fuzz SECONDS            fuzz_numpy.py with this tree's build, in an environment with atheris that is made once
 # PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -120,7 +121,19 @@ run_models() {
 
 make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime; }
 
+fuzz_numpy() {
+  local seconds=$1 found=$root/build/fuzz/corpus/python
+  environment atheris python3 numpy pytest atheris
+  mkdir -p "$found"
+  PYTHONPATH=$root/api/python MLUOPS_LIBRARY=$root/build/${PRESET:-release}/api/libmluops.so.1 \
+    "$venvs/atheris/bin/python" test/python/fuzz_numpy.py -max_total_time="$seconds" -max_len=256 -timeout=10 \
+    -print_final_stats=1 -artifact_prefix="$root/build/fuzz/finding_python-" "$found"
+}
+
 case ${1:-} in
+  --fuzz)
+    fuzz_numpy "$2"
+    ;;
   --ci)
     shift
     test_ci "$@"

@@ -15,8 +15,9 @@ template <class T, class F>
 void compare(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F holds) {
   Word word(name);
   word.lanes(dst, a, b, n);
-  word.settle(a, b, n, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
-  map(dst, a, b, n, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
+  const auto compared = [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); };
+  word.settle(a, b, n, compared);
+  map(dst, a, b, n, compared);
 }
 
 template <class T, class F>
@@ -24,8 +25,9 @@ void compare_scalar(const char* name, T* dst, const T* a, T value, std::int64_t 
   Word word(name);
   word.lanes(dst, a, n);
   const Wide<T> wide = value;
-  word.settle(a, n, wide, [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); });
-  map(dst, a, n, [=](Wide<T> x) { return truth<Wide<T>>(holds(x, wide)); });
+  const auto compared = [=](Wide<T> x, Wide<T> y) { return truth<Wide<T>>(holds(x, y)); };
+  word.settle(a, n, wide, compared);
+  map(dst, a, n, [=](Wide<T> x) { return compared(x, wide); });
 }
 
 template <class T, class F>
