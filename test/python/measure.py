@@ -5,7 +5,7 @@ between.
 Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
-of install(), `detection` torchvision for its, `points` scipy.
+of install(), `detection` torchvision for its, `points` scipy and Open3D.
 """
 
 import argparse
@@ -373,4 +373,5 @@ if __name__ == "__main__":
     if options.only in (None, "detection"):
         measure_detection.detection(options.seconds, options.case, medians)
     if options.only in (None, "points"):
-        measure_detection.table(measure_points.CASES, "scipy", measure_points.agree, options.seconds, options.case, medians)
+        measure_detection.table(measure_points.CASES, ("scipy", "Open3D"), measure_points.agree, options.seconds,
+                                options.case, medians)

@@ -174,14 +174,15 @@ def agree(name, functions, tensors):
 
 def detection(seconds, only, medians):
     vision = torchvision_ops()
-    table((focal_cases, attention_case, lambda: roi_cases(vision), lambda: nms_cases(vision)), "torchvision", agree,
+    table((focal_cases, attention_case, lambda: roi_cases(vision), lambda: nms_cases(vision)), ("torchvision",), agree,
           seconds, only, medians)
 
 
-def table(groups, library, agree, seconds, only, medians):
+def table(groups, libraries, agree, seconds, only, medians):
     """Milliseconds, ours beside theirs in turns."""
-    columns = ("ours", "composed", library)
-    print(f"\n| ms | {' | '.join(columns)} | composed / ours | {library} / ours |\n|{'---|' * 6}", flush=True)
+    columns = ("ours", "composed", *libraries)
+    ratios = [f"{who} / ours" for who in columns[1:]]
+    print(f"\n| ms | {' | '.join([*columns, *ratios])} |\n|{'---|' * (2 * len(columns))}", flush=True)
     for cases in groups:
         for name, tensors, functions in cases():
             if only not in name:

@@ -1,5 +1,5 @@
-"""The operators of point clouds against what a user has without mluops: compositions of torch's operators, and scipy's k-d tree
-where it can be imported."""
+"""The operators of point clouds against what a user has without mluops: compositions of torch's operators, and the neighbour
+searches of scipy and Open3D where they can be imported."""
 
 import importlib.util
 import math
@@ -27,27 +27,26 @@ def ball_composed(radius, count, points, centres):
     return torch.where(numbers == n, first, numbers) % n
 
 
+def furthest(batch, n, count, squared_distances):
+    """Point 0, then again and again the one furthest from those picked; squared_distances(picked) [batch, n]."""
+    nearest = torch.full((batch, n), 1e10)
+    last, picked = torch.zeros(batch, dtype=torch.long), []
+    for _ in range(count):
+        picked.append(last)
+        nearest = torch.min(nearest, squared_distances(last))
+        last = nearest.argmax(1)
+    return torch.stack(picked, 1)
+
+
 def furthest_composed(points, count):
     """PointNet++'s farthest_point_sample, from point 0."""
     batch = torch.arange(len(points))
-    nearest = torch.full(points.shape[:2], 1e10)
-    last, picked = torch.zeros(len(points), dtype=torch.long), []
-    for _ in range(count):
-        picked.append(last)
-        nearest = torch.min(nearest, (points - points[batch, last][:, None]).square().sum(2))
-        last = nearest.argmax(1)
-    return torch.stack(picked, 1)
+    return furthest(*points.shape[:2], count, lambda last: (points - points[batch, last][:, None]).square().sum(2))
 
 
 def furthest_by_distances(table, count):
     batch = torch.arange(len(table))
-    nearest = torch.full(table.shape[:2], 1e10)
-    last, picked = torch.zeros(len(table), dtype=torch.long), []
-    for _ in range(count):
-        picked.append(last)
-        nearest = torch.min(nearest, table[batch, last])
-        last = nearest.argmax(1)
-    return torch.stack(picked, 1)
+    return furthest(*table.shape[:2], count, lambda last: table[batch, last])
 
 
 def nearest_composed(target, source):
@@ -81,8 +80,38 @@ def ball_by_tree(radius, count, points, centres):
     return result
 
 
-def by_tree(call):
-    return {"scipy": call} if tree() else {}
+def open3d_search(points):
+    """Open3D's search over one cloud."""
+    import open3d.core
+    return open3d.core.nns.NearestNeighborSearch(open3d.core.Tensor.from_numpy(points.numpy()))
+
+
+def nearest_by_open3d(target, source, k):
+    """Squared distances; trees built for each cloud as our call does."""
+    import open3d.core
+    result = []
+    for t, s in zip(target, source):
+        search = open3d_search(s)
+        search.knn_index()
+        result.append(torch.from_numpy(search.knn_search(open3d.core.Tensor.from_numpy(t.numpy()), k)[1].numpy()))
+    return torch.stack(result)
+
+
+def ball_by_open3d(radius, count, points, centres):
+    """The nearest ones of each ball."""
+    import open3d.core
+    result = []
+    for p, c in zip(points, centres):
+        search = open3d_search(p)
+        search.hybrid_index(radius)
+        found = search.hybrid_search(open3d.core.Tensor.from_numpy(c.numpy()), radius, count)[0]
+        result.append(torch.from_numpy(found.numpy()))
+    return torch.stack(result)
+
+
+def by_libraries(scipy_call, open3d_call):
+    return ({"scipy": scipy_call} if tree() else {}) | (
+        {"Open3D": open3d_call} if importlib.util.find_spec("open3d") else {})
 
 
 def search_cases():
@@ -93,15 +122,18 @@ def search_cases():
         yield (f"ball_query {size}, 32 of about 256", [],
                {"ours": lambda p=points, c=centres, r=radius: mt.ball_query(0, r, 32, p, c),
                 "composed": lambda p=points, c=centres, r=radius: ball_composed(r, 32, p, c),
-                **by_tree(lambda p=points, c=centres, r=radius: ball_by_tree(r, 32, p, c))})
+                **by_libraries(lambda p=points, c=centres, r=radius: ball_by_tree(r, 32, p, c),
+                               lambda p=points, c=centres, r=radius: ball_by_open3d(r, 32, p, c))})
         yield (f"three_nn {size} (of M in N)", [],
                {"ours": lambda p=points, c=centres: mt.three_nn(c, p)[0],
                 "composed": lambda p=points, c=centres: nearest_composed(c, p)[0],
-                **by_tree(lambda p=points, c=centres: nearest_by_tree(c, p, 3))})
+                **by_libraries(lambda p=points, c=centres: nearest_by_tree(c, p, 3),
+                               lambda p=points, c=centres: nearest_by_open3d(c, p, 3))})
         yield (f"knn {size}, k 32", [],
                {"ours": lambda p=points, c=centres: mt.knn(32, p, c),
                 "composed": lambda p=points, c=centres: torch.cdist(c, p).topk(32, 2, largest=False)[1].transpose(1, 2),
-                **by_tree(lambda p=points, c=centres: nearest_by_tree(c, p, 32))})
+                **by_libraries(lambda p=points, c=centres: nearest_by_tree(c, p, 32),
+                               lambda p=points, c=centres: nearest_by_open3d(c, p, 32))})
 
 
 def sample_cases():
@@ -235,11 +267,10 @@ CASES = (search_cases, sample_cases, gather_cases, weight_bank_case, roiaware_ca
 
 
 def agree(name, functions, tensors):
-    """What is compared computes the same. Indices may differ where distances are rounded otherwise; scipy gives
-    distances."""
+    """What is compared computes the same. Indices may differ where distances are rounded otherwise; the libraries give
+    other things."""
     with torch.no_grad():
-        results = {who: function(*tensors) for who, function in functions.items() if who != "scipy"}
-    ours, theirs = results["ours"].double(), results["composed"].double()
+        ours, theirs = (functions[who](*tensors).double() for who in ("ours", "composed"))
     if ours.shape == theirs.shape and tensors or name.startswith("three_nn"):
         assert torch.allclose(ours, theirs, rtol=1e-3, atol=2e-3), name
     elif not name.startswith("diff_iou"):

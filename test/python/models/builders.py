@@ -160,6 +160,10 @@ def fewer_proposals(config):
     config.test_cfg.rcnn.score_thr, config.test_cfg.rcnn.max_per_img = 0.0, 20  # of so many classes none is likely
 
 
+def all_scores(config):
+    config.test_cfg.score_thr = 0.0  # initial weights give every class about 0.01
+
+
 def smaller_mask(config):
     """Of PSANet: 97 x 97 is for maps of 97 x 97, so for images of 769 x 769, and training fills images up to 512 x 1024."""
     config.decode_head.mask_size = (17, 17)
@@ -201,7 +205,8 @@ MODELS = (
           ("CARAFE", "NMS", "RoIAlign"), images(), fewer_proposals),
     Model("faster_rcnn_dpool", "Faster R-CNN, deformable pooling", "mmdet", "dcn/faster-rcnn_r50_fpn_dpool_1x_coco.py",
           ("Deformable RoIPool", "NMS"), images(), fewer_proposals),
-    Model("retinanet", "RetinaNet", "mmdet", "retinanet/retinanet_r50_fpn_1x_coco.py", ("NMS",), images()),
+    Model("retinanet", "RetinaNet", "mmdet", "retinanet/retinanet_r50_fpn_1x_coco.py", ("NMS",), images(),
+          all_scores),
     Model("deformable_detr", "Deformable DETR", "mmdet", "deformable_detr/deformable-detr_r50_16xb2-50e_coco.py",
           ("MultiScaleDeformableAttn",), images(), fewer_queries, True),
     Model("psanet", "PSANet", "mmseg", "psanet/psanet_r50-d8_4xb2-40k_cityscapes-512x1024.py", ("PSAMask",),
