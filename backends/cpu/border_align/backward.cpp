@@ -71,7 +71,7 @@ mluOpStatus_t backward_of_planes(Context& context, const mluopsCall& call, const
 
 /// The transposed form leaves the choice of a strategy to NHWC.
 template <class Problem>
-Fit planes_apply(const Context& context, const mluopsCall& call, const Problem& p) {
+Fit owner_planes_apply(const Context& context, const mluopsCall& call, const Problem& p) {
   return fit(true, atomic_applies(context, call, p) != Fit::kPrefer);
 }
 
@@ -124,7 +124,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
       {"owner", always<Problem>, backward_by_owner<T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_planes", planes_apply<Problem>, backward_of_planes<T>},
+      {"nchw_planes", owner_planes_apply<Problem>, backward_of_planes<T>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);

@@ -127,10 +127,10 @@ class BlocksAhead {
   std::int64_t next_ = 0, channel_ = 0, most_, lead_ = 0, credit_ = 0, share_ = 0, units_ = 1;
 };
 
-/// Finds the taps of all RoIs and plans their order.
+/// Finds the taps of all RoIs and sorts their units.
 template <class T, class Plan>
-void fill(const Context& context, const mluopsCall& call, const Bins<T>& bins, const layout::RingSize& ring,
-          Plan& plan) {
+void list_and_sort(const Context& context, const mluopsCall& call, const Bins<T>& bins, const layout::RingSize& ring,
+                   Plan& plan) {
   const Shape& s = bins.s;
   const double axes = static_cast<double>(bins.aligned() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w);
   const double roi_ns = cost::kFindSample * axes * std::max(s.sampling_ratio, 4);
@@ -146,6 +146,18 @@ void fill(const Context& context, const mluopsCall& call, const Bins<T>& bins, c
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t group = begin; group < end; ++group) plan.sort_units(group);
       });
+}
+
+/// Reads a call's RoIs and plans the order in which they are worked on.
+template <class T, class Problem, class Plan>
+mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const Problem& p, Plan& plan) {
+  const Shape& s = p.shape;
+  if (!read_rois<T>(s, p.rois, plan.rois())) return too_many_samples(call);
+  std::byte* const lists = context.entries.reserve(plan.sort_rois());
+  if (lists == nullptr) return no_memory(call);
+  plan.put_in(lists);
+  list_and_sort(context, call, Bins<T>(s, p.offset, plan.rois()), plan.ring(), plan);
+  return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE

@@ -209,8 +209,8 @@ class Plan {
     Allocator cut(room);
     take(cut);
   }
-  /// Rows of pixels that have to be at hand at a time.
-  std::int64_t ring_rows() const { return ring_rows_; }
+  /// Of the rows of pixels that have to be at hand at a time, once RoIs are sorted.
+  layout::RingSize ring() const { return {s_.h, s_.w, ring_rows_}; }
 
   /// The places of the taps of a RoI.
   RoiLists<A, Tap> lists(std::int64_t roi) const { return {s_, offset_, rois_[roi], taps_ + of_roi_[roi].first_tap}; }

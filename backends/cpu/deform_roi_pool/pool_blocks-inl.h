@@ -160,12 +160,8 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
                                                       ceil_div(s.rois, 16 * s.batch));
   auto plan = allocate<P>(context.arena, s, p.offset != nullptr, parts);
   if (!plan) return no_memory(call);
-  if (!read_rois<T>(s, p.rois, plan->rois())) return too_many_samples(call);
-  std::byte* const lists = context.entries.reserve(plan->sort_rois());
-  if (lists == nullptr) return no_memory(call);
-  plan->put_in(lists);
-  const layout::RingSize ring(s.h, s.w, plan->ring_rows());
-  fill(context, call, Bins<T>(s, p.offset, plan->rois()), ring, *plan);
+  if (const mluOpStatus_t status = make_plan<T>(context, call, p, *plan); status != MLUOP_STATUS_SUCCESS) return status;
+  const layout::RingSize ring = plan->ring();
 
   Allocator measure;
   static_cast<void>(PoolRoom<A>(measure, ring, plan->most_slots(), plan->bins()));

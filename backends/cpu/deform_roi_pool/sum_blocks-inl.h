@@ -271,13 +271,9 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const mluopsD
   const Shape& s = p.shape;
   auto plan = allocate<P>(context.arena, s, kOffset, 1);
   if (!plan) return no_memory(call);
-  if (!read_rois<T>(s, p.rois, plan->rois())) return too_many_samples(call);
-  std::byte* const lists = context.entries.reserve(plan->sort_rois());
-  if (lists == nullptr) return no_memory(call);
-  plan->put_in(lists);
-  const layout::RingSize ring(s.h, s.w, plan->ring_rows());
+  if (const mluOpStatus_t status = make_plan<T>(context, call, p, *plan); status != MLUOP_STATUS_SUCCESS) return status;
+  const layout::RingSize ring = plan->ring();
   const Bins<T> bins(s, p.offset, plan->rois());
-  fill(context, call, bins, ring, *plan);
 
   const std::int64_t items = BlockTask::count<A>(s, s.batch);
   Allocator measure;
