@@ -39,7 +39,7 @@ std::int32_t output_size(const std::string& kind, const mluopsSparseAxis& a) {
 mluopsGetIndicePairsShape shape_of(const Case& t) {
   const std::string kind = t.word("kind");
   mluopsGetIndicePairsShape s = {};
-  s.axes = t.integer("axes");
+  s.axes = t.integer("axes", 2, 4);
   const int sizes[] = {2, t.integer("z"), t.integer("y"), t.integer("x")};
   std::int64_t places = t.size("b"), reach = 1;
   s.offsets = 1;

@@ -30,8 +30,9 @@ struct Form {
 };
 
 std::int64_t volume(const Case& t) {
+  constexpr int kLargestSide = 16;
   std::int64_t product = 1;
-  for (int i = 0; i < t.integer("axes"); ++i) product *= t.size("k");
+  for (int i = t.integer("axes", 2, 4); i > 0; --i) product *= t.integer("k", 0, kLargestSide);
   return product;
 }
 

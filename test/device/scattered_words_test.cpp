@@ -98,6 +98,20 @@ TEST_F(Scattered, PiecesOutsideAreFaults) {
                {"__gather", "offset", "never written"});
 }
 
+TEST_F(Scattered, StridesAndCountsHave32Bits) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  expect_fault(
+      rig.run([&](char* nram) { __gather(nram, table.data(), offsets(nram + 4096), 4, GDRAM2NRAM, kHuge, 3); }),
+      {"__gather", "the stride must fit 32 bits"});
+  expect_fault(
+      rig.run([&](char* nram) { __gather(nram, table.data(), offsets(nram + 4096), 4, GDRAM2NRAM, 4, kHuge); }),
+      {"__gather", "the number of pieces"});
+  expect_fault(rig.run([&](char* nram) { __bang_move(nram, nram + 64, 0, 64, 64, kHuge); }), {"__bang_move", "count"});
+  expect_fault(rig.run([&](char* nram) { __bang_move(nram, nram + 64, 4, 64, kHuge, 2); }), {"__bang_move", "strides"});
+  expect_fault(rig.run([&](char* nram) { __memcpy(nram, table.data(), 8, GDRAM2NRAM, kHuge, 4, 40, 1, 12, 4, 60, 1); }),
+               {"__memcpy", "strides of 32 bits"});
+}
+
 TEST_F(Scattered, NestedCopies) {
   for (const bool queued : {false, true}) {
     EXPECT_EQ(rig.run([&](char* nram) {

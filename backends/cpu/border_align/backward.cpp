@@ -71,8 +71,8 @@ mluOpStatus_t backward_of_planes(Context& context, const mluopsCall& call, const
 
 /// The transposed form leaves the choice of a strategy to NHWC.
 template <class Problem>
-Fit owner_planes_apply(const Context& context, const mluopsCall& call, const Problem& p) {
-  return fit(true, atomic_applies(context, call, p) != Fit::kPrefer);
+Fit owner_planes_apply(const Context& context, const mluopsCall& call, const Problem&) {
+  return fit(true, !wants_atomics(context, call));
 }
 
 /// grad_input of one border, channel by channel, added atomically to sums of the whole map.

@@ -429,7 +429,7 @@ mluOpStatus_t backward_owned(Context& context, const mluopsCall& call, const mlu
 
 template <class T>
 Fit planes_apply(const Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  return fit(true, rows_fill_tiles<T>(p.shape) && atomic_applies(context, call, p) != Fit::kPrefer);
+  return fit(true, rows_fill_tiles<T>(p.shape) && !wants_atomics(context, call));
 }
 
 template <class T>

@@ -309,7 +309,7 @@ template <class T>
 Fit sums_apply(const Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
   const bool fits = p.offset == nullptr ? fits_blocks<T, WeightTap<Acc<T>>>(p.shape, p.rois, false)
                                         : fits_blocks<T, Tap<Acc<T>>>(p.shape, p.rois, true);
-  return fit(fits, atomic_applies(context, call, p) != Fit::kPrefer);
+  return fit(fits, !wants_atomics(context, call));
 }
 
 }  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE

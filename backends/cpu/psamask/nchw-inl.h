@@ -12,6 +12,7 @@
 #endif
 
 #include <algorithm>
+#include <new>
 
 #include "backends/cpu/psamask/geometry.h"
 #include "backends/cpu/psamask/lines-inl.h"
@@ -56,6 +57,8 @@ class NchwBlocks {
   bool joined() const { return run_ == h_ && tile_ == planes; }
   std::int64_t elements() const { return together_ * tile_ * run_ * w_; }
   std::int64_t tasks() const { return ceil_div(owns, together_); }  ///< of an image
+  /// Runs of output that blocks of a task go on with in turn.
+  std::int64_t runs() const { return joined() ? 1 : together_ * planes; }
 
   /// f(block) for those of a task.
   template <class F>
@@ -106,8 +109,22 @@ class NchwRows {
 template <class E, bool kForward>
 class Mover {
  public:
-  /// `stage`: stage_elements() of scratch to put output together in, or nullptr: in place.
-  Mover(const mluopsPsamaskShape& s, const NchwBlocks<E, kForward>& blocks, const void* from, void* to, E* stage)
+  using Blocks = NchwBlocks<E, kForward>;
+  using Writer = LineWriter<true>;
+
+  /// Of one task at a time: where a block of output is put together, and what writes it, run by run. A run that
+  /// another block goes on with is not finished, so its last cache line is written once and whole.
+  struct Scratch {
+    E* stage;
+    Writer* writers;
+
+    Scratch(Allocator& allocator, const Blocks& blocks)
+        : stage(allocator.allocate<E>(blocks.elements() + 2 * kLine)),
+          writers(allocator.allocate<Writer>(blocks.runs())) {}
+  };
+
+  /// `scratch` may be nullptr: output is put together in place.
+  Mover(const mluopsPsamaskShape& s, const Blocks& blocks, const void* from, void* to, const Scratch* scratch)
       : s_(s),
         map_(s.h * s.w),
         blocks_(blocks),
@@ -115,9 +132,10 @@ class Mover {
         moves_(s),
         from_(static_cast<const E*>(from)),
         to_(static_cast<E*>(to)),
-        stage_(stage) {}
-
-  static std::int64_t stage_elements(const NchwBlocks<E, kForward>& blocks) { return blocks.elements() + 2 * kLine; }
+        stage_(scratch != nullptr ? scratch->stage : nullptr),
+        writers_(scratch != nullptr ? scratch->writers : nullptr) {
+    for (std::int64_t i = 0; writers_ != nullptr && i < blocks.runs(); ++i) new (writers_ + i) Writer();
+  }
 
   void run(std::int64_t task) {
     const std::int64_t n = task / blocks_.tasks();
@@ -188,24 +206,31 @@ class Mover {
   /// The block from the stage to where it belongs.
   void write(const NchwBlock& block) {
     const auto* const stage = reinterpret_cast<const std::uint8_t*>(stage_);
-    const Readable readable = {stage, stage + stage_elements(blocks_) * static_cast<std::int64_t>(sizeof(E))};
-    if (blocks_.joined()) start(block.owns.begin, 0, 0);
+    const Readable readable = {stage, stage + (blocks_.elements() + 2 * kLine) * static_cast<std::int64_t>(sizeof(E))};
     for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
       const Range moved = rows_.moved(own, block.rows);
       const Rows<E> from = target(block, own, moved.begin);
       for (std::int64_t p = 0; p < block.planes.size(); ++p) {
-        if (!blocks_.joined()) start(own, block.planes.begin + p, block.rows.begin);
-        writer_.zeros(bytes(moved.begin - block.rows.begin));
-        writer_.copy(reinterpret_cast<const std::uint8_t*>(from[p]), bytes(moved.size()), readable);
-        writer_.zeros(bytes(block.rows.end - moved.end));
-        if (!blocks_.joined()) writer_.finish();
+        const std::int64_t plane = block.planes.begin + p;
+        Writer& writer = started_writer(block, own, plane);
+        writer.zeros(bytes(moved.begin - block.rows.begin));
+        writer.copy(reinterpret_cast<const std::uint8_t*>(from[p]), bytes(moved.size()), readable);
+        writer.zeros(bytes(block.rows.end - moved.end));
+        if (!blocks_.joined() && block.rows.end == s_.h) writer.finish();
       }
     }
-    if (blocks_.joined()) writer_.finish();
+    if (blocks_.joined()) writers_->finish();
   }
-  void start(std::int64_t own, std::int64_t plane, std::int64_t row) {
-    auto* const at = reinterpret_cast<std::uint8_t*>(output(own, plane, row));
-    writer_.start(at, at);
+
+  /// The one of a plane, which is at the block's first row.
+  Writer& started_writer(const NchwBlock& block, std::int64_t own, std::int64_t plane) {
+    const std::int64_t k = (own - block.owns.begin) * blocks_.planes + plane;
+    Writer& writer = blocks_.joined() ? *writers_ : writers_[k];
+    if (blocks_.joined() ? k == 0 : block.rows.begin == 0) {
+      auto* const at = reinterpret_cast<std::uint8_t*>(output(own, plane, 0));
+      writer.start(at, at);
+    }
+    return writer;
   }
 
   /// Rows of a block that no group has, in place.
@@ -221,16 +246,16 @@ class Mover {
 
   const mluopsPsamaskShape& s_;
   const std::int64_t map_;
-  const NchwBlocks<E, kForward>& blocks_;
+  const Blocks& blocks_;
   const NchwRows<kForward> rows_;
   const RowMoves<E> moves_;
   const E* const from_;
   E* const to_;
   E* const stage_;
+  Writer* const writers_;
   const E* image_ = nullptr;
   E* out_ = nullptr;
   PrefetchPlanes ahead_;
-  LineWriter<true> writer_;
 };
 
 template <class E, bool kForward>
@@ -241,14 +266,16 @@ mluOpStatus_t move_all(Context& context, const mluopsCall& call, const mluopsPsa
   const std::int64_t bytes = output * static_cast<std::int64_t>(sizeof(E));
   const bool staged = bytes > non_temporal_from::psamask();
   const NchwBlocks<E, kForward> blocks(s, staged);
-  const std::int64_t slot_bytes =
-      staged ? round_up(Task::stage_elements(blocks) * static_cast<std::int64_t>(sizeof(E)), Arena::kAlignment) : 0;
+  Allocator measure;
+  if (staged) static_cast<void>(typename Task::Scratch(measure, blocks));
   const std::int64_t tasks = s.n * blocks.tasks();
   const Loop loop(context, call, tasks, cost::kMoveByte * static_cast<double>(bytes) / static_cast<double>(tasks));
-  std::byte* const scratch = context.arena.reserve(slot_bytes * loop.slots());
-  if (scratch == nullptr && slot_bytes > 0) return no_memory(call);
+  std::byte* const block = context.arena.reserve(measure.bytes() * loop.slots());
+  if (block == nullptr && staged) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Task move(s, blocks, from, to, staged ? reinterpret_cast<E*>(scratch + slot * slot_bytes) : nullptr);
+    Allocator allocator(block + slot * measure.bytes());
+    const typename Task::Scratch scratch(allocator, blocks);
+    Task move(s, blocks, from, to, staged ? &scratch : nullptr);
     for (std::int64_t task = begin; task < end; ++task) move.run(task);
     if (staged) non_temporal_fence();
   });

@@ -28,6 +28,11 @@ Fit atomic_applies(const Context& context, const mluopsCall& call, const Problem
   return fit(call.atomics == MLUOP_ATOMICS_ALLOWED, context.scatter == ScatterChoice::kAtomic);
 }
 
+/// Whether atomic_applies prefers the atomic path: other paths that come before it in a list stand back.
+inline bool wants_atomics(const Context& context, const mluopsCall& call) {
+  return call.atomics == MLUOP_ATOMICS_ALLOWED && context.scatter == ScatterChoice::kAtomic;
+}
+
 /// run_path of a list with both strategies; notes in the context which it was.
 template <class Problem, std::size_t N>
 mluOpStatus_t run_scatter_path(Context& context, const mluopsCall& call, const Problem& problem,

@@ -89,6 +89,7 @@ struct Nest {
     for (const std::int64_t count : {segments1, segments2}) {
       if (count < 0 || count >= kLargest) return false;
     }
+    if (!fits_32_bits(stride1) || !fits_32_bits(stride2)) return false;
     return pieces() <= kLargest;
   }
 };
@@ -96,7 +97,7 @@ struct Nest {
 Copy make_copy(const char* word, void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
                const Nest& to, const Nest& from) {
   if (!to.sensible() || !from.sensible() || to.pieces() != from.pieces()) {
-    Core::current().fault(word, "both sides must have as many pieces, fewer than 2^31");
+    Core::current().fault(word, "both sides must have as many pieces, fewer than 2^31, and strides of 32 bits");
   }
   std::vector<Piece> list;
   list.reserve(static_cast<std::size_t>(to.pieces()));

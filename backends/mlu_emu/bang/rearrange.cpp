@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/mlu_emu/bang/bang.h"
+#include "backends/mlu_emu/bang/copies.h"
 #include "backends/mlu_emu/bang/operands.h"
 
 namespace mluops::emu::bang {
@@ -70,6 +71,9 @@ void __bang_move(void* dst, const void* src, std::int64_t bytes) {
 
 void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride, std::int64_t src_stride,
                  std::int64_t segments) {
+  Word word(__func__);
+  word.count(segments);
+  word.require(fits_32_bits(dst_stride) && fits_32_bits(src_stride), "strides must fit 32 bits");
   for (std::int64_t i = 0; i <= segments; ++i) {
     __bang_move(static_cast<char*>(dst) + i * dst_stride, static_cast<const char*>(src) + i * src_stride, bytes);
   }

@@ -70,6 +70,13 @@ double Case::real(const std::string& key) const {
   return number;
 }
 
+int Case::integer(const std::string& key, int least, int most) const {
+  const double value = real(key);
+  if (value >= least && value <= most) return static_cast<int>(value);
+  throw std::invalid_argument(key + ": wanted " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
+                              word(key));
+}
+
 std::string Case::text_or(const std::string& key, const std::string& fallback) const {
   const std::string* value = find(key);
   return value == nullptr ? fallback : *value;

@@ -28,6 +28,8 @@ class Case {
   double real(const std::string& key) const;
   std::int64_t size(const std::string& key) const { return static_cast<std::int64_t>(real(key)); }
   int integer(const std::string& key) const { return static_cast<int>(real(key)); }
+  /// Throws std::invalid_argument outside [least, most] as well.
+  int integer(const std::string& key, int least, int most) const;
   const std::string& word(const std::string& key) const;
   /// Value of a key, or fallback.
   double real_or(const std::string& key, double fallback) const { return has(key) ? real(key) : fallback; }
