@@ -57,15 +57,15 @@ class NchwBlocks {
   bool joined() const { return run_ == h_ && tile_ == planes; }
   std::int64_t elements() const { return together_ * tile_ * run_ * w_; }
   std::int64_t tasks() const { return ceil_div(owns, together_); }  ///< of an image
-  /// Runs of output that blocks of a task go on with in turn.
-  std::int64_t runs() const { return joined() ? 1 : together_ * planes; }
+  /// Planes that are under way at a time: those of a block, where another block goes on with their rows.
+  std::int64_t under_way() const { return run_ == h_ ? 1 : together_ * tile_; }
 
   /// f(block) for those of a task.
   template <class F>
   HWY_INLINE void for_each(std::int64_t task, F&& f) const {
     const Range some = {task * together_, std::min(owns, (task + 1) * together_)};
-    for (std::int64_t row = 0; row < h_; row += run_) {
-      for (std::int64_t plane = 0; plane < planes; plane += tile_) {
+    for (std::int64_t plane = 0; plane < planes; plane += tile_) {
+      for (std::int64_t row = 0; row < h_; row += run_) {
         f(NchwBlock{some, {plane, std::min(planes, plane + tile_)}, {row, std::min(h_, row + run_)}});
       }
     }
@@ -112,15 +112,15 @@ class Mover {
   using Blocks = NchwBlocks<E, kForward>;
   using Writer = LineWriter<true>;
 
-  /// Of one task at a time: where a block of output is put together, and what writes it, run by run. A run that
-  /// another block goes on with is not finished, so its last cache line is written once and whole.
+  /// Of one task at a time: where a block of output is put together, and what writes its planes. A plane that another
+  /// block goes on with is not finished, so its last cache line is written once and whole.
   struct Scratch {
     E* stage;
     Writer* writers;
 
     Scratch(Allocator& allocator, const Blocks& blocks)
         : stage(allocator.allocate<E>(blocks.elements() + 2 * kLine)),
-          writers(allocator.allocate<Writer>(blocks.runs())) {}
+          writers(allocator.allocate<Writer>(blocks.under_way())) {}
   };
 
   /// `scratch` may be nullptr: output is put together in place.
@@ -134,7 +134,7 @@ class Mover {
         to_(static_cast<E*>(to)),
         stage_(scratch != nullptr ? scratch->stage : nullptr),
         writers_(scratch != nullptr ? scratch->writers : nullptr) {
-    for (std::int64_t i = 0; writers_ != nullptr && i < blocks.runs(); ++i) new (writers_ + i) Writer();
+    for (std::int64_t i = 0; writers_ != nullptr && i < blocks.under_way(); ++i) new (writers_ + i) Writer();
   }
 
   void run(std::int64_t task) {
@@ -224,8 +224,8 @@ class Mover {
 
   /// The one of a plane, which is at the block's first row.
   Writer& started_writer(const NchwBlock& block, std::int64_t own, std::int64_t plane) {
-    const std::int64_t k = (own - block.owns.begin) * blocks_.planes + plane;
-    Writer& writer = blocks_.joined() ? *writers_ : writers_[k];
+    const std::int64_t k = (own - block.owns.begin) * block.planes.size() + plane - block.planes.begin;
+    Writer& writer = writers_[blocks_.under_way() == 1 ? 0 : k];
     if (blocks_.joined() ? k == 0 : block.rows.begin == 0) {
       auto* const at = reinterpret_cast<std::uint8_t*>(output(own, plane, 0));
       writer.start(at, at);
