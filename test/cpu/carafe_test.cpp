@@ -105,7 +105,7 @@ void check_large_forward(const Case& k) {
     want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
   });
   const auto count = static_cast<std::size_t>(d.out_pixels * k.c), line = 64 / sizeof(T);
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
+  for (const char* isa : kLevels) {
     for (const std::size_t off : {0, 4, 13}) {
       SCOPED_TRACE(testing::Message() << isa << " off " << off);
       Backend backend(2);
@@ -201,7 +201,7 @@ using Types = testing::Types<float, Half, Bfloat16, double>;
 TYPED_TEST_SUITE(CarafeTest, Types);
 
 TYPED_TEST(CarafeTest, ForwardIsItsDefinition) {
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
+  for (const char* isa : kLevels) {
     Backend backend(2);
     backend.option("isa", isa);
     for (const Case& k : kCases) {
@@ -219,7 +219,7 @@ TYPED_TEST(CarafeTest, LargeOutputsMayBeginAnywhere) {
 }
 
 TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
+  for (const char* isa : kLevels) {
     Backend backend(2);
     backend.option("isa", isa);
     for (const Case& k : kCases) {
@@ -231,7 +231,7 @@ TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
 }
 
 TYPED_TEST(CarafeTest, PlanesGiveTheSameBits) {
-  for (const char* isa : {"sse2", "sse4", "avx2", "avx512"}) {
+  for (const char* isa : kLevels) {
     Backend backend(2);
     backend.option("isa", isa);
     for (const Case& k : kCases) {

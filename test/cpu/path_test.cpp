@@ -37,7 +37,9 @@ class PathTest : public testing::TestWithParam<const char*> {
   bool runs(std::int64_t target) const { return (hwy::SupportedTargets() & target) != 0; }
   bool avx512() const { return GetParam() == std::string("avx512") && runs(HWY_AVX3); }
   /// The lowest level has vectors or not, as the compiler's own target has.
-  bool vectors() const { return GetParam() == std::string("sse2") ? HWY_STATIC_TARGET != HWY_SCALAR : runs(HWY_SSE4); }
+  bool vectors() const {
+    return GetParam() == std::string(kLowestLevel) ? HWY_STATIC_TARGET != HWY_SCALAR : runs(HWY_SSE4);
+  }
   std::string taken() const { return backend_.query("last_path"); }
 
   std::string carafe_forward(const mluopsCarafeShape& s, int nchw = 0) {
@@ -227,7 +229,7 @@ TEST_P(PathTest, KernelsOfOnePath) {
   EXPECT_EQ(taken(), "scan");
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, PathTest, testing::Values("sse2", "sse4", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Isa, PathTest, testing::ValuesIn(kLevels),
                          [](const auto& level) { return std::string(level.param); });
 
 TEST(PathOption, ForcesAPathOrSaysWhichThereAre) {

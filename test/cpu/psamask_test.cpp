@@ -87,7 +87,7 @@ TEST_P(PsamaskTest, StreamsLargeOutputs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, PsamaskTest, testing::Values("sse2", "sse4", "avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Isa, PsamaskTest, testing::ValuesIn(kLevels),
                          [](const auto& level) { return std::string(level.param); });
 
 }  // namespace

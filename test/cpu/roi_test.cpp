@@ -121,7 +121,7 @@ TEST(DeformRoiPool, NchwHasTheValuesOfNhwcAlsoWherePixelsAreNotFinite) {
     RoiData planes = data;
     planes.input = transposed(data.input, 2, 600, channels);
     planes.grad_output = transposed(data.grad_output, data.shape.rois, 6, channels);
-    for (const char* level : {"sse2", "avx2", "avx512"}) {
+    for (const char* level : kLevels) {
       Backend nhwc(1);
       const RoiResult want = run(data, nhwc.option("isa", level));
       for (const int threads : {1, 2, 7}) {
@@ -143,9 +143,9 @@ TEST(DeformRoiPool, EveryLevelGivesTheSameValues) {
   for (const std::int64_t channels : {1, 5, 37, 160}) {
     const RoiData data(channels, 2, many_rois());
     Backend plain(1);
-    plain.option("isa", "sse2");
+    plain.option("isa", kLowestLevel);
     const RoiResult want = run(data, plain);
-    for (const char* level : {"sse4", "avx2", "avx512"}) {
+    for (const char* level : kLevels) {
       SCOPED_TRACE(level);
       Backend backend(2);
       const RoiResult got = run(data, backend.option("isa", level));
@@ -310,9 +310,9 @@ TEST(BorderAlign, EveryLevelGivesTheSameValues) {
     for (const std::int64_t pool_size : {1, 10, 15, 16, 40}) {
       const BoxData data(channels, pool_size, many_rois());
       Backend plain(1);
-      plain.option("isa", "sse2");
+      plain.option("isa", kLowestLevel);
       const BoxResult want = run(data, plain);
-      for (const char* level : {"sse4", "avx2", "avx512"}) {
+      for (const char* level : kLevels) {
         SCOPED_TRACE(testing::Message() << level << " channels " << channels << " pool_size " << pool_size);
         Backend backend(2);
         const BoxResult got = run(data, backend.option("isa", level));
@@ -345,7 +345,7 @@ TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
     corners.resize(static_cast<std::size_t>(4 * c.boxes), 1.25f);
     BoxData data(c.channels, c.pool_size, corners, c.h, c.w);
     for (std::size_t i = 3; i < data.input.size(); i += 97) data.input[i] = i % 2 == 0 ? kInf : kNan;
-    for (const char* level : {"sse2", "avx2", "avx512"}) {
+    for (const char* level : kLevels) {
       Backend nhwc(1);
       const BoxResult want = run(data, nhwc.option("isa", level));
       const auto input = transposed(data.input, 1, c.h * c.w, 4 * c.channels);
@@ -377,8 +377,8 @@ TEST(BorderAlign, NchwHasTheGradientsOfNhwcForAnyNumberOfThreads) {
     const auto argmax = random_indices(data.shape.k * 4 * c.channels, 10);
     const auto grad_output = transposed(data.grad_output, 1, 4 * data.shape.k, c.channels);
     const auto planes = transposed(argmax, 1, 4 * data.shape.k, c.channels);
-    const auto want = transposed(backward(data, argmax, "sse2", 1), 1, c.h * c.w, 4 * c.channels);
-    for (const char* level : {"sse2", "avx2", "avx512"}) {
+    const auto want = transposed(backward(data, argmax, kLowestLevel, 1), 1, c.h * c.w, 4 * c.channels);
+    for (const char* level : kLevels) {
       std::vector<float> first;
       for (const int threads : {1, 2, 7}) {
         SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " threads " << threads);
@@ -407,11 +407,11 @@ TEST(BorderAlign, ShortLinesGiveTheSameGradientsAlsoWhereTheseAreNotFinite) {
       const auto argmax = random_indices(data.shape.k * 4 * 48, static_cast<int>(pool_size));
       std::vector<float> got;
       for (const int threads : {1, 2, 5}) {
-        const std::vector<float> last = backward(data, argmax, "avx512", threads);
+        const std::vector<float> last = backward(data, argmax, kHighestLevel, threads);
         EXPECT_TRUE(got.empty() || same_bytes(last, got)) << threads;
         got = last;
       }
-      const std::vector<float> want = backward(data, argmax, "sse2", 1);
+      const std::vector<float> want = backward(data, argmax, kLowestLevel, 1);
       for (std::size_t i = 0; i < want.size(); ++i) {
         if (std::isfinite(want[i])) {
           ASSERT_NEAR(got[i], want[i], 1e-5) << i;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,14 @@
 extern "C" const mluopsBackend mluops_backend_cpu;
 
 namespace mluops::cpu::test {
+
+/// What option "isa" takes here, the lowest first. One that the machine lacks falls back on the one below.
+#if defined(__aarch64__)
+inline constexpr std::array kLevels = {"neon"};
+#else
+inline constexpr std::array kLevels = {"sse2", "sse4", "avx2", "avx512"};
+#endif
+inline constexpr const char *kLowestLevel = kLevels.front(), *kHighestLevel = kLevels.back();
 
 inline thread_local std::string last_error;
 inline void note_error(const char* text) {

@@ -97,8 +97,6 @@ void check_backward(const Data<T>& data, const std::vector<T>& gradient) {
   expect_close(gradient, want, scale, 3.0 * static_cast<double>(data.shape.n) + 2);
 }
 
-const char* const kLevels[] = {"sse2", "sse4", "avx2", "avx512"};
-
 template <class T>
 class ThreeInterpolate : public testing::Test {};
 using Elements = testing::Types<Half, Bfloat16, float, double>;

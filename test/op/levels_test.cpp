@@ -43,7 +43,7 @@ struct Difference {
 /// The levels this machine has; those it lacks fall back on the one below.
 std::vector<std::string> levels() {
   std::vector<std::string> usable;
-  for (const char* level : {"sse2", "sse4", "avx2", "avx512"}) {
+  for (const char* level : {"neon", "sse2", "sse4", "avx2", "avx512"}) {
     const Handle handle("cpu");
     char name[32] = "";
     if (mluOpExtSetOption(handle.get(), "cpu", "isa", level) != MLUOP_STATUS_SUCCESS) continue;
