@@ -28,12 +28,12 @@ Corners corners_of(const std::string& kind, std::uint64_t seed, std::int64_t box
   const bool grid = kind == "grid";
   const double x = grid ? quarter(0, 2) : unit(0), y = grid ? quarter(1, 2) : unit(1);
   const double w = grid ? 0.5 + quarter(2, 1) : 0.4 + unit(2), h = grid ? 0.5 + quarter(3, 1) : 0.4 + unit(3);
-  const double angle = grid ? 0 : 6.3 * unit(4);
+  const double angle = grid ? 0 : 6.3 * unit(4), cos = std::cos(angle), sin = std::sin(angle);
   Corners c;
   const double sx[] = {0.5, -0.5, -0.5, 0.5}, sy[] = {0.5, 0.5, -0.5, -0.5};
   for (std::size_t i = 0; i < 4; ++i) {
     const double dx = sx[i] * w, dy = sy[i] * h;
-    c[i] = {x + dx * std::cos(angle) - dy * std::sin(angle), y + dx * std::sin(angle) + dy * std::cos(angle)};
+    c[i] = {x + dx * cos - dy * sin, y + dx * sin + dy * cos};
   }
   return c;
 }
@@ -53,10 +53,12 @@ struct Vertices {
   Values points, mask, valid;
 
   void add(const Corners& one, const Corners& other) {
-    std::vector<Point> all;
-    std::vector<bool> in;
-    for (const Point& p : one) all.push_back(p), in.push_back(inside(p, other));
-    for (const Point& p : other) all.push_back(p), in.push_back(inside(p, one));
+    std::array<Point, 24> all;
+    std::array<bool, 24> in;
+    std::size_t last = 0;
+    const auto put = [&](Point p, bool counts) { all[last] = p, in[last++] = counts; };
+    for (const Point& p : one) put(p, inside(p, other));
+    for (const Point& p : other) put(p, inside(p, one));
     for (std::size_t i = 0; i < 4; ++i) {
       for (std::size_t j = 0; j < 4; ++j) {
         const Point a = one[i], b = one[(i + 1) % 4], c = other[j], d = other[(j + 1) % 4];
@@ -64,8 +66,7 @@ struct Vertices {
         const double t = ((a.x - c.x) * (c.y - d.y) - (a.y - c.y) * (c.x - d.x)) / area;
         const double u = -((a.x - b.x) * (a.y - c.y) - (a.y - b.y) * (a.x - c.x)) / area;
         const bool meet = area != 0 && t > 0 && t < 1 && u > 0 && u < 1;
-        all.push_back(meet ? Point{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)} : Point{0, 0});
-        in.push_back(meet);
+        put(meet ? Point{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)} : Point{0, 0}, meet);
       }
     }
     Point mean = {0, 0};

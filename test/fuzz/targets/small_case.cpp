@@ -14,7 +14,7 @@ using cases::OperatorCases;
 using Values = std::map<std::string, std::vector<std::string>>;
 
 /// A number of steps no description of a case should take.
-constexpr double kMostWork = 1 << 19;
+constexpr double kMostWork = 1 << 17;
 
 std::optional<double> number(const std::string& text) {
   char* end = nullptr;
