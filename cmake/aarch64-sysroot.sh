@@ -1,9 +1,10 @@
 #!/bin/sh
-# Fills build/aarch64-sysroot with Debian's arm64 libraries, beside the system's own packages: nothing is installed, no
-# root needed. Quick when it is there.
+# Fills build/aarch64-sysroot with Debian's arm64 libraries and Python, beside the system's own packages: nothing is
+# installed, no root needed. Quick when it is there.
 set -eu
 cd "$(dirname "$0")/.."
-packages="libhwy-dev libhwy1 libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libgtest-dev"
+packages="libhwy-dev libhwy1 libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libgtest-dev
+  python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
 root=$PWD/build/aarch64-sysroot
 stamp=$root/complete
 [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$packages" ] && exit 0

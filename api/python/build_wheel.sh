@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # Builds the wheel into dist/: one for every Python, with the libraries it needs inside, checked with auditwheel.
-# Usage: api/python/build_wheel.sh [output directory]. Tools go into a virtual environment in build/.
+# Usage: api/python/build_wheel.sh [--aarch64] [output directory]. Tools go into a virtual environment in build/.
+# --aarch64: a cross build; test_wheel_aarch64.sh runs it under qemu.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+arch=$(uname -m)
+if [ "${1:-}" = --aarch64 ]; then
+  arch=aarch64
+  shift
+fi
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
 tools=build/wheel-tools
 glibc=2.28  # manylinux_2_28: torch's own level
@@ -16,14 +22,20 @@ say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 }
 PATH="$PWD/$tools/bin:$PATH"
 
-raw=build/wheel-raw
+raw=build/wheel-raw-$arch
 rm -rf "$raw" "$raw.tree"
-options=(-Ccmake.define.MLUOPS_WHEEL=ON)
+options=(-Ccmake.define.MLUOPS_WHEEL=ON -Cbuild-dir=build/wheel-$arch)
 if command -v ccache >/dev/null; then
   options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
-say "building the library (six minutes on two cores)"
-python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 &
+if [ "$arch" != "$(uname -m)" ]; then
+  cmake/aarch64-sysroot.sh
+  options+=("-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchain-aarch64.cmake")
+  # Where auditwheel finds what goes inside.
+  export LD_LIBRARY_PATH=$PWD/build/aarch64-sysroot/usr/lib/aarch64-linux-gnu:/usr/aarch64-linux-gnu/lib
+fi
+say "building the library ($([ "$arch" = x86_64 ] && echo six || echo three) minutes on two cores)"
+env -u LD_LIBRARY_PATH python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 &
 build=$!
 while kill -0 "$build" 2>/dev/null; do
   [ -t 2 ] && tail -n 1 "$raw.log" 2>/dev/null | cut -c1-100 | tr -d '\n' >&2 && printf '\r' >&2
@@ -34,13 +46,16 @@ wait "$build" || {
   exit 1
 }
 python -m wheel unpack --dest "$raw.tree" "$raw"/mluops-*.whl >/dev/null
-find "$raw.tree" -name 'lib*.so*' -exec python api/python/lower_glibc.py "$glibc" {} +
+find "$raw.tree" -name 'lib*.so*' -exec env -u LD_LIBRARY_PATH python api/python/lower_glibc.py "$glibc" {} +
 python -m wheel pack --dest-dir "$raw" "$raw.tree"/mluops-* >/dev/null
+if [ "$arch" != "$(uname -m)" ]; then  # the build names the machine it runs on
+  python -m wheel tags --remove --platform-tag "linux_$arch" "$raw"/mluops-*.whl >/dev/null
+fi
 auditwheel repair --exclude libgomp.so.1 --wheel-dir "$out" "$raw"/mluops-*.whl >>"$raw.log" 2>&1 || {
   tail -20 "$raw.log" >&2
   exit 1
 }
-wheel=$(ls -t "$out"/mluops-*.whl | head -1)
+wheel=$(ls -t "$out"/mluops-*"$arch".whl | head -1)
 auditwheel show "$wheel"
 python api/python/check_wheel.py "$wheel"
 echo "$wheel"
