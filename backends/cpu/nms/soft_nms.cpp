@@ -117,7 +117,8 @@ class SoftSweep {
     const auto one = hn::Set(d, A{1});
     if (p_.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN) {
       const auto exponent = hn::Div(hn::Neg(hn::Mul(iou, iou)), hn::Set(d, static_cast<A>(p_.sigma)));
-      return hn::IfThenElse(hn::Eq(iou, iou), hn::Exp(d, exponent), iou);
+      const auto number = hn::Eq(iou, iou);  // Exp of NaN is not defined at every level
+      return hn::IfThenElse(number, hn::Exp(d, hn::IfThenElseZero(number, exponent)), iou);
     }
     const auto weight = p_.method == MLUOP_EXT_SOFT_NMS_LINEAR ? hn::Sub(one, iou) : hn::Zero(d);
     return hn::IfThenElse(hn::Ge(iou, hn::Set(d, threshold_)), weight, one);
