@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel into dist/: one for every Python, with the libraries it needs inside, checked with auditwheel.
 # Usage: api/python/build_wheel.sh [--aarch64] [output directory]. Tools go into a virtual environment in build/.
-# --aarch64: a cross build; test_wheel_aarch64.sh runs it under qemu.
+# --aarch64: a cross build; test/python/wheel_aarch64.sh runs it under qemu.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 arch=$(uname -m)
@@ -24,6 +24,7 @@ PATH="$PWD/$tools/bin:$PATH"
 
 raw=build/wheel-raw-$arch
 rm -rf "$raw" "$raw.tree"
+libraries=${LD_LIBRARY_PATH:-}  # where auditwheel finds what goes inside
 options=(-Ccmake.define.MLUOPS_WHEEL=ON -Cbuild-dir=build/wheel-$arch)
 if command -v ccache >/dev/null; then
   options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -31,11 +32,10 @@ fi
 if [ "$arch" != "$(uname -m)" ]; then
   cmake/aarch64-sysroot.sh
   options+=("-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchain-aarch64.cmake")
-  # Where auditwheel finds what goes inside.
-  export LD_LIBRARY_PATH=$PWD/build/aarch64-sysroot/usr/lib/aarch64-linux-gnu:/usr/aarch64-linux-gnu/lib
+  libraries=$PWD/build/aarch64-sysroot/usr/lib/aarch64-linux-gnu:/usr/aarch64-linux-gnu/lib
 fi
 say "building the library ($([ "$arch" = x86_64 ] && echo six || echo three) minutes on two cores)"
-env -u LD_LIBRARY_PATH python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 &
+python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 &
 build=$!
 while kill -0 "$build" 2>/dev/null; do
   [ -t 2 ] && tail -n 1 "$raw.log" 2>/dev/null | cut -c1-100 | tr -d '\n' >&2 && printf '\r' >&2
@@ -46,12 +46,12 @@ wait "$build" || {
   exit 1
 }
 python -m wheel unpack --dest "$raw.tree" "$raw"/mluops-*.whl >/dev/null
-find "$raw.tree" -name 'lib*.so*' -exec env -u LD_LIBRARY_PATH python api/python/lower_glibc.py "$glibc" {} +
+find "$raw.tree" -name 'lib*.so*' -exec python api/python/lower_glibc.py "$glibc" {} +
 python -m wheel pack --dest-dir "$raw" "$raw.tree"/mluops-* >/dev/null
 if [ "$arch" != "$(uname -m)" ]; then  # the build names the machine it runs on
   python -m wheel tags --remove --platform-tag "linux_$arch" "$raw"/mluops-*.whl >/dev/null
 fi
-auditwheel repair --exclude libgomp.so.1 --wheel-dir "$out" "$raw"/mluops-*.whl >>"$raw.log" 2>&1 || {
+LD_LIBRARY_PATH=$libraries auditwheel repair --exclude libgomp.so.1 --wheel-dir "$out" "$raw"/mluops-*.whl >>"$raw.log" 2>&1 || {
   tail -20 "$raw.log" >&2
   exit 1
 }

@@ -119,7 +119,7 @@ class Mover {
     Writer* writers;
 
     Scratch(Allocator& allocator, const Blocks& blocks)
-        : stage(allocator.allocate<E>(blocks.elements() + 2 * kLine)),
+        : stage(allocator.allocate<E>(stage_elements(blocks))),
           writers(allocator.allocate<Writer>(blocks.under_way())) {}
   };
 
@@ -152,6 +152,7 @@ class Mover {
 
  private:
   static constexpr std::int64_t kLine = 64 / sizeof(E);  ///< before and behind the stage, read and not used
+  static std::int64_t stage_elements(const Blocks& blocks) { return blocks.elements() + 2 * kLine; }
 
   E* output(std::int64_t own, std::int64_t plane, std::int64_t row) const {
     return out_ + (own * blocks_.planes + plane) * map_ + row * s_.w;
@@ -206,7 +207,7 @@ class Mover {
   /// The block from the stage to where it belongs.
   void write(const NchwBlock& block) {
     const auto* const stage = reinterpret_cast<const std::uint8_t*>(stage_);
-    const Readable readable = {stage, stage + (blocks_.elements() + 2 * kLine) * static_cast<std::int64_t>(sizeof(E))};
+    const Readable readable = {stage, stage + stage_elements(blocks_) * static_cast<std::int64_t>(sizeof(E))};
     for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
       const Range moved = rows_.moved(own, block.rows);
       const Rows<E> from = target(block, own, moved.begin);

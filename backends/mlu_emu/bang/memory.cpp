@@ -240,7 +240,8 @@ void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n, std::int6
                               std::int64_t dst_stride1, std::int64_t dst_stride2, std::int64_t src_stride1,
                               std::int64_t src_stride2) {
   const Nest to{dst_stride1, segments1, dst_stride2, segments2}, from{src_stride1, segments1, src_stride2, segments2};
-  Core::current().require(to.sensible(), __func__, "the number of pieces must lie in [1, 2^31)");
+  Core::current().require(to.sensible(), __func__,
+                          "the number of pieces must lie in [1, 2^31), strides must fit 32 bits");
   for (std::int64_t i = 0; i < to.pieces(); ++i) {
     atomic(__func__, reinterpret_cast<T*>(reinterpret_cast<char*>(gdram) + to.offset(i)),
            reinterpret_cast<const T*>(reinterpret_cast<const char*>(nram) + from.offset(i)), n, kSum);
