@@ -27,13 +27,6 @@ Status check_common(const Common& c, mluOpExtContract_t contract) {
   return has_dim(c.output, 3, neighbours[2], "the neighbours of knn_idx");
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
-  return have_data(tensors);
-}
-
 mluopsAssignScoreWithkShape shape_of(const Common& c) {
   const auto &points = c.points.desc->dims, &neighbours = c.knn_idx.desc->dims;
   return {c.points.desc->dtype, points[0], points[1], points[2], points[3], neighbours[1], neighbours[2]};
@@ -48,7 +41,8 @@ Status check_assign_score_withk_forward(const AssignScoreWithkForwardArgs& a,
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   const Common common = {a.points, a.centers, a.scores, a.knn_idx, a.output};
   MLUOPS_RETURN_IF_FINISHED(check_common(common, a.handle->contract));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.points, a.centers, a.scores, a.knn_idx}, {a.output}));
   problem = {shape_of(common),
              a.points.data,
@@ -73,7 +67,8 @@ Status check_assign_score_withk_backward(const AssignScoreWithkBackwardArgs& a,
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_points, a.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_centers, a.points));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_scores, a.scores));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.grad_output, a.points, a.centers, a.scores, a.knn_idx},
                                        {a.grad_points, a.grad_centers, a.grad_scores}));
   problem = {shape_of(common),

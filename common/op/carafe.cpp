@@ -60,18 +60,6 @@ Status all_dense(std::initializer_list<TensorArg> tensors, mluOpStatus_t code) {
   return Status::go_on();
 }
 
-bool any_empty(std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) {
-    if (is_empty(t)) return true;
-  }
-  return false;
-}
-
-Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
-}
-
 mluopsCarafeShape shape_of(const mluOpCarafeStruct& d, const TensorArg& input) {
   const std::int64_t h = size_of(input, Axis::kH), w = size_of(input, Axis::kW);
   return {input.desc->dtype,
@@ -89,14 +77,13 @@ mluopsCarafeShape shape_of(const mluOpCarafeStruct& d, const TensorArg& input) {
 }  // namespace
 
 Status check_carafe_descriptor(const mluOpCarafeStruct& d) {
-  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   MLUOPS_RETURN_IF_FINISHED(in_range("dimNb", d.dim_nb, 4, 4));
-  MLUOPS_RETURN_IF_FINISHED(in_range("kernel_size", d.kernel_size, 1, kAny));
+  MLUOPS_RETURN_IF_FINISHED(at_least("kernel_size", d.kernel_size, 1));
   if (d.kernel_size % 2 == 0) {
     return Status::bad_param("kernel_size: wanted an odd number, got " + std::to_string(d.kernel_size));
   }
-  MLUOPS_RETURN_IF_FINISHED(in_range("group_size", d.group_size, 1, kAny));
-  return in_range("scale_factor", d.scale_factor, 1, kAny);
+  MLUOPS_RETURN_IF_FINISHED(at_least("group_size", d.group_size, 1));
+  return at_least("scale_factor", d.scale_factor, 1);
 }
 
 Status check_carafe_forward(const CarafeForwardArgs& a, mluopsCarafeForwardProblem& problem) {

@@ -27,13 +27,6 @@ Status check_set(const TensorArg& xyz, const TensorArg& like, std::initializer_l
   return Status::go_on();
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
-  return have_data(tensors);
-}
-
 Status are_indexable(const TensorArg& xyz1, const TensorArg& xyz2) {
   MLUOPS_RETURN_IF_FINISHED(is_indexable(xyz1, 1));
   return is_indexable(xyz2, 1);
@@ -41,10 +34,6 @@ Status are_indexable(const TensorArg& xyz1, const TensorArg& xyz2) {
 
 mluopsChamferDistanceShape shape_of(const TensorArg& xyz1, const TensorArg& xyz2) {
   return {xyz1.desc->dtype, xyz1.desc->dims[0], xyz1.desc->dims[1], xyz2.desc->dims[1]};
-}
-
-std::int32_t* numbers(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
 }
 
 }  // namespace
@@ -56,11 +45,12 @@ Status check_chamfer_distance_forward(const ChamferDistanceForwardArgs& a,
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   MLUOPS_RETURN_IF_FINISHED(check_set(a.xyz1, a.xyz1, {a.dist1}, {a.idx1}, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_set(a.xyz2, a.xyz1, {a.dist2}, {a.idx2}, a.handle->contract));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(are_indexable(a.xyz1, a.xyz2));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.xyz1, a.xyz2}, {a.dist1, a.dist2, a.idx1, a.idx2}));
-  problem = {shape_of(a.xyz1, a.xyz2),        a.xyz1.data,     a.xyz2.data,    const_cast<void*>(a.dist1.data),
-             const_cast<void*>(a.dist2.data), numbers(a.idx1), numbers(a.idx2)};
+  problem = {shape_of(a.xyz1, a.xyz2),        a.xyz1.data,        a.xyz2.data,       const_cast<void*>(a.dist1.data),
+             const_cast<void*>(a.dist2.data), int32_data(a.idx1), int32_data(a.idx2)};
   return Status::go_on();
 }
 
@@ -75,15 +65,16 @@ Status check_chamfer_distance_backward(const ChamferDistanceBackwardArgs& a,
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.grad_xyz2, a.xyz1));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_xyz1, a.xyz1));
   MLUOPS_RETURN_IF_FINISHED(same_dims(a.grad_xyz2, a.xyz2));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(are_indexable(a.xyz1, a.xyz2));
   MLUOPS_RETURN_IF_FINISHED(
       no_overlap({a.xyz1, a.xyz2, a.idx1, a.idx2, a.grad_dist1, a.grad_dist2}, {a.grad_xyz1, a.grad_xyz2}));
   problem = {shape_of(a.xyz1, a.xyz2),
              a.xyz1.data,
              a.xyz2.data,
-             numbers(a.idx1),
-             numbers(a.idx2),
+             int32_data(a.idx1),
+             int32_data(a.idx2),
              a.grad_dist1.data,
              a.grad_dist2.data,
              const_cast<void*>(a.grad_xyz1.data),

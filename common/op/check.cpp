@@ -1,5 +1,6 @@
 #include "common/op/check.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -56,6 +57,11 @@ Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted) {
   if (t.desc->layout == wanted) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted layout " + layout_name(wanted) + ", got " +
                            layout_name(t.desc->layout));
+}
+
+Status are_arrays(std::initializer_list<TensorArg> tensors) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  return Status::go_on();
 }
 
 int axis_of(const TensorArg& t, Axis axis) {
@@ -128,6 +134,10 @@ Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int
   return Status::bad_param(std::string(name) + ": wanted >= " + number(low) + upper + ", got " + number(value));
 }
 
+Status at_least(const char* name, std::int64_t value, std::int64_t low) {
+  return in_range(name, value, low, std::numeric_limits<std::int64_t>::max());
+}
+
 Status is_dense(const TensorArg& t, mluOpStatus_t code) {
   if (is_contiguous(*t.desc)) return Status::go_on();
   return Status::error(
@@ -143,15 +153,27 @@ Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
                                dims_text(*t.desc));
 }
 
+Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
+  for (const TensorArg& t : tensors) {
+    if (t.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
+  }
+  return Status::go_on();
+}
+
 Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
   for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
-  return Status::go_on();
+  return all_countable(tensors, contract);
 }
 
 Status not_empty(const TensorArg& t) {
   if (!is_empty(t)) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted a non-empty tensor, got " + dims_text(*t.desc));
+}
+
+Status have_dense_data(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
+  return have_data(tensors);
 }
 
 Status is_indexable(const TensorArg& t, int axis) {
@@ -172,6 +194,14 @@ Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list
 
 bool is_empty(const TensorArg& t) {
   return t.desc->elements == 0;
+}
+
+bool any_empty(std::initializer_list<TensorArg> tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), is_empty);
+}
+
+std::int32_t* int32_data(const TensorArg& t) {
+  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
 }
 
 mluOpTensorStruct* one_int32() {

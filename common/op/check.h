@@ -27,6 +27,8 @@ Status have_descs(std::initializer_list<TensorArg> tensors);
 Status have_data(std::initializer_list<TensorArg> tensors);
 Status has_rank(const TensorArg& t, int wanted);
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted);
+/// Every one has layout ARRAY.
+Status are_arrays(std::initializer_list<TensorArg> tensors);
 /// Dimensions of an image tensor by their meaning: NHWC has them in this order, NCHW has the channels second.
 enum class Axis { kN, kH, kW, kC };
 /// Where the layout of t has an axis.
@@ -51,14 +53,20 @@ Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* m
 Status same_dims(const TensorArg& t, const TensorArg& like);
 /// A number in [low, high].
 Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
+/// A number from low on.
+Status at_least(const char* name, std::int64_t value, std::int64_t low);
 /// Dense row-major, else `code`.
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
 /// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED.
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
+/// Every one that has a descriptor is countable, else NOT_SUPPORTED.
+Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// Every one is dense, and after that every one countable, else NOT_SUPPORTED.
 Status are_dense_and_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// No dimension is 0.
 Status not_empty(const TensorArg& t);
+/// are_dense_and_countable; then none is empty, and all have data.
+Status have_dense_data(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);
 /// t.dims[axis] is at most 2^31 - 1, so that INT32 indices reach all of it, else NOT_SUPPORTED.
 Status is_indexable(const TensorArg& t, int axis);
 /// Descriptor of the one INT32 that a count is written to: one for all calls, because making it allocates.
@@ -68,5 +76,9 @@ Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list
 
 /// Element count is 0.
 bool is_empty(const TensorArg& t);
+bool any_empty(std::initializer_list<TensorArg> tensors);
+
+/// The data of an INT32 tensor that is written to.
+std::int32_t* int32_data(const TensorArg& t);
 
 }  // namespace mluops::op

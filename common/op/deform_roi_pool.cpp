@@ -6,19 +6,9 @@
 
 namespace mluops::op {
 namespace {
-
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
 Status all_dense(std::initializer_list<TensorArg> tensors) {
   for (const TensorArg& t : tensors) {
     if (t.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
-  }
-  return Status::go_on();
-}
-
-Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) {
-    if (t.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(is_countable(t, contract));
   }
   return Status::go_on();
 }
@@ -33,8 +23,8 @@ Status present_or_absent(const TensorArg& t) {
 /// rois [r,5], pooled sizes, and the pooled tensor (output or grad_output) [r,ph,pw,*].
 Status check_rois(const TensorArg& rois, const DeformRoiPoolParams& p, const TensorArg& pooled) {
   MLUOPS_RETURN_IF_FINISHED(is_rois(rois));
-  MLUOPS_RETURN_IF_FINISHED(in_range("pooled_height", p.pooled_height, 1, kAny));
-  MLUOPS_RETURN_IF_FINISHED(in_range("pooled_width", p.pooled_width, 1, kAny));
+  MLUOPS_RETURN_IF_FINISHED(at_least("pooled_height", p.pooled_height, 1));
+  MLUOPS_RETURN_IF_FINISHED(at_least("pooled_width", p.pooled_width, 1));
   MLUOPS_RETURN_IF_FINISHED(has_dim(pooled, Axis::kH, p.pooled_height, "pooled_height"));
   return has_dim(pooled, Axis::kW, p.pooled_width, "pooled_width");
 }

@@ -30,10 +30,6 @@ Status are_int32(std::initializer_list<TensorArg> tensors) {
   return Status::go_on();
 }
 
-std::int32_t* numbers(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
-}
-
 // ---- forward ----
 
 Status check_forward_types(const DynamicPointToVoxelForwardArgs& a) {
@@ -128,12 +124,12 @@ Status check_dynamic_point_to_voxel_forward(const DynamicPointToVoxelForwardArgs
   const auto& feats = a.feats.desc->dims;
   problem = {{a.feats.desc->dtype, feats[0], feats[1], a.voxel_feats.desc->dims[0], a.reduce_type},
              a.feats.data,
-             numbers(a.coors),
+             int32_data(a.coors),
              const_cast<void*>(a.voxel_feats.data),
-             numbers(a.voxel_coors),
-             numbers(a.point2voxel_map),
-             numbers(a.voxel_points_count),
-             numbers(a.voxel_num)};
+             int32_data(a.voxel_coors),
+             int32_data(a.point2voxel_map),
+             int32_data(a.voxel_points_count),
+             int32_data(a.voxel_num)};
   return Status::go_on();
 }
 
@@ -145,9 +141,9 @@ Status check_dynamic_point_to_voxel_backward(const DynamicPointToVoxelBackwardAr
              a.grad_voxel_feats.data,
              a.feats.data,
              a.voxel_feats.data,
-             numbers(a.point2voxel_map),
-             numbers(a.voxel_points_count),
-             numbers(a.voxel_num),
+             int32_data(a.point2voxel_map),
+             int32_data(a.voxel_points_count),
+             int32_data(a.voxel_num),
              const_cast<void*>(a.grad_feats.data)};
   return Status::go_on();
 }

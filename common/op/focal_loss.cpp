@@ -43,7 +43,7 @@ Status check_weight(const FocalLossArgs& a) {
 /// A result of rank 2 is like the input, one of rank 1 like the target.
 Status check_form(const FocalLossArgs& a, int result_rank) {
   const auto all = {a.input, a.target, a.result};
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.input, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.target, 1));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.result, result_rank));

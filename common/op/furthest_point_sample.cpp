@@ -9,7 +9,7 @@ Status check_form(const FurthestPointSampleArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.source, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.idx, 2));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(a.source, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.idx, MLUOP_DTYPE_INT32));
   return has_dim(a.idx, 0, a.source.desc->dims[0], "the batch");

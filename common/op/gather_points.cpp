@@ -28,7 +28,7 @@ Status check_form(const GatherPointsArgs& a, const TensorArg& known, const Tenso
   MLUOPS_RETURN_IF_FINISHED(has_rank(known, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.idx, a.index_rank));
   MLUOPS_RETURN_IF_FINISHED(has_rank(taken, a.index_rank + 1));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, known, taken));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));

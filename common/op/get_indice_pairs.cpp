@@ -104,10 +104,6 @@ mluopsGetIndicePairsShape shape_of(const GetIndicePairsArgs& a) {
   return s;
 }
 
-std::int32_t* numbers(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
-}
-
 }  // namespace
 
 Status check_sparse_convolution_descriptor(const SparseConvolutionArgs& a, mluOpSparseConvolutionStruct& desc) {
@@ -154,10 +150,10 @@ Status check_get_indice_pairs(const GetIndicePairsArgs& a, mluopsGetIndicePairsP
   if (a.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", a.workspace));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.indices}, {a.indice_pairs, a.out_indices, a.indice_num}));
   problem = {shape_of(a),
-             numbers(a.indices),
-             numbers(a.indice_pairs),
-             numbers(a.out_indices),
-             numbers(a.indice_num),
+             int32_data(a.indices),
+             int32_data(a.indice_pairs),
+             int32_data(a.out_indices),
+             int32_data(a.indice_num),
              &a.sparse_conv_desc->num_act_out};
   return Status::go_on();
 }

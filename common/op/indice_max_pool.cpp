@@ -23,11 +23,7 @@ Status check_features(const TensorArg& features, const TensorArg& pairs, const s
   return check_indice_pairs(pairs, indice_num);
 }
 
-bool any_empty(std::initializer_list<TensorArg> tensors) {
-  return std::any_of(tensors.begin(), tensors.end(), is_empty);
-}
-
-mluopsIndiceMaxPoolShape shape_of(const TensorArg& features, const TensorArg& features_out) {
+mluopsIndiceMaxPoolShape pool_shape(const TensorArg& features, const TensorArg& features_out) {
   const auto& dims = features.desc->dims;
   return {features.desc->dtype, dims[0], features_out.desc->dims[0], dims[1]};
 }
@@ -46,7 +42,7 @@ Status check_indice_max_pool_forward(const IndiceMaxPoolForwardArgs& a, mluopsIn
   if (any_empty(all)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.features, a.indice_pairs}, {a.features_out}));
-  problem = {shape_of(a.features, a.features_out), indice_pairs_of(a.indice_pairs, a.indice_num), a.features.data,
+  problem = {pool_shape(a.features, a.features_out), indice_pairs_of(a.indice_pairs, a.indice_num), a.features.data,
              const_cast<void*>(a.features_out.data)};
   return Status::go_on();
 }
@@ -67,7 +63,7 @@ Status check_indice_max_pool_backward(const IndiceMaxPoolBackwardArgs& a, mluops
   if (any_empty(all)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.features, a.features_out, a.output_grad, a.indice_pairs}, {a.input_grad}));
-  problem = {shape_of(a.features, a.features_out),
+  problem = {pool_shape(a.features, a.features_out),
              indice_pairs_of(a.indice_pairs, a.indice_num),
              a.features.data,
              a.features_out.data,

@@ -10,11 +10,6 @@ Status are_boxes(const TensorArg& t) {
   return has_dim(t, 1, 7, "numbers of a box");
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
-  return are_dense_and_countable(tensors, contract);
-}
-
 }  // namespace
 
 Status check_boxes_overlap_bev(const BoxesOverlapBevArgs& a, mluopsBoxesOverlapBevProblem& problem) {
@@ -29,7 +24,8 @@ Status check_boxes_overlap_bev(const BoxesOverlapBevArgs& a, mluopsBoxesOverlapB
   MLUOPS_RETURN_IF_FINISHED(is_float(a.boxes_a, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.boxes_b, a.boxes_a));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.overlap, a.boxes_a));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   if (is_empty(a.overlap)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.boxes_a, a.boxes_b}, {a.overlap}));
@@ -51,7 +47,8 @@ Status check_nms3d(const Nms3dArgs& a, mluopsNms3dProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.keep, 0, a.boxes.desc->dims[0], "boxes"));
   MLUOPS_RETURN_IF_FINISHED(is_float(a.boxes, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.keep, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
+  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.boxes, 0));
   if (!is_empty(a.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(not_null("num_out", a.num_out));

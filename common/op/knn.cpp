@@ -31,7 +31,7 @@ Status check_knn(const KnnArgs& a, mluopsKnnProblem& problem) {
   const auto all = {a.xyz, a.new_xyz, a.idx, a.dist2};
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 3));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));

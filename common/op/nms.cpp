@@ -45,7 +45,7 @@ Status is_list(const TensorArg& t, std::int64_t boxes) {
   return has_dim(t, 0, boxes, "the number of boxes");
 }
 
-Status at_least(const TensorArg& t, int axis, std::int64_t least, const char* meaning) {
+Status dim_at_least(const TensorArg& t, int axis, std::int64_t least, const char* meaning) {
   const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)];
   if (got >= least) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted dimension " + std::to_string(axis) +
@@ -98,12 +98,12 @@ Status check_output_room(const NmsArgs& a, std::int64_t boxes) {
   const char* const meaning = "boxes that may be kept";
   if (d.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES) {
     MLUOPS_RETURN_IF_FINISHED(has_rank(a.output, 1));
-    return at_least(a.output, 0, least, meaning);
+    return dim_at_least(a.output, 0, least, meaning);
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.output, 2));
   const int across = d.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? 1 : 0;
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, across, 5, "score and box"));
-  return at_least(a.output, 1 - across, least, meaning);
+  return dim_at_least(a.output, 1 - across, least, meaning);
 }
 
 Status check_nms_form(const NmsArgs& a) {

@@ -26,7 +26,7 @@ Status check_form(const PointsInBoxesArgs& a, int result_rank) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.points, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.boxes, 3));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.result, result_rank));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, result_rank));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));

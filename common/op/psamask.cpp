@@ -4,9 +4,6 @@
 
 namespace mluops::op {
 namespace {
-
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
 Status check_types(const PsamaskArgs& a) {
   if (a.handle->contract == MLUOP_EXT_CONTRACT_EXTENDED) {
     MLUOPS_RETURN_IF_FINISHED(has_float_dtype(a.source, a.handle->contract));
@@ -22,8 +19,8 @@ Status check_shapes(const PsamaskArgs& a, const TensorArg& masks, const TensorAr
   for (const TensorArg* t : {&masks, &maps}) MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, masks, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(in_range("psa_type", a.psa_type, 0, 1));
-  MLUOPS_RETURN_IF_FINISHED(in_range("h_mask", a.h_mask, 0, kAny));
-  MLUOPS_RETURN_IF_FINISHED(in_range("w_mask", a.w_mask, 0, kAny));
+  MLUOPS_RETURN_IF_FINISHED(at_least("h_mask", a.h_mask, 0));
+  MLUOPS_RETURN_IF_FINISHED(at_least("w_mask", a.w_mask, 0));
   const std::int64_t h = size_of(masks, Axis::kH), w = size_of(masks, Axis::kW);
   MLUOPS_RETURN_IF_FINISHED(has_dim(maps, Axis::kN, size_of(masks, Axis::kN), "the batch"));
   MLUOPS_RETURN_IF_FINISHED(has_dim(maps, Axis::kH, h, "the height"));

@@ -6,9 +6,6 @@
 
 namespace mluops::op {
 namespace {
-
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
 /// NHWC; under EXTENDED NCHW, too.
 Status has_image_layout(const TensorArg& t, mluOpExtContract_t contract) {
   const bool extended = contract == MLUOP_EXT_CONTRACT_EXTENDED;
@@ -73,10 +70,8 @@ Status check_forward_tensors(const RoiAlignForwardArgs& a) {
 Status check_backward_tensors(const RoiAlignBackwardArgs& a) {
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(check_form(a.grads_image, a.grads, a.boxes, contract));
-  MLUOPS_RETURN_IF_FINISHED(
-      in_range("height of grads", a.grads.desc->dims[static_cast<std::size_t>(Axis::kH)], 1, kAny));
-  MLUOPS_RETURN_IF_FINISHED(
-      in_range("width of grads", a.grads.desc->dims[static_cast<std::size_t>(Axis::kW)], 1, kAny));
+  MLUOPS_RETURN_IF_FINISHED(at_least("height of grads", size_of(a.grads, Axis::kH), 1));
+  MLUOPS_RETURN_IF_FINISHED(at_least("width of grads", size_of(a.grads, Axis::kW), 1));
   MLUOPS_RETURN_IF_FINISHED(in_range("pool_mode", a.pool_mode, 0, 1));
   if (a.pool_mode == 0) {
     MLUOPS_RETURN_IF_FINISHED(check_argmax(a.argmax_x, a.argmax_y, a.grads));
@@ -93,8 +88,8 @@ TensorArg none(const TensorArg& t) {
 }  // namespace
 
 Status check_roi_align_descriptor(const mluOpRoiAlignStruct& d) {
-  MLUOPS_RETURN_IF_FINISHED(in_range("pooled_height", d.pooled_height, 1, kAny));
-  MLUOPS_RETURN_IF_FINISHED(in_range("pooled_width", d.pooled_width, 1, kAny));
+  MLUOPS_RETURN_IF_FINISHED(at_least("pooled_height", d.pooled_height, 1));
+  MLUOPS_RETURN_IF_FINISHED(at_least("pooled_width", d.pooled_width, 1));
   return in_range("pool_mode", d.pool_mode, 0, 1);
 }
 

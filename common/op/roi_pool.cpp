@@ -25,7 +25,8 @@ Status has_countable_pixels(const TensorArg& image) {
 }
 
 /// Image and bins (output or grads): layouts, ranks, dtypes, sizes; rois.
-Status check_form(const TensorArg& image, const TensorArg& bins, const TensorArg& rois, mluOpExtContract_t contract) {
+Status check_image_and_bins(const TensorArg& image, const TensorArg& bins, const TensorArg& rois,
+                            mluOpExtContract_t contract) {
   for (const TensorArg* t : {&image, &bins}) {
     MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, image, contract));
     MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
@@ -53,7 +54,7 @@ Status check_roi_pool_forward(const RoiPoolForwardArgs& a, mluopsRoiPoolForwardP
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.input, a.rois, a.output}));
   MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale, contract));
-  MLUOPS_RETURN_IF_FINISHED(check_form(a.input, a.output, a.rois, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_image_and_bins(a.input, a.output, a.rois, contract));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.input, a.rois, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(a.input));
   if (is_empty(a.input) || is_empty(a.output)) return Status::nothing_to_do();
@@ -74,7 +75,7 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.grads, a.rois, a.argmax, a.grads_image}));
   MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale, contract));
-  MLUOPS_RETURN_IF_FINISHED(check_form(a.grads_image, a.grads, a.rois, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_image_and_bins(a.grads_image, a.grads, a.rois, contract));
   MLUOPS_RETURN_IF_FINISHED(has_layout(a.argmax, a.grads.desc->layout));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.argmax, 4));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.argmax, MLUOP_DTYPE_INT32));

@@ -34,18 +34,8 @@ Status has_rows(const TensorArg& t, std::int64_t rows, const char* rows_meaning,
   return has_dim(t, 1, columns, columns_meaning);
 }
 
-Status have_form(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
-  MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(tensors, contract));
-  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
-  return have_data(tensors);
-}
-
 mluopsRoiAwarePool3dShape shape_of(const RoiAwarePool3dSizes& s, mluOpDataType_t dtype, std::int64_t points) {
   return {dtype, s.boxes_num, points, s.channels, s.max_pts_each_voxel, s.out_x, s.out_y, s.out_z, s.pool_method};
-}
-
-std::int32_t* numbers(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
 }
 
 Status check_forward_tensors(const RoiAwarePool3dForwardArgs& a) {
@@ -72,7 +62,7 @@ Status check_roiaware_pool3d_forward(const RoiAwarePool3dForwardArgs& a, mluopsR
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   MLUOPS_RETURN_IF_FINISHED(check_sizes(a.sizes));
   MLUOPS_RETURN_IF_FINISHED(check_forward_tensors(a));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   if (a.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", a.workspace));
   MLUOPS_RETURN_IF_FINISHED(
       no_overlap({a.rois, a.pts, a.pts_feature}, {a.argmax, a.pts_idx_of_voxels, a.pooled_features}));
@@ -80,8 +70,8 @@ Status check_roiaware_pool3d_forward(const RoiAwarePool3dForwardArgs& a, mluopsR
              a.rois.data,
              a.pts.data,
              a.pts_feature.data,
-             numbers(a.argmax),
-             numbers(a.pts_idx_of_voxels),
+             int32_data(a.argmax),
+             int32_data(a.pts_idx_of_voxels),
              const_cast<void*>(a.pooled_features.data)};
   return Status::go_on();
 }
@@ -102,10 +92,10 @@ Status check_roiaware_pool3d_backward(const RoiAwarePool3dBackwardArgs& a,
   MLUOPS_RETURN_IF_FINISHED(same_dtype(a.grad_in, a.grad_out));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.pts_idx_of_voxels, MLUOP_DTYPE_INT32));
   MLUOPS_RETURN_IF_FINISHED(has_dtype(a.argmax, MLUOP_DTYPE_INT32));
-  MLUOPS_RETURN_IF_FINISHED(have_form(all, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dense_data(all, a.handle->contract));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.pts_idx_of_voxels, a.argmax, a.grad_out}, {a.grad_in}));
-  problem = {shape_of(s, a.grad_out.desc->dtype, a.grad_in.desc->dims[0]), numbers(a.pts_idx_of_voxels),
-             numbers(a.argmax), a.grad_out.data, const_cast<void*>(a.grad_in.data)};
+  problem = {shape_of(s, a.grad_out.desc->dtype, a.grad_in.desc->dims[0]), int32_data(a.pts_idx_of_voxels),
+             int32_data(a.argmax), a.grad_out.data, const_cast<void*>(a.grad_in.data)};
   return Status::go_on();
 }
 

@@ -26,7 +26,7 @@ Status check_form(const ThreeInterpolateArgs& a, const TensorArg& points) {
   const auto all = {a.source, a.indices, a.weights, a.target};
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 3));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a, points));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));
@@ -39,7 +39,7 @@ Status check_memory(const ThreeInterpolateArgs& a) {
   return no_overlap({a.source, a.indices, a.weights}, {a.target});
 }
 
-mluopsThreeInterpolateShape shape_of(const TensorArg& known, const TensorArg& points) {
+mluopsThreeInterpolateShape interpolation_shape(const TensorArg& known, const TensorArg& points) {
   const auto& k = known.desc->dims;
   return {known.desc->dtype, k[0], k[1], k[2], points.desc->dims[2]};
 }
@@ -50,8 +50,8 @@ Status check_three_interpolate_forward(const ThreeInterpolateArgs& a, mluopsThre
   MLUOPS_RETURN_IF_FINISHED(check_form(a, a.target));
   if (is_empty(a.source)) return Status::nothing_to_do();  // M = 0; B and C are not 0 here
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
-  problem = {shape_of(a.source, a.target), a.source.data, static_cast<const int32_t*>(a.indices.data), a.weights.data,
-             const_cast<void*>(a.target.data)};
+  problem = {interpolation_shape(a.source, a.target), a.source.data, static_cast<const int32_t*>(a.indices.data),
+             a.weights.data, const_cast<void*>(a.target.data)};
   return Status::go_on();
 }
 
@@ -59,8 +59,8 @@ Status check_three_interpolate_backward(const ThreeInterpolateArgs& a, mluopsThr
   MLUOPS_RETURN_IF_FINISHED(check_form(a, a.source));
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.target));
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
-  problem = {shape_of(a.target, a.source), a.source.data, static_cast<const int32_t*>(a.indices.data), a.weights.data,
-             const_cast<void*>(a.target.data)};
+  problem = {interpolation_shape(a.target, a.source), a.source.data, static_cast<const int32_t*>(a.indices.data),
+             a.weights.data, const_cast<void*>(a.target.data)};
   return Status::go_on();
 }
 

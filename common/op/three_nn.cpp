@@ -28,7 +28,7 @@ Status check_three_nn_forward(const ThreeNNForwardArgs& a, mluopsThreeNNForwardP
   const auto all = {a.unknown, a.known, a.dist2, a.idx};
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 3));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(has_layout(t, MLUOP_LAYOUT_ARRAY));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(all));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_relations(a));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable(all, a.handle->contract));

@@ -53,10 +53,6 @@ Status check_form(const VoxelizationArgs& a) {
   return is_indexable(a.points, 0);
 }
 
-std::int32_t* numbers(const TensorArg& t) {
-  return static_cast<std::int32_t*>(const_cast<void*>(t.data));
-}
-
 }  // namespace
 
 Status check_voxelization(const VoxelizationArgs& a, mluopsVoxelizationProblem& problem) {
@@ -73,9 +69,9 @@ Status check_voxelization(const VoxelizationArgs& a, mluopsVoxelizationProblem& 
              a.voxel_size.data,
              a.coors_range.data,
              const_cast<void*>(a.voxels.data),
-             numbers(a.coors),
-             numbers(a.num_points_per_voxel),
-             numbers(a.voxel_num)};
+             int32_data(a.coors),
+             int32_data(a.num_points_per_voxel),
+             int32_data(a.voxel_num)};
   return Status::go_on();
 }
 
@@ -96,7 +92,7 @@ Status check_dynamic_voxelize(const DynamicVoxelizeArgs& a, mluopsDynamicVoxeliz
              a.points.data,
              a.voxel_size.data,
              a.coors_range.data,
-             numbers(a.coors)};
+             int32_data(a.coors)};
   return Status::go_on();
 }
 

@@ -1,4 +1,4 @@
-// What RoiPooling refuses beyond what all operators do.
+// What RoiPooling and RoiAlign refuse beyond what all operators do.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -91,6 +91,28 @@ TEST(RoiPoolValidation, ArgmaxHasMemoryOfItsOwn) {
   EXPECT_EQ(call.make(), MLUOP_STATUS_BAD_PARAM);
   EXPECT_NE(std::string(mluOpExtGetLastErrorText()).find("memory shared with"), std::string::npos);
   EXPECT_FALSE(call.outputs_touched());
+}
+
+TEST(RoiAlignValidation, GradientsWithoutBinsInEitherLayout) {
+  OpCall base(
+      Case::parse("roi_align_backward b=1 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 ratio=2 rois=inside pool=greatest"));
+  base.contract = MLUOP_EXT_CONTRACT_EXTENDED;
+  for (const bool nchw : {false, true}) {
+    const auto without = [nchw](std::size_t nhwc_axis) {
+      return [=](OpCall& c) {
+        for (Arg& a : c.args) {
+          if (a.name == "boxes") continue;
+          if (nchw) {
+            a.layout = MLUOP_LAYOUT_NCHW;
+            a.dims = {a.dims[0], a.dims[3], a.dims[1], a.dims[2]};
+          }
+          if (a.name != "grads_image") a.dims[nhwc_axis + (nchw ? 1 : 0)] = 0;
+        }
+      };
+    };
+    check_table(base, {{"no rows", without(1), MLUOP_STATUS_BAD_PARAM, "height of grads: wanted >= 1, got 0"},
+                       {"no columns", without(2), MLUOP_STATUS_BAD_PARAM, "width of grads: wanted >= 1, got 0"}});
+  }
 }
 
 }  // namespace

@@ -130,8 +130,8 @@ struct Ahead {
 constexpr std::size_t kPrefetchRows = 3;
 
 /// Pools some channels of several borders of one line, whose results begin at output[rows[i] * row_size] and argmax.
-template <bool kNonTemporal, int kVectors, class D, class T, class A = Acc<T>>
-HWY_NOINLINE void pool_borders(D d, std::span<const std::int64_t> rows, std::int64_t row_size,
+template <int kVectors, class D, class T, class A = Acc<T>>
+HWY_NOINLINE void pool_borders(bool non_temporal, D d, std::span<const std::int64_t> rows, std::int64_t row_size,
                                const LinePoints<A>& points, std::int64_t count, Block<A> block, Ahead ahead, T* output,
                                std::int32_t* argmax) {
   constexpr auto pitch = kVectors * static_cast<std::int64_t>(hn::MaxLanes(D()));
@@ -141,15 +141,15 @@ HWY_NOINLINE void pool_borders(D d, std::span<const std::int64_t> rows, std::int
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int64_t row = rows[i];
     ahead.prefetch_terms();
-    if (!kNonTemporal && rows.size() > kPrefetchRows) {
+    if (!non_temporal && rows.size() > kPrefetchRows) {
       const bool same = i + kPrefetchRows < rows.size();
       const std::size_t later = same ? i + kPrefetchRows : i + kPrefetchRows - rows.size();
       const std::int64_t at = rows[later] * row_size + (same ? 0 : pitch);
       prefetch_to_write<pitch>(output + at);
       prefetch_to_write<pitch>(argmax + at);
     }
-    pool_channels<kNonTemporal, kVectors>(d, weights, pixels, count, *blend++, block, output + row * row_size,
-                                          argmax + row * row_size);
+    pool_channels<kVectors>(non_temporal, d, weights, pixels, count, *blend++, block, output + row * row_size,
+                            argmax + row * row_size);
     weights += count;
     pixels += count;
   }
@@ -165,14 +165,15 @@ Fit non_temporal_applies(const Context&, const mluopsCall&, const mluopsBorderAl
 }
 
 /// Some lines of the borders of all images, and all borders that lie between each of them and the next.
-template <bool kNonTemporal, int kWide, class T>
+template <int kWide, class T>
 class LinePool {
   using A = Acc<T>;
   using Arrays = ForwardArrays<A>;
 
  public:
-  LinePool(const mluopsBorderAlignForwardProblem& p, const Arrays& arrays, int slot)
-      : p_(p),
+  LinePool(bool non_temporal, const mluopsBorderAlignForwardProblem& p, const Arrays& arrays, int slot)
+      : non_temporal_(non_temporal),
+        p_(p),
         s_(p.shape),
         sorted_(arrays.lines),
         points_(arrays.points_of(s_, slot)),
@@ -251,15 +252,14 @@ class LinePool {
     place_points<T>(s_, p_.boxes, rows, pair.axes, points_, touched_);
     for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
       constexpr int count = decltype(vectors)::value;
-      constexpr bool whole = std::is_same_v<decltype(d), hn::ScalableTag<A>>;
       constexpr auto pitch = count * static_cast<std::int64_t>(hn::MaxLanes(d));
       pack<count>(d, *pair.here, pair.map + c, pair.axes, c);
       if (pair.next != pair.here) pack<count>(d, *pair.next, pair.map + pair.axes.line_pitch + c, pair.axes, c);
       const Block<A> block = {pair.here->packed + c * places_ + kPlacesBefore * pitch,
                               pair.next->packed - pair.here->packed};
-      pool_borders<kNonTemporal && whole, count>(d, rows, s_.c, points_, s_.pool_size + 1, block,
-                                                 ahead(pair, c + pitch, static_cast<std::int64_t>(rows.size())),
-                                                 static_cast<T*>(p_.output) + first_ + c, p_.argmax + first_ + c);
+      pool_borders<count>(non_temporal_, d, rows, s_.c, points_, s_.pool_size + 1, block,
+                          ahead(pair, c + pitch, static_cast<std::int64_t>(rows.size())),
+                          static_cast<T*>(p_.output) + first_ + c, p_.argmax + first_ + c);
     });
     for (std::int64_t i = 0; i <= pair.axes.length; ++i) {
       pair.here->done[i] |= touched_[i];
@@ -300,6 +300,7 @@ class LinePool {
             ceil_div(axes.length, rows)};
   }
 
+  const bool non_temporal_;
   const mluopsBorderAlignForwardProblem& p_;
   const Shape& s_;
   const Buckets& sorted_;
@@ -311,20 +312,21 @@ class LinePool {
   std::int64_t first_ = 0, channels_ = 0;  // of the chunk
 };
 
-template <bool kNonTemporal, class T>
-void pool_lines(const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Acc<T>>& arrays, int slot,
-                std::int64_t begin, std::int64_t end) {
+template <class T>
+void pool_lines(bool non_temporal, const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Acc<T>>& arrays,
+                int slot, std::int64_t begin, std::int64_t end) {
   using A = Acc<T>;
   constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
   constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
   const std::int64_t fitting = block_bytes() / (2 * ForwardArrays<A>::places(p.shape) * vector);
-  if (fitting >= most) return LinePool<kNonTemporal, most, T>(p, arrays, slot).run(begin, end);
-  if (fitting >= 2) return LinePool<kNonTemporal, 2, T>(p, arrays, slot).run(begin, end);
-  LinePool<kNonTemporal, 1, T>(p, arrays, slot).run(begin, end);
+  if (fitting >= most) return LinePool<most, T>(non_temporal, p, arrays, slot).run(begin, end);
+  if (fitting >= 2) return LinePool<2, T>(non_temporal, p, arrays, slot).run(begin, end);
+  LinePool<1, T>(non_temporal, p, arrays, slot).run(begin, end);
 }
 
-template <bool kNonTemporal, class T>
-mluOpStatus_t forward_by_lines(Context& context, const mluopsCall& given, const mluopsBorderAlignForwardProblem& p) {
+template <class T>
+mluOpStatus_t forward_by_lines(bool non_temporal, Context& context, const mluopsCall& given,
+                               const mluopsBorderAlignForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const mluopsCall call = with_useful_threads(given, s);
@@ -339,18 +341,23 @@ mluOpStatus_t forward_by_lines(Context& context, const mluopsCall& given, const 
 
   const LineRuns runs(arrays->lines.prefix_ns(), call.threads);
   Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    pool_lines<kNonTemporal, T>(p, *arrays, slot, runs.first_line(begin), runs.first_line(end));
+    pool_lines<T>(non_temporal, p, *arrays, slot, runs.first_line(begin), runs.first_line(end));
     non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
+}
+
+template <bool kNonTemporal, class T>
+mluOpStatus_t forward_of_lines(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
+  return forward_by_lines<T>(kNonTemporal, context, call, p);
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
   using Problem = mluopsBorderAlignForwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-      {"non_temporal", non_temporal_applies<T>, forward_by_lines<true, T>},
-      {"cached", always<Problem>, forward_by_lines<false, T>},
+      {"non_temporal", non_temporal_applies<T>, forward_of_lines<true, T>},
+      {"cached", always<Problem>, forward_of_lines<false, T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
       {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},

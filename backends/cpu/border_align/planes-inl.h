@@ -135,7 +135,7 @@ struct PointTable {
       const auto found = find_points(d, at, length);
       hn::Store(found.weights, d, high + i * kBorders);
       hn::Store(hn::Sub(one, found.weights), d, low + i * kBorders);
-      store_index<false>(found.pixels, d, pixels + i * kBorders);
+      store_index(false, found.pixels, d, pixels + i * kBorders);
     }
   }
 };

@@ -64,14 +64,14 @@ using namespace cpu::HWY_NAMESPACE;
 template <class D>
 using IndexTag = hn::RebindToSigned<D>;
 
-template <bool kNonTemporal, class D>
-HWY_INLINE void store_index(hn::Vec<IndexTag<D>> v, D, std::int32_t* HWY_RESTRICT p) {
+template <class D>
+HWY_INLINE void store_index(bool non_temporal, hn::Vec<IndexTag<D>> v, D, std::int32_t* HWY_RESTRICT p) {
   const IndexTag<D> di;
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     HWY_ALIGN std::int64_t wide[hn::MaxLanes(D())];
     hn::Store(v, di, wide);
     for (std::size_t i = 0; i < hn::Lanes(di); ++i) p[i] = static_cast<std::int32_t>(wide[i]);
-  } else if constexpr (kNonTemporal) {
+  } else if (std::is_same_v<D, hn::ScalableTag<hn::TFromD<D>>> && non_temporal) {
     hn::Stream(v, di, p);
   } else {
     hn::StoreU(v, di, p);
@@ -108,7 +108,7 @@ void find_pixels(A* HWY_RESTRICT coordinates, std::int32_t* HWY_RESTRICT pixels,
   for_lanes<A>(n, [&](auto d, std::int64_t i) HWY_ATTR {
     const auto found = find_points(d, hn::LoadU(d, coordinates + i), length);
     hn::StoreU(found.weights, d, coordinates + i);
-    store_index<false>(found.pixels, d, pixels + i);
+    store_index(false, found.pixels, d, pixels + i);
   });
 }
 

@@ -82,15 +82,15 @@ HWY_INLINE void pool_points(D d, const Points& points, std::int64_t count, LineB
 }
 
 /// Some channels of one border: greatest value and its point.
-template <bool kNonTemporal, int kVectors, class D, class T, class A = Acc<T>>
-HWY_INLINE void pool_channels(D d, const A* HWY_RESTRICT weights, const std::int32_t* HWY_RESTRICT pixels,
-                              std::int64_t count, LineBlend<A> blend, Block<A> block, T* HWY_RESTRICT output,
-                              std::int32_t* HWY_RESTRICT argmax) {
+template <int kVectors, class D, class T, class A = Acc<T>>
+HWY_INLINE void pool_channels(bool non_temporal, D d, const A* HWY_RESTRICT weights,
+                              const std::int32_t* HWY_RESTRICT pixels, std::int64_t count, LineBlend<A> blend,
+                              Block<A> block, T* HWY_RESTRICT output, std::int32_t* HWY_RESTRICT argmax) {
   constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
   pool_points<kVectors>(d, PointRun<A>{weights, pixels}, count, blend, block, kVectors * lanes,
                         [&](int v, hn::Vec<D> value, hn::Vec<IndexTag<D>> index) HWY_ATTR {
-                          store<kNonTemporal>(value, d, output + v * lanes);
-                          store_index<kNonTemporal>(index, d, argmax + v * lanes);
+                          store(non_temporal, value, d, output + v * lanes);
+                          store_index(non_temporal, index, d, argmax + v * lanes);
                         });
 }
 

@@ -74,8 +74,8 @@ constexpr bool kPromotesMeanwhile = !kAddsInPlace<T> && HWY_TARGET <= HWY_AVX2;
 
 /// Tiles of V vectors of channels of S output pixels, as many as begin in [begin, end). Per tap V vector and S scalar
 /// loads feed S * V multiply-adds. All tiles in one call: what a call stores on the stack waits behind the sums.
-template <bool kNonTemporal, int S, int V, class D, class T>
-HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, std::int64_t end) {
+template <int S, int V, class D, class T>
+HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, std::int64_t end, bool non_temporal) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const Acc<T>* HWY_RESTRICT mask[S];
   MLUOPS_UNROLL
@@ -122,7 +122,7 @@ HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, s
     for (int s = 0; s < S; ++s) {
       T* const out = at.out[s] + c;
       MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) store<kNonTemporal>(sum[s][v], d, out + v * lanes);
+      for (int v = 0; v < V; ++v) store(non_temporal, sum[s][v], d, out + v * lanes);
     }
   }
 }
@@ -242,21 +242,10 @@ class Forward {
       }
       constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
       const std::int64_t tiled = per_group / kTile * kTile;
-      if (tiled > 0) tiles(at, tiled);
+      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, writing_ == Writing::kNonTemporal);
       for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
-                                               HWY_ATTR { window_sums<false, S, 1>(d, at, tiled + c, tiled + c + 1); });
+                                               HWY_ATTR { window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false); });
       if (at.promotion.from != nullptr) at.promotion.from += per_group, at.promotion.to += per_group;
-    }
-  }
-
-  /// The first channels of the group, in whole tiles.
-  template <int S>
-  void tiles(const Window<T, S>& at, std::int64_t channels) const {
-    const FullTag<T> d;
-    if (writing_ == Writing::kNonTemporal) {
-      window_sums<true, S, kTileVectors>(d, at, 0, channels);
-    } else {
-      window_sums<false, S, kTileVectors>(d, at, 0, channels);
     }
   }
 
@@ -351,8 +340,9 @@ class PlanesForward {
   Forward<T, PlaneRows<T>> rows_;
 };
 
-template <class T, Writing writing, class Task = Forward<T>>
-mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+template <class T, class Task>
+mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& call,
+                         const mluopsCarafeForwardProblem& p) {
   const Shape& s = p.shape;
   const Blocks blocks = forward_blocks<T>(call, s, p.nchw != 0 ? kPlanesCacheParts : kCacheParts);
   const std::int64_t slot_bytes = Task(p, blocks.columns(), writing, Allocator()).arena_bytes();
@@ -368,6 +358,11 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const mluopsC
   return MLUOP_STATUS_SUCCESS;
 }
 
+template <class T, Writing writing, class Task = Forward<T>>
+mluOpStatus_t forward_writing(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+  return forward_by<T, Task>(writing, context, call, p);
+}
+
 template <class T>
 Fit planes_apply(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
   return fit(true, rows_fill_tiles<T>(p.shape));
@@ -377,12 +372,12 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
   using Problem = mluopsCarafeForwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-      {"non_temporal", non_temporal_applies<T>, forward_by<T, Writing::kNonTemporal>},
-      {"staged", staged_applies<T>, forward_by<T, Writing::kStaged>},
-      {"cached", always<Problem>, forward_by<T, Writing::kDirect>},
+      {"non_temporal", non_temporal_applies<T>, forward_writing<T, Writing::kNonTemporal>},
+      {"staged", staged_applies<T>, forward_writing<T, Writing::kStaged>},
+      {"cached", always<Problem>, forward_writing<T, Writing::kDirect>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_rows", planes_apply<T>, forward_by<T, Writing::kDirect, PlanesForward<T>>},
+      {"nchw_rows", planes_apply<T>, forward_writing<T, Writing::kDirect, PlanesForward<T>>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_forward, Problem>},
   };
   return p.nchw != 0 ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);

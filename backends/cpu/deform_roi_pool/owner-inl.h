@@ -97,29 +97,23 @@ class TileSums {
 
   /// Pixels in `rows` of the tile: those that links are on.
   void run(Target target, const Area& area, PixelRange rows) {
+    target_ = target;
     area_ = area;
     rows_ = rows;
-    switch (target) {
-      case Target::kTile:
-        return walk<Target::kTile>();
-      case Target::kNonTemporal:
-        return walk<Target::kNonTemporal>();
-      default:
-        return walk<Target::kCaches>();
-    }
+    target == Target::kTile ? walk<true>() : walk<false>();
   }
 
  private:
-  template <Target kTarget>
+  template <bool kTile>
   void walk() {
-    p_.offset == nullptr ? sum_rows<kTarget, false>() : sum_rows<kTarget, true>();
+    p_.offset == nullptr ? sum_rows<kTile, false>() : sum_rows<kTile, true>();
   }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
   const T* gradient(std::uint32_t bin) const {
     return static_cast<const T*>(p_.grad_output) + static_cast<std::int64_t>(bin) * s_.c;
   }
 
-  template <Target kTarget, bool kOffset>
+  template <bool kTile, bool kOffset>
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
     if constexpr (kOffset) {
@@ -129,15 +123,15 @@ class TileSums {
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       std::int64_t wide = 0;
       for (; wide + kWide <= s_.c; wide += kWide) {
-        sum_row<kTarget, kOffset>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
+        sum_row<kTile, kOffset>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
       }
       for_wide<A, kManySums / 8>(s_.c - wide, [&](auto d, auto vectors, std::int64_t c)
-                                                  HWY_ATTR { sum_row<kTarget, kOffset>(d, vectors, y, wide + c); });
+                                                  HWY_ATTR { sum_row<kTile, kOffset>(d, vectors, y, wide + c); });
     }
   }
 
   /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
-  template <Target kTarget, bool kOffset, class D, class Vectors>
+  template <bool kTile, bool kOffset, class D, class Vectors>
   HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
     constexpr int count = Vectors::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -146,7 +140,7 @@ class TileSums {
       const A* const from = sums_ + (in_tile + x) * s_.c + c;
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) {
-        sum[v] = kTarget == Target::kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
+        sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
       }
     };
     WidePixels<T, count> pixels(kOffset ? static_cast<const T*>(p_.input) + in_map * s_.c + c : nullptr, s_.c);
@@ -160,12 +154,9 @@ class TileSums {
       if constexpr (kOffset) pixels.move_to(d, x, first != end, first != singles);
       for (std::uint32_t i = first; i != singles; ++i) add_pair<kOffset, count>(d, i, c, pixels, sum, next);
       for (std::uint32_t i = singles; i != end; ++i) add_single<kOffset, count>(d, i, c, pixels, sum);
-      T* const out = grad_input() + (in_map + x) * s_.c + c;
+      put_sums<kTile, count>(d, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
       MLUOPS_UNROLL
-      for (int v = 0; v < count; ++v) {
-        put_sum<kTarget>(d, sum[v], sums_ + (in_tile + x) * s_.c + c + v * lanes, out + v * lanes);
-        sum[v] = next[v];
-      }
+      for (int v = 0; v < count; ++v) sum[v] = next[v];
       next_.prefetch();
       if constexpr (kOffset) prefetch_input(y + 1, x, c, count * lanes);
     }
@@ -210,12 +201,19 @@ class TileSums {
     if constexpr (kOffset) put_dots(d, dot, hn::Zero(d), c == 0, pairs_.dots(i));
   }
 
-  template <Target kTarget, class D>
-  HWY_INLINE void put_sum(D d, hn::Vec<D> sum, A* HWY_RESTRICT tile_sum, T* HWY_RESTRICT out) const {
-    if constexpr (kTarget == Target::kTile) {
-      hn::StoreU(sum, d, tile_sum);
+  template <bool kTile, int kCount, class D>
+  HWY_INLINE void put_sums(D d, const hn::Vec<D>* HWY_RESTRICT sum, A* HWY_RESTRICT tile_sum,
+                           T* HWY_RESTRICT out) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    if constexpr (kTile) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) hn::StoreU(sum[v], d, tile_sum + v * lanes);
+    } else if (std::is_same_v<D, FullTag<T>> && target_ == Target::kNonTemporal) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) store(true, sum[v], d, out + v * lanes);
     } else {
-      store<kTarget == Target::kNonTemporal && std::is_same_v<D, FullTag<T>>>(sum, d, out);
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) store(sum[v], d, out + v * lanes);
     }
   }
 
@@ -237,6 +235,7 @@ class TileSums {
   A* const sums_;
   Pairs& pairs_;
   NextGradients<T>& next_;
+  Target target_{};
   Area area_{};
   PixelRange rows_{};
 };

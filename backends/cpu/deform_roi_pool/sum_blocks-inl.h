@@ -130,8 +130,7 @@ class BlockSums {
     }
     const Tap* x = columns.data();
     std::size_t left = columns.size();
-    for (; left > 4; left -= 4, x += 4) add_columns<4>(rows, x, scaled, move_y, move_x);
-    if (left == 4) add_columns<4>(rows, x, scaled, move_y, move_x);
+    for (; left >= 4; left -= 4, x += 4) add_columns<4>(rows, x, scaled, move_y, move_x);
     if (left == 3) add_columns<3>(rows, x, scaled, move_y, move_x);
     if (left == 2) add_columns<2>(rows, x, scaled, move_y, move_x);
     if (left == 1) add_columns<1>(rows, x, scaled, move_y, move_x);

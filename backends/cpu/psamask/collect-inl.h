@@ -27,7 +27,7 @@ inline bool leaves_caches(const Collect& work) {
 inline Fit by_lines(const Collect& work) {
   constexpr std::int64_t kLong = 96, kLongSideBySide = 48;
   const bool side_by_side = leaves_caches(work) && work.from.width == work.piece();
-  return fit(HWY_TARGET != HWY_SCALAR, work.piece() >= (side_by_side ? kLongSideBySide : kLong));
+  return fit(true, work.piece() >= (side_by_side ? kLongSideBySide : kLong));
 }
 
 /// Items are blocks of neighbouring pixels, so a task owns what it writes.
@@ -74,10 +74,12 @@ mluOpStatus_t collect(Context& context, const mluopsCall& call, const mluopsPsam
                   cost::kMoveByte * static_cast<double>(block * work.to.size()));
   const auto move_of = [&](std::int64_t pixel)
                            HWY_ATTR { return in_bytes(move(pixel / s.w % s.h, pixel % s.w), work.element); };
+#if HWY_TARGET != HWY_SCALAR
   if constexpr (lines) {
     collect_by_lines(loop, work, block, leaves_caches(work), move_of);
     return MLUOP_STATUS_SUCCESS;
   }
+#endif
   const std::int64_t slot_bytes = staged ? round_up(block * staged_bytes, 64) : 0;
   std::byte* const buffers = context.arena.reserve(slot_bytes * loop.slots());
   if (staged && buffers == nullptr) return no_memory(call);

@@ -27,18 +27,32 @@ Collect backward_work(const mluopsPsamaskBackwardProblem& p) {
   return Collect(p.shape, {win.h, win.w}, {win.h_mask, win.w_mask}, sizeof(E), p.dy, p.dx);
 }
 
+// Once for all element types: what moves is counted in bytes.
+
+template <Gathering gathering>
+mluOpStatus_t collect_forward(Context& context, const mluopsCall& call, const mluopsPsamaskShape& s,
+                              const Collect& work) {
+  const Window win(s);
+  return collect<gathering>(context, call, s, work,
+                            [&](std::int64_t h, std::int64_t w) HWY_ATTR { return forward_move(win, h, w); });
+}
+
+template <Gathering gathering>
+mluOpStatus_t collect_backward(Context& context, const mluopsCall& call, const mluopsPsamaskShape& s,
+                               const Collect& work) {
+  const Window win(s);
+  return collect<gathering>(context, call, s, work,
+                            [&](std::int64_t h, std::int64_t w) HWY_ATTR { return backward_move(win, h, w); });
+}
+
 template <class E, Gathering gathering>
 mluOpStatus_t collect_forward(Context& context, const mluopsCall& call, const mluopsPsamaskForwardProblem& p) {
-  const Window win(p.shape);
-  return collect<gathering>(context, call, p.shape, forward_work<E>(p),
-                            [&](std::int64_t h, std::int64_t w) HWY_ATTR { return forward_move(win, h, w); });
+  return collect_forward<gathering>(context, call, p.shape, forward_work<E>(p));
 }
 
 template <class E, Gathering gathering>
 mluOpStatus_t collect_backward(Context& context, const mluopsCall& call, const mluopsPsamaskBackwardProblem& p) {
-  const Window win(p.shape);
-  return collect<gathering>(context, call, p.shape, backward_work<E>(p),
-                            [&](std::int64_t h, std::int64_t w) HWY_ATTR { return backward_move(win, h, w); });
+  return collect_backward<gathering>(context, call, p.shape, backward_work<E>(p));
 }
 
 bool is_collect(const mluopsPsamaskShape& s) {
@@ -50,13 +64,15 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsPsam
   using Problem = mluopsPsamaskForwardProblem;
   static constexpr Path<Problem> kNchwPaths[] = {{"nchw_skew", always<Problem>, nchw_forward<E>}};
   static constexpr Path<Problem> kCollectPaths[] = {
-      {"collect_registers",
-       [](const Context&, const mluopsCall&, const Problem& p) { return by_lines(forward_work<E>(p)); },
-       collect_forward<E, Gathering::kRegisters>},
-      {"collect_staged",
-       [](const Context&, const mluopsCall&, const Problem& p) { return fit(true, leaves_caches(forward_work<E>(p))); },
-       collect_forward<E, Gathering::kStaged>},
-      {"collect_cached", always<Problem>, collect_forward<E, Gathering::kCached>},
+#if HWY_TARGET != HWY_SCALAR
+    {"collect_registers",
+     [](const Context&, const mluopsCall&, const Problem& p) { return by_lines(forward_work<E>(p)); },
+     collect_forward<E, Gathering::kRegisters>},
+#endif
+    {"collect_staged",
+     [](const Context&, const mluopsCall&, const Problem& p) { return fit(true, leaves_caches(forward_work<E>(p))); },
+     collect_forward<E, Gathering::kStaged>},
+    {"collect_cached", always<Problem>, collect_forward<E, Gathering::kCached>},
   };
   static constexpr Path<Problem> kDistributePaths[] = {
 #if HWY_TARGET != HWY_SCALAR
@@ -91,15 +107,15 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsPsa
   using Problem = mluopsPsamaskBackwardProblem;
   static constexpr Path<Problem> kNchwPaths[] = {{"nchw_skew", always<Problem>, nchw_backward<E>}};
   static constexpr Path<Problem> kCollectPaths[] = {
-      {"collect_registers",
-       [](const Context&, const mluopsCall&, const Problem& p) { return by_lines(backward_work<E>(p)); },
-       collect_backward<E, Gathering::kRegisters>},
-      {"collect_staged",
-       [](const Context&, const mluopsCall&, const Problem& p) {
-         return fit(true, leaves_caches(backward_work<E>(p)));
-       },
-       collect_backward<E, Gathering::kStaged>},
-      {"collect_cached", always<Problem>, collect_backward<E, Gathering::kCached>},
+#if HWY_TARGET != HWY_SCALAR
+    {"collect_registers",
+     [](const Context&, const mluopsCall&, const Problem& p) { return by_lines(backward_work<E>(p)); },
+     collect_backward<E, Gathering::kRegisters>},
+#endif
+    {"collect_staged",
+     [](const Context&, const mluopsCall&, const Problem& p) { return fit(true, leaves_caches(backward_work<E>(p))); },
+     collect_backward<E, Gathering::kStaged>},
+    {"collect_cached", always<Problem>, collect_backward<E, Gathering::kCached>},
   };
   static constexpr Path<Problem> kDistributePaths[] = {
       {"distribute_staged",

@@ -20,17 +20,16 @@ namespace mluops::cpu {
 /// The name every list gives its atomic path; all others are owner's.
 inline constexpr const char* kAtomicPath = "atomic";
 
-/// When the atomic path runs: the caller has to give leave (MLUOP_ATOMICS_ALLOWED), MLUOP_CPU_SCATTER to ask for it.
+/// Whether the atomic path runs: the caller has to give leave (MLUOP_ATOMICS_ALLOWED), MLUOP_CPU_SCATTER to ask for it.
 /// `auto` is owner: a compare-and-swap per element loses to plain additions to what somebody owns wherever there is
-/// something to add (docs/performance.md).
-template <class Problem>
-Fit atomic_applies(const Context& context, const mluopsCall& call, const Problem&) {
-  return fit(call.atomics == MLUOP_ATOMICS_ALLOWED, context.scatter == ScatterChoice::kAtomic);
-}
-
-/// Whether atomic_applies prefers the atomic path: other paths that come before it in a list stand back.
+/// something to add (docs/performance.md). Paths that come before the atomic one in a list stand back then.
 inline bool wants_atomics(const Context& context, const mluopsCall& call) {
   return call.atomics == MLUOP_ATOMICS_ALLOWED && context.scatter == ScatterChoice::kAtomic;
+}
+
+template <class Problem>
+Fit atomic_applies(const Context& context, const mluopsCall& call, const Problem&) {
+  return fit(call.atomics == MLUOP_ATOMICS_ALLOWED, wants_atomics(context, call));
 }
 
 /// run_path of a list with both strategies; notes in the context which it was.

@@ -21,13 +21,15 @@
 
 #include <hwy/highway.h>
 
-/// Before a loop of constant length over an array of vectors: unrolled, the array lives in registers.
-#ifndef MLUOPS_UNROLL
+/// Before a loop of constant length over an array of vectors: unrolled, the array lives in registers. Where a vector is
+/// one element, unrolling makes only code.
+#undef MLUOPS_UNROLL
 #if defined(__clang__)
 #define MLUOPS_UNROLL _Pragma("unroll")
+#elif HWY_TARGET == HWY_SCALAR
+#define MLUOPS_UNROLL _Pragma("GCC unroll 1")
 #else
 #define MLUOPS_UNROLL _Pragma("GCC unroll 16")
-#endif
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -165,6 +167,15 @@ HWY_INLINE void store(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
   } else {
     store(v, d, p);
   }
+}
+
+/// The same where only the call tells; what is less than a vector goes into the caches.
+template <class T, class D>
+HWY_INLINE void store(bool non_temporal, hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
+  if constexpr (std::is_same_v<D, FullTag<T>>) {
+    if (non_temporal) return store_non_temporal(v, d, p);
+  }
+  store(v, d, p);
 }
 
 // ---- loops over a row ------------------------------------------------------------------------
