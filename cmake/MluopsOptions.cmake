@@ -12,6 +12,7 @@ endif()
 option(MLUOPS_WERROR "Warnings are errors (default: only where CI is set)" ${werror_default})
 set(MLUOPS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 option(MLUOPS_FUZZ "Fuzz targets for libFuzzer (clang)" OFF)
+option(MLUOPS_UNITY "Compile the files of common/ and of api/c/ a few as one: a third of the time" ON)
 set(MLUOPS_LEVELS all CACHE STRING "x86's instruction-set levels: all; machine, the best of this one and SSE2, which compiles \
 in half the time; avx2, nothing else. Only all is to be shipped")
 set_property(CACHE MLUOPS_LEVELS PROPERTY STRINGS all machine avx2)

@@ -63,7 +63,7 @@ class Machine {
   int looks_ = 0, disturbed_looks_ = 0;
 };
 
-/// Vector instructions used for the measurement, e.g. "AVX3".
+/// Vector instructions used for the measurement, e.g. "AVX512".
 std::string vector_target();
 
 /// Name of the processor.

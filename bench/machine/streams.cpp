@@ -73,7 +73,7 @@ float FmaChains(std::int64_t rounds, double* flops) {
 }
 
 const char* TargetName() {
-  return hwy::TargetName(HWY_TARGET);
+  return HWY_TARGET == HWY_AVX3 ? "AVX512" : hwy::TargetName(HWY_TARGET);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -111,19 +111,21 @@ std::string again_text(const std::vector<Row>& rows) {
 
 Totals count(const std::vector<Row>& rows) {
   Totals t;
-  std::map<std::string, int> ran;
+  std::map<std::string, int> ran, has;  // rows of each backend
   for (const Row& row : rows) {
     int* const counters[] = {&t.ok, &t.wrong, &t.failed, &t.declined, &t.absent};
     ++*counters[static_cast<int>(row.verdict)];
     ran[row.backend] += row.measured();
+    has[row.backend] += row.verdict != Verdict::absent;
     t.checked += row.accuracy.checked;
     if (!row.measured() || row.backend != "cpu") continue;
     ++t.measured_cpu;
     t.half_roof += row.share() >= 0.5;
     t.high_roof += row.share() >= 0.8;
   }
+  const bool nothing = std::all_of(ran.begin(), ran.end(), [](const auto& of) { return of.second == 0; });
   for (const auto& [backend, count] : ran) {
-    if (count == 0) t.idle_backends.push_back(backend);
+    if (count == 0 && (nothing || has[backend] > 0)) t.idle_backends.push_back(backend);
   }
   return t;
 }

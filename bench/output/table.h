@@ -10,7 +10,7 @@
 namespace bench {
 
 /// How many rows have which verdict, and whether the run as a whole is good: no row wrong or failed, and every backend
-/// that was asked ran at least one row.
+/// that has one of the operators ran at least one row.
 struct Totals {
   int ok = 0, wrong = 0, failed = 0, declined = 0, absent = 0, half_roof = 0, high_roof = 0, measured_cpu = 0;
   std::vector<std::string> idle_backends;

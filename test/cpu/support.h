@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <array>
 #include <cmath>
@@ -51,6 +52,8 @@ class Backend {
     EXPECT_GE(mluops_backend_cpu.query(context_, key, text, sizeof text), 0) << key;
     return text;
   }
+  /// The lowest level has vectors or not, as the compiler's own target has.
+  bool has_vectors() const { return query("isa") != "SSE2" || HWY_STATIC_TARGET != HWY_SCALAR; }
   template <class Problem>
   mluOpStatus_t run(mluOpStatus_t (*mluopsBackend::*member)(void*, const mluopsCall*, const Problem*),
                     const Problem& problem) {

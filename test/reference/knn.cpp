@@ -12,14 +12,15 @@ constexpr double kStart = 1e10;  // distance of a neighbour nobody has found
 
 using Neighbour = std::pair<double, std::int64_t>;  // in the order of distance, then of index
 
-// All points within reach of one centre, nearest first.
-std::vector<Neighbour> sorted_by_distance(const mluopsKnnShape& s, const double* centre, const double* points) {
+// The k points nearest to one centre; fewer where no more are within reach.
+std::vector<Neighbour> nearest(const mluopsKnnShape& s, const double* centre, const double* points) {
   std::vector<Neighbour> found;
   for (std::int64_t n = 0; n < s.n; ++n) {
-    const double d = squared_distance(s.dtype, centre, points + 3 * n);
-    if (d < kStart) found.push_back({d, n});
+    const Neighbour candidate{squared_distance(s.dtype, centre, points + 3 * n), n};
+    if (!(candidate.first < kStart) || (std::ssize(found) == s.k && !(candidate < found.back()))) continue;
+    found.insert(std::upper_bound(found.begin(), found.end(), candidate), candidate);
+    if (std::ssize(found) > s.k) found.pop_back();
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -31,8 +32,8 @@ KnnResult knn(const mluopsKnnProblem& p) {
   const auto size = static_cast<std::size_t>(s.b * s.m * s.k);
   KnnResult result{Values(size, 0.0), Values(size, kStart)};
   for (std::int64_t i = 0; i < s.b * s.m; ++i) {
-    const auto found = sorted_by_distance(s, &centres[3 * i], &points[i / s.m * s.n * 3]);
-    for (std::int64_t j = 0; j < std::min<std::int64_t>(s.k, std::ssize(found)); ++j) {
+    const auto found = nearest(s, &centres[3 * i], &points[i / s.m * s.n * 3]);
+    for (std::size_t j = 0; j < found.size(); ++j) {
       result.dist2[i * s.k + j] = found[j].first;
       result.idx[i * s.k + j] = static_cast<double>(found[j].second);
     }

@@ -124,8 +124,10 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
       {"owner", always<Problem>, backward_by_owner<T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_planes", owner_planes_apply<Problem>, backward_of_planes<T>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
+#if HWY_TARGET != HWY_SCALAR
+    {"nchw_planes", owner_planes_apply<Problem>, backward_of_planes<T>},
+#endif
+    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);

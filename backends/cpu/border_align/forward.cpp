@@ -360,8 +360,10 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
       {"cached", always<Problem>, forward_of_lines<false, T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_forward, Problem>},
+#if HWY_TARGET != HWY_SCALAR
+    {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},
+#endif
+    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_forward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);

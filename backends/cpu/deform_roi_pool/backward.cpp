@@ -197,8 +197,10 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDef
       {"owner", always<Problem>, backward_by_owner<T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
+#if HWY_TARGET != HWY_SCALAR
+    {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
+#endif
+    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);

@@ -323,8 +323,10 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
       {"in_order", always<Problem>, forward_by<false, T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
+#if HWY_TARGET != HWY_SCALAR
+    {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
+#endif
+    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
   };
   if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
