@@ -14,7 +14,7 @@ Status is_radius(const char* name, float value) {
 Status check_parameters(const BallQueryArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(is_radius("min_radius", a.min_radius));
   MLUOPS_RETURN_IF_FINISHED(is_radius("max_radius", a.max_radius));
-  return in_range("nsample", a.nsample, 0, std::numeric_limits<std::int64_t>::max());
+  return at_least("nsample", a.nsample, 0);
 }
 
 Status check_types(const BallQueryArgs& a) {
@@ -55,7 +55,7 @@ Status check_ball_query(const BallQueryArgs& a, mluopsBallQueryProblem& problem)
       {a.new_xyz.desc->dtype, centres[0], centres[1], a.xyz.desc->dims[1], a.nsample, a.min_radius, a.max_radius},
       a.new_xyz.data,
       a.xyz.data,
-      static_cast<std::int32_t*>(const_cast<void*>(a.idx.data))};
+      int32_data(a.idx)};
   return Status::go_on();
 }
 

@@ -45,7 +45,7 @@ Status check_sizes(const Tensors& t) {
 
 Status check_relations(const Tensors& t, std::int32_t pool_size) {
   MLUOPS_RETURN_IF_FINISHED(check_sizes(t));
-  MLUOPS_RETURN_IF_FINISHED(in_range("pool_size", pool_size, 1, std::numeric_limits<std::int64_t>::max()));
+  MLUOPS_RETURN_IF_FINISHED(at_least("pool_size", pool_size, 1));
   const std::int64_t batch = size_of(t.map, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(has_dim(t.boxes, 0, batch, "the batch"));
   for (const TensorArg* arg : {&t.pooled, &t.argmax}) {
@@ -84,12 +84,8 @@ Status check_border_align_forward(const BorderAlignForwardArgs& a, mluopsBorderA
   const Tensors t = {a.input, a.boxes, a.output, a.argmax_idx};
   MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.input, a.boxes, a.output, a.argmax_idx}, a.pool_size));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.boxes}, {a.output, a.argmax_idx}));
-  problem = {shape_of(t, a.pool_size),
-             a.input.data,
-             a.boxes.data,
-             const_cast<void*>(a.output.data),
-             static_cast<std::int32_t*>(const_cast<void*>(a.argmax_idx.data)),
-             is_nchw(a.input)};
+  problem = {shape_of(t, a.pool_size), a.input.data,    a.boxes.data, const_cast<void*>(a.output.data),
+             int32_data(a.argmax_idx), is_nchw(a.input)};
   return Status::go_on();
 }
 

@@ -36,7 +36,7 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
   MLUOPS_RETURN_IF_FINISHED(check_dims(a));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(all_countable(all, a.handle->contract));
   const auto& dims = a.vertices.desc->dims;
   if (dims[1] == 0) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.vertices));
@@ -46,7 +46,7 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
              a.vertices.data,
              static_cast<const std::uint8_t*>(a.mask.data),
              static_cast<const std::int32_t*>(a.num_valid.data),
-             static_cast<std::int32_t*>(const_cast<void*>(a.idx.data))};
+             int32_data(a.idx)};
   return Status::go_on();
 }
 

@@ -30,17 +30,13 @@ mluopsFurthestPointSampleShape shape_of(const FurthestPointSampleArgs& a) {
   return {a.source.desc->dtype, source[0], source[1], a.idx.desc->dims[1]};
 }
 
-std::int32_t* indices_of(const FurthestPointSampleArgs& a) {
-  return static_cast<std::int32_t*>(const_cast<void*>(a.idx.data));
-}
-
 }  // namespace
 
 Status check_furthest_point_sample(const FurthestPointSampleArgs& a, mluopsFurthestPointSampleProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.source, 2, 3, "coordinates of a point"));
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
-  problem = {shape_of(a), a.source.data, indices_of(a)};
+  problem = {shape_of(a), a.source.data, int32_data(a.idx)};
   return Status::go_on();
 }
 
@@ -49,7 +45,7 @@ Status check_furthest_point_sample_with_dist(const FurthestPointSampleArgs& a,
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.source, 2, a.source.desc->dims[1], "one distance to each point"));
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
-  problem = {shape_of(a), a.source.data, indices_of(a)};
+  problem = {shape_of(a), a.source.data, int32_data(a.idx)};
   return Status::go_on();
 }
 

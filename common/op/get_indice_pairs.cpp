@@ -82,10 +82,6 @@ Status check_all_but_data(const GetIndicePairsArgs& a) {
   return is_indexable(a.out_indices, 0);
 }
 
-bool any_empty(const GetIndicePairsArgs& a) {
-  return is_empty(a.indices) || is_empty(a.indice_pairs) || is_empty(a.out_indices) || is_empty(a.indice_num);
-}
-
 mluopsGetIndicePairsShape shape_of(const GetIndicePairsArgs& a) {
   const mluOpSparseConvolutionStruct& d = *a.sparse_conv_desc;
   mluopsGetIndicePairsShape s = {};
@@ -142,7 +138,7 @@ Status check_sparse_convolution_descriptor(const SparseConvolutionArgs& a, mluOp
 
 Status check_get_indice_pairs(const GetIndicePairsArgs& a, mluopsGetIndicePairsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_all_but_data(a));
-  if (any_empty(a)) {
+  if (any_empty({a.indices, a.indice_pairs, a.out_indices, a.indice_num})) {
     a.sparse_conv_desc->num_act_out = 0;
     return Status::nothing_to_do();
   }
@@ -162,7 +158,9 @@ Status check_get_indice_pairs_workspace(const GetIndicePairsArgs& a, std::size_t
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", workspace_size));
   MLUOPS_RETURN_IF_FINISHED(check_all_but_data(a));
   const std::int64_t places = a.indice_pairs.desc->elements / 2;
-  *workspace_size = any_empty(a) ? 0 : static_cast<std::size_t>(places) * 5 * sizeof(std::int32_t);
+  *workspace_size = any_empty({a.indices, a.indice_pairs, a.out_indices, a.indice_num})
+                        ? 0
+                        : static_cast<std::size_t>(places) * 5 * sizeof(std::int32_t);
   return Status::nothing_to_do();
 }
 

@@ -55,7 +55,7 @@ Status check_nms3d(const Nms3dArgs& a, mluopsNms3dProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.boxes}, {a.keep, {"num_out", one_int32(), a.num_out}}));
   problem = {{a.boxes.desc->dtype, a.boxes.desc->dims[0], a.iou_threshold, a.rotated},
              a.boxes.data,
-             static_cast<std::int32_t*>(const_cast<void*>(a.keep.data)),
+             int32_data(a.keep),
              static_cast<std::int32_t*>(a.num_out)};
   return Status::go_on();
 }

@@ -44,7 +44,7 @@ Status check_knn(const KnnArgs& a, mluopsKnnProblem& problem) {
   problem = {{a.xyz.desc->dtype, centres[0], a.xyz.desc->dims[1], centres[1], a.k},
              a.xyz.data,
              a.new_xyz.data,
-             static_cast<std::int32_t*>(const_cast<void*>(a.idx.data)),
+             int32_data(a.idx),
              const_cast<void*>(a.dist2.data)};
   return Status::go_on();
 }

@@ -43,21 +43,17 @@ mluopsPointsInBoxesShape shape_of(const PointsInBoxesArgs& a) {
   return {a.points.desc->dtype, points[0], points[1], a.boxes.desc->dims[1], a.centred ? 1 : 0};
 }
 
-std::int32_t* result_of(const PointsInBoxesArgs& a) {
-  return static_cast<std::int32_t*>(const_cast<void*>(a.result.data));
-}
-
 }  // namespace
 
 Status check_points_in_boxes_part(const PointsInBoxesArgs& a, mluopsPointsInBoxesPartProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a, 2));
-  problem = {shape_of(a), a.points.data, a.boxes.data, result_of(a)};
+  problem = {shape_of(a), a.points.data, a.boxes.data, int32_data(a.result)};
   return Status::go_on();
 }
 
 Status check_points_in_boxes_all(const PointsInBoxesArgs& a, mluopsPointsInBoxesAllProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a, 3));
-  problem = {shape_of(a), a.points.data, a.boxes.data, result_of(a)};
+  problem = {shape_of(a), a.points.data, a.boxes.data, int32_data(a.result)};
   return Status::go_on();
 }
 

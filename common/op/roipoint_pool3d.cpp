@@ -48,7 +48,7 @@ Status check_form(const RoiPointPool3dArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(check_dims(a));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_dense(t, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(check_types(a));
-  for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(is_countable(t, a.handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(all_countable(all, a.handle->contract));
   for (const TensorArg& t : all) MLUOPS_RETURN_IF_FINISHED(not_empty(t));
   return Status::go_on();
 }
@@ -66,7 +66,7 @@ Status check_roipoint_pool3d(const RoiPointPool3dArgs& a, mluopsRoiPointPool3dPr
              a.point_features.data,
              a.boxes3d.data,
              const_cast<void*>(a.pooled_features.data),
-             static_cast<std::int32_t*>(const_cast<void*>(a.pooled_empty_flag.data))};
+             int32_data(a.pooled_empty_flag)};
   return Status::go_on();
 }
 

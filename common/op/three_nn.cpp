@@ -43,7 +43,7 @@ Status check_three_nn_forward(const ThreeNNForwardArgs& a, mluopsThreeNNForwardP
              a.unknown.data,
              a.known.data,
              const_cast<void*>(a.dist2.data),
-             static_cast<std::int32_t*>(const_cast<void*>(a.idx.data))};
+             int32_data(a.idx)};
   return Status::go_on();
 }
 

@@ -17,7 +17,7 @@ Status check_grid(const TensorArg& points, const TensorArg& voxel_size, const Te
   MLUOPS_RETURN_IF_FINISHED(same_dtype(voxel_size, points));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(coors_range, points));
   MLUOPS_RETURN_IF_FINISHED(not_empty(points));
-  return in_range("dimension 1 of points", points.desc->dims[1], 3, std::numeric_limits<std::int64_t>::max());
+  return at_least("dimension 1 of points", points.desc->dims[1], 3);
 }
 
 Status check_outputs(const VoxelizationArgs& a) {
