@@ -35,9 +35,8 @@ allow backends/cpu/sampling "$cpu|backends/cpu/sampling/[a-z0-9_-]+\.h"
 allow backends/cpu/scatter "$cpu|backends/cpu/scatter/[a-z0-9_-]+\.h"
 allow backends/cpu/spatial "$cpu|backends/cpu/spatial/[a-z0-9_-]+\.h"
 allow backends/cpu/layout "$cpu|backends/cpu/layout/[a-z0-9_-]+\.h"
-for room in backends/cpu/*/; do  # an operator's room knows no other one
-  room=$(basename "$room")
-  case $room in runtime | simd | sampling | scatter | spatial | layout) continue ;; esac
+for room in backends/cpu/kernels/*/; do  # an operator's room knows no other one
+  room=kernels/$(basename "$room")
   allow "backends/cpu/$room" "$cpu|backends/cpu/(sampling|scatter|spatial|layout|$room)/[a-z0-9_/-]+\.h|backends/cpu/(dispatch|operators)\.h"
 done
 allow backends/mlu_emu/device "$plugin|common/half\.h|common/shape\.h|backends/mlu_emu/device/.*"

@@ -9,6 +9,6 @@ compile_as_one() {
     ${CXX:-g++} -x c++ -std=c++20 -fsyntax-only -fopenmp -march=skylake-avx512 -DHWY_COMPILE_ONLY_STATIC \
       -DMLUOPS_VERSION='""' -Wall -Wextra -Werror -I. -Iapi/include -
 }
-compile_as_one backends/cpu/*.cpp backends/cpu/*/*.cpp
+compile_as_one backends/cpu/*.cpp backends/cpu/*/*.cpp backends/cpu/kernels/*/*.cpp
 compile_as_one common/*.cpp common/op/*.cpp
 compile_as_one api/c/*.cpp

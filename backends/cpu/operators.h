@@ -1,12 +1,12 @@
-// The operators of the cpu backend. The room <op>/ defines the functions of that name.
+// The operators of the cpu backend. The room kernels/<op>/ defines the functions of that name.
 //
-// A room is a folder <op>/ with the namespace mluops::cpu::<op>; it includes runtime/, simd/, scatter/, sampling/
-// and spatial/, and no other operator's room. CMake takes every .cpp of every folder. Its smallest form is one file:
+// A room is a folder kernels/<op>/ with the namespace mluops::cpu::<op>; it includes runtime/, simd/, layout/,
+// scatter/, sampling/ and spatial/, and no other operator's room. CMake takes every .cpp of every folder. Its smallest
+// form is one file:
 //
-//   // backends/cpu/<op>/forward.cpp: what it computes; shapes, who owns which rows, why no race, arithmetic intensity.
-//   namespace mluops::cpu::<op> {
-//   namespace {
-//   template <class T> mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const <Problem>& p) {
+//   // backends/cpu/kernels/<op>/forward.cpp: what it computes; shapes, who owns which rows, why no race, arithmetic
+//   intensity. namespace mluops::cpu::<op> { namespace { template <class T> mluOpStatus_t forward_by_rows(Context&
+//   context, const mluopsCall& call, const <Problem>& p) {
 //     Loop(context, call, items, ns_per_item).run([&](std::int64_t begin, std::int64_t end, int slot) { ... });
 //     return MLUOP_STATUS_SUCCESS;
 //   }
@@ -30,7 +30,7 @@
 //
 // A kernel with vectors is compiled once per instruction-set level: foreach_target.h first, headers of the room named
 // *-inl.h, the code in mluops::cpu::<op>::HWY_NAMESPACE, and MLUOPS_CPU_KERNEL and MLUOPS_CPU_ENTRY of dispatch.h in
-// the place of the function above. psamask/psamask.cpp is a short example.
+// the place of the function above. kernels/psamask/psamask.cpp is a short example.
 #pragma once
 
 #include "backends/cpu/runtime/context.h"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/furthest_point_sample/order.h"
+#include "backends/cpu/kernels/furthest_point_sample/order.h"
 #include "backends/cpu/spatial/box_tree.h"
 #include "test/cpu/support.h"
 

@@ -1,0 +1,227 @@
+// BallQuery: for each of M centres the first nsample of N points, by their index, inside a ball.
+//
+// scan: the points in their own order, 32 at a time, until nsample are found. tree: the first eighth so, which is
+// enough for balls that hold many points; for the others a box tree (spatial/box_tree.h) gives all points of the ball,
+// few, in any order, and a bitmap puts them in theirs. Both decide with the same operations, so they give the same
+// indices.
+//
+// new_xyz [B,M,3], xyz [B,N,3], idx [B,M,nsample]. An item is a run of centres of one image and owns their rows. Points
+// are read once and stay in the caches; the rest is arithmetic: 8 flops a pair.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/ball_query/ball_query.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/spatial/search-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::ball_query::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace spatial;
+using namespace spatial::HWY_NAMESPACE;
+namespace {
+
+using Problem = mluopsBallQueryProblem;
+using Shape = mluopsBallQueryShape;
+
+/// Centres whose balls one item fills.
+constexpr std::int64_t kRun = 32;
+/// Costs in nanoseconds: of a pair of points, and of a ball.
+constexpr double kPairNs = 0.12, kBallNs = 500;
+/// Share of the points that is scanned before the tree is asked.
+constexpr std::int64_t kScannedShare = 8;
+
+/// Which points are inside: squared distance 0, or in [low, high).
+template <class A>
+struct Ball {
+  Point<A> centre;
+  A low, high;
+
+  Ball(const Shape& s, const Point<A>& at)
+      : centre(at), low(s.min_radius * s.min_radius), high(s.max_radius * s.max_radius) {}
+
+  /// found(index) for the points of a leaf that are inside.
+  template <class Found>
+  HWY_INLINE void find(const Leaf<A>& leaf, Found&& found) const {
+    const hn::CappedTag<A, kLeafPoints> d;
+    for (std::int64_t i = 0; i < kLeafPoints; i += static_cast<std::int64_t>(hn::Lanes(d))) {
+      const auto all = distances(d, centre, leaf, i);
+      const auto between = hn::And(hn::Ge(all, hn::Set(d, low)), hn::Lt(all, hn::Set(d, high)));
+      std::uint32_t inside = bits_of(d, hn::Or(between, hn::Eq(all, hn::Zero(d))));
+      for (; inside != 0; inside &= inside - 1) found(leaf.index[i + std::countr_zero(inside)]);
+    }
+  }
+};
+
+/// A row of idx: the lowest indices, as they come.
+class Row {
+ public:
+  Row(std::int32_t* row, std::int64_t size) : row_(row), size_(size) {}
+
+  bool full() const { return count_ == size_; }
+  void add(std::int32_t index) {
+    if (!full()) row_[count_++] = index;
+  }
+  void clear() { count_ = 0; }
+  /// What is missing: the first one again; without any, 0.
+  void fill_up() { std::fill(row_ + count_, row_ + size_, count_ == 0 ? 0 : row_[0]); }
+
+ private:
+  std::int32_t* row_;
+  std::int64_t size_, count_ = 0;
+};
+
+/// A set of numbers below n, given back in order: a bit for each, and a bit for each word of them. Empty between balls.
+class IndexSet {
+ public:
+  static std::int64_t words(std::int64_t n) { return ceil_div(n, kBits) + ceil_div(n, kBits * kBits); }
+
+  IndexSet(std::uint64_t* words, std::int64_t n)
+      : words_(words), used_(words + ceil_div(n, kBits)), used_count_(ceil_div(n, kBits * kBits)) {}
+
+  void add(std::int32_t index) {
+    const auto i = static_cast<std::uint32_t>(index);
+    words_[i / kBits] |= std::uint64_t{1} << i % kBits;
+    used_[i / (kBits * kBits)] |= std::uint64_t{1} << i / kBits % kBits;
+  }
+
+  /// Empties the set into the row, which takes as many as it has room for.
+  void move_to(Row& row) {
+    for (std::int64_t u = 0; u < used_count_; ++u) {
+      for (; used_[u] != 0; used_[u] &= used_[u] - 1) {
+        const std::int64_t word = kBits * u + std::countr_zero(used_[u]);
+        for (; words_[word] != 0 && !row.full(); words_[word] &= words_[word] - 1) {
+          row.add(static_cast<std::int32_t>(kBits * word + std::countr_zero(words_[word])));
+        }
+        words_[word] = 0;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kBits = 64;
+
+  std::uint64_t *words_, *used_;
+  std::int64_t used_count_;
+};
+
+/// The working memory of a call: the points in their own order, and for the tree path their trees and a set per slot.
+template <class A>
+struct Arrays {
+  std::int64_t leaves_each, set_words;
+  Leaf<A>* leaves;
+  Trees<A> trees;
+  std::uint64_t* sets;
+
+  Arrays(Allocator& allocator, const Shape& s, bool with_trees, std::int64_t building, std::int64_t searching)
+      : leaves_each(leaves_of(s.n)),
+        set_words(with_trees ? round_up(IndexSet::words(s.n), 8) : 0),
+        leaves(allocator.allocate<Leaf<A>>(s.b * leaves_each)),
+        trees(allocator, s.n, with_trees ? s.b : 0, with_trees ? building : 0),
+        sets(allocator.allocate<std::uint64_t>(searching * set_words)) {}
+
+  IndexSet set(std::int64_t slot, std::int64_t n) const { return IndexSet(sets + slot * set_words, n); }
+};
+
+/// The points [0, 32 * leaves), in their order, until the row is full.
+template <class A>
+HWY_INLINE void scan(const Ball<A>& ball, const Leaf<A>* leaves, std::int64_t count, Row& row) {
+  for (std::int64_t i = 0; i < count && !row.full(); ++i) {
+    ball.find(leaves[i], [&](std::int32_t index) HWY_ATTR { row.add(index); });
+  }
+}
+
+/// Visits the leaves near a ball.
+template <class A>
+struct Collect {
+  const Ball<A>& ball;
+  IndexSet& set;
+
+  A bound() const { return ball.high; }
+  HWY_INLINE void operator()(const Leaf<A>& leaf) {
+    ball.find(leaf, [&](std::int32_t index) HWY_ATTR { set.add(index); });
+  }
+};
+
+/// Whether sorting the points costs less than comparing each centre with half of them.
+Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
+  const Shape& s = p.shape;
+  const double pairs = static_cast<double>(s.m) * static_cast<double>(s.n);
+  return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * kPairNs / 2);
+}
+
+template <class T>
+void prepare(const Loop& loop, const Problem& p, bool trees, const Arrays<Acc<T>>& arrays) {
+  const Shape& s = p.shape;
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      const T* const points = static_cast<const T*>(p.xyz) + 3 * b * s.n;
+      fill_leaves(points, s.n, arrays.leaves + b * arrays.leaves_each);
+      if (trees) arrays.trees.build(b, points, slot);
+    }
+  });
+}
+
+template <class T, bool trees>
+mluOpStatus_t query_by(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t runs = ceil_div(s.m, kRun);
+  const double ball_ns = kBallNs + (trees ? 0 : kPairNs * static_cast<double>(s.n));
+  const Loop building(context, call, s.b, trees ? build_ns(s.n) : static_cast<double>(s.n));
+  const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.m, kRun)) * ball_ns);
+  const auto arrays =
+      allocate<Arrays<A>>(context.arena, s, trees, std::int64_t{building.slots()}, std::int64_t{loop.slots()});
+  if (!arrays) return no_memory(call);
+  std::fill_n(arrays->sets, loop.slots() * arrays->set_words, 0);
+  prepare<T>(building, p, trees, *arrays);
+
+  const std::int64_t scanned = trees ? arrays->leaves_each / kScannedShare : arrays->leaves_each;
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    IndexSet set = arrays->set(slot, s.n);
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(s.m, first + kRun);
+      for (std::int64_t at = b * s.m + first; at < b * s.m + last; ++at) {
+        const Ball<A> ball(s, Point<A>::read(static_cast<const T*>(p.new_xyz) + 3 * at));
+        Row row(p.idx + at * s.nsample, s.nsample);
+        scan(ball, arrays->leaves + b * arrays->leaves_each, scanned, row);
+        if (trees && !row.full()) {
+          Collect<A> collect{ball, set};
+          search<false>(arrays->trees[b], ball.centre, collect);
+          row.clear();
+          set.move_to(row);
+        }
+        row.fill_up();
+      }
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t query(Context& context, const mluopsCall& call, const Problem& p) {
+  static constexpr Path<Problem> kPaths[] = {
+      {"tree", tree_pays, query_by<T, true>},
+      {"scan", always<Problem>, query_by<T, false>},
+  };
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(query, mluopsBallQueryProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::ball_query::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(ball_query, ball_query, query, mluopsBallQueryProblem)
+
+}  // namespace mluops::cpu
+#endif

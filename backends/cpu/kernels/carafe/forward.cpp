@@ -1,0 +1,398 @@
+// CARAFE forward: output pixel = sum over the taps of mask * input pixel under the tap.
+// input [n,h,w,c], mask [n,s*h,s*w,group*K*K], output [n,s*h,s*w,c].
+// A task owns a block of input pixels and writes their s*s output pixels; nobody else does. Channels of s*s output
+// pixels stay in registers while the taps go by, so each input value loaded is used s*s times. 2*K*K flops per output
+// value: bound by arithmetic from K = 3 on, or by writing the output.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/carafe/forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/carafe/planes-inl.h"
+#include "backends/cpu/kernels/carafe/rows-inl.h"
+#include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/operators.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::carafe::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+/// How the output is written: to the tensor through the caches; with non-temporal stores out of the registers, where
+/// tiles are whole cache lines; or with non-temporal copies of a stage.
+enum class Writing { kDirect, kNonTemporal, kStaged };
+
+template <class T>
+Blocks forward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts = kCacheParts) {
+  return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32, cache_parts);
+}
+
+/// Bytes of an output row that are staged together: where they begin or end inside a cache line, that costs a read.
+constexpr std::int64_t kStageBytes = 2048;
+
+/// Input pixels whose outputs are staged together.
+template <class T>
+std::int64_t stage_columns(const Shape& s, std::int64_t block_columns) {
+  return std::min(block_columns, ceil_div(kStageBytes, s.scale * s.c * static_cast<std::int64_t>(sizeof(T))));
+}
+
+template <class T>
+bool large_output(const Shape& s) {
+  return leaves_caches(s.n * s.ho * s.wo * s.c * static_cast<std::int64_t>(sizeof(T)));
+}
+
+template <class T>
+Fit non_temporal_applies(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
+  constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>, kSize = sizeof(T);
+  const bool whole_tiles = p.shape.c / p.shape.group % kTile == 0;
+  return fit(whole_lines(p.output, kTile * kSize) && whole_tiles, large_output<T>(p.shape));
+}
+
+template <class T>
+Fit staged_applies(const Context&, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+  const Shape& s = p.shape;
+  const std::int64_t columns = stage_columns<T>(s, forward_blocks<T>(call, s).columns());
+  const std::int64_t bytes = columns * s.scale * s.c * static_cast<std::int64_t>(sizeof(T));
+  return fit(true, large_output<T>(s) && bytes >= kStageBytes / 4);
+}
+
+template <class T, int S>
+struct Window : Taps<const Acc<T>, Acc<T>, S> {
+  T* out[S];               ///< channels of each phase
+  Promotion<T> promotion;  ///< channels of the group to be promoted meanwhile
+
+  using Taps<const Acc<T>, Acc<T>, S>::Taps;
+};
+
+/// Whether a pixel is promoted a vector after each row of taps, and not all at once: stores wait less if they come one
+/// by one. Emulated conversions need the registers.
+template <class T>
+constexpr bool kPromotesMeanwhile = !kAddsInPlace<T> && HWY_TARGET <= HWY_AVX2;
+
+/// Tiles of V vectors of channels of S output pixels, as many as begin in [begin, end). Per tap V vector and S scalar
+/// loads feed S * V multiply-adds. All tiles in one call: what a call stores on the stack waits behind the sums.
+template <int S, int V, class D, class T>
+HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, std::int64_t end, bool non_temporal) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const Acc<T>* HWY_RESTRICT mask[S];
+  MLUOPS_UNROLL
+  for (int s = 0; s < S; ++s) mask[s] = at.mask[s];
+  const std::int64_t stride = at.stride;
+  for (std::int64_t c = begin; c < end; c += V * lanes) {
+    hn::Vec<D> sum[S][V];
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) sum[s][v] = hn::Zero(d);
+    }
+    std::int64_t tap = 0;
+    for (const Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += at.skip) {
+      const Acc<T>* HWY_RESTRICT pixel = *row + at.offset + c;
+      const std::int64_t row_end = tap + at.columns;
+      do {
+        hn::Vec<D> in[V];
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) in[v] = hn::LoadU(d, pixel + v * lanes);
+        MLUOPS_UNROLL
+        for (int s = 0; s < S; ++s) {
+          const auto weight = hn::Set(d, mask[s][tap]);
+          MLUOPS_UNROLL
+          for (int v = 0; v < V; ++v) sum[s][v] = hn::MulAdd(weight, in[v], sum[s][v]);
+        }
+        pixel = value_barrier(pixel + stride);
+      } while (++tap != row_end);
+      // The column the next window adds; touching memory outside the tensor this way is harmless. In the ring it is not
+      // needed, and the hardware, guessing from such steps the next ones, takes lines out of the next slot's ring.
+      if constexpr (kAddsInPlace<T>) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
+      }
+      reload_barrier(at);
+      if (kPromotesMeanwhile<T> && at.promotion.from != nullptr && row - at.rows < V) {
+        at.promotion(d, c + (row - at.rows) * lanes);
+      }
+    }
+    if (kPromotesMeanwhile<T> && at.promotion.from != nullptr && at.rows_end - at.rows < V) {
+      at.promotion.run(c + (at.rows_end - at.rows) * lanes, c + V * lanes);
+    }
+    MLUOPS_UNROLL
+    for (int s = 0; s < S; ++s) {
+      T* const out = at.out[s] + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < V; ++v) store(non_temporal, sum[s][v], d, out + v * lanes);
+    }
+  }
+}
+
+/// Where the channels of output pixels go: to the tensor, or to a stage that is copied non-temporally.
+template <class T>
+class Outputs {
+ public:
+  /// stage_columns 0: no stage.
+  Outputs(const Shape& s, T* output, std::int64_t stage_columns, Allocator& allocator)
+      : s_(s),
+        output_(output),
+        columns_(stage_columns),
+        pitch_(columns_ > 0 ? columns_ * s.scale : s.wo),
+        offsets_(s, pitch_, 1, allocator),
+        stage_(columns_ > 0 ? allocator.allocate<T>(s.scale * pitch_ * s.c) : nullptr) {}
+
+  /// Another tensor from the next row on.
+  void look_at(T* output) { output_ = output; }
+
+  /// Input pixels of a row in order.
+  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
+    T* const target = output_ + first_phase(s_, n, row, column) * s_.c;
+    if (columns_ > 0 && staged_ == 0) staged_target_ = target;
+    first_ = columns_ > 0 ? stage_ + staged_++ * s_.scale * s_.c : target;
+  }
+
+  /// Channels of a phase.
+  T* of(std::int64_t phase) const { return first_ + offsets_[phase] * s_.c; }
+
+  /// After the last phase of an input pixel, which may be the last one of its row.
+  void finish(bool last) {
+    if (staged_ > 0 && (last || staged_ == columns_)) write_stage();
+  }
+
+ private:
+  void write_stage() {
+    const std::int64_t bytes = staged_ * s_.scale * s_.c * static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t r = 0; r < s_.scale; ++r) {
+      copy_non_temporal(stage_ + r * pitch_ * s_.c, staged_target_ + r * s_.wo * s_.c, bytes);
+    }
+    staged_ = 0;
+  }
+
+  const Shape& s_;
+  T* output_;
+  std::int64_t columns_, pitch_;
+  PhaseOffsets offsets_;
+  T* stage_;
+  std::int64_t staged_ = 0;     // input pixels in the stage
+  T* staged_target_ = nullptr;  // where they belong
+  T* first_ = nullptr;          // of phase 0
+};
+
+/// One call, with one slot's part of the arena. Rows: WindowRows or what stands for it.
+template <class T, class Rows = WindowRows<T>>
+class Forward {
+ public:
+  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, Writing writing, Allocator allocator)
+      : s_(p.shape),
+        writing_(writing),
+        rows_(s_, static_cast<const T*>(p.input), block_columns, allocator),
+        masks_(s_, static_cast<const T*>(p.mask), allocator),
+        outputs_(s_, static_cast<T*>(p.output), writing == Writing::kStaged ? stage_columns<T>(s_, block_columns) : 0,
+                 allocator),
+        arena_bytes_(allocator.bytes()) {}
+
+  std::int64_t arena_bytes() const { return arena_bytes_; }
+
+  void run(const Block& block) {
+    begin(block);
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) run_row(block, row);
+  }
+
+  void begin(const Block& block) { rows_.begin(block); }
+
+  void run_row(const Block& block, std::int64_t row) {
+    begin_row(block, row);
+    run_columns(block, row, block.columns);
+  }
+
+  Rows& rows() { return rows_; }
+  /// Other tensors: the masks from the next row on.
+  void look_at_masks(const T* mask) { masks_.look_at(mask); }
+  void look_at_output(T* output) { outputs_.look_at(output); }
+
+  void begin_row(const Block& block, std::int64_t row) {
+    rows_.advance(row);
+    masks_.begin_row(block.n, row, block.columns);
+  }
+
+  /// Columns of the row, in order.
+  void run_columns(const Block& block, std::int64_t row, Range columns) {
+    for (std::int64_t column = columns.begin; column < columns.end; ++column) {
+      rows_.reach(column);
+      masks_.step();
+      outputs_.move_to(block.n, row, column);
+      for_phases(phases(s_),
+                 [&](std::int64_t phase, auto count) HWY_ATTR { window<decltype(count)::value>(row, column, phase); });
+      outputs_.finish(column + 1 == block.columns.end);
+    }
+  }
+
+ private:
+  /// S output pixels from `phase` on.
+  template <int S>
+  void window(std::int64_t row, std::int64_t column, std::int64_t phase) {
+    const std::int64_t per_group = s_.c / s_.group;
+    const Range kh = taps_into(s_, row, {0, s_.h}), kw = taps_into(s_, column, {0, s_.w});
+    const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
+    Window<T, S> at(s_, kh, kw, rows_.rows(), rows_.offset(column));
+    if (kPromotesMeanwhile<T> && phase == 0) at.promotion = rows_.next();
+    for (std::int64_t g = 0; g < s_.group; ++g, at.offset += per_group) {
+      for (int i = 0; i < S; ++i) {
+        at.mask[i] = masks_.of(phase + i) + g * taps(s_) + first_tap;
+        at.out[i] = outputs_.of(phase + i) + g * per_group;
+      }
+      constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
+      const std::int64_t tiled = per_group / kTile * kTile;
+      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, writing_ == Writing::kNonTemporal);
+      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
+                                               HWY_ATTR { window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false); });
+      if (at.promotion.from != nullptr) at.promotion.from += per_group, at.promotion.to += per_group;
+    }
+  }
+
+  const Shape& s_;
+  Writing writing_;
+  Rows rows_;
+  WindowMasks<T> masks_;
+  Outputs<T> outputs_;
+  std::int64_t arena_bytes_;
+};
+
+/// The same on NCHW tensors. Results are turned a few rows, or a part of a row, at a time: as many as leave room in the
+/// second cache, in runs of planes as long as can be.
+template <class T>
+class PlanesForward {
+ public:
+  PlanesForward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, Writing writing, Allocator allocator)
+      : p_(p),
+        rows_held_(std::max<std::int64_t>(1, fitting_pixels(p.shape) / p.shape.w)),
+        columns_held_(even_part(block_columns, fitting_pixels(p.shape))),
+        masks_(p.shape, mask_row(p.shape), 1, allocator),
+        outputs_{{p.shape, p.shape.c, rows_held_, allocator}, {p.shape, p.shape.c, rows_held_, allocator}},
+        rows_(p, block_columns, writing, allocator) {}
+
+  std::int64_t arena_bytes() const { return rows_.arena_bytes(); }
+
+  void run(const Block& block) {
+    rows_.begin(block);
+    const bool whole = block.columns.size() == p_.shape.w && columns_held_ >= p_.shape.w;
+    const std::int64_t step = whole ? rows_held_ : 1;
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; row += step) {
+      const Range rows{row, std::min(block.rows.end, row + step)};
+      if (whole) {
+        run_rows({block.n, rows, block.columns});
+      } else {
+        run_row(block, row);
+      }
+    }
+    behind_.finish();
+  }
+
+ private:
+  static constexpr std::int64_t kMostHeldBytes = std::int64_t{320} << 10;
+
+  /// Input pixels whose results are held.
+  static std::int64_t fitting_pixels(const Shape& s) {
+    const std::int64_t bytes = phases(s) * s.c * static_cast<std::int64_t>(sizeof(T));
+    return std::max<std::int64_t>(kPanelTile<Moved<T>>, std::min(second_cache(20), kMostHeldBytes) / bytes);
+  }
+  static std::int64_t even_part(std::int64_t n, std::int64_t most) { return ceil_div(n, ceil_div(n, most)); }
+
+  void run_rows(const Block& block) {
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
+      begin_row(block, row);
+      rows_.look_at_output(outputs_[at_hand_].origin(block.n, block.rows.begin));
+      rows_.run_columns(block, row, block.columns);
+    }
+    leave(block);
+  }
+
+  void run_row(const Block& block, std::int64_t row) {
+    begin_row(block, row);
+    for (std::int64_t column = block.columns.begin; column < block.columns.end; column += columns_held_) {
+      const Range columns{column, std::min(block.columns.end, column + columns_held_)};
+      rows_.look_at_output(outputs_[at_hand_].origin(block.n, row, column));
+      rows_.run_columns(block, row, columns);
+      leave({block.n, {row, row + 1}, columns});
+    }
+  }
+
+  /// These results leave while the next ones are computed.
+  void leave(const Block& block) {
+    behind_.finish();
+    behind_ = outputs_[at_hand_].behind(static_cast<T*>(p_.output), block);
+    rows_.rows().leave(&behind_);
+    at_hand_ = 1 - at_hand_;
+  }
+
+  void begin_row(const Block& block, std::int64_t row) {
+    const T* const masks = static_cast<const T*>(p_.mask);
+    masks_.read(masks, block.n, row, block.columns);
+    rows_.look_at_masks(masks_.origin(block.n, row));
+    rows_.rows().request(masks_.ahead(masks, block.n, row + 1, block.columns.size()));
+    rows_.begin_row(block, row);
+  }
+
+  const mluopsCarafeForwardProblem& p_;
+  std::int64_t rows_held_, columns_held_;
+  OutputRows<T> masks_, outputs_[2];  // results at hand, and on their way
+  int at_hand_ = 0;
+  PlanesBehind<T> behind_;
+  Forward<T, PlaneRows<T>> rows_;
+};
+
+template <class T, class Task>
+mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& call,
+                         const mluopsCarafeForwardProblem& p) {
+  const Shape& s = p.shape;
+  const Blocks blocks = forward_blocks<T>(call, s, p.nchw != 0 ? kPlanesCacheParts : kCacheParts);
+  const std::int64_t slot_bytes = Task(p, blocks.columns(), writing, Allocator()).arena_bytes();
+  const double work = static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
+  const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
+  std::byte* const block = context.arena.reserve(slot_bytes * loop.slots());
+  if (block == nullptr) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Task task(p, blocks.columns(), writing, Allocator(block + slot * slot_bytes));
+    for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
+    if (writing != Writing::kDirect || p.nchw != 0) non_temporal_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T, Writing writing, class Task = Forward<T>>
+mluOpStatus_t forward_writing(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+  return forward_by<T, Task>(writing, context, call, p);
+}
+
+template <class T>
+Fit planes_apply(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
+  return fit(true, rows_fill_tiles<T>(p.shape));
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
+  using Problem = mluopsCarafeForwardProblem;
+  static constexpr Path<Problem> kPaths[] = {
+      {"non_temporal", non_temporal_applies<T>, forward_writing<T, Writing::kNonTemporal>},
+      {"staged", staged_applies<T>, forward_writing<T, Writing::kStaged>},
+      {"cached", always<Problem>, forward_writing<T, Writing::kDirect>},
+  };
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {"nchw_rows", planes_apply<T>, forward_writing<T, Writing::kDirect, PlanesForward<T>>},
+      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_forward, Problem>},
+  };
+  return p.nchw != 0 ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(forward, mluopsCarafeForwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::carafe::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(carafe_forward, carafe, forward, mluopsCarafeForwardProblem)
+
+}  // namespace mluops::cpu
+#endif

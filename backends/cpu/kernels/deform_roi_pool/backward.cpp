@@ -1,0 +1,221 @@
+// DeformRoiPool backward: gradients of the mean of bilinear samples in each bin of a RoI, channels innermost.
+// grad_output [rois,ph,pw,c], rois [rois,5], offset [rois,2,ph,pw], grad_input [batch,h,w,c]. Two flops per value read.
+// Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
+// add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
+// atomics, the same bits for every number of threads. With offset, the gradients that are added to a pixel are
+// multiplied with it in the same walk; from these products comes grad_offset's part of each bin on the tile, and the
+// parts on different tiles are added up in the order of the tiles.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/deform_roi_pool/backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
+#include "backends/cpu/kernels/deform_roi_pool/offset-inl.h"
+#include "backends/cpu/kernels/deform_roi_pool/owner-inl.h"
+#include "backends/cpu/kernels/deform_roi_pool/sum_blocks-inl.h"
+#include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/operators.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/scatter/atomic_sums-inl.h"
+#include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/scatter/scatter.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_DEFORM_ROI_POOL_BACKWARD_ONCE_
+#define MLUOPS_CPU_DEFORM_ROI_POOL_BACKWARD_ONCE_
+namespace mluops::cpu::deform_roi_pool {
+
+template <class A>
+struct AtomicArrays {
+  Roi<A>* rois;
+  Tap<A>* taps;  ///< per thread, rows then columns
+  A* sums;       ///< of the whole map, where grad_input itself can't be added to
+
+  AtomicArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
+      : rois(allocator.allocate<Roi<A>>(s.rois)),
+        taps(allocator.allocate<Tap<A>>(call.threads * BinTaps<A>::most(s))),
+        sums(allocator.allocate<A>(sum_count)) {}
+};
+
+}  // namespace mluops::cpu::deform_roi_pool
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+// ---- backward: grad_offset -------------------------------------------------------------------
+
+template <class T>
+void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
+                         const BinTaps<Acc<T>>& taps) {
+  const Shape& s = p.shape;
+  const Roi<Acc<T>>& roi = bins.roi(at);
+  const auto sum = offset_gradient(s, taps, static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c,
+                                   static_cast<const T*>(p.grad_output) + at.bin * s.c);
+  T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
+  out[0] = from_acc<T>(sum.x * roi.inverse_count * bins.reach(roi.x.size));
+  out[bins.plane()] = from_acc<T>(sum.y * roi.inverse_count * bins.reach(roi.y.size));
+}
+
+// ---- backward: grad_input --------------------------------------------------------------------
+
+/// Puts bins, or without offset the rows of bins that RoIs have, into all tiles they may add to.
+template <class T>
+bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& t, Buckets& tiles) {
+  const Shape& s = bins.s;
+  const bool rows = bins.aligned();
+  const std::int64_t together = rows ? s.pooled_w : 1;
+  const double channels = static_cast<double>(s.c);
+  const double pixel_ns = channels * (cost::kAddPixel + (rows ? 0 : cost::kReadPixel));
+  const double base_ns = cost::kZeroByte * sizeof(T) * static_cast<double>(t.pixels()) * channels;
+  return tiles.fill(context, call, cost::kSortTile, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    PixelRange x{};
+    double item_ns = 0;
+    std::int64_t roi = -1;
+    for (std::int64_t item = begin; item < end; ++item) {
+      const BinPlace at = bins.place(item * together);
+      if (at.roi != roi) item_ns = static_cast<double>(together) * bins.pixels_read(at) * pixel_ns;
+      if (at.roi != roi || !rows) x = rows ? bins.columns_of_row(at) : bins.x(at).pixels(s.w);
+      roi = at.roi;
+      const PixelRange y = bins.y(at).pixels(s.h);
+      const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
+      const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
+      const std::int64_t touched = std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin));
+      const double cost = cost::kFindBin + item_ns / static_cast<double>(touched);
+      const std::int64_t batch = bins.roi(at).batch;
+      for (std::int64_t row = row_begin; row < row_end; ++row) {
+        for (std::int64_t col = col_begin; col < col_end; ++col) put(at.bin, t.index(batch, row, col), cost);
+      }
+    }
+  });
+}
+
+/// grad_offset of all bins from the parts on the tiles, in the order of the tiles.
+template <class T>
+void put_offset_gradients(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p,
+                          const Bins<T>& bins, const Buckets& tiles, Move<Acc<T>>* moves) {
+  std::fill_n(moves, bins.count(), Move<Acc<T>>{0, 0});
+  const auto* part = static_cast<const Move<Acc<T>>*>(tiles.more());
+  for (const std::int64_t bin : tiles.all()) {
+    moves[bin].y += part->y;
+    moves[bin].x += part++->x;
+  }
+  // A bin that nothing was added to has no gradient, also where its RoI is not finite.
+  const auto scaled = [](Acc<T> sum, Acc<T> by) { return from_acc<T>(sum == 0 ? Acc<T>{0} : sum * by); };
+  Loop(context, call, bins.count(), cost::kBin).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t bin = begin; bin < end; ++bin) {
+      const BinPlace at = bins.place(bin);
+      const Roi<Acc<T>>& roi = bins.roi(at);
+      T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
+      out[0] = scaled(moves[bin].x, roi.inverse_count * bins.reach(roi.x.size));
+      out[bins.plane()] = scaled(moves[bin].y, roi.inverse_count * bins.reach(roi.y.size));
+    }
+  });
+}
+
+template <class T>
+mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const bool offset = p.offset != nullptr;
+  const Tiles t(s, sizeof(A), kOwnerTileBytes, kOwnerTiles);
+  const std::int64_t items = s.rois * s.pooled_h * (offset ? s.pooled_w : 1);
+  auto arrays = allocate<OwnerArrays<A>>(context.arena, call, s, items, t, offset);
+  if (!arrays) return no_memory(call);
+  if (!read_rois<T>(s, p.rois, arrays->rois)) return too_many_samples(call);
+  const Bins<T> bins(s, p.offset, arrays->rois);
+  if (!sort_by_tiles(context, call, bins, t, arrays->tiles)) return no_memory(call);
+
+  const Buckets& tiles = arrays->tiles;
+  Loop(context, call, tiles.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Owner<T> owner(p, bins, t, *arrays, slot);
+    for (std::int64_t tile = begin; tile < end; ++tile) {
+      Move<A>* const moves = offset ? static_cast<Move<A>*>(tiles.more()) + tiles.begin(tile) : nullptr;
+      owner.expect(Area(t, s, tile + 1), tile + 1 < end ? tiles[tile + 1] : std::span<const std::int64_t>());
+      owner.run(Area(t, s, tile), tiles[tile], moves);
+    }
+    non_temporal_fence();
+  });
+  if (offset) put_offset_gradients(context, call, p, bins, tiles, arrays->moves);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// grad_input of one bin, added atomically to sums of the whole map.
+template <class T>
+void add_bin_atomically(const Bins<T>& bins, const BinPlace& at, const BinTaps<Acc<T>>& taps, const T* grad_output,
+                        Acc<T>* sums) {
+  using A = Acc<T>;
+  const Shape& s = bins.s;
+  const Roi<A>& roi = bins.roi(at);
+  for (const Tap<A>& y : taps.y) {
+    for (const Tap<A>& x : taps.x) {
+      A* const sum = sums + ((roi.batch * s.h + y.index) * s.w + x.index) * s.c;
+      const A weight = y.weight * roi.inverse_count * x.weight;
+      for (std::int64_t c = 0; c < s.c; ++c) atomic_add(sum + c, weight * to_acc(grad_output[c]));
+    }
+  }
+}
+
+/// Tasks over bins.
+template <class T>
+mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
+                                  const mluopsDeformRoiPoolBackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t total = s.batch * s.h * s.w * s.c;
+  const std::int64_t room = kAddsInPlace<T> ? 0 : total;
+  auto arrays = allocate<AtomicArrays<A>>(context.arena, call, s, room);
+  if (!arrays) return no_memory(call);
+  A* sums = arrays->sums;
+  if constexpr (kAddsInPlace<T>) sums = static_cast<A*>(p.grad_input);
+  if (!read_rois<T>(s, p.rois, arrays->rois)) return too_many_samples(call);
+  const Bins<T> bins(s, p.offset, arrays->rois);
+  clear_sums(context, call, sums, total);
+  Loop(context, call, bins.count(), 5 * cost::kAtomicAdd * static_cast<double>(s.c))
+      .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+        for (std::int64_t bin = begin; bin < end; ++bin) {
+          const BinPlace at = bins.place(bin);
+          const BinTaps<A> taps(bins, at, arrays->taps + slot * BinTaps<A>::most(s));
+          if (p.offset != nullptr) put_offset_gradient(p, bins, at, taps);
+          add_bin_atomically(bins, at, taps, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
+        }
+      });
+  store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) {
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  }
+  using Problem = mluopsDeformRoiPoolBackwardProblem;
+  static constexpr Path<Problem> kPaths[] = {
+      {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
+      {"owner", always<Problem>, backward_by_owner<T>},
+  };
+  static constexpr Path<Problem> kNchwPaths[] = {
+#if HWY_TARGET != HWY_SCALAR
+    {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
+#endif
+    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
+  };
+  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
+  return run_scatter_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward, mluopsDeformRoiPoolBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(deform_roi_pool_backward, deform_roi_pool, backward, mluopsDeformRoiPoolBackwardProblem)
+
+}  // namespace mluops::cpu
+#endif

@@ -1,0 +1,268 @@
+// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). With offset also which
+// pixels a bin has on the tile, and the products of its gradient with them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/scatter/buckets.h"
+
+namespace mluops::cpu::deform_roi_pool {
+
+/// Along one axis a bin has at most two taps per pixel, so that one bin always fits.
+inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
+  return std::max<std::int64_t>(4 * t.pixels(), usual);
+}
+
+/// What a bin does along one axis: to a pixel and the next one, or to a single one.
+template <class A>
+struct AxisPair {
+  std::uint32_t key;  ///< twice the pixel counted from the tile's first one, + 1 for a single one
+  std::uint32_t bin;
+  A weight, next_weight;
+};
+
+/// Whether a tap of a bin and the one behind it are a pair.
+template <class A>
+bool pairs_with_next(const Tap<A>* tap, const Tap<A>* end) {
+  return tap + 1 != end && tap[1].index == tap[0].index + 1;
+}
+
+/// Neighbours among the taps of a bin, and those that stay single; `first` is the tile's first pixel. Returns how many.
+template <class A>
+std::int64_t pair_up(const TapList<A>& taps, std::int64_t first, std::uint32_t bin, AxisPair<A>* pairs) {
+  std::int64_t count = 0;
+  for (const Tap<A>* tap = taps.begin(); tap != taps.end(); ++tap) {
+    const auto key = static_cast<std::uint32_t>(2 * (tap->index - first));
+    const bool pair = pairs_with_next(tap, taps.end());
+    pairs[count++] =
+        pair ? AxisPair<A>{key, bin, tap[0].weight, tap[1].weight} : AxisPair<A>{key + 1, bin, tap->weight, 0};
+    if (pair) ++tap;
+  }
+  return count;
+}
+
+/// What the bins of a RoI's row do along x on the columns [first, last) of a tile, the same for all rows of the RoI
+/// without offset: pairs of neighbouring columns, and columns that stay single, bin by bin.
+template <class A>
+class ColumnPairs {
+ public:
+  using Pair = AxisPair<A>;
+
+  ColumnPairs(Allocator& allocator, const Shape& s, bool rows)
+      : most_taps_(most_taps(s.w, s.sampling_ratio)),
+        most_bins_(!rows || s.pooled_w * most_taps_ > 4096 ? 1 : s.pooled_w),
+        pairs_(allocator.allocate<Pair>(most_bins_ * most_taps_)),
+        begin_(allocator.allocate<std::int64_t>(most_bins_ + 1)) {}
+
+  /// So many bins are found at once: all of a row, unless that is much.
+  std::int64_t most_bins() const { return most_bins_; }
+
+  void restrict_to(PixelRange columns) {
+    columns_ = columns;
+    roi_ = -1;
+  }
+  /// Finds the pairs of `first` and the bins behind it; `room` is for the taps of a bin.
+  template <class T>
+  void find(const Bins<T>& bins, const BinPlace& first, Tap<A>* room) {
+    if (first.roi == roi_ && most_bins_ == bins.s.pooled_w) return;
+    roi_ = first.roi;
+    count_ = std::min(most_bins_, bins.s.pooled_w - first.col);
+    begin_[0] = 0;
+    BinPlace at = first;
+    for (std::int64_t i = 0; i < count_; ++i, ++at.col) begin_[i + 1] = begin_[i] + add(bins, at, begin_[i], room);
+  }
+  /// The pairs of one bin whose taps are known.
+  std::span<const Pair> of(const TapList<A>& taps) {
+    return {pairs_, static_cast<std::size_t>(pair_up(taps, columns_.first, 0, pairs_))};
+  }
+  std::int64_t bins() const { return count_; }
+  std::span<const Pair> operator[](std::int64_t bin) const { return {pairs_ + begin_[bin], pairs_ + begin_[bin + 1]}; }
+  std::span<const Pair> all() const { return {pairs_, pairs_ + begin_[count_]}; }
+
+ private:
+  template <class T>
+  std::int64_t add(const Bins<T>& bins, const BinPlace& at, std::int64_t count, Tap<A>* room) {
+    const BinAxis<A> axis = bins.x(at);
+    const PixelRange touched = axis.pixels(bins.s.w);
+    if (touched.first >= columns_.last || touched.last <= columns_.first) return 0;
+    const TapList<A> taps(room, axis, bins.s.w, columns_);
+    return pair_up(taps, columns_.first, static_cast<std::uint32_t>(at.col), pairs_ + count);
+  }
+
+  std::int64_t most_taps_, most_bins_;
+  Pair* pairs_;
+  std::int64_t* begin_;
+  PixelRange columns_{};
+  std::int64_t roi_ = -1, count_ = 0;
+};
+
+/// Links sorted by pixel. Where a bin adds to a pixel and to the next one in the row, the two are one link, a pair,
+/// listed with the first; the others are single.
+template <class A>
+class PixelPairs {
+ public:
+  struct Link {
+    std::uint32_t bin;
+    A weight, next_weight;  ///< of the pixel, and in a pair of the next one
+  };
+  enum Kind { kPair = 0, kSingle = 1 };
+  using Columns = std::span<const typename ColumnPairs<A>::Pair>;
+  /// So many links may be read behind the last one.
+  static constexpr std::int64_t kBeyond = 4;
+
+  /// `dots`: whether links have them.
+  PixelPairs(Allocator& allocator, const Tiles& t, bool dots)
+      : keys_(2 * t.pixels()),
+        most_links_(most_links(t, 7168)),
+        begin_(allocator.allocate<std::uint32_t>(keys_ + 2)),
+        key_(allocator.allocate<std::uint16_t>(most_links_)),
+        added_(allocator.allocate<Link>(most_links_)),
+        links_(allocator.allocate<Link>(most_links_ + kBeyond)),
+        place_(allocator.allocate<std::uint16_t>(dots ? most_links_ : 0)),
+        dots_(dots ? allocator.allocate<A>(2 * most_links_) : nullptr),
+        with_dots_(dots) {}
+
+  void clear() {
+    std::fill_n(begin_, keys_ + 2, 0);
+    count_ = 0;
+  }
+  bool has_room_for(std::int64_t links) const { return count_ + links <= most_links_; }
+
+  /// What the bins of a RoI's row add to one row of pixels that begins with `pixel`.
+  void add(std::int64_t pixel, std::uint32_t first_bin, A weight, Columns columns) {
+    std::uint16_t* const keys = key_ + count_;  // a tile has 8192 pixels at most
+    Link* const added = added_ + count_;
+    const auto first_key = static_cast<std::uint32_t>(2 * pixel);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& column = columns[i];
+      keys[i] = static_cast<std::uint16_t>(first_key + column.key);
+      added[i] = {first_bin + column.bin, weight * column.weight, weight * column.next_weight};
+      ++begin_[first_key + column.key + 2];
+    }
+    count_ += static_cast<std::int64_t>(columns.size());
+  }
+
+  /// To be called when all links are added, which are on the pixels [first, last): only those are looked up
+  /// after it.
+  void sort(std::int64_t first, std::int64_t last) {
+    for (std::int64_t key = 2 * first + 2; key < 2 * last + 1; ++key) begin_[key + 1] += begin_[key];
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const std::uint32_t to = begin_[key_[i] + 1]++;
+      links_[to] = added_[i];
+      if (with_dots_) place_[to] = static_cast<std::uint16_t>(i);
+    }
+    std::fill_n(links_ + count_, kBeyond, count_ > 0 ? links_[count_ - 1] : Link{});
+  }
+
+  /// The links of a pixel are [begin(pixel, kPair), begin(pixel, kSingle)) and from there to begin(pixel + 1, kPair).
+  std::uint32_t begin(std::int64_t pixel, Kind kind) const { return begin_[2 * pixel + kind]; }
+  const Link& operator[](std::uint32_t link) const { return links_[link]; }
+
+  /// So many links are added.
+  std::int64_t count() const { return count_; }
+  /// A link's gradient times its pixel, and times the next one.
+  A* dots(std::uint32_t link) const { return dots_of(place_[link]); }
+  /// Those of links in the order they were added in.
+  A* dots_of(std::int64_t first) const { return dots_ + 2 * first; }
+
+ private:
+  std::int64_t keys_, most_links_;
+  std::uint32_t* begin_;
+  std::uint16_t* key_;
+  Link *added_, *links_;
+  std::uint16_t* place_;  ///< of a link when it was added
+  A* dots_;               ///< in the order links were added in, two each
+  bool with_dots_;
+  std::int64_t count_ = 0;
+};
+
+/// With offset: the taps of the bins that are listed, for grad_offset.
+template <class A>
+class ListedBins {
+ public:
+  struct Bin {
+    std::int64_t item;        ///< of those of the tile
+    std::int64_t first_link;  ///< of those added
+    Tap<A>* first;
+    std::int32_t rows, columns;
+
+    BinTaps<A> taps() const {
+      BinTaps<A> taps;
+      taps.y = TapList<A>(first, rows);
+      taps.x = TapList<A>(first + rows, columns);
+      return taps;
+    }
+  };
+
+  ListedBins(Allocator& allocator, const Shape& s, bool used)
+      : bins_(allocator.allocate<Bin>(used ? kMostBins : 0)),
+        taps_(allocator.allocate<Tap<A>>(used ? kUsualTaps + BinTaps<A>::most(s) : 0)) {}
+
+  void clear() { count_ = used_ = 0; }
+  bool has_room() const { return count_ < kMostBins && used_ <= kUsualTaps; }
+  /// For the taps of one more bin, rows then columns.
+  Tap<A>* room() const { return taps_ + used_; }
+  /// The taps in room(), also where that was before clear().
+  void add(std::int64_t item, const BinTaps<A>& taps, std::int64_t first_link) {
+    bins_[count_++] = {item, first_link, taps_ + (taps.y.begin() - taps_), static_cast<std::int32_t>(taps.y.size()),
+                       static_cast<std::int32_t>(taps.x.size())};
+    used_ = taps.x.end() - taps_;
+  }
+  std::span<const Bin> all() const { return {bins_, bins_ + count_}; }
+
+ private:
+  static constexpr std::int64_t kMostBins = 1024, kUsualTaps = 8192;
+
+  Bin* bins_;
+  Tap<A>* taps_;
+  std::int64_t count_ = 0, used_ = 0;
+};
+
+/// What grad_offset needs of a bin, or of its part on a tile: what moving its samples along y and x does to the sum
+/// over pixels of weight * pixel * gradient.
+template <class A>
+struct Move {
+  A y, x;
+};
+
+/// Bytes of grad_output that belong to a tile, about: what is read for it stays in the second cache.
+constexpr std::int64_t kOwnerTileBytes = kUsualSecondCacheBytes / 2;
+/// A small map has so many tiles: the fewer they are, the fewer bins lie on several.
+constexpr std::int64_t kOwnerTiles = 24;
+
+/// The working block of a call of backward by owners.
+template <class A>
+struct OwnerArrays {
+  Roi<A>* rois;
+  Tap<A>* taps;              ///< per thread, of a bin: rows then columns
+  A* sums;                   ///< per thread: one tile
+  std::int64_t lists_bytes;  ///< of a thread
+  std::byte* lists;          ///< per thread
+  Move<A>* moves;            ///< with offset: of all bins
+  Buckets tiles;             ///< with offset, each entry has room for a Move
+
+  OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t,
+              bool offset)
+      : rois(allocator.allocate<Roi<A>>(s.rois)),
+        taps(allocator.allocate<Tap<A>>(call.threads * BinTaps<A>::most(s))),
+        sums(allocator.allocate<A>(call.threads * t.pixels() * s.c)),
+        lists_bytes(bytes_of_lists(s, t, offset)),
+        lists(allocator.allocate<std::byte>(call.threads * lists_bytes)),
+        moves(allocator.allocate<Move<A>>(offset ? items : 0)),
+        tiles(allocator, call, items, t.count(s), offset ? sizeof(Move<A>) : 0) {}
+
+ private:
+  static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
+    Allocator measure;
+    static_cast<void>(ColumnPairs<A>(measure, s, !offset));
+    static_cast<void>(PixelPairs<A>(measure, t, offset));
+    static_cast<void>(ListedBins<A>(measure, s, offset));
+    return measure.bytes();
+  }
+};
+
+}  // namespace mluops::cpu::deform_roi_pool

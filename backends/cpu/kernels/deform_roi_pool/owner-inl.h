@@ -1,0 +1,414 @@
+// The owner of tiles of the map (deform_roi_pool backward): sums what bins give to their pixels and writes grad_input.
+#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_
+#else
+#define MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_
+#endif
+
+#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
+#include "backends/cpu/kernels/deform_roi_pool/lists.h"
+#include "backends/cpu/kernels/deform_roi_pool/offset-inl.h"
+#include "backends/cpu/simd/barrier.h"
+#include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+
+/// grad_input larger than this leaves the caches before anyone reads it. Not the machine's: it decides in which order
+/// sums are added.
+constexpr std::int64_t kCachedBytes = 8 * kUsualSecondCacheBytes;
+
+/// Rows of an area into grad_input; nothing but zeros where there are no sums.
+template <class T>
+void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool non_temporal, T* grad_input) {
+  const std::int64_t row_size = (area.x1 - area.x0) * s.c;
+  for (std::int64_t y = area.y0; y < area.y1; ++y) {
+    T* const out = grad_input + ((area.batch * s.h + y) * s.w + area.x0) * s.c;
+    const std::int64_t bytes = row_size * static_cast<std::int64_t>(sizeof(T));
+    if (sums == nullptr) {
+      zero_bytes(non_temporal, out, bytes);
+    } else {
+      store_row(non_temporal, sums + (y - area.y0) * row_size, out, row_size);
+    }
+  }
+}
+
+/// Where the sums of a pixel go: out with non-temporal stores, into the caches, or to sums of the tile that are not
+/// complete yet.
+enum class Target { kNonTemporal, kCaches, kTile };
+
+/// The gradients that the next tile needs: prefetched while this one is summed.
+template <class T>
+class NextGradients {
+ public:
+  NextGradients(const Bins<T>& bins, const T* grad_output) : bins_(bins), grad_output_(grad_output) {}
+
+  /// Items that add to the next tile, which is this area.
+  void expect(const Area& area, std::span<const std::int64_t> items) {
+    area_ = area;
+    items_ = items;
+    line_ = end_ = nullptr;
+  }
+  /// Spreads them over `pixels` pixels of this tile; how many bins an item has is guessed from this one.
+  void plan(std::int64_t pixels, std::int64_t bins_per_item) {
+    const std::int64_t lines = (bins_.s.c * static_cast<std::int64_t>(sizeof(T)) + 63) / 64;
+    lines_per_pixel_ = 1 + std::ssize(items_) * bins_per_item * lines / (2 * std::max<std::int64_t>(1, pixels));
+  }
+  void pause() { lines_per_pixel_ = 0; }
+  /// About twice for each pixel.
+  HWY_INLINE void prefetch() {
+    for (std::int64_t i = 0; i < lines_per_pixel_; ++i, line_ += 64) {
+      if (line_ >= end_ && !find_lines()) return;
+      __builtin_prefetch(line_, 0, 2);
+    }
+  }
+
+ private:
+  bool find_lines() {
+    if (items_.empty()) return false;
+    const std::int64_t item = items_.front();
+    const PixelRange bins = bins_.aligned() ? bins_.near(item, {area_.x0, area_.x1}) : PixelRange{0, 1};
+    line_ = reinterpret_cast<const char*>(grad_output_ + (item + bins.first) * bins_.s.c);
+    end_ = reinterpret_cast<const char*>(grad_output_ + (item + bins.last) * bins_.s.c);
+    items_ = items_.subspan(1);
+    return true;
+  }
+
+  const Bins<T>& bins_;
+  const T* grad_output_;
+  Area area_{};
+  std::span<const std::int64_t> items_;
+  const char *line_ = nullptr, *end_ = nullptr;
+  std::int64_t lines_per_pixel_ = 0;
+};
+
+/// Sums what is listed for the pixels of a tile, all channels in registers.
+template <class T>
+class TileSums {
+ public:
+  using A = Acc<T>;
+  using Pairs = PixelPairs<A>;
+
+  TileSums(const mluopsDeformRoiPoolBackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
+      : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
+
+  /// Pixels in `rows` of the tile: those that links are on.
+  void run(Target target, const Area& area, PixelRange rows) {
+    target_ = target;
+    area_ = area;
+    rows_ = rows;
+    target == Target::kTile ? walk<true>() : walk<false>();
+  }
+
+ private:
+  template <bool kTile>
+  void walk() {
+    p_.offset == nullptr ? sum_rows<kTile, false>() : sum_rows<kTile, true>();
+  }
+  T* grad_input() const { return static_cast<T*>(p_.grad_input); }
+  const T* gradient(std::uint32_t bin) const {
+    return static_cast<const T*>(p_.grad_output) + static_cast<std::int64_t>(bin) * s_.c;
+  }
+
+  template <bool kTile, bool kOffset>
+  void sum_rows() {
+    pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
+    if constexpr (kOffset) {
+      for (std::int64_t x = 0; x < area_.width(); ++x) prefetch_input(rows_.first, x, 0, s_.c);
+    }
+    constexpr std::int64_t kWide = kManySums / 2 * kLanes<A>;
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      std::int64_t wide = 0;
+      for (; wide + kWide <= s_.c; wide += kWide) {
+        sum_row<kTile, kOffset>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
+      }
+      for_wide<A, kManySums / 8>(s_.c - wide, [&](auto d, auto vectors, std::int64_t c)
+                                                  HWY_ATTR { sum_row<kTile, kOffset>(d, vectors, y, wide + c); });
+    }
+  }
+
+  /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
+  template <bool kTile, bool kOffset, class D, class Vectors>
+  HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
+    constexpr int count = Vectors::value;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const std::int64_t in_map = (area_.batch * s_.h + y) * s_.w + area_.x0, in_tile = (y - area_.y0) * area_.width();
+    const auto begin_with = [&](std::int64_t x, hn::Vec<D>* HWY_RESTRICT sum) HWY_ATTR {
+      const A* const from = sums_ + (in_tile + x) * s_.c + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
+      }
+    };
+    WidePixels<T, count> pixels(kOffset ? static_cast<const T*>(p_.input) + in_map * s_.c + c : nullptr, s_.c);
+    hn::Vec<D> sum[count], next[count];
+    begin_with(0, sum);
+    for (std::int64_t x = 0; x < area_.width(); ++x) {
+      begin_with(x + 1, next);
+      const std::uint32_t first = pairs_.begin(in_tile + x, Pairs::kPair);
+      const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
+      const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
+      if constexpr (kOffset) pixels.move_to(d, x, first != end, first != singles);
+      for (std::uint32_t i = first; i != singles; ++i) add_pair<kOffset, count>(d, i, c, pixels, sum, next);
+      for (std::uint32_t i = singles; i != end; ++i) add_single<kOffset, count>(d, i, c, pixels, sum);
+      put_sums<kTile, count>(d, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) sum[v] = next[v];
+      next_.prefetch();
+      if constexpr (kOffset) prefetch_input(y + 1, x, c, count * lanes);
+    }
+  }
+
+  /// A link's gradient, from channel c on, to the sums of its pixel and of the next one.
+  template <bool kOffset, int kCount, class D, class Pixels>
+  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum,
+                           hn::Vec<D>* HWY_RESTRICT next) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto& link = pairs_[i];
+    const T* const g = gradient(link.bin) + c;
+    // Some links before its turn, what a link needs of its gradient is on its way to the first cache.
+    prefetch(value_barrier(gradient(pairs_[i + kLinksAhead].bin) + c), kCount * lanes);
+    const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
+    auto dot = hn::Zero(d), next_dot = hn::Zero(d);
+    MLUOPS_UNROLL
+    for (int v = 0; v < kCount; ++v) {
+      const auto gv = vector_barrier(load(d, g + v * lanes));
+      sum[v] = hn::MulAdd(weight, gv, sum[v]);
+      next[v] = hn::MulAdd(next_weight, gv, next[v]);
+      if constexpr (kOffset) {
+        dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
+        next_dot = hn::MulAdd(gv, hn::LoadU(d, pixels.next() + v * lanes), next_dot);
+      }
+    }
+    if constexpr (kOffset) put_dots(d, dot, next_dot, c == 0, pairs_.dots(i));
+  }
+  /// Adds a link with one pixel.
+  template <bool kOffset, int kCount, class D, class Pixels>
+  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const T* const g = gradient(pairs_[i].bin) + c;
+    const auto weight = hn::Set(d, pairs_[i].weight);
+    auto dot = hn::Zero(d);
+    MLUOPS_UNROLL
+    for (int v = 0; v < kCount; ++v) {
+      const auto gv = load(d, g + v * lanes);
+      sum[v] = hn::MulAdd(weight, gv, sum[v]);
+      if constexpr (kOffset) dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
+    }
+    if constexpr (kOffset) put_dots(d, dot, hn::Zero(d), c == 0, pairs_.dots(i));
+  }
+
+  template <bool kTile, int kCount, class D>
+  HWY_INLINE void put_sums(D d, const hn::Vec<D>* HWY_RESTRICT sum, A* HWY_RESTRICT tile_sum,
+                           T* HWY_RESTRICT out) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    if constexpr (kTile) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) hn::StoreU(sum[v], d, tile_sum + v * lanes);
+    } else if (std::is_same_v<D, FullTag<T>> && target_ == Target::kNonTemporal) {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) store(true, sum[v], d, out + v * lanes);
+    } else {
+      MLUOPS_UNROLL
+      for (int v = 0; v < kCount; ++v) store(sum[v], d, out + v * lanes);
+    }
+  }
+
+  /// Channels of a pixel that a link is on, one row of the tile before its bins' gradients are multiplied with it.
+  HWY_INLINE void prefetch_input(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t n) const {
+    if (y >= rows_.last) return;
+    const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
+    const bool pair_before =
+        x > 0 && pairs_.begin(in_tile - 1, Pairs::kPair) != pairs_.begin(in_tile - 1, Pairs::kSingle);
+    if (!pair_before && pairs_.begin(in_tile, Pairs::kPair) == pairs_.begin(in_tile + 1, Pairs::kPair)) return;
+    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
+    prefetch<2>(static_cast<const T*>(p_.input) + pixel * s_.c + c, n);
+  }
+
+  static constexpr std::uint32_t kLinksAhead = 3;
+
+  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const Shape& s_;
+  A* const sums_;
+  Pairs& pairs_;
+  NextGradients<T>& next_;
+  Target target_{};
+  Area area_{};
+  PixelRange rows_{};
+};
+
+/// One thread and the tiles it owns.
+template <class T>
+class Owner {
+ public:
+  using A = Acc<T>;
+  using Pairs = PixelPairs<A>;
+
+  Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t, const OwnerArrays<A>& arrays,
+        int slot)
+      : p_(p),
+        s_(p.shape),
+        bins_(bins),
+        row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
+        all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
+        non_temporal_(large() && whole_lines(p.grad_input, row_bytes_)),
+        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
+        sums_(arrays.sums + slot * t.pixels() * s_.c),
+        allocator_(arrays.lists + slot * arrays.lists_bytes),
+        columns_(allocator_, s_, p.offset == nullptr),
+        pairs_(allocator_, t, p.offset != nullptr),
+        listed_(allocator_, s_, p.offset != nullptr),
+        next_(bins, static_cast<const T*>(p.grad_output)),
+        tile_sums_(p, sums_, pairs_, next_) {}
+
+  /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
+  /// items[k]; without, the first bins of RoIs' rows.
+  void run(const Area& area, std::span<const std::int64_t> items, Move<A>* moves) {
+    if (items.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
+    area_ = area;
+    items_ = items;
+    moves_ = moves;
+    complete_ = true;
+    clear_lists();
+    p_.offset == nullptr ? list_rows() : list_bins();
+    const bool direct = complete_ && (non_temporal_ || all_bytes_ <= kCachedBytes);
+    if (complete_ && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+    next_.plan((rows_.last - rows_.first) * area_.width(), linked_ / std::ssize(items_) + 1);
+    empty_lists(!direct ? Target::kTile : non_temporal_ ? Target::kNonTemporal : Target::kCaches);
+    if (!direct) write_area(s_, area, sums_, large(), grad_input());
+  }
+
+  /// What run() is called with after this; meanwhile the gradients it needs are prefetched.
+  void expect(const Area& area, std::span<const std::int64_t> items) { next_.expect(area, items); }
+
+ private:
+  static constexpr std::size_t kPrefetchBins = 4;
+
+  bool large() const { return all_bytes_ > non_temporal_from::deform_roi_pool_backward(); }
+  T* grad_input() const { return static_cast<T*>(p_.grad_input); }
+
+  // ---- listing ----
+
+  void list_bins() {
+    std::fill_n(moves_, items_.size(), Move<A>{0, 0});
+    const PixelRange rows{area_.y0, area_.y1}, columns{area_.x0, area_.x1};
+    columns_.restrict_to(columns);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const BinPlace at = bins_.place(items_[i]);
+      if (i + kPrefetchBins < items_.size()) bins_.prefetch_bin(bins_.place(items_[i + kPrefetchBins]));
+      if (!listed_.has_room()) make_room();
+      BinTaps<A> taps;
+      taps.y = TapList<A>(listed_.room(), bins_.y(at), s_.h, rows);
+      if (taps.y.size() == 0) continue;
+      taps.x = TapList<A>(listed_.room() + taps.y.size(), bins_.x(at), s_.w, columns);
+      if (taps.x.size() == 0) continue;
+      const auto pairs = columns_.of(taps.x);
+      if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
+      listed_.add(static_cast<std::int64_t>(i), taps, pairs_.count());
+      list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
+    }
+  }
+
+  void list_rows() {
+    linked_ = 0;
+    columns_.restrict_to({area_.x0, area_.x1});
+    for (const std::int64_t first : items_) {
+      BinPlace at = bins_.place(first);
+      const TapList<A> y(taps_, bins_.y(at), s_.h, {area_.y0, area_.y1});
+      for (; y.size() > 0 && at.col < s_.pooled_w; at.col += columns_.most_bins()) {
+        columns_.find(bins_, at, taps_ + BinTaps<A>::most_rows(s_));
+        list(static_cast<std::uint32_t>(first), y, bins_.roi(at).inverse_count);
+      }
+    }
+  }
+  /// The columns that were found of a row of bins, all at once where there is room for them.
+  void list(std::uint32_t first, const TapList<A>& y, A inverse_count) {
+    const auto all = columns_.all();
+    if (all.empty()) return;
+    linked_ += all.back().bin - all.front().bin + 1;
+    if (pairs_.has_room_for(y.size() * std::ssize(all))) return list(first, y, inverse_count, all);
+    for (std::int64_t bin = 0; bin < columns_.bins(); ++bin) {
+      if (!pairs_.has_room_for(y.size() * std::ssize(columns_[bin]))) make_room();
+      list(first, y, inverse_count, columns_[bin]);
+    }
+  }
+  void list(std::uint32_t first, const TapList<A>& y, A inverse_count, typename Pairs::Columns columns) {
+    if (columns.empty()) return;
+    for (const Tap<A>& tap : y) pairs_.add(row_of(tap), first, tap.weight * inverse_count, columns);
+  }
+
+  /// Where a row of pixels that is added to begins in the tile.
+  std::int64_t row_of(const Tap<A>& y) {
+    rows_.first = std::min<std::int64_t>(rows_.first, y.index);
+    rows_.last = std::max<std::int64_t>(rows_.last, y.index + 1);
+    return (y.index - area_.y0) * area_.width();
+  }
+
+  /// Sums what is listed so far.
+  void make_room() {
+    if (complete_) std::fill_n(sums_, area_.pixels() * s_.c, A{0});
+    complete_ = false;
+    next_.pause();
+    empty_lists(Target::kTile);
+  }
+
+  // ---- emptying ----
+
+  void empty_lists(Target target) {
+    if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
+    tile_sums_.run(target, area_, rows_);
+    if (target != Target::kTile) {
+      write_zeros({area_.y0, rows_.first});
+      write_zeros({rows_.last, area_.y1});
+    }
+    if (p_.offset != nullptr) put_moves();
+    clear_lists();
+  }
+  void clear_lists() {
+    pairs_.clear();
+    listed_.clear();
+    rows_ = {area_.y1, area_.y0};
+  }
+  /// Rows of the tile that nothing is added to.
+  void write_zeros(PixelRange rows) const {
+    Area part = area_;
+    part.y0 = rows.first;
+    part.y1 = rows.last;
+    write_area(s_, part, static_cast<A*>(nullptr), large(), grad_input());
+  }
+
+  // ---- grad_offset ----
+
+  /// Of the bins that are listed, from the dots of their links.
+  void put_moves() {
+    for (const auto& bin : listed_.all()) moves_[bin.item] = move_of(bin.taps(), pairs_.dots_of(bin.first_link));
+  }
+
+  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const Shape& s_;
+  const Bins<T>& bins_;
+  const std::int64_t row_bytes_, all_bytes_;
+  const bool non_temporal_;  ///< whole vectors of sums, straight out of the registers
+  Tap<A>* taps_;             ///< of a bin
+  A* sums_;
+  Allocator allocator_;
+  ColumnPairs<A> columns_;
+  Pairs pairs_;
+  ListedBins<A> listed_;  ///< with offset
+  NextGradients<T> next_;
+  TileSums<T> tile_sums_;
+  Area area_{};
+  PixelRange rows_{};  ///< of the tile, those that links are on
+  std::span<const std::int64_t> items_;
+  Move<A>* moves_ = nullptr;
+  bool complete_ = true;     ///< nothing was added to sums_ so far
+  std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
+};
+
+}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,210 @@
+// IndiceConvolution forward and its gradient in features: rows of one tensor times the filters, added to rows of
+// another.
+//
+// Forward from features [L,Ci] to output [M,Co], backward from output_grad to input_grad with transposed filters. The
+// filters are copied into sums' type, rows rounded up to whole vectors; the pairs are sorted by tiles of 512 rows of
+// the result. A task owns tiles; offset by offset it multiplies eight gathered rows at a time in register tiles and
+// adds them to its sums, which stay in the second cache, so no additions are shared and their order is the pairs'. 2 Ci
+// Co flops for Ci + Co numbers of a pair: bound by arithmetic from 16 channels on.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/indice_convolution/rows.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/indice_convolution/products-inl.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/scatter/pair_lists.h"
+#include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
+#define MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
+namespace mluops::cpu::indice_convolution {
+
+/// Pairs from one that is multiplied to one whose row is prefetched.
+inline constexpr std::int64_t kAhead = 2 * kTile;
+
+/// Rows [from_rows,depth] times filters [offsets,depth,columns] into rows [to_rows,columns].
+struct RowProduct {
+  mluOpDataType_t dtype;
+  std::int64_t from_rows, depth, to_rows, columns;
+  std::int64_t filter_strides[3];  ///< of an offset, a row, a column
+  bool swap;                       ///< rows are read by the second number of a pair
+  mluopsIndicePairs pairs;
+  const void* from;
+  const void* filters;
+  void* to;
+
+  explicit RowProduct(const mluopsIndiceConvolutionForwardProblem& p)
+      : dtype(p.shape.dtype),
+        from_rows(p.shape.inputs),
+        depth(p.shape.ci),
+        to_rows(p.shape.outputs),
+        columns(p.shape.co),
+        filter_strides{p.shape.filter_strides[0], p.shape.filter_strides[1], p.shape.filter_strides[2]},
+        swap(p.shape.inverse != 0),
+        pairs(p.pairs),
+        from(p.features),
+        filters(p.filters),
+        to(p.features_out) {}
+  explicit RowProduct(const mluopsIndiceConvolutionBackwardDataProblem& p)
+      : dtype(p.shape.dtype),
+        from_rows(p.shape.outputs),
+        depth(p.shape.co),
+        to_rows(p.shape.inputs),
+        columns(p.shape.ci),
+        filter_strides{p.shape.filter_strides[0], p.shape.filter_strides[2], p.shape.filter_strides[1]},
+        swap(p.shape.inverse == 0),
+        pairs(p.pairs),
+        from(p.output_grad),
+        filters(p.filters),
+        to(p.input_grad) {}
+};
+
+template <class T>
+struct RowArrays {
+  PairLists lists;
+  std::int64_t width;
+  Acc<T>* filters;  ///< [offsets,depth,width]
+  std::int64_t sums_size, row_size;
+  Acc<T>* sums;  ///< of each slot [a tile's rows and one more,width]
+  Acc<T>* rows;  ///< of each slot [kTile,depth], where elements are promoted
+
+  RowArrays(Allocator& allocator, const RowProduct& p, int slots)
+      : lists(allocator, p.pairs, p.from_rows, p.to_rows, p.swap),
+        width(padded(p.columns)),
+        filters(allocator.allocate<Acc<T>>(p.pairs.offsets * p.depth * width)),
+        sums_size((std::min(PairLists::kTileRows, p.to_rows) + 1) * width),
+        row_size(std::is_same_v<T, Acc<T>> ? 0 : kTile * p.depth),
+        sums(allocator.allocate<Acc<T>>(slots * sums_size)),
+        rows(allocator.allocate<Acc<T>>(slots * row_size)) {}
+};
+
+}  // namespace mluops::cpu::indice_convolution
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+template <class T>
+void copy_filters(const Context& context, const mluopsCall& call, const RowProduct& p, const RowArrays<T>& arrays) {
+  const auto* const filters = static_cast<const T*>(p.filters);
+  const std::int64_t rows = p.pairs.offsets * p.depth;
+  Loop(context, call, rows, cost::kMove * static_cast<double>(arrays.width))
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const T* const from = filters + i / p.depth * p.filter_strides[0] + i % p.depth * p.filter_strides[1];
+          Acc<T>* const row = arrays.filters + i * arrays.width;
+          if (p.filter_strides[2] == 1) {
+            load_row(from, row, p.columns);
+          } else {
+            for (std::int64_t c = 0; c < p.columns; ++c) row[c] = to_acc(from[c * p.filter_strides[2]]);
+          }
+          std::fill(row + p.columns, row + arrays.width, Acc<T>{0});
+        }
+      });
+}
+
+/// Elements as sums' type: where they stand, or promoted to row number r of `rows`.
+template <class T>
+HWY_INLINE const Acc<T>* promoted(const T* row, std::int64_t depth, Acc<T>* rows, std::int64_t r) {
+  if constexpr (std::is_same_v<T, Acc<T>>) {
+    return row;
+  } else {
+    load_row(row, rows + r * depth, depth);
+    return rows + r * depth;
+  }
+}
+
+/// Adds what the pairs of one offset bring to a tile. Behind the last pair the register tile is filled with the first
+/// row again, whose products go to a row that nobody reads.
+template <class T>
+void add_pairs(const RowProduct& p, std::span<const RowPair> pairs, const Acc<T>* filters, std::int64_t width,
+               std::int64_t first_row, Acc<T>* sums, Acc<T>* spare, Acc<T>* rows) {
+  using A = Acc<T>;
+  const auto* const source = static_cast<const T*>(p.from);
+  const auto count = static_cast<std::int64_t>(pairs.size());
+  for (std::int64_t i = 0; i < count; i += kTile) {
+    for (std::int64_t r = i + kAhead; r < std::min(i + kAhead + kTile, count); ++r) {
+      prefetch(source + pairs[r].from * p.depth, p.depth);
+    }
+    const A* from[kTile];
+    A* to[kTile];
+    for (std::int64_t r = 0; r < kTile; ++r) {
+      const bool there = i + r < count;
+      from[r] = there ? promoted<T>(source + pairs[i + r].from * p.depth, p.depth, rows, r) : from[0];
+      to[r] = there ? sums + (pairs[i + r].to - first_row) * width : spare;
+    }
+    add_products(from, p.depth, filters, width, to);
+  }
+}
+
+template <class T>
+void run_tile(const RowProduct& p, const RowArrays<T>& arrays, std::int64_t tile, int slot) {
+  Acc<T>* const sums = arrays.sums + slot * arrays.sums_size;
+  const std::int64_t width = arrays.width, first = arrays.lists.first_row(tile), rows = arrays.lists.rows(tile);
+  std::fill_n(sums, rows * width, Acc<T>{0});
+  for (std::int64_t k = 0; k < p.pairs.offsets; ++k) {
+    add_pairs<T>(p, arrays.lists(tile, k), arrays.filters + k * p.depth * width, width, first, sums,
+                 sums + arrays.sums_size - width, arrays.rows + slot * arrays.row_size);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    store_row(sums + r * width, static_cast<T*>(p.to) + (first + r) * p.columns, p.columns);
+  }
+}
+
+template <class T, class Problem>
+mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& problem) {
+  const RowProduct p(problem);
+  const std::int64_t tiles = ceil_div(p.to_rows, PairLists::kTileRows);
+  Allocator measure;
+  const PairLists lists(measure, p.pairs, p.from_rows, p.to_rows, p.swap);
+  const double all_ns = pair_ns(p.depth, p.columns) * static_cast<double>(lists.given()) +
+                        2 * cost::kMove * static_cast<double>(p.to_rows * p.columns);
+  const Loop loop(context, call, tiles, all_ns / static_cast<double>(tiles));
+  auto arrays = allocate<RowArrays<T>>(context.arena, p, loop.slots());
+  if (!arrays) return no_memory(call);
+  copy_filters<T>(context, call, p, *arrays);
+  arrays->lists.fill(context, call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t tile = begin; tile < end; ++tile) run_tile<T>(p, *arrays, tile, slot);
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsIndiceConvolutionForwardProblem& p) {
+  using Problem = mluopsIndiceConvolutionForwardProblem;
+  static constexpr Path<Problem> kPaths[] = {{"tiles", always<Problem>, by_tiles<T, Problem>}};
+  return run_path(context, call, p, kPaths);
+}
+
+template <class T>
+mluOpStatus_t backward_data(Context& context, const mluopsCall& call,
+                            const mluopsIndiceConvolutionBackwardDataProblem& p) {
+  using Problem = mluopsIndiceConvolutionBackwardDataProblem;
+  static constexpr Path<Problem> kPaths[] = {{"tiles", always<Problem>, by_tiles<T, Problem>}};
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(forward, mluopsIndiceConvolutionForwardProblem, with_element)
+MLUOPS_CPU_KERNEL(backward_data, mluopsIndiceConvolutionBackwardDataProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::indice_convolution::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(indice_convolution_forward, indice_convolution, forward, mluopsIndiceConvolutionForwardProblem)
+MLUOPS_CPU_ENTRY(indice_convolution_backward_data, indice_convolution, backward_data,
+                 mluopsIndiceConvolutionBackwardDataProblem)
+
+}  // namespace mluops::cpu
+#endif

@@ -1,0 +1,106 @@
+// Nms3d: keeps each box whose IoU with every box kept before, seen from above, is not greater than a threshold.
+//
+// boxes [N,7], keep [N]. Boxes go through in blocks of 64: a block is decided box by box on one thread; then those of
+// it that are kept are compared with all later boxes that are left: an item is one of these and owns its mark. At most
+// N^2 / 2 pairs, most of them far apart: bound by arithmetic.
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/iou3d/overlap.h"
+#include "backends/cpu/runtime/parallel.h"
+
+namespace mluops::cpu::iou3d {
+namespace {
+
+using Problem = mluopsNms3dProblem;
+using Shape = mluopsNms3dShape;
+
+constexpr std::int64_t kBlock = 64;
+/// Costs in nanoseconds: of a box prepared, of a pair, of a pair of turned boxes, some of which meet.
+constexpr double kBoxNs = 60, kPairNs = 1.5, kTurnedPairNs = 4;
+
+template <class A>
+struct NmsArrays {
+  FlatBox<A>* boxes;
+  std::uint8_t* dropped;
+
+  NmsArrays(Allocator& allocator, const Shape& s)
+      : boxes(allocator.allocate<FlatBox<A>>(s.n)), dropped(allocator.allocate<std::uint8_t>(s.n)) {}
+};
+
+/// Whether two boxes share more than the threshold allows.
+template <class A>
+class Rule {
+ public:
+  explicit Rule(const Shape& s) : threshold_(s.iou_threshold), rotated_(s.rotated != 0) {}
+
+  bool drops(const FlatBox<A>& a, const FlatBox<A>& b) const {
+    const A shared = rotated_ ? overlap(a, b) : straight_overlap(a, b);
+    return shared / greater(a.area() + b.area() - shared, kNothing<A>) > threshold_;
+  }
+
+ private:
+  A threshold_;
+  bool rotated_;
+};
+
+/// Decides the boxes [first, last) among themselves; appends those kept to `keep` and returns how many.
+template <class A>
+std::int64_t decide_block(const Rule<A>& rule, const NmsArrays<A>& arrays, std::int64_t first, std::int64_t last,
+                          std::int32_t* keep) {
+  std::int64_t kept = 0;
+  for (std::int64_t i = first; i < last; ++i) {
+    if (arrays.dropped[i] != 0) continue;
+    keep[kept++] = static_cast<std::int32_t>(i);
+    for (std::int64_t j = i + 1; j < last; ++j) {
+      if (arrays.dropped[j] == 0 && rule.drops(arrays.boxes[i], arrays.boxes[j])) arrays.dropped[j] = 1;
+    }
+  }
+  return kept;
+}
+
+template <class T>
+mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const auto arrays = allocate<NmsArrays<A>>(context.arena, s);
+  if (!arrays) return no_memory(call);
+  Loop(context, call, s.n, kBoxNs).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      arrays->boxes[i] = FlatBox<A>::read(static_cast<const T*>(p.boxes) + 7 * i);
+      arrays->dropped[i] = 0;
+    }
+  });
+  const Rule<A> rule(s);
+  const double pair_ns = s.rotated != 0 ? kTurnedPairNs : kPairNs;
+  std::int64_t count = 0;
+  for (std::int64_t first = 0; first < s.n; first += kBlock) {
+    const std::int64_t last = std::min(s.n, first + kBlock);
+    const std::int32_t* const kept = p.keep + count;
+    const std::int64_t fresh = decide_block(rule, *arrays, first, last, p.keep + count);
+    count += fresh;
+    Loop::one_of_many(context, call, s.n - last, pair_ns * static_cast<double>(fresh))
+        .run([&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t j = last + begin; j < last + end; ++j) {
+            for (std::int64_t k = 0; k < fresh && arrays->dropped[j] == 0; ++k) {
+              if (rule.drops(arrays->boxes[kept[k]], arrays->boxes[j])) arrays->dropped[j] = 1;
+            }
+          }
+        });
+  }
+  std::fill(p.keep + count, p.keep + s.n, 0);
+  *p.num_out = static_cast<std::int32_t>(count);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+}  // namespace
+}  // namespace mluops::cpu::iou3d
+
+namespace mluops::cpu {
+
+mluOpStatus_t operators::nms3d(Context& context, const mluopsCall& call, const mluopsNms3dProblem& problem) {
+  return with_element(call, problem.shape.dtype,
+                      [&](auto tag) { return iou3d::suppress<typename decltype(tag)::type>(context, call, problem); });
+}
+
+}  // namespace mluops::cpu

@@ -1,0 +1,164 @@
+// The greatest sample of each bin and where it is (roi_align forward, pool_mode 0).
+//
+// Samples are looked at row by row of a bin; a later one must be greater. Samples outside the map are all worth 0: of
+// these only the first counts, so the others are skipped, however many there are.
+#include "backends/cpu/kernels/roi_align/geometry.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#if defined(MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_
+#else
+#define MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_
+#endif
+
+#ifndef MLUOPS_CPU_ROI_ALIGN_GREATEST_ONCE_
+#define MLUOPS_CPU_ROI_ALIGN_GREATEST_ONCE_
+namespace mluops::cpu::roi_align {
+
+/// The samples of a bin along one axis that lie on the map: [first, last) of `grid`.
+template <class A>
+struct SampleRun {
+  BinAxis<A> axis;
+  std::int64_t size, first, last;
+
+  SampleRun(const RoiAxis<A>& roi, std::int64_t bin, std::int64_t pixels) : axis(roi, A{0}, bin), size(pixels) {
+    const auto range = axis.on_map(size);
+    first = range.first;
+    last = std::max(range.first, range.last);
+    AxisSample<A> s;
+    while (first < last && !sample_axis(axis.coordinate(first), size, s)) ++first;
+    while (first < last && !sample_axis(axis.coordinate(last - 1), size, s)) --last;
+  }
+  std::int64_t grid() const { return axis.grid; }
+  bool all_inside() const { return first == 0 && last == grid(); }
+  /// The first sample outside the map; all_inside() is false.
+  std::int64_t first_outside() const { return first == 0 ? last : 0; }
+};
+
+/// The first sample of a bin that is outside the map, and after how many rows of samples on the map it comes.
+template <class A>
+struct OutsideSample {
+  bool any;
+  std::int64_t after_rows;
+  A y, x;
+
+  OutsideSample(const SampleRun<A>& rows, const SampleRun<A>& columns) {
+    const std::int64_t row_count = rows.last - rows.first;
+    const bool row_0_outside = rows.grid() > 0 && (row_count == 0 || rows.first > 0);
+    any = rows.grid() > 0 && columns.grid() > 0 && !(rows.all_inside() && columns.all_inside());
+    if (!any) return;
+    // Row 0 from its first sample on; else its first column outside; else the first row outside.
+    const bool in_row_0 = row_0_outside || !columns.all_inside();
+    const std::int64_t column = row_0_outside || columns.all_inside() ? 0 : columns.first_outside();
+    y = rows.axis.coordinate(in_row_0 ? 0 : rows.first_outside());
+    x = columns.axis.coordinate(column);
+    after_rows = !in_row_0 ? row_count : column > 0 ? 1 : 0;
+  }
+};
+
+}  // namespace mluops::cpu::roi_align
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roi_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+
+/// The greatest samples of a vector of channels so far.
+template <class D>
+struct Greatest {
+  using A = hn::TFromD<D>;
+  hn::Vec<D> value, y, x;
+
+  explicit Greatest(D d)
+      : value(hn::Set(d, static_cast<A>(std::numeric_limits<float>::lowest()))),
+        y(hn::Set(d, A{-1})),
+        x(hn::Set(d, A{-1})) {}
+  HWY_INLINE void look_at(D d, hn::Vec<D> v, A at_y, A at_x) {
+    const auto greater = hn::Gt(v, value);
+    value = hn::IfThenElse(greater, v, value);
+    y = hn::IfThenElse(greater, hn::Set(d, at_y), y);
+    x = hn::IfThenElse(greater, hn::Set(d, at_x), x);
+  }
+};
+
+/// Neighbouring channels from `image` on, `d` of them; a pixel is `step` elements from the next.
+template <class T, class D>
+HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const SampleRun<Acc<T>>& columns,
+                                   const OutsideSample<Acc<T>>& outside, const T* image, std::int64_t step) {
+  using A = Acc<T>;
+  Greatest<D> best(d);
+  AxisSample<A> ys, xs;
+  const auto look_outside = [&](std::int64_t after) HWY_ATTR {
+    if (outside.any && outside.after_rows == after) best.look_at(d, hn::Zero(d), outside.y, outside.x);
+  };
+  look_outside(0);
+  for (std::int64_t i = rows.first; i < rows.last; ++i) {
+    const A y = rows.axis.coordinate(i);
+    if (!sample_axis(y, rows.size, ys)) continue;
+    for (std::int64_t k = columns.first; k < columns.last; ++k) {
+      const A x = columns.axis.coordinate(k);
+      if (!sample_axis(x, columns.size, xs)) continue;
+      const auto pixel = [&](std::int64_t row, std::int64_t column, A weight) HWY_ATTR {
+        return hn::Mul(hn::Set(d, weight), load(d, image + (row * columns.size + column) * step));
+      };
+      const auto low = hn::Add(pixel(ys.low, xs.low, ys.low_weight * xs.low_weight),
+                               pixel(ys.low, xs.high, ys.low_weight * xs.high_weight));
+      const auto high = hn::Add(pixel(ys.high, xs.low, ys.high_weight * xs.low_weight),
+                                pixel(ys.high, xs.high, ys.high_weight * xs.high_weight));
+      best.look_at(d, hn::Add(low, high), y, x);
+    }
+    if (i == rows.first) look_outside(1);
+  }
+  if (outside.after_rows > 1) look_outside(outside.after_rows);
+  return best;
+}
+
+/// One bin: channels [first, last).
+template <class T>
+void greatest_of_bin(const mluopsRoiAlignForwardProblem& p, const Roi<Acc<T>>& roi, std::int64_t index,
+                     std::int64_t row, std::int64_t col, std::int64_t first, std::int64_t last) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Steps steps(s);
+  const SampleRun<A> rows(roi.y, row, s.h), columns(roi.x, col, s.w);
+  const OutsideSample<A> outside(rows, columns);
+  const T* const image = static_cast<const T*>(p.input) + roi.batch * steps.image;
+  const std::int64_t bin = index * steps.roi + (row * s.pooled_w + col) * steps.bin;
+  const auto pool = [&](auto d, std::int64_t c) HWY_ATTR {
+    const auto best = greatest_of<T>(d, rows, columns, outside, image + c * steps.channel, steps.pixel);
+    const std::int64_t at = bin + c * steps.bin_channel;
+    store(best.value, d, static_cast<T*>(p.output) + at);
+    store(best.y, d, static_cast<T*>(p.argmax_y) + at);
+    store(best.x, d, static_cast<T*>(p.argmax_x) + at);
+  };
+  if (s.layout == MLUOP_LAYOUT_NHWC) {
+    for_lanes<A>(last - first, [&](auto d, std::int64_t c) HWY_ATTR { pool(d, first + c); });
+  } else {
+    for (std::int64_t c = first; c < last; ++c) pool(hn::CappedTag<A, 1>(), c);
+  }
+}
+
+/// Items are rows of bins, or, where each channel is a plane, RoIs inside of groups of channels.
+template <class T>
+void greatest_of_bins(const Context& context, const mluopsCall& call, const mluopsRoiAlignForwardProblem& p,
+                      const RoiTable<Acc<T>>& rois) {
+  constexpr std::int64_t kGroup = 8;
+  const Shape& s = p.shape;
+  const bool planes = s.layout == MLUOP_LAYOUT_NCHW;
+  const std::int64_t group = planes ? kGroup : s.c, groups = ceil_div(s.c, group), rows = s.rois * s.pooled_h;
+  const double item_ns = static_cast<double>(s.pooled_w * group) * (planes ? 20 : 4);
+  Loop(context, call, groups * rows, item_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t first = item / rows * group, roi = item % rows / s.pooled_h, row = item % s.pooled_h;
+      for (std::int64_t col = 0; col < s.pooled_w; ++col) {
+        greatest_of_bin<T>(p, rois[roi], roi, row, col, first, std::min(s.c, first + group));
+      }
+    }
+  });
+}
+
+}  // namespace mluops::cpu::roi_align::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
