@@ -23,6 +23,35 @@ Tensor = Tuple[int, Tuple[int, ...], int, Optional[int]]
 _MOST_KEPT = 1024
 
 
+class Recent:
+    """A cache of what was asked for lately: of the last _MOST_KEPT different keys at least, of twice as many at most.
+
+    Values own what they stand for, so what is forgotten here lives on until nobody else holds it. There are two
+    generations, for finding a young key to cost no more than a dict.
+    """
+
+    def __init__(self) -> None:
+        self._young: Dict[tuple, Any] = {}
+        self._old: Dict[tuple, Any] = {}
+
+    def get(self, key: tuple) -> Any:
+        """None if it is not here."""
+        value = self._young.get(key)
+        if value is None:
+            value = self._old.get(key)
+            if value is not None:
+                self.put(key, value)
+        return value
+
+    def put(self, key: tuple, value: Any) -> None:
+        if len(self._young) >= _MOST_KEPT:
+            self._young, self._old = {}, self._young
+        self._young[key] = value
+
+    def clear(self) -> None:
+        self._young, self._old = {}, {}
+
+
 class Settings:
     """What the user chose for all threads; `version` counts the changes so that contexts notice them."""
 
@@ -43,10 +72,21 @@ class Settings:
 settings = Settings()
 
 
-def _create(function_name: str) -> ctypes.c_void_p:
-    made = ctypes.c_void_p()
-    check(getattr(lib, function_name)(ctypes.byref(made)))
-    return made
+class Descriptor(ctypes.c_void_p):
+    """A descriptor of the library, destroyed when nobody holds it any more: no cache, no plan, no call."""
+
+    _destroy: Optional[Callable] = None
+
+    @classmethod
+    def create(cls, kind: str) -> "Descriptor":
+        made = cls()
+        check(getattr(lib, f"mluOpCreate{kind}Descriptor")(ctypes.byref(made)))
+        made._destroy = getattr(lib, f"mluOpDestroy{kind}Descriptor")
+        return made
+
+    def __del__(self) -> None:
+        if self._destroy is not None:
+            self._destroy(self)
 
 
 class Described:
@@ -55,32 +95,27 @@ class Described:
     def __init__(self, kind: str, setter: str, types: list, convert: Callable[[tuple], list]) -> None:
         self._kind, self._setter, self._types, self._convert = kind, setter, types, convert
 
-    def make(self, values: tuple) -> ctypes.c_void_p:
+    def make(self, values: tuple) -> Descriptor:
         arguments = self._convert(values)
-        made = _create(f"mluOpCreate{self._kind}Descriptor")
+        made = Descriptor.create(self._kind)
         function = getattr(lib, self._setter)
         function.argtypes = [ctypes.c_void_p, *self._types]
-        status = function(made, *arguments)
-        if status != 0:
-            self.destroy(made)
-            check(status)
+        check(function(made, *arguments))
         return made
-
-    def destroy(self, desc: ctypes.c_void_p) -> None:
-        getattr(lib, f"mluOpDestroy{self._kind}Descriptor")(desc)
 
 
 class Context:
     """A handle with its descriptors, used by one thread."""
 
     def __init__(self, contract: Optional[int] = None) -> None:
-        self.handle: Optional[ctypes.c_void_p] = _create("mluOpCreate")
-        self.tensors: Dict[tuple, ctypes.c_void_p] = {}
-        self.descriptors: Dict[tuple, ctypes.c_void_p] = {}  # operators' own: (what, values)
+        self.handle: Optional[ctypes.c_void_p] = ctypes.c_void_p()
+        check(lib.mluOpCreate(ctypes.byref(self.handle)))
+        self.tensors = Recent()
+        self.descriptors = Recent()  # operators' own: (what, values)
         self.threads: Optional[int] = None
         self.atomics: Optional[int] = None
         self.takes_nchw = False  # all backends of the chain take image tensors in NCHW
-        self.plans: Dict[tuple, Any] = {}  # a door's own: calls made ready, which hold descriptors of this context
+        self.plans = Recent()  # a door's own: calls made ready, which hold their descriptors
         self.options: Dict[Tuple[str, str], str] = {}  # those of the settings that the handle was given
         self._fixed_contract = contract
         self._backend = ""
@@ -128,39 +163,23 @@ class Context:
     def set_option(self, backend: str, key: str, value: str) -> None:
         check(lib.mluOpExtSetOption(self.handle, backend.encode(), key.encode(), value.encode()))
 
-    def tensor_desc(self, layout: int, dtype: int, shape: Tuple[int, ...]) -> ctypes.c_void_p:
+    def tensor_desc(self, layout: int, dtype: int, shape: Tuple[int, ...]) -> Descriptor:
         key = (layout, dtype, shape)
         desc = self.tensors.get(key)
         if desc is None:
-            desc = _create("mluOpCreateTensorDescriptor")
+            desc = Descriptor.create("Tensor")
             dims = (ctypes.c_int64 * len(shape))(*shape)
-            status = lib.mluOpSetTensorDescriptor_v2(desc, layout, dtype, len(shape), dims)
-            if status != 0:
-                lib.mluOpDestroyTensorDescriptor(desc)
-                check(status)
-            self.tensors[key] = desc
+            check(lib.mluOpSetTensorDescriptor_v2(desc, layout, dtype, len(shape), dims))
+            self.tensors.put(key, desc)
         return desc
 
-    def descriptor(self, described: "Described", values: tuple) -> ctypes.c_void_p:
+    def descriptor(self, described: "Described", values: tuple) -> Descriptor:
         key = (described, values)
         desc = self.descriptors.get(key)
         if desc is None:
-            desc = self.descriptors[key] = described.make(values)
+            desc = described.make(values)
+            self.descriptors.put(key, desc)
         return desc
-
-    def trim(self) -> None:
-        """Forgets descriptors and plans when there are too many; only between two calls of this thread."""
-        if len(self.plans) > _MOST_KEPT or len(self.tensors) > _MOST_KEPT or len(self.descriptors) > _MOST_KEPT:
-            self._drop_all()
-
-    def _drop_all(self) -> None:
-        self.plans.clear()
-        for desc in self.tensors.values():
-            lib.mluOpDestroyTensorDescriptor(desc)
-        self.tensors.clear()
-        for (described, _), desc in self.descriptors.items():
-            described.destroy(desc)
-        self.descriptors.clear()
 
     def query(self, backend: str, key: str) -> str:
         """A property of a backend of the chain, as text."""
@@ -189,7 +208,6 @@ class Context:
     def close(self) -> None:
         # A handle made before a fork is left alone: a thread of the parent may have been inside it.
         if self.handle and self.process == os.getpid():
-            self._drop_all()
             lib.mluOpDestroy(self.handle)
         self.handle = None
 
@@ -217,7 +235,6 @@ class Door:
                 found = self._local.context = Context(self._contract)
             else:
                 found.apply_settings()
-        found.trim()
         return found
 
     def forget(self) -> None:

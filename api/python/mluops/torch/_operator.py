@@ -151,7 +151,7 @@ class _Made:
             prefer_huge_pages(result)
         prepared = self.call(outputs, *inputs)
         if prepared is not None:
-            found.plans[key] = Plan.of(prepared, inputs, results)
+            found.plans.put(key, Plan.of(prepared, inputs, results))
         return outputs
 
     def _refuse_tangents(self, inputs: tuple) -> None:

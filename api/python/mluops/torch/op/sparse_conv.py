@@ -10,7 +10,7 @@ from torch import Tensor
 from ... import _context as c
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, SIZE, CFunction, Part
+from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._library import check, lib
 from ..._shapes import expect, rank
 from .._operator import linear_tangent, no_derivative, no_tangents, operator
@@ -28,11 +28,8 @@ _DESCRIBED = c.Described(
     "SparseConvolution", "mluOpSetSparseConvolutionDescriptor", [c_int, c_int, *[c_void_p] * 6, *[c_int] * 3],
     lambda values: [len(values[1]) + 2, values[0], *((c_int * len(each))(*each) for each in values[1:7]), *values[7:], 0])
 _PAIRS = CFunction(
-    "mluOpGetIndicePairs",
-    Part("sparse_conv_desc", (c_void_p,), lambda found, values: (found.descriptor(_DESCRIBED, values),),
-         "sparse_conv_desc"),
-    ARRAY("indices"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("indice_pairs"), ARRAY("out_indices"),
-    ARRAY("indice_num"), results=3)
+    "mluOpGetIndicePairs", ADDRESS("sparse_conv_desc"), ARRAY("indices"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("indice_pairs"), ARRAY("out_indices"), ARRAY("indice_num"), results=3)
 
 
 def _most_outputs(inputs, batch, pad, stride, dilation, space, kernel, output, subm, transpose):
@@ -56,10 +53,10 @@ def _pairs_fake(indices, batch, *numbers):
 def _pairs_call(results, indices, batch, *numbers):
     out_indices, pairs, num, count = results
     lists, flags = numbers[:6], numbers[6:]
-    values = (batch, *map(tuple, lists), *map(int, flags))
-    run(_PAIRS, values, indices, None, 0, pairs, out_indices, num)
+    desc = context().descriptor(_DESCRIBED, (batch, *map(tuple, lists), *map(int, flags)))
+    run(_PAIRS, desc, indices, None, 0, pairs, out_indices, num)
     found = c_int()
-    check(lib.mluOpGetSparseConvolutionNumActOut(context().descriptor(_DESCRIBED, values), byref(found)))
+    check(lib.mluOpGetSparseConvolutionNumActOut(desc, byref(found)))  # written into the descriptor by the call
     count.fill_(found.value)
 
 
