@@ -45,6 +45,10 @@ def boxes(n, width):
     return leaf(n, width) + torch.arange(n)[:, None] % 3
 
 
+def stacks(n):
+    return torch.tensor([1, n]), torch.tensor([0, n])
+
+
 ROI = [[0, 1.0, 1, 5, 5]]
 
 # For each operator a call of size n.
@@ -83,6 +87,9 @@ CALLS = {
     "sigmoid_focal_loss": lambda n: mt.sigmoid_focal_loss(leaf(n, 2), numbers(n) % 3, reduction="none"),
     "soft_nms": lambda n: mt.soft_nms(boxes(n, 4), leaf(n)),
     "softmax_focal_loss": lambda n: mt.softmax_focal_loss(leaf(n, 2), numbers(n) % 2, reduction="none"),
+    "stack_ball_query": lambda n: mt.ball_query(0, 0.3, 2, leaf(n + 1, 3), leaf(n, 3), *stacks(n)),
+    "stack_group_points": lambda n: mt.grouping_operation(leaf(n + 1, 2), numbers(n, 2) % (n + 1), *stacks(n)),
+    "stack_three_nn": lambda n: mt.three_nn(leaf(n, 3), leaf(n + 1, 3), *stacks(n)[::-1]),
     "three_interpolate": lambda n: mt.three_interpolate(leaf(1, 2, n), numbers(1, 2, 3) % n, leaf(1, 2, 3)),
     "three_nn": lambda n: mt.three_nn(leaf(1, 2, 3), leaf(1, n, 3)),
     "voxelization": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], 2, 9),

@@ -10,7 +10,8 @@ from ..._errors import bad_param
 from ..._function import ARRAY, FLOAT, INT, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._stacks import check_stack, pairs_of_samples
+from .._tensors import floats, int32, run
 from .gather_points import grouping_operation
 from .knn import knn
 
@@ -38,15 +39,56 @@ forward = operator(
     _fake, _call, setup=no_derivative, jvp=no_tangents)
 
 
-def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor) -> Tensor:
+# ---- stacked
+
+def _stacked_fake(xyz, center_xyz, xyz_batch_cnt, center_xyz_batch_cnt, min_radius, max_radius, sample_num):
+    count, = rank("xyz_batch_cnt", xyz_batch_cnt.shape, 1)
+    check_stack("xyz", xyz, 3, "x, y, z", xyz_batch_cnt, count)
+    check_stack("center_xyz", center_xyz, 3, "x, y, z", center_xyz_batch_cnt, count)
+    at_least(0, min_radius=min_radius, max_radius=max_radius, sample_num=sample_num)
+    return xyz.new_empty((center_xyz.shape[0], sample_num), dtype=torch.int32)
+
+
+def _stacked_call(indices, xyz, center_xyz, xyz_batch_cnt, center_xyz_batch_cnt, min_radius, max_radius, sample_num):
+    of_samples = pairs_of_samples(("xyz_batch_cnt", xyz_batch_cnt, xyz.shape[0]),
+                                  ("center_xyz_batch_cnt", center_xyz_batch_cnt, center_xyz.shape[0]))
+    # Index 0 is that of a point in no ball, so that empty balls can be told from those with the first point.
+    nowhere = xyz.new_full((1, 3), float("nan"))
+    for points, rows in of_samples:
+        if rows.start < rows.stop:
+            run(FORWARD, center_xyz[None, rows], torch.cat([nowhere, xyz[points]])[None], min_radius, max_radius,
+                sample_num, indices[None, rows])
+    _number_from_the_second(indices)
+
+
+def _number_from_the_second(indices):
+    indices.sub_(1)
+    indices[:, 1:].clamp_(min=0)
+
+
+def _no_points(indices):
+    indices.zero_()
+    _number_from_the_second(indices)
+
+
+stacked = operator(
+    "stack_ball_query(Tensor xyz, Tensor center_xyz, Tensor xyz_batch_cnt, Tensor center_xyz_batch_cnt, float min_radius,"
+    " float max_radius, int sample_num) -> Tensor", _stacked_fake, _stacked_call, setup=no_derivative, jvp=no_tangents,
+    empty=_no_points)
+
+
+def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor,
+               xyz_batch_cnt: Optional[Tensor] = None, center_xyz_batch_cnt: Optional[Tensor] = None) -> Tensor:
     """The first sample_num points, in the order of their index, in the ball round each centre.
 
     Args:
         min_radius, max_radius: a point is in the ball when its distance d is 0 or min_radius <= d < max_radius.
         sample_num: S; a ball with fewer points is filled up with its first, an empty one with index 0.
-        xyz: T [B, N, 3], the points.
-        center_xyz: T [B, M, 3], the centres.
-    Returns: indices int32 [B, M, S].
+        xyz: T [B, N, 3], the points; stacked, T [N1 + N2 + ..., 3].
+        center_xyz: T [B, M, 3], the centres; stacked, T [M1 + M2 + ..., 3].
+        xyz_batch_cnt, center_xyz_batch_cnt: int32 or int64 [B], N1, N2, ... and M1, M2, ...; None: not stacked.
+    Returns: indices int32 [B, M, S]; stacked, [M1 + M2 + ..., S], counted from the first point of the sample, the first
+    one -1 where the ball is empty.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     Source: Qi et al., "PointNet++", 2017; mmcv's ball_query.
@@ -54,7 +96,11 @@ def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tenso
     low, high = float(min_radius), float(max_radius)
     if not low < high:
         raise bad_param("max_radius", f"more than min_radius {low}", high)
-    return forward(*floats(xyz=xyz, center_xyz=center_xyz), low, high, integer("sample_num", sample_num))
+    points, numbers = floats(xyz=xyz, center_xyz=center_xyz), (low, high, integer("sample_num", sample_num))
+    if xyz_batch_cnt is None and center_xyz_batch_cnt is None:
+        return forward(*points, *numbers)
+    return stacked(*points, int32("xyz_batch_cnt", xyz_batch_cnt),
+                   int32("center_xyz_batch_cnt", center_xyz_batch_cnt), *numbers)
 
 
 class QueryAndGroup(nn.Module):
@@ -118,4 +164,6 @@ class GroupAll(nn.Module):
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
-SMALLEST = {"ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 1, 3), ones(1, 1, 3))}
+SMALLEST = {"ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 1, 3), ones(1, 1, 3)),
+            "stack_ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 3), ones(1, 3), zeros(1) + 1,
+                                                               zeros(1) + 1)}

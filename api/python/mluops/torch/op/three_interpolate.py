@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from ..._arguments import renamed
+from ..._shapes import rank
 from ...op import three_interpolate as c
 from .._operator import linear_tangent, operator
 from .._tensors import floats, int32, run
@@ -69,15 +70,22 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
     """Interpolates N points from three of M neighbours each.
 
     Args:
-        features: T [B, C, M].
-        indices: int32 or int64 [B, N, 3]; one outside [0, M-1] drops that neighbour only.
-        weight: T [B, N, 3], not normalised.
-    Returns: T [B, C, N], differentiable in features and weight.
+        features: T [B, C, M]; stacked, the points of all samples: T [M1 + M2 + ..., C].
+        indices: int32 or int64 [B, N, 3]; one outside [0, M-1] drops that neighbour only. Stacked, [N1 + N2 + ..., 3],
+            counted from the first point of all samples, as three_nn has them.
+        weight: T [B, N, 3], not normalised; stacked, T [N1 + N2 + ..., 3].
+    Returns: T [B, C, N], differentiable in features and weight; stacked, [N1 + N2 + ..., C], a view of
+    [C, N1 + N2 + ...].
 
-    Source: Qi et al., "PointNet++", 2017.
+    Source: Qi et al., "PointNet++", 2017; stacked, that of OpenPCDet.
     """
     f, w = floats(features=features, weight=weight)
-    return forward(f, int32("indices", indices), w)
+    i = int32("indices", indices)
+    if f.dim() != 2:
+        return forward(f, i, w)
+    for name, tensor in (("indices", i), ("weight", w)):
+        rank(name, tensor.shape, 2)
+    return forward(f.t().unsqueeze(0), i.unsqueeze(0), w.unsqueeze(0)).squeeze(0).t()
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.

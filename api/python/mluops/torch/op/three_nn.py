@@ -1,6 +1,6 @@
 """three_nn: the three nearest known points of each unknown one."""
 
-from typing import Tuple
+from typing import Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -8,7 +8,8 @@ from torch import Tensor
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._stacks import check_stack, pairs_of_samples
+from .._tensors import floats, int32, run
 
 __all__ = ["three_nn"]
 
@@ -38,22 +39,57 @@ forward = operator("three_nn(Tensor target, Tensor source) -> (Tensor, Tensor)",
                    setup=no_derivative, jvp=no_tangents, empty=_nothing_known)
 
 
-def three_nn(target: Tensor, source: Tensor) -> Tuple[Tensor, Tensor]:
+def _stacked_fake(target, source, target_batch_cnt, source_batch_cnt):
+    count, = rank("target_batch_cnt", target_batch_cnt.shape, 1)
+    check_stack("target", target, 3, "x, y, z", target_batch_cnt, count)
+    check_stack("source", source, 3, "x, y, z", source_batch_cnt, count)
+    return target.new_empty(target.shape), target.new_empty(target.shape, dtype=torch.int32)
+
+
+def _stacked_call(outputs, target, source, target_batch_cnt, source_batch_cnt):
+    squares, indices = outputs
+    of_samples = pairs_of_samples(("target_batch_cnt", target_batch_cnt, target.shape[0]),
+                                  ("source_batch_cnt", source_batch_cnt, source.shape[0]))
+    for rows, known in of_samples:
+        own = squares[None, rows], indices[None, rows]
+        if known.start == known.stop:
+            _nothing_known(own)
+        elif rows.start < rows.stop:
+            run(FORWARD, target[None, rows], source[None, known], None, 0, *own)
+        own[1].add_(known.start)
+
+
+stacked = operator("stack_three_nn(Tensor target, Tensor source, Tensor target_batch_cnt, Tensor source_batch_cnt) -> "
+                   "(Tensor, Tensor)", _stacked_fake, _stacked_call, setup=no_derivative, jvp=no_tangents,
+                   empty=_nothing_known)
+
+
+def three_nn(target: Tensor, source: Tensor, target_batch_cnt: Optional[Tensor] = None,
+             source_batch_cnt: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
     """The three nearest of M known points for each of N unknown ones.
 
     Args:
-        target: T [B, N, 3], the unknown points; x, y, z.
-        source: T [B, M, 3], the known points.
+        target: T [B, N, 3], the unknown points; x, y, z. Stacked, T [N1 + N2 + ..., 3].
+        source: T [B, M, 3], the known points; stacked, T [M1 + M2 + ..., 3].
+        target_batch_cnt, source_batch_cnt: int32 or int64 [B], N1, N2, ... and M1, M2, ...; None: not stacked.
     Returns: distances T [B, N, 3], nearest first, of equal ones the lower index first, and indices int32 [B, N, 3].
-    With fewer than three known points the rest has index 0 and distance inf (float64: 1e20). Neither is differentiable.
+    With fewer than three known points the rest has index 0 and distance inf (float64: 1e20). Stacked, [N1 + N2 + ..., 3],
+    and indices count from the first point of all samples; index 0 is that of the sample's first. Neither is
+    differentiable.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
-    Source: Qi et al., "PointNet++", 2017; mmcv's three_nn.
+    Source: Qi et al., "PointNet++", 2017; mmcv's three_nn; stacked, that of OpenPCDet.
     """
-    squares, indices = forward(*floats(target=target, source=source))
+    points = floats(target=target, source=source)
+    if target_batch_cnt is None and source_batch_cnt is None:
+        squares, indices = forward(*points)
+    else:
+        squares, indices = stacked(*points, int32("target_batch_cnt", target_batch_cnt),
+                                   int32("source_batch_cnt", source_batch_cnt))
     wide = torch.promote_types(squares.dtype, torch.float32)  # an old torch has no root of half tensors
     return torch.sqrt(squares.to(wide)).to(squares.dtype), indices
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
-SMALLEST = {"three_nn": lambda ones, zeros: three_nn(ones(1, 1, 3), ones(1, 1, 3))}
+SMALLEST = {"three_nn": lambda ones, zeros: three_nn(ones(1, 1, 3), ones(1, 1, 3)),
+            "stack_three_nn": lambda ones, zeros: three_nn(ones(1, 3), ones(1, 3), zeros(1) + 1, zeros(1) + 1)}
