@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import re
 import subprocess
 import sys
 import textwrap
@@ -311,7 +312,7 @@ def test_compiled_mmcv_keeps_other_devices():
     """)
 
 
-def test_the_table_of_operators():
+def test_the_table_of_operators(monkeypatch):
     from mluops.mmcv._entry_points import ENTRY_POINTS
     from mluops.mmcv._table import TABLE, server
     known = {function for row in TABLE for function in row.functions}
@@ -321,6 +322,13 @@ def test_the_table_of_operators():
     by_name = {row.name: row for row in TABLE}
     assert server(by_name["CARAFE"], "") == "nobody" and server(by_name["CARAFE"], "lite") == "mluops"
     assert server(by_name["NMSQuadri"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
+    import mmcv
+    text = "".join(path.read_text() for path in (Path(mmcv.__file__).parent / "ops").glob("*.py"))
+    for name in re.findall(r"ext_module\.(\w+)", text):  # whatever mmcv calls is in a row
+        assert name in known or name.startswith("get_compil"), name
+    assert "stack_ball_query_forward" in by_name["BallQuery"].functions
+    monkeypatch.delitem(ENTRY_POINTS, "stack_ball_query_forward")
+    assert server(by_name["BallQuery"], "lite") == "mluops in part"
     served = {mmcv: sum(server(row, mmcv) != "nobody" for row in TABLE) for mmcv in ("lite", "compiled")}
     assert served["lite"] >= 40 and served["compiled"] >= 51
 

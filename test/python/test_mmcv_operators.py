@@ -13,6 +13,7 @@ pytest.importorskip("mmengine", reason="mmengine is not installed")
 
 sys.path.append(str(Path(__file__).parent / "models"))
 
+import mluops  # noqa: E402
 import mluops.mmcv  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 import standins  # noqa: E402
@@ -39,6 +40,11 @@ def test_points_through_mmcv():
     grouped = ops.QueryAndGroup(0.4, 6, normalize_xyz=True)(xyz, centers, features)
     assert torch.equal(grouped, mt.QueryAndGroup(0.4, 6, normalize_xyz=True)(xyz, centers, features))
     assert torch.equal(ops.GroupAll()(xyz, None, features), mt.GroupAll()(xyz, None, features))
+    points, samples = torch.rand(50, 3), torch.tensor([20, 30], dtype=torch.int32)
+    parts = torch.tensor([4, 5], dtype=torch.int32)
+    indices = ops.ball_query(0, 0.3, 4, points, centers[0], samples, parts)
+    assert torch.equal(indices, mt.ball_query(0, 0.3, 4, points, centers[0], samples, parts))
+    both_gradients(ops.grouping_operation, mt.grouping_operation, [points], indices, samples, parts)
     assert ops.PointsSampler([8], ["D-FPS"])(xyz, features).shape == (2, 8)
     assert ops.PointsSampler([8], ["FS"])(xyz, features).shape == (2, 16)
 
@@ -123,10 +129,44 @@ def test_nms_of_turned_boxes_through_mmcv(threshold):
     _, wanted = standins.nms_rotated(boxes.double(), scores.double(), threshold)
     assert kept.tolist() == wanted.tolist() and 10 < len(kept) < 80
     assert torch.equal(dets, torch.cat([boxes[kept], scores[kept, None]], 1))
-    _, of_labels = ops.nms_rotated(boxes, scores, threshold, labels)
+    assert ops.nms_rotated(boxes, scores, threshold, labels)[1].tolist() == kept.tolist()  # mmcv's code ignores labels
+    dets, of_labels = mt.nms_rotated(boxes, scores, threshold, labels)
     each = [(labels == i).nonzero()[:, 0] for i in range(3)]
     wanted = torch.cat([at[standins.nms_rotated(boxes[at].double(), scores[at].double(), threshold)[1]] for at in each])
     assert of_labels.tolist() == wanted[scores[wanted].argsort(descending=True)].tolist() != kept.tolist()
+    assert torch.equal(dets, torch.cat([boxes[of_labels], scores[of_labels, None]], 1))
+    for clockwise in (True, False):
+        for theirs, ours in zip(ops.nms_rotated(boxes, scores, threshold, clockwise=clockwise),
+                                mt.nms_rotated(boxes, scores, threshold, clockwise=clockwise)):
+            assert torch.equal(theirs, ours)
+
+
+def test_edges_of_turned_boxes():
+    boxes, scores = turned_boxes(4, torch.float16), torch.rand(4)
+    assert mt.nms_rotated(boxes[:0], scores[:0], 0.1)[0].shape == (0, 6)
+    assert mt.nms_rotated(boxes[:0], scores[:0], 0.1, scores[:0])[1].shape == (0,)
+    assert mt.nms_rotated(boxes, scores, 0.1)[0].dtype == torch.float32
+    assert mt.box_iou_rotated(boxes, boxes).dtype == torch.float16
+    assert torch.equal(mt.box_iou_rotated(boxes, boxes.flip(0), "iof", True),
+                       mt.box_iou_rotated(boxes, boxes.flip(0), "iof").diagonal())
+    for call, text in ((lambda: mt.box_iou_rotated(boxes, boxes, "giou"), "mode: wanted iou or iof"),
+                       (lambda: mt.box_iou_rotated(boxes, boxes[:, :4]), "bboxes2: wanted dimension 1 to be 5"),
+                       (lambda: mt.box_iou_rotated(boxes, boxes[:2], aligned=True), "bboxes2: wanted dimension 0 to be 4"),
+                       (lambda: mt.nms_rotated(boxes, scores[:2], 0.1), "scores: wanted dimension 0 to be 4"),
+                       (lambda: mt.nms_rotated(boxes, scores, 0.1, scores[:2]), "labels: wanted dimension 0 to be 4"),
+                       (lambda: mt.nms_rotated(boxes, scores, float("nan")), "iou_threshold: wanted a number")):
+        with pytest.raises(mluops.BadParamError, match=text):
+            call()
+
+
+def test_mmcv_s_own_functions_stay_within_reach():
+    module = importlib.import_module("mmcv.ops.multi_scale_deform_attn")
+    torch.manual_seed(14)
+    value, weights = torch.rand(2, 26, 3, 4), torch.rand(2, 7, 3, 2, 2)
+    arguments = value, torch.tensor([[4, 5], [2, 3]]), torch.rand(2, 7, 3, 2, 2, 2), weights
+    replaced = module.multi_scale_deformable_attn_pytorch
+    assert replaced.original.__module__ == module.__name__ and replaced.__module__.startswith("mluops.")
+    assert torch.allclose(replaced(*arguments), replaced.original(*arguments), atol=1e-6)
 
 
 def both_gradients(theirs, ours, tensors, *others):

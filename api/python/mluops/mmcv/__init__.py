@@ -5,7 +5,7 @@
     from mmcv.ops import CARAFEPack      # works with mmcv-lite, trains on the CPU
 
 `python -m mluops.mmcv` prints who serves which operator here. Tensors on other devices go to mmcv's own code.
-uninstall() undoes it.
+What replaces a function of mmcv has that function as its attribute `original`. uninstall() undoes it.
 """
 
 import functools
@@ -37,7 +37,7 @@ def _cpu_call(args: tuple, kwargs: dict) -> bool:
 
 
 def _routed(name: str, ours: Callable, original: Optional[Callable]) -> Callable:
-    """CPU tensors to ours, anything else to mmcv's own function if it has one."""
+    """CPU tensors to ours, anything else to mmcv's own function if it has one, which stays within reach as `original`."""
 
     @functools.wraps(ours)
     def entry(*args, **kwargs):
@@ -47,6 +47,7 @@ def _routed(name: str, ours: Callable, original: Optional[Callable]) -> Callable
             raise NotImplementedError(f"{name}: mluops serves CPU tensors; other devices need a compiled mmcv")
         return original(*args, **kwargs)
 
+    entry.original = original
     return entry
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ._table import mmcv_here, served
+from ._table import TABLE, lacks, mmcv_here, served
 
 
 def main() -> None:
@@ -11,11 +11,11 @@ def main() -> None:
            "compiled": "mmcv with compiled operators"}[kind] + "; on the CPU, after mluops.mmcv.install():\n")
     rows = served()
     width = max(len(name) for name, _ in rows)
-    for name, who in rows:
-        print(f"{name:{width}} | {who}")
+    for (name, who), row in zip(rows, TABLE):
+        print(f"{name:{width}} | {who}" + (f", without {', '.join(lacks(row))}" if who == "mluops in part" else ""))
     count = Counter(who for _, who in rows)
     print(f"\n{len(rows) - count['nobody']} of {len(rows)} served: "
-          + ", ".join(f"{who} {count[who]}" for who in ("mluops", "mmcv", "Python fallback", "nobody")))
+          + ", ".join(f"{who} {count[who]}" for who in dict.fromkeys(who for _, who in rows)))
 
 
 if __name__ == "__main__":

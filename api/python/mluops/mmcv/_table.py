@@ -1,6 +1,10 @@
-"""mmcv's table of operators, and who serves each on this machine's CPU."""
+"""mmcv's table of operators, and who serves each on this machine's CPU. What an operator consists of is read from the
+sources of the mmcv that is installed, what mluops has of it from what install() registers."""
 
+import ast
+import functools
 import importlib.util
+from pathlib import Path
 from typing import Dict, List, NamedTuple, Tuple
 
 from ._entry_points import ENTRY_POINTS, KEEPS_OWN
@@ -13,83 +17,100 @@ NOT = ""
 
 class Row(NamedTuple):
     name: str  # in mmcv's documentation
-    functions: Tuple[str, ...]  # of the extension mmcv._ext
+    module: str  # of mmcv.ops, that asks the extension mmcv._ext for its functions
     cpu: str
+    only: Tuple[str, ...]  # these functions, where several operators share a module
+
+    @property
+    def functions(self) -> Tuple[str, ...]:
+        """Those of the extension."""
+        demanded = demands().get(self.module, ())
+        return tuple(name for name in demanded if name in self.only) if self.only else demanded
 
 
-def _row(name: str, functions: str, cpu: str = NOT) -> Row:
-    return Row(name, tuple(functions.split()), cpu)
+def _row(name: str, module: str, cpu: str = NOT, only: str = "") -> Row:
+    return Row(name, module, cpu, tuple(only.split()))
 
 
 TABLE = (
-    _row("ActiveRotatedFilter", "active_rotated_filter_forward active_rotated_filter_backward", COMPILED),
-    _row("AssignScoreWithK", "assign_score_withk_forward assign_score_withk_backward"),
-    _row("BallQuery", "ball_query_forward"),
-    _row("BBoxOverlaps", "bbox_overlaps", COMPILED),
-    _row("BezierAlign", "bezier_align_forward bezier_align_backward", COMPILED),
+    _row("ActiveRotatedFilter", "active_rotated_filter", COMPILED),
+    _row("AssignScoreWithK", "assign_score_withk"),
+    _row("BallQuery", "ball_query"),
+    _row("BBoxOverlaps", "bbox", COMPILED),
+    _row("BezierAlign", "bezier_align", COMPILED),
     _row("BiasAct", "bias_act", FALLBACK),
-    _row("BorderAlign", "border_align_forward border_align_backward"),
+    _row("BorderAlign", "border_align"),
     _row("BoxIouRotated", "box_iou_rotated", COMPILED),
     _row("BoxIouQuadri", "box_iou_quadri", COMPILED),
-    _row("CARAFE", "carafe_forward carafe_backward carafe_naive_forward carafe_naive_backward"),
-    _row("ChamferDistance", "chamfer_distance_forward chamfer_distance_backward"),
+    _row("CARAFE", "carafe"),
+    _row("ChamferDistance", "chamfer_distance"),
     _row("Conv2dGradFix", "", FALLBACK),
     _row("CrissCrossAttention", "", FALLBACK),
     _row("ContourExpand", "contour_expand", COMPILED),
-    _row("ConvexIoU", "convex_iou convex_giou"),
+    _row("ConvexIoU", "convex_iou"),
     _row("CornerPool", "", FALLBACK),
-    _row("Correlation", "correlation_forward correlation_backward"),
-    _row("Deformable Convolution v1/v2",
-         "deform_conv_forward deform_conv_backward_input deform_conv_backward_parameters", COMPILED),
-    _row("Deformable RoIPool", "deform_roi_pool_forward deform_roi_pool_backward"),
-    _row("DiffIoURotated", "diff_iou_rotated_sort_vertices_forward"),
-    _row("DynamicScatter", "dynamic_point_to_voxel_forward dynamic_point_to_voxel_backward"),
-    _row("FilteredLReLU", "filtered_lrelu filtered_lrelu_act_", FALLBACK),
-    _row("FurthestPointSample", "furthest_point_sampling_forward"),
-    _row("FurthestPointSampleWithDist", "furthest_point_sampling_with_dist_forward"),
+    _row("Correlation", "correlation"),
+    _row("Deformable Convolution v1/v2", "deform_conv", COMPILED),
+    _row("Deformable RoIPool", "deform_roi_pool"),
+    _row("DiffIoURotated", "diff_iou_rotated"),
+    _row("DynamicScatter", "scatter_points"),
+    _row("FilteredLReLU", "filtered_lrelu", FALLBACK),
+    _row("FurthestPointSample", "furthest_point_sample", only="furthest_point_sampling_forward"),
+    _row("FurthestPointSampleWithDist", "furthest_point_sample", only="furthest_point_sampling_with_dist_forward"),
     _row("FusedBiasLeakyrelu", "fused_bias_leakyrelu", FALLBACK),
-    _row("GatherPoints", "gather_points_forward gather_points_backward"),
-    _row("GroupPoints", "group_points_forward group_points_backward"),
-    _row("Iou3d", "iou3d_boxes_overlap_bev_forward iou3d_nms3d_forward iou3d_nms3d_normal_forward"),
-    _row("KNN", "knn_forward"),
-    _row("MaskedConv", "masked_im2col_forward masked_col2im_forward"),
+    _row("GatherPoints", "gather_points"),
+    _row("GroupPoints", "group_points"),
+    _row("Iou3d", "iou3d"),
+    _row("KNN", "knn"),
+    _row("MaskedConv", "masked_conv"),
     _row("MergeCells", "", FALLBACK),
     _row("MinAreaPolygon", "min_area_polygons"),
-    _row("ModulatedDeformConv2d", "modulated_deform_conv_forward modulated_deform_conv_backward", COMPILED),
-    _row("MultiScaleDeformableAttn", "ms_deform_attn_forward ms_deform_attn_backward", FALLBACK),
-    _row("NMS", "nms", COMPILED),
-    _row("NMSMatch", "nms_match", COMPILED),
-    _row("NMSRotated", "nms_rotated", COMPILED),
-    _row("NMSQuadri", "nms_quadri", COMPILED),
+    _row("ModulatedDeformConv2d", "modulated_deform_conv", COMPILED),
+    _row("MultiScaleDeformableAttn", "multi_scale_deform_attn", FALLBACK),
+    _row("NMS", "nms", COMPILED, only="nms"),
+    _row("NMSMatch", "nms", COMPILED, only="nms_match"),
+    _row("NMSRotated", "nms", COMPILED, only="nms_rotated"),
+    _row("NMSQuadri", "nms", COMPILED, only="nms_quadri"),
     _row("PixelGroup", "pixel_group", COMPILED),
-    _row("PointsInBoxes", "points_in_boxes_part_forward points_in_boxes_cpu_forward points_in_boxes_all_forward",
-         COMPILED),
-    _row("PointsInPolygons", "points_in_polygons_forward"),
-    _row("PrRoIPool", "prroi_pool_forward prroi_pool_backward prroi_pool_coor_backward"),
-    _row("PSAMask", "psamask_forward psamask_backward", COMPILED),
-    _row("RotatedFeatureAlign", "rotated_feature_align_forward rotated_feature_align_backward", COMPILED),
-    _row("RoIPointPool3d", "roipoint_pool3d_forward"),
-    _row("RoIPool", "roi_pool_forward roi_pool_backward"),
-    _row("RoIAlignRotated", "roi_align_rotated_forward roi_align_rotated_backward", COMPILED),
-    _row("RiRoIAlignRotated", "riroi_align_rotated_forward riroi_align_rotated_backward"),
-    _row("RoIAlign", "roi_align_forward roi_align_backward", COMPILED),
-    _row("RoIAwarePool3d", "roiaware_pool3d_forward roiaware_pool3d_backward"),
-    _row("SAConv2d", "deform_conv_forward deform_conv_backward_input deform_conv_backward_parameters"),
-    _row("SigmoidFocalLoss", "sigmoid_focal_loss_forward sigmoid_focal_loss_backward"),
-    _row("SoftmaxFocalLoss", "softmax_focal_loss_forward softmax_focal_loss_backward"),
-    _row("SoftNMS", "softnms", COMPILED),
-    _row("Sparse Convolution", "get_indice_pairs_2d_forward get_indice_pairs_3d_forward get_indice_pairs_4d_forward "
-         "get_indice_pairs_2d_backward get_indice_pairs_3d_backward "
-         "indice_conv_forward indice_conv_backward fused_indice_conv_forward indice_maxpool_forward "
-         "indice_maxpool_backward"),
-    _row("Synchronized BatchNorm", "sync_bn_forward_mean sync_bn_forward_var sync_bn_forward_output "
-         "sync_bn_backward_param sync_bn_backward_data"),
-    _row("ThreeInterpolate", "three_interpolate_forward three_interpolate_backward"),
-    _row("ThreeNN", "three_nn_forward"),
-    _row("TINShift", "tin_shift_forward tin_shift_backward"),
+    _row("PointsInBoxes", "points_in_boxes", COMPILED),
+    _row("PointsInPolygons", "points_in_polygons"),
+    _row("PrRoIPool", "prroi_pool"),
+    _row("PSAMask", "psa_mask", COMPILED),
+    _row("RotatedFeatureAlign", "rotated_feature_align", COMPILED),
+    _row("RoIPointPool3d", "roipoint_pool3d"),
+    _row("RoIPool", "roi_pool"),
+    _row("RoIAlignRotated", "roi_align_rotated", COMPILED),
+    _row("RiRoIAlignRotated", "riroi_align_rotated"),
+    _row("RoIAlign", "roi_align", COMPILED),
+    _row("RoIAwarePool3d", "roiaware_pool3d"),
+    _row("SAConv2d", "deform_conv"),
+    _row("SigmoidFocalLoss", "focal_loss", only="sigmoid_focal_loss_forward sigmoid_focal_loss_backward"),
+    _row("SoftmaxFocalLoss", "focal_loss", only="softmax_focal_loss_forward softmax_focal_loss_backward"),
+    _row("SoftNMS", "nms", COMPILED, only="softnms"),
+    _row("Sparse Convolution", "sparse_ops"),
+    _row("Synchronized BatchNorm", "sync_bn"),
+    _row("ThreeInterpolate", "three_interpolate"),
+    _row("ThreeNN", "three_nn"),
+    _row("TINShift", "tin_shift"),
     _row("UpFirDn2d", "upfirdn2d", FALLBACK),
-    _row("Voxelization", "dynamic_voxelize_forward hard_voxelize_forward", COMPILED),
+    _row("Voxelization", "voxelize", COMPILED),
 )
+
+
+def _demanded(path: Path) -> Tuple[str, ...]:
+    """The functions that a file's calls of load_ext(name, [function, ...]) ask for."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    return tuple(ast.literal_eval(element) for call in calls if ast.unparse(call.func).endswith("load_ext")
+                 for element in call.args[1].elts)
+
+
+@functools.lru_cache(maxsize=None)
+def demands() -> Dict[str, Tuple[str, ...]]:
+    """{module of mmcv.ops: the functions of the extension it asks for}, of the mmcv that is installed."""
+    found = importlib.util.find_spec("mmcv")
+    if found is None or found.origin is None:
+        return {}
+    return {path.stem: _demanded(path) for path in sorted((Path(found.origin).parent / "ops").glob("*.py"))}
 
 
 def mmcv_here() -> str:
@@ -103,13 +124,18 @@ def mmcv_here() -> str:
     return "compiled" if getattr(found, "__file__", None) else "lite"
 
 
+def lacks(row: Row) -> List[str]:
+    """The functions of an operator that mluops has not."""
+    return [name for name in row.functions if name not in ENTRY_POINTS]
+
+
 def server(row: Row, mmcv: str) -> str:
-    """Who serves an operator on the CPU once install() has been called: "mluops", "mmcv" (its compiled code), "Python
-    fallback" or "nobody"."""
-    have = row.functions and all(name in ENTRY_POINTS for name in row.functions)
-    keeps = mmcv == "compiled" and all(name in KEEPS_OWN for name in row.functions)
+    """Who serves an operator on the CPU once install() has been called: "mluops", "mluops in part", "mmcv" (its compiled
+    code), "Python fallback" or "nobody"."""
+    have = [name for name in row.functions if name in ENTRY_POINTS]
+    keeps = mmcv == "compiled" and all(name in KEEPS_OWN for name in have)
     if mmcv and have and not keeps:
-        return "mluops"
+        return "mluops in part" if lacks(row) else "mluops"
     if mmcv == "compiled" and row.cpu == COMPILED:
         return "mmcv"
     return "Python fallback" if mmcv and row.cpu == FALLBACK else "nobody"
@@ -122,12 +148,9 @@ def served() -> List[Tuple[str, str]]:
 
 def operator_of(function: str) -> str:
     """The operator a function of the extension belongs to; the function's own name if none."""
-    return _OPERATORS.get(function, function)
+    return next((row.name for row in TABLE if function in row.functions), function)
 
 
 def ours() -> List[str]:
     """The operators mluops has, by mmcv's names."""
     return [row.name for row in TABLE if server(row, "lite") == "mluops"]
-
-
-_OPERATORS: Dict[str, str] = {function: row.name for row in reversed(TABLE) for function in row.functions}
