@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
+#include <cstring>
 #include <string>
-#include <string_view>
 
+#include "common/dtype.h"
 #include "common/handle.h"
 #include "common/status.h"
 #include "common/verbose.h"
@@ -32,18 +34,40 @@ inline Status failure_of(const std::string& backend, mluOpStatus_t code) {
                        who + "wanted a status, got " + std::to_string(static_cast<int>(code)) + " " + reason());
 }
 
-/// Whether a backend takes image tensors in NCHW: its property "layouts" names it.
-inline bool takes_nchw(const BackendInstance& instance) {
-  char layouts[64] = "";
+/// Problems with image tensors: they say how those lie, all in a member of this name.
+template <class Problem>
+concept HasImages = requires(Problem problem) {
+  { problem.layout } -> std::same_as<mluOpTensorLayout_t&>;
+};
+
+/// Layouts of image tensors that a backend takes: NHWC, and what its property "layouts" names ("NHWC,NCHW").
+inline std::string layouts_of(const BackendInstance& instance) {
+  char layouts[128] = "";
   const auto query = instance.backend().query;
-  if (query == nullptr || query(instance.context(), "layouts", layouts, sizeof layouts) < 0) return false;
-  return std::string_view(layouts).find("NCHW") != std::string_view::npos;
+  if (query == nullptr || query(instance.context(), "layouts", layouts, sizeof layouts) < 0) return "NHWC";
+  return std::string(layouts, strnlen(layouts, sizeof layouts));
 }
 
+/// Whether `names`, separated by commas, have the one.
+inline bool names_layout(const std::string& names, const std::string& one) {
+  return ("," + names + ",").find("," + one + ",") != std::string::npos;
+}
+
+/// Refuses image tensors in a layout that the backend does not name. The plugin ABI grows at its end: a plugin that was
+/// compiled before problems had the member reads NHWC, and gets nothing else.
 template <class Problem>
-bool is_nchw(const Problem& problem) {
-  if constexpr (requires { problem.nchw; }) return problem.nchw != 0;
-  return false;
+Status takes_layout(const BackendInstance& instance, const Problem& problem) {
+  static_assert(
+      !requires { problem.shape.layout; }, "a layout is a member of the problem, or it would not be checked");
+  if constexpr (HasImages<Problem>) {
+    if (problem.layout == MLUOP_LAYOUT_NHWC) return Status::go_on();
+    const std::string got = layout_name(problem.layout);  // "LAYOUT_NHWC"
+    const std::string wanted = layouts_of(instance);
+    if (names_layout(wanted, got.substr(got.find('_') + 1))) return Status::go_on();
+    return Status::not_supported(std::string("backend ") + instance.backend().name + ": layout: wanted " + wanted +
+                                 ", got " + got);
+  }
+  return Status::go_on();
 }
 
 /// Asks one backend; NOT_SUPPORTED with a text where it lacks the operator or declines.
@@ -53,9 +77,7 @@ Status ask_backend(const BackendInstance& instance, const mluopsCall& call, cons
   const auto function = instance.backend().*member;
   const std::string name = instance.backend().name;
   if (function == nullptr) return Status::not_supported("backend " + name + " does not provide it");
-  if (is_nchw(problem) && !takes_nchw(instance)) {
-    return Status::not_supported("backend " + name + ": layout: wanted LAYOUT_NHWC, got LAYOUT_NCHW");
-  }
+  MLUOPS_RETURN_IF_FINISHED(takes_layout(instance, problem));
   set_reason("");
   const mluOpStatus_t code = function(instance.context(), &call, &problem);
   if (code == MLUOP_STATUS_SUCCESS) return Status::go_on();

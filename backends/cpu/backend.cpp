@@ -184,7 +184,7 @@ mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* proble
   own.paths_known = 0;
   try {
     if constexpr (layout::Transposed<Problem> && !layout::kHasNchwPaths<Problem>) {
-      if (problem->nchw != 0) return layout::run_nchw(own, *call, *problem, run);
+      if (problem->layout == MLUOP_LAYOUT_NCHW) return layout::run_nchw(own, *call, *problem, run);
     }
     return run(own, *call, *problem);
   } catch (const std::bad_alloc&) {

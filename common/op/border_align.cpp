@@ -84,8 +84,8 @@ Status check_border_align_forward(const BorderAlignForwardArgs& a, mluopsBorderA
   const Tensors t = {a.input, a.boxes, a.output, a.argmax_idx};
   MLUOPS_RETURN_IF_FINISHED(check(a.handle, t, {a.input, a.boxes, a.output, a.argmax_idx}, a.pool_size));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.boxes}, {a.output, a.argmax_idx}));
-  problem = {shape_of(t, a.pool_size), a.input.data,    a.boxes.data, const_cast<void*>(a.output.data),
-             int32_data(a.argmax_idx), is_nchw(a.input)};
+  problem = {shape_of(t, a.pool_size), a.input.data,        a.boxes.data, const_cast<void*>(a.output.data),
+             int32_data(a.argmax_idx), a.input.desc->layout};
   return Status::go_on();
 }
 
@@ -98,7 +98,7 @@ Status check_border_align_backward(const BorderAlignBackwardArgs& a, mluopsBorde
              a.boxes.data,
              static_cast<const std::int32_t*>(a.argmax_idx.data),
              const_cast<void*>(a.grad_input.data),
-             is_nchw(a.grad_input)};
+             a.grad_input.desc->layout};
   return Status::go_on();
 }
 

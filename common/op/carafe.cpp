@@ -103,7 +103,7 @@ Status check_carafe_forward(const CarafeForwardArgs& a, mluopsCarafeForwardProbl
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.mask, a.output}));
   MLUOPS_RETURN_IF_FINISHED(all_countable({a.input, a.mask, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.mask}, {a.output}));
-  problem = {shape_of(d, a.input), a.input.data, a.mask.data, const_cast<void*>(a.output.data), is_nchw(a.input)};
+  problem = {shape_of(d, a.input), a.input.data, a.mask.data, const_cast<void*>(a.output.data), a.input.desc->layout};
   return Status::go_on();
 }
 
@@ -132,7 +132,7 @@ Status check_carafe_backward(const CarafeBackwardArgs& a, mluopsCarafeBackwardPr
              a.grad_output.data,
              const_cast<void*>(a.grad_input.data),
              const_cast<void*>(a.grad_mask.data),
-             is_nchw(a.input)};
+             a.input.desc->layout};
   return Status::go_on();
 }
 

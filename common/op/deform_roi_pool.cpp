@@ -114,8 +114,8 @@ Status check_deform_roi_pool_forward(const DeformRoiPoolForwardArgs& a, mluopsDe
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.rois, a.output}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.rois, a.offset}, {a.output}));
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, a.input.desc->dims[0]));
-  problem = {shape_of(a.input, a.rois, a.params), a.input.data,    a.rois.data, a.offset.data,
-             const_cast<void*>(a.output.data),    is_nchw(a.input)};
+  problem = {shape_of(a.input, a.rois, a.params), a.input.data,        a.rois.data, a.offset.data,
+             const_cast<void*>(a.output.data),    a.input.desc->layout};
   return Status::go_on();
 }
 
@@ -139,7 +139,7 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& a, mluops
              a.offset.data,
              const_cast<void*>(a.grad_input.data),
              const_cast<void*>(a.grad_offset.data),
-             is_nchw(a.input)};
+             a.input.desc->layout};
   return Status::go_on();
 }
 

@@ -60,13 +60,13 @@ Status check(const PsamaskArgs& a, const TensorArg& masks, const TensorArg& maps
 
 Status check_psamask_forward(const PsamaskArgs& a, mluopsPsamaskForwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check(a, a.source, a.target));
-  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), is_nchw(a.source)};
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), a.source.desc->layout};
   return Status::go_on();
 }
 
 Status check_psamask_backward(const PsamaskArgs& a, mluopsPsamaskBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check(a, a.target, a.source));
-  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), is_nchw(a.source)};
+  problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), a.source.desc->layout};
   return Status::go_on();
 }
 

@@ -6,20 +6,12 @@
 
 namespace mluops::op {
 namespace {
-/// NHWC; under EXTENDED NCHW, too.
-Status has_image_layout(const TensorArg& t, mluOpExtContract_t contract) {
-  const bool extended = contract == MLUOP_EXT_CONTRACT_EXTENDED;
-  if (extended && t.desc->layout == MLUOP_LAYOUT_NCHW) return Status::go_on();
-  if (!extended || t.desc->layout == MLUOP_LAYOUT_NHWC) return has_layout(t, MLUOP_LAYOUT_NHWC);
-  return Status::bad_param(std::string(t.name) + ": wanted layout LAYOUT_NHWC or LAYOUT_NCHW, got " +
-                           layout_name(t.desc->layout));
-}
-
 /// Image and bins (output or grads): layouts, ranks, dtypes; boxes.
 Status check_form(const TensorArg& image, const TensorArg& bins, const TensorArg& boxes, mluOpExtContract_t contract) {
-  MLUOPS_RETURN_IF_FINISHED(has_image_layout(image, contract));
-  MLUOPS_RETURN_IF_FINISHED(has_layout(bins, image.desc->layout));
-  for (const TensorArg* t : {&image, &bins}) MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
+  for (const TensorArg* t : {&image, &bins}) {
+    MLUOPS_RETURN_IF_FINISHED(has_image_layout(*t, image, contract));
+    MLUOPS_RETURN_IF_FINISHED(has_rank(*t, 4));
+  }
   MLUOPS_RETURN_IF_FINISHED(is_rois(boxes));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(image, contract));
   for (const TensorArg* t : {&bins, &boxes}) MLUOPS_RETURN_IF_FINISHED(same_dtype(*t, image));
@@ -39,19 +31,9 @@ Status check_argmax(const TensorArg& x, const TensorArg& y, const TensorArg& bin
 }
 
 mluopsRoiAlignShape shape_of(const TensorArg& image, const TensorArg& bins, const mluOpRoiAlignStruct& d) {
-  return {image.desc->dtype,
-          image.desc->layout,
-          size_of(image, Axis::kN),
-          size_of(image, Axis::kH),
-          size_of(image, Axis::kW),
-          size_of(image, Axis::kC),
-          size_of(bins, Axis::kN),
-          size_of(bins, Axis::kH),
-          size_of(bins, Axis::kW),
-          d.spatial_scale,
-          d.sampling_ratio,
-          d.aligned ? 1 : 0,
-          d.pool_mode};
+  return {image.desc->dtype,        size_of(image, Axis::kN), size_of(image, Axis::kH), size_of(image, Axis::kW),
+          size_of(image, Axis::kC), size_of(bins, Axis::kN),  size_of(bins, Axis::kH),  size_of(bins, Axis::kW),
+          d.spatial_scale,          d.sampling_ratio,         d.aligned ? 1 : 0,        d.pool_mode};
 }
 
 Status check_forward_tensors(const RoiAlignForwardArgs& a) {
@@ -112,7 +94,8 @@ Status check_roi_align_forward(const RoiAlignForwardArgs& a, mluopsRoiAlignForwa
              a.boxes.data,
              const_cast<void*>(a.output.data),
              const_cast<void*>(argmax_x.data),
-             const_cast<void*>(argmax_y.data)};
+             const_cast<void*>(argmax_y.data),
+             a.input.desc->layout};
   return Status::go_on();
 }
 
@@ -130,7 +113,13 @@ Status check_roi_align_backward(const RoiAlignBackwardArgs& a, mluopsRoiAlignBac
   const mluopsRoiAlignShape shape =
       shape_of(a.grads_image, a.grads, {0, 0, a.sampling_ratio, a.spatial_scale, a.pool_mode, a.aligned});
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.boxes, shape.batch));
-  problem = {shape, a.grads.data, a.boxes.data, argmax_x.data, argmax_y.data, const_cast<void*>(a.grads_image.data)};
+  problem = {shape,
+             a.grads.data,
+             a.boxes.data,
+             argmax_x.data,
+             argmax_y.data,
+             const_cast<void*>(a.grads_image.data),
+             a.grads_image.desc->layout};
   return Status::go_on();
 }
 

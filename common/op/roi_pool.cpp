@@ -66,7 +66,7 @@ Status check_roi_pool_forward(const RoiPoolForwardArgs& a, mluopsRoiPoolForwardP
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.rois}, {a.output, argmax}));
   const mluopsRoiPoolShape shape = shape_of(a.input, a.output, a.spatial_scale);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, shape.batch));
-  problem = {shape, a.input.data, a.rois.data, const_cast<void*>(a.output.data), a.argmax, is_nchw(a.input)};
+  problem = {shape, a.input.data, a.rois.data, const_cast<void*>(a.output.data), a.argmax, a.input.desc->layout};
   return Status::go_on();
 }
 
@@ -93,7 +93,7 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
              a.rois.data,
              static_cast<const std::int32_t*>(a.argmax.data),
              const_cast<void*>(a.grads_image.data),
-             is_nchw(a.grads_image)};
+             a.grads_image.desc->layout};
   return Status::go_on();
 }
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <memory>
 
-#include "test/cases/base/contract.h"
 #include "test/cases/base/touched.h"
 #include "test/cases/operator.h"
 #include "test/reference/roi_align.h"
@@ -24,20 +23,14 @@ const std::vector<Parameter> kParameters = {
     {"ratio", "0", "samples of a bin along an axis; 0 or less: as many as it has pixels"},
     {"aligned", "1", "1: half a pixel is subtracted; 0: not, and RoIs are at least one pixel"},
     {"pool", "mean", "mean | greatest"},
-    {"layout", "nhwc", "nhwc | nchw (EXTENDED)"},
     {"rois", "network",
      "network (a side of 7 to 28 pixels of the map) | inside | far | thin | inverted | mixed | edge (corners on dyadic "
      "positions from -1.5 to size+0.5) | huge (many times the map) | nan"},
     {"data", "signed", "signed | negative (samples outside win with 0) | holes (some pixels NaN or infinite)"},
 };
 
-bool planes(const Case& t) {
-  return t.word("layout") == "nchw";
-}
-
 Shape shape_of(const Case& t, mluOpDataType_t dtype) {
   return {dtype,
-          planes(t) ? MLUOP_LAYOUT_NCHW : MLUOP_LAYOUT_NHWC,
           t.size("b"),
           t.size("h"),
           t.size("w"),
@@ -128,16 +121,6 @@ TouchedPixels touch(const Shape& s, const Values& rois) {
   return touched;
 }
 
-// The runs of elements under the pixels read, where each channel is a plane.
-std::function<void(const RunVisitor&)> plane_runs(TouchedPixels touched, const Shape& s) {
-  return [touched = std::move(touched), s](const RunVisitor& visit) {
-    const std::int64_t size = s.h * s.w;
-    for (std::int64_t i = 0; i < s.batch * s.c * size; ++i) {
-      if (touched[i / size / s.c * size + i % size]) visit(i, 1);
-    }
-  };
-}
-
 // ---- calls ----
 
 Fill map_values(const Case& t) {
@@ -152,12 +135,7 @@ Fill map_values(const Case& t) {
 
 TensorSpec tensor(const char* name, const Shape& s, bool bins, Fill fill = {}) {
   const std::int64_t n = bins ? s.rois : s.batch, h = bins ? s.pooled_h : s.h, w = bins ? s.pooled_w : s.w;
-  const bool first = s.layout == MLUOP_LAYOUT_NCHW;
-  return {.name = name,
-          .layout = s.layout,
-          .dtype = s.dtype,
-          .dims = first ? std::vector<std::int64_t>{n, s.c, h, w} : std::vector<std::int64_t>{n, h, w, s.c},
-          .fill = std::move(fill)};
+  return {.name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = s.dtype, .dims = {n, h, w, s.c}, .fill = std::move(fill)};
 }
 
 TensorSpec boxes_of(const Shape& s, const Values& rois) {
@@ -179,7 +157,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   Description d;
   d.tensors = {tensor("input", s, false, map_values(text)), boxes_of(s, rois), tensor("output", s, true)};
   d.tensors[0].touched = touched.share();
-  d.tensors[0].runs = planes(text) ? plane_runs(touched, s) : runs_of(touched, s.batch, 1, s.c);
+  d.tensors[0].runs = runs_of(touched, s.batch, 1, s.c);
   d.tensors[2].term_size = 0.25;  // pixels are at most 1, some are averaged, a few of them may cancel
   if (s.mean == 0) {
     d.tensors.push_back(tensor("argmax_x", s, true));
@@ -189,10 +167,8 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   d.flops = (s.mean != 0 ? 8.0 : 9.0) * static_cast<double>(touched.samples_inside() * s.c);
   d.call = [desc = descriptor_of(s), s](mluOpHandle_t handle, const Arguments& t) {
     const Argument x = s.mean != 0 ? Argument{} : t[3], y = s.mean != 0 ? Argument{} : t[4];
-    return under_extended(s.layout == MLUOP_LAYOUT_NCHW, handle, [&] {
-      return mluOpRoiAlignForward_v2(handle, desc.get(), t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
-                                     t[2].data, x.desc, x.data, y.desc, y.data);
-    });
+    return mluOpRoiAlignForward_v2(handle, desc.get(), t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,
+                                   x.desc, x.data, y.desc, y.data);
   };
   d.reference = [s](const Inputs& in, Coordinates coordinates) {
     reference::RoiAlignResult r =
@@ -232,11 +208,9 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   d.flops = 8.0 * samples * static_cast<double>(s.c);
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     const Argument x = s.mean != 0 ? Argument{} : t[2], y = s.mean != 0 ? Argument{} : t[3];
-    return under_extended(s.layout == MLUOP_LAYOUT_NCHW, handle, [&] {
-      return mluOpRoiAlignBackward_v2(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, x.desc, x.data, y.desc,
-                                      y.data, s.spatial_scale, s.sampling_ratio, s.aligned != 0, s.mean, t.back().desc,
-                                      t.back().data);
-    });
+    return mluOpRoiAlignBackward_v2(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, x.desc, x.data, y.desc, y.data,
+                                    s.spatial_scale, s.sampling_ratio, s.aligned != 0, s.mean, t.back().desc,
+                                    t.back().data);
   };
   d.reference = [s](const Inputs& in, Coordinates coordinates) {
     const void *x = s.mean != 0 ? nullptr : in[2], *y = s.mean != 0 ? nullptr : in[3];
@@ -257,35 +231,34 @@ std::int64_t most_samples(const Case& t, std::int64_t size, std::int64_t bins) {
   return std::min(size, ratio > 0 ? ratio : (side + bins - 1) / bins);
 }
 
-// Both directions: the RoIs and what their bins read; where planes are pooled, room for each thread.
-std::int64_t table_bytes(const Case& t, std::int64_t a, std::int64_t rooms) {
+// Both directions: the RoIs and what their bins read.
+std::int64_t table_bytes(const Case& t, std::int64_t a) {
   const std::int64_t r = t.size("r"), ph = t.size("ph"), pw = t.size("pw"), w = t.size("w");
   const std::int64_t table = r * (64 + 8 * a + 4 * (ph + pw)) + 8 * (t.size("b") + 2);
   if (t.word("pool") != "mean") return table;
   const std::int64_t taps = ph * most_samples(t, t.size("h"), ph) + pw * most_samples(t, w, pw);
-  const std::int64_t room = a * ((up(w, 16) + 16) * (up(pw, 16) + 4) + 4 * (ph * pw + 16));
-  return table + 2 * a * (2 * r * taps + 1) + (planes(t) ? rooms * room : 0);
+  return table + 2 * a * (2 * r * taps + 1);
 }
 
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return table_bytes(t, dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, threads);
+std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
+  return table_bytes(t, dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4);
 }
 
 std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
   const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, pixels = t.size("h") * t.size("w");
   const std::int64_t channels = t.size("b") * t.size("c"), part = (channels + 2 * threads - 1) / (2 * threads);
-  const std::int64_t owned = planes(t) ? 1 : std::clamp<std::int64_t>(up(part, 16), 16, 256);
+  const std::int64_t owned = std::clamp<std::int64_t>(up(part, 16), 16, 256);
   const bool narrow = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
   const std::int64_t sums = narrow ? a * pixels * (atomic ? channels : threads * owned) : 0;
-  return table_bytes(t, a, atomic ? 0 : threads) + sums;
+  return table_bytes(t, a) + sums;
 }
 
 // ---- lists ----
 
-const std::vector<std::string> kPools = {"mean", "greatest"}, kLayouts = {"nhwc", "nchw"}, kAligned = {"0", "1"};
+const std::vector<std::string> kPools = {"mean", "greatest"}, kAligned = {"0", "1"};
 
-Cases both_layouts(const std::vector<std::string>& texts, const char* rois) {
-  return each(each(list(texts), "rois", {rois}), "layout", kLayouts);
+Cases with_rois(const std::vector<std::string>& texts, const char* rois) {
+  return each(list(texts), "rois", {rois});
 }
 
 Cases smallest() {
@@ -302,13 +275,13 @@ Cases document() {
       "b=1 h=25 w=42 c=17 r=24 ph=7 pw=7 scale=0.0625 ratio=2",        // torchvision's default ratio
       "b=2 h=5 w=5 c=6 r=4 ph=3 pw=3 scale=0.25 ratio=2 rois=inside",  // vendor's tests, reduced
   });
-  return each(each(shapes, "layout", kLayouts), "aligned", kAligned);
+  return each(shapes, "aligned", kAligned);
 }
 
 Cases edge() {
   Cases all;
   const auto add = [&](const char* rois, const std::vector<std::string>& texts) {
-    all = joined(all, both_layouts(texts, rois));
+    all = joined(all, with_rois(texts, rois));
   };
   add("edge", {"b=1 h=1 w=1 c=1 r=3 ph=1 pw=1 scale=1 ratio=1", "b=2 h=1 w=1 c=5 r=4 ph=2 pw=3 scale=1 ratio=0",
                "b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2",  // samples exactly on -1, H and W
@@ -326,24 +299,24 @@ Cases edge() {
 
 // A bin that is the greatest of nothing is the lowest float, beside which no other error would show.
 Cases forward_edge() {
-  const Cases greatest = both_layouts({"b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2 pool=greatest",
-                                       "b=1 h=7 w=6 c=13 r=9 ph=3 pw=2 scale=0.5 ratio=3 pool=greatest data=negative",
-                                       "b=1 h=6 w=7 c=20 r=9 ph=3 pw=3 scale=1 ratio=1 pool=greatest aligned=0"},
-                                      "edge");
-  const Cases far = both_layouts({"b=2 h=7 w=6 c=9 r=19 ph=3 pw=2 scale=0.5 ratio=3 pool=greatest data=negative",
-                                  "b=2 h=7 w=6 c=9 r=19 ph=3 pw=2 scale=0.5 ratio=0 pool=greatest aligned=0"},
-                                 "far");
-  const Cases none = both_layouts({"b=1 h=6 w=7 c=4 r=9 ph=3 pw=3 scale=1 ratio=0 pool=greatest"}, "inverted");
-  const Cases holes = both_layouts({"b=1 h=20 w=40 c=7 r=9 ph=3 pw=5 scale=1 ratio=0 data=holes",
-                                    "b=1 h=20 w=40 c=6 r=9 ph=3 pw=5 scale=1 ratio=2 data=holes"},
-                                   "inside");
+  const Cases greatest = with_rois({"b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2 pool=greatest",
+                                    "b=1 h=7 w=6 c=13 r=9 ph=3 pw=2 scale=0.5 ratio=3 pool=greatest data=negative",
+                                    "b=1 h=6 w=7 c=20 r=9 ph=3 pw=3 scale=1 ratio=1 pool=greatest aligned=0"},
+                                   "edge");
+  const Cases far = with_rois({"b=2 h=7 w=6 c=9 r=19 ph=3 pw=2 scale=0.5 ratio=3 pool=greatest data=negative",
+                               "b=2 h=7 w=6 c=9 r=19 ph=3 pw=2 scale=0.5 ratio=0 pool=greatest aligned=0"},
+                              "far");
+  const Cases none = with_rois({"b=1 h=6 w=7 c=4 r=9 ph=3 pw=3 scale=1 ratio=0 pool=greatest"}, "inverted");
+  const Cases holes = with_rois({"b=1 h=20 w=40 c=7 r=9 ph=3 pw=5 scale=1 ratio=0 data=holes",
+                                 "b=1 h=20 w=40 c=6 r=9 ph=3 pw=5 scale=1 ratio=2 data=holes"},
+                                "inside");
   return joined(joined(joined(edge(), greatest), joined(far, none)), holes);
 }
 
 Cases backward_edge() {
-  return joined(edge(), both_layouts({"b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2 pool=greatest",
-                                      "b=2 h=7 w=6 c=21 r=9 ph=3 pw=2 scale=0.5 ratio=0 pool=greatest"},
-                                     "mixed"));
+  return joined(edge(), with_rois({"b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2 pool=greatest",
+                                   "b=2 h=7 w=6 c=21 r=9 ph=3 pw=2 scale=0.5 ratio=0 pool=greatest"},
+                                  "mixed"));
 }
 
 Case random_case(Random& random, double effort) {
@@ -358,20 +331,18 @@ Case random_case(Random& random, double effort) {
   const bool greatest = random.chance(0.3);
   // At least one sample, and at a place that is not another's.
   c.set("ratio", greatest ? random.integer(1, 3) : random.pick(ratios)).set("aligned", random.integer(0, 1));
-  c.set("pool", greatest ? "greatest" : "mean").set("layout", random.chance(0.5) ? "nhwc" : "nchw");
+  c.set("pool", greatest ? "greatest" : "mean");
   return c.set("rois", greatest ? "inside" : random.pick(kinds));
 }
 
 Cases large() {
-  return each(list({"b=1 h=40 w=50 c=64 r=24 scale=1", "b=2 h=60 w=50 c=34 r=300 ph=5 pw=5 scale=1",
-                    "b=1 h=30 w=40 c=32 r=30 ratio=2 scale=1 rois=inside pool=greatest"}),
-              "layout", kLayouts);
+  return list({"b=1 h=40 w=50 c=64 r=24 scale=1", "b=2 h=60 w=50 c=34 r=300 ph=5 pw=5 scale=1",
+               "b=1 h=30 w=40 c=32 r=30 ratio=2 scale=1 rois=inside pool=greatest"});
 }
 
 Cases network() {
-  return each(list({"b=1 h=200 w=336 c=256 r=1000 ph=7 pw=7 scale=0.25", "b=1 h=100 w=168 c=256 r=1000 scale=0.125",
-                    "b=1 h=50 w=84 c=256 r=1000 scale=0.0625", "b=1 h=200 w=336 c=256 r=256 ph=14 pw=14 scale=0.25"}),
-              "layout", kLayouts);
+  return list({"b=1 h=200 w=336 c=256 r=1000 ph=7 pw=7 scale=0.25", "b=1 h=100 w=168 c=256 r=1000 scale=0.125",
+               "b=1 h=50 w=84 c=256 r=1000 scale=0.0625", "b=1 h=200 w=336 c=256 r=256 ph=14 pw=14 scale=0.25"});
 }
 
 std::vector<Growth> growth() {

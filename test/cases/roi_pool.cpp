@@ -150,7 +150,8 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
                                   t[2].desc, t[2].data, wanted ? static_cast<int*>(t[3].data) : nullptr);
   };
   d.reference = [s, wanted](const Inputs& in, Coordinates coordinates) {
-    reference::RoiPoolResult r = reference::roi_pool_forward({s, in[0], in[1], nullptr, nullptr, 0}, coordinates);
+    reference::RoiPoolResult r =
+        reference::roi_pool_forward({s, in[0], in[1], nullptr, nullptr, MLUOP_LAYOUT_NHWC}, coordinates);
     std::vector<Values> outputs = {std::move(r.output)};
     if (wanted) outputs.push_back(std::move(r.argmax));
     return outputs;
@@ -163,7 +164,7 @@ Fill greatest(const Case& t, const Shape& s, const Values& rois) {
   Shape wide = s;
   wide.dtype = MLUOP_DTYPE_DOUBLE;
   const Values map = values_of(uniform(-1, 1, t.seed("argmax")), s.batch * s.h * s.w * s.c);
-  const auto r = reference::roi_pool_forward({wide, map.data(), rois.data(), nullptr, nullptr, 0});
+  const auto r = reference::roi_pool_forward({wide, map.data(), rois.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC});
   const Fill right = given(r.argmax);
   if (t.word("data") != "wild") return right;
   const double pixels = static_cast<double>(s.h * s.w);
@@ -186,8 +187,8 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
                                    static_cast<const int*>(t[2].data), scale, t[3].desc, t[3].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
-    return std::vector<Values>{
-        reference::roi_pool_backward({s, in[0], in[1], static_cast<const std::int32_t*>(in[2]), nullptr, 0})};
+    return std::vector<Values>{reference::roi_pool_backward(
+        {s, in[0], in[1], static_cast<const std::int32_t*>(in[2]), nullptr, MLUOP_LAYOUT_NHWC})};
   };
   return d;
 }

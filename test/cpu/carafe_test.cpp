@@ -87,7 +87,7 @@ template <class T>
 void check_forward(Backend& backend, const Case& k) {
   const Data<T> d(k);
   std::vector<T> output = poisoned<T>(d.out_pixels * k.c);
-  const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output.data()};
+  const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
   Sums want(d.out_pixels * k.c);
   d.for_each_term([&](auto out, auto m, auto in, auto c) {
@@ -113,7 +113,7 @@ void check_large_forward(const Case& k) {
       std::vector<T> memory = poisoned<T>(static_cast<std::int64_t>(count + line + 16));
       const std::size_t to_line = -reinterpret_cast<std::uintptr_t>(memory.data()) % 64 / sizeof(T);
       T* const output = memory.data() + to_line + off;
-      const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output};
+      const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output, MLUOP_LAYOUT_NHWC};
       ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
       expect_close(std::vector<T>(output, output + count), want.sum, want.magnitude,
                    static_cast<double>(k.kernel * k.kernel) + 2);
@@ -127,8 +127,8 @@ template <class T>
 void check_backward(Backend& backend, const Case& k) {
   const Data<T> d(k);
   std::vector<T> grad_input = poisoned<T>(d.pixels * k.c), grad_mask = poisoned<T>(d.out_pixels * d.mask_row);
-  const mluopsCarafeBackwardProblem p{d.shape,           d.input.data(),  d.mask.data(), d.grad_output.data(),
-                                      grad_input.data(), grad_mask.data()};
+  const mluopsCarafeBackwardProblem p{d.shape,           d.input.data(),   d.mask.data(),    d.grad_output.data(),
+                                      grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
   Sums want_input(d.pixels * k.c), want_mask(d.out_pixels * d.mask_row);
   d.for_each_term([&](auto out, auto m, auto in, auto c) {
@@ -159,9 +159,9 @@ void check_planes(Backend& backend, const Case& k) {
   const Data<T> d(k);
   std::vector<T> output = poisoned<T>(d.out_pixels * k.c);
   std::vector<T> grad_input = poisoned<T>(d.pixels * k.c), grad_mask = poisoned<T>(d.out_pixels * d.mask_row);
-  const mluopsCarafeForwardProblem f{d.shape, d.input.data(), d.mask.data(), output.data()};
-  const mluopsCarafeBackwardProblem b{d.shape,           d.input.data(),  d.mask.data(), d.grad_output.data(),
-                                      grad_input.data(), grad_mask.data()};
+  const mluopsCarafeForwardProblem f{d.shape, d.input.data(), d.mask.data(), output.data(), MLUOP_LAYOUT_NHWC};
+  const mluopsCarafeBackwardProblem b{d.shape,           d.input.data(),   d.mask.data(),    d.grad_output.data(),
+                                      grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
   backend.option("path", "auto");
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, f), MLUOP_STATUS_SUCCESS) << last_error;
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, b), MLUOP_STATUS_SUCCESS) << last_error;
@@ -172,9 +172,9 @@ void check_planes(Backend& backend, const Case& k) {
     backend.option("path", path);
     std::vector<T> o = poisoned<T>(d.out_pixels * k.c);
     std::vector<T> gi = poisoned<T>(d.pixels * k.c), gm = poisoned<T>(d.out_pixels * d.mask_row);
-    const mluopsCarafeForwardProblem nf{d.shape, input.data(), mask.data(), o.data(), 1};
-    const mluopsCarafeBackwardProblem nb{d.shape, input.data(), mask.data(), grad_output.data(), gi.data(), gm.data(),
-                                         1};
+    const mluopsCarafeForwardProblem nf{d.shape, input.data(), mask.data(), o.data(), MLUOP_LAYOUT_NCHW};
+    const mluopsCarafeBackwardProblem nb{d.shape,   input.data(), mask.data(),      grad_output.data(),
+                                         gi.data(), gm.data(),    MLUOP_LAYOUT_NCHW};
     ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, nf), MLUOP_STATUS_SUCCESS) << last_error;
     EXPECT_EQ(backend.query("last_path"), path);
     ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;

@@ -38,25 +38,25 @@ class PathTest : public testing::TestWithParam<const char*> {
   bool vectors() const { return backend_.has_vectors(); }
   std::string taken() const { return backend_.query("last_path"); }
 
-  std::string carafe_forward(const mluopsCarafeShape& s, int nchw = 0) {
+  std::string carafe_forward(const mluopsCarafeShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     const mluopsCarafeForwardProblem p{s, t(s.n * s.h * s.w * s.c),
                                        t(s.n * s.ho * s.wo * s.group * s.kernel * s.kernel), t(s.n * s.ho * s.wo * s.c),
-                                       nchw};
+                                       layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
-  std::string psamask_forward(const mluopsPsamaskShape& s, int nchw = 0) {
+  std::string psamask_forward(const mluopsPsamaskShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     const std::int64_t map = s.h * s.w;
-    const mluopsPsamaskForwardProblem p{s, t(s.n * map * s.h_mask * s.w_mask), t(s.n * map * map), nchw};
+    const mluopsPsamaskForwardProblem p{s, t(s.n * map * s.h_mask * s.w_mask), t(s.n * map * map), layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::psamask_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
-  std::string psamask_backward(const mluopsPsamaskShape& s, int nchw = 0) {
+  std::string psamask_backward(const mluopsPsamaskShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     const std::int64_t map = s.h * s.w;
-    const mluopsPsamaskBackwardProblem p{s, t(s.n * map * map), t(s.n * map * s.h_mask * s.w_mask), nchw};
+    const mluopsPsamaskBackwardProblem p{s, t(s.n * map * map), t(s.n * map * s.h_mask * s.w_mask), layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::psamask_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -75,21 +75,22 @@ class PathTest : public testing::TestWithParam<const char*> {
     EXPECT_EQ(backend_.run(&mluopsBackend::three_interpolate_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
-  std::string border_align_forward(const mluopsBorderAlignShape& s, int nchw = 0) {
+  std::string border_align_forward(const mluopsBorderAlignShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     const mluopsBorderAlignForwardProblem p{
-        s,   t(s.n * s.h * s.w * 4 * s.c), t(s.n * s.k * 4), t(s.n * s.k * 4 * s.c), t.indices(s.n * s.k * 4 * s.c),
-        nchw};
+        s,     t(s.n * s.h * s.w * 4 * s.c), t(s.n * s.k * 4), t(s.n * s.k * 4 * s.c), t.indices(s.n * s.k * 4 * s.c),
+        layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::border_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
   /// All RoIs are squares of `side` input pixels.
-  std::string deform_roi_pool_forward(const mluopsDeformRoiPoolShape& s, float side, int nchw = 0) {
+  std::string deform_roi_pool_forward(const mluopsDeformRoiPoolShape& s, float side,
+                                      mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     float* const rois = t(5 * s.rois);
     for (std::int64_t r = 0; r < s.rois; ++r) rois[5 * r + 3] = rois[5 * r + 4] = side;
     const mluopsDeformRoiPoolForwardProblem p{
-        s, t(s.batch * s.h * s.w * s.c), rois, nullptr, t(s.rois * s.pooled_h * s.pooled_w * s.c), nchw};
+        s, t(s.batch * s.h * s.w * s.c), rois, nullptr, t(s.rois * s.pooled_h * s.pooled_w * s.c), layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -98,7 +99,7 @@ class PathTest : public testing::TestWithParam<const char*> {
   std::string roi_align_forward(mluOpTensorLayout_t layout, int mean) {
     Tensors t;
     const mluopsRoiAlignForwardProblem p{
-        {MLUOP_DTYPE_FLOAT, layout, 1, 8, 8, 16, 2, 2, 2, 1.0f, 2, 1, mean}, t(1024), t(10), t(128), t(128), t(128)};
+        {MLUOP_DTYPE_FLOAT, 1, 8, 8, 16, 2, 2, 2, 1.0f, 2, 1, mean}, t(1024), t(10), t(128), t(128), t(128), layout};
     EXPECT_EQ(backend_.run(&mluopsBackend::roi_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -119,8 +120,9 @@ TEST_P(PathTest, CarafeForward) {
 }
 
 TEST_P(PathTest, CarafeNchw) {
-  EXPECT_EQ(carafe_forward({kFloat, 1, 16, 16, 64, 32, 32, 3, 1, 2}, 1), "nchw_rows");
-  EXPECT_EQ(carafe_forward({kFloat, 1, 8, 3, 64, 16, 6, 3, 1, 2}, 1), vectors() ? "nchw_transposed" : "nchw_rows");
+  EXPECT_EQ(carafe_forward({kFloat, 1, 16, 16, 64, 32, 32, 3, 1, 2}, MLUOP_LAYOUT_NCHW), "nchw_rows");
+  EXPECT_EQ(carafe_forward({kFloat, 1, 8, 3, 64, 16, 6, 3, 1, 2}, MLUOP_LAYOUT_NCHW),
+            vectors() ? "nchw_transposed" : "nchw_rows");
 }
 
 TEST_P(PathTest, PsamaskCollect) {
@@ -142,8 +144,8 @@ TEST_P(PathTest, PsamaskCollect) {
 
 TEST_P(PathTest, PsamaskNchw) {
   for (const int psa_type : {0, 1}) {
-    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, 1), "nchw_skew");
-    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, 1), "nchw_skew");
+    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "nchw_skew");
+    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "nchw_skew");
   }
 }
 
@@ -177,8 +179,9 @@ TEST_P(PathTest, BorderAlignForward) {
 }
 
 TEST_P(PathTest, BorderAlignNchw) {
-  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 255}, 1), vectors() ? "nchw_planes" : "nchw_transposed");
-  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 256}, 1), "nchw_transposed");
+  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 255}, MLUOP_LAYOUT_NCHW),
+            vectors() ? "nchw_planes" : "nchw_transposed");
+  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 256}, MLUOP_LAYOUT_NCHW), "nchw_transposed");
 }
 
 TEST_P(PathTest, DeformRoiPoolForward) {
@@ -189,9 +192,10 @@ TEST_P(PathTest, DeformRoiPoolForward) {
 }
 
 TEST_P(PathTest, DeformRoiPoolNchw) {
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, 1),
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_blocks" : "nchw_transposed");
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 4, 2, 2, 1, 0.1f, 2}, 31, 1), "nchw_transposed");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
+            "nchw_transposed");
 }
 
 TEST_P(PathTest, RoiAlignForward) {

@@ -43,8 +43,8 @@ void check(Backend& backend, const Case& k, int type, mluOpDataType_t dtype) {
   });
   // One element off the alignment of the allocation, guarded on both sides.
   std::vector<E> y = poisoned<E>(y_count + 2), dx = poisoned<E>(x_count + 2);
-  const mluopsPsamaskForwardProblem forward{shape, x.data(), y.data() + 1};
-  const mluopsPsamaskBackwardProblem backward{shape, dy.data(), dx.data() + 1};
+  const mluopsPsamaskForwardProblem forward{shape, x.data(), y.data() + 1, MLUOP_LAYOUT_NHWC};
+  const mluopsPsamaskBackwardProblem backward{shape, dy.data(), dx.data() + 1, MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::psamask_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
   ASSERT_EQ(backend.run(&mluopsBackend::psamask_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
   want_y.insert(want_y.begin(), E(~E{0}));

@@ -36,12 +36,12 @@ struct RoiResult {
   }
 };
 
-RoiResult run(const RoiData& data, Backend& backend, int nchw = 0) {
+RoiResult run(const RoiData& data, Backend& backend, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
   const auto& s = data.shape;
   RoiResult r{poisoned<float>(s.rois * 6 * s.c), poisoned<float>(s.batch * s.h * s.w * s.c),
               poisoned<float>(s.rois * 12)};
   const mluopsDeformRoiPoolForwardProblem forward{
-      s, data.input.data(), data.rois.data(), data.offset.data(), r.output.data(), nchw};
+      s, data.input.data(), data.rois.data(), data.offset.data(), r.output.data(), layout};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
   const mluopsDeformRoiPoolBackwardProblem backward{s,
                                                     data.grad_output.data(),
@@ -50,7 +50,7 @@ RoiResult run(const RoiData& data, Backend& backend, int nchw = 0) {
                                                     data.offset.data(),
                                                     r.grad_input.data(),
                                                     r.grad_offset.data(),
-                                                    nchw};
+                                                    layout};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
   return r;
 }
@@ -102,7 +102,8 @@ TEST(DeformRoiPool, NoOffsetsAreOffsetsOfZero) {
       std::fill(data.offset.begin(), data.offset.end(), 0.0f);
       const auto output = [&](const void* offset, int threads) {
         std::vector<float> out = poisoned<float>(data.shape.rois * 6 * channels);
-        const mluopsDeformRoiPoolForwardProblem p{data.shape, data.input.data(), data.rois.data(), offset, out.data()};
+        const mluopsDeformRoiPoolForwardProblem p{data.shape, data.input.data(), data.rois.data(),
+                                                  offset,     out.data(),        MLUOP_LAYOUT_NHWC};
         Backend backend(threads);
         EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
         return out;
@@ -127,13 +128,13 @@ TEST(DeformRoiPool, NchwHasTheValuesOfNhwcAlsoWherePixelsAreNotFinite) {
       for (const int threads : {1, 2, 7}) {
         SCOPED_TRACE(testing::Message() << level << " channels " << channels << " threads " << threads);
         Backend backend(threads);
-        const RoiResult got = run(planes, backend.option("isa", level), 1);
+        const RoiResult got = run(planes, backend.option("isa", level), MLUOP_LAYOUT_NCHW);
         ASSERT_EQ(backend.query("last_path"), backend.has_vectors() ? "nchw_blocks" : "nchw_transposed");
         expect_alike(got.output, transposed(want.output, data.shape.rois, 6, channels), 2e-4, 2e-4);
         expect_alike(got.grad_input, transposed(want.grad_input, 2, 600, channels), 2e-4, 2e-4);
         expect_alike(got.grad_offset, want.grad_offset, 2e-4, 2e-4);
         Backend alone(1);
-        EXPECT_TRUE(got == run(planes, alone.option("isa", level), 1));
+        EXPECT_TRUE(got == run(planes, alone.option("isa", level), MLUOP_LAYOUT_NCHW));
       }
     }
   }
@@ -206,8 +207,8 @@ TEST(DeformRoiPool, DeclinesRoisWhoseBinsHaveMoreSamplesThanInt32Counts) {
     const RoiData data(1, 0, corners);
     Backend backend(1);
     auto output = poisoned<float>(6);
-    const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(), nullptr,
-                                                    output.data()};
+    const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(),
+                                                    nullptr,    output.data(),     MLUOP_LAYOUT_NHWC};
     EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
     EXPECT_NE(last_error.find("less than 2^31 samples"), std::string::npos) << last_error;
     EXPECT_TRUE(same_bytes(output, poisoned<float>(6)));
@@ -222,7 +223,8 @@ TEST(DeformRoiPool, AZeroWeightOnAnInfinitePixelIsNanAlsoWhereSamplesShareThePix
   std::vector<float> input(64, 1.0f);
   input[3 * 8 + 3] = kInf;
   float output = 0;
-  const mluopsDeformRoiPoolForwardProblem problem{shape, input.data(), rois.data(), nullptr, &output};
+  const mluopsDeformRoiPoolForwardProblem problem{shape,   input.data(), rois.data(),
+                                                  nullptr, &output,      MLUOP_LAYOUT_NHWC};
   Backend backend(1);
   ASSERT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_SUCCESS);
   EXPECT_TRUE(std::isnan(output)) << output;
@@ -244,8 +246,8 @@ TEST(DeformRoiPool, DeclinesMoreSamplesThanInt32Counts) {
   RoiData data(1, 46'341, {1, 1, 5, 5});
   Backend backend(1);
   auto output = poisoned<float>(6);
-  const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(), nullptr,
-                                                  output.data()};
+  const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(),
+                                                  nullptr,    output.data(),     MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(last_error.find("sampling_ratio"), std::string::npos);
   EXPECT_TRUE(same_bytes(output, poisoned<float>(6)));
@@ -276,11 +278,11 @@ BoxResult run(const BoxData& data, Backend& backend) {
   const auto& s = data.shape;
   BoxResult r{poisoned<float>(s.k * 4 * s.c), std::vector<std::int32_t>(static_cast<std::size_t>(s.k * 4 * s.c), -7),
               poisoned<float>(s.h * s.w * 4 * s.c)};
-  const mluopsBorderAlignForwardProblem forward{s, data.input.data(), data.boxes.data(), r.output.data(),
-                                                r.argmax.data()};
+  const mluopsBorderAlignForwardProblem forward{
+      s, data.input.data(), data.boxes.data(), r.output.data(), r.argmax.data(), MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(backend.run(&mluopsBackend::border_align_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
-  const mluopsBorderAlignBackwardProblem backward{s, data.grad_output.data(), data.boxes.data(), r.argmax.data(),
-                                                  r.grad_input.data()};
+  const mluopsBorderAlignBackwardProblem backward{
+      s, data.grad_output.data(), data.boxes.data(), r.argmax.data(), r.grad_input.data(), MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(backend.run(&mluopsBackend::border_align_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
   return r;
 }
@@ -299,8 +301,8 @@ std::vector<float> backward(const BoxData& data, const std::vector<std::int32_t>
   const auto& s = data.shape;
   auto gradient = poisoned<float>(s.h * s.w * 4 * s.c);
   Backend backend(threads);
-  const mluopsBorderAlignBackwardProblem problem{s, data.grad_output.data(), data.boxes.data(), argmax.data(),
-                                                 gradient.data()};
+  const mluopsBorderAlignBackwardProblem problem{
+      s, data.grad_output.data(), data.boxes.data(), argmax.data(), gradient.data(), MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_backward, problem), MLUOP_STATUS_SUCCESS);
   return gradient;
 }
@@ -354,7 +356,7 @@ TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
         auto output = poisoned<float>(std::ssize(want.output));
         std::vector<std::int32_t> argmax(want.argmax.size(), -7);
         const mluopsBorderAlignForwardProblem problem{data.shape,    input.data(),  data.boxes.data(),
-                                                      output.data(), argmax.data(), 1};
+                                                      output.data(), argmax.data(), MLUOP_LAYOUT_NCHW};
         Backend backend(threads);
         ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_forward, problem),
                   MLUOP_STATUS_SUCCESS);
@@ -384,7 +386,7 @@ TEST(BorderAlign, NchwHasTheGradientsOfNhwcForAnyNumberOfThreads) {
         SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " threads " << threads);
         auto got = poisoned<float>(std::ssize(want));
         const mluopsBorderAlignBackwardProblem problem{data.shape,    grad_output.data(), data.boxes.data(),
-                                                       planes.data(), got.data(),         1};
+                                                       planes.data(), got.data(),         MLUOP_LAYOUT_NCHW};
         Backend backend(threads);
         ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_backward, problem),
                   MLUOP_STATUS_SUCCESS);
@@ -441,8 +443,8 @@ TEST(BorderAlign, ArgmaxOutOfRangeAndInfiniteGradientsStayAmongThemselves) {
   data.grad_output[0] = kInf;
   auto gradient = poisoned<float>(14 * 22 * 12);
   Backend backend(1);
-  const mluopsBorderAlignBackwardProblem problem{data.shape, data.grad_output.data(), data.boxes.data(), argmax.data(),
-                                                 gradient.data()};
+  const mluopsBorderAlignBackwardProblem problem{data.shape,    data.grad_output.data(), data.boxes.data(),
+                                                 argmax.data(), gradient.data(),         MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::border_align_backward, problem), MLUOP_STATUS_SUCCESS);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const std::size_t y = i / 12 / 22, x = i / 12 % 22;

@@ -18,7 +18,7 @@ struct CarafeBackward {
 
   void run(Backend& backend) {
     const mluopsCarafeBackwardProblem p{
-        shape, input.data(), mask.data(), grad_output.data(), grad_input.data(), grad_mask.data()};
+        shape, input.data(), mask.data(), grad_output.data(), grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
     ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
   }
 };

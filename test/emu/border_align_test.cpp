@@ -136,7 +136,7 @@ Pooled<T> run_forward(Emulator& emulator, const Case<T>& c) {
   Pooled<T> got{untouched<T>(outputs), std::vector<std::int32_t>(outputs, -77)};
   EXPECT_EQ(emulator.run(&mluopsBackend::border_align_forward,
                          mluopsBorderAlignForwardProblem{c.shape, c.input.data(), c.boxes.data(), got.output.data(),
-                                                         got.argmax.data()}),
+                                                         got.argmax.data(), MLUOP_LAYOUT_NHWC}),
             MLUOP_STATUS_SUCCESS)
       << error_text();
   return got;
@@ -147,7 +147,7 @@ std::vector<T> run_backward(Emulator& emulator, const Case<T>& c) {
   auto grad = untouched<T>(c.shape.n * c.shape.h * c.shape.w * 4 * c.shape.c);
   EXPECT_EQ(emulator.run(&mluopsBackend::border_align_backward,
                          mluopsBorderAlignBackwardProblem{c.shape, c.grad_output.data(), c.boxes.data(),
-                                                          c.argmax.data(), grad.data()}),
+                                                          c.argmax.data(), grad.data(), MLUOP_LAYOUT_NHWC}),
             MLUOP_STATUS_SUCCESS)
       << error_text();
   return grad;
@@ -270,7 +270,8 @@ TEST(EmuBorderAlignRefusals, double_and_endless_pools_are_declined) {
   const auto run = [&](mluOpDataType_t dtype, std::int64_t pool_size) {
     const Shape shape{dtype, 1, 2, 2, 1, 4, pool_size};
     return emulator.run(&mluopsBackend::border_align_forward,
-                        mluopsBorderAlignForwardProblem{shape, data.data(), data.data(), data.data(), argmax.data()});
+                        mluopsBorderAlignForwardProblem{shape, data.data(), data.data(), data.data(), argmax.data(),
+                                                        MLUOP_LAYOUT_NHWC});
   };
   EXPECT_EQ(run(MLUOP_DTYPE_DOUBLE, 2), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(error_text().find("dtype"), std::string::npos);

@@ -136,7 +136,7 @@ void check_forward(const Case& c, const MachineSpec& spec) {
   const Tensors<T> t(s);
   auto output = untouched<T>(static_cast<std::int64_t>(t.grad_output.size()));
   Emulator emulator(spec);
-  const mluopsCarafeForwardProblem problem{s, t.input.data(), t.mask.data(), output.data()};
+  const mluopsCarafeForwardProblem problem{s, t.input.data(), t.mask.data(), output.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(emulator.run(&mluopsBackend::carafe_forward, problem), MLUOP_STATUS_SUCCESS) << error_text();
   expect_same_bits(output, forward_model(s, t), describe(c, spec, "output"));
 }
@@ -169,7 +169,7 @@ void check_backward(const Case& c, const MachineSpec& spec) {
                    untouched<T>(static_cast<std::int64_t>(t.mask.size()))};
   Emulator emulator(spec);
   const mluopsCarafeBackwardProblem problem{
-      s, t.input.data(), t.mask.data(), t.grad_output.data(), got.input.data(), got.mask.data()};
+      s, t.input.data(), t.mask.data(), t.grad_output.data(), got.input.data(), got.mask.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(emulator.run(&mluopsBackend::carafe_backward, problem), MLUOP_STATUS_SUCCESS) << error_text();
   const Gradients<T> want = backward_model(s, t, p);
   expect_same_bits(got.input, want.input, describe(c, spec, "grad_input"));
@@ -206,7 +206,7 @@ TEST(EmuCarafe, backward_infinity_in_a_full_chunk_stays_out_of_the_rest) {
   std::vector<float> grad_input(t.input.size()), grad_mask(1);
   Emulator emulator(spec);
   const mluopsCarafeBackwardProblem problem{
-      s, t.input.data(), t.mask.data(), t.grad_output.data(), grad_input.data(), grad_mask.data()};
+      s, t.input.data(), t.mask.data(), t.grad_output.data(), grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(emulator.run(&mluopsBackend::carafe_backward, problem), MLUOP_STATUS_SUCCESS) << error_text();
   EXPECT_TRUE(std::isinf(grad_mask[0])) << grad_mask[0];
 }
@@ -225,7 +225,7 @@ TEST(EmuCarafe, nan_in_skipped_taps_is_not_read) {
       }
     auto output = untouched<float>(static_cast<std::int64_t>(t.grad_output.size()));
     Emulator emulator(spec);
-    const mluopsCarafeForwardProblem problem{s, t.input.data(), t.mask.data(), output.data()};
+    const mluopsCarafeForwardProblem problem{s, t.input.data(), t.mask.data(), output.data(), MLUOP_LAYOUT_NHWC};
     ASSERT_EQ(emulator.run(&mluopsBackend::carafe_forward, problem), MLUOP_STATUS_SUCCESS) << error_text();
     for (float v : output) ASSERT_FALSE(std::isnan(v));
     expect_same_bits(output, forward_model(s, t), "output");
@@ -240,7 +240,7 @@ TEST(EmuCarafe, declines_before_outputs_are_touched) {
   const auto before_input = grad_input, before_mask = grad_mask;
   Emulator emulator({"mtp_592", 327680, 8, 4});
   const mluopsCarafeBackwardProblem problem{
-      s, t.input.data(), t.mask.data(), t.grad_output.data(), grad_input.data(), grad_mask.data()};
+      s, t.input.data(), t.mask.data(), t.grad_output.data(), grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(emulator.run(&mluopsBackend::carafe_backward, problem), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(error_text().find("75076"), std::string::npos) << error_text();
   expect_same_bits(grad_input, before_input, "grad_input");

@@ -179,10 +179,10 @@ template <class T>
 std::vector<T> run_forward(Emulator& emulator, const Case<T>& c) {
   auto output = untouched<T>(c.shape.rois * c.shape.pooled_h * c.shape.pooled_w * c.shape.c);
   const void* offset = c.offset.empty() ? nullptr : c.offset.data();
-  EXPECT_EQ(
-      emulator.run(&mluopsBackend::deform_roi_pool_forward,
-                   mluopsDeformRoiPoolForwardProblem{c.shape, c.input.data(), c.rois.data(), offset, output.data()}),
-      MLUOP_STATUS_SUCCESS)
+  EXPECT_EQ(emulator.run(&mluopsBackend::deform_roi_pool_forward,
+                         mluopsDeformRoiPoolForwardProblem{c.shape, c.input.data(), c.rois.data(), offset,
+                                                           output.data(), MLUOP_LAYOUT_NHWC}),
+            MLUOP_STATUS_SUCCESS)
       << error_text();
   return output;
 }
@@ -191,11 +191,12 @@ template <class T>
 typename Model<T>::Gradients run_backward(Emulator& emulator, const Case<T>& c) {
   typename Model<T>::Gradients g{untouched<T>(c.input.size()), untouched<T>(c.offset.size())};
   const bool with_offset = !c.offset.empty();
-  EXPECT_EQ(emulator.run(&mluopsBackend::deform_roi_pool_backward,
-                         mluopsDeformRoiPoolBackwardProblem{c.shape, c.grad_output.data(), c.input.data(),
-                                                            c.rois.data(), with_offset ? c.offset.data() : nullptr,
-                                                            g.input.data(), with_offset ? g.offset.data() : nullptr}),
-            MLUOP_STATUS_SUCCESS)
+  EXPECT_EQ(
+      emulator.run(&mluopsBackend::deform_roi_pool_backward,
+                   mluopsDeformRoiPoolBackwardProblem{c.shape, c.grad_output.data(), c.input.data(), c.rois.data(),
+                                                      with_offset ? c.offset.data() : nullptr, g.input.data(),
+                                                      with_offset ? g.offset.data() : nullptr, MLUOP_LAYOUT_NHWC}),
+      MLUOP_STATUS_SUCCESS)
       << error_text();
   return g;
 }
@@ -324,7 +325,8 @@ TYPED_TEST(EmuDeformRoiPool, huge_grids_are_declined) {
   for (int i = 0; i < 5; ++i) c.rois[i] = from_float<TypeParam>(far[i]);
   Emulator emulator(machine_specs()[0]);
   auto output = untouched<TypeParam>(3);
-  const mluopsDeformRoiPoolForwardProblem problem{c.shape, c.input.data(), c.rois.data(), nullptr, output.data()};
+  const mluopsDeformRoiPoolForwardProblem problem{c.shape, c.input.data(), c.rois.data(),
+                                                  nullptr, output.data(),  MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(emulator.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(error_text().find("grid"), std::string::npos) << error_text();
   expect_same_bits(output, untouched<TypeParam>(3), "output");
@@ -334,7 +336,8 @@ TEST(EmuDeformRoiPoolRefusals, double_is_declined) {
   std::vector<double> data(64);
   Emulator emulator(machine_specs()[0]);
   const Shape shape{MLUOP_DTYPE_DOUBLE, 1, 2, 2, 1, 1, 1, 1, 1.0f, 0.1f, 1};
-  const mluopsDeformRoiPoolForwardProblem problem{shape, data.data(), data.data(), nullptr, data.data()};
+  const mluopsDeformRoiPoolForwardProblem problem{shape,   data.data(), data.data(),
+                                                  nullptr, data.data(), MLUOP_LAYOUT_NHWC};
   EXPECT_EQ(emulator.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(error_text().find("dtype"), std::string::npos);
 }

@@ -38,7 +38,8 @@ mluOpStatus_t check_forward(const mluopsPsamaskShape& s, const MachineSpec& spec
   x[0] = std::bit_cast<float>(0xffc12345u);  // a NaN travels with its bits
   auto y = untouched<float>(wide_elements(s));
   Emulator emulator(spec);
-  const auto status = emulator.run(&mluopsBackend::psamask_forward, mluopsPsamaskForwardProblem{s, x.data(), y.data()});
+  const auto status = emulator.run(&mluopsBackend::psamask_forward,
+                                   mluopsPsamaskForwardProblem{s, x.data(), y.data(), MLUOP_LAYOUT_NHWC});
   if (status == MLUOP_STATUS_NOT_SUPPORTED) return status;
   EXPECT_EQ(status, MLUOP_STATUS_SUCCESS) << error_text();
   std::vector<float> want(y.size());
@@ -51,8 +52,8 @@ mluOpStatus_t check_backward(const mluopsPsamaskShape& s, const MachineSpec& spe
   const auto dy = random_values<float>(wide_elements(s), 6);
   auto dx = untouched<float>(narrow_elements(s));
   Emulator emulator(spec);
-  const auto status =
-      emulator.run(&mluopsBackend::psamask_backward, mluopsPsamaskBackwardProblem{s, dy.data(), dx.data()});
+  const auto status = emulator.run(&mluopsBackend::psamask_backward,
+                                   mluopsPsamaskBackwardProblem{s, dy.data(), dx.data(), MLUOP_LAYOUT_NHWC});
   if (status == MLUOP_STATUS_NOT_SUPPORTED) return status;
   EXPECT_EQ(status, MLUOP_STATUS_SUCCESS) << error_text();
   std::vector<float> want(dx.size());
@@ -99,7 +100,8 @@ TEST(EmuPsamask, worked_example) {
   std::vector<float> x(36), y(16);
   for (int i = 0; i < 36; ++i) x[i] = static_cast<float>(10 * (i / 9) + i % 9);
   Emulator emulator(machine_specs()[0]);
-  ASSERT_EQ(emulator.run(&mluopsBackend::psamask_forward, mluopsPsamaskForwardProblem{s, x.data(), y.data()}),
+  ASSERT_EQ(emulator.run(&mluopsBackend::psamask_forward,
+                         mluopsPsamaskForwardProblem{s, x.data(), y.data(), MLUOP_LAYOUT_NHWC}),
             MLUOP_STATUS_SUCCESS)
       << error_text();
   EXPECT_EQ(y, (std::vector<float>{4, 5, 7, 8, 13, 14, 16, 17, 21, 22, 24, 25, 30, 31, 33, 34}));
@@ -111,7 +113,8 @@ TEST(EmuPsamask, declines_what_one_segment_cannot_hold) {
   auto y = untouched<float>(wide_elements(s));
   const auto before = y;
   Emulator emulator({"mtp_592", 393216, 8, 4});
-  EXPECT_EQ(emulator.run(&mluopsBackend::psamask_forward, mluopsPsamaskForwardProblem{s, x.data(), y.data()}),
+  EXPECT_EQ(emulator.run(&mluopsBackend::psamask_forward,
+                         mluopsPsamaskForwardProblem{s, x.data(), y.data(), MLUOP_LAYOUT_NHWC}),
             MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(error_text().find("size of input channel is too large"), std::string::npos) << error_text();
   expect_same_bits(y, before, "y");

@@ -10,16 +10,14 @@ namespace {
 
 using Shape = mluopsRoiAlignShape;
 
-// Positions of elements in maps and bins of both layouts.
+// Positions of elements in maps and bins.
 struct Places {
   const Shape& s;
   std::int64_t pixel(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t c) const {
-    return s.layout == MLUOP_LAYOUT_NCHW ? ((image * s.c + c) * s.h + y) * s.w + x
-                                         : ((image * s.h + y) * s.w + x) * s.c + c;
+    return ((image * s.h + y) * s.w + x) * s.c + c;
   }
   std::int64_t bin(std::int64_t roi, std::int64_t y, std::int64_t x, std::int64_t c) const {
-    return s.layout == MLUOP_LAYOUT_NCHW ? ((roi * s.c + c) * s.pooled_h + y) * s.pooled_w + x
-                                         : ((roi * s.pooled_h + y) * s.pooled_w + x) * s.c + c;
+    return ((roi * s.pooled_h + y) * s.pooled_w + x) * s.c + c;
   }
 };
 

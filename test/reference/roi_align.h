@@ -9,7 +9,7 @@ struct RoiAlignResult {
   Values output;
   Values argmax_x, argmax_y;  ///< empty where shape.mean
 };
-/// Shapes and layout as in the problem.
+/// Shapes as in the problem; NHWC.
 RoiAlignResult roi_align_forward(const mluopsRoiAlignForwardProblem& problem,
                                  Coordinates coordinates = Coordinates::kDouble);
 /// grad_input.

@@ -173,7 +173,7 @@ TEST(Selection, BackendsAreListed) {
     all += std::string(mluOpExtGetBackendName(i)) + " ";
     EXPECT_STRNE(mluOpExtGetBackendDescription(i), "");
   }
-  EXPECT_EQ(all, "cpu mlu_emu mine unusable frozen_v1 no_status ");
+  EXPECT_EQ(all, "cpu mlu_emu mine unusable frozen_v1 no_status takes_nhwc takes_both ");
   EXPECT_EQ(mluOpExtGetBackendName(-1), nullptr);
   EXPECT_EQ(mluOpExtGetBackendName(mluOpExtGetBackendCount()), nullptr);
   EXPECT_EQ(mluOpExtGetBackendDescription(99), nullptr);
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   // The library reads the path once, so it is set before the first handle.
   const std::string dir = PLUGIN_DIR;
   std::string path;
-  for (const char* name : {"mine", "wrong_abi", "unusable", "frozen_v1", "no_status"})
+  for (const char* name : {"mine", "wrong_abi", "unusable", "frozen_v1", "no_status", "takes_nhwc", "takes_both"})
     path += dir + "/plugin_" + name + ".so:";
   setenv("MLUOP_BACKEND_PATH", path.c_str(), 1);
   ::testing::InitGoogleTest(&argc, argv);

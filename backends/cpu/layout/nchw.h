@@ -182,7 +182,7 @@ mluOpStatus_t run_nchw(Context& context, const mluopsCall& call, Problem p,
   std::byte* const scratch = context.images.reserve(scratch_bytes(p));
   if (scratch == nullptr && scratch_bytes(p) > 0) return no_memory(call);
   const Outputs outputs = move_to_nhwc(context, call, p, scratch);
-  p.nchw = 0;
+  p.layout = MLUOP_LAYOUT_NHWC;
   const mluOpStatus_t status = run(context, call, p);
   if (status != MLUOP_STATUS_SUCCESS) return status;
   for (std::size_t i = 0; i < outputs.count; ++i) {

@@ -24,7 +24,7 @@ typedef struct {
   const void* boxes;
   void* output;
   int32_t* argmax;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsBorderAlignForwardProblem;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
   const void* boxes;
   const int32_t* argmax;
   void* grad_input;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsBorderAlignBackwardProblem;
 
 #if defined(__cplusplus)

@@ -23,7 +23,7 @@ typedef struct {
   const void* input;
   const void* mask;
   void* output;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsCarafeForwardProblem;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
   const void* grad_output;
   void* grad_input;
   void* grad_mask;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsCarafeBackwardProblem;
 
 #if defined(__cplusplus)

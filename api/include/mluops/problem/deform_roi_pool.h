@@ -28,7 +28,7 @@ typedef struct {
   const void* rois;
   const void* offset; /* may be NULL */
   void* output;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsDeformRoiPoolForwardProblem;
 
 typedef struct {
@@ -38,8 +38,8 @@ typedef struct {
   const void* rois;
   const void* offset; /* may be NULL */
   void* grad_input;
-  void* grad_offset; /* NULL exactly when offset is */
-  int nchw;          /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  void* grad_offset;          /* NULL exactly when offset is */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsDeformRoiPoolBackwardProblem;
 
 #if defined(__cplusplus)

@@ -22,14 +22,14 @@ typedef struct {
   mluopsPsamaskShape shape;
   const void* x;
   void* y;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsPsamaskForwardProblem;
 
 typedef struct {
   mluopsPsamaskShape shape;
   const void* dy;
   void* dx;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsPsamaskBackwardProblem;
 
 #if defined(__cplusplus)

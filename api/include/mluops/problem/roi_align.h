@@ -10,11 +10,9 @@
 extern "C" {
 #endif
 
-/** RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]; with layout NCHW input
- * [batch,c,h,w] and output [rois,c,pooled_h,pooled_w]. */
+/** RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
 typedef struct {
   mluOpDataType_t dtype;
-  mluOpTensorLayout_t layout; /* NHWC or NCHW */
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
   int64_t pooled_h, pooled_w;
@@ -31,6 +29,7 @@ typedef struct {
   void* output;
   void* argmax_x; /* NULL where shape.mean */
   void* argmax_y;
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsRoiAlignForwardProblem;
 
 typedef struct {
@@ -40,6 +39,7 @@ typedef struct {
   const void* argmax_x; /* NULL where shape.mean */
   const void* argmax_y;
   void* grad_input;
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsRoiAlignBackwardProblem;
 
 #if defined(__cplusplus)

@@ -24,8 +24,8 @@ typedef struct {
   const void* input;
   const void* rois;
   void* output;
-  int32_t* argmax; /* may be NULL */
-  int nchw;        /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  int32_t* argmax;            /* may be NULL */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsRoiPoolForwardProblem;
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
   const void* rois;
   const int32_t* argmax; /* arbitrary: outside [0,h*w-1] adds to nothing */
   void* grad_input;
-  int nchw; /* 1: the image tensors are NCHW (only asked of backends whose "layouts" property names it) */
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsRoiPoolBackwardProblem;
 
 #if defined(__cplusplus)

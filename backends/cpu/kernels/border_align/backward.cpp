@@ -129,7 +129,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
 #endif
     {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
   };
-  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);
 }
 

@@ -365,7 +365,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
 #endif
     {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_forward, Problem>},
   };
-  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
 }
 

@@ -106,7 +106,7 @@ class OwnerPlanes {
   void own(std::int64_t image, std::int64_t next) {
     const std::int64_t lines = Lines(block_).index(1, 0, 0);
     const mluopsBorderAlignBackwardProblem part = {block_,       room_.grad_output, p_.boxes,
-                                                   room_.argmax, room_.grad_input,  0};
+                                                   room_.argmax, room_.grad_input,  MLUOP_LAYOUT_NHWC};
     LineAccumulator<T> owner(part, arrays_.owner, slot_, false);
     owner.take_image(image, arrays_.placed);
     const std::int64_t elements = block_.k * 4 * block_.c;

@@ -119,7 +119,7 @@ class WindowScatter {
  public:
   WindowScatter(const mluopsCarafeBackwardProblem& p, Allocator& allocator)
       : s_(p.shape),
-        input_(p.nchw != 0 ? nullptr : static_cast<const T*>(p.input)),
+        input_(p.layout == MLUOP_LAYOUT_NCHW ? nullptr : static_cast<const T*>(p.input)),
         grad_output_(static_cast<const T*>(p.grad_output)),
         offsets_(s_, s_.wo, 1, allocator),
         masks_(s_, static_cast<const T*>(p.mask), allocator) {}
@@ -194,7 +194,7 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         non_temporal_(leaves_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        planes_(p.nchw != 0),
+        planes_(p.layout == MLUOP_LAYOUT_NCHW),
         pixel_by_pixel_(!planes_ && non_temporal_ && whole_lines(grad_input_, s_.c * kSize)),
         whole_sums_(kWholeSums<kTileVectors> && s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
         direct_(whole_sums_ && pixel_by_pixel_),
@@ -470,7 +470,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
       {"nchw_rows", planes_apply<T>, backward_planes<T>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_backward, Problem>},
   };
-  return p.nchw != 0 ? run_path(context, call, p, kNchwPaths) : run_scatter_path(context, call, p, kPaths);
+  return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths)
+                                       : run_scatter_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(backward, mluopsCarafeBackwardProblem, with_element)

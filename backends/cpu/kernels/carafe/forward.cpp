@@ -344,7 +344,7 @@ template <class T, class Task>
 mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& call,
                          const mluopsCarafeForwardProblem& p) {
   const Shape& s = p.shape;
-  const Blocks blocks = forward_blocks<T>(call, s, p.nchw != 0 ? kPlanesCacheParts : kCacheParts);
+  const Blocks blocks = forward_blocks<T>(call, s, p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
   const std::int64_t slot_bytes = Task(p, blocks.columns(), writing, Allocator()).arena_bytes();
   const double work = static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
   const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
@@ -353,7 +353,7 @@ mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& ca
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Task task(p, blocks.columns(), writing, Allocator(block + slot * slot_bytes));
     for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
-    if (writing != Writing::kDirect || p.nchw != 0) non_temporal_fence();
+    if (writing != Writing::kDirect || p.layout == MLUOP_LAYOUT_NCHW) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -380,7 +380,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
       {"nchw_rows", planes_apply<T>, forward_writing<T, Writing::kDirect, PlanesForward<T>>},
       {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_forward, Problem>},
   };
-  return p.nchw != 0 ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
+  return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsCarafeForwardProblem, with_element)

@@ -202,7 +202,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDef
 #endif
     {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
   };
-  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);
 }
 

@@ -328,7 +328,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDefo
 #endif
     {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
   };
-  if (p.nchw != 0) return run_path(context, call, p, kNchwPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
 }
 

@@ -97,7 +97,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsPsam
      distribute_forward<E, true>},
     {"distribute_cached", always<Problem>, distribute_forward<E, false>},
   };
-  if (problem.nchw != 0) return run_path(context, call, problem, kNchwPaths);
+  if (problem.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, problem, kNchwPaths);
   return is_collect(problem.shape) ? run_path(context, call, problem, kCollectPaths)
                                    : run_path(context, call, problem, kDistributePaths);
 }
@@ -125,7 +125,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsPsa
        distribute_backward<E, true>},
       {"distribute_cached", always<Problem>, distribute_backward<E, false>},
   };
-  if (problem.nchw != 0) return run_path(context, call, problem, kNchwPaths);
+  if (problem.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, problem, kNchwPaths);
   return is_collect(problem.shape) ? run_path(context, call, problem, kCollectPaths)
                                    : run_path(context, call, problem, kDistributePaths);
 }

@@ -23,8 +23,8 @@ namespace mluops::cpu::roi_align {
 constexpr double kAddNs = 0.1;
 
 /// Neighbouring channels that a task owns: a plane, or whole cache lines of every pixel.
-inline std::int64_t owned_channels(const Shape& s, const mluopsCall& call) {
-  if (s.layout == MLUOP_LAYOUT_NCHW) return 1;
+inline std::int64_t owned_channels(const Shape& s, mluOpTensorLayout_t layout, const mluopsCall& call) {
+  if (layout == MLUOP_LAYOUT_NCHW) return 1;
   constexpr std::int64_t kLine = 16;
   return std::clamp<std::int64_t>(round_up(ceil_div(s.c * s.batch, 2 * call.threads), kLine), kLine, 16 * kLine);
 }
@@ -38,9 +38,10 @@ struct BackwardArrays {
   std::int64_t sum_count;
   A* sums;
 
-  BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool atomic, bool in_place)
-      : rois(allocator, s), rooms(allocator, call, s, s.mean != 0 && s.layout == MLUOP_LAYOUT_NCHW && !atomic) {
-    sum_count = in_place ? 0 : s.h * s.w * (atomic ? s.batch * s.c : owned_channels(s, call));
+  BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, mluOpTensorLayout_t layout, bool atomic,
+                 bool in_place)
+      : rois(allocator, s), rooms(allocator, call, s, s.mean != 0 && layout == MLUOP_LAYOUT_NCHW && !atomic) {
+    sum_count = in_place ? 0 : s.h * s.w * (atomic ? s.batch * s.c : owned_channels(s, layout, call));
     sums = allocator.allocate<A>(sum_count * (atomic ? 1 : call.threads));
   }
 };
@@ -86,7 +87,7 @@ class ChannelOwner {
   ChannelOwner(const mluopsRoiAlignBackwardProblem& p, const BackwardArrays<A>& arrays, int slot)
       : p_(p),
         s_(p.shape),
-        steps_(s_),
+        steps_(s_, p.layout),
         rois_(arrays.rois),
         own_(arrays.sums + slot * arrays.sum_count),
         room_(arrays.rooms[slot]) {}
@@ -105,7 +106,7 @@ class ChannelOwner {
   }
 
  private:
-  bool planes() const { return s_.layout == MLUOP_LAYOUT_NCHW; }
+  bool planes() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
 
   /// f(pixel, n) for runs of n sums that lie together.
   template <class F>
@@ -164,7 +165,7 @@ template <class T>
 void backward_by_owner(const Context& context, const mluopsCall& call, const mluopsRoiAlignBackwardProblem& p,
                        const BackwardArrays<Acc<T>>& arrays) {
   const Shape& s = p.shape;
-  const std::int64_t owned = owned_channels(s, call), groups = ceil_div(s.c, owned);
+  const std::int64_t owned = owned_channels(s, p.layout, call), groups = ceil_div(s.c, owned);
   const double taps = 2 + (s.mean != 0 ? arrays.rois.taps_per_bin() : 4);
   const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
   const double task_ns = kAddNs * static_cast<double>(owned) * (bins * taps * 2 + static_cast<double>(s.h * s.w));
@@ -185,7 +186,7 @@ void add_bin_atomically(const mluopsRoiAlignBackwardProblem& p, const RoiTable<A
                         std::int64_t row, std::int64_t col, Acc<T>* sums) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Steps steps(s);
+  const Steps steps(s, p.layout);
   A* const image = sums + rois[roi].batch * steps.image;
   for (std::int64_t c = 0; c < s.c; ++c) {
     const std::int64_t element = roi * steps.roi + (row * s.pooled_w + col) * steps.bin + c * steps.bin_channel;
@@ -227,7 +228,7 @@ template <bool atomic, class T>
 mluOpStatus_t backward_by(Context& context, const mluopsCall& call, const mluopsRoiAlignBackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s, atomic, kAddsInPlace<T>);
+  auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s, p.layout, atomic, kAddsInPlace<T>);
   if (!arrays) return no_memory(call);
   arrays->rois.template read<T>(p.rois);
   if (s.mean != 0 && !arrays->rois.list_taps(context, call)) return no_memory(call);

@@ -24,8 +24,8 @@ struct ForwardArrays {
   RoiTable<A> rois;
   PlaneRooms<A> rooms;
 
-  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
-      : rois(allocator, s), rooms(allocator, call, s, s.mean != 0 && s.layout == MLUOP_LAYOUT_NCHW) {}
+  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, mluOpTensorLayout_t layout)
+      : rois(allocator, s), rooms(allocator, call, s, s.mean != 0 && layout == MLUOP_LAYOUT_NCHW) {}
 };
 
 }  // namespace mluops::cpu::roi_align
@@ -68,7 +68,7 @@ template <class T>
 void mean_channels_last(const Context& context, const mluopsCall& call, const mluopsRoiAlignForwardProblem& p,
                         const RoiTable<Acc<T>>& rois) {
   const Shape& s = p.shape;
-  const Steps steps(s);
+  const Steps steps(s, p.layout);
   const double taps = rois.taps_per_bin();
   const double row_ns = static_cast<double>(s.pooled_w * s.c) * (1 + taps * taps / 4) * kReadNs;
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
@@ -88,7 +88,7 @@ template <class T>
 void pool_planes(const mluopsRoiAlignForwardProblem& p, const RoiTable<Acc<T>>& rois, const PlaneRoom<Acc<T>>& room,
                  std::int64_t channel, std::span<const std::int64_t> some) {
   const Shape& s = p.shape;
-  const Steps steps(s);
+  const Steps steps(s, p.layout);
   PlanesForward<T, kPlanes> four(s, rois, room);
   PlanesForward<T, 1> one(s, rois, room);
   const std::int64_t end = std::min(s.c, channel + kPlanes);
@@ -130,21 +130,21 @@ void mean_channels_first(const Context& context, const mluopsCall& call, const m
 /// How the bins are filled once the RoIs are read.
 enum class Way { kGreatest, kChannelsFirst, kChannelsLast };
 
-Way way_of(const Shape& s) {
-  if (s.mean == 0) return Way::kGreatest;
-  return s.layout == MLUOP_LAYOUT_NCHW ? Way::kChannelsFirst : Way::kChannelsLast;
+Way way_of(const mluopsRoiAlignForwardProblem& p) {
+  if (p.shape.mean == 0) return Way::kGreatest;
+  return p.layout == MLUOP_LAYOUT_NCHW ? Way::kChannelsFirst : Way::kChannelsLast;
 }
 
 template <Way kWay>
 Fit applies(const Context&, const mluopsCall&, const mluopsRoiAlignForwardProblem& p) {
-  return fit(way_of(p.shape) == kWay);
+  return fit(way_of(p) == kWay);
 }
 
 template <class T, Way kWay>
 mluOpStatus_t fill_bins(Context& context, const mluopsCall& call, const mluopsRoiAlignForwardProblem& p) {
   const Shape& s = p.shape;
   if (const char* const reason = declined(s)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, call, s);
+  auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, call, s, p.layout);
   if (!arrays) return no_memory(call);
   arrays->rois.template read<T>(p.rois);
   if constexpr (kWay == Way::kGreatest) {

@@ -22,9 +22,9 @@ struct Steps {
   std::int64_t image, pixel, channel;
   std::int64_t roi, bin, bin_channel;
 
-  explicit Steps(const Shape& s) {
+  Steps(const Shape& s, mluOpTensorLayout_t layout) {
     const std::int64_t plane = s.h * s.w, bins = s.pooled_h * s.pooled_w;
-    const bool planes = s.layout == MLUOP_LAYOUT_NCHW;
+    const bool planes = layout == MLUOP_LAYOUT_NCHW;
     image = plane * s.c;
     pixel = planes ? 1 : s.c;
     channel = planes ? plane : 1;

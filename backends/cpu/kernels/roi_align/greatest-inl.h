@@ -120,7 +120,7 @@ void greatest_of_bin(const mluopsRoiAlignForwardProblem& p, const Roi<Acc<T>>& r
                      std::int64_t row, std::int64_t col, std::int64_t first, std::int64_t last) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Steps steps(s);
+  const Steps steps(s, p.layout);
   const SampleRun<A> rows(roi.y, row, s.h), columns(roi.x, col, s.w);
   const OutsideSample<A> outside(rows, columns);
   const T* const image = static_cast<const T*>(p.input) + roi.batch * steps.image;
@@ -132,7 +132,7 @@ void greatest_of_bin(const mluopsRoiAlignForwardProblem& p, const Roi<Acc<T>>& r
     store(best.y, d, static_cast<T*>(p.argmax_y) + at);
     store(best.x, d, static_cast<T*>(p.argmax_x) + at);
   };
-  if (s.layout == MLUOP_LAYOUT_NHWC) {
+  if (p.layout == MLUOP_LAYOUT_NHWC) {
     for_lanes<A>(last - first, [&](auto d, std::int64_t c) HWY_ATTR { pool(d, first + c); });
   } else {
     for (std::int64_t c = first; c < last; ++c) pool(hn::CappedTag<A, 1>(), c);
@@ -145,7 +145,7 @@ void greatest_of_bins(const Context& context, const mluopsCall& call, const mluo
                       const RoiTable<Acc<T>>& rois) {
   constexpr std::int64_t kGroup = 8;
   const Shape& s = p.shape;
-  const bool planes = s.layout == MLUOP_LAYOUT_NCHW;
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
   const std::int64_t group = planes ? kGroup : s.c, groups = ceil_div(s.c, group), rows = s.rois * s.pooled_h;
   const double item_ns = static_cast<double>(s.pooled_w * group) * (planes ? 20 : 4);
   Loop(context, call, groups * rows, item_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
