@@ -14,41 +14,19 @@ import sys
 import types
 import warnings
 from importlib.machinery import ModuleSpec
-from typing import Callable, List, Optional, Tuple, Type
+from typing import Callable, Optional, Tuple, Type
 
 import torch
 
+from .._replacing import Replacements, routed
 from ._entry_points import ENTRY_POINTS, KEEPS_OWN, METHODS
 from ._table import operator_of, ours
 
 __all__ = ["install", "installed", "uninstall"]
 
 _EXTENSION = "mmcv._ext"
-_MISSING = object()
-_undo: List[Tuple[object, str, object]] = []  # owner, attribute, what it was
+_replaced = Replacements()
 _made_extension = False
-
-
-def _cpu_call(args: tuple, kwargs: dict) -> bool:
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, torch.Tensor):
-            return value.device.type == "cpu"
-    return False
-
-
-def _routed(name: str, ours: Callable, original: Optional[Callable]) -> Callable:
-    """CPU tensors to ours, anything else to mmcv's own function if it has one, which stays within reach as `original`."""
-
-    @functools.wraps(ours)
-    def entry(*args, **kwargs):
-        if _cpu_call(args, kwargs):
-            return ours(*args, **kwargs)
-        if original is None:
-            raise NotImplementedError(f"{name}: mluops serves CPU tensors; other devices need a compiled mmcv")
-        return original(*args, **kwargs)
-
-    entry.original = original
-    return entry
 
 
 def _refused(function: str) -> Callable:
@@ -95,26 +73,25 @@ def _extension() -> Tuple[types.ModuleType, str]:
     return module, note
 
 
-def _replace(owner: object, name: str, value: object) -> None:
-    _undo.append((owner, name, vars(owner).get(name, _MISSING)))
-    setattr(owner, name, value)
+def _routed(name: str, ours: Callable, original: Optional[Callable]) -> Callable:
+    return routed(name, ours, original, "mmcv")
 
 
 def _replace_method(function: Type[torch.autograd.Function], name: str, ours: Callable) -> None:
     """A static method of an autograd function: ours for CPU tensors, mmcv's for others."""
-    _replace(function, name, staticmethod(_routed(name, ours, getattr(function, name))))
+    _replaced.set(function, name, staticmethod(_routed(name, ours, getattr(function, name))))
 
 
 def _replace_function(module: types.ModuleType, name: str, ours: Callable) -> None:
     """A function of mmcv's Python code, where it stands and in mmcv.ops, which imports it by name."""
     replacement = _routed(name, ours, getattr(module, name))
     for place in (module, importlib.import_module("mmcv.ops")):
-        _replace(place, name, replacement)
+        _replaced.set(place, name, replacement)
 
 
 def installed() -> bool:
     """Whether install() is in force."""
-    return bool(_undo)
+    return bool(_replaced)
 
 
 def install() -> None:
@@ -128,7 +105,7 @@ def install() -> None:
     extension, note = _extension()
     taken = [name for name in ENTRY_POINTS if name not in KEEPS_OWN or _made_extension]
     for name in taken:
-        _replace(extension, name, _routed(name, ENTRY_POINTS[name], vars(extension).get(name)))
+        _replaced.set(extension, name, _routed(name, ENTRY_POINTS[name], vars(extension).get(name)))
     try:
         for (module, function, method), replacement in METHODS.items():
             if method:
@@ -146,12 +123,7 @@ def install() -> None:
 def uninstall() -> None:
     """Puts back what install() replaced. Modules imported meanwhile stay, with operators that raise as before."""
     global _made_extension
-    while _undo:
-        owner, name, before = _undo.pop()
-        if before is _MISSING:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, before)
+    _replaced.undo()
     if _made_extension:
         sys.modules.pop(_EXTENSION, None)
         vars(sys.modules["mmcv"]).pop("_ext", None)

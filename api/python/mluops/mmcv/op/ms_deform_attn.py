@@ -12,22 +12,29 @@ def ms_deform_attn_forward(value, value_spatial_shapes, value_level_start_index,
                               attention_weights)).flatten(2)
 
 
+def gradients(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
+              grad_output):
+    """Of value, sampling_locations and attention_weights."""
+    inputs = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
+    return gradient(grad_output.to(inputs[0].dtype).unflatten(2, value.shape[2:]), *inputs)
+
+
 def ms_deform_attn_backward(value, value_spatial_shapes, value_level_start_index, sampling_locations,
                             attention_weights, grad_output, grad_value, grad_sampling_loc, grad_attn_weight,
                             im2col_step):
-    inputs = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
-    grad = grad_output.to(inputs[0].dtype).unflatten(2, value.shape[2:])
-    for buffer, result in zip((grad_value, grad_sampling_loc, grad_attn_weight), gradient(grad, *inputs)):
+    results = gradients(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
+                        grad_output)
+    for buffer, result in zip((grad_value, grad_sampling_loc, grad_attn_weight), results):
         buffer.copy_(result)
 
 
 ENTRY_POINTS = (ms_deform_attn_forward, ms_deform_attn_backward)
 
 
-def _composition(value, value_spatial_shapes, sampling_locations, attention_weights):
+def composition(value, value_spatial_shapes, sampling_locations, attention_weights):
     shapes = torch.as_tensor(value_spatial_shapes)
     sizes = shapes.prod(1)
     return multi_scale_deformable_attn(value, shapes, sizes.cumsum(0) - sizes, sampling_locations, attention_weights)
 
 
-METHODS = {("mmcv.ops.multi_scale_deform_attn", "multi_scale_deformable_attn_pytorch", ""): _composition}
+METHODS = {("mmcv.ops.multi_scale_deform_attn", "multi_scale_deformable_attn_pytorch", ""): composition}

@@ -49,6 +49,16 @@ def kept(boxes: Tensor, iou_threshold: float, rotated: bool) -> Tensor:
     return keep[:int(count)].long()
 
 
+_ROWS = 64  # of a matrix of which only the diagonal is wanted
+
+
+def paired_overlap(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
+    """The area that each box of boxes_a shares with that of boxes_b in its place: T [N]."""
+    expect("boxes_b", boxes_b.shape, boxes_a.shape, ("the number of boxes_a", ""))
+    rows = [overlap(boxes_a[i:i + _ROWS], boxes_b[i:i + _ROWS]).diagonal() for i in range(0, len(boxes_a), _ROWS)]
+    return torch.cat(rows) if rows else boxes_a.new_zeros(0)
+
+
 def boxes_overlap_bev(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     """The area that each box of boxes_a shares with each of boxes_b, seen from above.
 

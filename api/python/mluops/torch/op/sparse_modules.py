@@ -53,7 +53,7 @@ class SparseConvTensor:
 
     def moved(self, features: Tensor, indices: Tensor, spatial_shape: Sequence[int]) -> "SparseConvTensor":
         """Behind an operator; the pairs found so far stay known."""
-        made = SparseConvTensor(features, indices, spatial_shape, self.batch_size, self.grid)
+        made = type(self)(features, indices, spatial_shape, self.batch_size, self.grid)
         made.indice_dict = self.indice_dict
         return made
 
@@ -139,6 +139,10 @@ class SparseConvolution(SparseModule):
             bound = 1 / math.sqrt(self.in_channels * math.prod(self.kernel_size))
             nn.init.uniform_(self.bias, -bound, bound)
 
+    def filters(self) -> Tensor:
+        """T [k, ..., C_in, C_out]."""
+        return self.weight
+
     def _output_shape(self, space: Sequence[int]) -> Sequence[int]:
         if self.subm:
             return space
@@ -165,12 +169,16 @@ class SparseConvolution(SparseModule):
         x.indice_dict[self.indice_key] = outputs, x.indices, pairs, num, x.spatial_shape
         return outputs, space, pairs, num
 
+    def _at_the_same_places(self) -> bool:
+        """As mmcv, whatever the stride."""
+        return math.prod(self.kernel_size) == 1
+
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
-        if math.prod(self.kernel_size) == 1:  # as mmcv: the same places, whatever the stride
-            features, indices, space = x.features @ self.weight.flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
+        if self._at_the_same_places():
+            features, indices, space = x.features @ self.filters().flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
         else:
             indices, space, pairs, num = self._pairs(x)
-            features = indice_conv(x.features, self.weight, pairs, num, indices.shape[0], self.inverse)
+            features = indice_conv(x.features, self.filters(), pairs, num, indices.shape[0], self.inverse)
         return x.moved(features if self.bias is None else features + self.bias, indices, space)
 
     def extra_repr(self) -> str:

@@ -1,0 +1,87 @@
+"""Programs written for CUDA extensions on the CPU, without a change but one line.
+
+    import mluops.dropin
+    mluops.dropin.install()
+    import MultiScaleDeformableAttention    # Deformable-DETR's extension, if it is not installed: mluops
+
+or no line at all: `python -m mluops.dropin SCRIPT ARGS...`. `python -m mluops.dropin` prints the modules mluops can
+stand for and who has them here. One file in module/ holds each; docs/dropin.md tells which line programs need.
+"""
+
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Dict, List
+
+from .. import _listing
+from .._errors import bad_param
+from . import module as _module
+from ._finder import Replacing, StandIns
+
+__all__ = ["install", "installed", "names", "uninstall"]
+
+_stand_ins, _replacing = StandIns(), Replacing()
+_installed: Dict[str, ModuleType] = {}
+
+
+def _doors() -> Dict[str, ModuleType]:
+    return {door.__name__.rpartition(".")[2]: door for door in _listing.modules(_module)}
+
+
+def names() -> List[str]:
+    """What install() takes."""
+    return sorted({door.PACKAGE for door in _doors().values()})
+
+
+def _chosen(wanted: tuple) -> Dict[str, ModuleType]:
+    doors = _doors()
+    for name in wanted:
+        if name not in names():
+            raise bad_param("names", f"some of {', '.join(names())}", name)
+    if wanted:
+        return {file: door for file, door in doors.items() if door.PACKAGE in wanted}
+    return {file: door for file, door in doors.items() if not getattr(door, "ON_REQUEST", False)}
+
+
+def installed() -> bool:
+    """Whether install() is in force."""
+    return bool(_installed)
+
+
+def install(*names: str, cuda_calls: bool = False) -> None:
+    """Makes modules importable that programs expect of CUDA extensions and that are not installed. Calls add up.
+
+    Args:
+        names: of packages (names() has them); none: all but torchvision, whose functions run on the CPU without us.
+        cuda_calls: also keep on the CPU what is sent to CUDA: .cuda(), .to("cuda"), device="cuda", torch.cuda.FloatTensor
+            and its kin; one warning says so. torch.cuda.is_available() stays as it is.
+    """
+    chosen = {file: door for file, door in _chosen(names).items() if file not in _installed}
+    if _stand_ins not in sys.meta_path:
+        sys.meta_path.insert(0, _replacing)
+        sys.meta_path.append(_stand_ins)
+    for file, door in chosen.items():
+        _installed[file] = door
+        _stand_ins.doors.append(door)
+        _replacing.want(getattr(door, "REPLACES", {}))
+        if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
+            door.install()
+    if cuda_calls:
+        from . import _cuda_calls
+        _cuda_calls.install()
+
+
+def uninstall() -> None:
+    """Undoes install(): the modules made are no longer importable; programs that hold them keep them."""
+    from . import _cuda_calls
+    _cuda_calls.uninstall()
+    _replacing.undo()
+    for door in _installed.values():
+        if hasattr(door, "uninstall"):
+            door.uninstall()
+    _installed.clear()
+    _stand_ins.doors.clear()
+    _stand_ins.forget()
+    for finder in (_stand_ins, _replacing):
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)

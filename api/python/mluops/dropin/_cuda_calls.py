@@ -1,0 +1,113 @@
+"""What is sent to CUDA stays on the CPU, where the user asked for that.
+
+Only Python's ways to name a device are replaced: methods of tensors, functions that make them, torch.load and the tensor
+types of torch.cuda. Nothing says that there is a CUDA device: torch.cuda.is_available() is as it was."""
+
+import contextlib
+import functools
+import warnings
+from typing import Any, Callable
+
+import torch
+
+from .._replacing import Replacements
+
+_done = Replacements()
+
+_TYPES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
+_METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "type")
+_MAKERS = ("arange", "as_tensor", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace",
+           "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn",
+           "randn_like", "randperm", "tensor", "zeros", "zeros_like", "tril_indices", "triu_indices",
+           "sparse_coo_tensor", "asarray")
+# Calls about the device itself, which have nothing to do.
+_IDLE = ("empty_cache", "init", "ipc_collect", "manual_seed", "manual_seed_all", "reset_peak_memory_stats",
+         "set_device", "synchronize")
+
+
+def _on_cpu(value: Any) -> Any:
+    """A device or a type of tensors, CUDA's replaced by the CPU's; anything else as it is."""
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    if isinstance(value, str):
+        if value == "cuda" or value.startswith("cuda:"):
+            return "cpu"
+        return value.replace("torch.cuda.", "torch.")
+    return value
+
+
+def _kept(function: Callable) -> Callable:
+    """A function of torch, its devices on the CPU."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "device" in kwargs and isinstance(kwargs["device"], int):
+            kwargs["device"] = "cpu"  # an int is the number of a CUDA device
+        return function(*map(_on_cpu, args), **{key: _on_cpu(value) for key, value in kwargs.items()})
+
+    _known_to_scripts(call, function)
+    return call
+
+
+def _known_to_scripts(call: Callable, function: Callable) -> None:
+    """torch.jit.script knows torch's functions by their identity."""
+    builtins = getattr(torch.jit, "_builtins", None)
+    if builtins is not None and hasattr(builtins, "_register_builtin"):
+        name = builtins._find_builtin(function)
+        if name is not None:
+            builtins._register_builtin(call, name)
+
+
+def _itself(value: Any, *args: Any, **kwargs: Any) -> Any:
+    return value
+
+
+def _idle(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _load(load: Callable) -> Callable:
+    """torch.load, tensors saved on CUDA devices brought to the CPU."""
+
+    @functools.wraps(load)
+    def call(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        where = "cpu" if map_location is None else _on_cpu(map_location)
+        return load(f, where, *args, **kwargs)
+
+    return call
+
+
+class _Device(contextlib.nullcontext):
+    """torch.cuda.device(0) and torch.cuda.stream(...) as contexts."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+
+def install() -> None:
+    """Warns once; a second call changes nothing."""
+    if _done:
+        return
+    for name in _METHODS:
+        _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
+    for name in ("cuda", "pin_memory"):
+        _done.set(torch.Tensor, name, _itself)
+    _done.set(torch.nn.Module, "cuda", _itself)
+    for name in _MAKERS:
+        if isinstance(getattr(torch, name, None), type):
+            continue
+        if hasattr(torch, name):
+            _done.set(torch, name, _kept(getattr(torch, name)))
+    for name in _TYPES:
+        if hasattr(torch, f"{name}Tensor"):
+            _done.set(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
+    for name in _IDLE:
+        _done.set(torch.cuda, name, _idle)
+    for name in ("device", "stream"):
+        _done.set(torch.cuda, name, _Device)
+    _done.set(torch, "load", _load(torch.load))
+    warnings.warn("mluops.dropin: cuda_calls=True, tensors and modules sent to CUDA stay on the CPU", stacklevel=3)
+
+
+def uninstall() -> None:
+    _done.undo()

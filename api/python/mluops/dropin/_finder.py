@@ -1,0 +1,140 @@
+"""Modules that stand for others that are not installed.
+
+The finder is the last of sys.meta_path: it is asked for what nobody else found, so a module that is installed is never
+hidden. A second one, the first of sys.meta_path, has functions replaced in modules of other packages once they are
+loaded (REPLACES of a door, module/__init__.py)."""
+
+import importlib.util
+import sys
+import types
+import warnings
+from fnmatch import fnmatchcase
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+from .._replacing import Replacements, routed
+
+_OURS = "__mluops_door__"
+
+
+def is_ours(module: Optional[types.ModuleType]) -> bool:
+    return module is not None and _OURS in vars(module)
+
+
+def _has(name: str, door: types.ModuleType) -> str:
+    return f"{name} is not installed and mluops stands for it on the CPU; it has {', '.join(sorted(door.__all__))}"
+
+
+def _filled(module: types.ModuleType, door: types.ModuleType) -> None:
+    """The names of a door; others raise with the list of those."""
+
+    def __getattr__(name: str) -> Any:
+        raise AttributeError(f"{_has(module.__name__, door)}: no {name}")
+
+    vars(module).update({name: getattr(door, name) for name in door.__all__})
+    vars(module).update({_OURS: door, "__doc__": door.__doc__, "__all__": list(door.__all__), "__path__": [],
+                         "__getattr__": __getattr__})
+
+
+class _DoorLoader(Loader):
+    def __init__(self, door: types.ModuleType) -> None:
+        self._door = door
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        _filled(module, self._door)
+
+
+class StandIns(MetaPathFinder):
+    """Finds the modules that the doors stand for."""
+
+    def __init__(self) -> None:
+        self.doors: List[types.ModuleType] = []
+        self._told: Set[str] = set()
+
+    def door_of(self, name: str) -> Optional[types.ModuleType]:
+        return next((door for door in self.doors for pattern in getattr(door, "NAMES", ())
+                     if fnmatchcase(name, pattern)), None)
+
+    def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
+        parent = sys.modules.get(fullname.rpartition(".")[0])
+        door = self.door_of(fullname)
+        if door is None:
+            if is_ours(parent):
+                raise ModuleNotFoundError(f"{_has(parent.__name__, vars(parent)[_OURS])}: no {fullname}")
+            return None
+        if parent is not None and not is_ours(parent) and getattr(door, "OF_OUR_PACKAGE", False):
+            return None  # another version of the package
+        self._tell(fullname)
+        return ModuleSpec(fullname, _DoorLoader(door), is_package=True)
+
+    def _tell(self, fullname: str) -> None:
+        package = fullname.split(".")[0]
+        if package not in self._told:
+            self._told.add(package)
+            warnings.warn(f"mluops.dropin: {fullname} is not installed; mluops stands for it on the CPU", stacklevel=3)
+
+    def forget(self) -> None:
+        """Takes the modules made back out of Python."""
+        for name, module in list(sys.modules.items()):
+            if is_ours(module):
+                del sys.modules[name]
+                parent, _, last = name.rpartition(".")
+                if vars(sys.modules.get(parent, module)).get(last) is module:
+                    delattr(sys.modules[parent], last)
+
+
+class _ThenReplace(Loader):
+    """A module's own loader, and what is to be done once it has run."""
+
+    def __init__(self, loader: Loader, then: Callable[[types.ModuleType], None]) -> None:
+        self._loader, self._then = loader, then
+
+    def __getattr__(self, name: str) -> Any:  # what tools ask a loader for: its source, its file
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> Optional[types.ModuleType]:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        self._loader.exec_module(module)
+        self._then(module)
+
+
+class Replacing(MetaPathFinder):
+    """Replaces functions of modules that are loaded, now or later, by ours for CPU tensors."""
+
+    def __init__(self) -> None:
+        self._wanted: Dict[str, List[Tuple[str, Callable]]] = {}
+        self._done = Replacements()
+        self._finding: Set[str] = set()
+
+    def want(self, replaces: Dict[Tuple[str, str], Callable]) -> None:
+        for (module, function), ours in replaces.items():
+            self._wanted.setdefault(module, []).append((function, ours))
+            if module in sys.modules:
+                self._replace(sys.modules[module], [(function, ours)])
+
+    def _replace(self, module: types.ModuleType, pairs: List[Tuple[str, Callable]]) -> None:
+        for function, ours in pairs:
+            original = vars(module).get(function)
+            if original is not None:  # a version of the package that lacks it has nothing to replace
+                package = module.__name__.split(".")[0]
+                self._done.set(module, function, routed(function, ours, original, package))
+
+    def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
+        if fullname not in self._wanted or fullname in self._finding:
+            return None
+        self._finding.add(fullname)
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._finding.discard(fullname)
+        if spec is None or spec.loader is None:
+            return None
+        spec.loader = _ThenReplace(spec.loader, lambda module: self._replace(module, self._wanted[fullname]))
+        return spec
+
+    def undo(self) -> None:
+        self._done.undo()
+        self._wanted.clear()

@@ -1,0 +1,117 @@
+"""spconv 2's pooling."""
+
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from ..torch._tensors import floats
+from ..torch.op.sparse_conv import Sizes, get_conv_output_size, get_indice_pairs, many, max_gradient, pool
+from ._spconv import ConvAlgo, SparseConvTensor, SparseModule
+
+
+class _MaxOverPairs(torch.autograd.Function):
+    """The greatest feature of the places that meet an output: indice_maxpool's is never less than 0."""
+
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, pairs: Tensor, num: Tensor, outputs: int) -> Tensor:
+        if not (features < 0).any():
+            result = pool(features, pairs, num, outputs)
+        else:
+            result = features.new_full((outputs, features.shape[1]), -float("inf"))
+            for (inputs, targets), count in zip(pairs.long(), num.tolist()):
+                at = targets[:count]
+                result[at] = torch.maximum(result[at], features[inputs[:count]])
+        ctx.save_for_backward(features, result, pairs, num)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple:
+        features, result, pairs, num = ctx.saved_tensors
+        return max_gradient(features, result, grad, pairs, num), None, None, None
+
+
+def _mean_over_pairs(features: Tensor, pairs: Tensor, num: Tensor, outputs: int) -> Tensor:
+    """The mean of the places that meet an output, however many there are."""
+    inputs, targets = pairs.long().unbind(1)
+    known = inputs >= 0
+    inputs, targets = inputs[known], targets[known]
+    total = features.new_zeros(outputs, features.shape[1]).index_add(0, targets, features[inputs])
+    return total / torch.bincount(targets, minlength=outputs).clamp(min=1)[:, None].to(features.dtype)
+
+
+class _Pool(SparseModule):
+    _over_pairs: Any = None
+
+    def __init__(self, ndim: int, kernel_size: Sizes = 3, stride: Optional[Sizes] = 1, padding: Sizes = 0,
+                 dilation: Sizes = 1, indice_key: Optional[str] = None, subm: bool = False,
+                 algo: Optional[ConvAlgo] = None, record_voxel_count: bool = False, name: Optional[str] = None) -> None:
+        super().__init__(name)
+        self.ndim, self.subm, self.indice_key, self.algo = ndim, subm, indice_key, algo or ConvAlgo.Native
+        self.kernel_size = many("kernel_size", kernel_size, ndim)
+        self.stride = list(self.kernel_size) if stride is None else many("stride", stride, ndim)
+        self.padding, self.dilation = many("padding", padding, ndim), many("dilation", dilation, ndim)
+
+    def forward(self, input: SparseConvTensor) -> SparseConvTensor:
+        numbers = self.kernel_size, self.stride, self.padding, self.dilation
+        indices, pairs, num = get_indice_pairs(input.indices, input.batch_size, input.spatial_shape, *numbers,
+                                               subm=self.subm)
+        space = input.spatial_shape if self.subm else get_conv_output_size(input.spatial_shape, *numbers)
+        if self.indice_key is not None:
+            input.indice_dict[self.indice_key] = indices, input.indices, pairs, num, input.spatial_shape
+        features, = floats(features=input.features)
+        return input.moved(type(self)._over_pairs(features, pairs, num, len(indices)), indices, space)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class SparseMaxPool(_Pool):
+    """The greatest feature of each window's places."""
+
+    _over_pairs = _MaxOverPairs.apply
+
+
+class SparseAvgPool(_Pool):
+    """The mean feature of each window's places."""
+
+    _over_pairs = staticmethod(_mean_over_pairs)
+
+
+def _pool(name: str, ndim: int, base: type) -> type:
+    def make(self, kernel_size: Sizes, stride: Optional[Sizes] = None, padding: Sizes = 0, dilation: Sizes = 1,
+             indice_key: Optional[str] = None, algo: Optional[ConvAlgo] = None, record_voxel_count: bool = False,
+             name: Optional[str] = None) -> None:
+        base.__init__(self, ndim, kernel_size, stride, padding, dilation, indice_key, algo=algo, name=name)
+
+    return type(name, (base,), {"__init__": make, "__module__": __name__, "__doc__":
+                                f"{base.__name__} with {ndim} axes."})
+
+
+SparseMaxPool2d, SparseMaxPool3d, SparseMaxPool4d = (_pool(f"SparseMaxPool{n}d", n, SparseMaxPool) for n in (2, 3, 4))
+SparseAvgPool2d, SparseAvgPool3d, SparseAvgPool4d = (_pool(f"SparseAvgPool{n}d", n, SparseAvgPool) for n in (2, 3, 4))
+
+
+class _GlobalPool(SparseModule):
+    """One row of features for each cloud of the batch."""
+
+    def _of_one(self, features: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, input: SparseConvTensor) -> Tensor:
+        batch = input.indices[:, 0]
+        return torch.stack([self._of_one(input.features[batch == i]) for i in range(input.batch_size)])
+
+
+class SparseGlobalMaxPool(_GlobalPool):
+    """The greatest feature of each cloud."""
+
+    def _of_one(self, features: Tensor) -> Tensor:
+        return features.max(0)[0]
+
+
+class SparseGlobalAvgPool(_GlobalPool):
+    """The mean feature of each cloud."""
+
+    def _of_one(self, features: Tensor) -> Tensor:
+        return features.mean(0)

@@ -1,0 +1,14 @@
+"""One file for each foreign module that mluops stands for. Adding a file is enough. It has
+
+    PACKAGE         the name install() knows it by
+    NAMES           patterns of the modules' full names ("*.iou3d_nms_cuda")
+    __all__         what a module of that name has: names, argument order, outputs and results of the original, thin
+                    over mluops.torch and the functions of mluops.mmcv.op, which fill buffers as these extensions do
+    OF_OUR_PACKAGE  True: not inside another version of its package that is installed
+    REPLACES        {(module, function): ours}, for Python functions of a package that never ask their extension for CPU
+                    tensors
+    ON_REQUEST      True: install() without names leaves it alone
+    install         instead of modules: what to do where the package is installed, and uninstall
+
+of which only PACKAGE has to be there.
+"""

@@ -1,0 +1,75 @@
+"""spconv.utils and spconv.pytorch.utils: points into voxels."""
+
+from typing import Any, Sequence, Tuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...torch.op.voxelization import voxelization
+
+__all__ = ["Point2VoxelCPU3d", "PointToVoxel", "VoxelGenerator"]
+
+PACKAGE = "spconv"
+NAMES = ("spconv.utils", "spconv.pytorch.utils")
+OF_OUR_PACKAGE = True
+
+
+def _voxel_of_each(points: Tensor, coordinates: Tensor, size: Sequence[float], reach: Sequence[float]) -> Tensor:
+    """The number of each point's voxel, -1 where it has none: int64 [N]."""
+    grid = [round((high - low) / step) for low, high, step in zip(reach[:3], reach[3:], size)]
+    where = torch.full([grid[2] * grid[1] * grid[0] + 1], -1)
+    strides = torch.tensor([grid[1] * grid[0], grid[0], 1])
+    where[(coordinates.long() * strides).sum(1)] = torch.arange(len(coordinates))
+    cells = voxelization(points, size, reach, -1).long()
+    last = torch.full_like(cells[:, 0], len(where) - 1)
+    return where[torch.where((cells < 0).any(1), last, (cells * strides).sum(1))]
+
+
+class PointToVoxel:
+    """Points [N, 3 + C] to voxels [V, P, 3 + C], places [V, 3] in the order z, y, x, and numbers of points [V]."""
+
+    def __init__(self, vsize_xyz: Sequence[float], coors_range_xyz: Sequence[float], num_point_features: int,
+                 max_num_voxels: int, max_num_points_per_voxel: int, device: Any = "cpu") -> None:
+        self.vsize, self.coors_range = list(vsize_xyz), list(coors_range_xyz)
+        self.num_point_features = num_point_features
+        self.max_num_voxels, self.max_num_points_per_voxel = max_num_voxels, max_num_points_per_voxel
+
+    def __call__(self, pc: Tensor, clear_voxels: bool = True,
+                 empty_mean: bool = False) -> Tuple[Tensor, Tensor, Tensor]:
+        voxels, places, counts = voxelization(pc[:, :self.num_point_features], self.vsize, self.coors_range,
+                                              self.max_num_points_per_voxel, self.max_num_voxels)
+        if empty_mean:
+            mean = voxels.sum(1) / counts[:, None].to(voxels.dtype)
+            filled = torch.arange(voxels.shape[1]) < counts[:, None]
+            voxels = torch.where(filled[..., None], voxels, mean[:, None])
+        return voxels, places, counts
+
+    def generate_voxel_with_id(self, pc: Tensor, clear_voxels: bool = True,
+                               empty_mean: bool = False) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Also the voxel of each point, -1 where it has none."""
+        found = self(pc, clear_voxels, empty_mean)
+        return (*found, _voxel_of_each(pc, found[1], self.vsize, self.coors_range))
+
+
+class Point2VoxelCPU3d(PointToVoxel):
+    """PointToVoxel; point_to_voxel takes numpy arrays and tensors."""
+
+    def point_to_voxel(self, points: Any) -> Tuple[Tensor, Tensor, Tensor]:
+        return self(torch.as_tensor(points))
+
+
+class VoxelGenerator:
+    """spconv 1's, which programs ask for first: numpy arrays to numpy arrays."""
+
+    def __init__(self, voxel_size: Sequence[float], point_cloud_range: Sequence[float], max_num_points: int,
+                 max_voxels: int = 20000) -> None:
+        self.voxel_size, self.point_cloud_range = np.array(voxel_size), np.array(point_cloud_range)
+        self.grid_size = np.round((self.point_cloud_range[3:] - self.point_cloud_range[:3]) / self.voxel_size).astype(
+            np.int64)
+        self.max_num_points_per_voxel, self.max_voxels = max_num_points, max_voxels
+
+    def generate(self, points: np.ndarray, max_voxels: int = 0) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = voxelization(torch.from_numpy(points), self.voxel_size.tolist(), self.point_cloud_range.tolist(),
+                             self.max_num_points_per_voxel, max_voxels or self.max_voxels)
+        return tuple(each.numpy() for each in found)
