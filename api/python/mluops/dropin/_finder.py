@@ -26,23 +26,22 @@ def _has(name: str, door: types.ModuleType) -> str:
     return f"{name} is not installed and mluops stands for it on the CPU; it has {', '.join(sorted(door.__all__))}"
 
 
-def _filled(module: types.ModuleType, door: types.ModuleType) -> None:
-    """The names of a door; others raise with the list of those."""
-
-    def __getattr__(name: str) -> Any:
-        raise AttributeError(f"{_has(module.__name__, door)}: no {name}")
-
-    vars(module).update({name: getattr(door, name) for name in door.__all__})
-    vars(module).update({_OURS: door, "__doc__": door.__doc__, "__all__": list(door.__all__), "__path__": [],
-                         "__getattr__": __getattr__})
-
-
 class _DoorLoader(Loader):
-    def __init__(self, door: types.ModuleType) -> None:
-        self._door = door
+    """Fills a module with the names of a door; others are its modules, or raise with the list of what is there."""
+
+    def __init__(self, finder: "StandIns", door: types.ModuleType) -> None:
+        self._finder, self._door = finder, door
 
     def exec_module(self, module: types.ModuleType) -> None:
-        _filled(module, self._door)
+        def __getattr__(name: str) -> Any:
+            within = f"{module.__name__}.{name}"
+            if self._finder.door_of(within) is not None:
+                return importlib.import_module(within)
+            raise AttributeError(f"{_has(module.__name__, self._door)}: no {name}")
+
+        vars(module).update({name: getattr(self._door, name) for name in self._door.__all__})
+        vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(self._door.__all__),
+                             "__getattr__": __getattr__})
 
 
 class StandIns(MetaPathFinder):
@@ -66,7 +65,7 @@ class StandIns(MetaPathFinder):
         if parent is not None and not is_ours(parent) and getattr(door, "OF_OUR_PACKAGE", False):
             return None  # another version of the package
         self._tell(fullname)
-        return ModuleSpec(fullname, _DoorLoader(door), is_package=True)
+        return ModuleSpec(fullname, _DoorLoader(self, door), is_package=True)
 
     def _tell(self, fullname: str) -> None:
         package = fullname.split(".")[0]

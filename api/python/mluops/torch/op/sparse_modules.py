@@ -163,11 +163,13 @@ class SparseConvolution(SparseModule):
         space = self._output_shape(x.spatial_shape)
         if known is not None:
             return known[0], space, known[2], known[3]
-        outputs, pairs, num = get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, self.kernel_size, self.stride,
-                                               self.padding, self.dilation, self.output_padding, self.subm,
-                                               self.transposed)
+        outputs, pairs, num = self._search(x)
         x.indice_dict[self.indice_key] = outputs, x.indices, pairs, num, x.spatial_shape
         return outputs, space, pairs, num
+
+    def _search(self, x: SparseConvTensor) -> tuple:
+        return get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, self.kernel_size, self.stride, self.padding,
+                                self.dilation, self.output_padding, self.subm, self.transposed)
 
     def _at_the_same_places(self) -> bool:
         """As mmcv, whatever the stride."""
