@@ -1,48 +1,27 @@
 """Clouds of points one behind the other, [N1 + N2 + ..., 3], as OpenPCDet and Point Transformer keep a batch."""
 
-from typing import Iterator, List, Tuple
+from typing import Iterator, Tuple
 
 import torch
 from torch import Tensor
 
-from .._errors import bad_param
+from ..torch._stacks import pairs_of_samples
 from ..torch._tensors import floats
-from ..torch.op.ball_query import forward as _ball_query
 from ..torch.op.furthest_point_sample import forward as _fps
 from ..torch.op.knn import forward as _knn
 
 _ELEMENTS = 1 << 22  # of a matrix of distances at a time
 
 
-def bounds(counts: Tensor) -> List[Tuple[int, int]]:
-    """First and last + 1 of each cloud, from their numbers of points."""
-    ends = counts.cumsum(0).tolist()
-    return list(zip([0, *ends[:-1]], ends))
+def counts_of(offset: Tensor) -> Tensor:
+    """Points of each cloud, from the ends."""
+    return torch.diff(offset, prepend=offset.new_zeros(1))
 
 
-def bounds_of_offsets(offset: Tensor) -> List[Tuple[int, int]]:
-    """First and last + 1 of each cloud, from the ends."""
-    ends = offset.tolist()
-    return list(zip([0, *ends[:-1]], ends))
-
-
-def pairs_of_clouds(centers: List[Tuple[int, int]],
-                    points: List[Tuple[int, int]]) -> Iterator[Tuple[slice, slice, int]]:
-    """For each cloud its centres, its points, and the first of these."""
-    if len(centers) != len(points):
-        raise bad_param("batch", f"{len(points)} clouds, those of the points", len(centers))
-    for (first_center, last_center), (first, last) in zip(centers, points):
-        yield slice(first_center, last_center), slice(first, last), first
-
-
-def ball_query(radius: float, nsample: int, centers: Tensor, points: Tensor) -> Tensor:
-    """Of one cloud: int32 [M, nsample], the first -1 where the ball is empty, the rest 0."""
-    p, c = floats(xyz=points, new_xyz=centers)
-    idx = _ball_query(p[None], c[None], 0.0, float(radius), nsample)[0]
-    if nsample > 0:
-        first_in = ((p[:1] - c) ** 2).sum(1) < float(radius) ** 2 if len(p) else torch.zeros(len(c), dtype=torch.bool)
-        idx[(idx[:, 0] == 0) & ~first_in, 0] = -1  # the operator says 0 where the ball is empty
-    return idx
+def clouds(points: Tensor, offset: Tensor, centers: int, new_offset: Tensor) -> Iterator[Tuple[slice, slice]]:
+    """For each cloud the places of its centres, of which there are so many, and of its points, from the ends."""
+    return iter(pairs_of_samples(("new_offset", counts_of(new_offset), centers),
+                                 ("offset", counts_of(offset), len(points))))
 
 
 def blocks(rows: int, columns: int) -> Iterator[slice]:
@@ -84,14 +63,14 @@ def nearest(nsample: int, points: Tensor, centers: Tensor, offset: Tensor,
             new_offset: Tensor) -> Iterator[Tuple[slice, int, Tensor, Tensor, Tensor]]:
     """For each cloud its centres, its first point, indices into all points int32 [M, nsample], squared distances T, and
     which neighbours are missing."""
-    for rows, cloud, first in pairs_of_clouds(bounds_of_offsets(new_offset), bounds_of_offsets(offset)):
+    for rows, cloud in clouds(points, offset, len(centers), new_offset):
         p, c = floats(xyz=points[cloud], new_xyz=centers[rows])
         idx, squares = _knn(p[None], c[None], nsample)
-        yield rows, first, idx[0] + first, squares[0], squares[0] >= FAR
+        yield rows, cloud.start, idx[0] + cloud.start, squares[0], squares[0] >= FAR
 
 
-def furthest(points: Tensor, offset: Tensor, new_offset: Tensor) -> Iterator[Tuple[slice, Tensor]]:
+def furthest(points: Tensor, samples: Iterator[Tuple[slice, slice]]) -> Iterator[Tuple[slice, Tensor]]:
     """For each cloud where its samples go, and their indices into all points."""
-    for samples, cloud, first in pairs_of_clouds(bounds_of_offsets(new_offset), bounds_of_offsets(offset)):
-        if samples.stop > samples.start:
-            yield samples, _fps(points[cloud][None], samples.stop - samples.start)[0] + first
+    for rows, cloud in samples:
+        if rows.stop > rows.start:
+            yield rows, _fps(points[cloud][None], rows.stop - rows.start)[0] + cloud.start

@@ -2,9 +2,11 @@
 
 import torch
 
-from ...torch._tensors import floats
-from ...torch.op.furthest_point_sample import forward as _fps
-from ...torch.op.three_nn import forward as _three_nn
+from ...mmcv.op.ball_query import stack_ball_query_forward
+from ...mmcv.op.gather_points import stack_group_points_backward, stack_group_points_forward
+from ...torch._stacks import pairs_of_samples
+from ...torch._tensors import floats, int32
+from ...torch.op.three_nn import stacked as _three_nn
 from .. import _stacked
 from .pointnet2_batch_cuda import farthest_point_sampling_wrapper
 
@@ -18,48 +20,35 @@ NAMES = ("pointnet2_stack_cuda", "*.pointnet2_stack_cuda")
 
 def ball_query_wrapper(b, m, radius, nsample, new_xyz, new_xyz_batch_cnt, xyz, xyz_batch_cnt, idx):
     """Indices count from the first point of the cloud; -1 in front where the ball is empty."""
-    clouds = _stacked.pairs_of_clouds(_stacked.bounds(new_xyz_batch_cnt), _stacked.bounds(xyz_batch_cnt))
-    for centers, points, _ in clouds:
-        idx[centers].copy_(_stacked.ball_query(radius, nsample, new_xyz[centers], xyz[points]))
+    stack_ball_query_forward(new_xyz, new_xyz_batch_cnt, xyz, xyz_batch_cnt, idx, radius, nsample)
     return 1
 
 
-def _rows(idx, idx_batch_cnt, features_batch_cnt):
-    """Of all features, those the indices of each cloud mean."""
-    starts = (features_batch_cnt.cumsum(0) - features_batch_cnt).long()
-    return idx.long() + starts.repeat_interleave(idx_batch_cnt.long())[:, None]
-
-
 def group_points_wrapper(b, m, c, nsample, features, features_batch_cnt, idx, idx_batch_cnt, out):
-    rows = _rows(idx, idx_batch_cnt, features_batch_cnt)
-    out.copy_(features.index_select(0, rows.flatten()).view(m, nsample, c).transpose(1, 2))
+    stack_group_points_forward(features, features_batch_cnt, idx, idx_batch_cnt, out, b, c, m, nsample)
     return 1
 
 
 def group_points_grad_wrapper(b, m, c, n, nsample, grad_out, idx, idx_batch_cnt, features_batch_cnt, grad_features):
-    rows = _rows(idx, idx_batch_cnt, features_batch_cnt)
-    grad_features.index_add_(0, rows.flatten(), grad_out.transpose(1, 2).reshape(-1, c))
+    stack_group_points_backward(grad_out, idx, idx_batch_cnt, features_batch_cnt, grad_features, b, c, m, n, nsample)
     return 1
 
 
 def stack_farthest_point_sampling_wrapper(xyz, temp, xyz_batch_cnt, idx, num_sampled_points):
     """Indices count from the first point of all."""
-    clouds = _stacked.pairs_of_clouds(_stacked.bounds(num_sampled_points), _stacked.bounds(xyz_batch_cnt))
-    for sampled, points, first in clouds:
-        count = sampled.stop - sampled.start
-        if count > 0:
-            idx[sampled].copy_(_fps(xyz[points][None], count)[0] + first)
+    clouds = pairs_of_samples(("num_sampled_points", num_sampled_points, len(idx)),
+                              ("xyz_batch_cnt", xyz_batch_cnt, len(xyz)))
+    for rows, found in _stacked.furthest(xyz, iter(clouds)):
+        idx[rows].copy_(found)
     return 1
 
 
 def three_nn_wrapper(unknown, unknown_batch_cnt, known, known_batch_cnt, dist2, idx):
     """Indices count from the first known point of all."""
-    clouds = _stacked.pairs_of_clouds(_stacked.bounds(unknown_batch_cnt), _stacked.bounds(known_batch_cnt))
-    for centers, points, first in clouds:
-        u, k = floats(unknown=unknown[centers], known=known[points])
-        squares, indices = _three_nn(u[None], k[None])
-        dist2[centers].copy_(squares[0])
-        idx[centers].copy_(indices[0] + first)
+    squares, indices = _three_nn(*floats(unknown=unknown, known=known), int32("unknown_batch_cnt", unknown_batch_cnt),
+                                 int32("known_batch_cnt", known_batch_cnt))
+    dist2.copy_(squares)
+    idx.copy_(indices)
 
 
 def three_interpolate_wrapper(features, idx, weight, out):

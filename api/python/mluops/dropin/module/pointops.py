@@ -35,13 +35,15 @@ def ball_query(nsample, max_radius, min_radius, xyz, offset, new_xyz=None, new_o
 
 
 def random_ball_query(nsample, max_radius, min_radius, xyz, offset, new_xyz=None, new_offset=None):
-    order = torch.cat([torch.randperm(last - first) + first for first, last in _stacked.bounds_of_offsets(offset)])
+    order = torch.cat([torch.randperm(cloud.stop - cloud.start) + cloud.start
+                       for cloud, _ in _stacked.clouds(xyz, offset, len(xyz), offset)])
     return _query(_c.random_ball_query_cuda, nsample, xyz, offset, new_xyz, new_offset, min_radius, max_radius,
                   order.int())
 
 
 def farthest_point_sampling(xyz, offset, new_offset):
-    found = [indices for _, indices in _stacked.furthest(xyz, offset, new_offset)]
+    samples = _stacked.clouds(xyz, offset, int(new_offset[-1]), new_offset)
+    found = [indices for _, indices in _stacked.furthest(xyz, samples)]
     return torch.cat(found) if found else torch.zeros(0, dtype=torch.int32)
 
 
@@ -113,8 +115,7 @@ def _dilated(nsample, xyz, new_xyz, offset, new_offset, dilation):
     wanted = 1 + (nsample - 1) * (dilation + 1)
     idx, _ = knn_query(wanted, xyz, offset, new_xyz, new_offset)
     rows = []
-    for centers, cloud, _ in _stacked.pairs_of_clouds(_stacked.bounds_of_offsets(new_offset),
-                                                      _stacked.bounds_of_offsets(offset)):
+    for centers, cloud in _stacked.clouds(xyz, offset, len(new_xyz), new_offset):
         points = cloud.stop - cloud.start
         step = dilation + 1 if points >= wanted else (points - 1) / max(nsample - 1, 1)
         rows.append(idx[centers][:, [int(step * i) for i in range(nsample)]])
@@ -135,8 +136,7 @@ def query_and_group(nsample, xyz, new_xyz, feat, idx, offset, new_offset, dilati
 
 def offset2batch(offset):
     """Ends of clouds -> the cloud of each point, int64."""
-    counts = torch.diff(offset, prepend=offset.new_zeros(1)).long()
-    return torch.arange(len(offset)).repeat_interleave(counts)
+    return torch.arange(len(offset)).repeat_interleave(_stacked.counts_of(offset).long())
 
 
 def batch2offset(batch):

@@ -39,8 +39,7 @@ def _in_balls(min_radius, max_radius, points, centers):
 
 def random_ball_query_cuda(m, nsample, min_radius, max_radius, order, xyz, new_xyz, offset, new_offset, idx, dist2):
     """The first points in the ball in a given order; -1 for those that are missing."""
-    clouds = _stacked.pairs_of_clouds(_stacked.bounds_of_offsets(new_offset), _stacked.bounds_of_offsets(offset))
-    for centers, cloud, _ in clouds:
+    for centers, cloud in _stacked.clouds(xyz, offset, m, new_offset):
         points = order[cloud].long()
         for rows, squares, inside in _in_balls(min_radius, max_radius, xyz[points], new_xyz[centers]):
             row, column = _stacked.first_of_each_row(inside, nsample)
@@ -51,8 +50,7 @@ def random_ball_query_cuda(m, nsample, min_radius, max_radius, order, xyz, new_x
 def ball_query_cuda(m, nsample, min_radius, max_radius, xyz, new_xyz, offset, new_offset, idx, dist2):
     """The points in the ball, nearest first; where there are more than nsample, evenly many of them left out. -1 for
     those that are missing. (The CUDA kernel's order is that of a sort that does not sort.)"""
-    clouds = _stacked.pairs_of_clouds(_stacked.bounds_of_offsets(new_offset), _stacked.bounds_of_offsets(offset))
-    for centers, cloud, first in clouds:
+    for centers, cloud in _stacked.clouds(xyz, offset, m, new_offset):
         for rows, squares, inside in _in_balls(min_radius, max_radius, xyz[cloud], new_xyz[centers]):
             far = squares.masked_fill(~inside, _stacked.FAR)
             sorted_squares, points = far.sort(stable=True, dim=1)
@@ -61,7 +59,8 @@ def ball_query_cuda(m, nsample, min_radius, max_radius, xyz, new_xyz, offset, ne
             place = (torch.arange(nsample) * step).long()
             there = place < count
             place = place.clamp(max=len(far[0]) - 1)
-            idx[centers][rows].copy_(torch.where(there, points.gather(1, place) + first, torch.full_like(place, -1)))
+            idx[centers][rows].copy_(torch.where(there, points.gather(1, place) + cloud.start,
+                                                  torch.full_like(place, -1)))
             dist2[centers][rows].copy_(sorted_squares.gather(1, place).masked_fill(~there, _stacked.FAR))
 
 

@@ -18,8 +18,8 @@ def knnquery_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
 
 
 def furthestsampling_cuda(b, n, xyz, offset, new_offset, tmp, idx):
-    for samples, found in _stacked.furthest(xyz, offset, new_offset):
-        idx[samples].copy_(found)
+    for rows, found in _stacked.furthest(xyz, _stacked.clouds(xyz, offset, len(idx), new_offset)):
+        idx[rows].copy_(found)
 
 
 def _rows(input, idx):

@@ -12,13 +12,12 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._shapes import expect, rank
 from .._tensors import floats
-from .iou3d import kept, overlap
+from .iou3d import kept, overlap, paired_overlap
 
 __all__ = ["box_iou_rotated", "nms_rotated"]
 
 _MARGIN = 0.01
 _ROUNDINGS = 16  # a corner's way into the other box's frame loses less
-_ROWS = 64  # of a matrix of which only the diagonal is wanted
 
 
 def _enlargement(*boxes):
@@ -50,8 +49,7 @@ def ratios(boxes1: Tensor, boxes2: Tensor, of_first: bool, aligned: bool) -> Ten
     areas = [each[:, 2] * each[:, 3] for each in (a, b)]
     a, b = _enlarged(a, factor), _enlarged(b, factor)
     if aligned:
-        rows = [overlap(a[i:i + _ROWS], b[i:i + _ROWS]).diagonal() for i in range(0, len(a), _ROWS)]
-        shared = torch.cat(rows) if rows else areas[0]
+        shared = paired_overlap(a, b)
     else:
         shared = overlap(a, b)
         areas = [areas[0][:, None], areas[1][None]]
