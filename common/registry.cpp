@@ -57,6 +57,15 @@ mluopsBackend as_known_here(const mluopsBackend& plugin) {
 
 }  // namespace
 
+std::string operators_of(const mluopsBackend& backend) {
+  std::string names;
+  const auto add = [&](const char* name) { names.append(names.empty() ? "" : " ").append(name); };
+#define MLUOPS_OPERATOR(name, Problem) \
+  if (backend.name != nullptr) add(#name);
+#include "mluops/operators.inc"
+  return names;
+}
+
 Registry::Registry(const std::vector<const mluopsBackend*>& builtins, std::string_view plugin_paths)
     : backends_(builtins) {
   while (!plugin_paths.empty()) {

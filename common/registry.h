@@ -13,6 +13,9 @@ namespace mluops {
 /// Generated from the folders of backends/ (backends/CMakeLists.txt).
 const std::vector<const mluopsBackend*>& builtin_backends();
 
+/// Names of the operators it provides, in the order of the list, with a space between two.
+std::string operators_of(const mluopsBackend& backend);
+
 class Registry {
  public:
   /// Built-in backends, then the plugins of a colon-separated list of absolute paths. Never throws for a bad plugin:

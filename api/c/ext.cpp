@@ -1,5 +1,7 @@
 #include "mlu_op_ext.h"
 
+#include <cstdio>
+
 #include "api/c/boundary.h"
 #include "common/handle.h"
 #include "common/op/check.h"
@@ -125,6 +127,10 @@ mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const cha
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     const BackendInstance* instance = nullptr;
     MLUOPS_RETURN_IF_FINISHED(find_in_chain(handle, backend, instance));
+    if (std::string_view(key) == "operators") {
+      const std::string names = operators_of(instance->backend());
+      return copy_text(std::snprintf(buffer, size, "%s", names.c_str()), key, length);
+    }
     const auto query = instance->backend().query;
     return copy_text(query != nullptr ? query(instance->context(), key, buffer, size) : -1, key, length);
   });

@@ -41,7 +41,7 @@ mluOpStatus_t mluOpExtGetLastRunBackend(mluOpHandle_t handle, const char** name)
  *  ("cpu", "scatter", "atomic"). BAD_PARAM: NULL argument, backend not in the chain, unknown key or value. */
 mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const char* key, const char* value);
 /** Reads a property of one backend in the chain into buffer (at most size bytes, NUL-terminated); *length, if not
- *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX512".
+ *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX512"; "operators" the names of what any has.
  *  BAD_PARAM: handle, backend or key NULL, backend not in the chain, unknown key, or buffer NULL with size > 0. */
 mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const char* key, char* buffer, size_t size,
                             size_t* length);

@@ -32,6 +32,7 @@ struct Row {
   double warm = 0;              ///< seconds of the same call again and again on one set; 0: not measured, or too large
   double line_bytes = 0;        ///< read_bytes in whole cache lines, where floor was measured
   bool checked = false;
+  double peer = 0;  ///< seconds of the same as a composition of stock PyTorch; 0: not measured
   Accuracy accuracy;
   double threshold = 0;
 

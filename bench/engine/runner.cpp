@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <optional>
 
 #include "bench/engine/floor.h"
 #include "bench/machine/median.h"
@@ -15,11 +16,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A job in memory.
+bool runs_somewhere(const Job& job) {
+  return std::ranges::any_of(job.targets, [&](const Target& t) { return t.has(job.spec.text.op()); });
+}
+
+/// A job, in memory where one of its targets has the operator.
 struct Loaded {
-  explicit Loaded(Job from) : job(std::move(from)), workload(job.spec) {}
+  Loaded(Job from, std::int64_t cache) : job(std::move(from)) {
+    if (runs_somewhere(job)) workload.emplace(job.spec, cache);
+  }
   Job job;
-  Workload workload;
+  std::optional<Workload> workload;
   std::map<Coordinates, std::vector<Values>> references;
 };
 
@@ -53,6 +60,7 @@ Row blank_row(const Job& job, const Target& target) {
   row.write_bytes = job.spec.write_bytes();
   row.flops = job.spec.flops;
   row.threshold = threshold(job.spec);
+  row.reason = target.has(row.op) ? "" : "backend " + row.backend + " does not provide it";
   return row;
 }
 
@@ -68,7 +76,7 @@ void note_status(Measurement& m, mluOpStatus_t status) {
 
 void judge_row(Measurement& m) {
   const Coordinates coordinates = m.target->coordinates(m.loaded->job.spec.dtype);
-  m.row.accuracy = judge(m.loaded->workload, m.loaded->references.at(coordinates), coordinates);
+  m.row.accuracy = judge(*m.loaded->workload, m.loaded->references.at(coordinates), coordinates);
   m.row.checked = true;
   const bool good = passes(m.loaded->job.spec, m.row.accuracy, m.row.reason);
   m.row.verdict = good ? Verdict::ok : Verdict::wrong;
@@ -76,7 +84,7 @@ void judge_row(Measurement& m) {
 
 bool timed_call(Measurement& m, int set, double& seconds) {
   const Clock::time_point start = Clock::now();
-  const mluOpStatus_t status = m.loaded->workload.run(m.target->handle(), set);
+  const mluOpStatus_t status = m.loaded->workload->run(m.target->handle(), set);
   seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (status != MLUOP_STATUS_SUCCESS) note_status(m, status);
   return status == MLUOP_STATUS_SUCCESS;
@@ -84,7 +92,7 @@ bool timed_call(Measurement& m, int set, double& seconds) {
 
 /// The first call of a row, on set 0: judged, and a host backend's is not counted, because it is cold.
 bool first_call(Measurement& m, const Settings& settings, double& seconds) {
-  if (settings.check) m.loaded->workload.poison_outputs();
+  if (settings.check) m.loaded->workload->poison_outputs();
   if (!timed_call(m, 0, seconds)) return false;
   m.first = false;
   m.row.verdict = Verdict::ok;
@@ -95,7 +103,7 @@ bool first_call(Measurement& m, const Settings& settings, double& seconds) {
 bool counted_call(Measurement& m, const Settings& settings, double& seconds) {
   const bool only_once = m.target->emulated();
   if (m.first && !first_call(m, settings, seconds)) return false;
-  return only_once || timed_call(m, m.set++ % m.loaded->workload.sets(), seconds);
+  return only_once || timed_call(m, m.set++ % m.loaded->workload->sets(), seconds);
 }
 
 /// Calls between two looks at the cores, of which one finds them disturbed, are set aside.
@@ -136,13 +144,14 @@ void compute_references(std::deque<Loaded>& loaded) {
   std::vector<std::pair<Loaded*, Coordinates>> wanted;
   for (Loaded& l : loaded) {
     for (const Target& t : l.job.targets) {
+      if (!t.has(l.job.spec.text.op())) continue;
       const Coordinates coordinates = t.coordinates(l.job.spec.dtype);
       if (l.references.try_emplace(coordinates).second) wanted.emplace_back(&l, coordinates);
     }
   }
   parallel_tasks(static_cast<std::int64_t>(wanted.size()), [&](std::int64_t i) {
     auto& [l, coordinates] = wanted[static_cast<std::size_t>(i)];
-    l->references[coordinates] = l->job.spec.reference(l->workload.inputs(), coordinates);
+    l->references[coordinates] = l->job.spec.reference(l->workload->inputs(), coordinates);
   });
 }
 
@@ -155,7 +164,7 @@ double warm_seconds(const Measurement& m) {
   for (const Clock::time_point begin = Clock::now();
        times.size() < 5 || std::chrono::duration<double>(Clock::now() - begin).count() < kWarmSeconds;) {
     const Clock::time_point start = Clock::now();
-    if (m.loaded->workload.run(m.target->handle(), 0) != MLUOP_STATUS_SUCCESS) return 0;
+    if (m.loaded->workload->run(m.target->handle(), 0) != MLUOP_STATUS_SUCCESS) return 0;
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
   return median_of(std::move(times));
@@ -170,7 +179,7 @@ void measure_limits(std::deque<Measurement>& measurements) {
   std::map<std::pair<const Loaded*, int>, double> seconds;  // the same for every backend
   for (Measurement& m : measurements) {
     if (!m.row.measured() || m.target->emulated()) continue;
-    const Floor& floor = floors.try_emplace(m.loaded, m.loaded->workload).first->second;
+    const Floor& floor = floors.try_emplace(m.loaded, *m.loaded->workload).first->second;
     const auto [at, fresh] = seconds.try_emplace({m.loaded, m.target->threads()});
     if (fresh) at->second = floor.seconds(m.target->threads(), kFloorSeconds);
     m.row.floor = at->second;
@@ -191,15 +200,18 @@ void initialize_engine(std::vector<std::string> flags) {
 
 std::vector<Row> run_group(std::vector<Job> jobs, const Settings& settings) {
   std::deque<Loaded> loaded;
-  for (Job& job : jobs) loaded.emplace_back(std::move(job));
+  for (Job& job : jobs) loaded.emplace_back(std::move(job), settings.cache);
   if (settings.check) compute_references(loaded);
   std::deque<Measurement> measurements;
   for (const Loaded& l : loaded) {
     for (const Target& t : l.job.targets) measurements.push_back({&l, &t, blank_row(l.job, t)});
   }
-  for (Measurement& m : measurements) register_row(m, settings);
+  const auto present = [](const Measurement& m) { return m.target->has(m.row.op); };
+  for (Measurement& m : measurements) {
+    if (present(m)) register_row(m, settings);
+  }
   Silent silent;
-  if (!measurements.empty()) benchmark::RunSpecifiedBenchmarks(&silent);
+  if (std::ranges::any_of(measurements, present)) benchmark::RunSpecifiedBenchmarks(&silent);
   benchmark::ClearRegisteredBenchmarks();
   for (Measurement& m : measurements) {
     if (m.row.seconds.empty()) m.row.seconds.swap(m.disturbed);

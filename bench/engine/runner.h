@@ -13,7 +13,8 @@ struct Settings {
   int repetitions = 3;
   bool check = true;    ///< compare with the reference
   bool limits = false;  ///< measure what limits the rows of backends that are not emulated: Row::floor and Row::warm
-  Machine* machine = nullptr;  ///< measures Row::roof between the calls
+  Machine* machine = nullptr;               ///< measures Row::roof between the calls
+  std::int64_t cache = last_level_cache();  ///< bytes of cache that consecutive calls must not find their data in
 };
 
 /// A call and the targets that run it.

@@ -19,6 +19,7 @@ Target::Target(std::string backend, int threads) : backend_(std::move(backend)),
   handle_ = {handle, [](mluOpHandle_t made) { mluOpDestroy(made); }};
   demand(mluOpExtSetBackend(handle, backend_.c_str()));
   demand(mluOpExtSetNumThreads(handle, threads));
+  operators_ = query("operators");
 }
 
 bool Target::emulated() const {
@@ -42,9 +43,15 @@ void Target::extended_contract() const {
 }
 
 std::string Target::query(const char* key) const {
-  char text[256] = "";
-  if (mluOpExtQuery(handle(), backend_.c_str(), key, text, sizeof text, nullptr) != MLUOP_STATUS_SUCCESS) return "";
+  std::size_t length = 0;
+  if (mluOpExtQuery(handle(), backend_.c_str(), key, nullptr, 0, &length) != MLUOP_STATUS_SUCCESS) return "";
+  std::string text(length, '\0');
+  demand(mluOpExtQuery(handle(), backend_.c_str(), key, text.data(), length + 1, nullptr));
   return text;
+}
+
+bool Target::has(const std::string& op) const {
+  return operators_.empty() || (" " + operators_ + " ").find(" " + op + " ") != std::string::npos;
 }
 
 }  // namespace bench

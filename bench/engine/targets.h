@@ -29,10 +29,13 @@ class Target {
   void extended_contract() const;
   /// A property of the backend; "" when it has none of that name.
   std::string query(const char* key) const;
+  /// Whether it provides the operator; true where the library, being an older one, does not tell.
+  bool has(const std::string& op) const;
 
  private:
   std::string backend_;
   int threads_;
+  std::string operators_;
   std::shared_ptr<mluOpContext> handle_;
 };
 

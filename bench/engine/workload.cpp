@@ -15,8 +15,8 @@ std::size_t padded(const TensorSpec& t) {
 
 // Enough sets that what they move exceeds the last-level cache three times; untouched parts take memory but no cache,
 // so memory is limited too.
-int sets_for(const Description& d) {
-  const double cache = static_cast<double>(last_level_cache()), memory = std::max(768e6, 4 * cache);
+int sets_for(const Description& d, std::int64_t cache_bytes) {
+  const double cache = static_cast<double>(cache_bytes), memory = std::max(768e6, 4 * cache);
   const double wanted = 3 * cache / (d.read_bytes() + d.write_bytes()) + 1;
   return static_cast<int>(std::clamp(std::min(wanted, memory / d.all_bytes()), 1.0, 4096.0));
 }
@@ -30,10 +30,12 @@ mluOpTensorDescriptor_t describe(const TensorSpec& t) {
 
 }  // namespace
 
-Workload::Workload(Description spec)
-    : spec_(std::move(spec)), pages_(set_bytes() * static_cast<std::size_t>(sets_for(spec_))) {
+Workload::Workload(Description spec, std::int64_t cache)
+    : spec_(std::move(spec)),
+      set_count_(sets_for(spec_, cache)),
+      pages_(set_bytes() * static_cast<std::size_t>(set_count_)) {
   for (const TensorSpec& t : spec_.tensors) descriptors_.push_back(describe(t));
-  arguments_.resize(static_cast<std::size_t>(sets_for(spec_)));
+  arguments_.resize(static_cast<std::size_t>(set_count_));
   for (int s = 0; s < sets(); ++s) place(s, pages_.data() + static_cast<std::size_t>(s) * set_bytes());
   fill();
 }

@@ -8,8 +8,8 @@ namespace bench {
 
 class Workload {
  public:
-  /// Fills the inputs of every set; as many sets as it takes to exceed the last-level cache three times.
-  explicit Workload(Description spec);
+  /// Fills the inputs of every set; as many sets as it takes to exceed a cache of that many bytes three times.
+  explicit Workload(Description spec, std::int64_t cache = last_level_cache());
   Workload(Workload&&) noexcept = default;
   ~Workload();
 
@@ -38,6 +38,7 @@ class Workload {
   void fill() const;
 
   Description spec_;
+  int set_count_;
   std::vector<mluOpTensorDescriptor_t> descriptors_;
   Pages pages_;
   std::vector<Arguments> arguments_;

@@ -28,11 +28,6 @@ struct Slice {
   std::size_t n;
 };
 
-/// Four times the last-level cache, at least 128 MiB: no pass finds data of the pass before.
-std::size_t buffer_bytes() {
-  return static_cast<std::size_t>(std::max<std::int64_t>(4 * last_level_cache(), 128 << 20));
-}
-
 constexpr std::int64_t kRoofIterations = 1000000, kLookIterations = kRoofIterations / 5;
 
 double measure_flops(int threads, std::int64_t iterations) {
@@ -75,9 +70,18 @@ void Roof::raise_to(const Roof& other) {
   for (double Roof::*figure : kFigures) this->*figure = std::max(this->*figure, other.*figure);
 }
 
-Machine::Machine(const std::vector<int>& threads)
-    : samples_(threads.size()), measured_(threads.size()), most_flops_(threads.size()) {
+Machine::Machine(const std::vector<int>& threads, std::int64_t cache, double fresh_seconds)
+    : cache_(cache),
+      fresh_(fresh_seconds),
+      samples_(threads.size()),
+      measured_(threads.size()),
+      most_flops_(threads.size()) {
   for (const int t : threads) roofs_.push_back({t});
+}
+
+/// Four times the cache, at least 128 MiB: no pass finds data of the pass before.
+std::size_t Machine::buffer_bytes() const {
+  return static_cast<std::size_t>(std::max<std::int64_t>(4 * cache_, 128 << 20));
 }
 
 Roof Machine::measure(int threads) const {
@@ -98,7 +102,6 @@ Roof Machine::measure(int threads) const {
 }
 
 const Roof& Machine::now(int threads) {
-  constexpr std::chrono::duration<double> kFresh(0.5);
   if (!from_) {
     from_.emplace(buffer_bytes());
     to_.emplace(buffer_bytes());
@@ -111,7 +114,7 @@ const Roof& Machine::now(int threads) {
   }
   const std::size_t i = index_of(threads);
   std::vector<Roof>& samples = samples_[i];
-  if (!samples.empty() && Clock::now() - measured_[i] < kFresh) return samples.back();
+  if (!samples.empty() && Clock::now() - measured_[i] < fresh_) return samples.back();
   Roof sample;
   for (int tries = 0; tries < 3; ++tries) {
     sample = measure(threads);

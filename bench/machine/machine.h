@@ -33,9 +33,11 @@ class Machine {
   /// Share of the most multiply-adds of the run below which the cores count as disturbed.
   static constexpr double kUndisturbed = 0.85;
 
-  explicit Machine(const std::vector<int>& threads);
+  /// Measures on memory beyond a cache of that many bytes; what was measured holds for so many seconds.
+  explicit Machine(const std::vector<int>& threads, std::int64_t cache = last_level_cache(),
+                   double fresh_seconds = 0.5);
 
-  /// The roof at this moment: measured now, unless that was done in the last half second.
+  /// The roof at this moment: measured now, unless that was done just before.
   const Roof& now(int threads);
   /// Whether the cores do, now, at least that share. A host that runs
   /// two of its virtual processors on one core for a while gives each the half of it.
@@ -53,8 +55,11 @@ class Machine {
   using Clock = std::chrono::steady_clock;
 
   std::size_t index_of(int threads) const;
+  std::size_t buffer_bytes() const;
   Roof measure(int threads) const;
 
+  std::int64_t cache_;
+  std::chrono::duration<double> fresh_;
   std::optional<Pages> from_, to_;  ///< of the measured loops; larger than the caches
   std::vector<Roof> roofs_;
   std::vector<std::vector<Roof>> samples_;

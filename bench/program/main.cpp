@@ -5,6 +5,7 @@
 #include "bench/output/json.h"
 #include "bench/output/table.h"
 #include "bench/plot/roofline.h"
+#include "bench/study/brief.h"
 #include "bench/study/plan.h"
 #include "bench/study/studies.h"
 
@@ -23,19 +24,26 @@ LiveTable live_table(const Options& options) {
   return {op, shape};
 }
 
-int run_table(const Options& options) {
-  const std::vector<Target> targets = make_targets(options);
-  Machine machine(options.threads);
+std::vector<Row> run_all(const Options& options, const std::vector<Target>& targets, Machine* machine) {
   const LiveTable table = live_table(options);
   std::fputs(table.heading().c_str(), stdout);
-  const std::vector<Row> rows = run_network(options, targets, &machine, [&](const std::vector<Row>& final_rows) {
+  std::vector<Row> rows = run_network(options, targets, machine, [&](const std::vector<Row>& final_rows) {
     progress("");
     for (const Row& row : final_rows) std::fputs(table.line(row).c_str(), stdout);
     std::fflush(stdout);
   });
+  std::printf("\n%s\n", machine_grid(*machine).text().c_str());
+  return rows;
+}
+
+int run_table(const Options& options) {
+  const std::vector<Target> targets = make_targets(options);
+  Machine machine(options.threads, options.cache(), options.fresh_seconds());
+  const std::vector<Row> rows =
+      options.brief ? run_brief(options, targets, &machine) : run_all(options, targets, &machine);
   const Totals totals = count(rows);
-  std::printf("%s\n%s\n%s", again_text(rows).c_str(), machine_grid(machine).text().c_str(),
-              totals_text(totals).c_str());
+  std::printf("%s%s", again_text(rows).c_str(), totals_text(totals).c_str());
+  if (options.brief) std::puts("--all: every case, half too; --op NAME: all of an operator; --help: the rest");
   if (!options.json.empty()) write_file(options.json, json_text(rows, machine));
   if (!options.roofline.empty()) write_roofline(options.roofline, rows, machine.at(options.threads.back()));
   return totals.good() ? 0 : 1;

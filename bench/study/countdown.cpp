@@ -35,8 +35,10 @@ std::string duration(double seconds) {
 
 Countdown::Countdown(const std::vector<Group>& groups, const Options& options, const std::vector<Target>& targets)
     : before_{0} {
-  for (const Group& g : groups)
-    before_.push_back(before_.back() + expected_seconds(jobs_of(g, options, targets), options));
+  for (const Group& g : groups) {
+    // To describe all cases only to guess their times would take a good part of a short run.
+    before_.push_back(before_.back() + (options.brief ? 1 : expected_seconds(jobs_of(g, options, targets), options)));
+  }
 }
 
 double Countdown::seconds_left() const {

@@ -16,9 +16,13 @@ std::vector<Target> make_targets(const Options& options) {
   return targets;
 }
 
+Settings settings_of(const Options& options, Machine* machine) {
+  return {options.min_seconds, options.repetitions, options.check, options.limits, machine, options.cache()};
+}
+
 std::vector<Row> run_network(const Options& options, const std::vector<Target>& targets, Machine* machine,
                              const RowVisitor& visit) {
-  const Settings settings{options.min_seconds, options.repetitions, options.check, options.limits, machine};
+  const Settings settings = settings_of(options, machine);
   const std::vector<Group> groups = chosen_groups(options);
   Countdown countdown(groups, options, targets);
   std::vector<Row> rows;

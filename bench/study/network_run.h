@@ -3,7 +3,6 @@
 
 #include <functional>
 
-#include "bench/engine/row.h"
 #include "bench/engine/runner.h"
 #include "bench/study/options.h"
 
@@ -11,6 +10,9 @@ namespace bench {
 
 /// Targets for every backend and number of threads of the options.
 std::vector<Target> make_targets(const Options& options);
+
+/// How the rows of these options are measured; the machine may be null.
+Settings settings_of(const Options& options, Machine* machine);
 
 /// Takes the rows of a group as soon as they are final.
 using RowVisitor = std::function<void(const std::vector<Row>& rows)>;

@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "bench/machine/memory.h"
 #include "test/cases/base/parallel.h"
 
 namespace bench {
@@ -54,6 +55,7 @@ std::vector<mluOpDataType_t> dtypes(const std::string& text) {
     if (part != "float" && part != "half") throw std::invalid_argument("dtype \"" + part + "\": want float or half");
     list.push_back(part == "float" ? MLUOP_DTYPE_FLOAT : MLUOP_DTYPE_HALF);
   }
+  if (list.empty()) throw std::invalid_argument("--dtype names none");
   return list;
 }
 
@@ -77,6 +79,7 @@ const std::map<std::string, Setter>& options_with_value() {
 
 const std::map<std::string, Setter>& options_without_value() {
   static const std::map<std::string, Setter> map = {
+      {"--all", [](Options& o, const std::string&) { o.all = true; }},
       {"--quick", [](Options& o, const std::string&) { o.quick = true; }},
       {"--full", [](Options& o, const std::string&) { o.full = true; }},
       {"--no-accuracy", [](Options& o, const std::string&) { o.check = false; }},
@@ -94,16 +97,37 @@ const std::map<std::string, Setter>& options_without_value() {
   return map;
 }
 
+/// Whether one of the studies or lists is asked for, which go over all cases.
+bool asks_more(const Options& o) {
+  return o.list || o.limits || o.scaling || o.scatter || o.layout || o.sweep || o.overhead || o.peers ||
+         !o.against.empty() || !o.times.empty() || !o.report.empty();
+}
+
 void finish(Options& o) {
+  o.brief = !o.all && !o.quick && o.operators.empty() && o.cases.empty() && !asks_more(o);
+  if (o.dtypes.empty()) {
+    o.dtypes = {MLUOP_DTYPE_FLOAT};
+    if (!o.brief) o.dtypes.push_back(MLUOP_DTYPE_HALF);
+  }
+  if (o.min_seconds < 0) o.min_seconds = o.brief ? 0.04 : 0.1;
+  if (o.repetitions == 0) o.repetitions = o.brief ? 2 : 3;
   if (o.threads.empty()) o.threads = {mluops::cases::available_cpus()};
+  if (o.brief && (o.threads.size() > 1 || o.dtypes.size() > 1)) {
+    throw std::invalid_argument("several threads or dtypes: say of which operators, by --all, --op or --case");
+  }
   if (o.backends.empty()) throw std::invalid_argument("--backend names none");
-  if (o.dtypes.empty()) throw std::invalid_argument("--dtype names none");
   if (!o.quick) return;
   o.min_seconds = std::min(o.min_seconds, 0.02);
   o.repetitions = 1;
 }
 
 }  // namespace
+
+std::int64_t Options::cache() const {
+  constexpr std::int64_t kBriefCache = std::int64_t{32} << 20;
+  const std::int64_t whole = last_level_cache();
+  return brief ? std::min(whole, kBriefCache) : whole;
+}
 
 Options parse_options(int argc, char** argv) {
   Options options;
@@ -135,15 +159,17 @@ Runs the network-scale cases of every operator through the C API, measures this 
 against a double-precision reference and prints one table. Exit status: 0 when all verdicts hold, 1 when not,
 2 when the command line is wrong.
 
-  --op PART,..        operators whose name contains one of the parts
+  (nothing selected)  one network-scale case of every operator, float, a summary of each family before its rows: a minute
+  --all               every case
+  --op PART,..        operators whose name contains one of the parts: all their cases
   --case PART,..      cases whose name contains one of the parts, e.g. 'h=25 w=38'
   --backend NAME,..   default: cpu,mlu_emu
-  --dtype float,half  default: both
+  --dtype float,half  default: both, float where nothing is selected
   --threads N,..      default: all CPUs of this process
   --quick             the two smallest cases of every operator, one short repetition each
   --full              emulated backends run the cases unreduced (takes long)
   --no-accuracy       times only
-  --min-time S        seconds of calls per repetition (0.1)   --repetitions N  (3)
+  --min-time S        seconds of calls per repetition (0.1; 0.04)   --repetitions N  (3; 2 where nothing is selected)
   --json FILE         the rows as JSON
   --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
   --list              names of the cases

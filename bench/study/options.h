@@ -1,6 +1,7 @@
 // The command line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,18 @@ namespace bench {
 struct Options {
   std::vector<std::string> operators, cases;  ///< parts of names; empty: all
   std::vector<std::string> backends = {"cpu", "mlu_emu"};
-  std::vector<mluOpDataType_t> dtypes = {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_HALF};
+  std::vector<mluOpDataType_t> dtypes;
   std::vector<int> threads;  ///< empty: all CPUs of this process
-  bool quick = false, full = false, check = true, list = false, help = false;
-  double min_seconds = 0.1;
-  int repetitions = 3;
+  bool all = false, quick = false, full = false, check = true, list = false, help = false;
+  bool brief = false;  ///< nothing is selected: one case of every operator, its rows family by family
+  double min_seconds = -1;
+  int repetitions = 0;
   std::string json, roofline, report, against, times;
   bool limits = false, scaling = false, scatter = false, layout = false, sweep = false, overhead = false, peers = false;
+  /// Bytes of cache that data must not be found in: filling a large one for every case takes a long run.
+  std::int64_t cache() const;
+  /// For so many seconds a measurement of the machine holds.
+  double fresh_seconds() const { return brief ? 4 : 0.5; }
   std::vector<std::string> benchmark_flags;  ///< --benchmark_*: passed on to Google Benchmark
 };
 

@@ -1,64 +1,54 @@
-#include <map>
+#include "bench/study/peers.h"
+
+#include <stdexcept>
 
 #include "bench/output/table.h"
-#include "bench/study/process.h"
 #include "bench/study/studies.h"
 
 namespace bench {
-namespace {
 
-// The first Python that can import torch: a private one in front of Debian's need not have it.
-std::string python_with_torch() {
-  const std::vector<std::string> found = lines_of(
-      "for p in python3 /usr/bin/python3; do $p -c 'import torch' 2>/dev/null && echo $p && break; done; true");
-  if (found.empty())
-    throw std::runtime_error("no python3 here can import torch (Debian: apt-get install python3-torch)");
-  return found[0];
+Peers::Peers(int threads, double seconds) {
+  const std::string rest = format(" %s --threads %d --seconds %g 2>/dev/null",
+                                  shell_quoted(MLUOPS_BENCH_DIR "/peers.py").c_str(), threads, seconds);
+  for (const char* python :
+       {"python3", "/usr/bin/python3"}) {  // a private one in front of Debian's need not have torch
+    auto started = std::make_unique<Companion>(std::string(python).append(rest));
+    if (started->listen() != "ready") continue;
+    python_ = std::move(started);
+    return;
+  }
 }
 
-// Median milliseconds of the PyTorch composition, by operator and case.
-std::map<std::pair<std::string, std::string>, double> torch_times(const std::string& python,
-                                                                  const std::vector<Row>& rows, int threads) {
-  std::string cases;
-  for (const Row& row : rows) {
-    const Case text = Case::read(row.op + " " + row.shape);
-    cases.append(row.op).append("\t").append(row.shape).append("\t").append(with_defaults(text).shape()).append("\n");
-  }
-  const TemporaryFile list(cases);
-  progress("PyTorch compositions");
-  const std::string script = MLUOPS_BENCH_DIR "/peers.py";
-  std::map<std::pair<std::string, std::string>, double> times;
-  for (const std::string& line : lines_of(python + " " + shell_quoted(script) + " --threads " +
-                                          std::to_string(threads) + " < " + shell_quoted(list.path()))) {
-    const std::vector<std::string> fields = fields_of(line);
-    times[{fields.at(0), fields.at(1)}] = std::stod(fields.at(2));
-  }
-  return times;
+double Peers::seconds(const Row& row) {
+  if (!there()) return 0;
+  const std::string what = with_defaults(Case::read(row.op + " " + row.shape)).shape();
+  const std::optional<std::string> answer = python_->ask(row.op + "\t" + what);
+  if (!answer) throw std::runtime_error("bench/peers.py ended at " + row.op + " " + what);
+  return *answer == "-" ? 0 : std::stod(*answer) * 1e-3;
 }
-
-}  // namespace
 
 Grid peers_study(const Options& given) {
-  const std::string python = python_with_torch();
   Options options = given;
   options.check = false;
   options.backends = {"cpu"};
   options.dtypes = {MLUOP_DTYPE_FLOAT};
   options.threads = {given.threads.back()};
+  Peers peers(options.threads[0], 0.3);
+  if (!peers.there())
+    throw std::runtime_error("no python3 here can import torch (Debian: apt-get install python3-torch)");
   const std::vector<Row> rows = run_network(options, make_targets(options), nullptr);
-  const auto torch = torch_times(python, rows, options.threads[0]);
   Grid grid{format("PyTorch compositions beside it (float, %d threads)", options.threads[0]),
             {"operator", "case", "cpu ms", "PyTorch ms", "ratio"},
             "llrrr",
             {},
             "ratio: PyTorch's median over this library's; backward is the gradient alone, the graph being kept. "
             "Operators that bench/peers.py does not compose are left out."};
+  progress("PyTorch compositions");
   for (const Row& row : rows) {
-    const auto peer = torch.find({row.op, row.shape});
-    if (!row.measured() || peer == torch.end()) continue;
-    const double own = row.median() * 1e3;
-    grid.add(
-        {row.op, row.shape, format("%.3f", own), format("%.3f", peer->second), format("%.1f", peer->second / own)});
+    const double peer = row.measured() ? peers.seconds(row) : 0;
+    if (peer == 0) continue;
+    grid.add({row.op, row.shape, format("%.3f", row.median() * 1e3), format("%.3f", peer * 1e3),
+              format("%.1f", peer / row.median())});
   }
   return grid;
 }

@@ -50,6 +50,7 @@ std::vector<Group> chosen_groups(const Options& options) {
     std::vector<Case> cases = cases_of(op, op.network);
     std::erase_if(cases, [&](const Case& text) { return !selected(options.cases, text.shape()); });
     if (options.quick) keep_smallest(op, cases);
+    if (options.brief) cases.resize(std::min(cases.size(), std::size_t{1}));
     for (const Case& text : cases) groups.push_back({&op, text});
   }
   return groups;

@@ -1,5 +1,7 @@
 #include "bench/study/process.h"
 
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,6 +32,40 @@ std::vector<std::string> lines_of(const std::string& command) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+Companion::Companion(const std::string& command) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("cannot run " + command);
+  channel_ = ends[0];
+  process_ = fork();
+  if (process_ == 0) {
+    dup2(ends[1], STDIN_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+}
+
+Companion::~Companion() {
+  close(channel_);
+  if (process_ > 0) waitpid(process_, nullptr, 0);
+}
+
+std::optional<std::string> Companion::listen() {
+  std::string line;
+  for (char c = 0; recv(channel_, &c, 1, 0) == 1;) {
+    if (c == '\n') return line;
+    line += c;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Companion::ask(const std::string& line) {
+  const std::string text = line + "\n";
+  if (send(channel_, text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size())) return std::nullopt;
+  return listen();
 }
 
 std::vector<std::string> fields_of(const std::string& line) {

@@ -1,6 +1,7 @@
 // Other programs that a study needs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,22 @@ std::string shell_quoted(const std::string& text);
 
 /// Standard output of a shell command, by lines. Throws std::runtime_error when it fails.
 std::vector<std::string> lines_of(const std::string& command);
+
+/// A shell command that answers each line it is given with one line.
+class Companion {
+ public:
+  explicit Companion(const std::string& command);
+  ~Companion();
+  Companion(const Companion&) = delete;
+  Companion& operator=(const Companion&) = delete;
+
+  /// What it says, up to the end of a line; none when it has ended.
+  std::optional<std::string> listen();
+  std::optional<std::string> ask(const std::string& line);
+
+ private:
+  int process_ = -1, channel_ = -1;
+};
 
 /// The fields of a line between tabs.
 std::vector<std::string> fields_of(const std::string& line);

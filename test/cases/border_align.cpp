@@ -230,7 +230,7 @@ Cases large() {
 }
 
 Cases network() {
-  return list({"n=2 h=7 w=10 c=256 k=70", "n=2 h=25 w=38 c=256 k=950", "n=2 h=10 w=7 c=128 k=70",
+  return list({"n=2 h=25 w=38 c=256 k=950", "n=2 h=7 w=10 c=256 k=70", "n=2 h=10 w=7 c=128 k=70",
                "n=2 h=100 w=152 c=256 k=15200"});
 }
 

@@ -317,7 +317,7 @@ Cases large() {
 }
 
 Cases network() {
-  return each(list({"b=2 h=200 w=304 c=256 r=998 scale=0.25", "b=2 h=100 w=152 c=256 r=13 scale=0.125",
+  return each(list({"b=2 h=100 w=152 c=256 r=13 scale=0.125", "b=2 h=200 w=304 c=256 r=998 scale=0.25",
                     "b=2 h=50 w=76 c=256 r=11 scale=0.0625", "b=2 h=25 w=38 c=256 r=2 scale=0.03125"}),
               "offset", kBoth);
 }

@@ -221,7 +221,7 @@ Cases large() {
 }
 
 Cases network() {
-  return list({"q=22223 h=100 w=167", "q=300 h=100 w=167", "b=2 q=900 h=100 w=167"});
+  return list({"q=300 h=100 w=167", "q=22223 h=100 w=167", "b=2 q=900 h=100 w=167"});
 }
 
 std::vector<Growth> growth() {

@@ -144,7 +144,7 @@ struct OperatorCases {
   Case (*random)(Random& random, double effort);
   /// Every way the cpu kernel can take, large enough for several threads.
   Cases (*large)();
-  /// What bench measures: the network's own shapes.
+  /// What bench measures: the network's own shapes. First a usual one with a quick reference: what a short run shows.
   Cases (*network)();
 
   Dtypes dtypes = {};

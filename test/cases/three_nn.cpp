@@ -77,7 +77,7 @@ Cases large() {
 }
 
 Cases network() {
-  return list({"b=16 n=64 m=16", "b=16 n=256 m=64", "b=16 n=1024 m=256", "b=16 n=4096 m=1024", "b=16 n=16384 m=4096",
+  return list({"b=16 n=4096 m=1024", "b=16 n=64 m=16", "b=16 n=256 m=64", "b=16 n=1024 m=256", "b=16 n=16384 m=4096",
                "b=16 n=16384 m=4096 data=surface"});
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <vector>
 
 namespace mluops::reference {
 namespace {
@@ -60,12 +61,16 @@ Values dynamic_point_to_voxel_backward(const mluopsDynamicPointToVoxelBackwardPr
   const Values grad = decode(s.dtype, p.grad_voxel_feats, s.m * s.c), feats = decode(s.dtype, p.feats, s.n * s.c);
   const Values voxel_feats = decode(s.dtype, p.voxel_feats, s.m * s.c);
   const std::int64_t voxels = std::min<std::int64_t>(s.m, p.voxel_num[0]);
+  std::vector<std::vector<std::int64_t>> points(static_cast<std::size_t>(std::max<std::int64_t>(voxels, 0)));
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const std::int64_t v = p.point2voxel_map[n];
+    if (v >= 0 && v < voxels) points[static_cast<std::size_t>(v)].push_back(n);
+  }
   Values grad_feats(feats.size(), 0.0);
   for (std::int64_t v = 0; v < voxels; ++v) {
     for (std::int64_t c = 0; c < s.c; ++c) {
       const double g = grad[v * s.c + c];
-      for (std::int64_t n = 0; n < s.n; ++n) {
-        if (p.point2voxel_map[n] != v) continue;
+      for (const std::int64_t n : points[static_cast<std::size_t>(v)]) {
         if (s.reduce != MLUOP_REDUCE_DMAX) {
           grad_feats[n * s.c + c] = s.reduce == MLUOP_REDUCE_DSUM ? g : g / p.voxel_points_count[v];
         } else if (feats[n * s.c + c] == voxel_feats[v * s.c + c]) {

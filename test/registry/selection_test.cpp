@@ -141,6 +141,23 @@ TEST(Selection, AStatusThatIsNoneIsAnInternalError) {
                "mluOpPsamaskForward: backend no_status: wanted a status, got 77 it lost count");
 }
 
+TEST(Selection, TheLibraryTellsWhatABackendHas) {
+  const BackendEnv env("mine,cpu");
+  const Handle handle;
+  ASSERT_EQ(handle.created, MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  char small[8] = "";
+  std::size_t length = 0;
+  EXPECT_EQ(mluOpExtQuery(handle.get, "mine", "operators", small, sizeof small, &length), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(length, std::string("psamask_forward").size());
+  EXPECT_STREQ(small, "psamask") << "cut, with its end";
+  std::string all;
+#define MLUOPS_OPERATOR(name, Problem) all += (all.empty() ? "" : " ") + std::string(#name);
+#include "mluops/operators.inc"
+  std::string has(all.size() + 1, '?');
+  EXPECT_EQ(mluOpExtQuery(handle.get, "cpu", "operators", has.data(), has.size(), &length), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(has.substr(0, length), all) << "cpu has the whole list";
+}
+
 TEST(Selection, AChainFallsBackInOrder) {
   const BackendEnv env("mine,cpu");
   const Handle handle;
