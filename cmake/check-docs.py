@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds the documentation against the tree.
 
-Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length.
+Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length, the
+tables of operators have those of the list.
 --run: every fenced block of README.md and docs/*.md is run as its page says, against the build in build/release:
   ```python      run; needs the package's own dependencies, and torch or mmcv where it imports them
   ```c           compiled with -Wall -Wextra -Werror, and run where it has a main
@@ -62,6 +63,25 @@ def lint() -> list:
         lines = (ROOT / name).read_text().count("\n")
         if lines > most:
             problems.append(f"{name} has {lines} lines, at most {most}")
+    return problems + outdated_operators()
+
+
+def outdated_operators() -> list:
+    """What the list of operators and that of the emulated device say, against the two tables of operators. A test of
+    the bench holds the rest of their cells against the build."""
+    def listed(path: str, macro: str) -> list:
+        return re.findall(rf"^{macro}\((\w+),", (ROOT / path).read_text(), re.M)
+    operators = listed("api/include/mluops/operators.inc", "MLUOPS_OPERATOR")
+    emulated = listed("backends/mlu_emu/kernels/kernels.inc", "MLUOPS_EMULATED")
+    wanted = [(name, name in emulated) for name in operators]
+    page = [line for line in (ROOT / "docs/operators.md").read_text().splitlines() if line.startswith("|")][2:]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page]
+    problems = []
+    if [(row[0], row[3] == "yes") for row in cells] != wanted:
+        problems.append("docs/operators.md is not that of mluops/operators.inc and kernels.inc: ./run operators")
+    table = (ROOT / "api/python/mluops/operators.txt").read_text().splitlines()[1:]
+    if [line.split() for line in table] != [" ".join(row).split() for row in cells]:
+        problems.append("api/python/mluops/operators.txt is not docs/operators.md: ./run operators")
     return problems
 
 

@@ -6,6 +6,7 @@
 #include "bench/output/table.h"
 #include "bench/plot/roofline.h"
 #include "bench/study/brief.h"
+#include "bench/study/operators.h"
 #include "bench/study/plan.h"
 #include "bench/study/studies.h"
 
@@ -59,6 +60,8 @@ int run(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
   if (options.help) return std::fputs(help_text(), stdout), 0;
   if (options.list) return std::fputs(list_text(options).c_str(), stdout), 0;
+  if (options.operators_table) return print(operators_grid());
+  if (!options.operators_page.empty()) return write_file(options.operators_page, operators_page()), 0;
   initialize_engine(options.benchmark_flags);
   if (options.limits) return print(limits_study(options));
   if (options.scaling) {

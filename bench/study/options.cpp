@@ -70,6 +70,7 @@ const std::map<std::string, Setter>& options_with_value() {
       {"--repetitions", [](Options& o, const std::string& v) { o.repetitions = static_cast<int>(number(v, 1)); }},
       {"--json", [](Options& o, const std::string& v) { o.json = v; }},
       {"--roofline", [](Options& o, const std::string& v) { o.roofline = v; }},
+      {"--operators-page", [](Options& o, const std::string& v) { o.operators_page = v; }},
       {"--report", [](Options& o, const std::string& v) { o.report = v; }},
       {"--times", [](Options& o, const std::string& v) { o.times = v; }},  // one side of --against
       {"--against", [](Options& o, const std::string& v) { o.against = v; }},
@@ -83,6 +84,7 @@ const std::map<std::string, Setter>& options_without_value() {
       {"--quick", [](Options& o, const std::string&) { o.quick = true; }},
       {"--full", [](Options& o, const std::string&) { o.full = true; }},
       {"--no-accuracy", [](Options& o, const std::string&) { o.check = false; }},
+      {"--operators", [](Options& o, const std::string&) { o.operators_table = true; }},
       {"--list", [](Options& o, const std::string&) { o.list = true; }},
       {"--limits", [](Options& o, const std::string&) { o.limits = true; }},
       {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
@@ -99,8 +101,8 @@ const std::map<std::string, Setter>& options_without_value() {
 
 /// Whether one of the studies or lists is asked for, which go over all cases.
 bool asks_more(const Options& o) {
-  return o.list || o.limits || o.scaling || o.scatter || o.layout || o.sweep || o.overhead || o.peers ||
-         !o.against.empty() || !o.times.empty() || !o.report.empty();
+  return o.list || o.operators_table || !o.operators_page.empty() || o.limits || o.scaling || o.scatter || o.layout ||
+         o.sweep || o.overhead || o.peers || !o.against.empty() || !o.times.empty() || !o.report.empty();
 }
 
 void finish(Options& o) {
@@ -173,6 +175,7 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --json FILE         the rows as JSON
   --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
   --list              names of the cases
+  --operators         which operators there are: backends, dtypes, layouts, Python doors, gradients
 studies, each instead of the table:
   --limits            what limits the rows below 80 % of the bound, as far as measuring tells
   --scaling           1, 2, 4 .. threads, and which cases over 5 ms gain less than 1.8 from the second

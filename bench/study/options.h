@@ -14,11 +14,11 @@ struct Options {
   std::vector<std::string> backends = {"cpu", "mlu_emu"};
   std::vector<mluOpDataType_t> dtypes;
   std::vector<int> threads;  ///< empty: all CPUs of this process
-  bool all = false, quick = false, full = false, check = true, list = false, help = false;
+  bool all = false, quick = false, full = false, check = true, list = false, operators_table = false, help = false;
   bool brief = false;  ///< nothing is selected: one case of every operator, its rows family by family
   double min_seconds = -1;
   int repetitions = 0;
-  std::string json, roofline, report, against, times;
+  std::string json, roofline, report, against, times, operators_page;
   bool limits = false, scaling = false, scatter = false, layout = false, sweep = false, overhead = false, peers = false;
   /// Bytes of cache that data must not be found in: filling a large one for every case takes a long run.
   std::int64_t cache() const;

@@ -89,6 +89,15 @@ def test_report():
     assert result.returncode == 0 and "carafe" in result.stdout and facts["library"] in result.stdout
 
 
+def test_the_table_of_operators():
+    result = python("import runpy, sys; sys.argv = ['mluops', '--operators'];"
+                    "runpy.run_module('mluops', run_name='__main__')")
+    assert result.returncode == 0, result.stderr
+    heading, *rows = result.stdout.splitlines()
+    assert heading.split()[:2] == ["operator", "C"] and {"cpu", "mlu_emu", "numpy", "torch", "mmcv"} <= set(heading.split())
+    assert [row.split()[0] for row in rows] == mluops.query("operators", "cpu").split()
+
+
 def test_report_says_why_a_backend_cannot_be_used():
     code = ("import mluops._report as r; import mluops._settings as s\n"
             "real = s.backends\n"

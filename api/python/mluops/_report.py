@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import platform
 import sys
+from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 from . import _listing, _settings
@@ -106,13 +107,21 @@ def text(facts: Dict[str, Any]) -> str:
     lines += ["", "operators (dtypes that run on the backend in use, behind each door)"]
     for name, doors in facts["operators"].items():
         lines += [f"  {name}"] + [f"    {door:16} {', '.join(dtypes) or 'none'}" for door, dtypes in doors.items()]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", "operators of the library (python -m mluops --operators)", table()])
+
+
+def table() -> str:
+    """Who has which operator: what `./run bench --operators` prints."""
+    return (Path(__file__).parent / "operators.txt").read_text().rstrip("\n")
 
 
 def main(arguments: List[str]) -> int:
-    if arguments not in ([], ["--json"]):
-        print("usage: python -m mluops [--json]", file=sys.stderr)
+    if arguments not in ([], ["--json"], ["--operators"]):
+        print("usage: python -m mluops [--json | --operators]", file=sys.stderr)
         return 2
+    if arguments == ["--operators"]:
+        print(table())
+        return 0
     facts = report()
     if arguments:
         import json

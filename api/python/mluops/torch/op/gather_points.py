@@ -15,11 +15,11 @@ from .._tensors import floats, int32, run
 __all__ = ["gather_points", "grouping_operation"]
 
 
-def _operators(name: str, c_name: str, index_rank: int):
+def _operators(name: str, c_forward: str, c_backward: str, index_rank: int):
     """The operator and its gradient; indices are [B, M] (index_rank 2) or [B, P, S] (3)."""
-    c_forward = CFunction(f"mluOpExt{c_name}", ARRAY("features", "points"), ARRAY("indices", "idx"), ARRAY("output"))
-    c_backward = CFunction(f"mluOpExt{c_name}Backward", ARRAY("grad_output"), ARRAY("indices", "idx"),
-                           ARRAY("grad_features", "grad_points"))
+    of_forward = CFunction(c_forward, ARRAY("features", "points"), ARRAY("indices", "idx"), ARRAY("output"))
+    of_backward = CFunction(c_backward, ARRAY("grad_output"), ARRAY("indices", "idx"),
+                            ARRAY("grad_features", "grad_points"))
 
     def fake(features, indices):
         b, channels, _ = rank("features", features.shape, 3)
@@ -35,7 +35,7 @@ def _operators(name: str, c_name: str, index_rank: int):
         return grad.new_empty((grad.shape[0], grad.shape[1], points))
 
     gradient = operator(f"{name}_backward(Tensor grad, Tensor indices, SymInt points) -> Tensor", gradient_fake,
-                        lambda grad_features, grad, indices, points: run(c_backward, grad, indices, grad_features))
+                        lambda grad_features, grad, indices, points: run(of_backward, grad, indices, grad_features))
 
     def setup(ctx, inputs, output):
         features, indices = inputs
@@ -49,13 +49,13 @@ def _operators(name: str, c_name: str, index_rank: int):
         return forward(tangents[0], inputs[1])
 
     forward = operator(f"{name}(Tensor features, Tensor indices) -> Tensor", fake,
-                       lambda output, features, indices: run(c_forward, features, indices, output),
+                       lambda output, features, indices: run(of_forward, features, indices, output),
                        setup=setup, backward=backward, jvp=jvp)
     return forward, gradient
 
 
-gather, gather_gradient = _operators("gather_points", "GatherPoints", 2)
-group, group_gradient = _operators("group_points", "GroupPoints", 3)
+gather, gather_gradient = _operators("gather_points", "mluOpExtGatherPoints", "mluOpExtGatherPointsBackward", 2)
+group, group_gradient = _operators("group_points", "mluOpExtGroupPoints", "mluOpExtGroupPointsBackward", 3)
 
 
 def gather_points(features: Tensor, indices: Tensor) -> Tensor:
