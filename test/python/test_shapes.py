@@ -65,7 +65,7 @@ CALLS = {
     "dynamic_scatter": lambda n: mt.dynamic_scatter(leaf(n, 2), numbers(n, 3) % 4, "mean"),
     "dynamic_voxelize": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], -1),
     "furthest_point_sample": lambda n: mt.furthest_point_sample(leaf(1, n, 3), 2),
-    "furthest_point_sample_with_dist": lambda n: mt.furthest_point_sample_with_dist(leaf(1, n, 3) @ leaf(1, 3, n), 2),
+    "furthest_point_sample_with_dist": lambda n: mt.furthest_point_sample_with_dist(leaf(n, 2, 2), 2),
     "gather_points": lambda n: mt.gather_points(leaf(1, 2, n), numbers(1, 3) % n),
     "get_indice_pairs": pairs,
     "grouping_operation": lambda n: mt.grouping_operation(leaf(1, 2, n), numbers(1, 2, 2) % n),
@@ -119,7 +119,7 @@ def results(call, n):
             of = leaves(output)
             assert of
             outputs += torch.autograd.grad(output.square().sum(), of, retain_graph=True, allow_unused=True)
-    return outputs
+    return [None if output is None else output.detach() for output in outputs]
 
 
 def fresh(call, n):
@@ -140,11 +140,12 @@ def test_results_are_those_of_a_fresh_context(name, monkeypatch):
         monkeypatch.setattr(_context, "_MOST_KEPT", 2)
     torch.use_deterministic_algorithms(True)  # the same bits
     try:
-        found = [results(CALLS[name], n) for n in sizes]
-        wanted = {n: fresh(CALLS[name], n) for n in set(sizes)}
+        found = [(n, results(CALLS[name], n)) for n in sizes]
+        found = found[::13] + found[-3:] if SHAPES else found
+        wanted = {n: fresh(CALLS[name], n) for n, _ in found}
     finally:
         torch.use_deterministic_algorithms(False)
-    for n, ours in zip(sizes, found):
+    for n, ours in found:
         assert len(ours) == len(wanted[n])
         for a, b in zip(ours, wanted[n]):
             assert (a is None and b is None) or torch.equal(a, b), n

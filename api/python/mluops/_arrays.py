@@ -36,7 +36,7 @@ def floats(optional: str = "", **arrays: Optional[Array]) -> list:
     return made
 
 
-def int32(name: str, indices: Array) -> Array:
+def index32(name: str, indices: Array) -> Array:
     """Indices as int32; a 64-bit value that does not fit is out of range, hence -1 or the largest number."""
     array = np.asarray(indices, order="C")
     if array.dtype.name not in ("int32", "int64"):

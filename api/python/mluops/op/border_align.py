@@ -5,7 +5,7 @@ from typing import Optional, Tuple
 import numpy as np
 
 from .._arguments import at_least, integer
-from .._arrays import Array, floats, int32, output, outputs, run
+from .._arrays import Array, floats, index32, output, outputs, run
 from .._errors import bad_param
 from .._function import ARRAY, INT, NHWC, CFunction
 from .._shapes import NHWC as ARRAYS
@@ -78,7 +78,7 @@ def border_align_backward(grad_output: Array, boxes: Array, argmax: Array, pool_
     Returns: T [N, H, W, 4*C].
     """
     g, b = floats(grad_output=grad_output, boxes=boxes)
-    a, pool = int32("argmax", argmax), integer("pool_size", pool_size)
+    a, pool = index32("argmax", argmax), integer("pool_size", pool_size)
     size = integer("height", height), integer("width", width)
     gx = output(out, "out", grad_input_shape(ARRAYS, g.shape, b.shape, a.shape, pool, *size), g.dtype)
     run(BACKWARD, (gx,), g, b, a, pool, gx)

@@ -3,7 +3,7 @@
 from typing import Optional
 
 from .._arguments import at_least, integer, renamed
-from .._arrays import Array, floats, int32, output, run
+from .._arrays import Array, floats, index32, output, run
 from .._function import ARRAY, CFunction
 from .._shapes import Shape, expect, rank
 
@@ -50,7 +50,7 @@ def three_interpolate(features: Array, indices: Array, weight: Array, *, out: Op
     Returns: T [B, C, N].
     """
     f, w = floats(features=features, weight=weight)
-    i = int32("indices", indices)
+    i = index32("indices", indices)
     y = output(out, "out", output_shape(f.shape, i.shape, w.shape), f.dtype)
     run(FORWARD, (y,), f, i, w, y)
     return y
@@ -69,7 +69,7 @@ def three_interpolate_backward(grad_output: Array, indices: Array, weight: Array
     Returns: T [B, C, M].
     """
     g, w = floats(grad_output=grad_output, weight=weight)
-    i = int32("indices", indices)
+    i = index32("indices", indices)
     gf = output(out, "out", grad_features_shape(g.shape, i.shape, w.shape, integer("points", points)), g.dtype)
     run(BACKWARD, (gf,), g, i, w, gf)
     return gf

@@ -29,7 +29,7 @@ def _tensors(values: Any) -> list:
 
 def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Callable] = None,
              backward: Optional[Callable] = None, jvp: Optional[Callable] = None,
-             empty: Optional[Callable] = None) -> Callable:
+             empty: Optional[Callable] = None, check: Callable = check_call) -> Callable:
     """Defines torch.ops.mluops.<name> and returns a function for it, differentiable, on the shortest way.
 
     Args:
@@ -43,10 +43,11 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
         backward: (ctx, *grads) -> a gradient or None for each input. None: not differentiable.
         jvp: (inputs, output, tangents) -> tangent or tuple of them; tangents holds None where an input has none.
         empty: (outputs) -> None: fills them where an input is empty, if not with zeros.
+        check: (name, inputs): what holds before `fake` is asked.
     """
     name = schema.split("(")[0]
     made = _Made(name, fake, call, empty or _zeros, setup or _no_setup, backward or _refuse(name, "reverse"),
-                 jvp or _refuse(name, "forward"))
+                 jvp or _refuse(name, "forward"), check)
     function = made.function()
     if not HAS_LIBRARY_API:
         return _untraceable(name, function)
@@ -119,12 +120,12 @@ class _Made:
     """The forms of one operator."""
 
     def __init__(self, name: str, fake: Callable, call: Callable, empty: Callable, setup: Callable,
-                 backward: Callable, jvp: Callable) -> None:
+                 backward: Callable, jvp: Callable, check: Callable) -> None:
         self.name, self.fake, self.call, self.empty = name, fake, call, empty
-        self.setup, self.backward, self.jvp = setup, backward, jvp
+        self.setup, self.backward, self.jvp, self.check = setup, backward, jvp, check
 
     def checked_fake(self, *inputs: Any) -> Any:
-        check_call(self.name, inputs)
+        self.check(self.name, inputs)
         return self.fake(*inputs)
 
     def kernel(self, *inputs: Any) -> Any:
@@ -139,7 +140,7 @@ class _Made:
         return outputs if len(outputs) > 1 else outputs[0]
 
     def _first_call(self, found: Context, key: tuple, inputs: tuple) -> Any:
-        check_call(self.name, inputs)
+        self.check(self.name, inputs)
         outputs = self.fake(*inputs)
         results = outputs if isinstance(outputs, tuple) else (outputs,)
         if not results[0].is_cpu:  # a torch without torch.library operators comes here with any tensor

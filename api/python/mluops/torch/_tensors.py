@@ -19,7 +19,7 @@ _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 # ---- what a public function does with its tensors
 
 
-def _tensor(name: str, value: Any) -> Tensor:
+def is_tensor(name: str, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: wanted a torch.Tensor, got {type(value).__name__} (the functions of mluops, without "
                         ".torch, take numpy arrays)")
@@ -33,7 +33,7 @@ def floats(optional: str = "", **tensors: Optional[Tensor]) -> list:
     for name, tensor in tensors.items():
         if tensor is None and name == optional:
             continue
-        own = _tensor(name, tensor).dtype
+        own = is_tensor(name, tensor).dtype
         if own is dtype:
             continue
         if own not in _FLOATS:
@@ -43,16 +43,6 @@ def floats(optional: str = "", **tensors: Optional[Tensor]) -> list:
     if not mixed:
         return list(tensors.values())
     return [t if t is None or t.dtype == dtype else t.to(dtype) for t in tensors.values()]
-
-
-def int32(name: str, indices: Tensor) -> Tensor:
-    """Indices as int32; a 64-bit value that does not fit is out of range, hence the smallest or largest number."""
-    if _tensor(name, indices).dtype == torch.int32:
-        return indices
-    if indices.dtype != torch.int64:
-        raise TypeError(f"{name}: wanted int32 or int64, got {indices.dtype}")
-    limits = torch.iinfo(torch.int32)
-    return indices.clamp(limits.min, limits.max).to(torch.int32)
 
 
 def image_format(*tensors: Tensor) -> torch.memory_format:
@@ -141,16 +131,25 @@ _MEMORY = {c.NCHW: torch.contiguous_format, c.NHWC: torch.channels_last, c.ARRAY
 _LAYOUT = {torch.contiguous_format: c.NCHW, torch.channels_last: c.NHWC}
 
 
+def check_device(operator: str, inputs: tuple) -> None:
+    """What holds for every operator: one device."""
+    device = None
+    for tensor in inputs:
+        if isinstance(tensor, Tensor):
+            if device is None:
+                device = tensor.device
+            elif tensor.device != device:
+                raise BadParamError.of(f"{operator}: wanted all tensors on one device, got {device} and "
+                                       f"{tensor.device}")
+
+
 def check_call(operator: str, inputs: tuple) -> None:
-    """What holds for every operator: one device, one floating dtype, no other dtypes but int32 and bool."""
-    device = dtype = None
+    """What holds for those of the library: one floating dtype, no other dtypes but int32 and bool."""
+    check_device(operator, inputs)
+    dtype = None
     for tensor in inputs:
         if not isinstance(tensor, Tensor):
             continue
-        if device is None:
-            device = tensor.device
-        elif tensor.device != device:
-            raise BadParamError.of(f"{operator}: wanted all tensors on one device, got {device} and {tensor.device}")
         if tensor.dtype not in CODES or tensor.dtype == torch.int64:
             raise TypeError(f"{operator}: wanted tensors of float16, bfloat16, float32 or float64, got {tensor.dtype}")
         if tensor.dtype not in (torch.int32, torch.bool):

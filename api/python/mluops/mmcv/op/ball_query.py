@@ -1,6 +1,7 @@
 """ball_query."""
 
-from ...torch._tensors import floats, int32
+from ...torch._integers import int32
+from ...torch._tensors import floats
 from ...torch.op.ball_query import forward, stacked
 
 

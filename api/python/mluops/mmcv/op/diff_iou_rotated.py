@@ -1,6 +1,6 @@
 """diff_iou_rotated_2d and _3d: the order of an intersection's corners."""
 
-from ...torch._tensors import int32
+from ...torch._integers import int32
 from ...torch.op.diff_iou_rotated import sort_vertices
 
 

@@ -2,7 +2,8 @@
 
 import torch
 
-from ...torch._tensors import floats, int32, run
+from ...torch._integers import int32
+from ...torch._tensors import floats, run
 from ...torch.op.focal_loss import SOFTMAX_FORWARD, sigmoid_derivative, sigmoid_forward, softmax_derivative
 
 

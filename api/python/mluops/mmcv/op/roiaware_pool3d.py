@@ -1,6 +1,7 @@
 """roiaware_pool3d."""
 
-from ...torch._tensors import floats, int32
+from ...torch._integers import index32, int32
+from ...torch._tensors import floats
 from ...torch.op.roiaware_pool3d import forward, gradient
 
 
@@ -12,7 +13,7 @@ def roiaware_pool3d_forward(rois, pts, pts_feature, argmax, pts_idx_of_voxels, p
 
 
 def roiaware_pool3d_backward(pts_idx_of_voxels, argmax, grad_out, grad_in, pool_method):
-    indices = int32("argmax", argmax), int32("pts_idx_of_voxels", pts_idx_of_voxels)
+    indices = index32("argmax", argmax), int32("pts_idx_of_voxels", pts_idx_of_voxels)
     grad_in.copy_(gradient(grad_out, *indices, grad_in.shape[0], pool_method))
 
 

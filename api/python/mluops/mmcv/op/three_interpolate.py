@@ -1,17 +1,18 @@
 """three_interpolate."""
 
-from ...torch._tensors import floats, int32
+from ...torch._integers import index32
+from ...torch._tensors import floats
 from ...torch.op.three_interpolate import forward, gradient
 
 
 def three_interpolate_forward(points_tensor, idx_tensor, weight_tensor, out_tensor, b, c, m, n):
     f, w = floats(features=points_tensor, weight=weight_tensor)
-    out_tensor.copy_(forward(f, int32("indices", idx_tensor), w))
+    out_tensor.copy_(forward(f, index32("indices", idx_tensor), w))
 
 
 def three_interpolate_backward(grad_out_tensor, idx_tensor, weight_tensor, grad_points_tensor, b, c, n, m):
     g, w = floats(grad_output=grad_out_tensor, weight=weight_tensor)
-    grad_points_tensor.copy_(gradient(g, int32("indices", idx_tensor), w, m))
+    grad_points_tensor.copy_(gradient(g, index32("indices", idx_tensor), w, m))
 
 
 ENTRY_POINTS = (three_interpolate_forward, three_interpolate_backward)

@@ -5,8 +5,9 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
+from .._integers import index32
 from .._operator import operator
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["assign_score_withk"]
 
@@ -80,7 +81,7 @@ def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: 
     if aggregate not in ("sum", "avg", "max"):
         raise bad_param("aggregate", "sum, avg or max", aggregate)
     return forward(*floats(scores=scores, point_features=point_features, center_features=center_features),
-                   int32("knn_idx", knn_idx))
+                   index32("knn_idx", knn_idx, point_features.shape[1]))
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.

@@ -9,9 +9,10 @@ from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._function import ARRAY, FLOAT, INT, CFunction
 from ..._shapes import expect, rank
+from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 from .gather_points import grouping_operation
 from .knn import knn
 

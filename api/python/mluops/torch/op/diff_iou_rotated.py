@@ -8,8 +8,9 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
+from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
 from ..._shapes import expect, rank
+from .._integers import int32
 from .._operator import operator
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["DynamicScatter", "dynamic_scatter"]
 

@@ -8,9 +8,10 @@ from torch import Tensor
 from ..._arguments import at_least
 from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
+from .._integers import index32, int32
 from .._operator import operator
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["gather_points", "grouping_operation"]
 
@@ -68,7 +69,8 @@ def gather_points(features: Tensor, indices: Tensor) -> Tensor:
 
     T: float16, bfloat16, float32, float64. Source: Qi et al., "PointNet++", 2017; mmcv's gather_points.
     """
-    return gather(*floats(features=features), int32("indices", indices))
+    features, = floats(features=features)
+    return gather(features, index32("indices", indices, features.shape[-1]))
 
 
 # ---- stacked: rows of features, which torch gathers and adds up fastest
@@ -159,7 +161,7 @@ def grouping_operation(features: Tensor, indices: Tensor, features_batch_cnt: Op
     """
     features, = floats(features=features)
     if features_batch_cnt is None and indices_batch_cnt is None:
-        return group(features, int32("indices", indices))
+        return group(features, index32("indices", indices, features.shape[-1]))
     return stacked(features, *stack(indices, features_batch_cnt, indices_batch_cnt)).transpose(1, 2)
 
 

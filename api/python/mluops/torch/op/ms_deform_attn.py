@@ -7,8 +7,9 @@ from torch import Tensor
 
 from ..._function import ARRAY, INT, CFunction
 from ..._shapes import expect, rank
+from .._integers import int32
 from .._operator import linear_tangent, operator
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["multi_scale_deformable_attn"]
 

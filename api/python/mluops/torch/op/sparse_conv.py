@@ -13,8 +13,9 @@ from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._library import check, lib
 from ..._shapes import expect, rank
+from .._integers import index32, int32
 from .._operator import linear_tangent, no_derivative, no_tangents, operator
-from .._tensors import context, floats, int32, run
+from .._tensors import context, floats, run
 
 __all__ = ["get_conv_output_size", "get_deconv_output_size", "get_indice_pairs", "indice_conv", "indice_inverse_conv",
            "indice_maxpool", "indice_subm_conv"]
@@ -81,7 +82,7 @@ def find_pairs(indices: Tensor, batch_size: int, out_shape: Sequence[int], spati
     lists = [[integer(name, number) for number in numbers]
              for name, numbers in (("padding", padding), ("stride", stride), ("dilation", dilation),
                                    ("spatial_shape", spatial_shape), ("ksize", ksize), ("out_shape", out_shape))]
-    out_indices, pairs, num, count = _find_pairs(int32("indices", indices), integer("batch_size", batch_size), *lists,
+    out_indices, pairs, num, count = _find_pairs(index32("indices", indices), integer("batch_size", batch_size), *lists,
                                                  bool(subm), bool(transpose))
     if subm:
         return indices, pairs, num
@@ -236,7 +237,7 @@ convolve = operator(
 
 
 def pair_tensors(indice_pairs: Tensor, indice_pair_num: Tensor) -> Tuple[Tensor, Tensor]:
-    return int32("indice_pairs", indice_pairs), int32("indice_pair_num", indice_pair_num)
+    return index32("indice_pairs", indice_pairs), int32("indice_pair_num", indice_pair_num)
 
 
 def indice_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, indice_pair_num: Tensor,

@@ -6,8 +6,9 @@ from torch import Tensor
 from ..._arguments import renamed
 from ..._shapes import rank
 from ...op import three_interpolate as c
+from .._integers import index32
 from .._operator import linear_tangent, operator
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["three_interpolate"]
 
@@ -80,7 +81,7 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
     Source: Qi et al., "PointNet++", 2017; stacked, that of OpenPCDet.
     """
     f, w = floats(features=features, weight=weight)
-    i = int32("indices", indices)
+    i = index32("indices", indices, f.shape[-1 if f.dim() == 3 else 0])
     if f.dim() != 2:
         return forward(f, i, w)
     for name, tensor in (("indices", i), ("weight", w)):

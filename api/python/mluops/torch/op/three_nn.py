@@ -7,9 +7,10 @@ from torch import Tensor
 
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._shapes import expect, rank
+from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, int32, run
+from .._tensors import floats, run
 
 __all__ = ["three_nn"]
 

@@ -1,0 +1,47 @@
+"""Tensors of 64-bit integers on their way to operators, which take 32 bits: refused or computed, never cut."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._errors import bad_param
+from ._operator import no_derivative, no_tangents, operator
+from ._tensors import check_device, is_tensor
+
+_LIMITS = torch.iinfo(torch.int32)
+
+
+def _call(narrow: Tensor, wide: Tensor, name: str) -> None:
+    least, greatest = int(wide.amin()), int(wide.amax())
+    if least < _LIMITS.min or greatest > _LIMITS.max:
+        raise bad_param(name, "integers of 32 bits", greatest if greatest > _LIMITS.max else least)
+    narrow.copy_(wide)
+
+
+# An operator, so that the numbers are looked at wherever it runs: in compiled and exported graphs too.
+_int32 = operator("int32(Tensor wide, str name) -> Tensor",
+                  lambda wide, name: wide.new_empty(wide.shape, dtype=torch.int32), _call, setup=no_derivative,
+                  jvp=no_tangents, check=check_device)
+
+
+def _is_wide(name: str, value: Any) -> bool:
+    dtype = is_tensor(name, value).dtype
+    if dtype not in (torch.int32, torch.int64):
+        raise TypeError(f"{name}: wanted int32 or int64, got {dtype}")
+    return dtype == torch.int64
+
+
+def int32(name: str, numbers: Tensor) -> Tensor:
+    """Coordinates, sizes or counts as int32; one that does not fit is refused."""
+    return _int32(numbers, name) if _is_wide(name, numbers) else numbers
+
+
+def index32(name: str, indices: Tensor, size: int = 0) -> Tensor:
+    """Indices below `size` as int32, where those outside have a meaning, whichever they are: one that does not fit becomes
+    the least or the greatest number, outside too. Without a size the library sees to it that there are fewer than that."""
+    if not _is_wide(name, indices):
+        return indices
+    if size > _LIMITS.max:
+        return int32(name, indices)
+    return indices.clamp(_LIMITS.min, _LIMITS.max).to(torch.int32)
