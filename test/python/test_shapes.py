@@ -10,6 +10,7 @@ import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from mluops import _context, _listing  # noqa: E402
 from mluops.torch import op as operators  # noqa: E402
+from mluops.torch.op.diff_iou_rotated import sort_vertices  # noqa: E402
 
 # More shapes than are kept: MLUOPS_TEST_SHAPES=2100 takes minutes; without it the test keeps fewer.
 SHAPES = int(os.environ.get("MLUOPS_TEST_SHAPES", 0))
@@ -61,7 +62,8 @@ CALLS = {
     "carafe": lambda n: mt.carafe(leaf(1, 2, 2, n), leaf(1, 9, 4, 2 * n), 3, 1, 2),
     "chamfer_distance": lambda n: mt.chamfer_distance(leaf(1, n, 2), leaf(1, 3, 2)),
     "deform_roi_pool": lambda n: mt.deform_roi_pool(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), leaf(1, 2, 2, 2), 2, 1.0, 2),
-    "diff_iou_rotated_sort_vertices": lambda n: mt.diff_iou_rotated_2d(boxes(n, 5)[None], boxes(n, 5)[None] + 0.05),
+    "diff_iou_rotated_sort_vertices": lambda n: sort_vertices(leaf(1, n, 24, 2) - 0.5, numbers(1, n, 24) % 3 > 0,
+                                                              numbers(1, n).int() % 9),
     "dynamic_scatter": lambda n: mt.dynamic_scatter(leaf(n, 2), numbers(n, 3) % 4, "mean"),
     "dynamic_voxelize": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], -1),
     "furthest_point_sample": lambda n: mt.furthest_point_sample(leaf(1, n, 3), 2),
@@ -80,6 +82,7 @@ CALLS = {
     "points_in_boxes_all": lambda n: mt.points_in_boxes_all(leaf(1, n, 3), boxes(2, 7)[None]),
     "points_in_boxes_part": lambda n: mt.points_in_boxes_part(leaf(1, n, 3), boxes(2, 7)[None]),
     "psa_mask": lambda n: mt.psa_mask(leaf(1, 9, 2, n), "collect", 3),
+    "rectangles_overlap": lambda n: mt.diff_iou_rotated_2d(boxes(n, 5)[None], boxes(n, 5)[None] + 0.05),
     "roi_align": lambda n: mt.roi_align(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0, 2),
     "roi_pool": lambda n: mt.roi_pool(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0),
     "roiaware_pool3d": lambda n: mt.RoIAwarePool3d(2, 4)(boxes(2, 7), leaf(n, 3), leaf(n, 2)),

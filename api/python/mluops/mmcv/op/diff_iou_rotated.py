@@ -1,7 +1,8 @@
-"""diff_iou_rotated_2d and _3d: the order of an intersection's corners."""
+"""diff_iou_rotated_2d and _3d, whose own code is wrong where sides lie on each other, and the order of an intersection's
+corners for those who call that."""
 
 from ...torch._integers import int32
-from ...torch.op.diff_iou_rotated import sort_vertices
+from ...torch.op.diff_iou_rotated import diff_iou_rotated_2d, diff_iou_rotated_3d, sort_vertices
 
 
 def diff_iou_rotated_sort_vertices_forward(vertices, mask, num_valid):
@@ -9,3 +10,5 @@ def diff_iou_rotated_sort_vertices_forward(vertices, mask, num_valid):
 
 
 ENTRY_POINTS = (diff_iou_rotated_sort_vertices_forward,)
+METHODS = {("mmcv.ops.diff_iou_rotated", "diff_iou_rotated_2d", ""): diff_iou_rotated_2d,
+           ("mmcv.ops.diff_iou_rotated", "diff_iou_rotated_3d", ""): diff_iou_rotated_3d}

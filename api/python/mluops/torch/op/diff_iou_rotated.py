@@ -8,7 +8,6 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
-from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -16,9 +15,6 @@ __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
 SORT = CFunction("mluOpDiffIouRotatedSortVerticesForward", ARRAY("vertices"), ARRAY("mask"), ARRAY("num_valid"),
                  ARRAY("idx"))
-
-_TINY = 1e-8
-
 
 def _fake(vertices, mask, num_valid):
     batch, n, _, _ = rank("vertices", vertices.shape, 4)
@@ -34,55 +30,113 @@ sort_vertices = operator("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor
                          lambda idx, *inputs: run(SORT, *inputs, idx), setup=no_derivative, jvp=no_tangents)
 
 
-def _corners(box: Tensor) -> Tensor:
-    """[..., 4, 2] of rectangles x, y, w, h, turn, [..., 5]."""
-    x, y, w, h, turn = (each.unsqueeze(-1) for each in box.unbind(-1))
-    along = box.new_tensor([0.5, -0.5, -0.5, 0.5]) * w
-    across = box.new_tensor([0.5, 0.5, -0.5, -0.5]) * h
-    sine, cosine = turn.sin(), turn.cos()
-    return torch.stack([x + along * cosine - across * sine, y + along * sine + across * cosine], -1)
+# ---- the area two rectangles share, in double
 
 
-def _crossings(first: Tensor, second: Tensor) -> Tuple[Tensor, Tensor]:
-    """Where sides cross: [..., 4, 4, 2], zeros where they do not, and whether they do. Sides that lie on each other do
-    not."""
-    a, b = first.unsqueeze(-2), first.roll(-1, -2).unsqueeze(-2)
-    c, d = second.unsqueeze(-3), second.roll(-1, -2).unsqueeze(-3)
-    ab, cd, ac = a - b, c - d, a - c
+class _Rectangles:
+    """Rectangles x, y, w, h, turn, [..., 5]; of a size below 0 its amount counts."""
 
-    def cross(p: Tensor, q: Tensor) -> Tensor:
-        return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
+    def __init__(self, box: Tensor) -> None:
+        box = box.double()
+        self.center, self.half, turn = box[..., :2], box[..., 2:4].abs() / 2, box[..., 4]
+        self.sign = box[..., 2:4].sign()
+        along = torch.stack([turn.cos(), turn.sin()], -1)
+        across = torch.stack([-along[..., 1], along[..., 0]], -1)
+        self.axes = torch.stack([along, across], -2)  # [..., 2, 2], an axis in a row
+        self.signs = box.new_tensor([[1, 1], [-1, 1], [-1, -1], [1, -1]])  # of the corners, counterclockwise
+        self.corners = self.center.unsqueeze(-2) + (self.signs * self.half.unsqueeze(-2)) @ self.axes
 
-    area = cross(ab, cd)
-    t, u = cross(ac, cd) / area, -cross(ab, ac) / area
-    meet = (area != 0) & (t > 0) & (t < 1) & (u > 0) & (u < 1)
-    stable = (cross(ac, cd) / (area + _TINY)).unsqueeze(-1)
-    return (a - stable * ab) * meet.unsqueeze(-1).to(a.dtype), meet
+    def frame(self, points: Tensor) -> Tensor:
+        """Points [..., 4, 2] along the own axes, from the centre."""
+        return (points - self.center.unsqueeze(-2)) @ self.axes.transpose(-1, -2)
 
-
-def _inside(corners: Tensor, other: Tensor) -> Tensor:
-    """Which corners of rectangles lie in the other ones, sides included."""
-    origin = other[..., :1, :]
-    inside = torch.ones((), dtype=torch.bool)
-    for i in (1, 3):
-        side = other[..., i:i + 1, :] - origin
-        part = (side * (corners - origin)).sum(-1) / (side * side).sum(-1)
-        inside = inside & (part > -1e-6) & (part < 1 + 1e-6)
-    return inside
+    def gradient(self, of_corners: Tensor) -> Tensor:
+        """That of x, y, w, h, turn, given that of the corners."""
+        own = of_corners @ self.axes.transpose(-1, -2)
+        sizes = (own * self.signs).sum(-2) / 2 * self.sign
+        arms = self.corners - self.center.unsqueeze(-2)
+        turn = (arms[..., 0] * of_corners[..., 1] - arms[..., 1] * of_corners[..., 0]).sum(-1, keepdim=True)
+        return torch.cat([of_corners.sum(-2), sizes, turn], -1)
 
 
-def _intersection(first: Tensor, second: Tensor) -> Tensor:
-    """Area of the intersection of rectangles [B, N, 5]."""
-    corners1, corners2 = _corners(first), _corners(second)
-    crossings, meet = _crossings(corners1, corners2)
-    vertices = torch.cat([corners1, corners2, crossings.flatten(2, 3)], 2)
-    mask = torch.cat([_inside(corners1, corners2), _inside(corners2, corners1), meet.flatten(2)], 2)
-    count = mask.sum(2)
-    with torch.no_grad():
-        mean = (vertices * mask.unsqueeze(-1).to(vertices.dtype)).sum(2, True) / count[..., None, None]
-        order = sort_vertices((vertices - mean).contiguous(), mask, int32("num_valid", count)).long()
-    x, y = vertices.gather(2, order.unsqueeze(-1).expand(-1, -1, -1, 2)).unbind(-1)
-    return (x[..., :-1] * y[..., 1:] - y[..., :-1] * x[..., 1:]).sum(2).abs() / 2
+def _shared_area(first: _Rectangles, second: _Rectangles) -> Tensor:
+    """The area inside the way round the first rectangle, each of its points moved to the nearest one of the second: what
+    the ways outside become has no area. Every rounding moves that way a little; no decision hangs on one."""
+    begin = second.frame(first.corners)
+    step = begin.roll(-1, -2) - begin
+    limit = second.half.unsqueeze(-2)
+    at = torch.cat([(-limit - begin) / step, (limit - begin) / step], -1)  # where a side passes those of the second
+    at = torch.where(at.isnan(), torch.zeros_like(at), at).clamp(0, 1).sort(-1)[0]
+    at = torch.cat([torch.zeros_like(at[..., :1]), at, torch.ones_like(at[..., :1])], -1).unsqueeze(-1)
+    way = begin.unsqueeze(-2) + at * step.unsqueeze(-2)  # [..., 4 sides, 6 points, 2]
+    limit = limit.unsqueeze(-2)
+    way = torch.max(torch.min(way, limit), -limit)
+    x, y = way[..., :-1, :], way[..., 1:, :]
+    return (x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]).sum((-1, -2)) / 2
+
+
+def _moved_corners(first: _Rectangles, second: _Rectangles) -> Tensor:
+    """The derivative of the shared area by the corners of the first rectangle, [..., 4, 2]: the parts of its sides that
+    are inside of the second one move the area's border. A side on one of the second counts half: that is the mean of
+    both directions."""
+    begin = second.frame(first.corners)
+    limit = second.half.unsqueeze(-2)
+    inside = torch.cat([limit - begin, limit + begin], -1)  # distances from the sides of the second
+    after = inside.roll(-1, -2)
+    size = (limit.abs() + begin.abs()).amax((-1, -2), keepdim=True)
+    along = torch.max(inside.abs(), after.abs()) <= 64 * torch.finfo(torch.float64).eps * size
+    crossing = inside / torch.where(inside == after, torch.ones_like(inside), inside - after)
+    zero, one = torch.zeros_like(inside), torch.ones_like(inside)
+    low = torch.where((inside < 0) & ~along, torch.where(after < 0, one, crossing), zero).amax(-1)
+    high = torch.where((after < 0) & ~along, torch.where(inside < 0, zero, crossing), one).amin(-1)
+    high = torch.max(low, high)
+    share = 0.5 ** along.any(-1).double()
+    side = first.corners.roll(-1, -2) - first.corners
+    outwards = torch.stack([side[..., 1], -side[..., 0]], -1)
+    to_end = share * (high ** 2 - low ** 2) / 2
+    to_begin = share * (high - low) - to_end
+    return outwards * to_begin.unsqueeze(-1) + (outwards * to_end.unsqueeze(-1)).roll(1, -2)
+
+
+def _area_fake(box1, box2):
+    expect("box2", box2.shape, box1.shape, ("that of box1",) * box1.dim())
+    expect("box1", box1.shape[-1:], (5,), ("x, y, w, h, turn",))
+    return box1.new_empty(box1.shape[:-1])
+
+
+def _area_call(area, box1, box2):
+    area.copy_(_shared_area(_Rectangles(box1), _Rectangles(box2)).clamp(min=0))
+
+
+def _area_gradient_fake(grad, box1, box2):
+    expect("grad", grad.shape, box1.shape[:-1], ("that of box1",) * grad.dim())
+    return box1.new_empty(box1.shape), box1.new_empty(box1.shape)
+
+
+def _area_gradient_call(outputs, grad, box1, box2):
+    one, two = _Rectangles(box1), _Rectangles(box2)
+    for output, own, other in zip(outputs, (one, two), (two, one)):
+        output.copy_(own.gradient(_moved_corners(own, other)) * grad.unsqueeze(-1))
+
+
+_area_gradient = operator("rectangles_overlap_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)",
+                          _area_gradient_fake, _area_gradient_call)
+
+
+def _area_jvp(inputs, output, tangents):
+    gradients = _area_gradient(torch.ones_like(output), *inputs)
+    return sum((each * tangent).sum(-1) for each, tangent in zip(gradients, tangents) if tangent is not None)
+
+
+shared_area = operator("rectangles_overlap(Tensor box1, Tensor box2) -> Tensor", _area_fake, _area_call,
+                       setup=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+                       backward=lambda ctx, grad: _area_gradient(grad, *ctx.saved_tensors), jvp=_area_jvp)
+
+
+def _ratio(common: Tensor, both: Tensor) -> Tensor:
+    """Shared over united; 0 of boxes of no size."""
+    united = both - common
+    return common / torch.where(united > 0, united, torch.ones_like(united))
 
 
 def _pairs(box1: Tensor, box2: Tensor, numbers: int, meaning: str) -> Tuple[torch.dtype, list]:
@@ -100,13 +154,15 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
 
     Args:
         box1, box2: T [B, N, 5]; x, y, w, h, turn.
-    Returns: T [B, N], differentiable in both.
+    Returns: T [B, N], differentiable in both; 0 of boxes of no size. Where sides lie on each other, the derivative is the
+    mean of those of both directions.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's diff_iou_rotated_2d.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Areas are computed in float64, by another way than
+    that of mmcv's diff_iou_rotated_2d, which is wrong where sides lie on each other.
     """
     dtype, (box1, box2) = _pairs(box1, box2, 5, "x, y, w, h, turn")
-    common = _intersection(box1, box2)
-    return (common / (box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3] - common)).to(dtype)
+    areas = box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3]
+    return _ratio(shared_area(box1, box2), areas).to(dtype)
 
 
 def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
@@ -114,18 +170,19 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
 
     Args:
         box3d1, box3d2: T [B, N, 7]; x, y, z, w, h, l, turn; z is the centre.
-    Returns: T [B, N], differentiable in both.
+    Returns: T [B, N], differentiable in both; as diff_iou_rotated_2d.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's diff_iou_rotated_3d.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     """
     dtype, boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, turn")
     flat = (box[..., [0, 1, 3, 4, 6]] for box in boxes)
     tops, bottoms = ([box[..., 2] + sign * box[..., 5] * 0.5 for box in boxes] for sign in (1, -1))
     height = (torch.min(*tops) - torch.max(*bottoms)).clamp(min=0)
-    common = _intersection(*flat) * height
     volumes = [box[..., 3] * box[..., 4] * box[..., 5] for box in boxes]
-    return (common / (volumes[0] + volumes[1] - common)).to(dtype)
+    return _ratio(shared_area(*flat) * height, sum(volumes)).to(dtype)
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
-SMALLEST = {"diff_iou_rotated_sort_vertices": lambda ones, zeros: diff_iou_rotated_2d(ones(1, 1, 5), ones(1, 1, 5))}
+SMALLEST = {"diff_iou_rotated_sort_vertices": lambda ones, zeros: sort_vertices(ones(1, 1, 24, 2), ones(1, 1, 24) > 0,
+                                                                               zeros(1, 1)),
+            "rectangles_overlap": lambda ones, zeros: diff_iou_rotated_2d(ones(1, 1, 5), ones(1, 1, 5))}

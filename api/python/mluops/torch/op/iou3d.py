@@ -6,8 +6,10 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, FLOAT, INT, CFunction
 from ..._shapes import expect, rank
+from .. import _eager
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
+from .diff_iou_rotated import shared_area
 
 __all__ = ["boxes_iou3d", "boxes_overlap_bev", "nms3d", "nms3d_normal"]
 
@@ -72,18 +74,32 @@ def boxes_overlap_bev(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     return overlap(*floats(boxes_a=boxes_a, boxes_b=boxes_b))
 
 
+_FROM_ABOVE = [0, 1, 3, 4, 6]  # x, y, dx, dy, turn
+
+
+def _area_with_gradient(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
+    """overlap, differentiable: the pairs that share something have the derivative of the exact area."""
+    area = overlap(boxes_a, boxes_b)
+    if not _eager.wants_gradient((boxes_a, boxes_b)):
+        return area
+    i, j = (area > 0).nonzero().unbind(1)
+    exact = shared_area(boxes_a[i][:, _FROM_ABOVE], boxes_b[j][:, _FROM_ABOVE])
+    return area.index_put((i, j), area[i, j] + (exact - exact.detach()))
+
+
 def boxes_iou3d(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     """The volume that boxes share over that of both together.
 
     Args:
         boxes_a: T [N, 7]; x, y, z, dx, dy, dz, turn about z; z is the centre.
         boxes_b: T [M, 7].
-    Returns: T [N, M]. The area seen from above is a constant to a gradient.
+    Returns: T [N, M], differentiable in both.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's boxes_iou3d.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's boxes_iou3d, whose gradient takes the
+    area seen from above for a constant.
     """
     a, b = floats(boxes_a=boxes_a, boxes_b=boxes_b)
-    area = overlap(a, b)
+    area = _area_with_gradient(a, b)
     top = torch.min((a[:, 2] + a[:, 5] / 2)[:, None], (b[:, 2] + b[:, 5] / 2)[None])
     bottom = torch.max((a[:, 2] - a[:, 5] / 2)[:, None], (b[:, 2] - b[:, 5] / 2)[None])
     shared = area * (top - bottom).clamp(min=0)
