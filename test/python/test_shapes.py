@@ -167,7 +167,7 @@ def test_what_is_forgotten_is_freed_and_what_is_in_use_is_not(monkeypatch):
     destroyed = []
     monkeypatch.setattr(_context.Descriptor, "__del__", lambda desc, real=_context.Descriptor.__del__: (
         destroyed.append(desc.value), real(desc)))
-    context = _context.torch_door.context()
+    context = _context.Context()
     held = context.tensor_desc(_context.ARRAY, _context.FLOAT, (99,))
     for n in range(1, 40):
         context.tensor_desc(_context.ARRAY, _context.FLOAT, (n,))
