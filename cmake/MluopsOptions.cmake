@@ -4,6 +4,7 @@ option(MLUOPS_BUILD_NEUWARE "Build the BANG C toolchain for the emulated MLU" ${
 option(MLUOPS_BUILD_BENCH "Build bench and explain (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_OPENMP "Parallel loops on OpenMP" ON)
 option(MLUOPS_TBB "Parallel loops on TBB" ON)
+set(MLUOPS_OPERATORS "" CACHE STRING "Families to have kernels of, folders of backends/cpu/kernels, e.g. carafe;nms; empty: all")
 option(MLUOPS_WHEEL "Portable library for a Python wheel: libstdc++ inside, libgomp beside it" OFF)
 set(werror_default OFF)
 if(DEFINED ENV{CI})

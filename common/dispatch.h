@@ -76,7 +76,7 @@ Status ask_backend(const BackendInstance& instance, const mluopsCall& call, cons
                    OperatorMember<Problem> member) {
   const auto function = instance.backend().*member;
   const std::string name = instance.backend().name;
-  if (function == nullptr) return Status::not_supported("backend " + name + " does not provide it");
+  if (function == nullptr) return Status::not_supported(lacks_text(name));
   MLUOPS_RETURN_IF_FINISHED(takes_layout(instance, problem));
   set_reason("");
   const mluOpStatus_t code = function(instance.context(), &call, &problem);

@@ -12,6 +12,10 @@
 
 #include "common/env.h"
 
+#ifndef MLUOPS_PART
+#define MLUOPS_PART ""
+#endif
+
 namespace mluops {
 namespace {
 
@@ -64,6 +68,12 @@ std::string operators_of(const mluopsBackend& backend) {
   if (backend.name != nullptr) add(#name);
 #include "mluops/operators.inc"
   return names;
+}
+
+std::string lacks_text(const std::string& backend) {
+  const std::string part = MLUOPS_PART;  // MLUOPS_OPERATORS of the build
+  const std::string text = "backend " + backend + " does not provide it";
+  return part.empty() ? text : "this library was built for " + part + " alone: " + text;
 }
 
 Registry::Registry(const std::vector<const mluopsBackend*>& builtins, std::string_view plugin_paths)

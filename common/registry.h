@@ -16,6 +16,9 @@ const std::vector<const mluopsBackend*>& builtin_backends();
 /// Names of the operators it provides, in the order of the list, with a space between two.
 std::string operators_of(const mluopsBackend& backend);
 
+/// Why a call gets no further at a backend whose member for it is NULL.
+std::string lacks_text(const std::string& backend);
+
 class Registry {
  public:
   /// Built-in backends, then the plugins of a colon-separated list of absolute paths. Never throws for a bad plugin:

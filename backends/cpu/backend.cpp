@@ -197,19 +197,25 @@ mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* proble
 }  // namespace
 }  // namespace mluops::cpu
 
+#ifndef MLUOPS_CPU_OPERATORS  // a build of a part (cmake/MluopsPart.cmake) has a shorter list
+#define MLUOPS_CPU_OPERATORS "mluops/operators.inc"
+#endif
+
 extern "C" {
 using namespace mluops::cpu;
 extern const mluopsBackend mluops_backend_cpu;
-const mluopsBackend mluops_backend_cpu = {
-    .abi_version = MLUOPS_BACKEND_ABI_VERSION,
-    .struct_size = sizeof(mluopsBackend),
-    .name = "cpu",
-    .description = "host CPU: SIMD, OpenMP, TBB or threads",
-    .create = create,
-    .destroy = destroy,
-    .set_option = set_option,
-    .query = query,
-#define MLUOPS_OPERATOR(name, Problem) .name = entry<Problem, operators::name>,
-#include "mluops/operators.inc"
-};
+constinit const mluopsBackend mluops_backend_cpu = [] {
+  mluopsBackend backend = {};  // what a build of a part leaves out stays NULL
+  backend.abi_version = MLUOPS_BACKEND_ABI_VERSION;
+  backend.struct_size = sizeof(mluopsBackend);
+  backend.name = "cpu";
+  backend.description = "host CPU: SIMD, OpenMP, TBB or threads";
+  backend.create = create;
+  backend.destroy = destroy;
+  backend.set_option = set_option;
+  backend.query = query;
+#define MLUOPS_OPERATOR(name, Problem) backend.name = entry<Problem, operators::name>;
+#include MLUOPS_CPU_OPERATORS
+  return backend;
+}();
 }

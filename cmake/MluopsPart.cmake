@@ -1,0 +1,62 @@
+# -DMLUOPS_OPERATORS="carafe;nms": a library with the kernels of these families alone. The C functions of all others stay and
+# answer NOT_SUPPORTED.
+
+# The families, which are the folders of backends/cpu/kernels.
+function(mluops_families result)
+  set(rooms ${PROJECT_SOURCE_DIR}/backends/cpu/kernels)
+  file(GLOB names RELATIVE ${rooms} CONFIGURE_DEPENDS ${rooms}/*)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# Those that are left out; unknown names end the configuration.
+function(mluops_left_out result)
+  mluops_families(all)
+  set(left_out "")
+  if(MLUOPS_OPERATORS)
+    foreach(family ${MLUOPS_OPERATORS})
+      if(NOT family IN_LIST all)
+        message(FATAL_ERROR "MLUOPS_OPERATORS: wanted some of ${all}, got ${family}")
+      endif()
+    endforeach()
+    set(left_out ${all})
+    list(REMOVE_ITEM left_out ${MLUOPS_OPERATORS})
+  endif()
+  set(${result} ${left_out} PARENT_SCOPE)
+endfunction()
+
+# The operators that the sources of the families left out define.
+function(mluops_operators_left_out result)
+  mluops_left_out(families)
+  set(names "")
+  foreach(family ${families})
+    file(GLOB sources ${PROJECT_SOURCE_DIR}/backends/cpu/kernels/${family}/*.cpp)
+    foreach(source ${sources})
+      file(READ ${source} text)
+      string(REGEX MATCHALL "(operators::|MLUOPS_CPU_ENTRY[(])[a-z0-9_]+" found "${text}")
+      string(REGEX REPLACE "operators::|MLUOPS_CPU_ENTRY[(]" "" found "${found}")
+      list(APPEND names ${found})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# What a backend's table is made from: the list, or in a build of a part a copy without the lines of those left out,
+# which source then includes in its place as MACRO says.
+function(mluops_part_of_list list source macro)
+  mluops_operators_left_out(names)
+  if(NOT names)
+    return()
+  endif()
+  file(STRINGS ${list} lines)
+  set(kept "")
+  foreach(line ${lines})
+    if(line MATCHES "^MLUOPS_[A-Z]+[(]([a-z0-9_]+)," AND CMAKE_MATCH_1 IN_LIST names)
+      continue()
+    endif()
+    string(APPEND kept "${line}\n")
+  endforeach()
+  set(copy ${CMAKE_CURRENT_BINARY_DIR}/part.inc)
+  file(CONFIGURE OUTPUT ${copy} CONTENT "${kept}" @ONLY)
+  set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS "${macro}=\"${copy}\"")
+endfunction()
