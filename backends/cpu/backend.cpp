@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/float_mode.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -183,9 +182,6 @@ mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* proble
   own.last_path = "";
   own.paths_known = 0;
   try {
-    if constexpr (layout::Transposed<Problem> && !layout::kHasNchwPaths<Problem>) {
-      if (problem->layout == MLUOP_LAYOUT_NCHW) return layout::run_nchw(own, *call, *problem, run);
-    }
     return run(own, *call, *problem);
   } catch (const std::bad_alloc&) {
     return no_memory(*call);

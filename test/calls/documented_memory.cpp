@@ -141,33 +141,79 @@ std::int64_t cells(const Letters& x) {
   return x["b"] * ((x["h"] + 4 * side - 1) / (4 * side)) * 4 * ((x["w"] + side - 1) / side);
 }
 
-std::int64_t deform_roi_pool(const Letters& x) {
+/// Sums of the channels that each thread owns, where they can't be added to the gradient.
+std::int64_t owned_sums(const Letters& x) {
+  if (!x.narrow) return 0;
+  const std::int64_t part = (x["b"] * x["c"] + 2 * x.t - 1) / (2 * x.t);
+  return x.A * x.t * x["h"] * x["w"] * std::clamp<std::int64_t>(up(part, 16), 16, 256);
+}
+
+std::int64_t roi_pool(const Letters& x) {
+  if (x.forward()) return 0;
+  return 32 * x["r"] + (x.atomic ? x.atomic_sums(x["b"] * x["h"] * x["w"] * x["c"]) : owned_sums(x));
+}
+
+/// Samples of a bin along each axis, at most.
+struct Grid {
+  std::int64_t y, x;
+  bool exact;
+};
+
+std::int64_t forward_means(const Letters& x, bool offset, const Grid& grid) {
+  const std::int64_t bins = x["r"] * x["ph"] * x["pw"], map = x["b"] * x["h"] * x["w"];
+  const auto most = [&](std::int64_t size, std::int64_t samples) { return 2 * std::min(size, samples); };
+  const bool large = map * x["c"] * x.S > cache_kib(1024);
+  const std::int64_t rows = most(x["h"], grid.y) + 1, columns = most(x["w"], grid.x) + 1;
+  const std::int64_t places = offset ? x["ph"] * x["pw"] * (rows + columns) : x["ph"] * rows + x["pw"] * columns;
+  const auto bytes = [&](bool kept) {
+    const std::int64_t size = x["ratio"] > 0 ? x["ratio"] : std::max(x["h"], x["w"]);
+    const std::int64_t taps = (most(x["h"], size) + most(x["w"], size)) * 4 * x.A;
+    const std::int64_t own =
+        2 * x.A * std::min<std::int64_t>(places, 512) * (large ? std::max(x["r"], 4 * x.t) : 4 * x.t);
+    const std::int64_t parts = large ? 4 * x["r"] * (offset ? x["ph"] * x["pw"] : x["ph"] + x["pw"]) : 0;
+    const std::int64_t items = kept ? x["r"] * x["ph"] : bins, of_item = kept ? x["pw"] : 1;
+    return (kept ? own + parts : 2 * x.t * taps) + (large ? sorted(x, items, cells(x), of_item) : 0);
+  };
+  const std::int64_t found = places > 512 ? bytes(false) : bytes(true);
+  return x.t * 8 * kKiB + (grid.exact ? found : std::max(found, places > 512 ? bytes(true) : 0));
+}
+
+/// Means of RoIs' bins, and their gradients.
+std::int64_t roi_means(const Letters& x, bool offset, const Grid& grid) {
   const std::int64_t bins = x["r"] * x["ph"] * x["pw"], map = x["b"] * x["h"] * x["w"];
   const auto most = [&](std::int64_t size) { return 2 * (x["ratio"] > 0 ? std::min(size, x["ratio"]) : size); };
   const std::int64_t rois = x["r"] * (48 + 8 * x.A), taps = (most(x["h"]) + most(x["w"])) * 4 * x.A;
   if (x.atomic) return rois + x.t * taps + x.atomic_sums(map * x["c"]);
-  if (x.forward()) {
-    const bool large = map * x["c"] * x.S > cache_kib(1024), shared = x["offset"] == 0;
-    const std::int64_t rows = most(x["h"]) + 1, columns = most(x["w"]) + 1;
-    const std::int64_t places = shared ? x["ph"] * rows + x["pw"] * columns : x["ph"] * x["pw"] * (rows + columns);
-    const bool kept = x["ratio"] > 0 && places <= 512;
-    const std::int64_t own = 2 * x.A * places * (large ? std::max(x["r"], 4 * x.t) : 4 * x.t);
-    const std::int64_t parts = large ? 4 * x["r"] * (shared ? x["ph"] + x["pw"] : x["ph"] * x["pw"]) : 0;
-    const std::int64_t found = kept ? own + parts : 2 * x.t * taps;
-    const std::int64_t items = kept ? x["r"] * x["ph"] : bins, of_item = kept ? x["pw"] : 1;
-    const std::int64_t order = large ? sorted(x, items, cells(x), of_item) : 0;
-    return rois + x.t * 8 * kKiB + found + (x["ratio"] > 0 ? 0 : 8 * bins) + order;
-  }
+  if (x.forward()) return rois + forward_means(x, offset, grid);
   const Tile tile(x, 512 * kKiB);
-  const bool offset = x["offset"] != 0;
   const std::int64_t links = std::max<std::int64_t>(4 * tile.pixels, 7168);
-  const std::int64_t columns = offset || x["pw"] * most(x["w"]) > 4096 ? 1 : x["pw"];
+  const std::int64_t columns = offset || x["pw"] * most(x["w"]) > 16384 ? 1 : x["pw"];
   const std::int64_t lists = 8 * tile.pixels + links * (2 + 6 * x.A) + columns * most(x["w"]) * (8 + 2 * x.A);
   const std::int64_t found = 32 * kKiB + 8192 * 4 * x.A + taps + links * (2 + 2 * x.A);
   const std::int64_t kept = 8 * (columns + 1) + (offset ? found : 0);
   const std::int64_t moves = offset ? 2 * x.A * bins * (1 + kTilesOfABin) : 0;
   return rois + x.t * (taps + kept + x.A * tile.pixels * x["c"] + lists) +
          sorted(x, offset ? bins : x["r"] * x["ph"], tile.count, offset ? kTilesOfABin : kTilesOfARow) + moves;
+}
+
+std::int64_t deform_roi_pool(const Letters& x) {
+  const std::int64_t samples = x["ratio"] > 0 ? x["ratio"] : std::max(x["h"], x["w"]);
+  return roi_means(x, x["offset"] != 0, {samples, samples, x["ratio"] > 0});
+}
+
+/// RoIs of a network are at most 28 pixels long.
+std::int64_t roi_align(const Letters& x) {
+  const std::int64_t placed = 32 * x["r"], map = x["b"] * x["h"] * x["w"];
+  if (x.text.word("pool") == "mean") {
+    const bool network = x.text.word("rois") == "network";
+    const auto samples = [&](std::int64_t size, std::int64_t count) {
+      return x["ratio"] > 0 ? x["ratio"] : network ? (28 + count - 1) / count : size;
+    };
+    return roi_means(x, false, {samples(x["h"], x["ph"]), samples(x["w"], x["pw"]), x["ratio"] > 0 || network});
+  }
+  if (x.forward()) return 0;
+  if (x.atomic) return placed + x.atomic_sums(map * x["c"]);
+  return placed + owned_sums(x);
 }
 
 // ---- border_align ----
@@ -246,6 +292,8 @@ std::int64_t documented_bytes(const CallVariant& call, int threads) {
       {"psamask", psamask},
       {"three_interpolate", three_interpolate},
       {"deform_roi_pool", deform_roi_pool},
+      {"roi_align", roi_align},
+      {"roi_pool", roi_pool},
       {"border_align", border_align},
       {"three_nn", three_nn},
       {"ball_query", ball_query},

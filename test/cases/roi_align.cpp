@@ -219,40 +219,6 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-// ---- working memory (docs/working_memory.md) ----
-
-std::int64_t up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-// Most samples of a bin along an axis; the network's RoIs are at most 28 pixels long.
-std::int64_t most_samples(const Case& t, std::int64_t size, std::int64_t bins) {
-  const std::int64_t ratio = t.size("ratio"), side = t.word("rois") == "network" ? 28 : size;
-  return std::min(size, ratio > 0 ? ratio : (side + bins - 1) / bins);
-}
-
-// Both directions: the RoIs and what their bins read.
-std::int64_t table_bytes(const Case& t, std::int64_t a) {
-  const std::int64_t r = t.size("r"), ph = t.size("ph"), pw = t.size("pw"), w = t.size("w");
-  const std::int64_t table = r * (64 + 8 * a + 4 * (ph + pw)) + 8 * (t.size("b") + 2);
-  if (t.word("pool") != "mean") return table;
-  const std::int64_t taps = ph * most_samples(t, t.size("h"), ph) + pw * most_samples(t, w, pw);
-  return table + 2 * a * (2 * r * taps + 1);
-}
-
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
-  return table_bytes(t, dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4);
-}
-
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
-  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, pixels = t.size("h") * t.size("w");
-  const std::int64_t channels = t.size("b") * t.size("c"), part = (channels + 2 * threads - 1) / (2 * threads);
-  const std::int64_t owned = std::clamp<std::int64_t>(up(part, 16), 16, 256);
-  const bool narrow = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
-  const std::int64_t sums = narrow ? a * pixels * (atomic ? channels : threads * owned) : 0;
-  return table_bytes(t, a) + sums;
-}
-
 // ---- lists ----
 
 const std::vector<std::string> kPools = {"mean", "greatest"}, kAligned = {"0", "1"};
@@ -368,7 +334,6 @@ OperatorCases entry(const char* op, const char* function) {
           .network = network,
           .coordinates = true,
           .reducible = {"r"},
-          .working_bytes = forward_bytes,
           .growth = growth};
 }
 
@@ -379,7 +344,6 @@ std::vector<OperatorCases> roi_align_operators() {
   gradient.describe = backward;
   gradient.edge = backward_edge;
   gradient.scatters = true;
-  gradient.working_bytes = backward_bytes;
   gradient.contention = contention;
   return {entry("roi_align_forward", "mluOpRoiAlignForward_v2"), gradient};
 }

@@ -193,14 +193,6 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
-  if (dtype != MLUOP_DTYPE_HALF && dtype != MLUOP_DTYPE_BFLOAT16) return 0;
-  const std::int64_t pixels = t.size("h") * t.size("w"), channels = t.size("b") * t.size("c");
-  if (atomic) return 4 * pixels * channels;
-  const std::int64_t part = (channels + 2 * threads - 1) / (2 * threads);
-  return 4 * pixels * threads * std::clamp<std::int64_t>((part + 15) / 16 * 16, 16, 256);
-}
-
 // ---- lists ----
 
 Cases smallest() {
@@ -296,7 +288,6 @@ std::vector<OperatorCases> roi_pool_operators() {
   gradient.edge = backward_edge;
   gradient.coordinates = false;
   gradient.scatters = true;
-  gradient.working_bytes = backward_bytes;
   gradient.contention = contention;
   return {pool, gradient};
 }

@@ -199,10 +199,10 @@ TEST_P(PathTest, DeformRoiPoolNchw) {
 }
 
 TEST_P(PathTest, RoiAlignForward) {
-  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 1), "channels_last");
-  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 1), "channels_first");
+  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 1), "in_order");
+  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 1), vectors() ? "nchw_blocks" : "nchw_transposed");
   EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NHWC, 0), "greatest");
-  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 0), "greatest");
+  EXPECT_EQ(roi_align_forward(MLUOP_LAYOUT_NCHW, 0), "nchw_transposed");
 }
 
 TEST_P(PathTest, KernelsOfOnePath) {

@@ -52,26 +52,6 @@ void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
   visit(p.grad_mask, mask);
 }
 
-inline Image map_of(const mluopsDeformRoiPoolShape& s) {
-  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype)};
-}
-inline Image pooled_of(const mluopsDeformRoiPoolShape& s) {
-  return {s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)};
-}
-
-template <class Visit>
-void visit_images(mluopsDeformRoiPoolForwardProblem& p, Visit&& visit) {
-  visit(p.input, map_of(p.shape));
-  visit(p.output, pooled_of(p.shape));
-}
-
-template <class Visit>
-void visit_images(mluopsDeformRoiPoolBackwardProblem& p, Visit&& visit) {
-  visit(p.grad_output, pooled_of(p.shape));
-  visit(p.input, map_of(p.shape));
-  visit(p.grad_input, map_of(p.shape));
-}
-
 inline Image map_of(const mluopsBorderAlignShape& s) {
   return {s.n, s.h * s.w, 4 * s.c, element_bytes(s.dtype)};
 }
@@ -93,49 +73,6 @@ void visit_images(mluopsBorderAlignBackwardProblem& p, Visit&& visit) {
   visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
   visit(p.grad_input, map_of(p.shape));
 }
-
-inline Image map_of(const mluopsRoiPoolShape& s) {
-  return {s.batch, s.h * s.w, s.c, element_bytes(s.dtype)};
-}
-inline Image pooled_of(const mluopsRoiPoolShape& s, std::int64_t element) {
-  return {s.rois, s.pooled_h * s.pooled_w, s.c, element};
-}
-
-template <class Visit>
-void visit_images(mluopsRoiPoolForwardProblem& p, Visit&& visit) {
-  visit(p.input, map_of(p.shape));
-  visit(p.output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
-  if (p.argmax != nullptr) visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
-}
-
-template <class Visit>
-void visit_images(mluopsRoiPoolBackwardProblem& p, Visit&& visit) {
-  visit(p.grad_output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
-  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
-  visit(p.grad_input, map_of(p.shape));
-}
-
-/// Problems whose NCHW form can be run this way; other operators with an NCHW form have kernels of their own for it.
-template <class Problem>
-concept Transposed = requires(Problem p) {
-  visit_images(p, [](auto&, const Image&) {});
-};
-
-/// Problems whose operator chooses between this and paths of its own.
-template <class Problem>
-inline constexpr bool kHasNchwPaths = false;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsCarafeForwardProblem> = true;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsCarafeBackwardProblem> = true;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsBorderAlignForwardProblem> = true;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsBorderAlignBackwardProblem> = true;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsDeformRoiPoolForwardProblem> = true;
-template <>
-inline constexpr bool kHasNchwPaths<mluopsDeformRoiPoolBackwardProblem> = true;
 
 /// The outputs of a call that lie in scratch, and where they belong.
 struct Outputs {

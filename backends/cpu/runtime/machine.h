@@ -46,10 +46,10 @@ inline std::int64_t border_align_forward() {
 inline std::int64_t border_align_backward() {
   return second_cache(8);
 }
-inline std::int64_t deform_roi_pool_forward() {
+inline std::int64_t roi_mean_forward() {
   return second_cache(16);
 }
-inline std::int64_t deform_roi_pool_backward() {
+inline std::int64_t roi_mean_backward() {
   return second_cache(32);
 }
 }  // namespace non_temporal_from

@@ -3,6 +3,7 @@
 // Samples are looked at row by row of a bin; a later one must be greater. Samples outside the map are all worth 0: of
 // these only the first counts, so the others are skipped, however many there are.
 #include "backends/cpu/kernels/roi_align/geometry.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #if defined(MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -114,48 +115,37 @@ HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const Sam
   return best;
 }
 
-/// One bin: channels [first, last).
+/// One bin, all channels.
 template <class T>
-void greatest_of_bin(const mluopsRoiAlignForwardProblem& p, const Roi<Acc<T>>& roi, std::int64_t index,
-                     std::int64_t row, std::int64_t col, std::int64_t first, std::int64_t last) {
+void greatest_of_bin(const ForwardProblem& p, const Roi<Acc<T>>& roi, std::int64_t bin, std::int64_t row,
+                     std::int64_t col) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Steps steps(s, p.layout);
   const SampleRun<A> rows(roi.y, row, s.h), columns(roi.x, col, s.w);
   const OutsideSample<A> outside(rows, columns);
-  const T* const image = static_cast<const T*>(p.input) + roi.batch * steps.image;
-  const std::int64_t bin = index * steps.roi + (row * s.pooled_w + col) * steps.bin;
-  const auto pool = [&](auto d, std::int64_t c) HWY_ATTR {
-    const auto best = greatest_of<T>(d, rows, columns, outside, image + c * steps.channel, steps.pixel);
-    const std::int64_t at = bin + c * steps.bin_channel;
-    store(best.value, d, static_cast<T*>(p.output) + at);
-    store(best.y, d, static_cast<T*>(p.argmax_y) + at);
-    store(best.x, d, static_cast<T*>(p.argmax_x) + at);
-  };
-  if (p.layout == MLUOP_LAYOUT_NHWC) {
-    for_lanes<A>(last - first, [&](auto d, std::int64_t c) HWY_ATTR { pool(d, first + c); });
-  } else {
-    for (std::int64_t c = first; c < last; ++c) pool(hn::CappedTag<A, 1>(), c);
-  }
+  const T* const image = static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c;
+  for_lanes<A>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
+    const auto best = greatest_of<T>(d, rows, columns, outside, image + c, s.c);
+    store(best.value, d, static_cast<T*>(p.output) + bin * s.c + c);
+    store(best.y, d, static_cast<T*>(p.argmax_y) + bin * s.c + c);
+    store(best.x, d, static_cast<T*>(p.argmax_x) + bin * s.c + c);
+  });
 }
 
-/// Items are rows of bins, or, where each channel is a plane, RoIs inside of groups of channels.
+/// Items are rows of bins.
 template <class T>
-void greatest_of_bins(const Context& context, const mluopsCall& call, const mluopsRoiAlignForwardProblem& p,
-                      const RoiTable<Acc<T>>& rois) {
-  constexpr std::int64_t kGroup = 8;
+mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
-  const std::int64_t group = planes ? kGroup : s.c, groups = ceil_div(s.c, group), rows = s.rois * s.pooled_h;
-  const double item_ns = static_cast<double>(s.pooled_w * group) * (planes ? 20 : 4);
-  Loop(context, call, groups * rows, item_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+  const double row_ns = 4 * static_cast<double>(s.pooled_w * s.c);
+  Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t first = item / rows * group, roi = item % rows / s.pooled_h, row = item % s.pooled_h;
+      const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, s, s.aligned != 0);
       for (std::int64_t col = 0; col < s.pooled_w; ++col) {
-        greatest_of_bin<T>(p, rois[roi], roi, row, col, first, std::min(s.c, first + group));
+        greatest_of_bin<T>(p, roi, item * s.pooled_w + col, item % s.pooled_h, col);
       }
     }
   });
+  return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace mluops::cpu::roi_align::HWY_NAMESPACE

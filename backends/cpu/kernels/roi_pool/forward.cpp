@@ -2,7 +2,8 @@
 //
 // input [B,H,W,C], output and argmax [R,PH,PW,C]. An item is a row of bins of a RoI and owns it. The channels of a
 // pixel are vectors; the greatest values so far and their pixels stay in registers while the pixels of a bin go by. A
-// comparison for each pixel read: bound by the caches the map lies in.
+// comparison for each pixel read: bound by the caches the map lies in. In NCHW an item is a block of channels of an
+// image, whose panel it makes once and pools all RoIs from.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -13,14 +14,17 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_pool/geometry.h"
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_pool::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+using namespace layout::HWY_NAMESPACE;
 namespace {
 
 using ForwardProblem = mluopsRoiPoolForwardProblem;
@@ -39,12 +43,23 @@ HWY_INLINE void store_numbers(hn::Vec<NumberTag<D>> v, D, std::int32_t* to) {
   }
 }
 
-/// One bin that has pixels: kWide vectors of channels from `image`, `output` and `argmax` on.
-template <int kWide, class T, class D>
-HWY_INLINE void pool(D d, const Shape& s, const Pixels& rows, const Pixels& cols, const T* image, T* output,
-                     std::int32_t* argmax) {
+/// Where the bins of a row come from and go to: pixels and bins with `step` elements between neighbours, `channels` of
+/// them side by side.
+template <class E, class O>
+struct Row {
+  const E* image;
+  O* output;
+  std::int32_t* argmax;  ///< may be nullptr
+  std::int64_t step, channels;
+};
+
+/// One bin that has pixels: kWide vectors of channels from c on.
+template <int kWide, class E, class O, class D>
+HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols, const Row<E, O>& to, std::int64_t c) {
   const NumberTag<D> dn;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const E* const image = to.image + c;
+  const std::int64_t step = to.step;
   hn::Vec<D> best[kWide];
   hn::Vec<NumberTag<D>> pixel[kWide];
   MLUOPS_UNROLL
@@ -54,11 +69,11 @@ HWY_INLINE void pool(D d, const Shape& s, const Pixels& rows, const Pixels& cols
   }
   for (std::int64_t y = rows.first; y < rows.end; ++y) {
     for (std::int64_t x = cols.first; x < cols.end; ++x) {
-      const std::int64_t at = y * s.w + x;
+      const std::int64_t at = y * w + x;
       const auto here = hn::Set(dn, static_cast<hn::TFromD<NumberTag<D>>>(at));
       MLUOPS_UNROLL
       for (int v = 0; v < kWide; ++v) {
-        const auto value = load(d, image + at * s.c + v * lanes);
+        const auto value = load(d, image + at * step + v * lanes);
         const auto greater = hn::Gt(value, best[v]);
         best[v] = hn::IfThenElse(greater, value, best[v]);
         pixel[v] = hn::IfThenElse(hn::RebindMask(dn, greater), here, pixel[v]);
@@ -67,42 +82,114 @@ HWY_INLINE void pool(D d, const Shape& s, const Pixels& rows, const Pixels& cols
   }
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) {
-    store(best[v], d, output + v * lanes);
-    if (argmax != nullptr) store_numbers(pixel[v], d, argmax + v * lanes);
+    store(best[v], d, to.output + c + v * lanes);
+    if (to.argmax != nullptr) store_numbers(pixel[v], d, to.argmax + c + v * lanes);
   }
 }
 
-/// The bins of a row.
-template <class T>
-void pool_row(const ForwardProblem& p, std::int64_t roi_index, std::int64_t row) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * roi_index, s);
-  const T* const image = static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c;
+/// A row of a RoI's bins.
+template <class A, class E, class O>
+void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<E, O> to) {
   const Pixels rows = roi.rows(row);
   for (std::int64_t col = 0; col < s.pooled_w; ++col) {
     const Pixels cols = roi.x.of(col);
-    const std::int64_t bin = ((roi_index * s.pooled_h + row) * s.pooled_w + col) * s.c;
-    T* const output = static_cast<T*>(p.output) + bin;
-    std::int32_t* const argmax = p.argmax == nullptr ? nullptr : p.argmax + bin;
     if (rows.empty() || cols.empty()) {
-      std::fill_n(output, s.c, T{});
-      if (argmax != nullptr) std::fill_n(argmax, s.c, -1);
-      continue;
+      std::fill_n(to.output, to.channels, O{});
+      if (to.argmax != nullptr) std::fill_n(to.argmax, to.channels, -1);
+    } else {
+      for_wide<A, 4>(to.channels, [&](auto d, auto vectors, std::int64_t c)
+                                      HWY_ATTR { pool<decltype(vectors)::value>(d, s.w, rows, cols, to, c); });
     }
-    for_wide<A, 4>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      pool<decltype(vectors)::value>(d, s, rows, cols, image + c, output + c, argmax == nullptr ? nullptr : argmax + c);
-    });
+    to.output += to.step;
+    if (to.argmax != nullptr) to.argmax += to.step;
   }
 }
+
+constexpr double kUsualPixels = 16;
 
 template <class T>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  constexpr double kUsualPixels = 16;
   const double row_ns = kUsualPixels * cost::kPool * static_cast<double>(s.pooled_w * s.c);
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t item = begin; item < end; ++item) pool_row<T>(p, item / s.pooled_h, item % s.pooled_h);
+    for (std::int64_t item = begin; item < end; ++item) {
+      const Roi<Acc<T>> roi(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, s);
+      const std::int64_t bin = item * s.pooled_w * s.c;
+      pool_row<Acc<T>>(
+          s, roi, item % s.pooled_h,
+          Row<T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, static_cast<T*>(p.output) + bin,
+                    p.argmax == nullptr ? nullptr : p.argmax + bin, s.c, s.c});
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+// ---- NCHW ------------------------------------------------------------------------------------
+
+/// What a thread has: the panel of its channels, and the bins of a RoI before and after they become planes.
+template <class A>
+struct PanelRoom {
+  static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
+  A *panel, *bins, *planes;
+  std::int32_t* argmax;
+
+  PanelRoom(Allocator& allocator, const Shape& s)
+      : panel(allocator.allocate<A>(s.h * s.w * kChannels)),
+        bins(allocator.allocate<A>(s.pooled_h * s.pooled_w * kChannels)),
+        planes(allocator.allocate<A>(s.pooled_h * s.pooled_w * kChannels)),
+        argmax(allocator.allocate<std::int32_t>(s.pooled_h * s.pooled_w * kChannels)) {}
+};
+
+/// Channels of an image, all its RoIs.
+template <class T>
+void pool_panel(const ForwardProblem& p, const layout::ChannelTask& task, const RoiOrder& order,
+                const PanelRoom<Acc<T>>& room) {
+  using A = Acc<T>;
+  constexpr std::int64_t kChannels = PanelRoom<A>::kChannels;
+  const Shape& s = p.shape;
+  const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
+  fill_panel(map.pixels, static_cast<const T*>(p.input) + map.at(task.image, task.first), task.count(), room.panel);
+  for (const PlacedRoi& placed : order.of_image(task.image)) {
+    const std::int64_t r = placed.roi;
+    const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * r, s);
+    for (std::int64_t row = 0; row < s.pooled_h; ++row) {
+      const std::int64_t first = row * s.pooled_w * kChannels;
+      pool_row(s, roi, row,
+               Row<A, A>{room.panel, room.bins + first, p.argmax == nullptr ? nullptr : room.argmax + first, kChannels,
+                         kChannels});
+    }
+    const std::int64_t at = bins.at(r, task.first);
+    transpose_panel(room.bins, kChannels, bins.pixels, task.count(), room.planes, bins.pixels);
+    store_row(room.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
+    if (p.argmax == nullptr) continue;
+    using M = Moved<std::int32_t>;
+    transpose_panel(reinterpret_cast<const M*>(room.argmax), kChannels, bins.pixels, task.count(),
+                    reinterpret_cast<M*>(p.argmax + at), bins.pixels);
+  }
+}
+
+/// Items are blocks of channels of images.
+template <class T>
+mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t items = s.batch * ceil_div(s.c, PanelRoom<A>::kChannels);
+  const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
+  const double channel_ns = kUsualPixels * cost::kPool * bins + cost::kTranspose * static_cast<double>(s.h * s.w);
+  const Loop loop(context, call, items, static_cast<double>(PanelRoom<A>::kChannels) * channel_ns);
+  Allocator measure;
+  static_cast<void>(PanelRoom<A>(measure, s));
+  std::byte* const rooms = context.images.reserve(loop.slots() * measure.bytes());
+  auto order = allocate<RoiOrder>(context.arena, s.rois);
+  if (rooms == nullptr || !order) return no_memory(call);
+  order->sort([&](std::int64_t r) {
+    const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * r, s);
+    return PlacedRoi{roi.image, roi.y.of(0).first, roi.x.of(0).first, r};
+  });
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Allocator cut(rooms + slot * measure.bytes());
+    const PanelRoom<A> room(cut, s);
+    for (std::int64_t i = begin; i < end; ++i) pool_panel<T>(p, layout::ChannelTask::of<A>(i, s.c), *order, room);
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -110,7 +197,8 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
-  return run_path(context, call, p, kPaths);
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {{"panels", always<ForwardProblem>, by_panels<T>}};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsRoiPoolForwardProblem, with_element)

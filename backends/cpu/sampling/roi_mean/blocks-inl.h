@@ -1,20 +1,20 @@
-// DeformRoiPool in NCHW, a block of channels at a time: what both directions share.
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// Means of RoIs' bins, in NCHW, a block of channels at a time: what both directions share.
+#if defined(MLUOPS_CPU_ROI_MEAN_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_BLOCKS_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_BLOCKS_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_BLOCKS_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_BLOCKS_INL_H_
 #endif
 
-#include "backends/cpu/kernels/deform_roi_pool/plan.h"
-#include "backends/cpu/kernels/deform_roi_pool/taps-inl.h"
 #include "backends/cpu/layout/channel_block-inl.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/roi_mean/plan.h"
+#include "backends/cpu/sampling/roi_mean/taps-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
 
@@ -43,7 +43,7 @@ bool fits_blocks(const Shape& s, const void* rois, bool offset) {
   const auto most = static_cast<double>(std::max<std::int64_t>(s.batch * s.h * s.w * s.c, std::int64_t{1} << 20));
   double taps = 0;
   for (std::int64_t r = 0; r < s.rois; ++r) {
-    const auto roi = Roi<A>::read(static_cast<const T*>(rois) + 5 * r, s);
+    const auto roi = Roi<A>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
     taps += static_cast<double>(RoiLists<A, Tap>::places(s, offset, roi));
   }
   return taps * static_cast<double>(sizeof(Tap)) <= most * static_cast<double>(sizeof(A));
@@ -160,7 +160,7 @@ mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const Problem&
   return MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -1,17 +1,17 @@
-// grad_offset of a bin, or its part on a tile (deform_roi_pool backward).
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_OFFSET_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// grad_offset of a bin, or its part on a tile (backward).
+#if defined(MLUOPS_CPU_ROI_MEAN_OFFSET_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_OFFSET_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_OFFSET_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_OFFSET_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_OFFSET_INL_H_
 #endif
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/lists.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/lists.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
 /// Sum over pixels and channels of g * pixel * what moving the samples does to the pixel's weight.
@@ -140,7 +140,7 @@ Move<A> move_of(const BinTaps<A>& taps, const A* HWY_RESTRICT dots) {
   return sum;
 }
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

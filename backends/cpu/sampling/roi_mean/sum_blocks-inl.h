@@ -1,17 +1,17 @@
-// DeformRoiPool backward in NCHW, a block of channels at a time.
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_SUM_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// Means of RoIs' bins, backward in NCHW, a block of channels at a time.
+#if defined(MLUOPS_CPU_ROI_MEAN_SUM_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_SUM_BLOCKS_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_SUM_BLOCKS_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_SUM_BLOCKS_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_SUM_BLOCKS_INL_H_
 #endif
 
-#include "backends/cpu/kernels/deform_roi_pool/blocks-inl.h"
-#include "backends/cpu/kernels/deform_roi_pool/offset-inl.h"
+#include "backends/cpu/sampling/roi_mean/blocks-inl.h"
+#include "backends/cpu/sampling/roi_mean/offset-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
 
@@ -40,8 +40,8 @@ class BlockSums {
   static constexpr int kVectors = kBlockVectors<A>;
 
   /// `moves`: what grad_offset needs of a bin, per block of channels.
-  BlockSums(const mluopsDeformRoiPoolBackwardProblem& p, const P& plan, const layout::RingSize& size,
-            const SumRoom<A>& room, Move<A>* moves)
+  BlockSums(const BackwardProblem& p, const P& plan, const layout::RingSize& size, const SumRoom<A>& room,
+            Move<A>* moves)
       : p_(p),
         s_(p.shape),
         plan_(plan),
@@ -51,7 +51,7 @@ class BlockSums {
         moves_(moves),
         plane_(s_.h * s_.w),
         non_temporal_(s_.batch * s_.c * plane_ * static_cast<std::int64_t>(sizeof(T)) >
-                      non_temporal_from::deform_roi_pool_backward()) {}
+                      non_temporal_from::roi_mean_backward()) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     BlocksAhead<T, P> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, kOffset ? end : begin);
@@ -224,7 +224,7 @@ class BlockSums {
     end_ = pixel;
   }
 
-  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const BackwardProblem& p_;
   const Shape& s_;
   const P& plan_;
   const PixelRing<A> sums_, pixels_;
@@ -241,8 +241,8 @@ class BlockSums {
 
 /// grad_offset of all bins from the parts of blocks of channels, in their order.
 template <class T>
-void add_moves_up(const Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p,
-                  const Bins<T>& bins, const Move<Acc<T>>* moves) {
+void add_moves_up(const Context& context, const mluopsCall& call, const BackwardProblem& p, const Bins<T>& bins,
+                  const Move<Acc<T>>* moves) {
   using A = Acc<T>;
   const std::int64_t blocks = ceil_div(p.shape.c, layout::kBlockChannels<A>), count = bins.count();
   // A bin that nothing was added to has no gradient, also where its RoI is not finite.
@@ -264,7 +264,7 @@ void add_moves_up(const Context& context, const mluopsCall& call, const mluopsDe
 }
 
 template <class T, bool kOffset>
-mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   using P = typename BlockSums<T, kOffset>::P;
   const Shape& s = p.shape;
@@ -297,21 +297,20 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const mluopsD
 }
 
 template <class T>
-mluOpStatus_t backward_by_blocks(Context& context, const mluopsCall& call,
-                                 const mluopsDeformRoiPoolBackwardProblem& p) {
+mluOpStatus_t backward_by_blocks(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   context.last_scatter = "owner";
   return p.offset == nullptr ? sum_blocks<T, false>(context, call, p) : sum_blocks<T, true>(context, call, p);
 }
 
 /// Not where atomic additions are asked for, which take the map in NHWC.
 template <class T>
-Fit sums_apply(const Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+Fit sums_apply(const Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const bool fits = p.offset == nullptr ? fits_blocks<T, WeightTap<Acc<T>>>(p.shape, p.rois, false)
                                         : fits_blocks<T, Tap<Acc<T>>>(p.shape, p.rois, true);
   return fit(fits, !wants_atomics(context, call));
 }
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

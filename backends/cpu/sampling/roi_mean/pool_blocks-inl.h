@@ -1,15 +1,15 @@
-// DeformRoiPool forward in NCHW, a block of channels at a time.
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_POOL_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// Means of RoIs' bins, forward in NCHW, a block of channels at a time.
+#if defined(MLUOPS_CPU_ROI_MEAN_POOL_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_POOL_BLOCKS_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_POOL_BLOCKS_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_POOL_BLOCKS_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_POOL_BLOCKS_INL_H_
 #endif
 
-#include "backends/cpu/kernels/deform_roi_pool/blocks-inl.h"
+#include "backends/cpu/sampling/roi_mean/blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
 
@@ -34,8 +34,8 @@ class BlockPool {
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
   static constexpr int kVectors = kBlockVectors<A>;
 
-  BlockPool(const mluopsDeformRoiPoolForwardProblem& p, const P& plan, const layout::RingSize& size,
-            const PoolRoom<A>& room, bool non_temporal)
+  BlockPool(const ForwardProblem& p, const P& plan, const layout::RingSize& size, const PoolRoom<A>& room,
+            bool non_temporal)
       : p_(p), s_(p.shape), plan_(plan), ring_(size, room.pixels), room_(room), non_temporal_(non_temporal) {}
 
   void run(std::int64_t begin, std::int64_t end) {
@@ -135,7 +135,7 @@ class BlockPool {
               static_cast<T*>(p_.output) + (unit.roi * s_.c + task.own) * bins, (kChannels - others) * bins);
   }
 
-  const mluopsDeformRoiPoolForwardProblem& p_;
+  const ForwardProblem& p_;
   const Shape& s_;
   const P& plan_;
   const PixelRing<A> ring_;
@@ -152,7 +152,7 @@ double pool_ns(const Shape& s, std::int64_t groups) {
 }
 
 template <class T>
-mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolForwardProblem& p) {
+mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   using P = Plan<A, WeightTap<A>>;
   const Shape& s = p.shape;
@@ -168,7 +168,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
   std::byte* const rooms = context.images.reserve(call.threads * measure.bytes());
   if (rooms == nullptr) return no_memory(call);
   const std::int64_t bytes = s.rois * plan->bins() * s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool non_temporal = bytes >= non_temporal_from::deform_roi_pool_forward();
+  const bool non_temporal = bytes >= non_temporal_from::roi_mean_forward();
   const std::int64_t items = BlockTask::count<A>(s, plan->groups());
   const double item_ns = pool_ns<A>(s, plan->groups());
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
@@ -181,11 +181,11 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
 }
 
 template <class T>
-Fit blocks_apply(const Context&, const mluopsCall&, const mluopsDeformRoiPoolForwardProblem& p) {
+Fit blocks_apply(const Context&, const mluopsCall&, const ForwardProblem& p) {
   return fit(fits_blocks<T, WeightTap<Acc<T>>>(p.shape, p.rois, p.offset != nullptr));
 }
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

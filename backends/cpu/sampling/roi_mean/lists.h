@@ -1,4 +1,4 @@
-// For each pixel of a tile: which bins add to it, with which weight (deform_roi_pool backward). With offset also which
+// For each pixel of a tile: which bins add to it, with which weight (backward). With offset also which
 // pixels a bin has on the tile, and the products of its gradient with them.
 #pragma once
 
@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/scatter/buckets.h"
 
-namespace mluops::cpu::deform_roi_pool {
+namespace mluops::cpu::roi_mean {
 
 /// Along one axis a bin has at most two taps per pixel, so that one bin always fits.
 inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
@@ -54,7 +54,7 @@ class ColumnPairs {
 
   ColumnPairs(Allocator& allocator, const Shape& s, bool rows)
       : most_taps_(most_taps(s.w, s.sampling_ratio)),
-        most_bins_(!rows || s.pooled_w * most_taps_ > 4096 ? 1 : s.pooled_w),
+        most_bins_(!rows || s.pooled_w * most_taps_ > 16384 ? 1 : s.pooled_w),
         pairs_(allocator.allocate<Pair>(most_bins_ * most_taps_)),
         begin_(allocator.allocate<std::int64_t>(most_bins_ + 1)) {}
 
@@ -265,4 +265,4 @@ struct OwnerArrays {
   }
 };
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean

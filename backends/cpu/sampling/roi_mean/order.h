@@ -1,4 +1,4 @@
-// DeformRoiPool forward: the order of bins and, without offset, what the bins of a RoI have in common.
+// Means of RoIs' bins, forward: the order of bins and, without offset, what the bins of a RoI have in common.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 #include <limits>
 #include <span>
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/simd/prefetch.h"
 
-namespace mluops::cpu::deform_roi_pool {
+namespace mluops::cpu::roi_mean {
 
 /// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
 /// often pixels are fetched.
@@ -23,7 +23,7 @@ bool crowded(const Shape& s, const void* rois) {
   };
   double pixels = 0;
   for (std::int64_t r = 0; r < s.rois; ++r) {
-    const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s);
+    const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
     pixels += extent(roi.y.size, s.h) * extent(roi.x.size, s.w);
   }
   return pixels > static_cast<double>(s.batch * s.h * s.w);
@@ -56,6 +56,23 @@ class Cells {
   int log_ = 0;
   std::int64_t strips_, cols_;
 };
+
+/// Most samples of a bin along each axis, whatever the RoI.
+struct MostSamples {
+  std::int64_t y, x;
+};
+
+template <class T>
+MostSamples most_samples(const Shape& s, const void* rois) {
+  if (s.sampling_ratio > 0) return {s.sampling_ratio, s.sampling_ratio};
+  MostSamples most{1, 1};
+  for (std::int64_t r = 0; r < s.rois; ++r) {
+    const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
+    most.y = std::max(most.y, roi.y.grid);
+    most.x = std::max(most.x, roi.x.grid);
+  }
+  return most;
+}
 
 /// Places for the taps of some bins along one axis. The first place of each bin holds how many there are.
 template <class A, class Kind = WeightTap<A>>
@@ -90,16 +107,15 @@ class RoiTaps {
   using Taps = std::span<const WeightTap<A>>;
 
   /// `places`: for as many RoIs. `sorts`: whether there are cells.
-  RoiTaps(Allocator& allocator, const Shape& s, bool offset, std::int64_t places, bool sorts)
+  RoiTaps(Allocator& allocator, const Shape& s, bool offset, const MostSamples& most, std::int64_t places, bool sorts)
       : h_(s.pooled_h),
         w_(s.pooled_w),
         map_h_(s.h),
         shared_(!offset),
-        row_taps_(1 + most_taps(s.h, s.sampling_ratio)),
-        column_taps_(1 + most_taps(s.w, s.sampling_ratio)),
+        row_taps_(1 + 2 * std::min(s.h, most.y)),
+        column_taps_(1 + 2 * std::min(s.w, most.x)),
         per_roi_(shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_)),
-        kept_(s.sampling_ratio > 0 && per_roi_ <= kMostPerRoi &&
-              s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
+        kept_(per_roi_ <= kMostPerRoi && s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
         taps_(allocator.allocate<WeightTap<A>>(kept_ ? places * per_roi_ : 0)),
         cells_(allocator.allocate<std::int32_t>(kept_ && sorts ? s.rois * cells_per_roi() : 0)) {}
 
@@ -161,4 +177,4 @@ class RoiTaps {
   std::int32_t* cells_;
 };
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean

@@ -1,4 +1,5 @@
-// DeformRoiPool in NCHW: which pixels bins lie on and in which order they are worked on, the same for all channels.
+// Means of RoIs' bins, in NCHW: which pixels bins lie on and in which order they are worked on, the same for all
+// channels.
 //
 // A task has some channels of an image. It goes down the image and holds a ring of rows of pixels; bins come in the
 // order of the first row they lie on, so that a ring of as many rows as a bin is high is enough. What bins give or take
@@ -13,12 +14,12 @@
 #include <span>
 #include <utility>
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/order.h"
 #include "backends/cpu/layout/channel_block.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/order.h"
 
-namespace mluops::cpu::deform_roi_pool {
+namespace mluops::cpu::roi_mean {
 
 /// The taps of one RoI, as find_taps lists them.
 template <class A, class Kind>
@@ -351,4 +352,4 @@ class Plan {
   std::byte* packed_ = nullptr;
 };
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean

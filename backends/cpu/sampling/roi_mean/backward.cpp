@@ -1,4 +1,4 @@
-// DeformRoiPool backward: gradients of the mean of bilinear samples in each bin of a RoI, channels innermost.
+// Means of RoIs' bins, backward: gradients of the mean of bilinear samples in each bin of a RoI, channels innermost.
 // grad_output [rois,ph,pw,c], rois [rois,5], offset [rois,2,ph,pw], grad_input [batch,h,w,c]. Two flops per value read.
 // Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
 // add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
@@ -6,25 +6,23 @@
 // multiplied with it in the same walk; from these products comes grad_offset's part of each bin on the tile, and the
 // parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/deform_roi_pool/backward.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/sampling/roi_mean/backward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/offset-inl.h"
-#include "backends/cpu/kernels/deform_roi_pool/owner-inl.h"
-#include "backends/cpu/kernels/deform_roi_pool/sum_blocks-inl.h"
-#include "backends/cpu/layout/nchw.h"
-#include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/offset-inl.h"
+#include "backends/cpu/sampling/roi_mean/owner-inl.h"
+#include "backends/cpu/sampling/roi_mean/sum_blocks-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_DEFORM_ROI_POOL_BACKWARD_ONCE_
-#define MLUOPS_CPU_DEFORM_ROI_POOL_BACKWARD_ONCE_
-namespace mluops::cpu::deform_roi_pool {
+#ifndef MLUOPS_CPU_ROI_MEAN_BACKWARD_ONCE_
+#define MLUOPS_CPU_ROI_MEAN_BACKWARD_ONCE_
+namespace mluops::cpu::roi_mean {
 
 template <class A>
 struct AtomicArrays {
@@ -38,17 +36,17 @@ struct AtomicArrays {
         sums(allocator.allocate<A>(sum_count)) {}
 };
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 // ---- backward: grad_offset -------------------------------------------------------------------
 
 template <class T>
-void put_offset_gradient(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
+void put_offset_gradient(const BackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
                          const BinTaps<Acc<T>>& taps) {
   const Shape& s = p.shape;
   const Roi<Acc<T>>& roi = bins.roi(at);
@@ -94,8 +92,8 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
 
 /// grad_offset of all bins from the parts on the tiles, in the order of the tiles.
 template <class T>
-void put_offset_gradients(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p,
-                          const Bins<T>& bins, const Buckets& tiles, Move<Acc<T>>* moves) {
+void put_offset_gradients(Context& context, const mluopsCall& call, const BackwardProblem& p, const Bins<T>& bins,
+                          const Buckets& tiles, Move<Acc<T>>* moves) {
   std::fill_n(moves, bins.count(), Move<Acc<T>>{0, 0});
   const auto* part = static_cast<const Move<Acc<T>>*>(tiles.more());
   for (const std::int64_t bin : tiles.all()) {
@@ -116,7 +114,7 @@ void put_offset_gradients(Context& context, const mluopsCall& call, const mluops
 }
 
 template <class T>
-mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const bool offset = p.offset != nullptr;
@@ -160,8 +158,7 @@ void add_bin_atomically(const Bins<T>& bins, const BinPlace& at, const BinTaps<A
 
 /// Tasks over bins.
 template <class T>
-mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
-                                  const mluopsDeformRoiPoolBackwardProblem& p) {
+mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t total = s.batch * s.h * s.w * s.c;
@@ -187,35 +184,38 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call,
 }
 
 template <class T>
-mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolBackwardProblem& p) {
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) {
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   }
-  using Problem = mluopsDeformRoiPoolBackwardProblem;
-  static constexpr Path<Problem> kPaths[] = {
-      {kAtomicPath, atomic_applies<Problem>, backward_by_atomics<T>},
-      {"owner", always<Problem>, backward_by_owner<T>},
+  static constexpr Path<BackwardProblem> kPaths[] = {
+      {kAtomicPath, atomic_applies<BackwardProblem>, backward_by_atomics<T>},
+      {"owner", always<BackwardProblem>, backward_by_owner<T>},
   };
-  static constexpr Path<Problem> kNchwPaths[] = {
+  static constexpr Path<BackwardProblem> kNchwPaths[] = {
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
 #endif
-    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_backward, Problem>},
+    {layout::kTransposedPath, always<BackwardProblem>, layout::run_transposed<roi_mean::backward, BackwardProblem>},
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsDeformRoiPoolBackwardProblem, with_element)
+MLUOPS_CPU_KERNEL(backward, BackwardProblem, with_element)
 
 }  // namespace
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
+namespace mluops::cpu::roi_mean {
 
-MLUOPS_CPU_ENTRY(deform_roi_pool_backward, deform_roi_pool, backward, mluopsDeformRoiPoolBackwardProblem)
+HWY_EXPORT(run_backward);
 
-}  // namespace mluops::cpu
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  return HWY_DISPATCH_TABLE(run_backward)[context.isa.index](context, call, p);
+}
+
+}  // namespace mluops::cpu::roi_mean
 #endif

@@ -1,20 +1,20 @@
-// The taps of all bins of a RoI, found for a vector of bins at a time (deform_roi_pool forward).
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// The taps of all bins of a RoI, found for a vector of bins at a time (forward).
+#if defined(MLUOPS_CPU_ROI_MEAN_TAPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_TAPS_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_TAPS_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_TAPS_INL_H_
 #endif
 
 #include <bit>
 #include <cstring>
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/order.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
 /// Lists the taps of bins along one axis of a RoI, kLanes<A> bins at most in a call.
@@ -164,7 +164,7 @@ void find_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   wanted.taps.shared() ? find_shared_taps(bins, wanted) : find_own_taps(bins, wanted);
 }
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -1,20 +1,20 @@
-// The owner of tiles of the map (deform_roi_pool backward): sums what bins give to their pixels and writes grad_input.
-#if defined(MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// The owner of tiles of the map (backward): sums what bins give to their pixels and writes grad_input.
+#if defined(MLUOPS_CPU_ROI_MEAN_OWNER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_
+#undef MLUOPS_CPU_ROI_MEAN_OWNER_INL_H_
 #else
-#define MLUOPS_CPU_DEFORM_ROI_POOL_OWNER_INL_H_
+#define MLUOPS_CPU_ROI_MEAN_OWNER_INL_H_
 #endif
 
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/lists.h"
-#include "backends/cpu/kernels/deform_roi_pool/offset-inl.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/lists.h"
+#include "backends/cpu/sampling/roi_mean/offset-inl.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
 /// grad_input larger than this leaves the caches before anyone reads it. Not the machine's: it decides in which order
@@ -92,7 +92,7 @@ class TileSums {
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
 
-  TileSums(const mluopsDeformRoiPoolBackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
+  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
       : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
 
   /// Pixels in `rows` of the tile: those that links are on.
@@ -230,7 +230,7 @@ class TileSums {
 
   static constexpr std::uint32_t kLinksAhead = 3;
 
-  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const BackwardProblem& p_;
   const Shape& s_;
   A* const sums_;
   Pairs& pairs_;
@@ -247,8 +247,7 @@ class Owner {
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
 
-  Owner(const mluopsDeformRoiPoolBackwardProblem& p, const Bins<T>& bins, const Tiles& t, const OwnerArrays<A>& arrays,
-        int slot)
+  Owner(const BackwardProblem& p, const Bins<T>& bins, const Tiles& t, const OwnerArrays<A>& arrays, int slot)
       : p_(p),
         s_(p.shape),
         bins_(bins),
@@ -287,7 +286,7 @@ class Owner {
  private:
   static constexpr std::size_t kPrefetchBins = 4;
 
-  bool large() const { return all_bytes_ > non_temporal_from::deform_roi_pool_backward(); }
+  bool large() const { return all_bytes_ > non_temporal_from::roi_mean_backward(); }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
 
   // ---- listing ----
@@ -387,7 +386,7 @@ class Owner {
     for (const auto& bin : listed_.all()) moves_[bin.item] = move_of(bin.taps(), pairs_.dots_of(bin.first_link));
   }
 
-  const mluopsDeformRoiPoolBackwardProblem& p_;
+  const BackwardProblem& p_;
   const Shape& s_;
   const Bins<T>& bins_;
   const std::int64_t row_bytes_, all_bytes_;
@@ -408,7 +407,7 @@ class Owner {
   std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
 };
 
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

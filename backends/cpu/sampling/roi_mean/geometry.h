@@ -1,5 +1,5 @@
-// What both directions of DeformRoiPool share: the RoIs of a call, the bins they are cut into, the tiles of the map
-// that bins are sorted by.
+// What both directions share: the RoIs of a call, the bins they are cut into, the tiles of the map that bins are sorted
+// by.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,11 @@
 #include "backends/cpu/runtime/context.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/sampling/roi.h"
+#include "backends/cpu/sampling/roi_mean/roi_mean.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "common/shape.h"
 
-namespace mluops::cpu::deform_roi_pool {
-
-using Shape = mluopsDeformRoiPoolShape;
+namespace mluops::cpu::roi_mean {
 
 /// The map cut into tiles: images, then rows of tiles, then columns. Sides are powers of two.
 class Tiles {
@@ -201,14 +200,14 @@ struct BinTaps {
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
 };
 
-/// The RoIs of the tensor, read once. False when the samples of some bin cannot be counted.
+/// The RoIs of the tensor, read once. False when some bin has more samples than the shape allows.
 template <class T>
 bool read_rois(const Shape& s, const void* rois, Roi<Acc<T>>* to) {
   const auto* const raw = static_cast<const T*>(rois);
   bool countable = true;
   for (std::int64_t r = 0; r < s.rois; ++r) {
-    to[r] = Roi<Acc<T>>::read(raw + 5 * r, s);
-    countable = countable && to[r].countable();
+    to[r] = Roi<Acc<T>>::read(raw + 5 * r, s, s.aligned);
+    countable = countable && (!s.int32_samples || to[r].countable());
   }
   return countable;
 }
@@ -227,4 +226,4 @@ inline const char* declined(const Shape& s) {
   return nullptr;
 }
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean

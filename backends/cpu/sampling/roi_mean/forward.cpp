@@ -1,28 +1,26 @@
-// DeformRoiPool forward: output = the mean of bilinear samples in each bin of a RoI, channels innermost.
+// Means of RoIs' bins, forward: output = the mean of bilinear samples in each bin of a RoI, channels innermost.
 // input [batch,h,w,c], rois [rois,5], offset [rois,2,ph,pw], output [rois,ph,pw,c]. Two flops per value read, in cache.
 // A task owns the outputs of some bins. Where RoIs overlap much, bins are sorted by the cell of the map they lie in, so
 // that pixels are fetched once into the second cache and read there, or in the first one, by all their bins; else they
 // come RoI by RoI.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/deform_roi_pool/forward.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/sampling/roi_mean/forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/deform_roi_pool/geometry.h"
-#include "backends/cpu/kernels/deform_roi_pool/order.h"
-#include "backends/cpu/kernels/deform_roi_pool/pool_blocks-inl.h"
-#include "backends/cpu/kernels/deform_roi_pool/taps-inl.h"
-#include "backends/cpu/layout/nchw.h"
-#include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
+#include "backends/cpu/sampling/roi_mean/order.h"
+#include "backends/cpu/sampling/roi_mean/pool_blocks-inl.h"
+#include "backends/cpu/sampling/roi_mean/taps-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_DEFORM_ROI_POOL_FORWARD_ONCE_
-#define MLUOPS_CPU_DEFORM_ROI_POOL_FORWARD_ONCE_
-namespace mluops::cpu::deform_roi_pool {
+#ifndef MLUOPS_CPU_ROI_MEAN_FORWARD_ONCE_
+#define MLUOPS_CPU_ROI_MEAN_FORWARD_ONCE_
+namespace mluops::cpu::roi_mean {
 
 /// Input that stays in the second cache anyway needs no order of bins.
 inline std::int64_t small_input_bytes() {
@@ -59,26 +57,26 @@ struct ForwardArrays {
   RoiTaps<A> roi_taps;        ///< of all RoIs if bins are sorted, else of those a thread has at hand
   WeightTap<A>* taps;         ///< per thread: of the bin at hand and of those prefetched, rows then columns
   std::uint32_t* prefetched;  ///< per thread
-  double* prefix_ns;          ///< of bins in their order, where they differ
   Buckets cells;              ///< if bins may be sorted
 
-  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const Cells* c)
+  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const MostSamples& most,
+                const Cells* c)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        roi_taps(allocator, s, offset, std::max(c == nullptr ? 0 : s.rois, call.threads * kWaiting), c != nullptr),
+        roi_taps(allocator, s, offset, most, std::max(c == nullptr ? 0 : s.rois, call.threads * kWaiting),
+                 c != nullptr),
         taps(allocator.allocate<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads * kWaiting * BinTaps<A>::most(s))),
         prefetched(allocator.allocate<std::uint32_t>(call.threads * PrefetchedPixels::kSize)),
-        prefix_ns(allocator.allocate<double>(s.sampling_ratio > 0 ? 0 : s.rois * s.pooled_h * s.pooled_w + 1)),
         cells(allocator, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
 
   /// What is put into cells: a RoI's rows of bins, or single bins.
   std::int64_t sorted(const Shape& s) const { return s.rois * s.pooled_h * (roi_taps.kept() ? 1 : s.pooled_w); }
 };
 
-}  // namespace mluops::cpu::deform_roi_pool
+}  // namespace mluops::cpu::roi_mean
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE {
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
@@ -132,8 +130,7 @@ class Walk {
   using A = Acc<T>;
 
   /// `sorted`: bins come in an order of their own. `cached`: their output stays in the caches.
-  Walk(const mluopsDeformRoiPoolForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot,
-       bool sorted, bool cached)
+  Walk(const ForwardProblem& p, const Bins<T>& bins, const ForwardArrays<A>& arrays, int slot, bool sorted, bool cached)
       : p_(p),
         bins_(bins),
         sorted_(sorted),
@@ -182,7 +179,7 @@ class Walk {
     bin.out = static_cast<T*>(p_.output) + at.bin * s.c;
     if (taps_ != nullptr) {
       bin.first_row = 0;
-      bin.inverse_count = bins_.roi({0, 0, 0, 0}).inverse_count;  // the same for all
+      bin.inverse_count = bins_.roi(at).inverse_count;
       const BinPlace kept = kept_at(at);
       bin.rows = taps_->rows_of(kept);
       bin.columns = taps_->columns_of(kept);
@@ -210,7 +207,7 @@ class Walk {
 
   const T* input() const { return static_cast<const T*>(p_.input); }
 
-  const mluopsDeformRoiPoolForwardProblem& p_;
+  const ForwardProblem& p_;
   const Bins<T>& bins_;
   bool sorted_, cached_;
   const RoiTaps<A>* taps_;  ///< if they are kept
@@ -259,7 +256,7 @@ void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>
                    const RoiTaps<Acc<T>>& taps) {
   const Shape& s = bins.s;
   const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
-  const double roi_ns = cost::kFindSample * static_cast<double>(axes * s.sampling_ratio);
+  const double roi_ns = cost::kFindSample * static_cast<double>(axes * std::max(s.sampling_ratio, 2));
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t roi = begin; roi < end; ++roi) {
       find_taps(bins, Wanted<RoiTaps<Acc<T>>>{roi, taps, roi, &cells});
@@ -267,32 +264,31 @@ void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>
   });
 }
 
-/// Bins of a given sampling_ratio cost about the same; others are weighed one by one.
-template <class Cost>
-Loop loop_over(const Context& context, const mluopsCall& call, const Shape& s, std::int64_t items, double* prefix_ns,
-               const Cost& cost) {
-  if (s.sampling_ratio > 0) return Loop(context, call, items, cost(0));
-  prefix_ns[0] = 0;
-  for (std::int64_t i = 0; i < items; ++i) prefix_ns[i + 1] = prefix_ns[i] + cost(i);
-  return Loop(context, call, {prefix_ns, static_cast<std::size_t>(items + 1)});
+/// Nanoseconds of a bin, in the mean over RoIs.
+template <class T>
+double mean_bin_ns(const Bins<T>& bins) {
+  double pixels = 0;
+  for (std::int64_t roi = 0; roi < bins.s.rois; ++roi) pixels += bins.pixels_read({0, roi, 0, 0});
+  return cost::kFindBin + cost::kReadPixel * static_cast<double>(bins.s.c) * pixels / static_cast<double>(bins.s.rois);
 }
 
 /// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
 /// often pixels are fetched; a small map stays in the second cache anyway.
 template <class T>
-Fit sorted_applies(const Context&, const mluopsCall&, const mluopsDeformRoiPoolForwardProblem& p) {
+Fit sorted_applies(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const bool large = s.batch * s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > small_input_bytes();
   return fit(true, large && crowded<T>(s, p.rois));
 }
 
 template <bool sorted, class T>
-mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolForwardProblem& p) {
+mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   const Cells cells(s, s.c * static_cast<std::int64_t>(sizeof(A)), square_bytes());
-  auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s, p.offset != nullptr, sorted ? &cells : nullptr);
+  auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s, p.offset != nullptr, most_samples<T>(s, p.rois),
+                                           sorted ? &cells : nullptr);
   if (!arrays) return no_memory(call);
   if (!read_rois<T>(s, p.rois, arrays->rois)) return too_many_samples(call);
   const Bins<T> bins(s, p.offset, arrays->rois);
@@ -301,12 +297,10 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const mluopsD
 
   const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();
   const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };
-  const double pixel_ns = cost::kReadPixel * static_cast<double>(s.c);
-  const auto cost = [&](std::int64_t i) { return cost::kFindBin + pixel_ns * bins.pixels_read(bins.place(nth(i))); };
   const bool non_temporal =
-      bins.count() * row_bytes >= non_temporal_from::deform_roi_pool_forward() && whole_lines(p.output, row_bytes);
+      bins.count() * row_bytes >= non_temporal_from::roi_mean_forward() && whole_lines(p.output, row_bytes);
   const auto pool = non_temporal ? pool_bin<true, T> : pool_bin<false, T>;
-  loop_over(context, call, s, bins.count(), arrays->prefix_ns, cost)
+  Loop(context, call, bins.count(), mean_bin_ns(bins))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
         Walk<T>(p, bins, *arrays, slot, sorted, !non_temporal).run(begin, end, nth, pool);
         non_temporal_fence();
@@ -315,33 +309,36 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const mluopsD
 }
 
 template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsDeformRoiPoolForwardProblem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  using Problem = mluopsDeformRoiPoolForwardProblem;
-  static constexpr Path<Problem> kPaths[] = {
+  static constexpr Path<ForwardProblem> kPaths[] = {
       {"sorted", sorted_applies<T>, forward_by<true, T>},
-      {"in_order", always<Problem>, forward_by<false, T>},
+      {"in_order", always<ForwardProblem>, forward_by<false, T>},
   };
-  static constexpr Path<Problem> kNchwPaths[] = {
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
 #endif
-    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::deform_roi_pool_forward, Problem>},
+    {layout::kTransposedPath, always<ForwardProblem>, layout::run_transposed<roi_mean::forward, ForwardProblem>},
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsDeformRoiPoolForwardProblem, with_element)
+MLUOPS_CPU_KERNEL(forward, ForwardProblem, with_element)
 
 }  // namespace
-}  // namespace mluops::cpu::deform_roi_pool::HWY_NAMESPACE
+}  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
+namespace mluops::cpu::roi_mean {
 
-MLUOPS_CPU_ENTRY(deform_roi_pool_forward, deform_roi_pool, forward, mluopsDeformRoiPoolForwardProblem)
+HWY_EXPORT(run_forward);
 
-}  // namespace mluops::cpu
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  return HWY_DISPATCH_TABLE(run_forward)[context.isa.index](context, call, p);
+}
+
+}  // namespace mluops::cpu::roi_mean
 #endif

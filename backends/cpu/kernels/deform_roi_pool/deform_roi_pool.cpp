@@ -1,0 +1,42 @@
+// DeformRoiPool: means of samples over bins that an offset shifts (sampling/roi_mean/).
+#include "backends/cpu/operators.h"
+#include "backends/cpu/sampling/roi_mean/roi_mean.h"
+
+namespace mluops::cpu {
+namespace deform_roi_pool {
+namespace {
+
+roi_mean::Shape shape_of(const mluopsDeformRoiPoolShape& s) {
+  return {.dtype = s.dtype,
+          .batch = s.batch,
+          .h = s.h,
+          .w = s.w,
+          .c = s.c,
+          .rois = s.rois,
+          .pooled_h = s.pooled_h,
+          .pooled_w = s.pooled_w,
+          .spatial_scale = s.spatial_scale,
+          .gamma = s.gamma,
+          .sampling_ratio = s.sampling_ratio,
+          .aligned = true,
+          .int32_samples = true};
+}
+
+}  // namespace
+}  // namespace deform_roi_pool
+
+mluOpStatus_t operators::deform_roi_pool_forward(Context& context, const mluopsCall& call,
+                                                 const mluopsDeformRoiPoolForwardProblem& p) {
+  return roi_mean::forward(context, call,
+                           {deform_roi_pool::shape_of(p.shape), p.input, p.rois, p.offset, p.output, p.layout});
+}
+
+mluOpStatus_t operators::deform_roi_pool_backward(Context& context, const mluopsCall& call,
+                                                  const mluopsDeformRoiPoolBackwardProblem& p) {
+  const void* const input = p.offset == nullptr ? nullptr : p.input;
+  return roi_mean::backward(context, call,
+                            {deform_roi_pool::shape_of(p.shape), p.grad_output, input, p.rois, p.offset, p.grad_input,
+                             p.grad_offset, p.layout});
+}
+
+}  // namespace mluops::cpu
