@@ -2,7 +2,8 @@
 
 import torch
 
-from ...torch._tensors import floats, int32
+from ...torch._integers import index32
+from ...torch._tensors import floats
 from ...torch.op import furthest_point_sample as _fps
 from ...torch.op.ball_query import forward as _ball_query
 from ...torch.op.gather_points import gather, gather_gradient, group, group_gradient
@@ -26,19 +27,19 @@ def furthest_point_sampling(points, nsamples):
 
 
 def gather_points(points, idx):
-    return gather(points, int32("idx", idx))
+    return gather(points, index32("idx", idx))
 
 
 def gather_points_grad(grad_out, idx, n):
-    return gather_gradient(grad_out, int32("idx", idx), n)
+    return gather_gradient(grad_out, index32("idx", idx), n)
 
 
 def group_points(points, idx):
-    return group(points, int32("idx", idx))
+    return group(points, index32("idx", idx))
 
 
 def group_points_grad(grad_out, idx, n):
-    return group_gradient(grad_out, int32("idx", idx), n)
+    return group_gradient(grad_out, index32("idx", idx), n)
 
 
 def ball_query(new_xyz, xyz, radius, nsample):
@@ -53,9 +54,9 @@ def three_nn(unknowns, knows):
 
 def three_interpolate(points, idx, weight):
     points, weight = floats(points=points, weight=weight)
-    return _interpolate(points, int32("idx", idx), weight)
+    return _interpolate(points, index32("idx", idx), weight)
 
 
 def three_interpolate_grad(grad_out, idx, weight, m):
     grad_out, weight = floats(grad_out=grad_out, weight=weight)
-    return _interpolate_gradient(grad_out, int32("idx", idx), weight, m)
+    return _interpolate_gradient(grad_out, index32("idx", idx), weight, m)

@@ -5,7 +5,8 @@ import torch
 from ...mmcv.op.ball_query import stack_ball_query_forward
 from ...mmcv.op.gather_points import stack_group_points_backward, stack_group_points_forward
 from ...torch._stacks import pairs_of_samples
-from ...torch._tensors import floats, int32
+from ...torch._integers import int32
+from ...torch._tensors import floats
 from ...torch.op.three_nn import stacked as _three_nn
 from .. import _stacked
 from .pointnet2_batch_cuda import farthest_point_sampling_wrapper
