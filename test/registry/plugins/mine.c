@@ -1,5 +1,6 @@
 /* A third-party backend in plain C: it provides psamask forward (collect only) and leaves the rest NULL.
- * PLUGIN_* definitions turn it into the wrong plugins the registry must leave out.
+ * PLUGIN_* definitions turn it into the wrong plugins the registry must leave out, PLUGIN_FLAW_* into those that the
+ * conformance kit must find out.
  */
 #include <stddef.h>
 #include <string.h>
@@ -33,13 +34,18 @@ static void collect_pixel(const mluopsPsamaskShape* s, int64_t h, int64_t w, con
 static mluOpStatus_t psamask_forward(void* context, const mluopsCall* call,
                                      const mluopsPsamaskForwardProblem* problem) {
   const mluopsPsamaskShape* s = &problem->shape;
-  (void)context;
+  (void)context, (void)call;
 #ifdef PLUGIN_STATUS
   call->set_error("it lost count");
   return (mluOpStatus_t)PLUGIN_STATUS;
 #endif
   if (s->psa_type != 0 || s->dtype != MLUOP_DTYPE_FLOAT) {
+#ifdef PLUGIN_FLAW_DECLINE
+    memset(problem->y, 0, 1);
+#endif
+#ifndef PLUGIN_FLAW_SILENT
     call->set_error("psa_type: wanted 0 (collect)");
+#endif
     return MLUOP_STATUS_NOT_SUPPORTED;
   }
   const int64_t map_size = s->h * s->w;
@@ -48,6 +54,15 @@ static mluOpStatus_t psamask_forward(void* context, const mluopsCall* call,
     collect_pixel(s, pixel / s->w % s->h, pixel % s->w, (const float*)problem->x + pixel * s->h_mask * s->w_mask,
                   (float*)problem->y + pixel * map_size);
   }
+#ifdef PLUGIN_FLAW_VALUE
+  ((float*)problem->y)[0] += 1;
+#endif
+#ifdef PLUGIN_FLAW_BEYOND
+  ((float*)problem->y)[s->n * map_size * map_size] = 0;
+#endif
+#ifdef PLUGIN_FLAW_THREADS
+  if (call->threads > 1) ((float*)problem->y)[0] += 1;
+#endif
   return MLUOP_STATUS_SUCCESS;
 }
 

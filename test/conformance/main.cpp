@@ -1,0 +1,174 @@
+// mluops_conformance PLUGIN.so: is it a backend that can be relied on?
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "mlu_op_ext.h"
+#include "test/conformance/kit.h"
+
+namespace mluops::conformance {
+namespace {
+
+constexpr const char* kHelp = R"(usage: mluops_conformance PLUGIN.so|BACKEND [options]
+Holds the operators of a backend, a plugin's file or one built in, to the cases of this library: values against a
+double-precision reference, memory touched, the same bits for every number of threads, statuses and texts, outputs
+untouched by what is refused, times beside cpu. Exit status: 0 all is well, 1 something was found, 2 it cannot be loaded.
+  --op PART,..     operators whose name contains one of the parts
+  --case "OP KEY=VALUE .."  only this case, as a finding prints it
+  --scale X        factor on the number of random cases (1)
+  --threads N      most threads of a call (5)
+  --no-times       nothing is timed
+  --json FILE      the results for programs
+)";
+
+struct Options {
+  Settings kit;
+  std::string backend, json;
+  std::vector<std::string> parts;
+};
+
+Options parse(const std::vector<std::string>& words) {
+  Options o;
+  const std::map<std::string, std::function<void(const std::string&)>> with_value = {
+      {"--op",
+       [&](const std::string& v) {
+         std::string part;
+         for (const char c : v + ",") {
+           if (c != ',') part += c;
+           if (c == ',' && !part.empty()) o.parts.push_back(std::exchange(part, ""));
+         }
+       }},
+      {"--case", [&](const std::string& v) { o.kit.only_case = v; }},
+      {"--scale", [&](const std::string& v) { o.kit.scale = std::stod(v); }},
+      {"--threads", [&](const std::string& v) { o.kit.threads = std::stoi(v); }},
+      {"--json", [&](const std::string& v) { o.json = v; }},
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--no-times") {
+      o.kit.timing = false;
+    } else if (const auto option = with_value.find(words[i]); option != with_value.end()) {
+      if (++i == words.size()) throw std::invalid_argument(option->first + " wants a value");
+      option->second(words[i]);
+    } else if (words[i].starts_with("--") || !o.backend.empty()) {
+      throw std::invalid_argument("\"" + words[i] + "\": see --help");
+    } else {
+      o.backend = words[i];
+    }
+  }
+  if (o.backend.empty()) throw std::invalid_argument("which plugin? See --help");
+  if (o.kit.threads < 1 || !(o.kit.scale >= 0))
+    throw std::invalid_argument("--threads wants 1 or more, --scale 0 or more");
+  return o;
+}
+
+/// The name of the backend in a plugin's file, which joins the registry; or of one that is there already.
+std::string load(const std::string& backend) {
+  if (backend.find('/') == std::string::npos && !backend.ends_with(".so")) return backend;
+  setenv("MLUOP_BACKEND_PATH", std::filesystem::absolute(backend).c_str(), 1);
+  const int count = mluOpExtGetBackendCount();
+  setenv("MLUOP_BACKEND", "no_such_backend", 1);
+  mluOpHandle_t handle = nullptr;
+  mluOpCreate(&handle);  // its text lists what was left out, and why
+  const std::string text = mluOpExtGetLastErrorText();
+  unsetenv("MLUOP_BACKEND");
+  if (const std::size_t at = text.find("plugin "); at != std::string::npos) throw std::runtime_error(text.substr(at));
+  return mluOpExtGetBackendName(count - 1);
+}
+
+std::string line_of(const Result& r) {
+  char numbers[64];
+  std::snprintf(numbers, sizeof numbers, "%5d ran %5d declined  ", r.ran, r.declined);
+  std::string line = r.op + std::string(r.op.size() < 40 ? 40 - r.op.size() : 1, ' ') + numbers;
+  line += r.good() ? "ok" : "FOUND " + std::to_string(r.findings.size());
+  if (!r.timed.empty()) {
+    std::snprintf(numbers, sizeof numbers, "  %.3f ms, cpu %.3f ms: ", r.seconds * 1e3, r.cpu_seconds * 1e3);
+    line += numbers + r.timed;
+  }
+  return line + (r.reason.empty() ? "" : "  (declined e.g.: " + r.reason + ")");
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string json_of(const std::string& backend, const std::vector<Result>& results,
+                    const std::vector<std::string>& missing) {
+  std::string text =
+      "{\"backend\": " + quoted(backend) + ", \"version\": " + quoted(mluOpExtGetVersion()) + ",\n\"operators\": [";
+  for (const Result& r : results) {
+    text += std::string(&r == results.data() ? "" : ",") + "\n  {\"operator\": " + quoted(r.op) +
+            ", \"ran\": " + std::to_string(r.ran) + ", \"declined\": " + std::to_string(r.declined) +
+            ", \"ok\": " + (r.good() ? "true" : "false") + ", \"reason\": " + quoted(r.reason);
+    if (!r.timed.empty()) {
+      text += ", \"case\": " + quoted(r.timed) + ", \"ms\": " + std::to_string(r.seconds * 1e3) +
+              ", \"cpu_ms\": " + std::to_string(r.cpu_seconds * 1e3);
+    }
+    text += ", \"findings\": [";
+    for (const std::string& f : r.findings) text += (&f == r.findings.data() ? "" : ", ") + quoted(f);
+    text += "]}";
+  }
+  text += "],\n\"not_provided\": [";
+  for (const std::string& name : missing) text += (&name == missing.data() ? "" : ", ") + quoted(name);
+  return text + "]}\n";
+}
+
+bool chosen(const Options& o, const std::string& op) {
+  if (!o.kit.only_case.empty()) return o.kit.only_case.substr(0, o.kit.only_case.find(' ')) == op;
+  return o.parts.empty() ||
+         std::ranges::any_of(o.parts, [&](const std::string& part) { return op.find(part) != std::string::npos; });
+}
+
+int run(Options o) {
+  o.kit.backend = load(o.backend);
+  const std::vector<std::string> has = provided(o.kit.backend);
+  std::vector<Result> results;
+  std::vector<std::string> missing;
+  for (const cases::OperatorCases& op : cases::all_operators()) {
+    if (!chosen(o, op.op)) continue;
+    if (std::ranges::find(has, op.op) == has.end()) {
+      missing.emplace_back(op.op);
+      continue;
+    }
+    results.push_back(examine(op, o.kit));
+    std::printf("%s\n", line_of(results.back()).c_str());
+    for (const std::string& finding : results.back().findings) std::printf("  %s\n", finding.c_str());
+    std::fflush(stdout);
+  }
+  if (!o.json.empty()) std::ofstream(o.json) << json_of(o.kit.backend, results, missing);
+  const auto good = std::ranges::count_if(results, [](const Result& r) { return r.good(); });
+  std::printf("%s: %d of %zu operators ok, %zu not provided\n", o.kit.backend.c_str(), static_cast<int>(good),
+              results.size(), missing.size());
+  if (results.empty()) std::printf("nothing was examined\n");
+  return !results.empty() && good == std::ssize(results) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace mluops::conformance
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (std::ranges::find(words, "--help") != words.end()) {
+    std::fputs(mluops::conformance::kHelp, stdout);
+    return 0;
+  }
+  try {
+    return mluops::conformance::run(mluops::conformance::parse(words));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mluops_conformance: %s\n", error.what());
+    return 2;
+  }
+}
