@@ -235,3 +235,39 @@ def calls():
 @pytest.mark.parametrize("name, arguments", calls(), ids=[name for name, _ in calls()])
 def test_opcheck(name, arguments):
     torch.library.opcheck(getattr(torch.ops.mluops, name).default, arguments)
+
+
+def test_forward_mode():
+    """Tangents are the products of the gradients with the directions."""
+    from torch.autograd import forward_ad
+    generator = torch.Generator().manual_seed(8)
+
+    def random(*shape):
+        return torch.rand(shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+    indices = torch.randint(-1, 5, (2, 3, 2), generator=generator)
+    cases = [(lambda *t: mt.chamfer_distance(*t)[:2], [random(2, 5, 2), random(2, 4, 2)]),
+             (lambda *t: (mt.assign_score_withk(*t, indices),), [random(2, 3, 2, 4), random(2, 5, 4, 3), random(2, 5, 4, 3)])]
+    for function, tensors in cases:
+        for moved in ([True] * len(tensors), *([i == j for j in range(len(tensors))] for i in range(len(tensors)))):
+            along = [torch.rand_like(t) if m else None for t, m in zip(tensors, moved)]
+            with forward_ad.dual_level():
+                duals = [t if d is None else forward_ad.make_dual(t, d) for t, d in zip(tensors, along)]
+                tangents = [forward_ad.unpack_dual(output).tangent for output in function(*duals)]
+            outputs = function(*tensors)
+            weights = [torch.rand_like(output) for output in outputs]
+            gradients = torch.autograd.grad(sum((o * w).sum() for o, w in zip(outputs, weights)), tensors)
+            wanted = sum((g * d).sum() for g, d in zip(gradients, along) if d is not None)
+            assert torch.allclose(sum((t * w).sum() for t, w in zip(tangents, weights)), wanted)
+
+
+def test_those_without_forward_mode_say_so():
+    """docs/python.md lists them."""
+    from torch.autograd import forward_ad
+    places = torch.zeros(1, 3, dtype=torch.int32)
+    pair, one = torch.zeros(1, 2, 1, dtype=torch.int32), torch.ones(1, dtype=torch.int32)
+    for call in (lambda x: mt.dynamic_scatter(x, places), lambda x: mt.indice_maxpool(x, pair, one, 1),
+                 lambda x: mt.RoIAwarePool3d(1, 1)(torch.ones(1, 7), torch.ones(1, 3), x)):
+        with forward_ad.dual_level():
+            with pytest.raises(RuntimeError, match="no forward-mode derivative"):
+                call(forward_ad.make_dual(torch.ones(1, 2), torch.ones(1, 2)))

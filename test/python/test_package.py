@@ -98,6 +98,20 @@ def test_the_table_of_operators():
     assert [row.split()[0] for row in rows] == mluops.query("operators", "cpu").split()
 
 
+@pytest.mark.parametrize("module", ["mluops", "mluops.mmcv"])
+def test_a_reader_may_have_enough(module):
+    """python -m mluops | head"""
+    if module == "mluops.mmcv":
+        pytest.importorskip("torch")
+    code = f"import runpy, sys; sys.argv = ['x']; print(1, flush=True); runpy.run_module('{module}', run_name='__main__')"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 0 and "Broken" not in error and "Traceback" not in error, error
+
+
 def test_report_says_why_a_backend_cannot_be_used():
     code = ("import mluops._report as r; import mluops._settings as s\n"
             "real = s.backends\n"

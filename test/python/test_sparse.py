@@ -41,30 +41,33 @@ def dense_convolution(x, weight, kind, stride, padding, dilation=1):
     order = (axes, axes + 1) if kind == "transpose" else (axes + 1, axes)
     weight = weight.permute(*order, *range(axes))
     if kind == "subm":
-        stride, padding = 1, [size // 2 for size in weight.shape[2:]]
+        stride, padding = 1, [size // 2 * dilation for size in weight.shape[2:]]
     return getattr(torch.nn.functional, name)(x, weight, stride=stride, padding=padding, dilation=dilation)
 
 
 CONVOLUTIONS = [("subm", (5, 6, 7), 3, 1, 0), ("conv", (5, 6, 7), 3, 2, 1), ("conv", (5, 6, 7), 2, 3, 0),
-                ("conv", (9, 8), 3, 1, 1), ("transpose", (3, 4, 5), 3, 2, 1), ("subm", (9, 8), 5, 1, 0)]
+                ("conv", (9, 8), 3, 1, 1), ("transpose", (3, 4, 5), 3, 2, 1), ("subm", (9, 8), 5, 1, 0),
+                ("subm", (5, 6, 7), 3, 1, 0, 2), ("subm", (9, 8), 5, 1, 0, 3), ("conv", (9, 8), 3, 1, 2, 2),
+                ("transpose", (4, 5), 3, 1, 1, 2), ("transpose", (3, 4, 5), 2, 1, 0, 3)]
 
 
 @every_dtype
-@pytest.mark.parametrize("kind, shape, k, stride, padding", CONVOLUTIONS)
-def test_convolution(kind, shape, k, stride, padding, dtype):
+@pytest.mark.parametrize("kind, shape, k, stride, padding, dilation", [(*each, 1)[:6] for each in CONVOLUTIONS])
+def test_convolution(kind, shape, k, stride, padding, dilation, dtype):
     generator = torch.Generator().manual_seed(1)
-    places = random_places(50, shape)
-    features = torch.randn(50, 5, generator=generator).to(dtype).requires_grad_()
+    places = random_places(30, shape)
+    features = torch.randn(30, 5, generator=generator).to(dtype).requires_grad_()
     weight = torch.randn(*[k] * len(shape), 5, 7, generator=generator).to(dtype).requires_grad_()
-    outputs, pairs, num = mt.get_indice_pairs(places, 2, shape, k, stride, padding, subm=kind == "subm",
+    outputs, pairs, num = mt.get_indice_pairs(places, 2, shape, k, stride, padding, dilation, subm=kind == "subm",
                                               transpose=kind == "transpose")
+    assert pairs.dtype == num.dtype == torch.int32 and pairs.is_contiguous()
     found = mt.indice_conv(features, weight, pairs, num, len(outputs))
     wide = [each.detach().double().requires_grad_() for each in (features, weight)]
-    dense = dense_convolution(dense_of(wide[0], places, shape), wide[1], kind, stride, padding)
+    dense = dense_convolution(dense_of(wide[0], places, shape), wide[1], kind, stride, padding, dilation)
     wanted = at(dense, outputs)
     assert found.dtype == dtype and (found.double() - wanted).abs().max() <= LIMITS[dtype] * 3
-    met = dense_convolution(dense_of(torch.ones(50, 1), places, shape), torch.ones(*[k] * len(shape), 1, 1), kind,
-                            stride, padding)[:, 0]
+    met = dense_convolution(dense_of(torch.ones(30, 1), places, shape), torch.ones(*[k] * len(shape), 1, 1), kind,
+                            stride, padding, dilation)[:, 0]
     if kind != "subm":  # every place that something meets is an output, once and in order
         assert torch.equal(outputs.long(), (met > 0.5).nonzero())
     grad = torch.randn(found.shape, generator=generator).to(dtype)
@@ -102,8 +105,10 @@ def test_max_pool(dtype):
     outputs, pairs, num = mt.get_indice_pairs(places, 2, (6, 7, 8), 2, 2)
     found = mt.indice_maxpool(features, pairs, num, len(outputs))
     wide = features.detach().double().requires_grad_()
-    pooled = torch.nn.functional.max_pool3d(dense_of(wide, places, (6, 7, 8)), 2).clamp(min=0)
-    wanted = at(pooled, outputs)
+    absent = dense_of(torch.ones(60, 1), places, (6, 7, 8)) == 0
+    dense = dense_of(wide, places, (6, 7, 8)).masked_fill(absent, -float("inf"))
+    wanted = at(torch.nn.functional.max_pool3d(dense, 2), outputs)
+    assert (wanted < 0).any() and (wanted > 0).any()
     assert found.dtype == dtype and torch.equal(found.double(), wanted)
     grad = torch.rand(wanted.shape).to(dtype)
     found.backward(grad)
@@ -127,8 +132,44 @@ def test_edges():
     assert outputs.shape == (0, 4) and pairs.shape == (27, 2, 0) and num.tolist() == [0] * 27
     assert mt.indice_conv(torch.rand(0, 3), torch.rand(3, 3, 3, 3, 4), pairs, num, 0).shape == (0, 4)
     outside = torch.tensor([[0, 9, 0, 0], [5, 0, 0, 0]], dtype=torch.int32)
+    for places in (outside, torch.tensor([[0, 4, 0, 0], [0, -1, 0, 0], [0, 2**40, 0, 0], [-1, 0, 0, 0], [1, 0, 0, 0]])):
+        _, pairs, num = mt.get_indice_pairs(places, 1, (4, 4, 4), 3, dilation=3, subm=True)
+        assert (pairs == -1).all() and not num.any()
     outputs, pairs, num = mt.get_indice_pairs(outside, 1, (4, 4, 4), 3, 2, 1)
     assert outputs.shape == (0, 4) and (pairs == -1).all() and not num.any()
+
+
+def test_filters_of_one_place():
+    """With a stride and a padding, back again, and where outputs are inputs."""
+    places, features = random_places(40, (6, 7)), torch.rand(40, 3)
+    x = mt.SparseConvTensor(features, places, (6, 7), 2)
+    dense = dense_of(features, places, (6, 7))
+    for arguments in ((1,), (1, 2), (1, 2, 1), (1, 1, 1)):
+        conv = mt.SparseConv2d(3, 4, *arguments, bias=False, indice_key=str(arguments))
+        y = conv(x)
+        wanted = dense_convolution(dense, conv.weight, "conv", *(*arguments[1:], 1, 0)[:1], (*arguments[2:], 0)[0])
+        assert list(wanted.shape[2:]) == y.spatial_shape or wanted.shape[2:] == tuple(y.spatial_shape)
+        assert torch.allclose(y.dense(), wanted, atol=1e-6)
+    back = mt.SparseInverseConv2d(4, 3, 1, indice_key="(1, 2)", bias=False)
+    down = mt.SparseConv2d(3, 4, 1, 2, bias=False, indice_key="(1, 2)")(x)
+    again = back(down)
+    assert torch.equal(again.indices, places)
+    assert torch.allclose(again.features[(places[:, 1:] % 2 == 1).any(1)], torch.zeros(()))
+    up = mt.SparseConvTranspose2d(3, 4, 1, 2, bias=False)
+    assert torch.allclose(up(x).dense(), dense_convolution(dense, up.weight, "transpose", 2, 0), atol=1e-6)
+    assert mt.SubMConv2d(3, 4, 1, 2)(x).indices is places
+
+
+def test_what_is_no_sparse_tensor():
+    for module in (mt.SubMConv3d(3, 4, 3), mt.SparseConv3d(3, 4, 1), mt.SparseMaxPool3d(2), mt.ToDense()):
+        with pytest.raises(TypeError, match=rf"{type(module).__name__}: wanted a SparseConvTensor, got a tensor \(2, 3\)"):
+            module(torch.rand(2, 3))
+        with pytest.raises(TypeError, match="wanted a SparseConvTensor, got NoneType"):
+            module(None)
+    flat = mt.SparseConvTensor(torch.rand(4, 3), random_places(4, (5, 6)), (5, 6), 2)
+    with pytest.raises(mluops.BadParamError, match=r"SubMConv3d: x: wanted 3 axes in spatial_shape and a batch before "
+                                                   r"them in indices, got \(\[5, 6\], \(4, 3\)\)"):
+        mt.SubMConv3d(3, 4, 3)(flat)
 
 
 def network(ops):
@@ -136,7 +177,7 @@ def network(ops):
     return ops.SparseSequential(
         ops.SubMConv3d(4, 8, 3, indice_key="a"), nn.ReLU(), ops.SparseConv3d(8, 12, 3, 2, padding=1, indice_key="b"),
         nn.BatchNorm1d(12), ops.SubMConv3d(12, 12, (1, 1, 1)), ops.SparseInverseConv3d(12, 8, 3, indice_key="b"),
-        ops.SparseConvTranspose3d(8, 8, 2, 2), ops.SparseMaxPool3d(2, 2))
+        ops.SparseConvTranspose3d(8, 8, 2, 2), nn.ReLU(), ops.SparseMaxPool3d(2, 2))  # the pool of mmcv starts at 0
 
 
 def run_network(ops, net):

@@ -2,7 +2,8 @@
 
 import sys
 
+from ._listing import printed
 from ._report import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(printed(lambda: main(sys.argv[1:])))

@@ -1,9 +1,11 @@
-"""Packages that list themselves."""
+"""Packages that list themselves, and what prints lists."""
 
 import importlib
+import os
 import pkgutil
+import sys
 from types import ModuleType
-from typing import List
+from typing import Callable, List, Optional
 
 
 def modules(package: ModuleType) -> List[ModuleType]:
@@ -19,3 +21,14 @@ def public_names(package: ModuleType, into: dict) -> List[str]:
         names += module.__all__
         into.update((name, getattr(module, name)) for name in module.__all__)
     return sorted(names)
+
+
+def printed(main: Callable[[], Optional[int]]) -> int:
+    """Runs a program; whoever reads its output may have enough of it (`| head`)."""
+    try:
+        status = main() or 0
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more at its end
+        return 0

@@ -1,7 +1,9 @@
 """python -m mluops.mmcv: mmcv's table of operators and who serves each on this machine's CPU after install()."""
 
+import sys
 from collections import Counter
 
+from .._listing import printed
 from ._table import TABLE, lacks, mmcv_here, served
 
 
@@ -19,4 +21,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(printed(main))

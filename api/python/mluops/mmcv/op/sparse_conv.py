@@ -43,7 +43,8 @@ def indice_conv_backward(features, filters, out_bp, indice_pairs, indice_pair_nu
 
 
 def indice_maxpool_forward(features, indice_pairs, indice_pair_num, num_activate_out):
-    return _ours.indice_maxpool(features, indice_pairs, indice_pair_num, num_activate_out)
+    """0 is the least, as in mmcv's own code."""
+    return _ours.indice_maxpool(features.clamp(min=0), indice_pairs, indice_pair_num, num_activate_out)
 
 
 def indice_maxpool_backward(features, out_features, out_bp, indice_pairs, indice_pair_num):

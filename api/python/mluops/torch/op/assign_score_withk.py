@@ -1,5 +1,6 @@
 """assign_score_withk: weighted sums over the matrices of a weight bank, for each neighbour of each centre."""
 
+import torch
 from torch import Tensor
 
 from ..._errors import bad_param
@@ -58,8 +59,19 @@ def _backward(ctx, grad):
     return (*gradient(grad, *ctx.saved_tensors), None)
 
 
+def _jvp(inputs, output, tangents):
+    """Linear in scores, and in the features of points and centres together."""
+    scores, points, centers, knn_idx = inputs
+    along, of_points, of_centers, _ = tangents
+    result = 0 if along is None else forward(along, points, centers, knn_idx)
+    if of_points is not None or of_centers is not None:
+        features = (torch.zeros_like(points) if each is None else each for each in (of_points, of_centers))
+        result = result + forward(scores, *features, knn_idx)
+    return result
+
+
 forward = operator("assign_score_withk(Tensor scores, Tensor point_features, Tensor center_features, Tensor knn_idx)"
-                   " -> Tensor", _fake, _call, setup=_setup, backward=_backward)
+                   " -> Tensor", _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: Tensor, knn_idx: Tensor,

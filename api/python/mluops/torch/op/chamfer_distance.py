@@ -60,9 +60,26 @@ def _backward(ctx, grad1, grad2, *_):
     return gradient(*ctx.saved_tensors, grad1, grad2)
 
 
+def _along(xyz, other, indices, tangent, other_tangent):
+    """The tangent of the distances of points from those of another set with these indices."""
+    wide = torch.promote_types(xyz.dtype, torch.float32)
+    if other.shape[1] == 0:
+        return xyz.new_zeros(xyz.shape[:2])
+    at = indices.long().unsqueeze(2).expand(-1, -1, 2)
+    moved = 0
+    for mine, sign in ((tangent, 1), (None if other_tangent is None else other_tangent.gather(1, at), -1)):
+        moved = moved if mine is None else moved + sign * mine.to(wide)
+    return (2 * (xyz.to(wide) - other.gather(1, at).to(wide)) * moved).sum(2).to(xyz.dtype)
+
+
+def _jvp(inputs, output, tangents):
+    (xyz1, xyz2), (_, _, idx1, idx2), (one, two) = inputs, output, tangents
+    return _along(xyz1, xyz2, idx1, one, two), _along(xyz2, xyz1, idx2, two, one), None, None
+
+
 forward = operator("chamfer_distance(Tensor xyz1, Tensor xyz2) -> (Tensor, Tensor, Tensor, Tensor)", _fake,
                    lambda outputs, xyz1, xyz2: run(FORWARD, xyz1, xyz2, *outputs), setup=_setup, backward=_backward,
-                   empty=_nobody_near)
+                   jvp=_jvp, empty=_nobody_near)
 
 
 def chamfer_distance(xyz1: Tensor, xyz2: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:

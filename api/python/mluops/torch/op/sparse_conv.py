@@ -110,8 +110,24 @@ def get_deconv_output_size(input_size: Sequence[int], kernel_size: Sequence[int]
     """Sizes of the grid behind a transposed sparse convolution."""
     if min(kernel_size) < 0:
         raise bad_param("kernel_size", "at least 0", kernel_size)
-    return [(n - 1) * s - 2 * p + k + o
-            for n, k, s, p, o in zip(input_size, kernel_size, stride, padding, output_padding)]
+    return [(n - 1) * s - 2 * p + d * (k - 1) + 1 + o
+            for n, k, s, p, d, o in zip(input_size, kernel_size, stride, padding, dilation, output_padding)]
+
+
+def _apart(indices: Tensor, batch_size: int, shape: Sequence[int],
+           dilation: Sequence[int]) -> Tuple[Tensor, int, List[int]]:
+    """Indices, batch and grid with every d-th place of an axis a cloud of its own, in which a filter of dilation d has
+    none. (The library, as mmcv, pads a dilated submanifold convolution as an undilated one: it is off centre.)"""
+    batch, inside, columns, grid = indices[:, 0], torch.ones((), dtype=torch.bool), [], []
+    for axis, (size, step) in enumerate(zip(shape, dilation), 1):
+        places = indices[:, axis]
+        inside = inside & (places >= 0) & (places < size)
+        columns.append(torch.div(places, step, rounding_mode="floor"))
+        batch = batch * step + places % step
+        grid.append(-(-size // step))
+    inside = inside & (indices[:, 0] >= 0) & (indices[:, 0] < batch_size)
+    batch = torch.where(inside, batch, torch.full_like(batch, -1))
+    return torch.stack([batch, *columns], 1), batch_size * prod(dilation), grid
 
 
 def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[int], ksize: Sizes = 3,
@@ -125,13 +141,14 @@ def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[i
         spatial_shape: sizes of the input's grid.
         ksize, stride, padding, dilation, out_padding: one number or one for each axis. Where a stride is not 1, the
             dilation is.
-        subm: submanifold; outputs are the inputs, padding is half of ksize and stride 1.
+        subm: submanifold; outputs are the inputs, padding is half of the filter's reach and stride 1.
         transpose: transposed convolution.
         grid: without effect; mmcv's room to work in.
     Returns: the outputs' indices, those of the inputs or int32 [M, 1 + axes] in increasing order; pairs int32
     [K, 2, L], inputs and outputs, -1 behind the last; numbers of pairs int32 [K]. Not differentiable.
 
-    M is read from the data: torch.compile breaks its graph here. Source: mmcv's get_indice_pairs.
+    M is read from the data: torch.compile breaks its graph here. Source: mmcv's get_indice_pairs (docs/python.md lists
+    where that differs).
     """
     ndim = rank("indices", indices.shape, 2)[1] - 1
     if ndim not in (2, 3, 4):
@@ -140,6 +157,9 @@ def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[i
     ksize, stride, padding, dilation, out_padding = (many(name, value, ndim) for name, value in names.items())
     if subm:
         out_shape = spatial_shape
+        if prod(dilation) != 1:
+            apart, clouds, grid_of_each = _apart(indices, batch_size, spatial_shape, dilation)
+            return (indices, *get_indice_pairs(apart, clouds, grid_of_each, ksize, subm=True)[1:])
     elif transpose:
         out_shape = get_deconv_output_size(spatial_shape, ksize, stride, padding, dilation, out_padding)
     else:
@@ -289,6 +309,23 @@ def _max_fake(features, pairs, num, outputs):
 def _max_call(output, features, pairs, num, outputs):
     counts = _numbers(num)
     run(MAX_FORWARD, features, pairs, counts.data_ptr(), output)
+    if (features < 0).any():  # the library, as mmcv, starts at 0
+        output.copy_(_greatest(features, pairs, counts.tolist(), outputs))
+
+
+def _greatest(features, pairs, counts, outputs):
+    """In the type of the sums; 0 where no input meets an output."""
+    wide = features.to(torch.promote_types(features.dtype, torch.float32))
+    lowest = -float("inf")
+    found = wide.new_full((outputs, features.shape[1]), lowest)
+    met = torch.zeros(outputs, 1, dtype=torch.bool)
+    for (inputs, at), count in zip(pairs.long(), counts):
+        inside = (inputs[:count] >= 0) & (inputs[:count] < len(wide)) & (at[:count] >= 0) & (at[:count] < outputs)
+        rows, at = wide[inputs[:count][inside]], at[:count][inside]
+        rows = torch.where(rows.isnan(), torch.full_like(rows, lowest), rows)
+        found.scatter_reduce_(0, at.unsqueeze(1).expand_as(rows), rows, "amax")
+        met[at] = True
+    return torch.where(met, found, torch.zeros_like(found))
 
 
 def _max_gradient_fake(features, output, grad, pairs, num):
@@ -324,7 +361,7 @@ pool = operator("indice_maxpool(Tensor features, Tensor indice_pairs, Tensor ind
 
 
 def indice_maxpool(features: Tensor, indice_pairs: Tensor, indice_pair_num: Tensor, num_activate_out: int) -> Tensor:
-    """Maximum pooling over the pairs that get_indice_pairs found: the greatest of 0 and the features.
+    """Maximum pooling over the pairs that get_indice_pairs found: the greatest feature, 0 where no input meets an output.
 
     Args:
         features: T [L, C].
@@ -332,7 +369,8 @@ def indice_maxpool(features: Tensor, indice_pairs: Tensor, indice_pair_num: Tens
         num_activate_out: rows of the result.
     Returns: T [num_activate_out, C]; differentiable: every feature that is the maximum gets the whole gradient.
 
-    T: float16, bfloat16, float32, float64. Source: mmcv's indice_maxpool.
+    T: float16, bfloat16, float32, float64. Fastest where no feature is below 0, as behind a ReLU. Source: mmcv's
+    indice_maxpool, which takes 0 for the least.
     """
     features, = floats(features=features)
     return pool(features, *pair_tensors(indice_pairs, indice_pair_num), integer("num_activate_out", num_activate_out))

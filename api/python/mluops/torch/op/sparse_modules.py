@@ -58,6 +58,17 @@ class SparseConvTensor:
         return made
 
 
+def _sparse(x: Any, module: str, axes: int) -> SparseConvTensor:
+    """The input of a module, refused if it is none, as a dense tensor is (of mmcv's class it may be)."""
+    if not all(hasattr(x, name) for name in ("features", "indices", "spatial_shape", "batch_size", "indice_dict")):
+        got = f"a tensor {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        raise TypeError(f"{module}: wanted a SparseConvTensor, got {got}")
+    if len(x.spatial_shape) != axes or x.indices.dim() != 2 or x.indices.shape[1] != axes + 1:
+        raise bad_param(f"{module}: x", f"{axes} axes in spatial_shape and a batch before them in indices",
+                        (list(x.spatial_shape), tuple(x.indices.shape)))
+    return x
+
+
 class SparseModule(nn.Module):
     """What SparseSequential gives a whole SparseConvTensor; other modules get its features."""
 
@@ -95,7 +106,7 @@ class ToDense(SparseModule):
     """SparseConvTensor.dense as a module."""
 
     def forward(self, x: SparseConvTensor) -> Tensor:
-        return x.dense()
+        return _sparse(x, "ToDense", len(getattr(x, "spatial_shape", ()))).dense()
 
 
 class SparseConvolution(SparseModule):
@@ -172,10 +183,12 @@ class SparseConvolution(SparseModule):
                                 self.dilation, self.output_padding, self.subm, self.transposed)
 
     def _at_the_same_places(self) -> bool:
-        """As mmcv, whatever the stride."""
-        return math.prod(self.kernel_size) == 1
+        """One output for each input. (mmcv takes any filter of one place for such a one, whatever its stride.)"""
+        return math.prod(self.kernel_size) == 1 and (self.subm or not self.inverse and (
+            set(self.stride), set(self.padding), set(self.output_padding)) == ({1}, {0}, {0}))
 
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
+        _sparse(x, type(self).__name__, self.ndim)
         if self._at_the_same_places():
             features, indices, space = x.features @ self.filters().flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
         else:
@@ -222,6 +235,7 @@ class _SparseMaxPool(SparseModule):
         self.kernel_size, self.stride, self.padding, self.dilation = numbers
 
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
+        _sparse(x, type(self).__name__, self._ndim)
         numbers = self.kernel_size, self.stride, self.padding, self.dilation
         indices, pairs, num = get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, *numbers)
         features = indice_maxpool(x.features, pairs, num, indices.shape[0])
