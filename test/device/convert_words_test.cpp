@@ -61,6 +61,58 @@ TEST(Rounding, FollowsTheSuffix) {
                                 [](double x) { return std::nearbyint(x); });
 }
 
+TEST(Rounding, AwayFromZeroAndFixPointPositions) {
+  const auto away = [](double x) { return x < 0 ? std::floor(x) : std::ceil(x); };
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_oz(d, s, n, 0); }, away);
+  expect_rounding<std::int16_t>([](auto* d, auto* s, auto n) { __bang_float2int16_rd(d, s, n, -3); },
+                                [](double x) { return std::round(x * 8); });
+  expect_rounding<std::int8_t>([](auto* d, auto* s, auto n) { __bang_float2int8_tz(d, s, n, 2); },
+                               [](double x) { return std::trunc(x / 4); });
+  const std::vector<std::int16_t> integers = {-32768, -5, 0, 1, 32767};
+  const auto up = converted<float>(integers, [](auto* d, auto* s, auto n) { __bang_int162float(d, s, n, 5); });
+  const auto down = converted<half>(integers, [](auto* d, auto* s, auto n) { __bang_int162half(d, s, n, -7); });
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    EXPECT_EQ(up[i], static_cast<float>(integers[i]) * 32);
+    EXPECT_EQ(down[i].bits, half(static_cast<double>(integers[i]) / 128).bits);
+  }
+  const auto narrow = converted<std::int16_t>(std::vector<std::int32_t>{-70000, 6, 10, 99999},
+                                              [](auto* d, auto* s, auto n) { __bang_int322int16(d, s, n, 2, 0); });
+  EXPECT_EQ(narrow, (std::vector<std::int16_t>{-17500, 2, 3, 25000}));
+}
+
+TEST(Rounding, IntegersOfTheOlderNames) {
+  std::vector<std::uint8_t> bytes(256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  const auto halves = converted<half>(bytes, [](auto* d, auto* s, auto n) { __bang_uchar2half(d, s, n); });
+  const auto floats = converted<float>(bytes, [](auto* d, auto* s, auto n) { __bang_uchar2float(d, s, n); });
+  const auto shorts = converted<std::int16_t>(bytes, [](auto* d, auto* s, auto n) { __bang_uchar2int16(d, s, n, 0); });
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_EQ(static_cast<float>(halves[i]), static_cast<float>(i));
+    EXPECT_EQ(floats[i], static_cast<float>(i));
+    EXPECT_EQ(shorts[i], static_cast<std::int16_t>(i));
+  }
+  std::vector<half> in;
+  for (const float x : {-2.5f, -0.25f, 0.0f, 0.5f, 1.5f, 300.75f, 65504.0f}) in.push_back(half(x));
+  const auto expect = [&](auto word, auto meaning) {
+    const auto got = converted<std::int16_t>(in, word);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      EXPECT_EQ(got[i], std::fmin(meaning(static_cast<double>(in[i])), 32767)) << i;
+    }
+  };
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_tz(d, s, n); }, [](double x) { return std::trunc(x); });
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_dn(d, s, n); }, [](double x) { return std::floor(x); });
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_up(d, s, n); }, [](double x) { return std::ceil(x); });
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_rd(d, s, n); }, [](double x) { return std::round(x); });
+  expect([](auto* d, auto* s, auto n) { __bang_half2short_oz(d, s, n); },
+         [](double x) { return x < 0 ? std::floor(x) : std::ceil(x); });
+  const auto bytes_down = converted<std::uint8_t>(in, [](auto* d, auto* s, auto n) { __bang_half2uchar_dn(d, s, n); });
+  EXPECT_EQ(bytes_down, (std::vector<std::uint8_t>{0, 0, 0, 0, 1, 255, 255}));
+  const auto back = converted<half>(std::vector<std::int16_t>{-7, 2049},
+                                    [](auto* d, auto* s, auto n) { __bang_short2half(d, s, n); });
+  EXPECT_EQ(static_cast<float>(back[0]), -7);
+  EXPECT_EQ(static_cast<float>(back[1]), 2048) << "ties to even";
+}
+
 TEST(Rounding, SaturatesInEveryWidth) {
   const auto round = [](double x) { return std::round(x); };
   expect_rounding<std::int8_t>([](auto* d, auto* s, auto n) { __bang_float2int8_rd(d, s, n, 0); }, round);
@@ -77,6 +129,21 @@ TEST(Rounding, OfOneNumber) {
   EXPECT_EQ(__half2int32_up(half(2.5f)), 3);
   EXPECT_EQ(__float2int32(std::nanf("")), 0);
   EXPECT_EQ(__float2half_rn(1.0f / 3).bits, half(1.0f / 3).bits);
+  EXPECT_EQ(__float2half(1.0f / 3).bits, half(1.0f / 3).bits);
+  EXPECT_EQ(__float2half_rm(1.0f / 3).bits, half(1.0f / 3).bits);
+  EXPECT_EQ(__float2half_tz(2049.5f).bits, half(2048.0f).bits);
+  EXPECT_EQ(__float2half_oz(2048.5f).bits, half(2050.0f).bits);
+  EXPECT_EQ(__float2half_dn(-2048.5f).bits, half(-2050.0f).bits);
+  EXPECT_EQ(__float2half_up(2048.5f).bits, half(2050.0f).bits);
+  EXPECT_EQ(__float2half_rd(2049.0f).bits, half(2050.0f).bits);
+  EXPECT_EQ(__half2float(half(0.1f)), __half2float_rn(half(0.1f)));
+  EXPECT_EQ(__bfloat162float(__float2bfloat16_rn(1.5f)), 1.5f);
+  EXPECT_EQ(__float2bfloat16(1.00390625f).bits, __float2bfloat16(1.0f).bits) << "ties to even";
+  EXPECT_EQ(__float2int_oz(0.1f), 1);
+  EXPECT_EQ(__float2int_rd(2.5f), 3);
+  EXPECT_EQ(__float2short_tz(1e9f), 32767);
+  EXPECT_EQ(__half2int_dn(half(-0.5f)), -1);
+  EXPECT_EQ(__half2short_up(half(0.25f)), 1);
 }
 
 /// Every half, the points between neighbours and a little beside them.

@@ -278,10 +278,11 @@ TEST_F(Faults, RulesOfTheWords) {
       body(lanes(nram));
     });
   };
-  expect_fault(with_ones([](float* p) { __bang_transpose(p + 512, p, 16, 8); }), {"__bang_transpose", "64 bytes"});
   expect_fault(with_ones([](float* p) { __bang_transpose(p, p, 16, 16); }), {"in place"});
   expect_fault(with_ones([](float* p) { __bang_cycle_mul(p, p, p + 512, 64, 48); }), {"multiple of the cycle"});
-  expect_fault(with_ones([](float* p) { __bang_sumpool(p, p, 16, 2, 1, 2, 1, 1, 1); }), {"128 bytes"});
+  expect_fault(with_ones([](float* p) { __bang_maxpool(p, p, 32, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1); }), {"as 1 only"});
+  EXPECT_EQ(with_ones([](float* p) { __bang_transpose(p + 512, p, 3, 5); }), "") << "any height and width";
+  EXPECT_EQ(with_ones([](float* p) { __bang_sumpool(p + 512, p, 1, 7, 3, 2, 2, 1, 1); }), "") << "any channels";
   expect_fault(with_ones([](float* p) { __bang_sumpool(p, p, 32, 2, 1, 3, 1, 1, 1); }), {"window"});
   expect_fault(with_ones([](float* p) {
                  auto* index = reinterpret_cast<std::int32_t*>(p + 512);
@@ -289,8 +290,8 @@ TEST_F(Faults, RulesOfTheWords) {
                  __bang_lut(p, index, p + 256, 64, 64);
                }),
                {"__bang_lut", "index 64", "lane 0"});
-  expect_fault(with_ones([](float* p) { __bang_float2int32(reinterpret_cast<std::int32_t*>(p), p, 64, 3); }),
-               {"position 0"});
+  expect_fault(with_ones([](float* p) { __bang_float2int32(reinterpret_cast<std::int32_t*>(p), p, 64, 127); }),
+               {"position must lie in [-126, 126]"});
   expect_fault(with_ones([&](float* p) { __memcpy(p, input.data(), 4, GDRAM2NRAM, 4, std::int64_t{1} << 31, 1); }),
                {"source stride"});
 }

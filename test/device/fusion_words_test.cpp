@@ -177,10 +177,10 @@ TEST(VectorRegisters, CountMoveAndStore) {
   }
 }
 
-TEST(TensorUnit, IsAFaultByName) {
+TEST(NotModelled, IsAFaultByName) {
   Rig rig("mtp_592");
-  expect_fault(rig.run([](char* nram) { __bang_matmul(nram, nram, nram, 1, 1, 1); }),
-               {"__bang_matmul", "not modelled"});
+  expect_fault(rig.run([](char* nram) { __bang_load_matrix(nram, nram, 1, 1, 1); }),
+               {"__bang_load_matrix", "not modelled"});
 }
 
 }  // namespace

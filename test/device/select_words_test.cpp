@@ -84,9 +84,14 @@ TYPED_TEST(Select, PacksBehindOneAnotherAlsoInPlace) {
 
 TYPED_TEST(Select, ExtremesComeWithTheirIndex) {
   constexpr std::int64_t n = 700;
-  for (const bool largest : {true, false}) {
-    this->on_device(n,
-                    [&](auto* x, auto*, auto* dst) { largest ? __bang_argmax(dst, x, n) : __bang_argmin(dst, x, n); });
+  for (const int word : {0, 1, 2, 3}) {
+    const bool largest = word % 2 == 0;
+    this->on_device(n, [&](auto* x, auto*, auto* dst) {
+      if (word == 0) __bang_argmax(dst, x, n);
+      if (word == 1) __bang_argmin(dst, x, n);
+      if (word == 2) __bang_max(dst, x, n);
+      if (word == 3) __bang_min(dst, x, n);
+    });
     std::size_t best = 0;
     for (std::size_t i = 1; i < n; ++i) {
       const auto a = static_cast<float>(this->values[i]), b = static_cast<float>(this->values[best]);
@@ -94,10 +99,94 @@ TYPED_TEST(Select, ExtremesComeWithTheirIndex) {
     }
     EXPECT_EQ(static_cast<float>(this->out[0]), static_cast<float>(this->values[best]));
     std::uint32_t index = 0;
-    std::memcpy(&index, reinterpret_cast<const char*>(this->out.data()) + 4, sizeof(index));
-    EXPECT_EQ(index, best);
-    EXPECT_EQ(static_cast<float>(this->out[8 / sizeof(TypeParam)]), 1.0f) << "behind the 8 bytes nothing changes";
+    std::memcpy(&index, this->out.data() + 1, sizeof(index));
+    EXPECT_EQ(index, best) << "right behind the value";
+    EXPECT_EQ(static_cast<float>(this->out[1 + 4 / sizeof(TypeParam)]), 1.0f) << "behind the index nothing changes";
   }
+}
+
+TYPED_TEST(Select, MovesWhereTheMaskIsSet) {
+  for (const std::int64_t n : {1, 65, 700}) {
+    this->on_device(n, [&](auto* x, auto* m, auto* dst) { __bang_maskmove(dst, x, m, n); });
+    const auto expect = [&] {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        ASSERT_EQ(static_cast<float>(this->out[at]), this->set(i) ? static_cast<float>(this->values[at]) : 1.0f) << i;
+      }
+    };
+    expect();
+    this->on_device(n, [&](auto* x, auto* m, auto* dst) {
+      auto* bits = reinterpret_cast<std::uint8_t*>(dst + 800);
+      __memset_nram(bits, 100, 0);
+      for (std::int64_t i = 0; i < n; ++i) bits[i / 8] |= static_cast<std::uint8_t>((m[i] == 0 ? 0 : 1) << i % 8);
+      __bang_maskmove_bitindex(dst, x, bits, n);
+    });
+    expect();
+  }
+}
+
+TYPED_TEST(Select, ResultsInNram) {
+  std::uint32_t got[3] = {};
+  this->on_device(700, [&](auto*, auto* m, auto* dst) {
+    auto* numbers = reinterpret_cast<std::uint32_t*>(dst + 800);
+    __bang_count(numbers, m, 700);
+    __bang_findfirst1(numbers + 1, m, 700);
+    __bang_findlast1(numbers + 2, m, 700);
+    std::copy_n(numbers, 3, got);
+    __bang_collect(dst, m, m, 700);
+    EXPECT_EQ(got[0], __bang_count(m, 700));
+    EXPECT_EQ(got[1], __bang_findfirst1(m, 700));
+    EXPECT_EQ(got[2], __bang_findlast1(m, 700));
+  });
+  for (std::size_t i = 0; i < got[0]; ++i) EXPECT_NE(static_cast<float>(this->out[i]), 0.0f);
+}
+
+template <class T>
+class ReduceSum : public testing::Test {};
+using Floats = testing::Types<half, bfloat16_t, float>;
+TYPED_TEST_SUITE(ReduceSum, Floats);
+
+TYPED_TEST(ReduceSum, PutsASumIntoTheFirstLaneOfEvery128Bytes) {
+  constexpr std::size_t kSegment = 128 / sizeof(TypeParam);
+  for (const std::size_t n : {kSegment, 3 * kSegment, 3 * kSegment + 5}) {
+    for (const bool in_place : {false, true}) {
+      std::vector<TypeParam> in(n), out(n);
+      for (std::size_t i = 0; i < n; ++i) in[i] = TypeParam(static_cast<float>(i * 37 % 101) / 8);
+      Rig rig;
+      rig.tensor("in", in, Access::kRead).tensor("out", out, Access::kWrite);
+      const auto count = static_cast<std::int64_t>(n), bytes = count * static_cast<std::int64_t>(sizeof(TypeParam));
+      EXPECT_EQ(rig.run([&](char* nram) {
+        auto *x = reinterpret_cast<TypeParam*>(nram), *dst = in_place ? x : x + n;
+        __memset_nram(dst, count, 7);
+        __memcpy(x, in.data(), bytes, GDRAM2NRAM);
+        __bang_reduce_sum(dst, x, count);
+        __memcpy(out.data(), dst, bytes, NRAM2GDRAM);
+      }),
+                "");
+      for (std::size_t i = 0; i < n; ++i) {
+        TypeParam sum = in[i];
+        for (std::size_t k = i + 1; i % kSegment == 0 && k < std::min(n, i + kSegment); ++k) sum = sum + in[k];
+        const float kept = in_place ? static_cast<float>(in[i]) : 7;
+        ASSERT_EQ(static_cast<float>(out[i]), i % kSegment == 0 ? static_cast<float>(sum) : kept) << i;
+      }
+    }
+  }
+}
+
+TEST(ReduceSumChecks, OnlySegmentsWithUndefinedLanesAreUndefined) {
+  Rig rig;
+  std::vector<float> out(64);
+  rig.tensor("out", out, Access::kWrite);
+  const auto store = [&](std::int64_t first) {
+    return rig.run([&](char* nram) {
+      auto* x = reinterpret_cast<float*>(nram);
+      __bang_write_value(x, 40, 1.0f);
+      __bang_reduce_sum(x + 128, x, 64);
+      __memcpy(out.data(), x + 128 + first, 4, NRAM2GDRAM);
+    });
+  };
+  EXPECT_EQ(store(0), "");
+  expect_fault(store(32), {"never written"});
 }
 
 TEST(SelectChecks, WhatDecidesMustBeDefined) {

@@ -32,7 +32,7 @@ void mlisa_integers(cnrtQueue_t queue, int32_t* out);
 void built_fusion(cnrtQueue_t queue, float* out);
 void bfloat16_words(cnrtQueue_t queue, void* out);
 void wram_copies(cnrtQueue_t queue, float* out);
-void tensor_unit(cnrtQueue_t queue);
+void tensor_unit(cnrtQueue_t queue, float* out, const void* a, const void* b);
 
 // capacity.mlu, faults.mlu
 void too_much_nram(cnrtQueue_t queue);

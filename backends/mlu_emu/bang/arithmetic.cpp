@@ -3,6 +3,7 @@
 
 #include "backends/mlu_emu/bang/bang.h"
 #include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/rounding.h"
 
 namespace mluops::emu::bang {
 namespace {
@@ -97,6 +98,53 @@ template <class T>
 void __bang_cycle_mul(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
   cycle(__func__, dst, a, b, n, length, kMul);
 }
+
+namespace {
+
+/// The sum rounded towards zero: to nearest, and a step back where that went beyond the exact one.
+float sum_towards_zero(float a, float b) {
+  const float near = a + b, rest = near - a;
+  if (std::isinf(near) && std::isfinite(a) && std::isfinite(b)) return std::nextafter(near, 0.0f);
+  const float error = (a - (near - rest)) + (b - rest);  // of the rounding, exactly
+  return (error < 0 && near > 0) || (error > 0 && near < 0) ? std::nextafter(near, 0.0f) : near;
+}
+/// In double the sum of two halves is exact.
+half sum_towards_zero(half a, half b) {
+  const double sum = static_cast<double>(static_cast<float>(a)) + static_cast<double>(static_cast<float>(b));
+  const auto near = static_cast<float>(sum);
+  const bool beyond = std::fabs(static_cast<double>(near)) > std::fabs(sum);
+  return to_half<Rounding::kZero>(beyond ? std::nextafter(near, 0.0f) : near);
+}
+
+template <class T>
+void cycle_towards_zero(const char* name, T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length,
+                        bool subtract) {
+  Word word(name);
+  word.count(n);
+  word.require(length > 0 && n % length == 0, "the count must be a multiple of the cycle");
+  word.source(a, n, "first source");
+  word.cycled_source(b, length, n);
+  word.destination(dst, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T other = b[i % length];
+    dst[i] = sum_towards_zero(a[i], subtract ? -other : other);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void __bang_cycle_add_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
+  cycle_towards_zero(__func__, dst, a, b, n, length, false);
+}
+template <class T>
+void __bang_cycle_sub_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
+  cycle_towards_zero(__func__, dst, a, b, n, length, true);
+}
+template void __bang_cycle_add_tz(half*, const half*, const half*, std::int64_t, std::int64_t);
+template void __bang_cycle_add_tz(float*, const float*, const float*, std::int64_t, std::int64_t);
+template void __bang_cycle_sub_tz(half*, const half*, const half*, std::int64_t, std::int64_t);
+template void __bang_cycle_sub_tz(float*, const float*, const float*, std::int64_t, std::int64_t);
 
 template <class T>
 void __bang_rem(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {

@@ -1,8 +1,10 @@
 // Conversions between lane types.
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/rounding.h"
 #include "backends/mlu_emu/bang/words.h"
 
 namespace mluops::emu::bang {
@@ -30,42 +32,18 @@ void convert(const char* name, To* dst, const From* src, std::int64_t n, F f) {
   for (std::int64_t i = 0; i < n; ++i) dst[i] = f(from[i]);
 }
 
-void need_zero(const char* name, int position) {
-  Word(name).require(position == 0, "only fix-point position 0 is modelled");
+/// 2^position; positions beyond what a float can hold are a fault.
+float unit_of(const char* name, int position) {
+  constexpr int kMost = 126;
+  Word(name).require(position >= -kMost && position <= kMost, "the fix-point position must lie in [-126, 126]");
+  return std::ldexp(1.0f, position);
 }
 
 // ---- to integers -------------------------------------------------------------------------------------------------
 
-/// The whole number `x` is rounded to; |x| is far below 2^53. No branches, so that loops over it become vector code.
-template <Rounding kRounding>
-std::int64_t whole(double x) {
-  constexpr double kHalf = 0.5;
-  const auto cut = static_cast<std::int64_t>(x);
-  const double rest = x - static_cast<double>(cut);
-  if constexpr (kRounding == Rounding::kDown) return cut - (rest < 0 ? 1 : 0);
-  if constexpr (kRounding == Rounding::kUp) return cut + (rest > 0 ? 1 : 0);
-  if constexpr (kRounding == Rounding::kAwayFromTies) return cut + (rest >= kHalf ? 1 : 0) - (rest <= -kHalf ? 1 : 0);
-  if constexpr (kRounding == Rounding::kEven) {
-    const bool odd = (cut & 1) != 0;
-    return cut + ((rest > kHalf) | ((rest == kHalf) & odd) ? 1 : 0) -
-           ((rest < -kHalf) | ((rest == -kHalf) & odd) ? 1 : 0);
-  }
-  return cut;
-}
-
-/// Saturates; NaN gives 0.
-template <Rounding kRounding, class I>
-I to_integer(float value) {
-  constexpr double kLow = std::numeric_limits<I>::min(), kHigh = std::numeric_limits<I>::max();
-  const double number = value == value ? static_cast<double>(value) : 0.0;
-  const std::int64_t rounded = whole<kRounding>(std::max(kLow - 1, std::min(number, kHigh + 1)));
-  return static_cast<I>(std::max<std::int64_t>(std::numeric_limits<I>::min(),
-                                               std::min<std::int64_t>(rounded, std::numeric_limits<I>::max())));
-}
-
 template <Rounding kRounding, class I, class From>
 void round_lanes(const char* name, I* dst, const From* src, std::int64_t n, int position) {
-  need_zero(name, position);
+  const float scale = unit_of(name, -position);
   if constexpr (kNarrow<From>) {
     Word word(name);
     word.count(n);
@@ -75,41 +53,20 @@ void round_lanes(const char* name, I* dst, const From* src, std::int64_t n, int 
     for_blocks(n, [&](std::int64_t at, std::int64_t count) {
       float wide[kBlock];
       widen(from + at, wide, count);
-      for (std::int64_t i = 0; i < count; ++i) dst[at + i] = to_integer<kRounding, I>(wide[i]);
+      for (std::int64_t i = 0; i < count; ++i) dst[at + i] = to_integer<kRounding, I>(wide[i] * scale);
     });
   } else {
-    convert(name, dst, src, n, to_integer<kRounding, I>);
+    convert(name, dst, src, n, [=](float x) { return to_integer<kRounding, I>(x * scale); });
   }
 }
 
 // ---- to 16-bit floats ----------------------------------------------------------------------------------------------
 
-/// The half next to `value` in that direction.
-template <Rounding kRounding>
-half to_half(float value) {
-  const std::uint16_t near = float_to_half(value);
-  if (value != value) return half::from_bits(near);
-  const float got = half_to_float(near);
-  const float size = value < 0 ? -value : value, got_size = got < 0 ? -got : got;
-  constexpr bool kTies = kRounding == Rounding::kAwayFromTies;
-  if (kTies && got_size < size) {
-    const auto next = static_cast<std::uint16_t>(near + 1);
-    const float above = half_to_float(next & 0x7fffu);
-    return half::from_bits(above - size == size - got_size ? next : near);
-  }
-  const bool outwards = got_size > size, upwards = got > value, downwards = got < value;
-  const int step = kRounding == Rounding::kZero              ? -(outwards ? 1 : 0)
-                   : kRounding == Rounding::kDown && upwards ? (outwards ? -1 : 1)
-                   : kRounding == Rounding::kUp && downwards ? (outwards ? -1 : 1)
-                                                             : 0;
-  return half::from_bits(static_cast<std::uint16_t>(near + step));
-}
-
 /// An integer as a float, ties to even whichever direction was asked for: below 2^24 there is nothing to round.
 template <class To, class I>
 void from_integer(const char* name, To* dst, const I* src, std::int64_t n, int position) {
-  need_zero(name, position);
-  convert(name, dst, src, n, [](I x) { return static_cast<To>(x); });
+  const double unit = unit_of(name, position);
+  convert(name, dst, src, n, [=](I x) { return static_cast<To>(static_cast<double>(x) * unit); });
 }
 
 }  // namespace
@@ -126,6 +83,9 @@ void from_integer(const char* name, To* dst, const I* src, std::int64_t n, int p
   }                                                                                        \
   void __bang_##from##2##to##_up(To* dst, const From* src, std::int64_t n, int position) { \
     round_lanes<Rounding::kUp>(__func__, dst, src, n, position);                           \
+  }                                                                                        \
+  void __bang_##from##2##to##_oz(To* dst, const From* src, std::int64_t n, int position) { \
+    round_lanes<Rounding::kAwayFromZero>(__func__, dst, src, n, position);                 \
   }                                                                                        \
   void __bang_##from##2##to##_rd(To* dst, const From* src, std::int64_t n, int position) { \
     round_lanes<Rounding::kAwayFromTies>(__func__, dst, src, n, position);                 \
@@ -151,12 +111,9 @@ MLUOPS_EMU_FROM_INTEGERS(FROM_INTEGER)
 
 void __bang_int322int16(std::int16_t* dst, const std::int32_t* src, std::int64_t n, int dst_position,
                         int src_position) {
-  need_zero(__func__, dst_position);
-  need_zero(__func__, src_position);
-  convert(__func__, dst, src, n, [](std::int32_t x) {
-    constexpr std::int32_t kLow = std::numeric_limits<std::int16_t>::min();
-    constexpr std::int32_t kHigh = std::numeric_limits<std::int16_t>::max();
-    return static_cast<std::int16_t>(std::max(kLow, std::min(x, kHigh)));
+  const double unit = std::ldexp(unit_of(__func__, src_position), -dst_position);
+  convert(__func__, dst, src, n, [=](std::int32_t x) {
+    return to_integer<Rounding::kAwayFromTies, std::int16_t>(static_cast<float>(static_cast<double>(x) * unit));
   });
 }
 
@@ -197,33 +154,117 @@ void __bang_float2half_up(half* dst, const float* src, std::int64_t n) {
 void __bang_float2half_tz(half* dst, const float* src, std::int64_t n) {
   convert(__func__, dst, src, n, to_half<Rounding::kZero>);
 }
+void __bang_float2half_oz(half* dst, const float* src, std::int64_t n) {
+  convert(__func__, dst, src, n, to_half<Rounding::kAwayFromZero>);
+}
+void __bang_float2half(half* dst, const float* src, std::int64_t n) {
+  __bang_float2half_rn(dst, src, n);
+}
+void __bang_float2half_rm(half* dst, const float* src, std::int64_t n) {
+  __bang_float2half_rn(dst, src, n);
+}
+void __bang_float2bfloat16(bfloat16_t* dst, const float* src, std::int64_t n) {
+  __bang_float2bfloat16_rn(dst, src, n);
+}
+void __bang_uchar2half(half* dst, const std::uint8_t* src, std::int64_t n) {
+  from_integer(__func__, dst, src, n, 0);
+}
+void __bang_uchar2float(float* dst, const std::uint8_t* src, std::int64_t n) {
+  from_integer(__func__, dst, src, n, 0);
+}
+void __bang_short2half(half* dst, const std::int16_t* src, std::int64_t n) {
+  from_integer(__func__, dst, src, n, 0);
+}
+void __bang_uchar2int16(std::int16_t* dst, const std::uint8_t* src, std::int64_t n, int position) {
+  const float scale = unit_of(__func__, -position);
+  convert(__func__, dst, src, n, [=](std::uint8_t x) {
+    return to_integer<Rounding::kAwayFromTies, std::int16_t>(static_cast<float>(x) * scale);
+  });
+}
+void __bang_half2uchar_dn(std::uint8_t* dst, const half* src, std::int64_t n) {
+  round_lanes<Rounding::kDown>(__func__, dst, src, n, 0);
+}
+#define HALF_TO_SHORT(suffix, rounding)                                                 \
+  void __bang_half2short_##suffix(std::int16_t* dst, const half* src, std::int64_t n) { \
+    round_lanes<Rounding::rounding>(__func__, dst, src, n, 0);                          \
+  }
+HALF_TO_SHORT(tz, kZero)
+HALF_TO_SHORT(oz, kAwayFromZero)
+HALF_TO_SHORT(dn, kDown)
+HALF_TO_SHORT(up, kUp)
+HALF_TO_SHORT(rd, kAwayFromTies)
+#undef HALF_TO_SHORT
 
-// ---- one number
-// ------------------------------------------------------------------------------------------------------
+// ---- one number ----------------------------------------------------------------------------------------------------
 
-half __float2half_rn(float x) {
+float __half2float(half x) {
   return x;
 }
-#define SCALAR(from, From)                                       \
-  std::int32_t __##from##2int32(From x) {                        \
-    return to_integer<Rounding::kZero, std::int32_t>(x);         \
-  }                                                              \
-  std::int32_t __##from##2int32_tz(From x) {                     \
-    return to_integer<Rounding::kZero, std::int32_t>(x);         \
-  }                                                              \
-  std::int32_t __##from##2int32_dn(From x) {                     \
-    return to_integer<Rounding::kDown, std::int32_t>(x);         \
-  }                                                              \
-  std::int32_t __##from##2int32_up(From x) {                     \
-    return to_integer<Rounding::kUp, std::int32_t>(x);           \
-  }                                                              \
-  std::int32_t __##from##2int32_rd(From x) {                     \
-    return to_integer<Rounding::kAwayFromTies, std::int32_t>(x); \
-  }                                                              \
-  std::int32_t __##from##2int32_rn(From x) {                     \
-    return to_integer<Rounding::kEven, std::int32_t>(x);         \
+float __half2float_rn(half x) {
+  return x;
+}
+float __bfloat162float(bfloat16_t x) {
+  return x;
+}
+half __float2half(float x) {
+  return x;
+}
+half __float2half_rm(float x) {
+  return x;
+}
+bfloat16_t __float2bfloat16(float x) {
+  return bfloat16_t(x);
+}
+bfloat16_t __float2bfloat16_rn(float x) {
+  return bfloat16_t(x);
+}
+std::int32_t __float2int32(float x) {
+  return __float2int32_tz(x);
+}
+std::int32_t __half2int32(half x) {
+  return __half2int32_tz(x);
+}
+
+namespace {
+
+template <Rounding kRounding, class To>
+To one(float x) {
+  if constexpr (!std::is_same_v<To, half>) {
+    return to_integer<kRounding, To>(x);
+  } else if constexpr (kRounding == Rounding::kEven) {
+    return half(x);
+  } else {
+    return to_half<kRounding>(x);
   }
-SCALAR(float, float)
-SCALAR(half, half)
+}
+
+}  // namespace
+
+#define TO_ONE(from, From, to, To)              \
+  To __##from##2##to##_tz(From x) {             \
+    return one<Rounding::kZero, To>(x);         \
+  }                                             \
+  To __##from##2##to##_oz(From x) {             \
+    return one<Rounding::kAwayFromZero, To>(x); \
+  }                                             \
+  To __##from##2##to##_dn(From x) {             \
+    return one<Rounding::kDown, To>(x);         \
+  }                                             \
+  To __##from##2##to##_up(From x) {             \
+    return one<Rounding::kUp, To>(x);           \
+  }                                             \
+  To __##from##2##to##_rd(From x) {             \
+    return one<Rounding::kAwayFromTies, To>(x); \
+  }                                             \
+  To __##from##2##to##_rn(From x) {             \
+    return one<Rounding::kEven, To>(x);         \
+  }
+TO_ONE(float, float, half, half)
+TO_ONE(float, float, int, std::int32_t)
+TO_ONE(float, float, short, std::int16_t)
+TO_ONE(float, float, int32, std::int32_t)
+TO_ONE(half, half, int, std::int32_t)
+TO_ONE(half, half, short, std::int16_t)
+TO_ONE(half, half, int32, std::int32_t)
 
 }  // namespace mluops::emu::bang

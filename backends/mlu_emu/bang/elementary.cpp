@@ -92,14 +92,6 @@ void __bang_recip(T* dst, const T* a, std::int64_t n) {
   unary(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
 }
 template <class T>
-void __bang_active_reciphp(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
-}
-template <class T>
-void __bang_active_exphp(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::exp(static_cast<double>(x))); });
-}
-template <class T>
 void __bang_log2(T* dst, const T* a, std::int64_t n) {
   unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::log2(static_cast<double>(x))); });
 }
@@ -133,6 +125,15 @@ void __bang_div(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   map(dst, a, n, [&](auto x) { return quotient(word, x, wide); });
 }
 template <class T>
+void __bang_div_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  __bang_div(dst, a, value, n);
+}
+template <class T>
+void __bang_div(T* dst, const T* a, const T* b, T* scratch, std::int64_t n) {
+  Word(__func__).scratch(scratch, n);
+  __bang_div(dst, a, b, n);
+}
+template <class T>
 void __bang_maximum(T* dst, const T* a, const T* b, std::int64_t n) {
   binary(__func__, dst, a, b, n, kNumberWins<true>);
 }
@@ -159,26 +160,50 @@ void __bang_mineq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   unary(__func__, dst, a, n, [=](Wide<T> x) { return wide < x ? wide : x; });
 }
 
+template <class T>
+void __bang_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNumberWins<true>(x, wide); });
+}
+template <class T>
+void __bang_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNumberWins<false>(x, wide); });
+}
+
 #define CYCLE(name, expression)                                                                             \
   template <class T>                                                                                        \
   void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {            \
     cycled(__func__, dst, a, b, n, cycle, [](auto x, auto y) { return static_cast<Wide<T>>(expression); }); \
   }
 CYCLE(and, (x != 0) & (y != 0))
+CYCLE(or, (x != 0) | (y != 0))
+CYCLE(xor, (x != 0) != (y != 0))
 CYCLE(eq, x == y)
+CYCLE(ne, x != y)
 CYCLE(lt, x < y)
 CYCLE(le, x <= y)
+CYCLE(gt, x > y)
+CYCLE(ge, x >= y)
 CYCLE(maxequal, x < y ? y : x)
 CYCLE(minequal, y < x ? y : x)
 #undef CYCLE
 
-template <class T>
-void __bang_cycle_band(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {
-  cycled(__func__, reinterpret_cast<std::uint8_t*>(dst), reinterpret_cast<const std::uint8_t*>(a),
-         reinterpret_cast<const std::uint8_t*>(b), bytes_of_lanes<T>(n), bytes_of_lanes<T>(cycle),
-         [](auto x, auto y) { return x & y; });
-}
-#define CYCLE_BITS(T) template void __bang_cycle_band(T*, const T*, const T*, std::int64_t, std::int64_t)
+#define CYCLE_BITS_OP(name, op)                                                                      \
+  template <class T>                                                                                 \
+  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {     \
+    cycled(__func__, reinterpret_cast<std::uint8_t*>(dst), reinterpret_cast<const std::uint8_t*>(a), \
+           reinterpret_cast<const std::uint8_t*>(b), bytes_of_lanes<T>(n), bytes_of_lanes<T>(cycle), \
+           [](auto x, auto y) { return static_cast<std::uint8_t>(x op y); });                        \
+  }
+CYCLE_BITS_OP(band, &)
+CYCLE_BITS_OP(bor, |)
+CYCLE_BITS_OP(bxor, ^)
+#undef CYCLE_BITS_OP
+#define CYCLE_BITS(T)                                                                  \
+  template void __bang_cycle_band(T*, const T*, const T*, std::int64_t, std::int64_t); \
+  template void __bang_cycle_bor(T*, const T*, const T*, std::int64_t, std::int64_t);  \
+  template void __bang_cycle_bxor(T*, const T*, const T*, std::int64_t, std::int64_t)
 CYCLE_BITS(char);
 CYCLE_BITS(half);
 CYCLE_BITS(bfloat16_t);
@@ -198,6 +223,13 @@ CYCLE_BITS(std::uint32_t);
   template void __bang_mineq_scalar(T*, const T*, ValueOf<T>, std::int64_t);               \
   template void __bang_cycle_and(T*, const T*, const T*, std::int64_t, std::int64_t);      \
   template void __bang_cycle_eq(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_ne(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_gt(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_ge(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_or(T*, const T*, const T*, std::int64_t, std::int64_t);       \
+  template void __bang_cycle_xor(T*, const T*, const T*, std::int64_t, std::int64_t);      \
+  template void __bang_maximum_scalar(T*, const T*, ValueOf<T>, std::int64_t);             \
+  template void __bang_minimum_scalar(T*, const T*, ValueOf<T>, std::int64_t);             \
   template void __bang_cycle_lt(T*, const T*, const T*, std::int64_t, std::int64_t);       \
   template void __bang_cycle_le(T*, const T*, const T*, std::int64_t, std::int64_t);       \
   template void __bang_cycle_maxequal(T*, const T*, const T*, std::int64_t, std::int64_t); \
@@ -207,8 +239,6 @@ CYCLE_BITS(std::uint32_t);
   template void __bang_square(T*, const T*, std::int64_t);                \
   template void __bang_sqrt(T*, const T*, std::int64_t);                  \
   template void __bang_recip(T*, const T*, std::int64_t);                 \
-  template void __bang_active_reciphp(T*, const T*, std::int64_t);        \
-  template void __bang_active_exphp(T*, const T*, std::int64_t);          \
   template void __bang_log2(T*, const T*, std::int64_t);                  \
   template void __bang_pow2(T*, const T*, std::int64_t);                  \
   template void __bang_sin(T*, const T*, std::int64_t);                   \
@@ -216,9 +246,11 @@ CYCLE_BITS(std::uint32_t);
   template void __bang_floor(T*, const T*, std::int64_t);                 \
   template void __bang_nan_maximum(T*, const T*, const T*, std::int64_t); \
   template void __bang_nan_minimum(T*, const T*, const T*, std::int64_t)
-#define QUOTIENT(T)                                               \
-  template void __bang_div(T*, const T*, const T*, std::int64_t); \
-  template void __bang_div(T*, const T*, ValueOf<T>, std::int64_t)
+#define QUOTIENT(T)                                                   \
+  template void __bang_div(T*, const T*, const T*, std::int64_t);     \
+  template void __bang_div(T*, const T*, ValueOf<T>, std::int64_t);   \
+  template void __bang_div(T*, const T*, const T*, T*, std::int64_t); \
+  template void __bang_div_scalar(T*, const T*, ValueOf<T>, std::int64_t)
 QUOTIENT(half);
 QUOTIENT(bfloat16_t);
 QUOTIENT(float);

@@ -87,6 +87,10 @@ void __bang_or(T* dst, const T* a, const T* b, std::int64_t n) {
   compare(__func__, dst, a, b, n, [](auto x, auto y) { return (x != 0) | (y != 0); });
 }
 template <class T>
+void __bang_xor(T* dst, const T* a, const T* b, std::int64_t n) {
+  compare(__func__, dst, a, b, n, [](auto x, auto y) { return (x != 0) != (y != 0); });
+}
+template <class T>
 void __bang_not(T* dst, const T* a, std::int64_t n) {
   Word word(__func__);
   word.lanes(dst, a, n);
@@ -96,6 +100,7 @@ void __bang_not(T* dst, const T* a, std::int64_t n) {
 #define LOGIC(T)                                                  \
   template void __bang_and(T*, const T*, const T*, std::int64_t); \
   template void __bang_or(T*, const T*, const T*, std::int64_t);  \
+  template void __bang_xor(T*, const T*, const T*, std::int64_t); \
   template void __bang_not(T*, const T*, std::int64_t)
 LOGIC(half);
 LOGIC(bfloat16_t);

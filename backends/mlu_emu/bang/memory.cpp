@@ -54,16 +54,18 @@ Sides sides_of(const char* word, mluMemcpyDirection_t direction) {
   }
 }
 
-/// WRAM has 64 lanes, one behind the other; a plain copy gives each of them, or takes from it, as many bytes.
+/// WRAM's lanes lie one behind the other; a plain copy gives each of them, or takes from it, as many bytes.
 Copy plain_copy(const char* word, void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction) {
   Copy c = make_copy(word, dst, src, bytes, direction);
   if (c.to != Space::kWram && c.from != Space::kWram) return c;
-  constexpr std::int64_t kLanes = 64;
   Core& core = Core::current();
-  core.require(bytes % kLanes == 0, word, "a plain copy from or to WRAM needs as many bytes for each of its 64 lanes");
-  c.pieces = kLanes;
-  c.bytes = c.dst_stride = c.src_stride = bytes / kLanes;
-  (c.to == Space::kWram ? c.dst_stride : c.src_stride) = core.memory(Space::kWram).bytes() / kLanes;
+  const std::int64_t lanes = core.launch().settings.arch.wram_lanes();
+  const std::string rule =
+      "a plain copy from or to WRAM needs as many bytes for each of its " + std::to_string(lanes) + " lanes";
+  core.require(bytes % lanes == 0, word, rule.c_str());
+  c.pieces = lanes;
+  c.bytes = c.dst_stride = c.src_stride = bytes / lanes;
+  (c.to == Space::kWram ? c.dst_stride : c.src_stride) = core.memory(Space::kWram).bytes() / lanes;
   return c;
 }
 

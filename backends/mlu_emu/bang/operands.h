@@ -63,11 +63,22 @@ class Word {
   void decider(const T* p, std::int64_t n, const char* role = "source") const {
     core_.deciding_source(name_, role, p, bytes_of_lanes<T>(n));
   }
+  /// A place for intermediate results, of which a kernel knows nothing afterwards.
+  template <class T>
+  void scratch(const T* p, std::int64_t n) const {
+    lanes_of(p, n, "scratch");
+  }
   /// Accounts for the work too: every word has exactly one destination.
   template <class T>
   void destination(T* p, std::int64_t n) {
     core_.destination(name_, "destination", p, bytes_of_lanes<T>(n));
     core_.computed(name_, bytes_of_lanes<T>(n), n);
+    target(p);
+  }
+
+  /// Where the flags of undefined() apply, for a word that checks and accounts for its destination itself.
+  template <class T>
+  void target(T* p) {
     target_ = p;
     lane_ = sizeof(T);
   }

@@ -1,4 +1,5 @@
 // Words that fill, move, transpose, turn, pad, sum and look up.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -8,9 +9,6 @@
 
 namespace mluops::emu::bang {
 namespace {
-
-constexpr std::int64_t kLine = 64;  // bytes a transpose moves at least
-constexpr int kFreeFrom = 592;      // the first machine without that rule
 
 template <class V>
 void fill(const char* name, V* dst, std::int64_t n, V value) {
@@ -83,9 +81,6 @@ template <class T>
 void __bang_transpose(T* dst, const T* src, std::int64_t h, std::int64_t w) {
   Word word(__func__);
   word.require(h >= 0 && w >= 0, "height and width must not be negative");
-  const std::int64_t line = word.arch().number < kFreeFrom ? kLine : 1;
-  word.require(bytes_of_lanes<T>(h) % line == 0 && bytes_of_lanes<T>(w) % line == 0,
-               "height and width must each span a multiple of 64 bytes");
   word.require(dst + h * w <= src || src + h * w <= dst, "it cannot work in place");
   const LaneFlags undefined = word.lanes_of(src, h * w);
   LaneFlags turned(undefined.size());
@@ -136,14 +131,37 @@ void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std:
   rearrange(__func__, dst, (top + h + bottom) * row, src, h * w * channel,
             [=](std::int64_t i) { return (top + i / (w * channel)) * row + left * channel + i % (w * channel); });
 }
-#define REARRANGE(T)                                                                                           \
-  template void __bang_transpose(T*, const T*, std::int64_t, std::int64_t);                                    \
-  template void __bang_rotate90(T*, const T*, std::int64_t, std::int64_t);                                     \
-  template void __bang_rotate180(T*, const T*, std::int64_t, std::int64_t);                                    \
-  template void __bang_rotate270(T*, const T*, std::int64_t, std::int64_t);                                    \
-  template void __bang_mirror(T*, const T*, std::int64_t, std::int64_t);                                       \
-  template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+template <class T>
+void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t pad_height,
+                std::int64_t pad_width) {
+  __bang_pad(dst, src, channel, h, w, pad_height, pad_height, pad_width, pad_width);
+}
+template <class T>
+void __bang_reshape_nhwc2nchw(T* dst, const T* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
+  rearrange(__func__, dst, n * h * w * c, src, n * h * w * c, [=](std::int64_t i) {
+    const std::int64_t channel = i % c, pixel = i / c % (h * w), image = i / (h * w * c);
+    return (image * c + channel) * h * w + pixel;
+  });
+}
+template <class T>
+void __bang_reshape_nchw2nhwc(T* dst, const T* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
+  rearrange(__func__, dst, n * h * w * c, src, n * h * w * c, [=](std::int64_t i) {
+    const std::int64_t pixel = i % (h * w), channel = i / (h * w) % c, image = i / (h * w * c);
+    return (image * h * w + pixel) * c + channel;
+  });
+}
+#define REARRANGE(T)                                                                                            \
+  template void __bang_transpose(T*, const T*, std::int64_t, std::int64_t);                                     \
+  template void __bang_rotate90(T*, const T*, std::int64_t, std::int64_t);                                      \
+  template void __bang_rotate180(T*, const T*, std::int64_t, std::int64_t);                                     \
+  template void __bang_rotate270(T*, const T*, std::int64_t, std::int64_t);                                     \
+  template void __bang_mirror(T*, const T*, std::int64_t, std::int64_t);                                        \
+  template void __bang_reshape_nhwc2nchw(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
+  template void __bang_reshape_nchw2nhwc(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
+  template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
+  template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,  \
                            std::int64_t, std::int64_t)
+REARRANGE(char);
 REARRANGE(half);
 REARRANGE(bfloat16_t);
 REARRANGE(float);
@@ -167,6 +185,29 @@ T __bang_sum(const T* src, std::int64_t n) {
 }
 template half __bang_sum(const half*, std::int64_t);
 template float __bang_sum(const float*, std::int64_t);
+
+template <class T>
+void __bang_reduce_sum(T* dst, const T* src, std::int64_t n) {
+  constexpr std::int64_t kSegment = 128 / static_cast<std::int64_t>(sizeof(T));
+  Core& core = Core::current();
+  Word word(__func__);
+  word.count(n);
+  const LaneFlags undefined = word.lanes_of(src, n);
+  core.computed(__func__, bytes_of_lanes<T>(n), n);
+  for (std::int64_t at = 0; at < n; at += kSegment) {
+    const std::int64_t end = std::min(n, at + kSegment);
+    T sum = src[at];
+    for (std::int64_t i = at + 1; i < end; ++i) sum = sum + src[i];
+    core.destination(__func__, "destination", dst + at, sizeof(T));
+    dst[at] = sum;
+    const auto flags = undefined.begin() + static_cast<std::ptrdiff_t>(undefined.empty() ? 0 : at);
+    const bool known = undefined.empty() || std::all_of(flags, flags + (end - at), [](auto f) { return f == 0; });
+    if (!known) core.forget(dst + at, sizeof(T), {kUndefinedLane});
+  }
+}
+template void __bang_reduce_sum(half*, const half*, std::int64_t);
+template void __bang_reduce_sum(bfloat16_t*, const bfloat16_t*, std::int64_t);
+template void __bang_reduce_sum(float*, const float*, std::int64_t);
 
 template <class T, class I>
 void __bang_lut(T* dst, const I* index, const T* table, std::int64_t n, std::int64_t table_n) {

@@ -23,24 +23,29 @@ void decide(const char* name, const T* src, std::int64_t n) {
   Core::current().computed(name, bytes_of_lanes<T>(n), n);
 }
 
-/// dst: the extreme lane, then its index as 32 bits from the next multiple of 4 bytes on.
+/// dst: the extreme lane, then its index as 32 bits.
 template <class T, class Better>
 void extreme(const char* name, T* dst, const T* src, std::int64_t n, Better better) {
-  constexpr std::int64_t kResult = 8 / static_cast<std::int64_t>(sizeof(T));
   Word word(name);
   word.count(n);
   word.require(n > 0, "the count must be positive");
   word.decider(src, n);
-  word.destination(dst, kResult);
+  word.destination(reinterpret_cast<char*>(dst), static_cast<std::int64_t>(sizeof(T) + sizeof(std::uint32_t)));
   std::int64_t best = 0;
   for (std::int64_t i = 1; i < n; ++i) {
     if (better(src[i], src[best])) best = i;
   }
   const T value = src[best];
   const auto index = static_cast<std::uint32_t>(best);
-  std::fill_n(dst, kResult, T(0));
   dst[0] = value;
-  std::memcpy(reinterpret_cast<char*>(dst) + sizeof(index), &index, sizeof(index));
+  std::memcpy(dst + 1, &index, sizeof(index));
+}
+
+/// Into NRAM what the word without a destination gives the scalar core.
+void give(const char* name, std::uint32_t* dst, std::uint32_t value) {
+  Word word(name);
+  word.destination(dst, 1);
+  *dst = value;
 }
 
 /// The lanes that are wanted to the front of dst; how many they are.
@@ -96,6 +101,27 @@ void __bang_argmin(T* dst, const T* src, std::int64_t n) {
 }
 
 template <class T>
+void __bang_max(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return b < a; });
+}
+template <class T>
+void __bang_min(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return a < b; });
+}
+template <class T>
+void __bang_count(std::uint32_t* dst, const T* src, std::int64_t n) {
+  give(__func__, dst, __bang_count(src, n));
+}
+template <class T>
+void __bang_findfirst1(std::uint32_t* dst, const T* src, std::int64_t n) {
+  give(__func__, dst, __bang_findfirst1(src, n));
+}
+template <class T>
+void __bang_findlast1(std::uint32_t* dst, const T* src, std::int64_t n) {
+  give(__func__, dst, __bang_findlast1(src, n));
+}
+
+template <class T>
 std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n) {
   Word word(__func__);
   word.count(n);
@@ -103,8 +129,40 @@ std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n)
   return pack(word, dst, src, n, [&](std::int64_t i) { return is_set(mask[i]); });
 }
 
-// ---- bit masks: lane 8k + i is bit i of byte k
-// ------------------------------------------------------------------------
+template <class T>
+void __bang_collect(T* dst, const T* src, const T* mask, std::int64_t n) {
+  __bang_filter(dst, src, mask, n);
+}
+
+namespace {
+
+/// dst[i] = src[i] where wanted(i). What is known of dst's other lanes stays known.
+template <class T, class Wanted>
+void move_where(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+  LaneFlags undefined = word.lanes_of(src, n), kept = word.lanes_of(dst, n, "destination");
+  if (!undefined.empty() || !kept.empty()) {
+    undefined.resize(static_cast<std::size_t>(n));
+    kept.resize(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (!wanted(static_cast<std::int64_t>(i))) undefined[i] = kept[i];
+    }
+  }
+  word.undefined(std::move(undefined));
+  word.destination(dst, n);
+  for (std::int64_t i = 0; i < n; ++i) dst[i] = wanted(i) ? src[i] : dst[i];
+}
+
+}  // namespace
+
+template <class T>
+void __bang_maskmove(T* dst, const T* src, const T* mask, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(mask, n, "mask");
+  move_where(word, dst, src, n, [&](std::int64_t i) { return is_set(mask[i]); });
+}
+
+// ---- bit masks: lane 8k + i is bit i of byte k ---------------------------------------------------------------------
 
 namespace {
 
@@ -167,12 +225,34 @@ std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std
   return pack(word, dst, src, n, [&](std::int64_t i) { return ((bits[i / kByte] >> (i % kByte)) & 1) != 0; });
 }
 
+template <class T>
+void __bang_collect_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
+  __bang_filter_bitindex(dst, src, mask, n);
+}
+template <class T>
+void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  const auto* bits = static_cast<const std::uint8_t*>(mask);
+  word.decider(bits, (n + kByte - 1) / kByte, "mask");
+  move_where(word, dst, src, n, [&](std::int64_t i) { return ((bits[i / kByte] >> (i % kByte)) & 1) != 0; });
+}
+
 #define SELECT(T)                                                                         \
   template std::uint32_t __bang_count(const T*, std::int64_t);                            \
   template std::uint32_t __bang_findfirst1(const T*, std::int64_t);                       \
   template std::uint32_t __bang_findlast1(const T*, std::int64_t);                        \
   template void __bang_argmax(T*, const T*, std::int64_t);                                \
   template void __bang_argmin(T*, const T*, std::int64_t);                                \
+  template void __bang_max(T*, const T*, std::int64_t);                                   \
+  template void __bang_min(T*, const T*, std::int64_t);                                   \
+  template void __bang_count(std::uint32_t*, const T*, std::int64_t);                     \
+  template void __bang_findfirst1(std::uint32_t*, const T*, std::int64_t);                \
+  template void __bang_findlast1(std::uint32_t*, const T*, std::int64_t);                 \
+  template void __bang_collect(T*, const T*, const T*, std::int64_t);                     \
+  template void __bang_maskmove(T*, const T*, const T*, std::int64_t);                    \
+  template void __bang_collect_bitindex(T*, const T*, const void*, std::int64_t);         \
+  template void __bang_maskmove_bitindex(T*, const T*, const void*, std::int64_t);        \
   template std::uint32_t __bang_filter_bitindex(T*, const T*, const void*, std::int64_t); \
   template std::uint32_t __bang_filter(T*, const T*, const T*, std::int64_t)
 SELECT(half);

@@ -20,6 +20,8 @@ struct Arch {
   int cores() const { return clusters * cores_per_cluster; }
   /// Addresses and lengths the vector unit takes are multiples of this many bytes.
   std::int64_t vector_alignment() const { return number < 300 ? 128 : 1; }
+  /// Equal parts of WRAM, one behind the other, each of which gets as many bytes of a plain copy.
+  std::int64_t wram_lanes() const { return number < 300 ? 64 : 16; }
   /// A multiply-add rounds once from the 300 series on.
   bool fused_multiply_add() const { return number >= 300; }
 };

@@ -24,6 +24,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   timeline_ = &timeline;
   ++timeline.stats.tasks;
   in_flight_.clear();
+  fills_.clear();
   words_ = 0;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
@@ -174,6 +175,21 @@ void Core::destination(const char* word, const char* role, const void* address, 
   mark_written(address, bytes);
 }
 
+bool Core::weights(const char* word, const void* address, std::int64_t bytes) {
+  check_nram(word, "weights", address, bytes, Space::kWram);
+  check_in_flight(word, "weights", static_cast<const char*>(address), bytes, false);
+  const std::int64_t offset = wram_->offset(address);
+  return !checks().init || !wram_->inside(offset, bytes) || wram_->first_unwritten(offset, bytes) < 0;
+}
+
+bool Core::filled_in_64ths(const void* address) const {
+  const std::int64_t offset = wram_->offset(address);
+  for (auto fill = fills_.rbegin(); fill != fills_.rend(); ++fill) {
+    if (fill->begin <= offset && offset < fill->end) return fill->in_64ths;
+  }
+  return false;
+}
+
 void Core::forget(const void* address, std::int64_t lane, const LaneFlags& flags) {
   Nram* memory = area(address);
   if (memory == nullptr) return;
@@ -194,6 +210,17 @@ void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes) {
   stats.vector_lanes += lanes;
   const Rates& rates = launch_->settings.rates;
   const double cycles = rates.vector_latency_cycles + static_cast<double>(bytes) / rates.vector_bytes_cycle;
+  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
+}
+
+void Core::multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, double macs) {
+  count_word(word);
+  CoreStats& stats = timeline_->stats;
+  ++stats.vector_words;
+  stats.vector_bytes += bytes;
+  stats.vector_lanes += lanes;
+  const Rates& rates = launch_->settings.rates;
+  const double cycles = rates.vector_latency_cycles + macs / rates.tensor_macs_cycle;
   timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
 }
 

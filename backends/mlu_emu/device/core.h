@@ -104,6 +104,10 @@ class Core {
   /// Which of the source's lanes hold nothing defined; reading them is no fault yet.
   LaneFlags source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n);
   void destination(const char* word, const char* role, const void* address, std::int64_t bytes);
+  /// A part of the tensor unit's weights in WRAM: are all its bytes defined?
+  bool weights(const char* word, const void* address, std::int64_t bytes);
+  /// Whether the last copy to this place in WRAM put its pieces a 64th of WRAM apart.
+  bool filled_in_64ths(const void* address) const;
   /// Every lane must be defined: a scalar, a branch or an address depends on it.
   void deciding_source(const char* word, const char* role, const void* address, std::int64_t bytes);
   /// A source that goes to GDRAM: every byte defined, any alignment.
@@ -119,6 +123,9 @@ class Core {
   }
   /// Accounts for a vector word that wrote `bytes` in `lanes` results.
   void computed(const char* word, std::int64_t bytes, std::int64_t lanes);
+
+  /// Accounts for a word of the tensor unit: `macs` as many multiply-adds of half.
+  void multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, double macs);
 
   /// Checks an atomic update of GDRAM, then runs add() under the lock cores on threads need.
   template <class Add>
@@ -171,11 +178,18 @@ class Core {
   void check_other_engines(const Copy& c) const;
   void hide_target(const Copy& c);
   void transfer(const Copy& c);
+  void note_weights(const Copy& c);
   void fill(const Copy& c);
   void move_piece(char* dst, const char* src, std::int64_t bytes);
   void account(const Copy& c, bool async);
   /// `window`: of its side in GDRAM; -1 for none.
   double duration(const Copy& c, int window) const;
+
+  /// Where in a lane of WRAM a copy went, and how.
+  struct Fill {
+    std::int64_t begin, end;
+    bool in_64ths;
+  };
 
   mutable Nram nram_;
   std::unique_ptr<Nram> wram_;
@@ -185,7 +199,8 @@ class Core {
   Timeline* timeline_ = nullptr;
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
-  std::int64_t words_ = 0;  // this task used
+  std::vector<Fill> fills_;  // of WRAM, by this task
+  std::int64_t words_ = 0;   // this task used
 };
 
 }  // namespace mluops::emu

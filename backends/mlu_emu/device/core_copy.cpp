@@ -141,6 +141,23 @@ void Core::check_other_engines(const Copy& c) const {
   }
 }
 
+/// Remembers how a copy laid out weights, for the words that read them: the latest of each place.
+void Core::note_weights(const Copy& c) {
+  constexpr std::int64_t kLanes = 64;
+  const std::int64_t lane = wram_->bytes() / kLanes;
+  const bool listed = c.list != nullptr && c.list->size() > 1;
+  const std::int64_t first_step = listed ? (*c.list)[1].dst - (*c.list)[0].dst : c.dst_stride;
+  const char* begin = c.list == nullptr ? c.dst : c.list->front().dst;
+  const char* end = begin + c.bytes;
+  for (std::size_t i = 0; listed && i < c.list->size(); ++i) {
+    const char* at = (*c.list)[i].dst;
+    if ((at - begin) % lane < lane - c.bytes) end = std::max(end, begin + (at - begin) % lane + c.bytes);
+  }
+  const std::int64_t from = wram_->offset(begin), to = wram_->offset(end);
+  std::erase_if(fills_, [&](const Fill& f) { return f.begin >= from && f.end <= to; });
+  fills_.push_back({from, to, c.pieces > 1 && first_step == lane});
+}
+
 /// Moves the bytes and tells the shadows.
 void Core::transfer(const Copy& c) {
   const auto claim_side = [&](const Side& side, Touch touch) {
@@ -156,6 +173,7 @@ void Core::transfer(const Copy& c) {
   if (launch_->threads && c.engine() == Engine::kIo) lock.lock();
   if (c.from == Space::kGdram) claim_side(from_side(c), Touch::kRead);
   if (c.to == Space::kGdram) claim_side(to_side(c), Touch::kWrite);
+  if (c.to == Space::kWram && wram_ != nullptr) note_weights(c);
   if (c.fills()) return fill(c);
   const bool judged_late = c.from != Space::kGdram && c.to == Space::kGdram;
   if (judged_late) {

@@ -5,7 +5,7 @@
 
 namespace mluops::emu {
 
-const RateInfo kRateInfos[9] = {
+const RateInfo kRateInfos[10] = {
     {"gdram_gbps", &Rates::gdram_gbps,
      "peak the vendor's test harness divides by (220, 270, 290, 370); 592: assumed, no published figure verified"},
     {"clock_ghz", &Rates::clock_ghz, "assumed"},
@@ -15,6 +15,8 @@ const RateInfo kRateInfos[9] = {
     {"gdram_segment_ns", &Rates::gdram_segment_ns, "assumed"},
     {"move_latency_ns", &Rates::move_latency_ns, "assumed"},
     {"vector_latency_cycles", &Rates::vector_latency_cycles, "assumed"},
+    {"tensor_macs_cycle", &Rates::tensor_macs_cycle,
+     "372: 96 TFLOPS of half, the board's published peak, on 32 cores; the others: assumed alike"},
     {"launch_us", &Rates::launch_us, "assumed"},
 };
 
@@ -64,6 +66,7 @@ Rates default_rates(const Arch& arch) {
           .gdram_segment_ns = 8,
           .move_latency_ns = 30,
           .vector_latency_cycles = 16,
+          .tensor_macs_cycle = 1500,
           .launch_us = 5};
 }
 

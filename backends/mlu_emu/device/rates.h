@@ -17,6 +17,7 @@ struct Rates {
   double gdram_segment_ns = 0;       // each further segment of a strided DMA
   double move_latency_ns = 0;        // start of one on-chip copy
   double vector_latency_cycles = 0;  // start of one vector word
+  double tensor_macs_cycle = 0;      // multiply-adds of half in a cycle; float four times as long, int8 half as long
   double launch_us = 0;              // one kernel launch
 };
 
@@ -31,6 +32,6 @@ struct RateInfo {
   double Rates::*member;
   const char* source;
 };
-extern const RateInfo kRateInfos[9];
+extern const RateInfo kRateInfos[10];
 
 }  // namespace mluops::emu

@@ -21,6 +21,7 @@
 #define __mlu_entry__
 #define __mlu_builtin__
 #define __mlu_host__
+#define __mlu_const__
 
 using namespace mluops::emu::bang;  // NOLINT: kernels say half and __bang_add
 

@@ -1,0 +1,72 @@
+// Words of BANG C: copies and barriers.
+// Counts are elements unless called bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace mluops::emu::bang {
+
+enum mluMemcpyDirection_t {
+  GDRAM2NRAM,
+  NRAM2GDRAM,
+  NRAM2NRAM,
+  GDRAM2GDRAM,
+  GDRAM2SRAM,
+  SRAM2GDRAM,
+  NRAM2SRAM,
+  SRAM2NRAM,
+  SRAM2SRAM,
+  GDRAM2WRAM,
+  WRAM2GDRAM,
+  NRAM2WRAM,
+  WRAM2NRAM,
+  SRAM2WRAM,
+  WRAM2SRAM,
+};
+
+/// Copies, seen by everything after it. No alignment rules. NRAM2NRAM may overlap: memmove per segment.
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction);
+/// segments + 1 pieces of `bytes`, in ascending order; strides in bytes (32 bits on the device).
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
+              std::int64_t src_stride, std::int64_t segments);
+/// The same for two nested rows of pieces: of each side the inner stride and count, then the outer ones (counts less
+/// 1).
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride1,
+              std::int64_t dst_segments1, std::int64_t dst_stride2, std::int64_t dst_segments2,
+              std::int64_t src_stride1, std::int64_t src_segments1, std::int64_t src_stride2,
+              std::int64_t src_segments2);
+inline void __memcpy_nram_to_nram(void* dst, const void* src, std::int64_t bytes) {
+  __memcpy(dst, src, bytes, NRAM2NRAM);
+}
+/// Queues a copy: it happens at the next __sync(), __sync_io() (GDRAM), __sync_move() or __sync_compute() (NRAM2NRAM),
+/// at a synchronous copy of its engine, or at the end of the task. Until then neither side may be touched, except by
+/// later async copies of the same engine, which keep their order.
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction);
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
+                    std::int64_t dst_stride, std::int64_t src_stride, std::int64_t segments);
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
+                    std::int64_t dst_stride1, std::int64_t dst_segments1, std::int64_t dst_stride2,
+                    std::int64_t dst_segments2, std::int64_t src_stride1, std::int64_t src_segments1,
+                    std::int64_t src_stride2, std::int64_t src_segments2);
+
+void __sync();
+void __sync_io();
+void __sync_move();
+void __sync_compute();
+void __sync_io_move_compute();
+/// Waits for the flagged engines: those of the cores, then those of the memory core (which here waits for all).
+void __sync_io_move_compute(bool io, bool move, bool compute, bool memory_core_io, bool memory_core_move,
+                            bool memory_core_compute);
+
+/// This core is its cluster's memory core (is not): it serves SRAM, every other word passes it by.
+bool __is_mpu();
+bool __is_ipu();
+/// Waits for the other cores of the cluster, its memory core included; of a BLOCK launch: for nobody.
+void __sync_cluster();
+/// The same without the memory core.
+void __sync_all_ipu_within_cluster();
+/// Waits for the cores of all clusters that started together, with and without their memory cores.
+void __sync_all();
+void __sync_all_ipu();
+
+}  // namespace mluops::emu::bang

@@ -1,0 +1,15 @@
+// What the declarations of words say about the types of lanes.
+#pragma once
+
+#include <type_traits>
+
+namespace mluops::emu::bang {
+
+template <class T>
+struct Same {
+  using type = T;
+};
+template <class T>
+using ValueOf = typename Same<T>::type;  // converts to the pointer's element type
+
+}  // namespace mluops::emu::bang

@@ -1,0 +1,79 @@
+// Words of BANG C that sum, count, find, pack and look up. All operands lie in NRAM.
+// Counts are elements unless called bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace mluops::emu::bang {
+
+/// Sum of n lanes, one after the other in T; for the scalar core.
+template <class T>  // half, float
+T __bang_sum(const T* src, std::int64_t n);
+/// Sums of the 128 bytes of lanes each, into the first lane of every 128 bytes of dst; its other lanes stay. Each is
+/// added one after the other in T; dst may be src.
+template <class T>  // half, bfloat16, float
+void __bang_reduce_sum(T* dst, const T* src, std::int64_t n);
+// Counting and finding; half, float, int16, int32. Every lane read must be defined.
+/// Lanes that are not zero.
+template <class T>
+std::uint32_t __bang_count(const T* src, std::int64_t n);
+/// Into dst[0].
+template <class T>
+void __bang_count(std::uint32_t* dst, const T* src, std::int64_t n);
+/// Index of the first (last) lane that is not zero; 2^32 - 1 when there is none.
+template <class T>
+std::uint32_t __bang_findfirst1(const T* src, std::int64_t n);
+template <class T>
+std::uint32_t __bang_findlast1(const T* src, std::int64_t n);
+/// Into dst[0].
+template <class T>
+void __bang_findfirst1(std::uint32_t* dst, const T* src, std::int64_t n);
+template <class T>
+void __bang_findlast1(std::uint32_t* dst, const T* src, std::int64_t n);
+/// The largest (smallest) lane in dst[0] and, as 32 bits right behind it, its index (the first of several): in half,
+/// `((uint16_t*)dst)[1]` is its lower half. A NaN is never better than the lane before it.
+template <class T>
+void __bang_argmax(T* dst, const T* src, std::int64_t n);
+template <class T>
+void __bang_argmin(T* dst, const T* src, std::int64_t n);
+/// The same by its older name.
+template <class T>
+void __bang_max(T* dst, const T* src, std::int64_t n);
+template <class T>
+void __bang_min(T* dst, const T* src, std::int64_t n);
+/// Packs the lanes of src whose mask is not zero to the front of dst; returns how many. dst may be src; what lies
+/// behind the packed lanes stays.
+template <class T>
+std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n);
+/// The same by its older name.
+template <class T>
+void __bang_collect(T* dst, const T* src, const T* mask, std::int64_t n);
+/// dst[i] = src[i] where mask[i] is not zero; else dst[i] stays.
+template <class T>
+void __bang_maskmove(T* dst, const T* src, const T* mask, std::int64_t n);
+// Bit masks: lane 8k + i is bit i of byte k. Comparisons of n lanes (a multiple of 8) write n / 8 bytes.
+template <class T>  // half, float
+void __bang_eq_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_ne_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_lt_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_le_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_gt_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_ge_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
+/// As __bang_filter, with such a mask.
+template <class T>
+std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
+template <class T>
+void __bang_collect_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
+/// As __bang_maskmove, with such a mask.
+template <class T>
+void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
+/// dst[i] = table[index[i]]; an index outside the table is a fault. Table length spans a multiple of 64 elements.
+template <class T, class I>  // T int16, uint16, half, int32, uint32, float; I int16, uint16, int32, uint32
+void __bang_lut(T* dst, const I* index, const T* table, std::int64_t n, std::int64_t table_n);
+
+}  // namespace mluops::emu::bang
