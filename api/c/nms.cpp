@@ -28,13 +28,21 @@ mluOpStatus_t mluOpSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc, const mluOpNm
                                     const float confidence_threshold, const float offset, const int input_layout,
                                     const bool pad_to_max_output_size) {
   return guard(__func__, [&]() -> Status {
-    MLUOPS_RETURN_IF_FINISHED(op::not_null("nms_desc", nms_desc));
-    const mluOpNmsStruct wanted = {
-        true,           box_mode,        output_mode,          algo,   method_mode,  iou_threshold,
-        soft_nms_sigma, max_output_size, confidence_threshold, offset, input_layout, pad_to_max_output_size};
-    MLUOPS_RETURN_IF_FINISHED(op::check_nms_descriptor(wanted));
-    *nms_desc = wanted;
-    return Status::go_on();
+    return op::set_nms_descriptor(
+        nms_desc, {true, box_mode, output_mode, algo, method_mode, iou_threshold, soft_nms_sigma, max_output_size,
+                   confidence_threshold, offset, input_layout, pad_to_max_output_size});
+  });
+}
+
+mluOpStatus_t mluOpExtSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc, const mluOpNmsBoxPointMode_t box_mode,
+                                       const mluOpNmsOutputMode_t output_mode, const double iou_threshold,
+                                       const int max_output_size, const double confidence_threshold, const int offset,
+                                       const int input_layout, const bool pad_to_max_output_size) {
+  return guard(__func__, [&]() -> Status {
+    return op::set_nms_descriptor(
+        nms_desc,
+        {true, box_mode, output_mode, MLUOP_NMS_ALGO_INCLUDE_BOUNDARY, MLUOP_NMS_HARD_NMS, iou_threshold, 0,
+         max_output_size, confidence_threshold, static_cast<float>(offset), input_layout, pad_to_max_output_size});
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "common/shape.h"
 
@@ -190,6 +191,22 @@ Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list
     for (auto other = outputs.begin(); other != out; ++other) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, *other));
   }
   return Status::go_on();
+}
+
+Status tell_workspace(std::initializer_list<std::initializer_list<std::int64_t>> arrays, std::size_t* size) {
+  std::int64_t sum = 0;
+  for (const auto& factors : arrays) {
+    const std::optional<std::int64_t> bytes = checked_product(factors);
+    if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) {
+      return Status::not_supported("workspace_size: wanted fewer than 2^63 bytes, got more");
+    }
+  }
+  *size = static_cast<std::size_t>(sum);
+  return Status::nothing_to_do();
+}
+
+std::int64_t element_bytes(const TensorArg& t) {
+  return static_cast<std::int64_t>(dtype_size(t.desc->dtype));
 }
 
 bool is_empty(const TensorArg& t) {

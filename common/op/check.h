@@ -74,6 +74,12 @@ mluOpTensorStruct* one_int32();
 /// No output shares a byte with an input or another output (BAD_PARAM).
 Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs);
 
+/// Writes the bytes of a workspace, the sum of its arrays', each the product of its factors, and ends the check;
+/// NOT_SUPPORTED when that leaves int64.
+Status tell_workspace(std::initializer_list<std::initializer_list<std::int64_t>> arrays, std::size_t* size);
+/// Bytes of an element of t.
+std::int64_t element_bytes(const TensorArg& t);
+
 /// Element count is 0.
 bool is_empty(const TensorArg& t);
 bool any_empty(std::initializer_list<TensorArg> tensors);

@@ -155,8 +155,7 @@ Status check_dynamic_point_to_voxel_forward_workspace(mluOpHandle_t handle, cons
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", workspace_size));
   MLUOPS_RETURN_IF_FINISHED(have_ranks({feats, coors}, {}));
   MLUOPS_RETURN_IF_FINISHED(is_countable(coors, handle->contract));
-  *workspace_size = static_cast<std::size_t>(coors.desc->dims[0]) * 3 * sizeof(std::int32_t);
-  return Status::nothing_to_do();
+  return tell_workspace({{coors.desc->dims[0], 3, sizeof(std::int32_t)}}, workspace_size);
 }
 
 Status check_dynamic_point_to_voxel_backward_workspace(mluOpHandle_t handle, std::initializer_list<TensorArg> all,
@@ -166,8 +165,7 @@ Status check_dynamic_point_to_voxel_backward_workspace(mluOpHandle_t handle, std
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", workspace_size));
   MLUOPS_RETURN_IF_FINISHED(have_ranks({voxel_feats}, {}));
   MLUOPS_RETURN_IF_FINISHED(is_countable(voxel_feats, handle->contract));
-  *workspace_size = static_cast<std::size_t>(voxel_feats.desc->elements) * sizeof(std::int32_t);
-  return Status::nothing_to_do();
+  return tell_workspace({{voxel_feats.desc->elements, sizeof(std::int32_t)}}, workspace_size);
 }
 
 }  // namespace mluops::op

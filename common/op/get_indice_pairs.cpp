@@ -157,11 +157,8 @@ Status check_get_indice_pairs(const GetIndicePairsArgs& a, mluopsGetIndicePairsP
 Status check_get_indice_pairs_workspace(const GetIndicePairsArgs& a, std::size_t* workspace_size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", workspace_size));
   MLUOPS_RETURN_IF_FINISHED(check_all_but_data(a));
-  const std::int64_t places = a.indice_pairs.desc->elements / 2;
-  *workspace_size = any_empty({a.indices, a.indice_pairs, a.out_indices, a.indice_num})
-                        ? 0
-                        : static_cast<std::size_t>(places) * 5 * sizeof(std::int32_t);
-  return Status::nothing_to_do();
+  const bool empty = any_empty({a.indices, a.indice_pairs, a.out_indices, a.indice_num});
+  return tell_workspace({{empty ? 0 : a.indice_pairs.desc->elements / 2, 5, sizeof(std::int32_t)}}, workspace_size);
 }
 
 }  // namespace mluops::op

@@ -153,11 +153,10 @@ mluopsIndiceConvolutionShape shape_of(const IndiceConvolutionArgs& a) {
 }
 
 /// A row of inputs and one of outputs for each pair of the largest offset, and `more` elements.
-Status tell_workspace(const IndiceConvolutionArgs& a, std::int64_t more, std::size_t* size) {
+Status tell_workspace_of(const IndiceConvolutionArgs& a, std::int64_t more, std::size_t* size) {
   const FilterForm f = form_of(a.filters);
-  const std::int64_t elements = most_pairs(a.indice_pairs, a.indice_num) * (f.ci + f.co) + more;
-  *size = static_cast<std::size_t>(elements) * dtype_size(a.rows.desc->dtype);
-  return Status::nothing_to_do();
+  const std::int64_t pairs = most_pairs(a.indice_pairs, a.indice_num), bytes = element_bytes(a.rows);
+  return tell_workspace({{pairs, f.ci, bytes}, {pairs, f.co, bytes}, {more, bytes}}, size);
 }
 
 }  // namespace
@@ -193,19 +192,19 @@ Status check_indice_convolution_forward_workspace(const IndiceConvolutionArgs& a
                                                   std::size_t* size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("size", size));
   MLUOPS_RETURN_IF_FINISHED(check_forward_form(a, num_act_out));
-  return tell_workspace(a, a.results.desc->elements, size);
+  return tell_workspace_of(a, a.results.desc->elements, size);
 }
 
 Status check_indice_convolution_backward_data_workspace(const IndiceConvolutionArgs& a, std::size_t* size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", size));
   MLUOPS_RETURN_IF_FINISHED(check_backward_data_form(a));
-  return tell_workspace(a, a.filters.desc->elements + a.rows.desc->elements, size);
+  return tell_workspace_of(a, a.filters.desc->elements + a.rows.desc->elements, size);
 }
 
 Status check_indice_convolution_backward_filter_workspace(const IndiceConvolutionArgs& a, std::size_t* size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("size", size));
   MLUOPS_RETURN_IF_FINISHED(check_backward_filter_form(a));
-  return tell_workspace(a, a.filters.desc->elements, size);
+  return tell_workspace_of(a, a.filters.desc->elements, size);
 }
 
 }  // namespace mluops::op

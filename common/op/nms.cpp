@@ -11,7 +11,7 @@ Status wanted(const char* name, const char* what, double got) {
   return Status::bad_param(std::string(name) + ": wanted " + what + ", got " + std::to_string(got));
 }
 
-Status is_number(const char* name, float value) {
+Status is_number(const char* name, double value) {
   return std::isnan(value) ? wanted(name, "a number", value) : Status::go_on();
 }
 
@@ -75,7 +75,7 @@ Status check_modes(const NmsArgs& a) {
   return has_dim(a.boxes, d.input_layout == 0 ? 1 : 0, 4, "numbers of a box");
 }
 
-Status check_confidence_threshold(float threshold, mluOpExtContract_t contract) {
+Status check_confidence_threshold(double threshold, mluOpExtContract_t contract) {
   if (contract == MLUOP_EXT_CONTRACT_EXTENDED) return is_number("confidence_threshold", threshold);
   if (threshold >= 0 && threshold <= 1) return Status::go_on();
   return wanted("confidence_threshold", "a number in [0, 1]", threshold);
@@ -154,7 +154,8 @@ Status have_data_where_needed(std::initializer_list<TensorArg> tensors) {
 
 }  // namespace
 
-Status check_nms_descriptor(const mluOpNmsStruct& d) {
+Status set_nms_descriptor(mluOpNmsDescriptor_t desc, const mluOpNmsStruct& d) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("nms_desc", desc));
   MLUOPS_RETURN_IF_FINISHED(in_range("box_mode", d.box_mode, MLUOP_NMS_BOX_DIAGONAL, MLUOP_NMS_BOX_CENTER));
   MLUOPS_RETURN_IF_FINISHED(
       in_range("output_mode", d.output_mode, MLUOP_NMS_OUTPUT_TARGET_INDICES, MLUOP_NMS_OUTPUT_TARGET_BATCH_AND_CLASS));
@@ -164,7 +165,9 @@ Status check_nms_descriptor(const mluOpNmsStruct& d) {
   if (!(d.soft_nms_sigma >= 0)) return wanted("soft_nms_sigma", "a number >= 0", d.soft_nms_sigma);
   MLUOPS_RETURN_IF_FINISHED(in_range("max_output_size", d.max_output_size, 0, std::numeric_limits<int>::max()));
   if (d.offset != 0.0f && d.offset != 1.0f) return wanted("offset", "0 or 1", d.offset);
-  return in_range("input_layout", d.input_layout, 0, 1);
+  MLUOPS_RETURN_IF_FINISHED(in_range("input_layout", d.input_layout, 0, 1));
+  *desc = d;
+  return Status::go_on();
 }
 
 Status check_nms(const NmsArgs& a, mluopsNmsProblem& problem) {
@@ -179,7 +182,7 @@ Status check_nms(const NmsArgs& a, mluopsNmsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(
       no_overlap({a.boxes, a.confidence}, {a.output, {"output_size", one_int32(), a.output_size}}));
   const bool indices = d.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
-  const float no_threshold = std::numeric_limits<float>::quiet_NaN();
+  const double no_threshold = std::numeric_limits<double>::quiet_NaN();
   problem = {
       {a.boxes.desc->dtype, indices ? a.output.desc->dtype : MLUOP_DTYPE_INVALID, boxes, d.iou_threshold, d.offset},
       a.confidence.desc->dtype,

@@ -12,10 +12,10 @@ struct mluOpNmsStruct {
   mluOpNmsOutputMode_t output_mode = MLUOP_NMS_OUTPUT_TARGET_INDICES;
   mluOpNmsAlgo_t algo = MLUOP_NMS_ALGO_EXCLUDE_BOUNDARY;
   mluOpNmsMethodMode_t method_mode = MLUOP_NMS_HARD_NMS;
-  float iou_threshold = 0;
+  double iou_threshold = 0;
   float soft_nms_sigma = 0;
   int max_output_size = 0;
-  float confidence_threshold = 0;
+  double confidence_threshold = 0;
   float offset = 0;
   int input_layout = 0;
   bool pad_to_max_output_size = false;
@@ -48,7 +48,8 @@ struct NmsMatchArgs {
   void* group_count;
 };
 
-Status check_nms_descriptor(const mluOpNmsStruct& desc);
+/// Checks the values and puts them into the descriptor.
+Status set_nms_descriptor(mluOpNmsDescriptor_t desc, const mluOpNmsStruct& values);
 Status check_nms(const NmsArgs& args, mluopsNmsProblem& problem);
 Status check_soft_nms(const SoftNmsArgs& args, mluopsSoftNmsProblem& problem);
 Status check_nms_match(const NmsMatchArgs& args, mluopsNmsMatchProblem& problem);

@@ -108,10 +108,10 @@ Status check_roiaware_pool3d_workspace(mluOpHandle_t handle, const TensorArg& ro
     MLUOPS_RETURN_IF_FINISHED(has_rank(t, 2));
     MLUOPS_RETURN_IF_FINISHED(is_countable(t, handle->contract));
   }
-  const auto boxes = static_cast<std::size_t>(rois.desc->dims[0]), points = static_cast<std::size_t>(pts.desc->dims[0]);
-  const auto copies = static_cast<std::size_t>(pts.desc->elements + pts_feature.desc->elements);
-  *workspace_size = boxes * points * sizeof(std::int32_t) + copies * dtype_size(pts.desc->dtype);
-  return Status::nothing_to_do();
+  return tell_workspace({{rois.desc->dims[0], pts.desc->dims[0], sizeof(std::int32_t)},
+                         {pts.desc->elements, element_bytes(pts)},
+                         {pts_feature.desc->elements, element_bytes(pts)}},
+                        workspace_size);
 }
 
 }  // namespace mluops::op

@@ -73,9 +73,8 @@ Status check_roipoint_pool3d(const RoiPointPool3dArgs& a, mluopsRoiPointPool3dPr
 Status check_roipoint_pool3d_workspace(const RoiPointPool3dArgs& a, std::size_t* size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("size", size));
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
-  const std::int64_t elements = a.points.desc->elements + a.point_features.desc->elements;
-  *size = static_cast<std::size_t>(elements) * dtype_size(a.points.desc->dtype);
-  return Status::nothing_to_do();
+  const std::int64_t bytes = element_bytes(a.points);
+  return tell_workspace({{a.points.desc->elements, bytes}, {a.point_features.desc->elements, bytes}}, size);
 }
 
 }  // namespace mluops::op

@@ -53,8 +53,7 @@ Status check_three_nn_workspace(mluOpHandle_t handle, const TensorArg& known, st
   MLUOPS_RETURN_IF_FINISHED(not_null("workspace_size", workspace_size));
   MLUOPS_RETURN_IF_FINISHED(has_rank(known, 3));
   MLUOPS_RETURN_IF_FINISHED(is_countable(known, handle->contract));
-  *workspace_size = static_cast<std::size_t>(known.desc->elements) * dtype_size(known.desc->dtype);
-  return Status::nothing_to_do();
+  return tell_workspace({{known.desc->elements, element_bytes(known)}}, workspace_size);
 }
 
 }  // namespace mluops::op

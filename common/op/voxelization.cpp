@@ -100,8 +100,7 @@ Status check_voxelization_workspace(const VoxelizationArgs& a, std::size_t* size
   MLUOPS_RETURN_IF_FINISHED(not_null("size", size));
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   if (a.max_points == 0 || a.max_voxels == 0) return Status::nothing_to_do();
-  *size = static_cast<std::size_t>(a.points.desc->dims[0]) * 6 * sizeof(std::int32_t);
-  return Status::nothing_to_do();
+  return tell_workspace({{a.points.desc->dims[0], 6, sizeof(std::int32_t)}}, size);
 }
 
 }  // namespace mluops::op

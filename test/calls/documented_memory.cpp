@@ -247,7 +247,7 @@ std::int64_t tree(const Letters& x, std::int64_t points) {
     children = (children + 15) / 16;
     boxes += children;
   } while (children > 1);
-  return leaves(x, points) + 96 * x.A * boxes + 256;
+  return leaves(x, points) + (96 * x.A + 64) * boxes + 256;
 }
 /// One for each of count clouds; as many as run at a time are put together in a copy of their points.
 std::int64_t trees(const Letters& x, std::int64_t points, std::int64_t count) {

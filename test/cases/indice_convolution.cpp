@@ -240,7 +240,9 @@ std::int64_t backward_filter_bytes(const Case& t, mluOpDataType_t dtype, int thr
   std::int64_t chunks = 0;
   for (const std::int64_t count : *pairs.num) chunks += (count + 2047) / 2048;
   const std::int64_t a = accumulator(dtype), height = up(t.size("ci"), 8), width = up(t.size("co"), 16);
-  return 8 * (pairs.offsets + 1) + chunks * (32 + a * height * width) +
+  const std::int64_t size = a * height * width,
+                     at_once = std::min(chunks, std::max<std::int64_t>(2 * threads, (std::int64_t{1} << 25) / size));
+  return 24 * chunks + (pairs.offsets + at_once) * size +
          std::min<std::int64_t>(threads, chunks) * 32 * a * (height + width);
 }
 

@@ -33,8 +33,14 @@ mluOpDataType_t index_type(const Case& t) {
   return word == "int64" ? MLUOP_DTYPE_INT64 : word == "uint32" ? MLUOP_DTYPE_UINT32 : MLUOP_DTYPE_INT32;
 }
 
+// As the C functions take it: mluOpExtSetNmsDescriptor gets doubles, all others floats.
+double scalar_of(const Case& t, const char* name, mluOpDataType_t dtype) {
+  const bool wide = t.op() == "nms" && dtype == MLUOP_DTYPE_DOUBLE;
+  return wide ? t.real(name) : static_cast<double>(static_cast<float>(t.real(name)));
+}
+
 mluopsNmsShape shape_of(const Case& t, mluOpDataType_t dtype) {
-  return {dtype, index_type(t), t.size("n"), static_cast<float>(t.real("iou")), static_cast<float>(t.real("offset"))};
+  return {dtype, index_type(t), t.size("n"), scalar_of(t, "iou", dtype), static_cast<float>(t.real("offset"))};
 }
 
 // ---- boxes and scores ----
@@ -132,10 +138,15 @@ std::int64_t most_of(const Case& t) {
 std::shared_ptr<mluOpNmsStruct> descriptor_of(const mluopsNmsProblem& p) {
   mluOpNmsDescriptor_t desc = nullptr;
   mluOpCreateNmsDescriptor(&desc);
-  const float threshold = std::isnan(p.score_threshold) ? -std::numeric_limits<float>::infinity() : p.score_threshold;
-  mluOpSetNmsDescriptor(desc, p.box_mode, p.output_mode, MLUOP_NMS_ALGO_INCLUDE_BOUNDARY, MLUOP_NMS_HARD_NMS,
-                        p.shape.iou_threshold, 0, static_cast<int>(p.max_output), threshold, p.shape.offset,
-                        p.transposed, p.pad != 0);
+  const double threshold = std::isnan(p.score_threshold) ? -std::numeric_limits<double>::infinity() : p.score_threshold;
+  if (p.shape.dtype == MLUOP_DTYPE_DOUBLE) {
+    mluOpExtSetNmsDescriptor(desc, p.box_mode, p.output_mode, p.shape.iou_threshold, static_cast<int>(p.max_output),
+                             threshold, p.shape.offset != 0 ? 1 : 0, p.transposed, p.pad != 0);
+  } else {
+    mluOpSetNmsDescriptor(desc, p.box_mode, p.output_mode, MLUOP_NMS_ALGO_INCLUDE_BOUNDARY, MLUOP_NMS_HARD_NMS,
+                          static_cast<float>(p.shape.iou_threshold), 0, static_cast<int>(p.max_output),
+                          static_cast<float>(threshold), p.shape.offset, p.transposed, p.pad != 0);
+  }
   return {desc, [](auto* d) { mluOpDestroyNmsDescriptor(d); }};
 }
 
@@ -150,7 +161,7 @@ mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
                                         : MLUOP_NMS_OUTPUT_TARGET_INDICES;
   p.transposed = t.word("layout") == "columns" ? 1 : 0;
   p.score_threshold =
-      t.word("score") == "none" ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(t.real("score"));
+      t.word("score") == "none" ? std::numeric_limits<double>::quiet_NaN() : scalar_of(t, "score", dtype);
   p.max_output = p.room = most_of(t);
   p.pad = 1;
   return p;
@@ -230,9 +241,9 @@ Description soft(const Case& text, mluOpDataType_t dtype) {
   d.flops = flops_of(n);
   d.call = [p](mluOpHandle_t handle, const Arguments& t) {
     return under_extended(p.shape.index_dtype == MLUOP_DTYPE_INT64, handle, [&] {
-      return mluOpExtSoftNms(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, p.shape.iou_threshold, p.sigma,
-                             p.min_score, p.method, static_cast<int>(p.shape.offset), t[2].desc, t[2].data, t[3].desc,
-                             t[3].data, t[4].data);
+      return mluOpExtSoftNms(handle, t[0].desc, t[0].data, t[1].desc, t[1].data,
+                             static_cast<float>(p.shape.iou_threshold), p.sigma, p.min_score, p.method,
+                             static_cast<int>(p.shape.offset), t[2].desc, t[2].data, t[3].desc, t[3].data, t[4].data);
     });
   };
   d.reference = [p](const Inputs& in, Coordinates coordinates) {
@@ -267,8 +278,8 @@ Description match(const Case& text, mluOpDataType_t dtype) {
   d.flops = flops_of(n);
   d.call = [p](mluOpHandle_t handle, const Arguments& t) {
     return under_extended(p.shape.index_dtype == MLUOP_DTYPE_INT64, handle, [&] {
-      return mluOpExtNmsMatch(handle, t[0].desc, t[0].data, p.shape.iou_threshold, t[1].desc, t[1].data, t[2].desc,
-                              t[2].data, t[3].data);
+      return mluOpExtNmsMatch(handle, t[0].desc, t[0].data, static_cast<float>(p.shape.iou_threshold), t[1].desc,
+                              t[1].data, t[2].desc, t[2].data, t[3].data);
     });
   };
   d.reference = [p](const Inputs& in, Coordinates coordinates) {

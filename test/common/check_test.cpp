@@ -48,6 +48,18 @@ TEST(IsCountable, ExtendedEndsWhereBytesLeaveInt64) {
   EXPECT_EQ(code(-1), MLUOP_STATUS_NOT_SUPPORTED);
 }
 
+TEST(TellWorkspace, SumsProductsThatStayInInt64) {
+  constexpr std::int64_t kBig = std::int64_t{1} << 40;
+  std::size_t size = 5;
+  EXPECT_EQ(tell_workspace({{kBig, 1 << 20, 4}, {3, 5}}, &size).code(), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(size, (std::size_t{1} << 62) + 15);
+  EXPECT_EQ(tell_workspace({{kBig, kBig, 0}}, &size).code(), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(tell_workspace({{kBig, kBig, 4}}, &size).code(), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(tell_workspace({{kBig, 1 << 20, 4}, {kBig, 1 << 20, 4}}, &size).code(), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(size, 0u) << "refused: left alone";
+}
+
 TEST(NoOverlap, NeighboursTouchAndOneSharedByteIsTooMuch) {
   alignas(4) char memory[64] = {};
   mluOpTensorStruct four = floats(4);  // 16 bytes

@@ -246,3 +246,31 @@ def test_the_greatest_sample(aligned):
     for mode in ("avg", "max"):
         assert torch.autograd.gradcheck(lambda v: mt.roi_align(v, rois, (2, 3), 1.0, 2, mode, aligned), [x], atol=1e-6,
                                         nondet_tol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("gamma", [0.0, 2.0])
+def test_focal_losses_of_extreme_logits_in_16_bits(dtype, gamma):
+    """A probability of 2e-9 is none of half's numbers, its logarithm is."""
+    logits = torch.tensor([[20.0, 0, 0], [-20, 20, 0], [60, -60, 0], [0, 0, 0], [300, -300, 0]], dtype=dtype)
+    target = torch.tensor([1, 0, 1, 2, 2])
+    weight = torch.tensor([0.5, 4.0, 100.0], dtype=dtype)
+    for loss in mt.softmax_focal_loss, mt.sigmoid_focal_loss:
+        narrow, wide = logits.clone().requires_grad_(), logits.double().requires_grad_()
+        got = loss(narrow, target, gamma, 0.25, weight, "none")
+        want = loss(wide, target, gamma, 0.25, weight.double(), "none")
+        assert got.dtype == dtype
+        near = dict(rtol=2 * torch.finfo(dtype).eps, atol=1e-6)
+        torch.testing.assert_close(got.double(), want, **near)
+        got.sum().backward()
+        want.sum().backward()
+        torch.testing.assert_close(narrow.grad.double(), wide.grad, **near)
+
+
+def test_thresholds_of_double_boxes_are_doubles():
+    """IoU is 0.7 as a double, and so is the threshold: nothing is greater. As a float, 0.7 is less."""
+    boxes, scores = torch.tensor([[0.0, 0, 10, 10], [0, 0, 10, 7]]), torch.tensor([0.9, 0.8])
+    assert mt.nms(boxes.double(), scores.double(), 0.7)[1].tolist() == [0, 1]
+    assert mt.nms(boxes.double(), scores.double(), 0.7 - 1e-12)[1].tolist() == [0]
+    assert mt.nms(boxes.double(), scores.double(), 0.5, score_threshold=0.8 + 1e-9)[1].tolist() == [0]
+    assert mt.nms(boxes, scores, 0.71)[1].tolist() == [0, 1]

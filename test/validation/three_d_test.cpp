@@ -30,6 +30,20 @@ TEST(ThreeDValidation, EveryDimensionOfRoiPointPool3dIsHeld) {
   check_table(base, table);
 }
 
+TEST(ThreeDValidation, AWorkspaceBeyondInt64IsRefused) {
+  const std::int64_t many = std::int64_t{1} << 40;
+  const Descriptor rois(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {many, 7}),
+      points(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {many, 3}),
+      features(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {many, 1});
+  Handle handle("cpu");
+  handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
+  std::size_t size = 7;
+  EXPECT_EQ(mluOpGetRoiAwarePool3dForwardWorkspaceSize(handle.get(), rois.get(), points.get(), features.get(), &size),
+            MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_TRUE(last_error_has("workspace_size: wanted fewer than 2^63 bytes")) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(size, 7u);
+}
+
 TEST(ThreeDValidation, DynamicPointToVoxelBackwardIsThatOfTheMaximum) {
   for (const mluOpReduceMode_t reduce : {MLUOP_REDUCE_DSUM, MLUOP_REDUCE_DMEAN}) {
     OpCall call(Case::parse("dynamic_point_to_voxel_backward n=7 c=5 side=2"));

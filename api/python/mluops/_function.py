@@ -8,7 +8,7 @@ values, and the names an error speaks of.
 The handle comes first by itself. A function is looked up when it is first called: an older library lacks only that.
 """
 
-from ctypes import c_bool, c_float, c_int, c_size_t, c_void_p
+from ctypes import c_bool, c_double, c_float, c_int, c_size_t, c_void_p
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Callable, NamedTuple, Optional
@@ -54,6 +54,10 @@ def FLOAT(name: str, c_name: str = "") -> Part:
     return Part(name, (c_float,), lambda context, value: (value,), c_name or name)
 
 
+def DOUBLE(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_double,), lambda context, value: (value,), c_name or name)
+
+
 def BOOL(name: str, c_name: str = "") -> Part:
     return Part(name, (c_bool,), lambda context, value: (bool(value),), c_name or name)
 
@@ -67,10 +71,10 @@ def ADDRESS(name: str, c_name: str = "") -> Part:
     return Part(name, (c_void_p,), lambda context, value: (value,), c_name or name)
 
 
-def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "") -> Part:
+def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool = False) -> Part:
     """An operator's own descriptor, set from a tuple of values; made once for each tuple. kind: "Carafe" means
-    mluOpCreateCarafeDescriptor, mluOpSetCarafeDescriptor<version>, mluOpDestroyCarafeDescriptor."""
-    described = c.Described(kind, f"mluOpSet{kind}Descriptor{version}", [t for part in parts for t in part.types],
+    mluOpCreateCarafeDescriptor, mluOpSetCarafeDescriptor<version> (ext: mluOpExtSet...), mluOpDestroyCarafeDescriptor."""
+    described = c.Described(kind, f"mluOp{'Ext' * ext}Set{kind}Descriptor{version}", [t for part in parts for t in part.types],
                             lambda values: [v for part, value in zip(parts, values) for v in part.convert(None, value)])
 
     def convert(context: "c.Context", values: tuple) -> tuple:

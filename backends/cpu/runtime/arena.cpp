@@ -3,6 +3,11 @@
 #include <new>
 
 namespace mluops::cpu {
+namespace {
+
+alignas(Arena::kAlignment) std::byte nothing[Arena::kAlignment];  // where arrays without elements lie
+
+}  // namespace
 
 Arena::~Arena() {
   release();
@@ -15,6 +20,8 @@ void Arena::release() {
 }
 
 std::byte* Arena::reserve(std::int64_t bytes) {
+  if (bytes < 0 || bytes > kMostBytes) return nullptr;
+  if (bytes == 0 && block_ == nullptr) return nothing;
   if (bytes <= bytes_) return block_;
   release();  // first, so that the old and the new block are never held together
   const auto size = static_cast<std::size_t>(bytes);

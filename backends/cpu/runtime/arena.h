@@ -3,22 +3,47 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
+#include "common/shape.h"
+
 namespace mluops::cpu {
+
+/// A size that no memory has: what comes out of products and sums beyond int64, or with a negative factor.
+constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
+
+/// The product of sizes, kNoSize for one that cannot be.
+template <class... Factors>
+std::int64_t size_product(Factors... factors) {
+  if ((... || (factors < 0))) return kNoSize;
+  return checked_product({static_cast<std::int64_t>(factors)...}).value_or(kNoSize);
+}
+
+inline std::int64_t size_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? kNoSize : sum;
+}
 
 class Arena {
  public:
   static constexpr std::int64_t kAlignment = 64;
+  /// More than any address space has; sizes above are refused unasked.
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;
 
   Arena() = default;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// At least `bytes` bytes, aligned to a cache line, content arbitrary; nullptr when there is no memory. Ends the life
-  /// of what was reserved before.
+  /// At least `bytes` bytes, 0 included, aligned to a cache line, content arbitrary; nullptr when there is no memory or
+  /// `bytes` is no size. Ends the life of what was reserved before.
   std::byte* reserve(std::int64_t bytes);
+  /// An array of the product of the counts, for a call that needs but one.
+  template <class T, class... Counts>
+  T* reserve_array(Counts... counts) {
+    return reinterpret_cast<T*>(reserve(size_product(counts..., static_cast<std::int64_t>(sizeof(T)))));
+  }
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -34,16 +59,21 @@ class Allocator {
  public:
   explicit Allocator(std::byte* base = nullptr) : base_(base) {}
 
-  template <class T>
-  T* allocate(std::int64_t count) {
+  /// An array of the product of the counts. Factors are given one by one: a product that leaves int64 is seen here and
+  /// nowhere else (cmake/check-sizes.sh).
+  template <class T, class... Counts>
+  T* allocate(Counts... counts) {
     T* const array = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
-    const std::int64_t size = count * static_cast<std::int64_t>(sizeof(T));
-    used_ += (size + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
+    const std::int64_t size = size_sum(size_product(counts..., static_cast<std::int64_t>(sizeof(T))), kPadding);
+    used_ = size_sum(used_, size == kNoSize ? kNoSize : round_down(size, Arena::kAlignment));
     return array;
   }
+  /// kNoSize when one of the arrays has none.
   std::int64_t bytes() const { return used_; }
 
  private:
+  static constexpr std::int64_t kPadding = Arena::kAlignment - 1;
+
   std::byte* base_;
   std::int64_t used_ = 0;
 };

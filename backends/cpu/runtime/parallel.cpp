@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime/parallel.h"
 
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/partition.h"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -56,6 +58,36 @@ class ThreadShare {
   int granted_;
 };
 
+/// Whether other processes have the cores. A team's loop ends when its last thread has had a turn, which then takes
+/// time slices, though the others have long done its share. So after such a wait loops run on their callers alone for a
+/// while, a longer one each time it comes again. Results are the same for any number of threads.
+class CrowdedCores {
+ public:
+  static std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  }
+
+  bool seen_lately() const { return now() < until_.load(std::memory_order_relaxed); }
+  void forget() { until_.store(0, std::memory_order_relaxed); }
+  /// A thread came late_ns after the caller had found no work left, which had taken work_ns.
+  void note(std::int64_t work_ns, std::int64_t late_ns) {
+    if (late_ns < kLate || late_ns < 2 * work_ns) {
+      pause_.store(kFirstPause, std::memory_order_relaxed);
+      return;
+    }
+    const std::int64_t pause = pause_.load(std::memory_order_relaxed);
+    until_.store(now() + pause, std::memory_order_relaxed);
+    pause_.store(std::min(2 * pause, kLastPause), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::int64_t kLate = 2'000'000, kFirstPause = 20'000'000, kLastPause = 1'000'000'000;
+
+  std::atomic<std::int64_t> until_{0}, pause_{kFirstPause};
+};
+
+CrowdedCores crowded_cores;
+
 void run_on_threads(Threading threading, int tasks, int team, Task task, void* arg) {
   if (tasks == 1) return task(arg, 0);
   const bool own = threading == Threading::kThreads || forked_child.load(std::memory_order_relaxed);
@@ -86,6 +118,7 @@ bool forked_before_load() {
   pthread_atfork(nullptr, nullptr, [] {
     forked_child.store(true, std::memory_order_relaxed);
     busy_threads.store(0, std::memory_order_relaxed);
+    crowded_cores.forget();
   });
   try {
     forked_child = forked_before_load();
@@ -115,13 +148,13 @@ Loop Loop::one_of_many(const Context& context, const mluopsCall& call, std::int6
 }
 
 void Loop::plan(const mluopsCall& call, double total_ns) {
-  const double worth = std::min(total_ns / cost::kThread, static_cast<double>(call.threads));
-  slots_ = static_cast<int>(std::min<std::int64_t>(items_, static_cast<std::int64_t>(worth)));
+  const std::int64_t worth = index_of(total_ns / cost::kThread, std::int64_t{call.threads} + 1);
+  slots_ = static_cast<int>(std::min(items_, worth));
   if (slots_ <= 1 || (executor_ == nullptr && inside_openmp_region())) {
     slots_ = 1;
     return;
   }
-  const auto worth_chunks = static_cast<std::int64_t>(std::min(total_ns / cost::kChunk, 1e9));
+  const auto worth_chunks = index_of(total_ns / cost::kChunk, std::int64_t{1'000'000'000});
   chunks_ = std::min({items_, worth_chunks, kChunksPerSlot * slots_});
 }
 
@@ -143,20 +176,34 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
     ChunkBody function;
     void* body;
     std::atomic<std::int64_t> next{0};
+    std::int64_t caller_done = 0;
+    std::atomic<std::int64_t> last_came{0};
+
+    void note_arrival() {
+      const std::int64_t now = CrowdedCores::now();
+      std::int64_t last = last_came.load(std::memory_order_relaxed);
+      while (last < now && !last_came.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
+      }
+    }
   } run{*this, function, body};
   const Task claim_chunks = [](void* arg, std::int64_t slot) {
     const DefaultFloatMode mode;  // a pool's thread may have been given another
     Run& r = *static_cast<Run*>(arg);
+    if (slot != 0) r.note_arrival();
     for (std::int64_t c; (c = r.next.fetch_add(1, std::memory_order_relaxed)) < r.loop.chunks_;) {
       const std::int64_t begin = r.loop.chunk_begin(c);
       const std::int64_t end = r.loop.chunk_begin(c + 1);
       if (begin < end) r.function(r.body, begin, end, static_cast<int>(slot));
     }
+    if (slot == 0) r.caller_done = CrowdedCores::now();
   };
   if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
-  const ThreadShare share(slots_);
+  const bool waits = threading_ != Threading::kTbb;  // TBB's caller does what no other has begun
+  const ThreadShare share(waits && crowded_cores.seen_lately() ? 1 : slots_);
   const int tasks = share.granted();
+  const std::int64_t start = CrowdedCores::now();
   run_on_threads(threading_, tasks, tasks == slots_ ? team_size(tasks, threads_) : tasks, claim_chunks, &run);
+  if (waits && tasks > 1) crowded_cores.note(run.caller_done - start, run.last_came - run.caller_done);
 }
 
 }  // namespace mluops::cpu

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/runtime/index.h"
+
 namespace mluops::cpu {
 
 /// The two neighbours of a sample along one axis. They coincide, with weights 1 and 0, at the far border.
@@ -17,7 +19,7 @@ template <class A>
 inline bool sample_axis(A coordinate, std::int64_t size, AxisSample<A>& sample) {
   if (!(coordinate >= -1 && coordinate <= static_cast<A>(size))) return false;
   const A clamped = coordinate > 0 ? coordinate : A{0};
-  sample.low = static_cast<std::int64_t>(clamped);
+  sample.low = index_of(clamped, size);
   if (sample.low >= size - 1) {
     sample = {size - 1, size - 1, 1, 0};
     return true;

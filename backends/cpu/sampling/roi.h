@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/simd/element.h"
 #include "mluops/problem.h"
@@ -42,11 +43,7 @@ struct RoiAxis {
 
  private:
   /// 0, no samples, for nothing positive; the largest int32 for what the device's int32 cannot hold.
-  static std::int64_t whole(A count) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    if (!(count >= 1)) return 0;
-    return count < static_cast<A>(kMost) ? static_cast<std::int64_t>(count) : kMost;
-  }
+  static std::int64_t whole(A count) { return index_of(count, std::int64_t{1} << 31); }
 };
 
 template <class A>
@@ -64,8 +61,7 @@ struct Roi {
     RoiAxis<A> y(to_acc(roi[2]), to_acc(roi[4]), scale, s.pooled_h, s.sampling_ratio, aligned);
     RoiAxis<A> x(to_acc(roi[1]), to_acc(roi[3]), scale, s.pooled_w, s.sampling_ratio, aligned);
     if (y.grid == 0 || x.grid == 0) y.grid = x.grid = 0;
-    return {static_cast<std::int64_t>(to_acc(roi[0])), y, x,
-            A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid))};
+    return {index_of(to_acc(roi[0]), s.batch), y, x, A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid))};
   }
 };
 
@@ -104,10 +100,7 @@ struct BinAxis {
   }
 
   /// The pixel of the map that the middle of the bin lies on or nearest to; the first one for NaN.
-  std::int64_t middle(std::int64_t size) const {
-    const A at = start + bin * A{0.5};
-    return at > 0 ? static_cast<std::int64_t>(std::min(at, static_cast<A>(size - 1))) : 0;
-  }
+  std::int64_t middle(std::int64_t size) const { return index_of(start + bin * A{0.5}, size); }
 
   /// The pixels that samples on the map may touch.
   PixelRange pixels(std::int64_t size) const { return pixels_to(*this, size); }
@@ -118,9 +111,7 @@ struct BinAxis {
     const A a = coordinate(0), b = end.coordinate(grid - 1);
     const A low = std::min(a, b), high = std::max(a, b);
     if (!(high >= -1 && low <= static_cast<A>(size))) return {0, 0};
-    const A last = static_cast<A>(size - 1);
-    return {static_cast<std::int64_t>(std::clamp(low, A{0}, last)),
-            std::min(size, static_cast<std::int64_t>(std::clamp(high, A{0}, last)) + 2)};
+    return {index_of(low, size), std::min(size, index_of(high, size) + 2)};
   }
 
  private:

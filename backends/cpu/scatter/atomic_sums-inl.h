@@ -22,7 +22,7 @@ Acc<T>* reserve_sums(Context& context, T* gradient, std::int64_t count) {
   if constexpr (kAddsInPlace<T>) {
     return gradient;
   } else {
-    return reinterpret_cast<Acc<T>*>(context.arena.reserve(count * static_cast<std::int64_t>(sizeof(Acc<T>))));
+    return context.arena.reserve_array<Acc<T>>(count);
   }
 }
 

@@ -27,8 +27,8 @@ class Buckets {
         parts_(std::clamp<std::int64_t>(items / kItemsPerPart, 1, call.threads)),
         begin_(allocator.allocate<std::int64_t>(buckets + 1)),
         prefix_ns_(allocator.allocate<double>(buckets + 1)),
-        next_(allocator.allocate<std::int64_t>(parts_ * buckets)),
-        ns_(allocator.allocate<double>(parts_ * buckets)) {}
+        next_(allocator.allocate<std::int64_t>(parts_, buckets)),
+        ns_(allocator.allocate<double>(parts_, buckets)) {}
 
   /// each_run(begin, end, put) calls put(item, bucket, cost in ns) for every bucket the items from begin to end belong
   /// to, in the order of the items, the same ones each time; a bucket with nothing in it still costs base_ns. False
@@ -40,7 +40,7 @@ class Buckets {
       for (std::int64_t part = first; part < last; ++part) count(part, each_run);
     });
     add_up(base_ns);
-    entries_ = reinterpret_cast<std::int64_t*>(context.entries.reserve(begin_[buckets_] * entry_bytes_ + 1));
+    entries_ = reinterpret_cast<std::int64_t*>(context.entries.reserve(size_product(begin_[buckets_], entry_bytes_)));
     if (entries_ == nullptr) return false;
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t part = first; part < last; ++part) place(part, each_run);

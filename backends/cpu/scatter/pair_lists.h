@@ -35,8 +35,8 @@ class PairLists {
         to_rows_(to_rows),
         swap_(swap),
         tiles_(ceil_div(to_rows, kTileRows)),
-        begin_(allocator.allocate<std::int64_t>(tiles_ * pairs.offsets + 1)),
-        next_(allocator.allocate<std::int64_t>(tiles_ * pairs.offsets)),
+        begin_(allocator.allocate<std::int64_t>(size_sum(size_product(tiles_, pairs.offsets), 1))),
+        next_(allocator.allocate<std::int64_t>(tiles_, pairs.offsets)),
         entries_(allocator.allocate<RowPair>(given())) {}
 
   void fill(const Context& context, const mluopsCall& call) {

@@ -28,9 +28,11 @@ Entry<Acc<T>> entry_of(const T* points, std::int64_t i) {
 template <class A>
 struct Box {
   A low[3], high[3];
+  std::int32_t least;
 
-  explicit Box(const Entry<A>& e) : low{e.at[0], e.at[1], e.at[2]}, high{e.at[0], e.at[1], e.at[2]} {}
+  explicit Box(const Entry<A>& e) : low{e.at[0], e.at[1], e.at[2]}, high{e.at[0], e.at[1], e.at[2]}, least(e.index) {}
   void add(const Entry<A>& e) {
+    least = std::min(least, e.index);
     for (int axis = 0; axis < 3; ++axis) {
       low[axis] = std::min(low[axis], e.at[axis]);
       high[axis] = std::max(high[axis], e.at[axis]);
@@ -118,6 +120,7 @@ void arrange(Entry<A>* entries, std::int64_t count) {
 template <class A>
 void set_box(Boxes<A>& to, std::int64_t child, const Box<A>& box) {
   for (int axis = 0; axis < 3; ++axis) to.low[axis][child] = box.low[axis], to.high[axis][child] = box.high[axis];
+  to.least[child] = box.least;
 }
 
 /// The box round the boxes of a node.
@@ -127,6 +130,7 @@ void enclose(const Boxes<A>& from, std::int64_t children, Boxes<A>& to, std::int
     to.low[axis][child] = *std::min_element(from.low[axis], from.low[axis] + children);
     to.high[axis][child] = *std::max_element(from.high[axis], from.high[axis] + children);
   }
+  to.least[child] = *std::min_element(from.least, from.least + children);
 }
 
 template <class A>

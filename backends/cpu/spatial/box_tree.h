@@ -24,10 +24,11 @@ struct alignas(64) Leaf {
   std::int32_t index[kLeafPoints];  ///< which of the points; -1 behind the last one
 };
 
-/// The boxes of up to 16 children, axis by axis.
+/// The boxes of up to 16 children, axis by axis, and the least index of a point in each.
 template <class A>
 struct alignas(64) Boxes {
   A low[3][kFan], high[3][kFan];
+  std::int32_t least[kFan];
 };
 
 template <class A>
@@ -101,9 +102,9 @@ struct Trees {
         leaves_each(leaves_of(n)),
         boxes_each(Levels(leaves_each).boxes()),
         trees(allocator.allocate<BoxTree<A>>(count)),
-        leaves(allocator.allocate<Leaf<A>>(count * leaves_each)),
-        boxes(allocator.allocate<Boxes<A>>(count * boxes_each)),
-        entries(allocator.allocate<Entry<A>>(slots * n)) {}
+        leaves(allocator.allocate<Leaf<A>>(count, leaves_each)),
+        boxes(allocator.allocate<Boxes<A>>(count, boxes_each)),
+        entries(allocator.allocate<Entry<A>>(slots, n)) {}
 
   const BoxTree<A>& operator[](std::int64_t i) const { return trees[i]; }
   /// Tree i, of points [n,3].

@@ -122,17 +122,30 @@ HWY_INLINE int nearest_of(const A* lower, std::uint32_t open) {
   return nearest;
 }
 
+/// Whether a box at the distance `lower`, which is not above the bound, may have a point that a visitor wants. One that
+/// prefers, of points at one distance, the lesser index, says by last_index() up to which: so that of many points at
+/// one place few are seen.
+template <class A, class Visitor>
+HWY_INLINE bool wanted(A lower, std::int32_t least, const Visitor& visitor) {
+  if constexpr (requires { visitor.last_index(); }) {
+    return lower < visitor.bound() || least < visitor.last_index();
+  } else {
+    return true;
+  }
+}
+
 /// visitor(leaf) for every leaf that may have a point as near as visitor.bound(), which may shrink meanwhile; the
 /// nearest child of a node first where kNearestFirst says so.
 template <bool kNearestFirst, class A, class Visitor>
 void search(const BoxTree<A>& tree, int level, std::int64_t node, const Point<A>& from, Visitor& visitor) {
   HWY_ALIGN A lower[kFan];
-  std::uint32_t open =
-      boxes_within(tree.node(level, node), tree.levels.children(level, node), from, visitor.bound(), lower);
+  const Boxes<A>& boxes = tree.node(level, node);
+  std::uint32_t open = boxes_within(boxes, tree.levels.children(level, node), from, visitor.bound(), lower);
   while (open != 0) {
     const int child = kNearestFirst ? nearest_of(lower, open) : std::countr_zero(open);
     if (kNearestFirst && lower[child] > visitor.bound()) return;
     open &= ~(std::uint32_t{1} << child);
+    if (!wanted(lower[child], boxes.least[child], visitor)) continue;
     const std::int64_t below = node * kFan + child;
     if (level == 0) {
       visitor(tree.leaves[below]);

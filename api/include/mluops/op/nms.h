@@ -63,6 +63,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc,
                                                   const float soft_nms_sigma, const int max_output_size,
                                                   const float confidence_threshold, const float offset,
                                                   const int input_layout, const bool pad_to_max_output_size);
+/** As mluOpSetNmsDescriptor, for boxes and scores of double: the thresholds are not rounded to float. */
+mluOpStatus_t MLUOP_WIN_API mluOpExtSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc,
+                                                     const mluOpNmsBoxPointMode_t box_mode,
+                                                     const mluOpNmsOutputMode_t output_mode, const double iou_threshold,
+                                                     const int max_output_size, const double confidence_threshold,
+                                                     const int offset, const int input_layout,
+                                                     const bool pad_to_max_output_size);
 
 /** Bytes of workspace mluOpNms wants: 0, the host takes memory of its own.
  *  BAD_PARAM: handle, nms_desc, boxes_desc or size is NULL. */
@@ -103,8 +110,8 @@ typedef enum {
  *  @param scores       T [N].
  *  @param iou_threshold, sigma, min_score  see above; sigma is read by GAUSSIAN only.
  *  @param offset       0 or 1, as with mluOpSetNmsDescriptor.
- *  @param dets         T [N, 5]: box and new score, in the order taken; rows from *output_size on are left as they
- * were.
+ *  @param dets         T [N, 5]: box and new score, in the order taken; zeros from row
+ *                      *output_size on.
  *  @param indices      INT32 [N] (EXTENDED: INT64 too): which boxes these are; 0 from *output_size on.
  *  @param output_size  INT32 [1]: how many boxes were taken.
  *  N = 0: SUCCESS, *output_size is 0. Strided tensors: NOT_SUPPORTED. Cost: O(N * kept).

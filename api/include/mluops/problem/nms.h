@@ -15,8 +15,8 @@ typedef struct {
   mluOpDataType_t dtype;
   mluOpDataType_t index_dtype;
   int64_t boxes;
-  float iou_threshold;
-  float offset; /* 0 or 1 */
+  double iou_threshold; /* a C float unless the caller gave a double, as are the others */
+  float offset;         /* 0 or 1 */
 } mluopsNmsShape;
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
   mluOpNmsBoxPointMode_t box_mode;
   mluOpNmsOutputMode_t output_mode; /* indices or one of the two forms of score and box, in dtype */
   int transposed;                   /* boxes are [4, boxes] */
-  float score_threshold;            /* boxes count where score > it; NaN: all of them, NaN scores first */
+  double score_threshold;           /* boxes count where score > it; NaN: all of them, NaN scores first */
   int64_t max_output;
   int64_t room; /* boxes there is room for in output: the row length of [5, room] */
   int pad;      /* zeros up to max_output boxes; room is then at least as much */

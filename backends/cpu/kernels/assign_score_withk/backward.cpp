@@ -31,9 +31,9 @@ struct Arrays {
       : run(std::min(kGradRun, s.p * s.k)),
         channels(std::min(kChannels, s.o)),
         rows(s.n * s.m),
-        grads(allocator.allocate<A>(for_scores * run * s.o)),
-        points(allocator.allocate<A>(for_sums * rows * channels)),
-        centers(allocator.allocate<A>(for_sums * rows * channels)) {}
+        grads(allocator.allocate<A>(for_scores, run, s.o)),
+        points(allocator.allocate<A>(for_sums, rows, channels)),
+        centers(allocator.allocate<A>(for_sums, rows, channels)) {}
 };
 
 /// The row [m] of grad_scores of a pair, whose gradients are grads [o].

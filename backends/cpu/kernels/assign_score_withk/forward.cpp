@@ -43,8 +43,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   const double run_ns = kElementNs * static_cast<double>(std::min(kRun, pairs) * s.m * s.o);
   const Loop loop(context, call, s.b * runs, run_ns);
   const std::int64_t each = std::min(kRun, pairs) * s.o;
-  auto* const all =
-      reinterpret_cast<Acc<T>*>(context.arena.reserve(loop.slots() * each * static_cast<std::int64_t>(sizeof(Acc<T>))));
+  auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
   if (all == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
     Acc<T>* const sums = all + slot * each;

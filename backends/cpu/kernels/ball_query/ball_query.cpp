@@ -121,9 +121,9 @@ struct Arrays {
   Arrays(Allocator& allocator, const Shape& s, bool with_trees, std::int64_t building, std::int64_t searching)
       : leaves_each(leaves_of(s.n)),
         set_words(with_trees ? round_up(IndexSet::words(s.n), 8) : 0),
-        leaves(allocator.allocate<Leaf<A>>(s.b * leaves_each)),
+        leaves(allocator.allocate<Leaf<A>>(s.b, leaves_each)),
         trees(allocator, s.n, with_trees ? s.b : 0, with_trees ? building : 0),
-        sets(allocator.allocate<std::uint64_t>(searching * set_words)) {}
+        sets(allocator.allocate<std::uint64_t>(searching, set_words)) {}
 
   IndexSet set(std::int64_t slot, std::int64_t n) const { return IndexSet(sets + slot * set_words, n); }
 };

@@ -18,6 +18,7 @@
 #include "backends/cpu/kernels/border_align/pool-inl.h"
 #include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/partition.h"
@@ -58,8 +59,8 @@ class LineRuns {
  public:
   LineRuns(std::span<const double> prefix_ns, int threads)
       : prefix_ns_(prefix_ns),
-        count_(std::clamp<std::int64_t>(static_cast<std::int64_t>(prefix_ns.back() / cost::kRun), 1,
-                                        std::int64_t{kPerThread} * threads)) {}
+        count_(std::max<std::int64_t>(index_of(prefix_ns.back() / cost::kRun, std::int64_t{kPerThread} * threads + 1),
+                                      1)) {}
   std::int64_t count() const { return count_; }
   double each_ns() const { return prefix_ns_.back() / static_cast<double>(count_); }
   std::int64_t first_line(std::int64_t run) const { return part_begin(prefix_ns_, run, count_); }
@@ -88,11 +89,11 @@ struct ForwardArrays {
   Buckets lines;
 
   ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
-      : points{allocator.allocate<A>(call.threads * points_per_thread(s)),
-               allocator.allocate<std::int32_t>(call.threads * points_per_thread(s)),
-               allocator.allocate<LineBlend<A>>(call.threads * borders_at_once(s))},
-        packed(allocator.allocate<A>(call.threads * 2 * packed_line(s))),
-        states(allocator.allocate<std::uint8_t>(call.threads * 3 * places(s))),
+      : points{allocator.allocate<A>(call.threads, points_per_thread(s)),
+               allocator.allocate<std::int32_t>(call.threads, points_per_thread(s)),
+               allocator.allocate<LineBlend<A>>(call.threads, borders_at_once(s))},
+        packed(allocator.allocate<A>(call.threads, 2, packed_line(s))),
+        states(allocator.allocate<std::uint8_t>(call.threads, 3, places(s))),
         lines(allocator, call, borders_of(s), Lines(s).count(s)) {}
   LinePoints<A> points_of(const Shape& s, int slot) const {
     const std::int64_t first = slot * points_per_thread(s);

@@ -116,8 +116,8 @@ struct BackwardArrays {
   Buckets lines;
 
   BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
-      : sums(allocator.allocate<A>(call.threads * ChannelChunks<A>(s).sums(s))),
-        group(allocator.allocate<LineBorder<A>>(call.threads * (kGroup + kPrefetchTerms))),
+      : sums(allocator.allocate<A>(call.threads, ChannelChunks<A>(s).sums(s))),
+        group(allocator.allocate<LineBorder<A>>(call.threads, (kGroup + kPrefetchTerms))),
         lines(allocator, call, s.n * s.k * 4, Lines(s).count(s)) {}
 };
 

@@ -30,9 +30,9 @@ struct OwnerRoom {
   T* grad_input;         ///< [h, w, 4, width]
 
   OwnerRoom(Allocator& allocator, const Shape& block)
-      : grad_output(allocator.allocate<T>(block.k * 4 * block.c)),
-        argmax(allocator.allocate<std::int32_t>(block.k * 4 * block.c)),
-        grad_input(allocator.allocate<T>(block.h * block.w * 4 * block.c)) {}
+      : grad_output(allocator.allocate<T>(block.k, 4, block.c)),
+        argmax(allocator.allocate<std::int32_t>(block.k, 4, block.c)),
+        grad_input(allocator.allocate<T>(block.h, block.w, 4, block.c)) {}
 };
 
 template <class T>
@@ -45,9 +45,9 @@ struct OwnerPlaneArrays {
   /// `block`: the shape of all images with the channels of a block.
   OwnerPlaneArrays(Allocator& allocator, const mluopsCall& call, const Shape& block)
       : owner(allocator, call, block),
-        placed(allocator.allocate<LineBorder<Acc<T>>>(block.n * block.k * 4 + kPrefetchTerms)),
+        placed(allocator.allocate<LineBorder<Acc<T>>>(size_sum(size_product(block.n, block.k, 4), kPrefetchTerms))),
         room_bytes(measured(block)),
-        rooms(allocator.allocate<std::byte>(call.threads * room_bytes)) {}
+        rooms(allocator.allocate<std::byte>(call.threads, room_bytes)) {}
   OwnerRoom<T> room(const Shape& block, int slot) const {
     Allocator cut(rooms + slot * room_bytes);
     return OwnerRoom<T>(cut, block);

@@ -53,7 +53,7 @@ struct SortedBorders {
   SortedBorders(Allocator& allocator, const Shape& s, const Chunks& chunks)
       : lines(Lines(s).each), borders(chunks.each * 4) {
     const std::int64_t count = s.n * chunks.count, all = count * borders;
-    starts = allocator.allocate<std::int64_t>(count * (4 * lines + 1));
+    starts = allocator.allocate<std::int64_t>(count, size_sum(size_product(4, lines), 1));
     rows = allocator.allocate<std::int32_t>(all);
     first = allocator.allocate<A>(all + kBehind);
     stride = allocator.allocate<A>(all + kBehind);
@@ -173,9 +173,9 @@ struct PlaneRoom {
 
   PlaneRoom(Allocator& allocator, const Shape& s, const Chunks& chunks)
       : map_size(std::max(s.h * (s.w + kPlaces), s.w * (s.h + kPlaces)) * kWidth),
-        maps(allocator.allocate<A>(maps_held(chunks) * map_size)),
-        values(allocator.allocate<T>(chunks.each * 4 * kWidth)),
-        indices(allocator.allocate<std::uint8_t>(chunks.each * 4 * kWidth)),
+        maps(allocator.allocate<A>(maps_held(chunks), map_size)),
+        values(allocator.allocate<T>(chunks.each, 4, kWidth)),
+        indices(allocator.allocate<std::uint8_t>(chunks.each, 4, kWidth)),
         points(allocator, (s.pool_size + 1) * kLanes<A>) {}
   /// Maps are made once for all chunks.
   static std::int64_t maps_held(const Chunks& chunks) { return chunks.count > 1 ? 4 : 1; }
@@ -319,7 +319,7 @@ struct PlaneArrays {
   PlaneArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, const Chunks& chunks)
       : sorted(allocator, s, chunks),
         room_bytes(measured(s, chunks)),
-        rooms(allocator.allocate<std::byte>(call.threads * room_bytes)) {}
+        rooms(allocator.allocate<std::byte>(call.threads, room_bytes)) {}
   PlaneRoom<kWidth, T> room(const Shape& s, const Chunks& chunks, int slot) const {
     Allocator cut(rooms + slot * room_bytes);
     return PlaneRoom<kWidth, T>(cut, s, chunks);

@@ -200,7 +200,7 @@ class OwnedInputGradient {
         direct_(whole_sums_ && pixel_by_pixel_),
         scatter_(p, allocator),
         ring_row_(block_columns * s_.c),
-        ring_(allocator.allocate<A>(s_.kernel * ring_row_)),
+        ring_(allocator.allocate<A>(s_.kernel, ring_row_)),
         targets_(allocator.allocate<A*>(s_.kernel)),
         rounded_(planes_ && !kAddsInPlace<T> ? allocator.allocate<T>(ring_row_) : nullptr) {}
 
@@ -400,7 +400,7 @@ mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Shape& 
   const std::int64_t slot_bytes = measure.bytes();
   const double work = 2.0 * static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
   const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
-  std::byte* const block = context.arena.reserve(shared + slot_bytes * loop.slots());
+  std::byte* const block = context.arena.reserve(size_sum(shared, size_product(slot_bytes, loop.slots())));
   if (block == nullptr) return no_memory(call);
   prepare(block);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

@@ -138,7 +138,7 @@ class Outputs {
         columns_(stage_columns),
         pitch_(columns_ > 0 ? columns_ * s.scale : s.wo),
         offsets_(s, pitch_, 1, allocator),
-        stage_(columns_ > 0 ? allocator.allocate<T>(s.scale * pitch_ * s.c) : nullptr) {}
+        stage_(columns_ > 0 ? allocator.allocate<T>(s.scale, pitch_, s.c) : nullptr) {}
 
   /// Another tensor from the next row on.
   void look_at(T* output) { output_ = output; }
@@ -348,7 +348,7 @@ mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& ca
   const std::int64_t slot_bytes = Task(p, blocks.columns(), writing, Allocator()).arena_bytes();
   const double work = static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
   const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
-  std::byte* const block = context.arena.reserve(slot_bytes * loop.slots());
+  std::byte* const block = context.arena.reserve_array<std::byte>(slot_bytes, loop.slots());
   if (block == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Task task(p, blocks.columns(), writing, Allocator(block + slot * slot_bytes));

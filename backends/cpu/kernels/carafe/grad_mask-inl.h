@@ -124,7 +124,7 @@ class WindowGradients {
       : s_(s), grad_output_(grad_output), tensor_offsets_(s, s.wo * s.c, s.c, allocator) {
     if constexpr (!kAddsInPlace<T>) {
       offsets_ = PhaseOffsets(s, s.scale * s.c, s.c, allocator);
-      for (A*& promoted : promoted_) promoted = allocator.allocate<A>(phases(s) * s.c);
+      for (A*& promoted : promoted_) promoted = allocator.allocate<A>(phases(s), s.c);
     }
   }
 
@@ -184,7 +184,7 @@ class MaskStage {
         window_(s.scale * mask_row(s)),
         columns_(std::min(block_columns, ceil_div(kBytes, window_ * kSize))),
         offsets_(s, columns_ * window_, mask_row(s), allocator),
-        stage_(allocator.allocate<A>(s.scale * columns_ * window_)) {}
+        stage_(allocator.allocate<A>(s.scale, columns_, window_)) {}
 
   /// Another tensor from the next row on.
   void look_at(T* grad_mask) { grad_mask_ = grad_mask; }

@@ -87,7 +87,7 @@ class PlaneRows {
         input_(input),
         rows_(allocator.allocate<const A*>(s.kernel)),
         ring_row_((columns + 2 * radius(s)) * s.c),
-        ring_(allocator.allocate<A>(s.kernel * ring_row_)),
+        ring_(allocator.allocate<A>(s.kernel, ring_row_)),
         turned_(kAddsInPlace<T> ? nullptr : allocator.allocate<T>(ring_row_)) {}
 
   void begin(const Block& block) {
@@ -151,7 +151,7 @@ class OutputRows {
       : s_(s),
         channels_(channels),
         non_temporal_(leaves_caches(s.n * s.ho * s.wo * channels * static_cast<std::int64_t>(sizeof(T)))),
-        pixels_(allocator.allocate<T>(rows * s.scale * s.wo * channels)) {}
+        pixels_(allocator.allocate<T>(rows, s.scale, s.wo, channels)) {}
 
   /// Where an NHWC tensor that has these, from an input pixel on, in their place would begin.
   T* origin(std::int64_t n, std::int64_t row, std::int64_t column = 0) const {

@@ -47,7 +47,7 @@ class WindowRows {
         input_(input),
         rows_(allocator.allocate<const A*>(s.kernel)),
         ring_row_((columns + 2 * radius(s)) * s.c),
-        ring_(kAddsInPlace<T> ? nullptr : allocator.allocate<A>(s.kernel * ring_row_)) {}
+        ring_(kAddsInPlace<T> ? nullptr : allocator.allocate<A>(s.kernel, ring_row_)) {}
 
   void begin(const Block& block) {
     n_ = block.n;
@@ -136,7 +136,7 @@ class WindowMasks {
   WindowMasks(const Shape& s, const T* mask, Allocator& allocator)
       : s_(s), mask_(mask), offsets_(s, s.wo, 1, allocator), pitch_(round_up(mask_row(s), 64 / sizeof(A))) {
     if constexpr (!kAddsInPlace<T>) {
-      for (A*& promoted : promoted_) promoted = allocator.allocate<A>(phases(s) * pitch_);
+      for (A*& promoted : promoted_) promoted = allocator.allocate<A>(phases(s), pitch_);
     }
   }
 

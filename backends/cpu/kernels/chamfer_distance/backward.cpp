@@ -66,8 +66,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   const std::int64_t each = 2 * (s.n + s.m);
   Acc<T>* scratch = nullptr;
   if constexpr (!kAddsInPlace<T>) {
-    const std::int64_t bytes = loop.slots() * each * static_cast<std::int64_t>(sizeof(Acc<T>));
-    scratch = reinterpret_cast<Acc<T>*>(context.arena.reserve(bytes));
+    scratch = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
     if (scratch == nullptr) return no_memory(call);
   }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) {

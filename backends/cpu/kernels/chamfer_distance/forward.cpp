@@ -47,6 +47,7 @@ class Nearest {
 
   const Point<A>& from() const { return from_; }
   A bound() const { return best_.distance; }
+  std::int32_t last_index() const { return best_.index; }
   std::int32_t index() const { return std::max(best_.index, 0); }
 
   HWY_INLINE void operator()(const Leaf<A>& leaf) { take_near(leaf, from_, *this); }
@@ -67,10 +68,10 @@ struct Arrays {
   Trees<A> trees[2];
 
   Arrays(Allocator& allocator, const Shape& s, bool sorted, std::int64_t building)
-      : lifted(allocator.allocate<A>(3 * s.b * (s.n + s.m))),
+      : lifted(allocator.allocate<A>(3, s.b, (s.n + s.m))),
         leaves_each{leaves_of(s.n), leaves_of(s.m)},
-        leaves{allocator.allocate<Leaf<A>>(sorted ? 0 : s.b * leaves_each[0]),
-               allocator.allocate<Leaf<A>>(sorted ? 0 : s.b * leaves_each[1])},
+        leaves{allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each[0]),
+               allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each[1])},
         trees{Trees<A>(allocator, s.n, sorted ? s.b : 0, sorted ? building : 0),
               Trees<A>(allocator, s.m, sorted ? s.b : 0, sorted ? building : 0)} {}
 

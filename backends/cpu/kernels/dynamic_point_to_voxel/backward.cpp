@@ -71,7 +71,7 @@ struct BackwardArrays {
   BackwardArrays(Allocator& allocator, const Shape& s, std::int64_t slots)
       : order(allocator.allocate<std::int32_t>(s.n)),
         ends(allocator.allocate<std::int32_t>(s.m + 1)),
-        left(allocator.allocate<A>(slots * s.c)) {}
+        left(allocator.allocate<A>(slots, s.c)) {}
 
   void sort(const Map& map, std::int64_t points) const {
     std::fill_n(ends, map.voxels() + 1, 0);

@@ -38,7 +38,7 @@ struct ForwardArrays {
       : order(allocator.allocate<std::int32_t>(s.n)),
         other(allocator.allocate<std::int32_t>(s.n)),
         begins(allocator.allocate<std::int32_t>(s.n + 1)),
-        sums(allocator.allocate<A>(slots * s.c)) {}
+        sums(allocator.allocate<A>(slots, s.c)) {}
 };
 
 /// Sorts `count` points of `from` into `to` by one byte of one coordinate; equal ones stay in order.
@@ -132,8 +132,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double row_ns = kRowNs + kElementNs * static_cast<double>(s.c);
-  const auto arrays =
-      allocate<ForwardArrays<Acc<T>>>(context.arena, s, std::int64_t{Loop(context, call, s.n, row_ns).slots()});
+  const auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, s, std::min<std::int64_t>(call.threads, s.n));
   if (!arrays) return no_memory(call);
   std::int32_t *order = arrays->order, *other = arrays->other;
   const std::int64_t count = sort_points(p, order, other);

@@ -68,9 +68,9 @@ struct Arrays {
       : groups(ceil_div(leaves_of(n), kFan)),
         summaries(ceil_div(groups, kFan)),
         trees(allocator, n, slots, slots),
-        states(allocator.allocate<LeafState<A>>(slots * leaves_of(n))),
-        of_leaves(allocator.allocate<Summary<A>>(slots * groups)),
-        of_groups(allocator.allocate<Summary<A>>(slots * summaries)) {}
+        states(allocator.allocate<LeafState<A>>(slots, leaves_of(n))),
+        of_leaves(allocator.allocate<Summary<A>>(slots, groups)),
+        of_groups(allocator.allocate<Summary<A>>(slots, summaries)) {}
 };
 
 /// A bit for each of 16 boxes with a point that is further from those picked than from the box.

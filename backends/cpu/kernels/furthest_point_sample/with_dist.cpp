@@ -71,8 +71,7 @@ mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const DistProble
   const auto& s = p.shape;
   const Loop loop(context, call, s.b, kDistanceNs * static_cast<double>(s.n) * static_cast<double>(s.m));
   const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
-  A* const all =
-      reinterpret_cast<A*>(context.arena.reserve(loop.slots() * pitch * static_cast<std::int64_t>(sizeof(A))));
+  A* const all = context.arena.reserve_array<A>(loop.slots(), pitch);
   if (all == nullptr) return no_memory(call);
   const PickOrder order(s.n);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

@@ -45,7 +45,7 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& 
   const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
   A* all = nullptr;
   if constexpr (!kAddsInPlace<T>) {
-    all = reinterpret_cast<A*>(context.arena.reserve(loop.slots() * pitch * static_cast<std::int64_t>(sizeof(A))));
+    all = context.arena.reserve_array<A>(loop.slots(), pitch);
     if (all == nullptr) return no_memory(call);
   }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

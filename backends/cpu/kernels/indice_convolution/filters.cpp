@@ -1,16 +1,17 @@
 // IndiceConvolution's gradient in the filters: outer products of the rows of each pair, summed offset by offset.
 //
 // features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into chunks of 2048,
-// whatever the number of threads: a task owns chunks and sums each in an array of its own; then the sums of an offset's
-// chunks are added up in order. Chunks are worked on in the order of the inputs they are about, so that rows that one
-// offset has brought into the second cache serve the others. Register tiles of the sums go over the rows of 32 pairs at
-// a time; rows that are not of sums' type or not whole vectors are copied first. 2 Ci Co flops for Ci + Co numbers of a
-// pair: bound by arithmetic from 32 channels on.
+// whatever the number of threads: a task owns chunks and sums each in an array of its own; after so many chunks as have
+// arrays at a time, those of each offset are added to its sum in order. Chunks are worked on in the order of the inputs
+// they are about, so that rows that one offset has brought into the second cache serve the others. Register tiles of
+// the sums go over the rows of 32 pairs at a time; rows that are not of sums' type or not whole vectors are copied
+// first. 2 Ci Co flops for Ci + Co numbers of a pair: bound by arithmetic from 32 channels on.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/indice_convolution/filters.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/indice_convolution/products-inl.h"
@@ -38,42 +39,49 @@ inline std::int64_t all_chunks(const mluopsIndicePairs& pairs) {
   return sum;
 }
 
-/// Pairs [begin, end) of an offset, and where their sums are.
+/// Pairs [begin, end) of an offset.
 struct Chunk {
-  std::int64_t offset, begin, end, number;
+  std::int64_t offset, begin, end;
 };
+
+/// Chunks that have arrays at a time: what takes kMostBytes, but two for each thread.
+inline std::int64_t chunks_at_once(const FilterProblem& p, std::int64_t threads, std::int64_t bytes) {
+  constexpr std::int64_t kMostBytes = std::int64_t{32} << 20;
+  return std::min(all_chunks(p.pairs), std::max(kMostBytes / bytes, 2 * threads));
+}
 
 template <class A>
 struct FilterArrays {
   std::int64_t height, width;  ///< of the sums of a chunk: Ci and Co, rounded up
-  std::int64_t* first;         ///< [offsets + 1]: number of each offset's first chunk
+  std::int64_t count, at_once;
   Chunk* chunks;
-  A* sums;    ///< [chunks,height,width]
-  A* panels;  ///< of each slot [kPanelPairs,height + width], for rows that are copied
+  A* of_chunks;   ///< [at_once,height,width]
+  A* of_offsets;  ///< [offsets,height,width]
+  A* panels;      ///< of each slot [kPanelPairs,height + width], for rows that are copied
 
-  FilterArrays(Allocator& allocator, const FilterProblem& p, int slots)
+  FilterArrays(Allocator& allocator, const FilterProblem& p, std::int64_t threads, int slots)
       : height(round_up(p.shape.ci, kTile)),
         width(padded(p.shape.co)),
-        first(allocator.allocate<std::int64_t>(p.pairs.offsets + 1)),
-        chunks(allocator.allocate<Chunk>(all_chunks(p.pairs))),
-        sums(allocator.allocate<A>(all_chunks(p.pairs) * height * width)),
-        panels(allocator.allocate<A>(slots * kPanelPairs * (height + width))) {}
+        count(all_chunks(p.pairs)),
+        at_once(chunks_at_once(p, threads, size_product(height, width, static_cast<std::int64_t>(sizeof(A))))),
+        chunks(allocator.allocate<Chunk>(count)),
+        of_chunks(allocator.allocate<A>(at_once, height, width)),
+        of_offsets(allocator.allocate<A>(p.pairs.offsets, height, width)),
+        panels(allocator.allocate<A>(slots, kPanelPairs, height + width)) {}
 
   void list_chunks(const mluopsIndicePairs& pairs) const {
-    first[0] = 0;
+    Chunk* next = chunks;
     for (std::int64_t k = 0; k < pairs.offsets; ++k) {
-      first[k + 1] = first[k] + chunks_of(pairs, k);
-      for (std::int64_t i = first[k]; i < first[k + 1]; ++i) {
-        const std::int64_t begin = (i - first[k]) * kChunkPairs;
-        chunks[i] = {k, begin, std::min(begin + kChunkPairs, pairs.indice_num[k]), i};
+      for (std::int64_t begin = 0; begin < pairs.indice_num[k]; begin += kChunkPairs) {
+        *next++ = {k, begin, std::min(begin + kChunkPairs, pairs.indice_num[k])};
       }
     }
     // Pairs of an offset are mostly in the order of their inputs.
     const auto place = [&](const Chunk& c) {
       return static_cast<double>(c.begin + c.end) / static_cast<double>(pairs.indice_num[c.offset]);
     };
-    std::sort(chunks, chunks + first[pairs.offsets], [&](const Chunk& a, const Chunk& b) {
-      return std::pair(place(a), a.number) < std::pair(place(b), b.number);
+    std::sort(chunks, next, [&](const Chunk& a, const Chunk& b) {
+      return std::tuple(place(a), a.offset, a.begin) < std::tuple(place(b), b.offset, b.begin);
     });
   }
 };
@@ -151,13 +159,11 @@ Panel<Acc<T>> gather(const OffsetPairs<T>& pairs, std::int64_t begin, std::int64
 /// While a panel is multiplied the rows of the next one are prefetched, some before each register tile: the core would
 /// wait for many at once.
 template <class T>
-void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t i_chunk, int slot) {
+void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, const Chunk& chunk, Acc<T>* sums, int slot) {
   using A = Acc<T>;
-  const Chunk& chunk = arrays.chunks[i_chunk];
   const OffsetPairs<T> pairs(p, chunk.offset);
   const std::int64_t size = arrays.height * arrays.width;
   const std::int64_t share = ceil_div(kPanelPairs, count_tiles<A>(arrays.height, arrays.width));
-  A* const sums = arrays.sums + chunk.number * size;
   A* const copies = arrays.panels + slot * kPanelPairs * (arrays.height + arrays.width);
   std::fill_n(sums, size, A{0});
   for (std::int64_t i = chunk.begin; i < chunk.end; i += kPanelPairs) {
@@ -170,41 +176,56 @@ void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::
   }
 }
 
-/// Row number `row` of filters_grad, [offsets * ci], from the sums of its offset's chunks.
+/// Row `c` of the sums of chunks [begin, end) is added to that of their offsets.
+template <class A>
+void add_chunks(const FilterArrays<A>& arrays, std::int64_t begin, std::int64_t end, std::int64_t c) {
+  const std::int64_t size = arrays.height * arrays.width;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const A* const from = arrays.of_chunks + (i - begin) * size + c * arrays.width;
+    A* const to = arrays.of_offsets + arrays.chunks[i].offset * size + c * arrays.width;
+    for (std::int64_t o = 0; o < arrays.width; ++o) to[o] += from[o];
+  }
+}
+
+/// Row number `row` of filters_grad, [offsets * ci].
 template <class T>
-void add_chunks(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t row) {
+void store_sums_of(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t row) {
   const auto& s = p.shape;
-  const std::int64_t k = row / s.ci, c = row % s.ci, size = arrays.height * arrays.width;
+  const std::int64_t k = row / s.ci, c = row % s.ci;
+  const Acc<T>* const from = arrays.of_offsets + (k * arrays.height + c) * arrays.width;
   T* const to = static_cast<T*>(p.filters_grad) + k * s.filter_strides[0] + c * s.filter_strides[1];
-  const std::int64_t stride = s.filter_strides[2];
-  if (arrays.first[k] == arrays.first[k + 1]) {
-    for (std::int64_t o = 0; o < s.co; ++o) to[o * stride] = T{};
-    return;
-  }
-  Acc<T>* const sums = arrays.sums + arrays.first[k] * size + c * arrays.width;
-  for (std::int64_t i = 1; i < arrays.first[k + 1] - arrays.first[k]; ++i) {
-    for (std::int64_t o = 0; o < s.co; ++o) sums[o] += sums[i * size + o];
-  }
-  for (std::int64_t o = 0; o < s.co; ++o) to[o * stride] = from_acc<T>(sums[o]);
+  for (std::int64_t o = 0; o < s.co; ++o) to[o * s.filter_strides[2]] = from_acc<T>(from[o]);
 }
 
 template <class T>
 mluOpStatus_t by_chunks(Context& context, const mluopsCall& call, const FilterProblem& p) {
   const auto& s = p.shape;
-  const std::int64_t chunks = all_chunks(p.pairs);
+  const std::int64_t count = all_chunks(p.pairs);
   std::int64_t pairs = 0;
   for (std::int64_t k = 0; k < p.pairs.offsets; ++k) pairs += p.pairs.indice_num[k];
-  const double all_ns = pair_ns(s.ci, s.co) * static_cast<double>(pairs);
-  const Loop loop(context, call, chunks, all_ns / static_cast<double>(std::max<std::int64_t>(chunks, 1)));
-  const auto arrays = allocate<FilterArrays<Acc<T>>>(context.arena, p, loop.slots());
+  const double chunk_ns =
+      pair_ns(s.ci, s.co) * static_cast<double>(pairs) / static_cast<double>(std::max<std::int64_t>(count, 1));
+  const Loop all(context, call, count, chunk_ns);
+  const auto arrays = allocate<FilterArrays<Acc<T>>>(context.arena, p, call.threads, all.slots());
   if (!arrays) return no_memory(call);
   arrays->list_chunks(p.pairs);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) sum_chunk<T>(p, *arrays, i, slot);
-  });
-  Loop(context, call, p.pairs.offsets * s.ci, cost::kMove * 4 * static_cast<double>(s.co))
+  const std::int64_t size = arrays->height * arrays->width;
+  std::fill_n(arrays->of_offsets, p.pairs.offsets * size, Acc<T>{0});
+  for (std::int64_t first = 0; first < count; first += arrays->at_once) {
+    const std::int64_t last = std::min(count, first + arrays->at_once);
+    Loop(context, call, last - first, chunk_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+      for (std::int64_t i = begin; i < end; ++i) {
+        sum_chunk<T>(p, *arrays, arrays->chunks[first + i], arrays->of_chunks + i * size, slot);
+      }
+    });
+    Loop(context, call, arrays->height, cost::kMove * static_cast<double>((last - first) * arrays->width))
+        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+          for (std::int64_t c = begin; c < end; ++c) add_chunks(*arrays, first, last, c);
+        });
+  }
+  Loop(context, call, p.pairs.offsets * s.ci, cost::kMove * static_cast<double>(s.co))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-        for (std::int64_t row = begin; row < end; ++row) add_chunks<T>(p, *arrays, row);
+        for (std::int64_t row = begin; row < end; ++row) store_sums_of<T>(p, *arrays, row);
       });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -76,11 +76,11 @@ struct RowArrays {
   RowArrays(Allocator& allocator, const RowProduct& p, int slots)
       : lists(allocator, p.pairs, p.from_rows, p.to_rows, p.swap),
         width(padded(p.columns)),
-        filters(allocator.allocate<Acc<T>>(p.pairs.offsets * p.depth * width)),
+        filters(allocator.allocate<Acc<T>>(p.pairs.offsets, p.depth, width)),
         sums_size((std::min(PairLists::kTileRows, p.to_rows) + 1) * width),
         row_size(std::is_same_v<T, Acc<T>> ? 0 : kTile * p.depth),
-        sums(allocator.allocate<Acc<T>>(slots * sums_size)),
-        rows(allocator.allocate<Acc<T>>(slots * row_size)) {}
+        sums(allocator.allocate<Acc<T>>(slots, sums_size)),
+        rows(allocator.allocate<Acc<T>>(slots, row_size)) {}
 };
 
 }  // namespace mluops::cpu::indice_convolution

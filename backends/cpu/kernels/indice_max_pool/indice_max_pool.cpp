@@ -33,7 +33,7 @@ struct Arrays {
          std::int64_t c, int slots)
       : lists(allocator, pairs, from_rows, to_rows, swap),
         sums_size(std::min(PairLists::kTileRows, to_rows) * c),
-        sums(allocator.allocate<A>(slots * sums_size)) {}
+        sums(allocator.allocate<A>(slots, sums_size)) {}
 };
 
 }  // namespace mluops::cpu::indice_max_pool

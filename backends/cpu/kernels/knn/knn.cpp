@@ -47,6 +47,7 @@ class Nearest {
 
   const Point<A>& from() const { return from_; }
   A bound() const { return heap_[0].distance; }
+  std::int32_t last_index() const { return heap_[0].index; }
 
   HWY_INLINE void operator()(const Leaf<A>& leaf) { take_near(leaf, from_, *this); }
   HWY_INLINE void take(const Neighbour<A>& next) {
@@ -90,9 +91,9 @@ struct Arrays {
   Arrays(Allocator& allocator, const Shape& s, bool sorted, std::int64_t building, std::int64_t searching)
       : leaves_each(leaves_of(s.n)),
         k(s.k),
-        leaves(allocator.allocate<Leaf<A>>(sorted ? 0 : s.b * leaves_each)),
+        leaves(allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each)),
         trees(allocator, s.n, sorted ? s.b : 0, sorted ? building : 0),
-        heaps(allocator.allocate<Neighbour<A>>(searching * s.k)) {}
+        heaps(allocator.allocate<Neighbour<A>>(searching, s.k)) {}
 };
 
 Loop searching(const Context& context, const mluopsCall& call, const Shape& s, double point_ns) {

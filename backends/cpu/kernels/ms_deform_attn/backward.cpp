@@ -147,8 +147,7 @@ mluOpStatus_t value_by_owner(Context& context, const mluopsCall& call, const Bac
   const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
   A* rooms = nullptr;
   if constexpr (!kAddsInPlace<T>) {
-    const std::int64_t bytes = s.keys * owned * static_cast<std::int64_t>(sizeof(A));
-    rooms = reinterpret_cast<A*>(context.arena.reserve(loop.slots() * bytes));
+    rooms = context.arena.reserve_array<A>(loop.slots(), s.keys, owned);
     if (rooms == nullptr) return no_memory(call);
   }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

@@ -87,7 +87,7 @@ mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const Forward
       static_cast<double>(samples) * (kSampleNs + 4 * kChannelNs * static_cast<double>(s.channels)) + 5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
   const std::int64_t bytes = round_up(most * static_cast<std::int64_t>(sizeof(Tap<A>)), Arena::kAlignment);
-  std::byte* const room = context.arena.reserve(loop.slots() * bytes);
+  std::byte* const room = context.arena.reserve_array<std::byte>(loop.slots(), bytes);
   if (room == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     auto* const taps = reinterpret_cast<Tap<A>*>(room + slot * bytes);

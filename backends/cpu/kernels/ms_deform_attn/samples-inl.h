@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/simd/element.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem.h"
@@ -55,7 +56,7 @@ struct Level {
     const A y = loc_y * static_cast<A>(h) - A{0.5}, x = loc_x * static_cast<A>(w) - A{0.5};
     if (!(y > -1 && x > -1 && y < static_cast<A>(h) && x < static_cast<A>(w)) || h == 0 || w == 0) return false;
     const A top = std::floor(y), near = std::floor(x);
-    const auto row = static_cast<std::int64_t>(top), col = static_cast<std::int64_t>(near);
+    const std::int64_t row = top < 0 ? -1 : index_of(top, h), col = near < 0 ? -1 : index_of(near, w);
     s.up = y - top;
     s.left = x - near;
     const bool rows[] = {row >= 0, row + 1 < h}, cols[] = {col >= 0, col + 1 < w};

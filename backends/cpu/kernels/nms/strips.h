@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/nms/boxes.h"
+#include "backends/cpu/runtime/index.h"
 
 namespace mluops::cpu::nms {
 
@@ -23,10 +24,9 @@ class StripMap {
     low_ = low;
     per_unit_ = high > low ? static_cast<double>(strips_) / (high - low) : 0;
   }
-  /// Never falls as x grows.
-  std::int64_t at(double x) const {
-    return static_cast<std::int64_t>(std::clamp((x - low_) * per_unit_, 0.0, static_cast<double>(strips_ - 1)));
-  }
+  /// Never falls as x grows. Where the span is so small that strips_ by it is infinite, the product is NaN at its low
+  /// end and infinite elsewhere: the first strip and the last.
+  std::int64_t at(double x) const { return index_of((x - low_) * per_unit_, strips_); }
 
  private:
   std::int64_t strips_;

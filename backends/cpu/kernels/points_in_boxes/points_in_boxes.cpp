@@ -33,7 +33,7 @@ template <class T>
 UprightBox<Acc<T>>* prepare(Context& context, const mluopsCall& call, const Shape& s, const void* boxes) {
   using Box = UprightBox<Acc<T>>;
   const std::int64_t count = s.b * s.n;
-  auto* const prepared = reinterpret_cast<Box*>(context.arena.reserve(count * static_cast<std::int64_t>(sizeof(Box))));
+  auto* const prepared = context.arena.reserve_array<Box>(count);
   if (prepared == nullptr) return nullptr;
   Loop(context, call, count, kBoxNs).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -81,7 +81,7 @@ mluOpStatus_t collect(Context& context, const mluopsCall& call, const mluopsPsam
   }
 #endif
   const std::int64_t slot_bytes = staged ? round_up(block * staged_bytes, 64) : 0;
-  std::byte* const buffers = context.arena.reserve(slot_bytes * loop.slots());
+  std::byte* const buffers = context.arena.reserve_array<std::byte>(slot_bytes, loop.slots());
   if (staged && buffers == nullptr) return no_memory(call);
   collect_by_stage(loop, work, block, reinterpret_cast<std::uint8_t*>(buffers), slot_bytes, move_of);
   return MLUOP_STATUS_SUCCESS;

@@ -195,7 +195,7 @@ mluOpStatus_t distribute(Context& context, const mluopsCall& call, std::int64_t 
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(E));
   const std::int64_t slot_bytes = kStaged ? round_up(most * kSize, 64) : 0;
   const Loop loop(context, call, items, cost::kMoveByte * static_cast<double>(most * kSize));
-  std::byte* const block = context.arena.reserve(slot_bytes * loop.slots());
+  std::byte* const block = context.arena.reserve_array<std::byte>(slot_bytes, loop.slots());
   if (kStaged && block == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     E* const buffer = reinterpret_cast<E*>(block + slot * slot_bytes);
@@ -266,7 +266,7 @@ inline mluOpStatus_t distribute_carried(Context& context, const mluopsCall& call
   const std::int64_t row_lines = s.w * 64;
   const std::int64_t rows = std::clamp<std::int64_t>(distribute_block_bytes() / row_lines, 1, s.h);
   const Loop loop = loop_of_lines(context, call, s, rows);
-  std::byte* const block = context.arena.reserve(rows * row_lines * loop.slots());
+  std::byte* const block = context.arena.reserve_array<std::byte>(rows, row_lines, loop.slots());
   if (block == nullptr) return no_memory(call);
   distribute_by_lines<CarriedLines>(loop, p, rows, block, rows * row_lines);
   return MLUOP_STATUS_SUCCESS;

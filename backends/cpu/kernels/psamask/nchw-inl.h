@@ -271,7 +271,7 @@ mluOpStatus_t move_all(Context& context, const mluopsCall& call, const mluopsPsa
   if (staged) static_cast<void>(typename Task::Scratch(measure, blocks));
   const std::int64_t tasks = s.n * blocks.tasks();
   const Loop loop(context, call, tasks, cost::kMoveByte * static_cast<double>(bytes) / static_cast<double>(tasks));
-  std::byte* const block = context.arena.reserve(measure.bytes() * loop.slots());
+  std::byte* const block = context.arena.reserve_array<std::byte>(measure.bytes(), loop.slots());
   if (block == nullptr && staged) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator allocator(block + slot * measure.bytes());

@@ -41,8 +41,8 @@ struct SampleRun {
 template <class A>
 struct OutsideSample {
   bool any;
-  std::int64_t after_rows;
-  A y, x;
+  std::int64_t after_rows = 0;
+  A y = 0, x = 0;
 
   OutsideSample(const SampleRun<A>& rows, const SampleRun<A>& columns) {
     const std::int64_t row_count = rows.last - rows.first;

@@ -134,10 +134,10 @@ struct PanelRoom {
   std::int32_t* argmax;
 
   PanelRoom(Allocator& allocator, const Shape& s)
-      : panel(allocator.allocate<A>(s.h * s.w * kChannels)),
-        bins(allocator.allocate<A>(s.pooled_h * s.pooled_w * kChannels)),
-        planes(allocator.allocate<A>(s.pooled_h * s.pooled_w * kChannels)),
-        argmax(allocator.allocate<std::int32_t>(s.pooled_h * s.pooled_w * kChannels)) {}
+      : panel(allocator.allocate<A>(s.h, s.w, kChannels)),
+        bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, kChannels)),
+        planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, kChannels)),
+        argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, kChannels)) {}
 };
 
 /// Channels of an image, all its RoIs.
@@ -179,7 +179,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const Loop loop(context, call, items, static_cast<double>(PanelRoom<A>::kChannels) * channel_ns);
   Allocator measure;
   static_cast<void>(PanelRoom<A>(measure, s));
-  std::byte* const rooms = context.images.reserve(loop.slots() * measure.bytes());
+  std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
   auto order = allocate<RoiOrder>(context.arena, s.rois);
   if (rooms == nullptr || !order) return no_memory(call);
   order->sort([&](std::int64_t r) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/simd/element.h"
 #include "mluops/problem.h"
 
@@ -32,11 +33,7 @@ class Bins {
 
  private:
   A edge(std::int64_t i) const { return static_cast<A>(i) * bin_ + start_; }
-  /// NaN is 0.
-  std::int64_t on_map(A at) const {
-    if (!(at > 0)) return 0;
-    return at < static_cast<A>(pixels_) ? static_cast<std::int64_t>(at) : pixels_;
-  }
+  std::int64_t on_map(A at) const { return index_of(at, pixels_ + 1); }
 
   std::int64_t pixels_;
   A start_, size_, bin_;
@@ -49,7 +46,7 @@ struct Roi {
 
   template <class T>
   Roi(const T* roi, const Shape& s)
-      : image(static_cast<std::int64_t>(to_acc(roi[0]))),
+      : image(index_of(to_acc(roi[0]), s.batch)),
         y(to_acc(roi[2]), to_acc(roi[4]), static_cast<A>(s.spatial_scale), s.pooled_h, s.h),
         x(to_acc(roi[1]), to_acc(roi[3]), static_cast<A>(s.spatial_scale), s.pooled_w, s.w) {}
 

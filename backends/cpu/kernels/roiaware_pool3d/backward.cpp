@@ -50,8 +50,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   const std::int64_t voxels = s.n * s.x * s.y * s.z, groups = ceil_div(s.c, kChannels);
   const std::int64_t channels = std::min(kChannels, s.c), each = s.points * channels;
   const Loop loop(context, call, groups, kNumberNs * static_cast<double>(voxels * channels));
-  auto* const all =
-      reinterpret_cast<Acc<T>*>(context.arena.reserve(loop.slots() * each * static_cast<std::int64_t>(sizeof(Acc<T>))));
+  auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
   if (all == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
     Acc<T>* const sums = all + slot * each;

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
 
@@ -44,20 +45,14 @@ class VoxelGrid {
   std::int64_t voxel_of(A x, A y, A z) const {
     const A from_x = x - box.x, from_y = y - box.y;
     const A along_x = from_x * box.cosine - from_y * box.sine, along_y = from_x * box.sine + from_y * box.cosine;
-    const std::int64_t vx = cut((along_x + box.half_x) / step_[0], size_[0]);
-    const std::int64_t vy = cut((along_y + box.half_y) / step_[1], size_[1]);
-    return (vx * size_[1] + vy) * size_[2] + cut((z - bottom_) / step_[2], size_[2]);
+    const std::int64_t vx = index_of((along_x + box.half_x) / step_[0], size_[0]);
+    const std::int64_t vy = index_of((along_y + box.half_y) / step_[1], size_[1]);
+    return (vx * size_[1] + vy) * size_[2] + index_of((z - bottom_) / step_[2], size_[2]);
   }
 
   const UprightBox<A> box;
 
  private:
-  /// A whole number in [0, size - 1]; NaN: 0.
-  static std::int64_t cut(A at, std::int64_t size) {
-    if (!(at >= 1)) return 0;
-    return at < static_cast<A>(size) ? static_cast<std::int64_t>(at) : size - 1;
-  }
-
   A bottom_, step_[3];
   std::int64_t size_[3];
 };
@@ -115,7 +110,7 @@ struct Arrays {
   Arrays(Allocator& allocator, const Shape& s, std::int64_t slots)
       : leaves_each(leaves_of(s.points)),
         leaves(allocator.allocate<Leaf<A>>(leaves_each)),
-        rows(allocator.allocate<A>(slots * s.c)) {}
+        rows(allocator.allocate<A>(slots, s.c)) {}
 };
 
 template <class T>

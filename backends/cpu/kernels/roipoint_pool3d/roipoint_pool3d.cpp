@@ -36,8 +36,8 @@ struct Arrays {
 
   Arrays(Allocator& allocator, const Shape& s, std::int64_t slots)
       : leaves_each(leaves_of(s.n)),
-        leaves(allocator.allocate<Leaf<A>>(s.b * leaves_each)),
-        found(allocator.allocate<std::int32_t>(slots * s.samples)) {}
+        leaves(allocator.allocate<Leaf<A>>(s.b, leaves_each)),
+        found(allocator.allocate<std::int32_t>(slots, s.samples)) {}
 };
 
 /// The first `most` points of the leaves that are in the box; how many there are.

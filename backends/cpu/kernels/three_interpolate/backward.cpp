@@ -129,9 +129,9 @@ struct RowArrays {
 
   RowArrays(Allocator& allocator, const Shape& s, std::int64_t slots)
       : points(s.n),
-        rows(allocator.allocate<std::uint32_t>(slots * 3 * s.n)),
-        weights(allocator.allocate<Acc<T>>(slots * 3 * s.n)),
-        sums(allocator.allocate<Acc<T>>(slots * (s.m + 1))) {}
+        rows(allocator.allocate<std::uint32_t>(slots, 3, s.n)),
+        weights(allocator.allocate<Acc<T>>(slots, 3, s.n)),
+        sums(allocator.allocate<Acc<T>>(slots, (s.m + 1))) {}
 
   Neighbours<Acc<T>> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
 };

@@ -93,9 +93,9 @@ struct Arrays {
   Arrays(Allocator& allocator, const Shape& s, std::int64_t run, std::int64_t slots, std::int64_t block_count)
       : points(run),
         block_size((s.m + 1) * kBlock<A>),
-        rows(allocator.allocate<std::uint32_t>(slots * 3 * points)),
-        weights(allocator.allocate<A>(slots * 3 * points)),
-        blocks(allocator.allocate<A>(block_count * block_size)) {}
+        rows(allocator.allocate<std::uint32_t>(slots, 3, points)),
+        weights(allocator.allocate<A>(slots, 3, points)),
+        blocks(allocator.allocate<A>(block_count, block_size)) {}
 
   Neighbours<A> near(std::int64_t slot) const { return {rows + slot * 3 * points, weights + slot * 3 * points}; }
   A* block(std::int64_t which) const { return blocks + which * block_size; }

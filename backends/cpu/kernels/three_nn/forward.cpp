@@ -47,6 +47,7 @@ class Nearest {
 
   const Point<A>& from() const { return from_; }
   A bound() const { return best_[2].distance; }
+  std::int32_t last_index() const { return best_[2].index; }
 
   HWY_INLINE void operator()(const Leaf<A>& leaf) { take_near(leaf, from_, *this); }
   HWY_INLINE void take(const Neighbour<A>& n) {
@@ -98,7 +99,7 @@ struct Unsorted {
   Leaf<A>* leaves;
 
   Unsorted(Allocator& allocator, const Shape& s)
-      : each(leaves_of(s.m)), leaves(allocator.allocate<Leaf<A>>(s.b * each)) {}
+      : each(leaves_of(s.m)), leaves(allocator.allocate<Leaf<A>>(s.b, each)) {}
 };
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/element.h"
 #include "mluops/problem.h"
@@ -39,13 +40,14 @@ class Grid {
         place[0] = place[1] = place[2] = -1;
         return false;
       }
-      place[2 - axis] = static_cast<std::int32_t>(at);
+      place[2 - axis] = static_cast<std::int32_t>(index_of(at, kPlaces));
     }
     return true;
   }
 
  private:
-  static constexpr A kMostPlaces = A{2147483648.0};
+  static constexpr std::int64_t kPlaces = std::int64_t{1} << 31;  ///< along an axis
+  static constexpr A kMostPlaces = static_cast<A>(kPlaces);
 
   A size_[3], low_[3], end_[3];
 };

@@ -32,7 +32,7 @@ struct AtomicArrays {
 
   AtomicArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        taps(allocator.allocate<Tap<A>>(call.threads * BinTaps<A>::most(s))),
+        taps(allocator.allocate<Tap<A>>(call.threads, BinTaps<A>::most(s))),
         sums(allocator.allocate<A>(sum_count)) {}
 };
 

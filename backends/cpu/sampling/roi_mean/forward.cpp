@@ -64,8 +64,8 @@ struct ForwardArrays {
       : rois(allocator.allocate<Roi<A>>(s.rois)),
         roi_taps(allocator, s, offset, most, std::max(c == nullptr ? 0 : s.rois, call.threads * kWaiting),
                  c != nullptr),
-        taps(allocator.allocate<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads * kWaiting * BinTaps<A>::most(s))),
-        prefetched(allocator.allocate<std::uint32_t>(call.threads * PrefetchedPixels::kSize)),
+        taps(allocator.allocate<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads, kWaiting, BinTaps<A>::most(s))),
+        prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
         cells(allocator, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
 
   /// What is put into cells: a RoI's rows of bins, or single bins.

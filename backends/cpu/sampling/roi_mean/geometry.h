@@ -10,6 +10,7 @@
 
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/context.h"
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/sampling/roi.h"
 #include "backends/cpu/sampling/roi_mean/roi_mean.h"
@@ -154,12 +155,10 @@ class Bins {
   /// The bins of the row beginning with `first` that columns of pixels are read by, about and counted from `first`.
   PixelRange near(std::int64_t first, PixelRange columns) const {
     const RoiAxis<A>& axis = roi(place(first)).x;
-    const A count = static_cast<A>(s.pooled_w);
     const A low = (static_cast<A>(columns.first) - A{1} - axis.start) / axis.bin;
     const A high = (static_cast<A>(columns.last) - axis.start) / axis.bin + A{1};
     if (!(low < high)) return {0, s.pooled_w};
-    return {static_cast<std::int64_t>(std::clamp(low, A{0}, count)),
-            static_cast<std::int64_t>(std::clamp(high, A{0}, count))};
+    return {index_of(low, s.pooled_w + 1), index_of(high, s.pooled_w + 1)};
   }
   /// Pixels a bin reads, about.
   double pixels_read(const BinPlace& at) const {

@@ -55,7 +55,7 @@ class ColumnPairs {
   ColumnPairs(Allocator& allocator, const Shape& s, bool rows)
       : most_taps_(most_taps(s.w, s.sampling_ratio)),
         most_bins_(!rows || s.pooled_w * most_taps_ > 16384 ? 1 : s.pooled_w),
-        pairs_(allocator.allocate<Pair>(most_bins_ * most_taps_)),
+        pairs_(allocator.allocate<Pair>(most_bins_, most_taps_)),
         begin_(allocator.allocate<std::int64_t>(most_bins_ + 1)) {}
 
   /// So many bins are found at once: all of a row, unless that is much.
@@ -123,7 +123,7 @@ class PixelPairs {
         added_(allocator.allocate<Link>(most_links_)),
         links_(allocator.allocate<Link>(most_links_ + kBeyond)),
         place_(allocator.allocate<std::uint16_t>(dots ? most_links_ : 0)),
-        dots_(dots ? allocator.allocate<A>(2 * most_links_) : nullptr),
+        dots_(dots ? allocator.allocate<A>(2, most_links_) : nullptr),
         with_dots_(dots) {}
 
   void clear() {
@@ -248,10 +248,10 @@ struct OwnerArrays {
   OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t,
               bool offset)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        taps(allocator.allocate<Tap<A>>(call.threads * BinTaps<A>::most(s))),
-        sums(allocator.allocate<A>(call.threads * t.pixels() * s.c)),
+        taps(allocator.allocate<Tap<A>>(call.threads, BinTaps<A>::most(s))),
+        sums(allocator.allocate<A>(call.threads, t.pixels(), s.c)),
         lists_bytes(bytes_of_lists(s, t, offset)),
-        lists(allocator.allocate<std::byte>(call.threads * lists_bytes)),
+        lists(allocator.allocate<std::byte>(call.threads, lists_bytes)),
         moves(allocator.allocate<Move<A>>(offset ? items : 0)),
         tiles(allocator, call, items, t.count(s), offset ? sizeof(Move<A>) : 0) {}
 

@@ -116,8 +116,8 @@ class RoiTaps {
         column_taps_(1 + 2 * std::min(s.w, most.x)),
         per_roi_(shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_)),
         kept_(per_roi_ <= kMostPerRoi && s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
-        taps_(allocator.allocate<WeightTap<A>>(kept_ ? places * per_roi_ : 0)),
-        cells_(allocator.allocate<std::int32_t>(kept_ && sorts ? s.rois * cells_per_roi() : 0)) {}
+        taps_(allocator.allocate<WeightTap<A>>(kept_ ? places : 0, per_roi_)),
+        cells_(allocator.allocate<std::int32_t>(kept_ && sorts ? s.rois : 0, cells_per_roi())) {}
 
   /// Not where the taps would take much memory: then bins have so many that finding them matters little.
   bool kept() const { return kept_; }

@@ -16,6 +16,7 @@
 
 #include "backends/cpu/layout/channel_block.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/index.h"
 #include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi_mean/order.h"
 
@@ -102,9 +103,9 @@ class TouchedBlocks {
       : w_(s.w),
         groups_(groups),
         blocks_(ceil_div(s.h * s.w, layout::kBlockPixels)),
-        marks_(allocator.allocate<std::uint8_t>(groups * blocks_)),
-        ranks_(allocator.allocate<std::int32_t>(groups * (blocks_ + 1))),
-        list_(allocator.allocate<std::int32_t>(groups * (blocks_ + 1))) {}
+        marks_(allocator.allocate<std::uint8_t>(groups, blocks_)),
+        ranks_(allocator.allocate<std::int32_t>(groups, blocks_ + 1)),
+        list_(allocator.allocate<std::int32_t>(groups, blocks_ + 1)) {}
 
   void clear() { std::fill_n(marks_, groups_ * blocks_, std::uint8_t{0}); }
   /// Pixels `columns` of a row. Several threads may mark at a time.
@@ -161,11 +162,11 @@ class Plan {
         rois_(allocator.allocate<Roi<A>>(s.rois)),
         of_roi_(allocator.allocate<OfRoi>(s.rois)),
         order_(allocator.allocate<std::int64_t>(s.rois)),
-        units_(allocator.allocate<U>(s.rois * units_of_roi())),
-        sorted_(allocator.allocate<const U*>(s.rois * units_of_roi())),
+        units_(allocator.allocate<U>(s.rois, units_of_roi())),
+        sorted_(allocator.allocate<const U*>(s.rois, units_of_roi())),
         list_(allocator.allocate<Group>(groups())),
         image_end_(allocator.allocate<std::int64_t>(s.batch)),
-        starts_(allocator.allocate<std::int32_t>(groups() * (s.h + 2))),
+        starts_(allocator.allocate<std::int32_t>(groups(), s.h + 2)),
         touched_(allocator, s, groups()) {}
 
   const Shape& shape() const { return s_; }
@@ -185,7 +186,7 @@ class Plan {
       ++image_end_[rois_[r].batch];
     }
     // A bin's samples are less than its height apart and each has two pixels.
-    ring_rows_ = rows < static_cast<double>(s_.h) ? static_cast<std::int64_t>(rows) + 4 : s_.h;
+    ring_rows_ = rows < static_cast<double>(s_.h) ? index_of(rows, s_.h) + 4 : s_.h;
     for (std::int64_t image = 0, end = 0; image < s_.batch; ++image) {
       const std::int64_t begin = end, count = std::exchange(image_end_[image], begin);
       end += count;

@@ -19,9 +19,9 @@ struct PoolRoom {
   A *pixels, *stage, *turned;
 
   PoolRoom(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins)
-      : pixels(allocator.allocate<A>(ring.room() * layout::kBlockChannels<A>)),
-        stage(allocator.allocate<A>(slots * bins * layout::kBlockChannels<A>)),
-        turned(allocator.allocate<A>(bins * layout::kBlockChannels<A>)) {}
+      : pixels(allocator.allocate<A>(ring.room(), layout::kBlockChannels<A>)),
+        stage(allocator.allocate<A>(slots, bins, layout::kBlockChannels<A>)),
+        turned(allocator.allocate<A>(bins, layout::kBlockChannels<A>)) {}
 };
 
 template <class T>
@@ -165,7 +165,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
 
   Allocator measure;
   static_cast<void>(PoolRoom<A>(measure, ring, plan->most_slots(), plan->bins()));
-  std::byte* const rooms = context.images.reserve(call.threads * measure.bytes());
+  std::byte* const rooms = context.images.reserve_array<std::byte>(call.threads, measure.bytes());
   if (rooms == nullptr) return no_memory(call);
   const std::int64_t bytes = s.rois * plan->bins() * s.c * static_cast<std::int64_t>(sizeof(T));
   const bool non_temporal = bytes >= non_temporal_from::roi_mean_forward();

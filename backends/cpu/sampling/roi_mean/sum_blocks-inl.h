@@ -21,10 +21,10 @@ struct SumRoom {
   A *sums, *pixels, *stage, *turned;
 
   SumRoom(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins, bool offset)
-      : sums(allocator.allocate<A>(ring.room() * layout::kBlockChannels<A>)),
-        pixels(allocator.allocate<A>(offset ? ring.room() * layout::kBlockChannels<A> : 0)),
-        stage(allocator.allocate<A>(slots * bins * layout::kBlockChannels<A>)),
-        turned(allocator.allocate<A>(bins * layout::kBlockChannels<A>)) {}
+      : sums(allocator.allocate<A>(ring.room(), layout::kBlockChannels<A>)),
+        pixels(allocator.allocate<A>(offset ? ring.room() : 0, layout::kBlockChannels<A>)),
+        stage(allocator.allocate<A>(slots, bins, layout::kBlockChannels<A>)),
+        turned(allocator.allocate<A>(bins, layout::kBlockChannels<A>)) {}
 };
 
 /// Sums of the gradients of a block of channels: rows of pixels are zeroed when the first bin comes to them and written
@@ -277,9 +277,10 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const Backwar
   const std::int64_t items = BlockTask::count<A>(s, s.batch);
   Allocator measure;
   static_cast<void>(SumRoom<A>(measure, ring, plan->most_slots(), plan->bins(), kOffset));
-  const std::int64_t room_bytes = call.threads * measure.bytes();
+  const std::int64_t room_bytes = size_product(call.threads, measure.bytes());
   const std::int64_t moves = kOffset ? items / s.batch * bins.count() : 0;
-  std::byte* const rooms = context.images.reserve(room_bytes + moves * static_cast<std::int64_t>(sizeof(Move<A>)));
+  std::byte* const rooms =
+      context.images.reserve(size_sum(room_bytes, size_product(moves, static_cast<std::int64_t>(sizeof(Move<A>)))));
   if (rooms == nullptr) return no_memory(call);
   auto* const parts = reinterpret_cast<Move<A>*>(rooms + room_bytes);
   const double channels = static_cast<double>(layout::kBlockChannels<A>);

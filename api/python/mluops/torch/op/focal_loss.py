@@ -217,7 +217,11 @@ def softmax_focal_loss(input: Tensor, target: Tensor, gamma: float = 2.0, alpha:
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's softmax_focal_loss.
     """
     x, t, w = _arguments(input, target, weight)
-    return _reduced(softmax_forward(x, t, w, float(gamma), float(alpha))[0], reduction, input.shape[0])
+    dtype = x.dtype
+    if dtype in (torch.float16, torch.bfloat16):  # probabilities near 0 and 1 are not in a 16-bit type
+        x, w = x.float(), None if w is None else w.float()
+    losses = softmax_forward(x, t, w, float(gamma), float(alpha))[0]
+    return _reduced(losses, reduction, input.shape[0]).to(dtype)
 
 
 class _FocalLoss(nn.Module):

@@ -7,17 +7,16 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, FLOAT, INT, SIZE, CFunction
+from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, DOUBLE, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["nms", "nms_match", "soft_nms"]
 
-_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode"), INT("output_mode"), INT("algo"), INT("method_mode"),
-                   FLOAT("iou_threshold"), FLOAT("soft_nms_sigma"), INT("max_output_size"),
-                   FLOAT("confidence_threshold"), FLOAT("offset"), INT("input_layout"),
-                   BOOL("pad_to_max_output_size"))
+_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode"), INT("output_mode"), DOUBLE("iou_threshold"),
+                   INT("max_output_size"), DOUBLE("confidence_threshold"), INT("offset"), INT("input_layout"),
+                   BOOL("pad_to_max_output_size"), ext=True)
 NMS = CFunction("mluOpNms", _DESC, ARRAY("boxes"), ARRAY("scores", "confidence"), ADDRESS("workspace"),
                 SIZE("workspace_size"), ARRAY("indices", "output"), ADDRESS("output_size"))
 SOFT_NMS = CFunction("mluOpExtSoftNms", ARRAY("boxes"), ARRAY("scores"), FLOAT("iou_threshold"), FLOAT("sigma"),
@@ -57,8 +56,7 @@ def _nms_call(outputs, boxes, scores, iou_threshold, offset, score_threshold, ma
     indices, count = outputs
     most = max_num if 0 < max_num < boxes.shape[0] else boxes.shape[0]
     lowest = score_threshold if score_threshold > 0 else _EVERY_SCORE
-    run(NMS, (0, 0, offset, 0, iou_threshold, 0.0, most, lowest, float(offset), 0, False), boxes, scores, None, 0,
-        indices, count.data_ptr())
+    run(NMS, (0, 0, iou_threshold, most, lowest, offset, 0, False), boxes, scores, None, 0, indices, count.data_ptr())
 
 
 _nms = operator("nms(Tensor boxes, Tensor scores, float iou_threshold, int offset, float score_threshold, int max_num)"

@@ -1,0 +1,368 @@
+// Sizes, indices and hashes that no argument can lead astray: the working memory's products, floats that become
+// indices, keys made to collide, RoIs and boxes out of all proportion.
+#include <algorithm>
+#include <bit>
+#include <ctime>
+#include <limits>
+
+#include "backends/cpu/kernels/get_indice_pairs/places.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/index.h"
+#include "test/cpu/support.h"
+
+namespace mluops::cpu::test {
+namespace {
+
+constexpr std::int64_t kBig = std::int64_t{1} << 60;
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+// ---- sizes ----
+
+TEST(Sizes, ProductsAndSumsBeyondInt64AreNoSize) {
+  EXPECT_EQ(size_product(kBig, 7), 7 * kBig);
+  EXPECT_EQ(size_product(kBig, 8), kNoSize);
+  EXPECT_EQ(size_product(kBig, kBig, std::int64_t{0}), 0);
+  EXPECT_EQ(size_product(-1, 8), kNoSize);
+  EXPECT_EQ(size_product(kNoSize, 2), kNoSize);
+  EXPECT_EQ(size_sum(kBig, 7 * kBig), kNoSize);
+  EXPECT_EQ(size_sum(-1, 5), kNoSize);
+  EXPECT_EQ(size_sum(kNoSize, 1), kNoSize);
+}
+
+TEST(Sizes, AnAllocatorNeverComesBackFromNoSize) {
+  for (const std::int64_t count : {kBig, -kBig, std::int64_t{-1}, kNoSize, kNoSize / 8}) {
+    Allocator measure;
+    measure.allocate<double>(count, 16);
+    EXPECT_EQ(measure.bytes(), kNoSize) << count;
+    measure.allocate<double>(count, 16);  // twice could wrap to something small
+    measure.allocate<char>(1);
+    EXPECT_EQ(measure.bytes(), kNoSize) << count;
+  }
+  Allocator many;
+  for (int i = 0; i < 40; ++i) many.allocate<char>(kNoSize / 16);
+  EXPECT_EQ(many.bytes(), kNoSize);
+}
+
+TEST(Sizes, AnArenaRefusesWhatIsNoSize) {
+  Arena arena;
+  EXPECT_NE(arena.reserve(0), nullptr);
+  EXPECT_EQ(arena.bytes(), 0);
+  std::byte* const block = arena.reserve(1000);
+  ASSERT_NE(block, nullptr);
+  for (const std::int64_t bytes : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), kNoSize, kBig}) {
+    EXPECT_EQ(arena.reserve(bytes), nullptr) << bytes;
+  }
+  EXPECT_EQ(arena.reserve_array<double>(kBig, 16), nullptr);
+  EXPECT_EQ(arena.reserve(1000), block);
+  EXPECT_EQ(arena.reserve(0), block);
+}
+
+// ---- floats that become indices ----
+
+template <class F>
+class IndexOf : public ::testing::Test {};
+using Floats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(IndexOf, Floats);
+
+TYPED_TEST(IndexOf, IsInRangeWhateverTheNumber) {
+  using F = TypeParam;
+  using Limits = std::numeric_limits<F>;
+  const F numbers[] = {Limits::quiet_NaN(),
+                       -Limits::quiet_NaN(),
+                       Limits::infinity(),
+                       -Limits::infinity(),
+                       Limits::max(),
+                       Limits::lowest(),
+                       Limits::denorm_min(),
+                       Limits::min(),
+                       F{-0.0},
+                       F{-1},
+                       F{0.99},
+                       F{0x1p31},
+                       F{0x1p32},
+                       F{0x1p62},
+                       F{0x1p63},
+                       F{-0x1p63}};
+  const std::int64_t counts[] = {1,
+                                 2,
+                                 1000,
+                                 (std::int64_t{1} << 24) + 1,
+                                 std::numeric_limits<std::int32_t>::max(),
+                                 std::int64_t{1} << 31,
+                                 (std::int64_t{1} << 53) + 1,
+                                 std::numeric_limits<std::int64_t>::max()};
+  for (const F number : numbers) {
+    for (const std::int64_t count : counts) {
+      const std::int64_t index = index_of(number, count);
+      EXPECT_TRUE(index >= 0 && index < count) << number << " of " << count << ": " << index;
+      const F around = static_cast<F>(count);
+      for (const F near : {std::nextafter(around, F{0}), around, std::nextafter(around, Limits::infinity())}) {
+        EXPECT_LT(index_of(near, count), count);
+        EXPECT_GE(index_of(near, count), 0);
+      }
+    }
+  }
+  EXPECT_EQ(index_of(Limits::quiet_NaN(), 9), 0);
+  EXPECT_EQ(index_of(F{7.9}, 9), 7);
+  EXPECT_EQ(index_of(F{9}, 9), 8);
+  EXPECT_EQ(index_of(Limits::infinity(), 9), 8);
+  EXPECT_EQ(index_of(F{-3}, 9), 0);
+}
+
+// ---- hashes ----
+
+/// The inverse of an odd number modulo 2^64.
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {
+  std::uint64_t x = odd;
+  for (int i = 0; i < 6; ++i) x *= 2 - odd * x;
+  return x;
+}
+
+/// Words that all begin at one slot of any table of at most 2^32: the mix turned round.
+std::vector<std::int64_t> colliding_words(std::int64_t count) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u, kBack = inverse_of(kMix);
+  static_assert(kMix * kBack == 1);
+  std::vector<std::int64_t> words;
+  for (std::uint64_t t = 1; std::ssize(words) < count; ++t) {
+    const std::uint64_t word = (t << 32 | t) * kBack;  // h ^ h >> 32 has zeros in its low half
+    if (word < std::uint64_t{1} << 56) words.push_back(static_cast<std::int64_t>(word));
+  }
+  return words;
+}
+
+/// Seconds of processor time to insert, number and find the places; ranks are checked.
+double time_places(const std::vector<std::int64_t>& words, bool expect_hashed) {
+  using get_indice_pairs::Places;
+  const auto slots = static_cast<std::int64_t>(std::bit_ceil(2 * words.size()));
+  std::vector<std::byte> memory(static_cast<std::size_t>(40 * slots + 1024));
+  Allocator allocator(memory.data());
+  Places places(allocator, slots);
+  std::vector<std::int64_t> sorted;
+  for (const std::int64_t word : words) sorted.insert(sorted.end(), {word * 64 + 3, word * 64 + 60});
+  std::vector<std::int64_t> all = sorted;
+  std::sort(sorted.begin(), sorted.end());
+  const double start = cpu_seconds();
+  places.clear();
+  for (int round = 0; round < 3; ++round) {
+    for (const std::int64_t place : all) EXPECT_TRUE(places.insert(place));
+  }
+  EXPECT_EQ(places.number(), std::ssize(all));
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) wrong += places.rank(sorted[i]) != static_cast<std::int32_t>(i);
+  for (const std::int64_t place : all) wrong += places.rank(place + 1) != -1;
+  for (const std::int64_t word : words) wrong += places.rank((word ^ 1) * 64 + 5) != -1;
+  const double seconds = cpu_seconds() - start;
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(places.hashed(), expect_hashed);
+  std::vector<std::int64_t> visited;
+  places.each(0, places.words(), [&](std::int64_t place, std::int64_t rank) {
+    EXPECT_EQ(rank, std::ssize(visited));
+    visited.push_back(place);
+  });
+  EXPECT_EQ(visited, sorted);
+  return seconds;
+}
+
+TEST(Hashes, PlacesMadeToCollideTakeTimeThatGrowsAsTheirNumber) {
+  std::vector<std::int64_t> ordinary;
+  for (std::int64_t i = 0; i < 40000; ++i) ordinary.push_back(i * 7);
+  const double few = time_places(colliding_words(10000), false), many = time_places(colliding_words(40000), false);
+  const double usual = time_places(ordinary, true);
+  EXPECT_LT(many, 10 * few + 0.05);  // four times as many; quadratic were 16 times and more
+  EXPECT_LT(many, 40 * usual + 0.1);
+}
+
+TEST(Hashes, OrdinaryGridsDoNotCrowd) {
+  for (const std::int64_t step : {1, 2, 3, 10, 64, 1000, 1024, 4096, 65536, 1 << 20}) {
+    std::vector<std::int64_t> words;
+    for (std::int64_t i = 0; i < 30000; ++i) words.push_back(i / 200 * step * 1000 + i % 200 * step);
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    time_places(words, true);
+  }
+}
+
+struct Voxels {
+  std::vector<float> voxels;
+  std::vector<std::int32_t> coors, counts;
+  std::int32_t number = -1;
+};
+
+Voxels voxelize(const std::vector<float>& points, std::int64_t most, double* seconds) {
+  const auto n = static_cast<std::int64_t>(points.size() / 3);
+  const float size[] = {1, 1, 1}, range[] = {0, 0, 0, 0x1p24f, 0x1p24f, 0x1p24f};
+  Voxels v{poisoned<float>(most * 2 * 3), poisoned<std::int32_t>(most * 3), poisoned<std::int32_t>(most)};
+  Backend backend;
+  const double start = cpu_seconds();
+  const mluopsVoxelizationProblem problem{{MLUOP_DTYPE_FLOAT, n, 3, 2, most},
+                                          points.data(),
+                                          size,
+                                          range,
+                                          v.voxels.data(),
+                                          v.coors.data(),
+                                          v.counts.data(),
+                                          &v.number};
+  EXPECT_EQ(backend.run(&mluopsBackend::voxelization, problem), MLUOP_STATUS_SUCCESS) << last_error;
+  *seconds = cpu_seconds() - start;
+  return v;
+}
+
+/// Points, each twice, whose places begin at the first slots of the table for as many points.
+std::vector<float> colliding_points(std::int64_t count) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
+  const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(4 * count)) - 1;
+  std::vector<float> points;
+  for (std::uint64_t y = 0; std::ssize(points) < 3 * count; ++y) {
+    for (std::uint64_t x = 0; x < 1 << 20 && std::ssize(points) < 3 * count; ++x) {
+      const std::uint64_t h = (y * kMix ^ x) * kMix;
+      if (((h ^ h >> 32) & mask) == 0) points.insert(points.end(), {static_cast<float>(x), static_cast<float>(y), 0});
+    }
+  }
+  points.insert(points.end(), points.begin(), points.end());
+  return points;
+}
+
+TEST(Hashes, PointsMadeToCollideTakeTimeThatGrowsAsTheirNumberAndGiveTheSameVoxels) {
+  constexpr std::int64_t kCount = 8000;
+  const std::vector<float> points = colliding_points(kCount);
+  for (const std::int64_t most : {kCount, kCount / 3}) {
+    double seconds = 0;
+    const Voxels v = voxelize(points, most, &seconds);
+    EXPECT_LT(seconds, 0.1);  // by probing 16000 * 4000 steps and more
+    EXPECT_EQ(v.number, most);
+    for (std::int64_t i = 0; i < most; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      ASSERT_EQ(v.counts[at], 2);
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        ASSERT_EQ(static_cast<float>(v.coors[3 * at + 2 - axis]), points[3 * at + axis]);
+        ASSERT_EQ(v.voxels[6 * at + axis], points[3 * at + axis]);
+        ASSERT_EQ(v.voxels[6 * at + 3 + axis], points[3 * at + axis]);
+      }
+    }
+  }
+}
+
+// ---- sums of a convolution's chunks ----
+
+/// 70 offsets of one pair and one of two chunks; 512 channels of each side: more sums than there is room for at a time.
+TEST(Chunks, ThatAreSummedInTurnsGiveTheSameBits) {
+  constexpr std::int64_t kOffsets = 71, kPlaces = 2100, kChannels = 512, kRows = 40;
+  std::vector<std::int32_t> pairs(kOffsets * 2 * kPlaces, -1);
+  std::vector<std::int64_t> num(kOffsets, 1);
+  num[5] = kPlaces;
+  for (std::int64_t k = 0; k < kOffsets; ++k) {
+    for (std::int64_t i = 0; i < num[static_cast<std::size_t>(k)]; ++i) {
+      pairs[static_cast<std::size_t>(2 * k * kPlaces + i)] = static_cast<std::int32_t>((i + k) % kRows);
+      pairs[static_cast<std::size_t>((2 * k + 1) * kPlaces + i)] = static_cast<std::int32_t>(i * 7 % kRows);
+    }
+  }
+  const auto features = random_values<float>(kRows * kChannels, 1),
+             gradients = random_values<float>(kRows * kChannels, 2);
+  const mluopsIndiceConvolutionShape shape{
+      MLUOP_DTYPE_FLOAT, kRows, kRows, kChannels, kChannels, {kChannels * kChannels, kChannels, 1}, 0};
+  const auto filters = [&](int threads) {
+    Backend backend(threads);
+    auto out = poisoned<float>(kOffsets * kChannels * kChannels);
+    const mluopsIndiceConvolutionBackwardFilterProblem p{
+        shape, {kOffsets, kPlaces, pairs.data(), num.data()}, features.data(), gradients.data(), out.data()};
+    EXPECT_EQ(backend.run(&mluopsBackend::indice_convolution_backward_filter, p), MLUOP_STATUS_SUCCESS) << last_error;
+    EXPECT_LT(std::stoll(backend.query("scratch_bytes")), (kOffsets + std::max(32, 2 * threads) + 2) << 20);
+    return out;
+  };
+  const std::vector<float> few = filters(1), many = filters(40);  // 32 and all 72 chunks at a time
+  EXPECT_TRUE(same_bytes(few, many));
+  for (const std::int64_t k : {0, 5, 70}) {
+    for (const std::int64_t i : {0, 300}) {
+      double want = 0;
+      for (std::int64_t n = 0; n < num[static_cast<std::size_t>(k)]; ++n) {
+        want += double{features[static_cast<std::size_t>((n + k) % kRows * kChannels + i)]} *
+                double{gradients[static_cast<std::size_t>(n * 7 % kRows * kChannels + 511)]};
+      }
+      EXPECT_NEAR(few[static_cast<std::size_t>((k * kChannels + i) * kChannels + 511)], want, 1e-3);
+    }
+  }
+}
+
+// ---- numbers of the data ----
+
+TEST(BoundsOfData, BoxesOfNearlyNothingLieInStrips) {
+  for (const float unit : {1e-45f, 1e-40f, 1.2e-38f, 1e30f, 3e38f}) {
+    std::vector<float> dets;
+    for (int i = 0; i < 400; ++i) {
+      const float x = unit * static_cast<float>(i % 7);
+      dets.insert(dets.end(), {x, 0, x + unit, unit, static_cast<float>(i)});
+    }
+    std::vector<std::int32_t> indices(400), sizes(400);
+    std::int32_t groups = 0;
+    Backend backend;
+    const mluopsNmsMatchProblem problem{
+        {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_INT32, 400, 0.5f, 0}, dets.data(), indices.data(), sizes.data(), &groups};
+    EXPECT_EQ(backend.run(&mluopsBackend::nms_match, problem), MLUOP_STATUS_SUCCESS) << last_error;
+    EXPECT_GE(groups, 1);
+  }
+}
+
+struct RoiAlignCall {
+  mluopsRoiAlignShape shape;
+  mluOpTensorLayout_t layout;
+  std::vector<float> rois, input, grad_output;
+
+  RoiAlignCall(mluOpTensorLayout_t order, std::int64_t batch, std::int64_t rois_of_image, float side, int ratio)
+      : shape{MLUOP_DTYPE_FLOAT, batch, 40, 44, 3, batch * rois_of_image, 5, 6, 1, ratio, 1, 1},
+        layout(order),
+        input(random_values<float>(batch * 40 * 44 * 3, 1)),
+        grad_output(random_values<float>(shape.rois * 5 * 6 * 3, 2)) {
+    const std::vector<float> corners = random_values<float>(2 * rois_of_image, 3);
+    for (std::int64_t r = 0; r < shape.rois; ++r) {
+      const auto i = static_cast<std::size_t>(r % rois_of_image);
+      const float x = 20 * corners[2 * i], y = 20 * corners[2 * i + 1];
+      rois.insert(rois.end(), {static_cast<float>(r / rois_of_image), x, y, x + side, y + side});
+    }
+  }
+  std::vector<float> forward(Backend& backend) const {
+    std::vector<float> output = poisoned<float>(std::ssize(grad_output));
+    const mluopsRoiAlignForwardProblem p{shape, input.data(), rois.data(), output.data(), nullptr, nullptr, layout};
+    EXPECT_EQ(backend.run(&mluopsBackend::roi_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+    return output;
+  }
+  std::vector<float> backward(Backend& backend) const {
+    std::vector<float> gradient = poisoned<float>(std::ssize(input));
+    const mluopsRoiAlignBackwardProblem p{shape,   grad_output.data(), rois.data(), nullptr,
+                                          nullptr, gradient.data(),    layout};
+    EXPECT_EQ(backend.run(&mluopsBackend::roi_align_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
+    return gradient;
+  }
+};
+
+/// The first of `parts` equal parts of a vector.
+std::vector<float> first_part(const std::vector<float>& all, std::size_t parts) {
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / parts)};
+}
+
+TEST(BoundsOfData, RoiAlignsTapsAreTheSameWhetherKeptOrNot) {
+  for (const mluOpTensorLayout_t layout : {MLUOP_LAYOUT_NHWC, MLUOP_LAYOUT_NCHW}) {
+    const RoiAlignCall one(layout, 1, 500, 60, 32), eight(layout, 8, 500, 60, 32);  // 5.6 and 45 MB of taps
+    for (const int threads : {1, 3}) {
+      Backend kept(threads), listed(threads);
+      // Images differ in their pixels: the first is the same in both calls.
+      EXPECT_TRUE(same_bytes(one.forward(kept), first_part(eight.forward(listed), 8))) << layout << threads;
+      EXPECT_LT(std::stoll(listed.query("scratch_bytes")), 4 << 20);
+      EXPECT_TRUE(same_bytes(one.backward(kept), first_part(eight.backward(listed), 8))) << layout << threads;
+    }
+  }
+}
+
+TEST(BoundsOfData, RoiAlignsScratchDoesNotGrowWithTheSizeOfRois) {
+  for (const float side : {1e2f, 1e4f, 1e6f}) {
+    const RoiAlignCall call(MLUOP_LAYOUT_NHWC, 1, 3000, side, 0);
+    Backend backend(2);
+    call.forward(backend);
+    EXPECT_LT(std::stoll(backend.query("scratch_bytes")), 18 << 20) << side;
+  }
+}
+
+}  // namespace
+}  // namespace mluops::cpu::test
