@@ -81,7 +81,7 @@ CALLS = {
     "nms_match": lambda n: mt.nms_match(boxes(n, 5), 0.5),
     "points_in_boxes_all": lambda n: mt.points_in_boxes_all(leaf(1, n, 3), boxes(2, 7)[None]),
     "points_in_boxes_part": lambda n: mt.points_in_boxes_part(leaf(1, n, 3), boxes(2, 7)[None]),
-    "psa_mask": lambda n: mt.psa_mask(leaf(1, 9, 2, n), "collect", 3),
+    "psa_mask": lambda n: mt.psa_mask(leaf(n, 9, 2, 1), "collect", 3),
     "rectangles_overlap": lambda n: mt.diff_iou_rotated_2d(boxes(n, 5)[None], boxes(n, 5)[None] + 0.05),
     "roi_align": lambda n: mt.roi_align(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0, 2),
     "roi_pool": lambda n: mt.roi_pool(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0),

@@ -22,6 +22,14 @@ if HAS_LIBRARY_API:
     _library = torch.library.Library("mluops", "DEF")  # kept: the registrations live as long as it does
 
 
+def define(schema: str, kernel: Callable, fake: Callable) -> None:
+    """An operator torch.ops.mluops.<name> without derivative, with a kernel in torch."""
+    name = schema.split("(")[0]
+    _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _library.impl(name, kernel, "CPU")
+    torch.library.register_fake(f"mluops::{name}", fake, lib=_library)
+
+
 def _tensors(values: Any) -> list:
     return [value for value in (values if isinstance(values, (tuple, list)) else (values,))
             if isinstance(value, Tensor)]

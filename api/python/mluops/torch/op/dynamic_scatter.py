@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
 from ..._shapes import expect, rank
+from .._counts import first
 from .._integers import int32
 from .._operator import operator
 from .._tensors import floats, run
@@ -86,8 +87,8 @@ def reduced(feats: Tensor, coors: Tensor, reduce_type: str) -> Tuple[Tensor, Ten
     """Features, coordinates, the voxel of each point, and how many points each voxel has."""
     voxel_feats, voxel_coors, of_points, counts, number = forward(*floats(feats=feats), int32("coors", coors),
                                                                   reduction(reduce_type))
-    voxels = int(number)
-    return voxel_feats[:voxels], voxel_coors[:voxels].to(coors.dtype), of_points, counts[:voxels]
+    voxel_feats, voxel_coors, counts = first(number, voxel_feats, voxel_coors, counts)
+    return voxel_feats, voxel_coors.to(coors.dtype), of_points, counts
 
 
 def dynamic_scatter(feats: Tensor, coors: Tensor, reduce_type: str = "max") -> Tuple[Tensor, Tensor]:
@@ -100,7 +101,7 @@ def dynamic_scatter(feats: Tensor, coors: Tensor, reduce_type: str = "max") -> T
     Returns: features T [V, C], differentiable in feats (of equal maxima the first point gets the gradient), and
     coordinates [V, 3] of the different voxels in increasing order.
 
-    T: float16, bfloat16, float32, float64. V is read from the data: torch.compile breaks its graph here.
+    T: float16, bfloat16, float32, float64. V is read from the data (docs/python.md, "Sizes").
     Source: mmcv's dynamic_scatter.
     """
     return reduced(feats, coors, reduce_type)[:2]

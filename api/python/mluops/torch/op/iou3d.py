@@ -7,6 +7,7 @@ from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, FLOAT, INT, CFunction
 from ..._shapes import expect, rank
 from .. import _eager
+from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .diff_iou_rotated import shared_area
@@ -48,7 +49,7 @@ _nms3d = operator("nms3d(Tensor boxes, float iou_threshold, bool rotated) -> (Te
 def kept(boxes: Tensor, iou_threshold: float, rotated: bool) -> Tensor:
     """Indices int64 of the boxes kept, of boxes that are sorted, best first."""
     keep, count = _nms3d(*floats(boxes=boxes), float(iou_threshold), rotated)
-    return keep[:int(count)].long()
+    return first(count, keep)[0].long()
 
 
 _ROWS = 64  # of a matrix of which only the diagonal is wanted
@@ -125,7 +126,7 @@ def nms3d(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
         iou_threshold: see above.
     Returns: indices int64 [K], best score first.
 
-    T: float16, bfloat16, float32, float64. K is read from the data: torch.compile breaks its graph here.
+    T: float16, bfloat16, float32, float64. K is read from the data (docs/python.md, "Sizes").
     Source: mmcv's nms3d.
     """
     return _suppressed(boxes, scores, iou_threshold, True)

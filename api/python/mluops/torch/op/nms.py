@@ -9,6 +9,7 @@ from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, DOUBLE, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
+from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -98,7 +99,7 @@ def kept(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, s
     """Indices int64 of the boxes nms keeps."""
     indices, count = _nms(*floats(boxes=boxes, scores=scores), float(iou_threshold), integer("offset", offset),
                           float(score_threshold), integer("max_num", max_num))
-    return indices[:int(count)]
+    return first(count, indices)[0]
 
 
 def softened(boxes: Tensor, scores: Tensor, iou_threshold: float, sigma: float, min_score: float, method: int,
@@ -107,7 +108,7 @@ def softened(boxes: Tensor, scores: Tensor, iou_threshold: float, sigma: float, 
     at_least(0, method=method)
     dets, indices, count = _soft_nms(*floats(boxes=boxes, scores=scores), float(iou_threshold), float(sigma),
                                      float(min_score), method, integer("offset", offset))
-    return dets[:int(count)], indices[:int(count)]
+    return first(count, dets, indices)
 
 
 def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
@@ -123,8 +124,8 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, sc
         max_num: if > 0, the most boxes kept.
     Returns: dets T [K, 5], the kept boxes and their scores (differentiable in both), and indices int64 [K].
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data: torch.compile breaks
-    its graph here. Source: mmcv's nms.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md,
+    "Sizes"). Source: mmcv's nms.
     """
     indices = kept(boxes, scores, iou_threshold, offset, score_threshold, max_num)
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices

@@ -13,6 +13,7 @@ from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._library import check, lib
 from ..._shapes import expect, rank
+from .._counts import first
 from .._integers import index32, int32
 from .._operator import linear_tangent, no_derivative, no_tangents, operator
 from .._tensors import context, floats, run
@@ -33,11 +34,19 @@ _PAIRS = CFunction(
     ARRAY("indice_pairs"), ARRAY("out_indices"), ARRAY("indice_num"), results=3)
 
 
+_least = getattr(torch, "sym_min", min)  # of sizes that a graph learns when it runs
+_SIZES = getattr(torch, "SymInt", ())
+
+
+def _rows(number: int) -> int:
+    return number if isinstance(number, _SIZES) else integer("num_activate_out", number)
+
+
 def _most_outputs(inputs, batch, pad, stride, dilation, space, kernel, output, subm, transpose):
     if subm:
         return inputs
     reach = prod(kernel) if transpose else prod(-(-k // s) for k, s in zip(kernel, stride))
-    return min(inputs * reach, batch * prod(output))
+    return _least(inputs * reach, batch * prod(output))
 
 
 def _pairs_fake(indices, batch, *numbers):
@@ -86,7 +95,7 @@ def find_pairs(indices: Tensor, batch_size: int, out_shape: Sequence[int], spati
                                                  bool(subm), bool(transpose))
     if subm:
         return indices, pairs, num
-    return out_indices[:int(count)].clone(), pairs, num  # a copy lets go of the rows that nobody needs
+    return first(count, out_indices)[0].clone(), pairs, num  # a copy lets go of the rows that nobody needs
 
 
 def many(name: str, number: Sizes, ndim: int) -> List[int]:
@@ -147,8 +156,8 @@ def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[i
     Returns: the outputs' indices, those of the inputs or int32 [M, 1 + axes] in increasing order; pairs int32
     [K, 2, L], inputs and outputs, -1 behind the last; numbers of pairs int32 [K]. Not differentiable.
 
-    M is read from the data: torch.compile breaks its graph here. Source: mmcv's get_indice_pairs (docs/python.md lists
-    where that differs).
+    M is read from the data (docs/python.md, "Sizes"). Source: mmcv's get_indice_pairs (docs/python.md lists where that
+    differs).
     """
     ndim = rank("indices", indices.shape, 2)[1] - 1
     if ndim not in (2, 3, 4):
@@ -277,7 +286,7 @@ def indice_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, indice_
     """
     features, filters = floats(features=features, filters=filters)
     return convolve(features, filters, *pair_tensors(indice_pairs, indice_pair_num),
-                    integer("num_activate_out", num_activate_out), bool(inverse))
+                    _rows(num_activate_out), bool(inverse))
 
 
 def indice_inverse_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, indice_pair_num: Tensor,
@@ -373,7 +382,7 @@ def indice_maxpool(features: Tensor, indice_pairs: Tensor, indice_pair_num: Tens
     indice_maxpool, which takes 0 for the least.
     """
     features, = floats(features=features)
-    return pool(features, *pair_tensors(indice_pairs, indice_pair_num), integer("num_activate_out", num_activate_out))
+    return pool(features, *pair_tensors(indice_pairs, indice_pair_num), _rows(num_activate_out))
 
 
 def _one_pair(zeros):

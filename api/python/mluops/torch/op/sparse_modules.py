@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..._errors import bad_param
+from .. import _eager
 from .sparse_conv import (Sizes, get_conv_output_size, get_deconv_output_size, get_indice_pairs, indice_conv,
                           indice_maxpool, many)
 
@@ -95,7 +96,7 @@ class SparseSequential(SparseModule):
     def forward(self, x: Any) -> Any:
         for module in self._modules.values():
             if isinstance(x, SparseConvTensor) and not isinstance(module, SparseModule):
-                if x.indices.shape[0] != 0:
+                if _eager.compiling() or x.indices.shape[0] != 0:
                     x.features = module(x.features)
             else:
                 x = module(x)

@@ -9,6 +9,7 @@ from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, BOOL, INT, SIZE, CFunction
 from ..._shapes import expect, rank
+from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -84,16 +85,16 @@ def voxelization(points: Tensor, voxel_size: Sequence[float], coors_range: Seque
     z, y, x; numbers of points int32 [V]. Dynamic: coordinates int32 [N, 3] of each point's voxel, -1 for points outside.
     None is differentiable.
 
-    T: float16, bfloat16, float32, float64; places are computed in float32, or float64. V is read from the data:
-    torch.compile breaks its graph here. Source: mmcv's voxelization.
+    T: float16, bfloat16, float32, float64; places are computed in float32, or float64. V is read from the data
+    (docs/python.md, "Sizes"). Source: mmcv's voxelization.
     """
     prepared = grid(points, voxel_size, coors_range)
     if max_points == -1 or max_voxels == -1:
         return dynamic(*prepared)
     voxels, coors, counts, number = hard(*prepared, integer("max_points", max_points),
                                          integer("max_voxels", max_voxels))
-    found = int(number)
-    return voxels[:found].to(points.dtype), coors[:found], counts[:found]
+    voxels, coors, counts = first(number, voxels, coors, counts)
+    return voxels.to(points.dtype), coors, counts
 
 
 class Voxelization(nn.Module):
