@@ -68,6 +68,25 @@ TEST(Rearrange, PadsWithZeros) {
   }
 }
 
+TEST(Rearrange, PadsBothSidesAlike) {
+  const std::vector<float> in = numbers(2 * 3 * 4);
+  const auto both = on_device(in, 6 * 5 * 4, [](float* d, float* s) { __bang_pad(d, s, 4, 2, 3, 2, 1); });
+  const auto each = on_device(in, 6 * 5 * 4, [](float* d, float* s) { __bang_pad(d, s, 4, 2, 3, 2, 2, 1, 1); });
+  EXPECT_EQ(both, each);
+}
+
+TEST(Rearrange, ChannelsFirstAndLast) {
+  constexpr std::size_t kN = 2, kH = 3, kW = 5, kC = 4, kAll = kN * kH * kW * kC;
+  const std::vector<float> in = numbers(kAll);
+  const auto first = on_device(in, kAll, [](float* d, float* s) { __bang_reshape_nhwc2nchw(d, s, kN, kH, kW, kC); });
+  const auto last = on_device(first, kAll, [](float* d, float* s) { __bang_reshape_nchw2nhwc(d, s, kN, kH, kW, kC); });
+  for (std::size_t i = 0; i < kAll; ++i) {
+    const std::size_t c = i % kC, pixel = i / kC % (kH * kW), n = i / (kC * kH * kW);
+    EXPECT_EQ(first[(n * kC + c) * kH * kW + pixel], in[i]) << i;
+  }
+  EXPECT_EQ(last, in);
+}
+
 TEST(Rearrange, PoolsExtremes) {
   constexpr std::size_t kC = 5, kH = 4, kW = 6;  // windows of 2 x 3, strides x 3, y 2: 2 x 2 results
   const std::vector<float> in = numbers(kC * kH * kW);
@@ -131,6 +150,49 @@ TEST(Rearrange, UndefinedLanesTravelAlong) {
   };
   EXPECT_EQ(store(7), "") << "the first row is the last column";
   expect_fault(store(0), {"never written"});
+}
+
+/// The value's type selects the lane: the vendor's border_align fills int32 lanes through a half*.
+TEST(Fill, LanesAreThoseOfTheValue) {
+  Rig rig;
+  std::vector<std::uint8_t> out(64);
+  rig.tensor("out", out, Access::kWrite);
+  const auto filled = [&](auto word) {
+    EXPECT_EQ(rig.run([&](char* nram) {
+      __memset_nram(reinterpret_cast<std::uint8_t*>(nram), 64, 0xee);
+      word(reinterpret_cast<half*>(nram));
+      __memcpy(out.data(), nram, 64, NRAM2GDRAM);
+    }),
+              "");
+    return std::count(out.begin(), out.end(), std::uint8_t{0});
+  };
+  EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 5, 0.0f); }), 20);
+  EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 5, 0); }), 20);
+  EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 5, half(0.0f)); }), 10);
+  EXPECT_EQ(filled([](half* p) { __bang_write_zero(p, 5); }), 10) << "the pointer's, where there is no value";
+  EXPECT_EQ(filled([](half* p) { __nramset(p, 5, 0); }), 10);
+  EXPECT_EQ(filled([](half* p) { __nramset_half(p, 5, half(0.0f)); }), 10);
+  EXPECT_EQ(filled([](half* p) { __nramset_short(reinterpret_cast<std::int16_t*>(p), 5, 0); }), 10);
+  EXPECT_EQ(filled([](half* p) { __nramset_int(reinterpret_cast<std::int32_t*>(p), 5, 0); }), 20);
+}
+
+TEST(Fill, CopiesByTheOlderName) {
+  const std::vector<float> in = numbers(16);
+  EXPECT_EQ(on_device(in, 16, [](float* d, float* s) { __memcpy_nram_to_nram(d, s, 64); }), in);
+}
+
+TEST(Fill, AtomicSumsOfTheQueuedWord) {
+  Rig rig;
+  std::vector<float> sums = {1, 2, 3};
+  rig.tensor("sums", sums, Access::kReadWrite).dims(4);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* x = reinterpret_cast<float*>(nram);
+    __bang_write_value(x, 3, 0.5f);
+    __bang_atomic_reduce_add_async(sums.data(), x, 3);
+    __sync();
+  }),
+            "");
+  EXPECT_EQ(sums, (std::vector<float>{3, 4, 5}));
 }
 
 TEST(Rearrange, NotInPlace) {
