@@ -274,3 +274,31 @@ def test_thresholds_of_double_boxes_are_doubles():
     assert mt.nms(boxes.double(), scores.double(), 0.7 - 1e-12)[1].tolist() == [0]
     assert mt.nms(boxes.double(), scores.double(), 0.5, score_threshold=0.8 + 1e-9)[1].tolist() == [0]
     assert mt.nms(boxes, scores, 0.71)[1].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("config", [{"iou_threshold": 0.4}, {"type": "soft_nms", "iou_threshold": 0.3, "min_score": 0.05},
+                                    {"type": "nms_rotated", "iou_threshold": 0.3}], ids=str)
+def test_batched_nms(config, dtype):
+    """Each group by itself; groups and coordinates may be negative."""
+    torch.manual_seed(4)
+    corners = torch.rand(90, 2) * 6 - 8
+    boxes = torch.cat([corners, corners + torch.rand(90, 2) * 4 + 0.5], 1).to(dtype)
+    if config.get("type") == "nms_rotated":
+        boxes = torch.cat([corners, torch.rand(90, 3) * 3 + 0.5], 1).to(dtype)
+    scores, groups = torch.rand(90).to(dtype), torch.arange(90) % 3 * 7 - 5
+    dets, indices = mt.batched_nms(boxes, scores, groups, {**config, "split_thr": 5})
+    one = {"nms": mt.nms, "soft_nms": mt.soft_nms, "nms_rotated": mt.nms_rotated}[config.get("type", "nms")]
+    arguments = {name: value for name, value in config.items() if name != "type"}
+    each = {int(i): score for g in groups.unique() for at in [(groups == g).nonzero()[:, 0]]
+            for found, kept in [one(boxes[at], scores[at], **arguments)] for i, score in zip(at[kept], found[:, -1])}
+    assert 3 < len(each) and sorted(indices.tolist()) == sorted(each)
+    assert torch.equal(dets[:, :-1].to(dtype), boxes[indices]) and (dets[:-1, -1] >= dets[1:, -1]).all()
+    limit = 1e-6 if dtype in (torch.float32, torch.float64) else 0.02
+    assert all(abs(float(score) - float(each[int(i)])) <= limit for i, score in zip(indices, dets[:, -1]))
+    agnostic = mt.batched_nms(boxes, scores, groups, config, class_agnostic=True)
+    assert all(torch.equal(a, b) for a, b in zip(agnostic, one(boxes, scores, **arguments)))
+    assert mt.batched_nms(boxes, scores, groups, None)[1].tolist() == scores.sort(descending=True)[1].tolist()
+    assert mt.batched_nms(boxes[:0], scores[:0], groups[:0], config)[1].shape == (0,)
+    with pytest.raises(mluops.BadParamError, match="nms_cfg: type: wanted nms, soft_nms or nms_rotated, got 'nms_match'"):
+        mt.batched_nms(boxes, scores, groups, {"type": "nms_match"})

@@ -1,0 +1,59 @@
+"""batched_nms: non-maximum suppression within each of several groups of boxes."""
+
+from typing import Any, Dict, Optional, Tuple
+
+import torch
+from torch import Tensor
+
+from ..._errors import bad_param
+from ..._shapes import expect
+from .._tensors import floats
+from .nms import nms, soft_nms
+from .rotated import nms_rotated
+
+__all__ = ["batched_nms"]
+
+_ANY = {"nms": nms, "soft_nms": soft_nms}
+
+
+def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
+    """The boxes, each group moved by more than all boxes reach; in double, where that rounds next to nothing away."""
+    wide = boxes.double()
+    if boxes.shape[0] == 0:
+        return wide
+    step = wide.max() - wide.min() + 2
+    return wide + ((groups - groups.min()).double() * step).unsqueeze(1)
+
+
+def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],
+                class_agnostic: bool = False) -> Tuple[Tensor, Tensor]:
+    """Non-maximum suppression in which boxes suppress those of their own group alone.
+
+    Args:
+        boxes: T [N, 4], or [N, 5] for nms_rotated.
+        scores: T [N].
+        idxs: [N], the group of each box.
+        nms_cfg: type: "nms" (default), "soft_nms" or "nms_rotated"; the rest are arguments of that function;
+            class_agnostic: see below; split_thr: without effect. None: nothing is suppressed.
+        class_agnostic: all boxes are one group.
+    Returns: boxes and scores T [K, 5] (or 6), best score first, and indices int64 [K].
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Groups are moved apart in float64, not in T. K is read
+    from the data (docs/python.md, "Sizes"). Source: mmcv's batched_nms.
+    """
+    boxes, scores = floats(boxes=boxes, scores=scores)
+    expect("idxs", idxs.shape, boxes.shape[:1], ("the number of boxes",))
+    if nms_cfg is None:
+        indices = scores.sort(descending=True)[1]
+        return torch.cat([boxes[indices], scores[indices].unsqueeze(1)], 1), indices
+    config = {name: value for name, value in nms_cfg.items() if name not in ("type", "split_thr", "class_agnostic")}
+    kind, one_group = nms_cfg.get("type", "nms"), nms_cfg.get("class_agnostic", class_agnostic)
+    if kind == "nms_rotated":
+        return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)
+    if kind not in _ANY:
+        raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
+    dets, indices = _ANY[kind](boxes if one_group else _apart(boxes, idxs), scores, **config)
+    return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
+
+
+SMALLEST: dict = {}  # its operators are those of nms and iou3d
