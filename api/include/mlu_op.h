@@ -279,6 +279,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/border_align.h"
 #include "mluops/op/carafe.h"
 #include "mluops/op/chamfer_distance.h"
+#include "mluops/op/dcn.h"
 #include "mluops/op/deform_roi_pool.h"
 #include "mluops/op/diff_iou_rotated.h"
 #include "mluops/op/dynamic_point_to_voxel.h"

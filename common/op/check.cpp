@@ -48,6 +48,12 @@ Status have_data(std::initializer_list<TensorArg> tensors) {
   return Status::go_on();
 }
 
+Status present_or_absent(const TensorArg& t) {
+  if ((t.desc == nullptr) == (t.data == nullptr)) return Status::go_on();
+  return Status::bad_param(std::string(t.name) + ": wanted descriptor and data both given or both NULL, got only " +
+                           (t.desc != nullptr ? "the descriptor" : "the data"));
+}
+
 Status has_rank(const TensorArg& t, int wanted) {
   if (rank(*t.desc) == wanted) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted " + number(wanted) + " dimensions, got " +

@@ -25,6 +25,8 @@ Status not_null(const char* name, const void* pointer);
 Status have_descs(std::initializer_list<TensorArg> tensors);
 /// Data pointers are there.
 Status have_data(std::initializer_list<TensorArg> tensors);
+/// Descriptor and data come together or not at all.
+Status present_or_absent(const TensorArg& t);
 Status has_rank(const TensorArg& t, int wanted);
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted);
 /// Every one has layout ARRAY.

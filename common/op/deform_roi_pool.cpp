@@ -13,13 +13,6 @@ Status all_dense(std::initializer_list<TensorArg> tensors) {
   return Status::go_on();
 }
 
-/// Descriptor and data come together or not at all.
-Status present_or_absent(const TensorArg& t) {
-  if ((t.desc == nullptr) == (t.data == nullptr)) return Status::go_on();
-  return Status::bad_param(std::string(t.name) + ": wanted descriptor and data both given or both NULL, got only " +
-                           (t.desc != nullptr ? "the descriptor" : "the data"));
-}
-
 /// rois [r,5], pooled sizes, and the pooled tensor (output or grad_output) [r,ph,pw,*].
 Status check_rois(const TensorArg& rois, const DeformRoiPoolParams& p, const TensorArg& pooled) {
   MLUOPS_RETURN_IF_FINISHED(is_rois(rois));

@@ -56,6 +56,11 @@ def interior_rois(count, batch, height, width, margin=2.5):
     return roi
 
 
+def _between_pixels(*shape):
+    """Offsets that lead from pixels to places well between pixels."""
+    return torch.randint(-2, 2, shape).double() + _random(*shape, low=0.2, high=0.8)
+
+
 def _sigmoid_focal_loss(input, target, weight, gamma, alpha):
     return mt.sigmoid_focal_loss(input, target, gamma, alpha, weight, "none")
 
@@ -113,6 +118,11 @@ def make_cases():
              [_random(2, 20 + 6, 3, 4), torch.tensor([[4, 5], [2, 3]], dtype=torch.int32),
               torch.tensor([0, 20], dtype=torch.int32), _random(2, 7, 3, 2, 2, 2, low=-0.2, high=1.2),
               _random(2, 7, 3, 2, 2, low=0)], (), (0, 3, 4)),
+        Case("deform_conv2d", mt.deform_conv2d, compositions.deform_conv2d,
+             [_random(2, 4, 7, 6), _between_pixels(2, 2 * 12, 4, 3), _random(6, 2, 2, 3)], (2, 1, 1, 2, 2), (0, 1, 2)),
+        Case("modulated_deform_conv2d", mt.modulated_deform_conv2d, compositions.modulated_deform_conv2d,
+             [_random(2, 3, 5, 6), _between_pixels(2, 18, 5, 6), _random(2, 9, 5, 6, low=0), _random(4, 3, 3, 3),
+              _random(4)], (1, 2, 2), (0, 1, 2, 3, 4)),
     ]
     return cases
 

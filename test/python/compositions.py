@@ -171,3 +171,33 @@ def multi_scale_deformable_attn(value, shapes, starts, locations, weights):
         weight = weights[:, :, :, level].transpose(1, 2).reshape(b * m, 1, q, -1)
         result = result + (samples * weight).sum(3)
     return result.reshape(b, m * d, q).transpose(1, 2)
+
+
+def deform_conv2d(input, offset, weight, stride=1, padding=0, dilation=1, groups=1, deform_groups=1, mask=None,
+                  bias=None):
+    """Tap by tap samples of torch's grid_sample, then a product."""
+    n, c, h, w = input.shape
+    o, _, kh, kw = weight.shape
+    out_h, out_w = offset.shape[2:]
+    at = offset.reshape(n, deform_groups, kh * kw, 2, out_h, out_w)
+    rows = torch.arange(out_h, dtype=input.dtype)[:, None] * stride - padding
+    columns = torch.arange(out_w, dtype=input.dtype) * stride - padding
+    taps = []
+    for k in range(kh * kw):
+        y = rows + k // kw * dilation + at[:, :, k, 0]
+        x = columns + k % kw * dilation + at[:, :, k, 1]
+        grid = torch.stack(((2 * x + 1) / w - 1, (2 * y + 1) / h - 1), -1).flatten(0, 1)
+        maps = input.reshape(n * deform_groups, c // deform_groups, h, w)
+        samples = F.grid_sample(maps, grid, mode="bilinear", padding_mode="zeros", align_corners=False)
+        samples = samples.reshape(n, deform_groups, -1, out_h, out_w)
+        if mask is not None:
+            samples = samples * mask.reshape(n, deform_groups, kh * kw, 1, out_h, out_w)[:, :, k]
+        taps.append(samples.reshape(n, c, out_h, out_w))
+    matrix = torch.stack(taps, 2).reshape(n, groups, -1, out_h * out_w)
+    product = torch.einsum("gok,ngkp->ngop", weight.reshape(groups, o // groups, -1), matrix)
+    product = product.reshape(n, o, out_h, out_w)
+    return product if bias is None else product + bias[:, None, None]
+
+
+def modulated_deform_conv2d(input, offset, mask, weight, bias=None, *numbers):
+    return deform_conv2d(input, offset, weight, *numbers, mask=mask, bias=bias)

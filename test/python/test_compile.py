@@ -28,6 +28,12 @@ def raw_arguments(case, dtype=torch.float32, requires_grad=True, channels_last=F
         size, scale, ratio, *rest = case.arguments
         aligned = rest[1] if rest else True
         return name, (*tensors, *(size if isinstance(size, tuple) else (size, size)), scale, ratio, 1, aligned)
+    if name.endswith("deform_conv2d"):
+        if name == "deform_conv2d":  # v1 has neither mask nor bias
+            tensors = [*tensors[:2], None, tensors[2], None]
+        stride, padding, dilation, groups, deform_groups = (*case.arguments, *(1, 0, 1, 1, 1)[len(case.arguments):])
+        pairs = stride, stride, padding, padding, dilation, dilation
+        return "deform_conv2d", (*tensors, *pairs, groups, deform_groups)
     if name in ("deform_roi_pool", "roi_pool"):
         return name, (*tensors, *case.arguments[0], *case.arguments[1:])
     return name, (*tensors, *case.arguments)
@@ -40,8 +46,19 @@ def test_opcheck(case, channels_last):
     torch.library.opcheck(getattr(torch.ops.mluops, name).default, arguments)
 
 
+def gradient_calls(case):
+    """The operators that differentiate a case, and their arguments."""
+    if case.name.endswith("deform_conv2d"):
+        name, (x, offset, mask, weight, bias, *numbers) = raw_arguments(case, requires_grad=False)
+        grad = torch.rand_like(getattr(torch.ops.mluops, name)(x, offset, mask, weight, bias, *numbers))
+        return [(f"{name}_data_backward", (grad, x, offset, mask, weight, *numbers)),
+                (f"{name}_weight_backward", (grad, x, offset, mask, *weight.shape[2:], *numbers))]
+    name, arguments = gradient_call(case)
+    return [(name + "_backward", arguments)]
+
+
 def gradient_call(case):
-    """The arguments of the operator that differentiates a case."""
+    """The arguments of the one operator that differentiates a case."""
     name, arguments = raw_arguments(case, requires_grad=False)
     result = getattr(torch.ops.mluops, name)(*arguments)
     if name == "roi_align":
@@ -63,8 +80,8 @@ def gradient_call(case):
 
 @every_case
 def test_opcheck_of_gradients(case):
-    name, arguments = gradient_call(case)
-    torch.library.opcheck(getattr(torch.ops.mluops, name + "_backward").default, arguments)
+    for name, arguments in gradient_calls(case):
+        torch.library.opcheck(getattr(torch.ops.mluops, name).default, arguments)
 
 
 @every_case
@@ -145,11 +162,11 @@ def forward_and_backward(case):
 @every_case
 def test_whoever_looks_sees_operators(case):
     """Plain eager calls go without the dispatcher; the values are the same, and modes miss nothing."""
-    name = "mluops." + case.name.split()[0]
+    names = [raw_arguments(case)[0], *(name for name, _ in gradient_calls(case))]
     plain = forward_and_backward(case)
     with Seen() as seen:
         watched = forward_and_backward(case)
-    assert name + ".default" in seen.names and name + "_backward.default" in seen.names
+    assert {f"mluops.{name}.default" for name in names} <= set(seen.names)
     assert all(torch.equal(a, b) for a, b in zip(plain, watched))
 
 

@@ -96,7 +96,8 @@ def test_tensors_reach_the_library_where_they_lie(channels_last, monkeypatch):
 @pytest.mark.parametrize("case", IMAGES, ids=repr)
 def test_nothing_but_outputs_is_allocated_and_nothing_copied(case, channels_last):
     tensors = case.inputs(torch.float32, requires_grad=True, channels_last=channels_last)
-    tensors[2:] = case.inputs(torch.float32, requires_grad=True)[2:]  # offsets are no image
+    if not case.name.endswith("deform_conv2d"):  # offsets of others are no image
+        tensors[2:] = case.inputs(torch.float32, requires_grad=True)[2:]
     leaves = [tensors[i] for i in case.leaves if tensors[i] is not None]
     output = case.run(tensors)
     grad = torch.rand_like(output)

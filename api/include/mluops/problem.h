@@ -13,6 +13,7 @@
 #include "mluops/problem/border_align.h"
 #include "mluops/problem/carafe.h"
 #include "mluops/problem/chamfer_distance.h"
+#include "mluops/problem/dcn.h"
 #include "mluops/problem/deform_roi_pool.h"
 #include "mluops/problem/diff_iou_rotated.h"
 #include "mluops/problem/dynamic_point_to_voxel.h"

@@ -50,6 +50,11 @@ def INT(name: str, c_name: str = "") -> Part:
     return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name)
 
 
+def INTS(name: str, c_name: str = "") -> Part:
+    """An array of ints, given as a tuple."""
+    return Part(name, (c_void_p,), lambda context, value: ((c_int * len(value))(*value),), c_name or name)
+
+
 def FLOAT(name: str, c_name: str = "") -> Part:
     return Part(name, (c_float,), lambda context, value: (value,), c_name or name)
 

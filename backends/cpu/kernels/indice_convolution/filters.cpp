@@ -14,11 +14,11 @@
 #include <tuple>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/indice_convolution/products-inl.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
@@ -60,8 +60,8 @@ struct FilterArrays {
   A* panels;      ///< of each slot [kPanelPairs,height + width], for rows that are copied
 
   FilterArrays(Allocator& allocator, const FilterProblem& p, std::int64_t threads, int slots)
-      : height(round_up(p.shape.ci, kTile)),
-        width(padded(p.shape.co)),
+      : height(round_up(p.shape.ci, kProductRows)),
+        width(padded_columns(p.shape.co)),
         count(all_chunks(p.pairs)),
         at_once(chunks_at_once(p, threads, size_product(height, width, static_cast<std::int64_t>(sizeof(A))))),
         chunks(allocator.allocate<Chunk>(count)),
@@ -204,7 +204,7 @@ mluOpStatus_t by_chunks(Context& context, const mluopsCall& call, const FilterPr
   std::int64_t pairs = 0;
   for (std::int64_t k = 0; k < p.pairs.offsets; ++k) pairs += p.pairs.indice_num[k];
   const double chunk_ns =
-      pair_ns(s.ci, s.co) * static_cast<double>(pairs) / static_cast<double>(std::max<std::int64_t>(count, 1));
+      row_product_ns(s.ci, s.co) * static_cast<double>(pairs) / static_cast<double>(std::max<std::int64_t>(count, 1));
   const Loop all(context, call, count, chunk_ns);
   const auto arrays = allocate<FilterArrays<Acc<T>>>(context.arena, p, call.threads, all.slots());
   if (!arrays) return no_memory(call);

@@ -13,11 +13,11 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/indice_convolution/products-inl.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #ifndef MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
@@ -25,7 +25,7 @@
 namespace mluops::cpu::indice_convolution {
 
 /// Pairs from one that is multiplied to one whose row is prefetched.
-inline constexpr std::int64_t kAhead = 2 * kTile;
+inline constexpr std::int64_t kAhead = 2 * kProductRows;
 
 /// Rows [from_rows,depth] times filters [offsets,depth,columns] into rows [to_rows,columns].
 struct RowProduct {
@@ -71,14 +71,14 @@ struct RowArrays {
   Acc<T>* filters;  ///< [offsets,depth,width]
   std::int64_t sums_size, row_size;
   Acc<T>* sums;  ///< of each slot [a tile's rows and one more,width]
-  Acc<T>* rows;  ///< of each slot [kTile,depth], where elements are promoted
+  Acc<T>* rows;  ///< of each slot [kProductRows,depth], where elements are promoted
 
   RowArrays(Allocator& allocator, const RowProduct& p, int slots)
       : lists(allocator, p.pairs, p.from_rows, p.to_rows, p.swap),
-        width(padded(p.columns)),
+        width(padded_columns(p.columns)),
         filters(allocator.allocate<Acc<T>>(p.pairs.offsets, p.depth, width)),
         sums_size((std::min(PairLists::kTileRows, p.to_rows) + 1) * width),
-        row_size(std::is_same_v<T, Acc<T>> ? 0 : kTile * p.depth),
+        row_size(std::is_same_v<T, Acc<T>> ? 0 : kProductRows * p.depth),
         sums(allocator.allocate<Acc<T>>(slots, sums_size)),
         rows(allocator.allocate<Acc<T>>(slots, row_size)) {}
 };
@@ -129,13 +129,13 @@ void add_pairs(const RowProduct& p, std::span<const RowPair> pairs, const Acc<T>
   using A = Acc<T>;
   const auto* const source = static_cast<const T*>(p.from);
   const auto count = static_cast<std::int64_t>(pairs.size());
-  for (std::int64_t i = 0; i < count; i += kTile) {
-    for (std::int64_t r = i + kAhead; r < std::min(i + kAhead + kTile, count); ++r) {
+  for (std::int64_t i = 0; i < count; i += kProductRows) {
+    for (std::int64_t r = i + kAhead; r < std::min(i + kAhead + kProductRows, count); ++r) {
       prefetch(source + pairs[r].from * p.depth, p.depth);
     }
-    const A* from[kTile];
-    A* to[kTile];
-    for (std::int64_t r = 0; r < kTile; ++r) {
+    const A* from[kProductRows];
+    A* to[kProductRows];
+    for (std::int64_t r = 0; r < kProductRows; ++r) {
       const bool there = i + r < count;
       from[r] = there ? promoted<T>(source + pairs[i + r].from * p.depth, p.depth, rows, r) : from[0];
       to[r] = there ? sums + (pairs[i + r].to - first_row) * width : spare;
@@ -164,7 +164,7 @@ mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& 
   const std::int64_t tiles = ceil_div(p.to_rows, PairLists::kTileRows);
   Allocator measure;
   const PairLists lists(measure, p.pairs, p.from_rows, p.to_rows, p.swap);
-  const double all_ns = pair_ns(p.depth, p.columns) * static_cast<double>(lists.given()) +
+  const double all_ns = row_product_ns(p.depth, p.columns) * static_cast<double>(lists.given()) +
                         2 * cost::kMove * static_cast<double>(p.to_rows * p.columns);
   const Loop loop(context, call, tiles, all_ns / static_cast<double>(tiles));
   auto arrays = allocate<RowArrays<T>>(context.arena, p, loop.slots());

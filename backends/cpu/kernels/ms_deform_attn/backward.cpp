@@ -13,6 +13,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/sampling/four_pixels-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "common/shape.h"
@@ -44,31 +45,6 @@ using BackwardProblem = mluopsMsDeformAttnBackwardProblem;
 
 // ---- locations and weights -------------------------------------------------------------------
 
-/// Dot products of `grad` with the channels of four pixels; 0 for those off the map.
-template <class T>
-HWY_INLINE void dot_pixels(const T* grad, const T* head, const Sample<Acc<T>>& sample, std::int64_t step,
-                           std::int64_t n, Acc<T>* dots) {
-  using A = Acc<T>;
-  const hn::ScalableTag<A> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const T* row[4];
-  for (std::size_t k = 0; k < 4; ++k) row[k] = sample.on_map[k] ? head + sample.key[k] * step : grad;
-  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  std::int64_t c = 0;
-  for (; c + lanes <= n; c += lanes) {
-    const auto g = load(d, grad + c);
-    s0 = hn::MulAdd(g, load(d, row[0] + c), s0);
-    s1 = hn::MulAdd(g, load(d, row[1] + c), s1);
-    s2 = hn::MulAdd(g, load(d, row[2] + c), s2);
-    s3 = hn::MulAdd(g, load(d, row[3] + c), s3);
-  }
-  sum_4_vectors(d, s0, s1, s2, s3, dots);
-  for (std::size_t k = 0; k < 4; ++k) {
-    for (std::int64_t i = c; i < n; ++i) dots[k] += to_acc(grad[i]) * to_acc(row[k][i]);
-    if (!sample.on_map[k]) dots[k] = 0;
-  }
-}
-
 /// One head of a query.
 template <class T>
 void sample_gradients(const BackwardProblem& p, std::int64_t row, std::int64_t head) {
@@ -83,14 +59,14 @@ void sample_gradients(const BackwardProblem& p, std::int64_t row, std::int64_t h
       p, (row * s.heads + head) * s.levels * s.points,
       [&](const Level& level, const Sample<A>& q, std::int64_t i) HWY_ATTR {
         A dot[4];
-        dot_pixels(grad, value, q, step, s.channels, dot);
+        const T* pixels[4];
+        for (std::size_t k = 0; k < 4; ++k) pixels[k] = q.on_map[k] ? value + q.pixel[k] * step : grad;
+        dot_pixels(grad, pixels, q, s.channels, dot);
+        const SampleSlopes<A> slopes(q, dot);
         const A weight = to_acc(static_cast<const T*>(p.attn_weight)[i]);
-        const A across = (1 - q.up) * (dot[1] - dot[0]) + q.up * (dot[3] - dot[2]);
-        const A down = (1 - q.left) * (dot[2] - dot[0]) + q.left * (dot[3] - dot[1]);
-        grad_loc[2 * i] = from_acc<T>(static_cast<A>(level.w) * weight * across);
-        grad_loc[2 * i + 1] = from_acc<T>(static_cast<A>(level.h) * weight * down);
-        grad_weight[i] =
-            from_acc<T>(q.weight[0] * dot[0] + q.weight[1] * dot[1] + q.weight[2] * dot[2] + q.weight[3] * dot[3]);
+        grad_loc[2 * i] = from_acc<T>(static_cast<A>(level.w) * weight * slopes.across);
+        grad_loc[2 * i + 1] = from_acc<T>(static_cast<A>(level.h) * weight * slopes.down);
+        grad_weight[i] = from_acc<T>(slopes.weight);
       },
       [&](std::int64_t i) { grad_loc[2 * i] = grad_loc[2 * i + 1] = grad_weight[i] = T{}; });
 }
@@ -118,7 +94,7 @@ HWY_INLINE void for_pixels(const BackwardProblem& p, std::int64_t row, std::int6
       [&](const Level&, const Sample<A>& q, std::int64_t i) HWY_ATTR {
         const A weight = to_acc(static_cast<const T*>(p.attn_weight)[i]);
         for (std::size_t k = 0; k < 4; ++k) {
-          if (q.on_map[k]) add(q.key[k], q.weight[k] * weight);
+          if (q.on_map[k]) add(q.pixel[k], q.weight[k] * weight);
         }
       },
       [](std::int64_t) {});

@@ -49,7 +49,7 @@ std::int64_t list_taps(const ForwardProblem& p, std::int64_t row, std::int64_t h
       [&](const Level&, const Sample<A>& sample, std::int64_t i) HWY_ATTR {
         const A weight = to_acc(weights[i]);
         for (std::size_t k = 0; k < 4; ++k) {
-          taps[count] = {(sample.key[k] * s.heads + head) * s.channels, sample.weight[k] * weight};
+          taps[count] = {(sample.pixel[k] * s.heads + head) * s.channels, sample.weight[k] * weight};
           count += sample.on_map[k] ? 1 : 0;
         }
       },

@@ -1,9 +1,7 @@
 // Where the samples of MsDeformAttn fall, and the pixels they read.
-#include <array>
-#include <cmath>
 #include <cstdint>
 
-#include "backends/cpu/runtime/index.h"
+#include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/simd/element.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem.h"
@@ -31,15 +29,9 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// The four pixels under a sample, row by row: numbers among the keys, bilinear weights, and which of them are on the
-/// map. `up`, `left`: the fractions of the lower row and of the right column.
+/// The pixels under a sample: numbers among the keys.
 template <class A>
-struct Sample {
-  std::array<std::int64_t, 4> key;
-  std::array<A, 4> weight;
-  std::array<bool, 4> on_map;
-  A up, left;
-};
+using Sample = PaddedSample<A>;
 
 /// A map of the pyramid.
 struct Level {
@@ -54,18 +46,8 @@ struct Level {
   template <class A>
   HWY_INLINE bool sample(A loc_x, A loc_y, Sample<A>& s) const {
     const A y = loc_y * static_cast<A>(h) - A{0.5}, x = loc_x * static_cast<A>(w) - A{0.5};
-    if (!(y > -1 && x > -1 && y < static_cast<A>(h) && x < static_cast<A>(w)) || h == 0 || w == 0) return false;
-    const A top = std::floor(y), near = std::floor(x);
-    const std::int64_t row = top < 0 ? -1 : index_of(top, h), col = near < 0 ? -1 : index_of(near, w);
-    s.up = y - top;
-    s.left = x - near;
-    const bool rows[] = {row >= 0, row + 1 < h}, cols[] = {col >= 0, col + 1 < w};
-    const A down[] = {1 - s.up, s.up}, across[] = {1 - s.left, s.left};
-    for (std::size_t i = 0; i < 4; ++i) {
-      s.on_map[i] = rows[i / 2] && cols[i % 2];
-      s.key[i] = start + (row + static_cast<std::int64_t>(i / 2)) * w + col + static_cast<std::int64_t>(i % 2);
-      s.weight[i] = down[i / 2] * across[i % 2];
-    }
+    if (!sample_padded(y, x, h, w, s)) return false;
+    for (std::int64_t& pixel : s.pixel) pixel += start;
     return true;
   }
 };

@@ -1,0 +1,301 @@
+// Deformable convolution's gradients in input, offset and mask.
+//
+// input [N,H,W,Ci], grad_output [N,Ho,Wo,Co], filter [Co,Kh,Kw,Ci/g]. A task owns some channels of a deformable group
+// of an image, and takes at most 64 of them at a time: tile by tile of output pixels, some taps at a time, it multiplies
+// the rows of grad_output with the taps' filters, which gives the gradients of the samples; four dot products of each
+// with the pixels under its sample are what grad_offset and grad_mask need, and it is added to those pixels' sums in a
+// panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of additions is that of the
+// pixels. The dot products of the parts of a deformable group are added up in order afterwards; parts do not depend on
+// the number of threads. 2 Co/g flops for each number of a sample's gradient: bound by arithmetic.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_data.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/dcn/samples-inl.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/four_pixels-inl.h"
+#include "backends/cpu/simd/products-inl.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_DCN_BACKWARD_DATA_ONCE_
+#define MLUOPS_CPU_DCN_BACKWARD_DATA_ONCE_
+namespace mluops::cpu::dcn {
+
+using DataProblem = mluopsDcnBackwardDataProblem;
+
+/// How the work is cut: by the problem alone, so that sums are the same for every number of threads.
+struct DataPlan {
+  static constexpr std::int64_t kTilePixels = 96, kMostParts = 8;
+
+  std::int64_t group_channels;  ///< of a deformable group
+  std::int64_t slice_channels;  ///< at most, that are worked on at a time
+  std::int64_t part_channels;   ///< that a task owns
+  std::int64_t parts;           ///< of a deformable group
+  std::int64_t width;           ///< of a slice's rows
+  std::int64_t chunk_taps;      ///< taps that are multiplied together
+
+  explicit DataPlan(const Shape& s)
+      : group_channels(s.ci / s.deform_groups),
+        slice_channels(std::clamp<std::int64_t>(round_up(ceil_div(group_channels, 4), 16), 32, kSliceChannels)),
+        part_channels(std::max(slice_channels, round_up(ceil_div(group_channels, kMostParts), slice_channels))),
+        parts(ceil_div(group_channels, part_channels)),
+        width(padded_columns(std::min(slice_channels, group_channels))),
+        chunk_taps(std::clamp<std::int64_t>(kChunkColumns / width, 1, count_taps(s))) {}
+
+ private:
+  static constexpr std::int64_t kChunkColumns = 576;
+};
+
+/// The gradients of a tap's place and mask.
+template <class A>
+struct TapGradient {
+  A down, across, mask;
+};
+
+template <class T>
+struct DataArrays {
+  using A = Acc<T>;
+  DataPlan plan;
+  T* zeros;                ///< a pixel beyond the map
+  TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
+  std::int64_t filters_size, panel_size, columns_size, rows_size, taps_size;
+  // Of each slot.
+  A* filters;    ///< packed [Co/g,chunk_taps * width] of each chunk of taps
+  A* panel;      ///< [h * w + 1,width]: sums of grad_input; pixels beyond the map are added to the last
+  A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
+  A* rows;       ///< [kTilePixels,Co/g]: grad_output, where it cannot be read in place
+  Tap<A>* taps;  ///< [kTilePixels,taps]
+
+  DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
+      : plan(p),
+        zeros(allocator.allocate<T>(p.width)),
+        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
+        filters_size(size_product(count_taps(s), group_outputs(s), p.width)),
+        panel_size(size_product(s.h, s.w, p.width)),
+        columns_size(DataPlan::kTilePixels * p.chunk_taps * p.width),
+        rows_size(DataPlan::kTilePixels * group_outputs(s)),
+        taps_size(DataPlan::kTilePixels * count_taps(s)),
+        filters(allocator.allocate<A>(slots, filters_size)),
+        panel(allocator.allocate<A>(slots, panel_size)),
+        columns(allocator.allocate<A>(slots, columns_size)),
+        rows(allocator.allocate<A>(slots, rows_size)),
+        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
+};
+
+}  // namespace mluops::cpu::dcn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+/// A task: some channels of a deformable group of an image.
+template <class T>
+class DataTask {
+ public:
+  using A = Acc<T>;
+
+  DataTask(const DataProblem& p, const DataArrays<T>& arrays, std::int64_t number, int slot)
+      : p_(p),
+        s_(p.shape),
+        arrays_(arrays),
+        image_(number % s_.batch),
+        deform_group_(number / s_.batch / arrays.plan.parts),
+        first_(deform_group_ * arrays.plan.group_channels +
+               number / s_.batch % arrays.plan.parts * arrays.plan.part_channels),
+        slopes_(arrays.slopes + number * out_pixels(s_) * count_taps(s_)),
+        filters_(arrays.filters + slot * arrays.filters_size),
+        panel_(arrays.panel + slot * arrays.panel_size),
+        columns_(arrays.columns + slot * arrays.columns_size),
+        rows_(arrays.rows + slot * arrays.rows_size),
+        taps_(arrays.taps + slot * arrays.taps_size) {}
+
+  HWY_INLINE void run() const {
+    const DataPlan& plan = arrays_.plan;
+    const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
+    std::fill_n(slopes_, out_pixels(s_) * count_taps(s_), TapGradient<A>{});
+    std::fill_n(rows_, arrays_.rows_size, A{0});  // those behind a tile's last pixel are multiplied, too
+    for_slices(s_, first_, end, plan.slice_channels,
+               [&](std::int64_t, const Slice& slice) HWY_ATTR { run_slice(slice); });
+  }
+
+ private:
+  HWY_INLINE void run_slice(const Slice& slice) const {
+    const std::int64_t width = padded_columns(slice.count), pixels = s_.h * s_.w;
+    pack_filters(slice, width);
+    std::fill_n(panel_, (pixels + 1) * width, A{0});
+    for (std::int64_t i = 0; i < count_tiles_of(s_, DataPlan::kTilePixels); ++i) {
+      run_tile(slice, width, tile_at(s_, image_, i, DataPlan::kTilePixels));
+    }
+    T* const to = static_cast<T*>(p_.grad_input) + image_ * pixels * s_.ci + slice.first;
+    for (std::int64_t i = 0; i < pixels; ++i) store_row(panel_ + i * width, to + i * s_.ci, slice.count);
+  }
+
+  /// f(first tap, taps) for each chunk.
+  template <class F>
+  HWY_INLINE void for_chunks(F&& f) const {
+    const std::int64_t most = arrays_.plan.chunk_taps;
+    for (std::int64_t k = 0; k < count_taps(s_); k += most) f(k, std::min(most, count_taps(s_) - k));
+  }
+
+  /// Of each chunk a matrix [Co/g,taps * width]; columns behind a slice's channels are zeros.
+  HWY_INLINE void pack_filters(const Slice& slice, std::int64_t width) const {
+    const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
+    const T* const filters = static_cast<const T*>(p_.filter) + slice.group * outputs * row +
+                             slice.first % group_inputs(s_);
+    A* const wide = columns_;  // a row before it is packed
+    for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
+      A* const packed = filters_ + first * outputs * width;
+      std::fill_n(wide, taps * width, A{0});
+      for (std::int64_t o = 0; o < outputs; ++o) {
+        for (std::int64_t k = 0; k < taps; ++k) {
+          load_row(filters + o * row + (first + k) * group_inputs(s_), wide + k * width, slice.count);
+        }
+        for_packed_tiles<A>(taps * width, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
+          std::copy_n(wide + column, lanes, packed + outputs * column + o * lanes);
+        });
+      }
+    });
+  }
+
+  HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile) const {
+    const std::int64_t outputs = group_outputs(s_), rows = round_up(tile.count, kMatrixRows);
+    find_taps<T>(p_, tile, deform_group_, taps_);
+    std::int64_t stride = 0;
+    const A* const gradients = rows_of(slice, tile, stride);
+    for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
+      std::fill_n(columns_, rows * taps * width, A{0});
+      add_matrix_product(rows, outputs, taps * width, gradients, stride, filters_ + first * outputs * width, columns_,
+                         taps * width);
+      for (std::int64_t i = 0; i < tile.count; ++i) {
+        for (std::int64_t k = 0; k < taps; ++k) {
+          scatter(slice, width, tile.first + i, taps_[i * count_taps(s_) + first + k],
+                  columns_ + (i * taps + k) * width, first + k);
+        }
+      }
+    });
+  }
+
+  /// The rows of grad_output of a tile, as many as are multiplied.
+  HWY_INLINE const A* rows_of(const Slice& slice, const Tile& tile, std::int64_t& stride) const {
+    const std::int64_t outputs = group_outputs(s_);
+    const T* const from = static_cast<const T*>(p_.grad_output) +
+                          (image_ * out_pixels(s_) + tile.first) * s_.co + slice.group * outputs;
+    if constexpr (std::is_same_v<T, A>) {
+      stride = s_.co;
+      if (tile.count % kMatrixRows == 0) return from;
+    }
+    stride = outputs;
+    for (std::int64_t i = 0; i < tile.count; ++i) load_row(from + i * s_.co, rows_ + i * outputs, outputs);
+    return rows_;
+  }
+
+  /// What the gradient of one sample gives.
+  HWY_INLINE void scatter(const Slice& slice, std::int64_t width, std::int64_t out_pixel, const Tap<A>& tap,
+                          const A* gradient, std::int64_t k) const {
+    const T* const input = static_cast<const T*>(p_.input) + image_ * s_.h * s_.w * s_.ci + slice.first;
+    const ImageSlice<T> image = {input, s_.ci, arrays_.zeros};
+    const T* pixels[4];
+    for (std::size_t c = 0; c < 4; ++c) pixels[c] = image.pixel(tap.at, c, 0);
+    A dots[4];
+    dot_pixels(gradient, pixels, tap.at, slice.count, dots);
+    const SampleSlopes<A> slope(tap.at, dots);
+    TapGradient<A>& sum = slopes_[out_pixel * count_taps(s_) + k];
+    sum.down += tap.mask * slope.down;
+    sum.across += tap.mask * slope.across;
+    sum.mask += slope.weight;
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::int64_t pixel = tap.at.on_map[c] ? tap.at.pixel[c] : s_.h * s_.w;
+      add_row(tap.mask * tap.at.weight[c], gradient, width, panel_ + pixel * width);
+    }
+  }
+
+  /// sums += factor * row, whole vectors.
+  static HWY_INLINE void add_row(A factor, const A* row, std::int64_t width, A* sums) {
+    const hn::ScalableTag<A> d;
+    const auto f = hn::Set(d, factor);
+    for (std::int64_t c = 0; c < width; c += kLanes<A>) {
+      hn::StoreU(hn::MulAdd(f, hn::LoadU(d, row + c), hn::LoadU(d, sums + c)), d, sums + c);
+    }
+  }
+
+  const DataProblem& p_;
+  const Shape& s_;
+  const DataArrays<T>& arrays_;
+  std::int64_t image_, deform_group_, first_;
+  TapGradient<A>* slopes_;
+  A *filters_, *panel_, *columns_, *rows_;
+  Tap<A>* taps_;
+};
+
+/// grad_offset and grad_mask of one output pixel: the sums of all parts.
+template <class T>
+void add_parts(const DataProblem& p, const DataArrays<T>& arrays, std::int64_t pixel) {
+  const Shape& s = p.shape;
+  const std::int64_t taps = count_taps(s), parts = arrays.plan.parts, pixels = s.batch * out_pixels(s);
+  T *const offsets = static_cast<T*>(p.grad_offset), *const masks = static_cast<T*>(p.grad_mask);
+  for (std::int64_t i = 0; i < s.deform_groups * taps; ++i) {
+    TapGradient<Acc<T>> sum = {};
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const auto& one = arrays.slopes[((i / taps * parts + part) * pixels + pixel) * taps + i % taps];
+      sum = {sum.down + one.down, sum.across + one.across, sum.mask + one.mask};
+    }
+    const std::int64_t number = pixel * s.deform_groups * taps + i;
+    offsets[2 * number] = from_acc<T>(sum.down);
+    offsets[2 * number + 1] = from_acc<T>(sum.across);
+    if (masks != nullptr) masks[number] = from_acc<T>(sum.mask);
+  }
+}
+
+template <class T>
+mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
+  const Shape& s = p.shape;
+  const DataPlan plan(s);
+  const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
+  const double task_ns = numbers * (kScatterChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
+  const auto arrays = allocate<DataArrays<T>>(context.arena, s, plan, loop.slots());
+  if (!arrays) return no_memory(call);
+  std::fill_n(arrays->zeros, plan.width, T{});
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) DataTask<T>(p, *arrays, i, slot).run();
+  });
+  const double pixel_ns = static_cast<double>(s.deform_groups * count_taps(s) * plan.parts) * 2;
+  Loop(context, call, s.batch * out_pixels(s), pixel_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) add_parts<T>(p, *arrays, i);
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward_data(Context& context, const mluopsCall& call, const DataProblem& p) {
+  if (p.layout == MLUOP_LAYOUT_NCHW) {
+    static constexpr Path<DataProblem> kPlanes[] = {
+        {layout::kTransposedPath, always<DataProblem>,
+         layout::run_transposed<operators::dcn_backward_data, DataProblem>}};
+    return run_path(context, call, p, kPlanes);
+  }
+  static constexpr Path<DataProblem> kPaths[] = {{"slices", always<DataProblem>, data_by_slices<T>}};
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward_data, mluopsDcnBackwardDataProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::dcn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(dcn_backward_data, dcn, backward_data, mluopsDcnBackwardDataProblem)
+
+}  // namespace mluops::cpu
+#endif

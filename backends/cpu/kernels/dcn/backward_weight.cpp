@@ -1,0 +1,233 @@
+// Deformable convolution's gradients in filter and bias.
+//
+// input [N,H,W,Ci], grad_output [N,Ho,Wo,Co], grad_filter [Co,Kh,Kw,Ci/g]. A task owns some taps of a slice of at most
+// 64 channels: tile by tile of all images' output pixels it transposes grad_output, samples each of its taps into the
+// first cache and adds the product [Co/g, pixels] x [pixels, channels] to sums of its own. Every sum is made in the
+// order of the pixels, so the bits do not depend on how taps are shared among threads. 2 Co/g flops for each number
+// sampled: bound by arithmetic.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_weight.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/dcn/samples-inl.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/simd/panel-inl.h"
+#include "backends/cpu/simd/products-inl.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_DCN_BACKWARD_WEIGHT_ONCE_
+#define MLUOPS_CPU_DCN_BACKWARD_WEIGHT_ONCE_
+namespace mluops::cpu::dcn {
+
+using WeightProblem = mluopsDcnBackwardWeightProblem;
+
+/// How the work is cut.
+struct WeightPlan {
+  static constexpr std::int64_t kTilePixels = 128;
+
+  std::int64_t slices;
+  std::int64_t taps;   ///< of a task
+  std::int64_t parts;  ///< that the taps of a slice are in
+  std::int64_t height, width;
+
+  WeightPlan(const Shape& s, int threads, std::int64_t element)
+      : slices(count_slices(s, 0, s.ci, kSliceChannels)),
+        height(round_up(group_outputs(s), kMatrixRows)),
+        width(padded_columns(std::min({kSliceChannels, group_inputs(s), s.ci / s.deform_groups}))) {
+    const std::int64_t sums = height * width * element;
+    const std::int64_t in_cache = std::max<std::int64_t>(1, second_cache_bytes() / sums);
+    const std::int64_t shared = ceil_div(count_taps(s), ceil_div(std::int64_t{4} * threads, slices));
+    taps = std::clamp<std::int64_t>(std::min(in_cache, shared), 1, count_taps(s));
+    parts = ceil_div(count_taps(s), taps);
+  }
+};
+
+template <class T>
+struct WeightArrays {
+  using A = Acc<T>;
+  WeightPlan plan;
+  Slice* slices;
+  T* zeros;  ///< a pixel beyond the map
+  std::int64_t sums_size, rows_size, columns_size, taps_size;
+  // Of each slot.
+  A* sums;       ///< [taps of a task,height,width]
+  A* bias;       ///< [2,Co/g]: of all tiles, of one
+  A* rows;       ///< [kTilePixels,Co/g]
+  A* transposed;   ///< [height,kTilePixels]: their transpose
+  A* columns;    ///< packed [kTilePixels,width]
+  Tap<A>* taps;  ///< [kTilePixels,taps]
+
+  WeightArrays(Allocator& allocator, const Shape& s, const WeightPlan& p, int slots)
+      : plan(p),
+        slices(allocator.allocate<Slice>(p.slices)),
+        zeros(allocator.allocate<T>(p.width)),
+        sums_size(size_product(p.taps, p.height, p.width)),
+        rows_size(WeightPlan::kTilePixels * p.height),
+        columns_size(WeightPlan::kTilePixels * p.width),
+        taps_size(WeightPlan::kTilePixels * count_taps(s)),
+        sums(allocator.allocate<A>(slots, sums_size)),
+        bias(allocator.allocate<A>(slots, 2, p.height)),
+        rows(allocator.allocate<A>(slots, rows_size)),
+        transposed(allocator.allocate<A>(slots, rows_size)),
+        columns(allocator.allocate<A>(slots, columns_size)),
+        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
+};
+
+}  // namespace mluops::cpu::dcn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+/// A task: some taps of a slice.
+template <class T>
+class WeightTask {
+ public:
+  using A = Acc<T>;
+
+  WeightTask(const WeightProblem& p, const WeightArrays<T>& arrays, std::int64_t number, int slot)
+      : p_(p),
+        s_(p.shape),
+        plan_(arrays.plan),
+        slice_(arrays.slices[number / arrays.plan.parts]),
+        first_tap_(number % arrays.plan.parts * arrays.plan.taps),
+        taps_(std::min(arrays.plan.taps, count_taps(p.shape) - first_tap_)),
+        width_(padded_columns(slice_.count)),
+        zeros_(arrays.zeros),
+        sums_(arrays.sums + slot * arrays.sums_size),
+        bias_(arrays.bias + slot * 2 * arrays.plan.height),
+        rows_(arrays.rows + slot * arrays.rows_size),
+        transposed_(arrays.transposed + slot * arrays.rows_size),
+        columns_(arrays.columns + slot * arrays.columns_size),
+        found_(arrays.taps + slot * arrays.taps_size) {}
+
+  HWY_INLINE void run() const {
+    std::fill_n(sums_, taps_ * plan_.height * width_, A{0});
+    std::fill_n(bias_, plan_.height, A{0});
+    std::fill_n(transposed_, plan_.height * WeightPlan::kTilePixels, A{0});  // rows behind the last are multiplied, too
+    for (std::int64_t image = 0; image < s_.batch; ++image) {
+      for (std::int64_t i = 0; i < count_tiles_of(s_, WeightPlan::kTilePixels); ++i) {
+        run_tile(tile_at(s_, image, i, WeightPlan::kTilePixels));
+      }
+    }
+    store_filters();
+    if (owns_bias()) {
+      store_row(bias_, static_cast<T*>(p_.grad_bias) + slice_.group * group_outputs(s_), group_outputs(s_));
+    }
+  }
+
+ private:
+  /// Whether the task is the first of its group of the convolution.
+  bool owns_bias() const {
+    return p_.grad_bias != nullptr && first_tap_ == 0 && slice_.first % group_inputs(s_) == 0;
+  }
+
+  HWY_INLINE void run_tile(const Tile& tile) const {
+    const std::int64_t outputs = group_outputs(s_);
+    const T* const gradients = static_cast<const T*>(p_.grad_output) +
+                               (tile.image * out_pixels(s_) + tile.first) * s_.co + slice_.group * outputs;
+    for (std::int64_t i = 0; i < tile.count; ++i) load_row(gradients + i * s_.co, rows_ + i * outputs, outputs);
+    transpose_panel(rows_, outputs, tile.count, outputs, transposed_, WeightPlan::kTilePixels);
+    if (owns_bias()) add_bias(tile.count);
+    find_taps<T>(p_, tile, slice_.deform_group, found_);
+    for (std::int64_t k = 0; k < taps_; ++k) {
+      sample(tile, first_tap_ + k);
+      add_matrix_product(plan_.height, tile.count, width_, transposed_, WeightPlan::kTilePixels, columns_,
+                         sums_ + k * plan_.height * width_, width_);
+    }
+  }
+
+  /// A tile's sums apart keep the rounding of long sums small.
+  HWY_INLINE void add_bias(std::int64_t count) const {
+    const std::int64_t outputs = group_outputs(s_);
+    A* const of_tile = bias_ + plan_.height;
+    std::fill_n(of_tile, outputs, A{0});
+    for (std::int64_t i = 0; i < count; ++i) axpy(A{1}, rows_ + i * outputs, of_tile, outputs);
+    axpy(A{1}, of_tile, bias_, outputs);
+  }
+
+  /// One tap's samples as a packed matrix [tile.count,width].
+  HWY_INLINE void sample(const Tile& tile, std::int64_t tap) const {
+    const T* const input = static_cast<const T*>(p_.input) + tile.image * s_.h * s_.w * s_.ci + slice_.first;
+    const ImageSlice<T> image = {input, s_.ci, zeros_};
+    for_packed_tiles<A>(width_, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
+      const std::int64_t channels = std::clamp<std::int64_t>(slice_.count - column, 0, lanes);
+      A* row = columns_ + tile.count * column;
+      for (std::int64_t i = 0; i < tile.count; ++i, row += lanes) {
+        sample_channels(image, found_[i * count_taps(s_) + tap], column, channels, row);
+        std::fill(row + channels, row + lanes, A{0});
+      }
+    });
+  }
+
+  HWY_INLINE void store_filters() const {
+    const std::int64_t outputs = group_outputs(s_), inputs = group_inputs(s_);
+    T* const to = static_cast<T*>(p_.grad_filter) + slice_.first % inputs;
+    for (std::int64_t o = 0; o < outputs; ++o) {
+      for (std::int64_t k = 0; k < taps_; ++k) {
+        T* const row = to + ((slice_.group * outputs + o) * count_taps(s_) + first_tap_ + k) * inputs;
+        store_row(sums_ + (k * plan_.height + o) * width_, row, slice_.count);
+      }
+    }
+  }
+
+  const WeightProblem& p_;
+  const Shape& s_;
+  const WeightPlan& plan_;
+  const Slice slice_;
+  std::int64_t first_tap_, taps_, width_;
+  const T* zeros_;
+  A *sums_, *bias_, *rows_, *transposed_, *columns_;
+  Tap<A>* found_;
+};
+
+template <class T>
+mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const WeightProblem& p) {
+  const Shape& s = p.shape;
+  const WeightPlan plan(s, call.threads, sizeof(Acc<T>));
+  const double numbers = static_cast<double>(s.batch * out_pixels(s) * plan.taps * plan.width);
+  const double task_ns = numbers * (kSampleChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const Loop loop(context, call, plan.slices * plan.parts, task_ns);
+  const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
+  if (!arrays) return no_memory(call);
+  std::fill_n(arrays->zeros, plan.width, T{});
+  for_slices(s, 0, s.ci, kSliceChannels, [&](std::int64_t i, const Slice& slice) { arrays->slices[i] = slice; });
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) WeightTask<T>(p, *arrays, i, slot).run();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward_weight(Context& context, const mluopsCall& call, const WeightProblem& p) {
+  if (p.layout == MLUOP_LAYOUT_NCHW) {
+    static constexpr Path<WeightProblem> kPlanes[] = {
+        {layout::kTransposedPath, always<WeightProblem>,
+         layout::run_transposed<operators::dcn_backward_weight, WeightProblem>}};
+    return run_path(context, call, p, kPlanes);
+  }
+  static constexpr Path<WeightProblem> kPaths[] = {{"slices", always<WeightProblem>, weight_by_slices<T>}};
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward_weight, mluopsDcnBackwardWeightProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::dcn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(dcn_backward_weight, dcn, backward_weight, mluopsDcnBackwardWeightProblem)
+
+}  // namespace mluops::cpu
+#endif

@@ -1,0 +1,259 @@
+// Deformable convolution forward: sampled columns times the filters.
+//
+// input [N,H,W,Ci], filter [Co,Kh,Kw,Ci/g], output [N,Ho,Wo,Co]. A task owns tiles of output pixels of an image. Some
+// taps at a time it samples the columns [pixels, taps * channels] of a convolution group into the second cache and
+// multiplies them with the packed filters of those taps, added to the tile's sums; so the columns of an image are
+// never in memory at once. 2 Co/g flops for each number sampled: bound by arithmetic. Sums are made in the same order
+// whatever the tile's size is.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/dcn/samples-inl.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/simd/panel-inl.h"
+#include "backends/cpu/simd/products-inl.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_DCN_FORWARD_ONCE_
+#define MLUOPS_CPU_DCN_FORWARD_ONCE_
+namespace mluops::cpu::dcn {
+
+using ForwardProblem = mluopsDcnForwardProblem;
+
+/// How the work is cut.
+struct ForwardPlan {
+  std::int64_t width;       ///< columns of a group's packed filters
+  std::int64_t chunk_taps;  ///< taps sampled at a time
+  std::int64_t depth;       ///< of a product: chunk_taps times a group's channels
+  std::int64_t tile_pixels, tiles;
+
+  ForwardPlan(const Shape& s, int threads)
+      : width(padded_columns(group_outputs(s))),
+        chunk_taps(std::clamp<std::int64_t>(kDepth / group_inputs(s), 1, count_taps(s))),
+        depth(chunk_taps * group_inputs(s)) {
+    const std::int64_t all = s.batch * out_pixels(s);
+    tile_pixels = std::clamp<std::int64_t>(round_up(ceil_div(all, 4 * threads), kMatrixRows), kLeastPixels, kMostPixels);
+    tiles = count_tiles_of(s, tile_pixels);
+  }
+  std::int64_t chunks(const Shape& s) const { return ceil_div(count_taps(s), chunk_taps); }
+
+ private:
+  static constexpr std::int64_t kDepth = 512, kLeastPixels = 24, kMostPixels = 96;
+};
+
+template <class T>
+struct ForwardArrays {
+  using A = Acc<T>;
+  ForwardPlan plan;
+  A* filters;  ///< packed [groups, taps of a chunk and their channels, width] of each chunk
+  A* wide;     ///< the filters as sums' type, where they are not
+  T* zeros;    ///< a pixel beyond the map
+  A* bias;     ///< [groups,width]
+  // Of each slot.
+  Tap<A>* taps;  ///< [deform_groups,tile_pixels,taps]
+  A* columns;    ///< [tile_pixels,depth]
+  A* sums;       ///< [tile_pixels,width]
+
+  ForwardArrays(Allocator& allocator, const Shape& s, const ForwardPlan& p, int slots)
+      : plan(p),
+        filters(allocator.allocate<A>(s.groups, count_taps(s), group_inputs(s), p.width)),
+        wide(allocator.allocate<A>(std::is_same_v<T, A> ? 0 : s.co, count_taps(s), group_inputs(s))),
+        zeros(allocator.allocate<T>(s.ci)),
+        bias(allocator.allocate<A>(s.groups, p.width)),
+        taps(allocator.allocate<Tap<A>>(slots, s.deform_groups, p.tile_pixels, count_taps(s))),
+        columns(allocator.allocate<A>(slots, p.tile_pixels, p.depth)),
+        sums(allocator.allocate<A>(slots, p.tile_pixels, p.width)) {}
+
+  /// The packed filters of a group from a tap on, the first of a chunk.
+  A* filters_of(const Shape& s, std::int64_t group, std::int64_t tap) const {
+    return filters + (group * count_taps(s) + tap) * group_inputs(s) * plan.width;
+  }
+};
+
+}  // namespace mluops::cpu::dcn
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+/// Packs the filters of one group for one chunk of taps: rows are its taps' channels, columns its outputs.
+template <class A>
+void pack_chunk(const Shape& s, const A* filters, std::int64_t group, std::int64_t tap, std::int64_t taps,
+                std::int64_t width, A* packed) {
+  const std::int64_t outputs = group_outputs(s), row = count_taps(s) * group_inputs(s);
+  const std::int64_t depth = taps * group_inputs(s);
+  const A* const first = filters + group * outputs * row + tap * group_inputs(s);
+  for_packed_tiles<A>(width, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
+    A* const to = packed + depth * column;
+    const std::int64_t real = std::clamp<std::int64_t>(outputs - column, 0, lanes);
+    if (real < lanes) std::fill_n(to, depth * lanes, A{0});
+    if (real > 0) transpose_panel(first + column * row, row, real, depth, to, lanes);
+  });
+}
+
+template <class T>
+void pack_filters(const Context& context, const mluopsCall& call, const ForwardProblem& p,
+                  const ForwardArrays<T>& arrays) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const ForwardPlan& plan = arrays.plan;
+  const auto* const given = static_cast<const T*>(p.filter);
+  const std::int64_t row = count_taps(s) * group_inputs(s), chunks = plan.chunks(s);
+  const A* filters = arrays.wide;
+  if constexpr (std::is_same_v<T, A>) {
+    filters = given;
+  } else {
+    Loop(context, call, s.co, cost::kMove * static_cast<double>(row))
+        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+          load_row(given + begin * row, arrays.wide + begin * row, (end - begin) * row);
+        });
+  }
+  Loop(context, call, s.groups * chunks, cost::kTranspose * static_cast<double>(plan.depth * plan.width))
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t group = i / chunks, tap = i % chunks * plan.chunk_taps;
+          const std::int64_t taps = std::min(plan.chunk_taps, count_taps(s) - tap);
+          pack_chunk(s, filters, group, tap, taps, plan.width, arrays.filters_of(s, group, tap));
+        }
+      });
+}
+
+template <class T>
+void fill_bias(const ForwardProblem& p, const ForwardArrays<T>& arrays) {
+  const Shape& s = p.shape;
+  std::fill_n(arrays.bias, s.groups * arrays.plan.width, Acc<T>{0});
+  if (p.bias == nullptr) return;
+  const std::int64_t outputs = group_outputs(s);
+  for (std::int64_t g = 0; g < s.groups; ++g) {
+    load_row(static_cast<const T*>(p.bias) + g * outputs, arrays.bias + g * arrays.plan.width, outputs);
+  }
+}
+
+/// A task's part of the arrays and of the problem.
+template <class T>
+class ForwardTask {
+ public:
+  using A = Acc<T>;
+
+  ForwardTask(const ForwardProblem& p, const ForwardArrays<T>& arrays, int slot)
+      : p_(p),
+        s_(p.shape),
+        plan_(arrays.plan),
+        arrays_(arrays),
+        taps_(arrays.taps + slot * s_.deform_groups * plan_.tile_pixels * count_taps(s_)),
+        columns_(arrays.columns + slot * plan_.tile_pixels * plan_.depth),
+        sums_(arrays.sums + slot * plan_.tile_pixels * plan_.width) {
+    // Rows behind a tile's last pixel are multiplied, too.
+    std::fill_n(columns_, plan_.tile_pixels * plan_.depth, A{0});
+  }
+
+  HWY_INLINE void run(const Tile& tile) const {
+    for (std::int64_t g = 0; g < s_.deform_groups; ++g) find_taps<T>(p_, tile, g, taps_of(g));
+    for (std::int64_t group = 0; group < s_.groups; ++group) {
+      const A* const bias = arrays_.bias + group * plan_.width;
+      for (std::int64_t i = 0; i < tile.count; ++i) std::copy_n(bias, plan_.width, sums_ + i * plan_.width);
+      multiply_group(tile, group);
+      store_group(tile, group);
+    }
+  }
+
+ private:
+  Tap<A>* taps_of(std::int64_t deform_group) const {
+    return taps_ + deform_group * plan_.tile_pixels * count_taps(s_);
+  }
+
+  HWY_INLINE void multiply_group(const Tile& tile, std::int64_t group) const {
+    for (std::int64_t tap = 0; tap < count_taps(s_); tap += plan_.chunk_taps) {
+      const std::int64_t taps = std::min(plan_.chunk_taps, count_taps(s_) - tap);
+      const std::int64_t depth = taps * group_inputs(s_);
+      for_slices(s_, group * group_inputs(s_), (group + 1) * group_inputs(s_), s_.ci,
+                 [&](std::int64_t, const Slice& slice) HWY_ATTR { sample(tile, slice, tap, taps, depth); });
+      add_matrix_product(round_up(tile.count, kMatrixRows), depth, plan_.width, columns_, depth,
+                         arrays_.filters_of(s_, group, tap), sums_, plan_.width);
+    }
+  }
+
+  /// The columns [tile.count, depth] of a slice for some taps.
+  HWY_INLINE void sample(const Tile& tile, const Slice& slice, std::int64_t tap, std::int64_t taps,
+                         std::int64_t depth) const {
+    const T* const image = static_cast<const T*>(p_.input) + tile.image * s_.h * s_.w * s_.ci;
+    const ImageSlice<T> channels = {image + slice.first, s_.ci, arrays_.zeros};
+    const Tap<A>* const found = taps_of(slice.deform_group) + tap;
+    A* const columns = columns_ + slice.first % group_inputs(s_);
+    for (std::int64_t i = 0; i < tile.count; ++i) {
+      for (std::int64_t k = 0; k < taps; ++k) {
+        sample_channels(channels, found[i * count_taps(s_) + k], 0, slice.count,
+                        columns + i * depth + k * group_inputs(s_));
+      }
+    }
+  }
+
+  HWY_INLINE void store_group(const Tile& tile, std::int64_t group) const {
+    T* const output = static_cast<T*>(p_.output) + (tile.image * out_pixels(s_) + tile.first) * s_.co;
+    for (std::int64_t i = 0; i < tile.count; ++i) {
+      store_row(sums_ + i * plan_.width, output + i * s_.co + group * group_outputs(s_), group_outputs(s_));
+    }
+  }
+
+  const ForwardProblem& p_;
+  const Shape& s_;
+  const ForwardPlan& plan_;
+  const ForwardArrays<T>& arrays_;
+  Tap<A>* taps_;
+  A* columns_;
+  A* sums_;
+};
+
+template <class T>
+mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  const ForwardPlan plan(s, call.threads);
+  const double numbers = static_cast<double>(plan.tile_pixels * count_taps(s) * s.ci);
+  const double tile_ns = numbers * (kSampleChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const Loop loop(context, call, s.batch * plan.tiles, tile_ns);
+  const auto arrays = allocate<ForwardArrays<T>>(context.arena, s, plan, loop.slots());
+  if (!arrays) return no_memory(call);
+  std::fill_n(arrays->zeros, s.ci, T{});
+  fill_bias(p, *arrays);
+  pack_filters(context, call, p, *arrays);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const ForwardTask<T> task(p, *arrays, slot);
+    for (std::int64_t i = begin; i < end; ++i) task.run(tile_at(s, i / plan.tiles, i % plan.tiles, plan.tile_pixels));
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  if (p.layout == MLUOP_LAYOUT_NCHW) {
+    static constexpr Path<ForwardProblem> kPlanes[] = {
+        {layout::kTransposedPath, always<ForwardProblem>,
+         layout::run_transposed<operators::dcn_forward, ForwardProblem>}};
+    return run_path(context, call, p, kPlanes);
+  }
+  static constexpr Path<ForwardProblem> kPaths[] = {{"tiles", always<ForwardProblem>, forward_by_tiles<T>}};
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(forward, mluopsDcnForwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::dcn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(dcn_forward, dcn, forward, mluopsDcnForwardProblem)
+
+}  // namespace mluops::cpu
+#endif

@@ -1,0 +1,195 @@
+// Matrix products in register tiles: of gathered rows, of outer products, of whole matrices. Include after
+// foreach_target.h, like simd-inl.h.
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+#if defined(MLUOPS_CPU_SIMD_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_SIMD_PRODUCTS_INL_H_
+#else
+#define MLUOPS_CPU_SIMD_PRODUCTS_INL_H_
+#endif
+
+#ifndef MLUOPS_CPU_SIMD_PRODUCTS_ONCE_
+#define MLUOPS_CPU_SIMD_PRODUCTS_ONCE_
+namespace mluops::cpu {
+
+/// Rows that are multiplied together: one or two register tiles.
+inline constexpr std::int64_t kProductRows = 8;
+
+/// Rows that add_matrix_product takes together.
+inline constexpr std::int64_t kMatrixRows = 6;
+
+/// Columns rounded up to whole vectors of any level.
+inline std::int64_t padded_columns(std::int64_t columns) {
+  return (columns + 15) / 16 * 16;
+}
+
+/// Nanoseconds of a row times a matrix.
+inline double row_product_ns(std::int64_t depth, std::int64_t columns) {
+  return 3 + cost::kMultiplyAdd * static_cast<double>(depth * columns);
+}
+
+}  // namespace mluops::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
+
+/// f(vectors, column) for register tiles that cover [0, width), width padded_columns(): 4 vectors wide with 32 registers,
+/// 2 vectors and 1.
+template <class A, class F>
+HWY_INLINE void for_tiles(std::int64_t width, F&& f) {
+  std::int64_t n = 0;
+  if constexpr (HWY_TARGET <= HWY_AVX3) {
+    for (; n + 4 * kLanes<A> <= width; n += 4 * kLanes<A>) f(std::integral_constant<int, 4>(), n);
+  }
+  for (; n + 2 * kLanes<A> <= width; n += 2 * kLanes<A>) f(std::integral_constant<int, 2>(), n);
+  for (; n < width; n += kLanes<A>) f(std::integral_constant<int, 1>(), n);
+}
+
+/// Rows of a register tile so many vectors wide: at least eight sums, for the latency of multiply-adds, and at most 16
+/// of 32 registers or 8 of 16.
+template <int kVectors>
+inline constexpr int kTileRows = kVectors == 1 ? 8 : (HWY_TARGET <= HWY_AVX3 ? 16 : 8) / kVectors;
+
+/// sums[r][v] += left(i, r) * right(i)[v] for i in [0, depth).
+template <class A, std::size_t kCount, std::size_t kVectors, class Left, class Right>
+HWY_INLINE void multiply(std::int64_t depth, Left&& left, Right&& right,
+                         hn::Vec<hn::ScalableTag<A>> (&sums)[kCount][kVectors]) {
+  const hn::ScalableTag<A> d;
+  for (std::int64_t i = 0; i < depth; ++i) {
+    const A* const row = right(i);
+    hn::Vec<decltype(d)> columns[kVectors];
+    MLUOPS_UNROLL
+    for (std::size_t v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, row + static_cast<std::int64_t>(v) * kLanes<A>);
+    MLUOPS_UNROLL
+    for (std::size_t r = 0; r < kCount; ++r) {
+      const auto factor = hn::Set(d, left(i, static_cast<int>(r)));
+      MLUOPS_UNROLL
+      for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, columns[v], sums[r][v]);
+    }
+  }
+}
+
+/// to[r][0, width) += from[r][0, depth) * filters [depth,width] for kProductRows rows; rows of `to` may be the same.
+template <class A>
+HWY_INLINE void add_products(const A* const* from, std::int64_t depth, const A* filters, std::int64_t width,
+                             A* const* to) {
+  const hn::ScalableTag<A> d;
+  for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+    constexpr int kVectors = decltype(vectors)::value, kCount = kTileRows<kVectors>;
+    for (std::int64_t first = 0; first < kProductRows; first += kCount) {
+      hn::Vec<decltype(d)> sums[kCount][kVectors];
+      const A* rows[kCount];
+      MLUOPS_UNROLL
+      for (int r = 0; r < kCount; ++r) {
+        rows[r] = from[first + r];
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+      }
+      multiply<A>(
+          depth, [&](std::int64_t i, int r) HWY_ATTR { return rows[r][i]; },
+          [&](std::int64_t i) HWY_ATTR { return filters + i * width + n; }, sums);
+      MLUOPS_UNROLL
+      for (int r = 0; r < kCount; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          A* const sum = to[first + r] + n + v * kLanes<A>;
+          hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+        }
+      }
+    }
+  });
+}
+
+/// Register tiles of sums [height,width].
+template <class A>
+std::int64_t count_tiles(std::int64_t height, std::int64_t width) {
+  std::int64_t count = 0;
+  for_tiles<A>(width, [&](auto vectors, std::int64_t) { count += height / kTileRows<decltype(vectors)::value>; });
+  return count;
+}
+
+/// sums [height,width] += the transpose of left [depth][height] * right [depth][width], given row by row; height a
+/// multiple of kProductRows. meanwhile() is called before each register tile.
+template <class A, class Meanwhile>
+HWY_INLINE void add_outer_products(const A* const* left, std::int64_t height, const A* const* right, std::int64_t width,
+                                   std::int64_t depth, A* sums_at, Meanwhile&& meanwhile) {
+  const hn::ScalableTag<A> d;
+  for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+    constexpr int kVectors = decltype(vectors)::value, kCount = kTileRows<kVectors>;
+    for (std::int64_t c = 0; c < height; c += kCount) {
+      meanwhile();
+      hn::Vec<decltype(d)> sums[kCount][kVectors];
+      A* const at = sums_at + c * width + n;
+      MLUOPS_UNROLL
+      for (int r = 0; r < kCount; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::LoadU(d, at + r * width + v * kLanes<A>);
+      }
+      multiply<A>(
+          depth, [&](std::int64_t i, int r) HWY_ATTR { return left[i][c + r]; },
+          [&](std::int64_t i) HWY_ATTR { return right[i] + n; }, sums);
+      MLUOPS_UNROLL
+      for (int r = 0; r < kCount; ++r) {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, at + r * width + v * kLanes<A>);
+      }
+    }
+  });
+}
+
+/// f(c, lanes) for the tiles of columns of a packed matrix [depth,width]: row i of columns [c, c + lanes) stands at
+/// packed + depth * c + i * lanes, which is the order in which add_matrix_product reads.
+template <class A, class F>
+HWY_INLINE void for_packed_tiles(std::int64_t width, F&& f) {
+  for_tiles<A>(width, [&](auto vectors, std::int64_t c) HWY_ATTR { f(c, decltype(vectors)::value * kLanes<A>); });
+}
+
+/// sums [rows,width] += left [rows,depth] * packed, a matrix [depth,width] in the order of for_packed_tiles. rows a
+/// multiple of kMatrixRows, width padded_columns(). A stripe of the packed matrix stays in the first cache for all
+/// rows; each stripe is summed by itself, which keeps the rounding of long sums small.
+template <class A>
+void add_matrix_product(std::int64_t rows, std::int64_t depth, std::int64_t width, const A* left,
+                        std::int64_t left_stride, const A* packed, A* sums_at, std::int64_t sums_stride) {
+  const hn::ScalableTag<A> d;
+  constexpr std::int64_t kStripe = 512 / static_cast<std::int64_t>(sizeof(A));
+  for_tiles<A>(width, [&](auto vectors, std::int64_t c) HWY_ATTR {
+    constexpr std::size_t kVectors = decltype(vectors)::value, kCount = kMatrixRows;
+    constexpr std::int64_t kTileLanes = static_cast<std::int64_t>(kVectors) * kLanes<A>;
+    for (std::int64_t first = 0; first < depth; first += kStripe) {
+      const A* const stripe = packed + depth * c + first * kTileLanes;
+      for (std::int64_t row = 0; row < rows; row += kMatrixRows) {
+        hn::Vec<decltype(d)> sums[kCount][kVectors];
+        MLUOPS_UNROLL
+        for (std::size_t r = 0; r < kCount; ++r) {
+          MLUOPS_UNROLL
+          for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
+        }
+        const A* const factors = left + row * left_stride + first;
+        multiply<A>(
+            std::min(kStripe, depth - first),
+            [&](std::int64_t i, int r) HWY_ATTR { return factors[r * left_stride + i]; },
+            [&](std::int64_t i) HWY_ATTR { return stripe + i * kTileLanes; }, sums);
+        A* to = sums_at + row * sums_stride + c;
+        MLUOPS_UNROLL
+        for (std::size_t r = 0; r < kCount; ++r, to += sums_stride) {
+          MLUOPS_UNROLL
+          for (std::size_t v = 0; v < kVectors; ++v) {
+            A* const sum = to + static_cast<std::int64_t>(v) * kLanes<A>;
+            hn::StoreU(hn::Add(hn::LoadU(d, sum), sums[r][v]), d, sum);
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace mluops::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
