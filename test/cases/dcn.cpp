@@ -266,11 +266,11 @@ std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bo
 std::int64_t data_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
   const Sizes z(t, dtype);
   const std::int64_t group = z.s.ci / z.s.deform_groups;
-  const std::int64_t slice = std::clamp<std::int64_t>(up((group + 3) / 4, 16), 32, 64);
+  const std::int64_t slice = std::clamp<std::int64_t>(up((group + 1) / 2, 16), 32, 64);
   const std::int64_t part = std::max(slice, up((group + 7) / 8, slice)), parts = (group + part - 1) / part;
   const std::int64_t width = up(std::min(slice, group), 16), chunk = std::clamp<std::int64_t>(576 / width, 1, z.k);
   return z.element * width + 3 * z.a * z.s.deform_groups * parts * z.pixels * z.k +
-         threads * (z.a * (z.k * z.outputs * width + (z.s.h * z.s.w + 1) * width + 96 * (chunk * width + z.outputs)) +
+         threads * (z.a * (z.k * z.outputs * width + z.s.h * z.s.w * width + 96 * (chunk * width + z.outputs)) +
                     96 * z.k * z.tap);
 }
 
@@ -314,6 +314,7 @@ Cases edge() {
       "n=1 h=5 w=70 ci=8 co=64 kh=1 kw=7 pad=3",
       "n=1 h=4 w=5 ci=600 co=9 kh=1 kw=2",
       "n=1 h=4 w=3 ci=9 co=12 kh=7 kw=7 pad=5 dilation=1",
+      "n=2 h=5 w=6 ci=102 co=6 g=2 kh=1",  // groups end within the channels that a task owns
   });
 }
 

@@ -42,7 +42,7 @@ struct DataPlan {
 
   explicit DataPlan(const Shape& s)
       : group_channels(s.ci / s.deform_groups),
-        slice_channels(std::clamp<std::int64_t>(round_up(ceil_div(group_channels, 4), 16), 32, kSliceChannels)),
+        slice_channels(std::clamp<std::int64_t>(round_up(ceil_div(group_channels, 2), 16), 32, kSliceChannels)),
         part_channels(std::max(slice_channels, round_up(ceil_div(group_channels, kMostParts), slice_channels))),
         parts(ceil_div(group_channels, part_channels)),
         width(padded_columns(std::min(slice_channels, group_channels))),
@@ -67,7 +67,7 @@ struct DataArrays {
   std::int64_t filters_size, panel_size, columns_size, rows_size, taps_size;
   // Of each slot.
   A* filters;    ///< packed [Co/g,chunk_taps * width] of each chunk of taps
-  A* panel;      ///< [h * w + 1,width]: sums of grad_input; pixels beyond the map are added to the last
+  A* panel;      ///< [h * w,width]: sums of grad_input
   A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
   A* rows;       ///< [kTilePixels,Co/g]: grad_output, where it cannot be read in place
   Tap<A>* taps;  ///< [kTilePixels,taps]
@@ -75,17 +75,17 @@ struct DataArrays {
   DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
       : plan(p),
         zeros(allocator.allocate<T>(p.width)),
-        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
-        filters_size(size_product(count_taps(s), group_outputs(s), p.width)),
-        panel_size(size_product(s.h, s.w, p.width)),
+        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups * p.parts * s.batch * out_pixels(s) * count_taps(s))),
+        filters_size(count_taps(s) * group_outputs(s) * p.width),
+        panel_size(s.h * s.w * p.width),
         columns_size(DataPlan::kTilePixels * p.chunk_taps * p.width),
         rows_size(DataPlan::kTilePixels * group_outputs(s)),
         taps_size(DataPlan::kTilePixels * count_taps(s)),
-        filters(allocator.allocate<A>(slots, filters_size)),
-        panel(allocator.allocate<A>(slots, panel_size)),
-        columns(allocator.allocate<A>(slots, columns_size)),
-        rows(allocator.allocate<A>(slots, rows_size)),
-        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
+        filters(allocator.allocate<A>(slots * filters_size)),
+        panel(allocator.allocate<A>(slots * panel_size)),
+        columns(allocator.allocate<A>(slots * columns_size)),
+        rows(allocator.allocate<A>(slots * rows_size)),
+        taps(allocator.allocate<Tap<A>>(slots * taps_size)) {}
 };
 
 }  // namespace mluops::cpu::dcn
@@ -130,7 +130,7 @@ class DataTask {
   HWY_INLINE void run_slice(const Slice& slice) const {
     const std::int64_t width = padded_columns(slice.count), pixels = s_.h * s_.w;
     pack_filters(slice, width);
-    std::fill_n(panel_, (pixels + 1) * width, A{0});
+    std::fill_n(panel_, pixels * width, A{0});
     for (std::int64_t i = 0; i < count_tiles_of(s_, DataPlan::kTilePixels); ++i) {
       run_tile(slice, width, tile_at(s_, image_, i, DataPlan::kTilePixels));
     }
@@ -202,18 +202,56 @@ class DataTask {
                           const A* gradient, std::int64_t k) const {
     const T* const input = static_cast<const T*>(p_.input) + image_ * s_.h * s_.w * s_.ci + slice.first;
     const ImageSlice<T> image = {input, s_.ci, arrays_.zeros};
-    const T* pixels[4];
-    for (std::size_t c = 0; c < 4; ++c) pixels[c] = image.pixel(tap.at, c, 0);
     A dots[4];
-    dot_pixels(gradient, pixels, tap.at, slice.count, dots);
+    if (slice.count % kLanes<A> == 0) {
+      scatter_whole(image, width, tap, gradient, dots);
+    } else {
+      scatter_some(image, slice.count, width, tap, gradient, dots);
+    }
     const SampleSlopes<A> slope(tap.at, dots);
     TapGradient<A>& sum = slopes_[out_pixel * count_taps(s_) + k];
     sum.down += tap.mask * slope.down;
     sum.across += tap.mask * slope.across;
     sum.mask += slope.weight;
+  }
+
+  /// Adds a sample's gradient to the sums of its pixels and multiplies it with the pixels, in one pass over whole
+  /// vectors of channels.
+  HWY_INLINE void scatter_whole(const ImageSlice<T>& image, std::int64_t width, const Tap<A>& tap, const A* gradient,
+                                A* dots) const {
+    const hn::ScalableTag<A> d;
+    hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+      constexpr int kVectors = decltype(vectors)::value;
+      hn::Vec<decltype(d)> g[kVectors];
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) g[v] = hn::LoadU(d, gradient + n + v * kLanes<A>);
+      MLUOPS_UNROLL
+      for (std::size_t c = 0; c < 4; ++c) {
+        if (!tap.at.on_map[c]) continue;
+        const T* const pixel = image.first + tap.at.pixel[c] * image.stride + n;
+        A* const to = panel_ + tap.at.pixel[c] * width + n;
+        const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
+        MLUOPS_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          sums[c] = hn::MulAdd(g[v], load(d, pixel + v * kLanes<A>), sums[c]);
+          hn::StoreU(hn::MulAdd(factor, g[v], hn::LoadU(d, to + v * kLanes<A>)), d, to + v * kLanes<A>);
+        }
+      }
+    });
+    sum_4_vectors(d, sums[0], sums[1], sums[2], sums[3], dots);
+  }
+
+  /// The same for channels that are not whole vectors: the image's pixels must not be read beyond them.
+  HWY_INLINE void scatter_some(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width,
+                               const Tap<A>& tap, const A* gradient, A* dots) const {
+    const T* pixels[4];
+    for (std::size_t c = 0; c < 4; ++c) pixels[c] = image.pixel(tap.at, c, 0);
+    dot_pixels(gradient, pixels, tap.at, channels, dots);
     for (std::size_t c = 0; c < 4; ++c) {
-      const std::int64_t pixel = tap.at.on_map[c] ? tap.at.pixel[c] : s_.h * s_.w;
-      add_row(tap.mask * tap.at.weight[c], gradient, width, panel_ + pixel * width);
+      if (tap.at.on_map[c]) {
+        add_row(tap.mask * tap.at.weight[c], gradient, width, panel_ + tap.at.pixel[c] * width);
+      }
     }
   }
 

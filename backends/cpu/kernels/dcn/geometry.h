@@ -32,21 +32,14 @@ struct Slice {
   std::int64_t group, deform_group;
 };
 
-/// The slice from a channel on, of `most` channels or less.
-inline Slice slice_at(const Shape& s, std::int64_t first, std::int64_t most) {
-  const std::int64_t in = group_inputs(s), part = s.ci / s.deform_groups;
-  const std::int64_t end = std::min({first + most, (first / in + 1) * in, (first / part + 1) * part});
-  return {first, end - first, first / in, first / part};
-}
-
-/// f(number, slice) for the slices of channels [begin, end); returns how many there are.
+/// f(number, slice) for the slices, of `most` channels or less, that channels [begin, end) are; returns how many.
 template <class F>
 std::int64_t for_slices(const Shape& s, std::int64_t begin, std::int64_t end, std::int64_t most, F&& f) {
+  const std::int64_t in = group_inputs(s), part = s.ci / s.deform_groups;
   std::int64_t number = 0;
-  for (std::int64_t c = begin; c < end; ++number) {
-    const Slice slice = slice_at(s, c, most);
-    f(number, slice);
-    c += slice.count;
+  for (std::int64_t c = begin, next = 0; c < end; c = next, ++number) {
+    next = std::min({c + most, (c / in + 1) * in, (c / part + 1) * part, end});
+    f(number, Slice{c, next - c, c / in, c / part});
   }
   return number;
 }

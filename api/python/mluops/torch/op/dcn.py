@@ -304,8 +304,7 @@ class DeformConv2d(_DeformConv2d):
 
 
 class DeformConv2dPack(DeformConv2d):
-    """DeformConv2d with the convolution that predicts its offsets; forward(x [N,C,H,W]). State dicts are mmcv's, those
-    of versions before 2 too."""
+    """DeformConv2d with the convolution that predicts its offsets; forward(x [N,C,H,W]). State dicts are mmcv's."""
 
     _version = 2
 
@@ -315,10 +314,6 @@ class DeformConv2dPack(DeformConv2d):
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x, self.conv_offset(x))
-
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *args: Any) -> None:
-        _rename_old_keys(state_dict, prefix, local_metadata)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
 
 class ModulatedDeformConv2d(_DeformConv2d):
@@ -344,7 +339,7 @@ class ModulatedDeformConv2d(_DeformConv2d):
 
 class ModulatedDeformConv2dPack(ModulatedDeformConv2d):
     """ModulatedDeformConv2d with the convolution that predicts its offsets and masks; forward(x [N,C,H,W]). State dicts
-    are mmcv's, those of versions before 2 too."""
+    are mmcv's."""
 
     _version = 2
 
@@ -356,20 +351,6 @@ class ModulatedDeformConv2dPack(ModulatedDeformConv2d):
         predicted = self.conv_offset(x)
         split = predicted.shape[1] // 3 * 2
         return super().forward(x, predicted[:, :split], torch.sigmoid(predicted[:, split:]))
-
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *args: Any) -> None:
-        _rename_old_keys(state_dict, prefix, local_metadata)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
-
-
-def _rename_old_keys(state_dict: dict, prefix: str, local_metadata: dict) -> None:
-    """Before version 2 the predictor stood beside the layer: conv2_offset.weight, not conv2.conv_offset.weight."""
-    if local_metadata.get("version", None) not in (None, 1):
-        return
-    for name in ("weight", "bias"):
-        old, new = f"{prefix[:-1]}_offset.{name}", f"{prefix}conv_offset.{name}"
-        if new not in state_dict and old in state_dict:
-            state_dict[new] = state_dict.pop(old)
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
