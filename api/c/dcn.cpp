@@ -37,11 +37,13 @@ mluOpStatus_t mluOpSetDCNDescriptor(mluOpDCNDescriptor_t dcn_desc, int dimNb, co
   });
 }
 
-mluOpStatus_t mluOpGetDCNForwardWorkspaceSize(
-    mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
-    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
-    const mluOpTensorDescriptor_t filter_desc, const mluOpTensorDescriptor_t bias_desc,
-    const mluOpTensorDescriptor_t output_desc, size_t* workspace_size) {
+mluOpStatus_t mluOpGetDCNForwardWorkspaceSize(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
+                                              const mluOpTensorDescriptor_t input_desc,
+                                              const mluOpTensorDescriptor_t offset_desc,
+                                              const mluOpTensorDescriptor_t mask_desc,
+                                              const mluOpTensorDescriptor_t filter_desc,
+                                              const mluOpTensorDescriptor_t bias_desc,
+                                              const mluOpTensorDescriptor_t output_desc, size_t* workspace_size) {
   return guard(__func__, [&] {
     return op::check_dcn_workspace({handle,
                                     dcn_desc,
@@ -150,14 +152,16 @@ mluOpStatus_t mluOpGetDCNBakcwardDataWorkspaceSize(
   });
 }
 
-mluOpStatus_t mluOpDCNBackwardData(
-    mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
-    const void* input, const mluOpTensorDescriptor_t offset_desc, const void* offset,
-    const mluOpTensorDescriptor_t mask_desc, const void* mask, const mluOpTensorDescriptor_t filter_desc,
-    const void* filter, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output, void* workspace,
-    const size_t workspace_size, const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
-    const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset, const mluOpTensorDescriptor_t grad_mask_desc,
-    void* grad_mask) {
+mluOpStatus_t mluOpDCNBackwardData(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
+                                   const mluOpTensorDescriptor_t input_desc, const void* input,
+                                   const mluOpTensorDescriptor_t offset_desc, const void* offset,
+                                   const mluOpTensorDescriptor_t mask_desc, const void* mask,
+                                   const mluOpTensorDescriptor_t filter_desc, const void* filter,
+                                   const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
+                                   void* workspace, const size_t workspace_size,
+                                   const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
+                                   const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset,
+                                   const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask) {
   return guard(__func__, [&]() -> Status {
     mluopsDcnBackwardDataProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_dcn_backward_data({handle,

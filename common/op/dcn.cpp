@@ -59,8 +59,9 @@ Status check_output_size(const DcnArgs& a, Axis axis, const int* pad, int which)
                              "), got " + std::to_string(kernel) + " with dilation " +
                              std::to_string(d.dilation[which]));
   }
-  return has_dim(a.output, axis, wanted, which == 0 ? "the height that follows from input, filter and dcn_desc"
-                                                    : "the width that follows from input, filter and dcn_desc");
+  return has_dim(a.output, axis, wanted,
+                 which == 0 ? "the height that follows from input, filter and dcn_desc"
+                            : "the width that follows from input, filter and dcn_desc");
 }
 
 Status divides(const char* name, std::int64_t parts, const TensorArg& t, std::int64_t channels) {
@@ -213,8 +214,7 @@ Status check_dcn_backward_data(const DcnArgs& a, const DcnDataGradients& g, mluo
   MLUOPS_RETURN_IF_FINISHED(check_data(a));
   MLUOPS_RETURN_IF_FINISHED(have_data({g.input, g.offset}));
   MLUOPS_RETURN_IF_FINISHED(present_or_absent(g.mask));
-  MLUOPS_RETURN_IF_FINISHED(
-      no_overlap({a.input, a.offset, a.mask, a.filter, a.output}, {g.input, g.offset, g.mask}));
+  MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.offset, a.mask, a.filter, a.output}, {g.input, g.offset, g.mask}));
   problem = {shape_of(a),   a.input.data,    a.offset.data,    a.mask.data,    a.filter.data,
              a.output.data, result(g.input), result(g.offset), result(g.mask), a.input.desc->layout};
   return Status::go_on();

@@ -79,7 +79,8 @@ std::int64_t taps(const Shape& s) {
 }
 
 TensorSpec image(const char* name, const Shape& s, std::vector<std::int64_t> dims, Fill fill = {}) {
-  return {.name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = s.dtype, .dims = std::move(dims), .fill = std::move(fill)};
+  return {
+      .name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = s.dtype, .dims = std::move(dims), .fill = std::move(fill)};
 }
 TensorSpec input(const char* name, const Shape& s, Fill fill = {}) {
   return image(name, s, {s.batch, s.h, s.w, s.ci}, std::move(fill));
@@ -278,7 +279,8 @@ std::int64_t weight_bytes(const Case& t, mluOpDataType_t dtype, int threads, boo
   const Sizes z(t, dtype);
   const std::int64_t least = std::min({std::int64_t{64}, z.inputs, z.s.ci / z.s.deform_groups});
   const std::int64_t slices = (z.s.ci + least - 1) / least, height = up(z.outputs, 6);
-  const std::int64_t parts = (4 * threads + slices - 1) / slices, own = std::max<std::int64_t>(1, (z.k + parts - 1) / parts);
+  const std::int64_t parts = (4 * threads + slices - 1) / slices,
+                     own = std::max<std::int64_t>(1, (z.k + parts - 1) / parts);
   return 32 * z.s.ci + z.element * z.width +
          threads * (z.a * (own * height * z.width + 2 * height + 128 * (2 * height + z.width)) + 128 * z.k * z.tap);
 }
@@ -302,18 +304,12 @@ Cases document() {
 
 Cases edge() {
   return list({
-      "n=1 h=1 w=1 ci=3 co=5 pad=1 offsets=zero",
-      "n=2 h=7 w=1 ci=17 co=1 kh=3 kw=1 pad=1",
-      "n=1 h=8 w=9 ci=16 co=33 offsets=whole",
-      "n=1 h=8 w=9 ci=20 co=7 offsets=far mask=0",
-      "n=2 h=6 w=5 ci=12 co=18 g=3 dg=2 offsets=special",
-      "n=1 h=6 w=5 ci=6 co=6 g=6 dg=6",
-      "n=1 h=9 w=4 ci=24 co=8 g=2 dg=3 bias=0",
-      "n=1 h=12 w=11 ci=5 co=130 kh=5 kw=2 stride=3 pad=4 dilation=2",
-      "n=3 h=2 w=2 ci=97 co=3 kh=2 kw=2 pad=0 mask=0 bias=0",
-      "n=1 h=5 w=70 ci=8 co=64 kh=1 kw=7 pad=3",
-      "n=1 h=4 w=5 ci=600 co=9 kh=1 kw=2",
-      "n=1 h=4 w=3 ci=9 co=12 kh=7 kw=7 pad=5 dilation=1",
+      "n=1 h=1 w=1 ci=3 co=5 pad=1 offsets=zero", "n=2 h=7 w=1 ci=17 co=1 kh=3 kw=1 pad=1",
+      "n=1 h=8 w=9 ci=16 co=33 offsets=whole", "n=1 h=8 w=9 ci=20 co=7 offsets=far mask=0",
+      "n=2 h=6 w=5 ci=12 co=18 g=3 dg=2 offsets=special", "n=1 h=6 w=5 ci=6 co=6 g=6 dg=6",
+      "n=1 h=9 w=4 ci=24 co=8 g=2 dg=3 bias=0", "n=1 h=12 w=11 ci=5 co=130 kh=5 kw=2 stride=3 pad=4 dilation=2",
+      "n=3 h=2 w=2 ci=97 co=3 kh=2 kw=2 pad=0 mask=0 bias=0", "n=1 h=5 w=70 ci=8 co=64 kh=1 kw=7 pad=3",
+      "n=1 h=4 w=5 ci=600 co=9 kh=1 kw=2", "n=1 h=4 w=3 ci=9 co=12 kh=7 kw=7 pad=5 dilation=1",
       "n=2 h=5 w=6 ci=102 co=6 g=2 kh=1",  // groups end within the channels that a task owns
   });
 }

@@ -148,8 +148,7 @@ DcnWeightGradients dcn_backward_weight(const mluopsDcnBackwardWeightProblem& p, 
   for_each_tap(p, coordinates, [&](const Tap& t) {
     const std::vector<Share> at = shares(s, t);
     for_each_product(s, t, [&](std::int64_t c, std::int64_t o, std::int64_t element) {
-      g.filter[index(element)] +=
-          grad[index(t.pixel * s.co + o)] * mask[index(t.number)] * sample(s, input, at, c);
+      g.filter[index(element)] += grad[index(t.pixel * s.co + o)] * mask[index(t.number)] * sample(s, input, at, c);
     });
   });
   for (std::size_t i = 0; i < grad.size(); ++i) g.bias[i % index(s.co)] += grad[i];

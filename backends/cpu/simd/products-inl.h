@@ -39,8 +39,8 @@ inline double row_product_ns(std::int64_t depth, std::int64_t columns) {
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// f(vectors, column) for register tiles that cover [0, width), width padded_columns(): 4 vectors wide with 32 registers,
-/// 2 vectors and 1.
+/// f(vectors, column) for register tiles that cover [0, width), width padded_columns(): 4 vectors wide with 32
+/// registers, 2 vectors and 1.
 template <class A, class F>
 HWY_INLINE void for_tiles(std::int64_t width, F&& f) {
   std::int64_t n = 0;
@@ -65,7 +65,8 @@ HWY_INLINE void multiply(std::int64_t depth, Left&& left, Right&& right,
     const A* const row = right(i);
     hn::Vec<decltype(d)> columns[kVectors];
     MLUOPS_UNROLL
-    for (std::size_t v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, row + static_cast<std::int64_t>(v) * kLanes<A>);
+    for (std::size_t v = 0; v < kVectors; ++v)
+      columns[v] = hn::LoadU(d, row + static_cast<std::int64_t>(v) * kLanes<A>);
     MLUOPS_UNROLL
     for (std::size_t r = 0; r < kCount; ++r) {
       const auto factor = hn::Set(d, left(i, static_cast<int>(r)));

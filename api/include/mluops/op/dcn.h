@@ -110,18 +110,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
  *  @param input, offset, mask, filter, workspace, workspace_size  as in the forward call.
  *  @param grad_output  T, like output.
  *  @param grad_input   T, like input; overwritten.
- *  @param grad_offset  T, like offset; overwritten. A sample outside the map has gradient 0; one on a pixel has the slope
- *                      towards greater coordinates.
+ *  @param grad_offset  T, like offset; overwritten. A sample outside the map has gradient 0; one on a pixel has the
+ * slope towards greater coordinates.
  *  @param grad_mask    T, like mask; overwritten. NULL with a NULL descriptor exactly where mask is.
  *  The same bits for every number of threads. Types, sizes and statuses as in the forward call. */
-mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(
-    mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
-    const void* input, const mluOpTensorDescriptor_t offset_desc, const void* offset,
-    const mluOpTensorDescriptor_t mask_desc, const void* mask, const mluOpTensorDescriptor_t filter_desc,
-    const void* filter, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output, void* workspace,
-    const size_t workspace_size, const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
-    const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset, const mluOpTensorDescriptor_t grad_mask_desc,
-    void* grad_mask);
+mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
+                                                 const mluOpTensorDescriptor_t input_desc, const void* input,
+                                                 const mluOpTensorDescriptor_t offset_desc, const void* offset,
+                                                 const mluOpTensorDescriptor_t mask_desc, const void* mask,
+                                                 const mluOpTensorDescriptor_t filter_desc, const void* filter,
+                                                 const mluOpTensorDescriptor_t grad_output_desc,
+                                                 const void* grad_output, void* workspace, const size_t workspace_size,
+                                                 const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
+                                                 const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset,
+                                                 const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask);
 
 #if defined(__cplusplus)
 }

@@ -1,12 +1,13 @@
 // Deformable convolution's gradients in input, offset and mask.
 //
 // input [N,H,W,Ci], grad_output [N,Ho,Wo,Co], filter [Co,Kh,Kw,Ci/g]. A task owns some channels of a deformable group
-// of an image, and takes at most 64 of them at a time: tile by tile of output pixels, some taps at a time, it multiplies
-// the rows of grad_output with the taps' filters, which gives the gradients of the samples; four dot products of each
-// with the pixels under its sample are what grad_offset and grad_mask need, and it is added to those pixels' sums in a
-// panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of additions is that of the
-// pixels. The dot products of the parts of a deformable group are added up in order afterwards; parts do not depend on
-// the number of threads. 2 Co/g flops for each number of a sample's gradient: bound by arithmetic.
+// of an image, and takes at most 64 of them at a time: tile by tile of output pixels, some taps at a time, it
+// multiplies the rows of grad_output with the taps' filters, which gives the gradients of the samples; four dot
+// products of each with the pixels under its sample are what grad_offset and grad_mask need, and it is added to those
+// pixels' sums in a panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of
+// additions is that of the pixels. The dot products of the parts of a deformable group are added up in order
+// afterwards; parts do not depend on the number of threads. 2 Co/g flops for each number of a sample's gradient: bound
+// by arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_data.cpp"
 #include <hwy/foreach_target.h>
@@ -148,8 +149,8 @@ class DataTask {
   /// Of each chunk a matrix [Co/g,taps * width]; columns behind a slice's channels are zeros.
   HWY_INLINE void pack_filters(const Slice& slice, std::int64_t width) const {
     const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
-    const T* const filters = static_cast<const T*>(p_.filter) + slice.group * outputs * row +
-                             slice.first % group_inputs(s_);
+    const T* const filters =
+        static_cast<const T*>(p_.filter) + slice.group * outputs * row + slice.first % group_inputs(s_);
     A* const wide = columns_;  // a row before it is packed
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
       A* const packed = filters_ + first * outputs * width;
@@ -186,8 +187,8 @@ class DataTask {
   /// The rows of grad_output of a tile, as many as are multiplied.
   HWY_INLINE const A* rows_of(const Slice& slice, const Tile& tile, std::int64_t& stride) const {
     const std::int64_t outputs = group_outputs(s_);
-    const T* const from = static_cast<const T*>(p_.grad_output) +
-                          (image_ * out_pixels(s_) + tile.first) * s_.co + slice.group * outputs;
+    const T* const from =
+        static_cast<const T*>(p_.grad_output) + (image_ * out_pixels(s_) + tile.first) * s_.co + slice.group * outputs;
     if constexpr (std::is_same_v<T, A>) {
       stride = s_.co;
       if (tile.count % kMatrixRows == 0) return from;
@@ -243,8 +244,8 @@ class DataTask {
   }
 
   /// The same for channels that are not whole vectors: the image's pixels must not be read beyond them.
-  HWY_INLINE void scatter_some(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width,
-                               const Tap<A>& tap, const A* gradient, A* dots) const {
+  HWY_INLINE void scatter_some(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width, const Tap<A>& tap,
+                               const A* gradient, A* dots) const {
     const T* pixels[4];
     for (std::size_t c = 0; c < 4; ++c) pixels[c] = image.pixel(tap.at, c, 0);
     dot_pixels(gradient, pixels, tap.at, channels, dots);

@@ -56,12 +56,12 @@ struct WeightArrays {
   T* zeros;  ///< a pixel beyond the map
   std::int64_t sums_size, rows_size, columns_size, taps_size;
   // Of each slot.
-  A* sums;       ///< [taps of a task,height,width]
-  A* bias;       ///< [2,Co/g]: of all tiles, of one
-  A* rows;       ///< [kTilePixels,Co/g]
-  A* transposed;   ///< [height,kTilePixels]: their transpose
-  A* columns;    ///< packed [kTilePixels,width]
-  Tap<A>* taps;  ///< [kTilePixels,taps]
+  A* sums;        ///< [taps of a task,height,width]
+  A* bias;        ///< [2,Co/g]: of all tiles, of one
+  A* rows;        ///< [kTilePixels,Co/g]
+  A* transposed;  ///< [height,kTilePixels]: their transpose
+  A* columns;     ///< packed [kTilePixels,width]
+  Tap<A>* taps;   ///< [kTilePixels,taps]
 
   WeightArrays(Allocator& allocator, const Shape& s, const WeightPlan& p, int slots)
       : plan(p),
@@ -126,9 +126,7 @@ class WeightTask {
 
  private:
   /// Whether the task is the first of its group of the convolution.
-  bool owns_bias() const {
-    return p_.grad_bias != nullptr && first_tap_ == 0 && slice_.first % group_inputs(s_) == 0;
-  }
+  bool owns_bias() const { return p_.grad_bias != nullptr && first_tap_ == 0 && slice_.first % group_inputs(s_) == 0; }
 
   HWY_INLINE void run_tile(const Tile& tile) const {
     const std::int64_t outputs = group_outputs(s_);

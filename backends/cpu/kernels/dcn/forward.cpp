@@ -39,7 +39,8 @@ struct ForwardPlan {
         chunk_taps(std::clamp<std::int64_t>(kDepth / group_inputs(s), 1, count_taps(s))),
         depth(chunk_taps * group_inputs(s)) {
     const std::int64_t all = s.batch * out_pixels(s);
-    tile_pixels = std::clamp<std::int64_t>(round_up(ceil_div(all, 4 * threads), kMatrixRows), kLeastPixels, kMostPixels);
+    tile_pixels =
+        std::clamp<std::int64_t>(round_up(ceil_div(all, 4 * threads), kMatrixRows), kLeastPixels, kMostPixels);
     tiles = count_tiles_of(s, tile_pixels);
   }
   std::int64_t chunks(const Shape& s) const { return ceil_div(count_taps(s), chunk_taps); }
@@ -113,9 +114,8 @@ void pack_filters(const Context& context, const mluopsCall& call, const ForwardP
     filters = given;
   } else {
     Loop(context, call, s.co, cost::kMove * static_cast<double>(row))
-        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-          load_row(given + begin * row, arrays.wide + begin * row, (end - begin) * row);
-        });
+        .run([&](std::int64_t begin, std::int64_t end, int)
+                 HWY_ATTR { load_row(given + begin * row, arrays.wide + begin * row, (end - begin) * row); });
   }
   Loop(context, call, s.groups * chunks, cost::kTranspose * static_cast<double>(plan.depth * plan.width))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
@@ -167,9 +167,7 @@ class ForwardTask {
   }
 
  private:
-  Tap<A>* taps_of(std::int64_t deform_group) const {
-    return taps_ + deform_group * plan_.tile_pixels * count_taps(s_);
-  }
+  Tap<A>* taps_of(std::int64_t deform_group) const { return taps_ + deform_group * plan_.tile_pixels * count_taps(s_); }
 
   HWY_INLINE void multiply_group(const Tile& tile, std::int64_t group) const {
     for (std::int64_t tap = 0; tap < count_taps(s_); tap += plan_.chunk_taps) {
