@@ -76,17 +76,17 @@ struct DataArrays {
   DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
       : plan(p),
         zeros(allocator.allocate<T>(p.width)),
-        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups * p.parts * s.batch * out_pixels(s) * count_taps(s))),
-        filters_size(count_taps(s) * group_outputs(s) * p.width),
-        panel_size(s.h * s.w * p.width),
+        slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
+        filters_size(size_product(count_taps(s), group_outputs(s), p.width)),
+        panel_size(size_product(s.h, s.w, p.width)),
         columns_size(DataPlan::kTilePixels * p.chunk_taps * p.width),
         rows_size(DataPlan::kTilePixels * group_outputs(s)),
         taps_size(DataPlan::kTilePixels * count_taps(s)),
-        filters(allocator.allocate<A>(slots * filters_size)),
-        panel(allocator.allocate<A>(slots * panel_size)),
-        columns(allocator.allocate<A>(slots * columns_size)),
-        rows(allocator.allocate<A>(slots * rows_size)),
-        taps(allocator.allocate<Tap<A>>(slots * taps_size)) {}
+        filters(allocator.allocate<A>(slots, filters_size)),
+        panel(allocator.allocate<A>(slots, panel_size)),
+        columns(allocator.allocate<A>(slots, columns_size)),
+        rows(allocator.allocate<A>(slots, rows_size)),
+        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
 };
 
 }  // namespace mluops::cpu::dcn
