@@ -205,7 +205,7 @@ class DataTask {
     const ImageSlice<T> image = {input, s_.ci, arrays_.zeros};
     A dots[4];
     if (slice.count % kLanes<A> == 0) {
-      scatter_whole(image, width, tap, gradient, dots);
+      scatter_whole(image, slice.count, width, tap, gradient, dots);
     } else {
       scatter_some(image, slice.count, width, tap, gradient, dots);
     }
@@ -218,11 +218,11 @@ class DataTask {
 
   /// Adds a sample's gradient to the sums of its pixels and multiplies it with the pixels, in one pass over whole
   /// vectors of channels.
-  HWY_INLINE void scatter_whole(const ImageSlice<T>& image, std::int64_t width, const Tap<A>& tap, const A* gradient,
-                                A* dots) const {
+  HWY_INLINE void scatter_whole(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width,
+                                const Tap<A>& tap, const A* gradient, A* dots) const {
     const hn::ScalableTag<A> d;
     hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    for_tiles<A>(width, [&](auto vectors, std::int64_t n) HWY_ATTR {
+    for_tiles<A>(channels, [&](auto vectors, std::int64_t n) HWY_ATTR {
       constexpr int kVectors = decltype(vectors)::value;
       hn::Vec<decltype(d)> g[kVectors];
       MLUOPS_UNROLL
