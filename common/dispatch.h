@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "common/capture.h"
 #include "common/dtype.h"
 #include "common/handle.h"
 #include "common/status.h"
@@ -91,12 +92,16 @@ Status dispatch(mluOpContext& handle, const char* op, const Problem& problem, Op
   MLUOPS_RETURN_IF_FINISHED(turn.refusal());
   const mluOpExtExecutor_t executor = handle.current_executor();
   const mluopsCall call = make_call(handle, executor);
+  Capture capture(op, &problem, sizeof problem);
   std::string declined;
   for (const BackendInstance& instance : handle.chain) {
     const VerboseTimer timer;
     Status status = ask_backend(instance, call, problem, member);
     timer.report(op, instance.backend().name, status);
-    if (!status.failed()) handle.last_run_backend = instance.backend().name;
+    if (!status.failed()) {
+      handle.last_run_backend = instance.backend().name;
+      capture.finish(instance.backend().name, call);
+    }
     if (status.code() != MLUOP_STATUS_NOT_SUPPORTED) return status;
     declined += (declined.empty() ? "" : "; ") + status.text();
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "common/capture.h"
 #include "common/shape.h"
 
 namespace mluops::op {
@@ -192,6 +193,10 @@ Status is_indexable(const TensorArg& t, int axis) {
 }
 
 Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
+  if (capturing()) {
+    for (const TensorArg& t : inputs) note_tensor(t.name, t.desc, t.data, false);
+    for (const TensorArg& t : outputs) note_tensor(t.name, t.desc, t.data, true);
+  }
   for (auto out = outputs.begin(); out != outputs.end(); ++out) {
     for (const TensorArg& in : inputs) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, in));
     for (auto other = outputs.begin(); other != out; ++other) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, *other));

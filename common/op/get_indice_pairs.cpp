@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/capture.h"
+
 namespace mluops::op {
 namespace {
 
@@ -145,6 +147,7 @@ Status check_get_indice_pairs(const GetIndicePairsArgs& a, mluopsGetIndicePairsP
   MLUOPS_RETURN_IF_FINISHED(have_data({a.indices, a.indice_pairs, a.out_indices, a.indice_num}));
   if (a.workspace_size > 0) MLUOPS_RETURN_IF_FINISHED(not_null("workspace", a.workspace));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.indices}, {a.indice_pairs, a.out_indices, a.indice_num}));
+  if (capturing()) note_tensor("num_act_out", one_int32(), &a.sparse_conv_desc->num_act_out, true);
   problem = {shape_of(a),
              int32_data(a.indices),
              int32_data(a.indice_pairs),

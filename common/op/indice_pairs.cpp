@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/capture.h"
+
 namespace mluops::op {
 
 Status check_indice_pairs(const TensorArg& pairs, const std::int64_t* indice_num) {
@@ -14,6 +16,7 @@ Status check_indice_pairs(const TensorArg& pairs, const std::int64_t* indice_num
     const std::string name = "indice_num[" + std::to_string(k) + "]";
     return in_range(name.c_str(), indice_num[k], 0, dims[2]);
   }
+  if (capturing()) note_array("indice_num", MLUOP_DTYPE_INT64, indice_num, dims[0]);
   return Status::go_on();
 }
 

@@ -1,0 +1,195 @@
+#include "common/capture.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "common/env.h"
+#include "common/verbose.h"
+#include "common/version.h"
+
+namespace mluops {
+namespace {
+
+constexpr long long kMostCalls = 1000, kMostBytes = 64 << 20;
+
+struct CaptureSettings {
+  std::string folder, operators;  ///< parts of names, between commas; empty: all
+  long long calls, bytes;
+};
+
+const CaptureSettings& capture_settings() {
+  static const CaptureSettings settings = {secure_env_text("MLUOP_CAPTURE").value_or(""),
+                                           env_text("MLUOP_CAPTURE_OP").value_or(""),
+                                           env_integer("MLUOP_CAPTURE_CALLS", 0, 1LL << 30).value_or(kMostCalls),
+                                           env_integer("MLUOP_CAPTURE_BYTES", 0, 1LL << 40).value_or(kMostBytes)};
+  return settings;
+}
+
+bool captured(const std::string& parts, std::string_view op) {
+  if (parts.empty()) return true;
+  for (std::size_t at = 0; at <= parts.size();) {
+    const std::size_t comma = std::min(parts.find(',', at), parts.size());
+    const std::string part = parts.substr(at, comma - at);
+    if (!part.empty() && op.find(part) != std::string_view::npos) return true;
+    at = comma + 1;
+  }
+  return false;
+}
+
+std::vector<Capture::Tensor>& noted_tensors() {
+  static thread_local std::vector<Capture::Tensor> tensors;
+  return tensors;
+}
+
+/// FNV-1a: to tell whether two runs had the same data, where those are left out.
+std::uint64_t hash_of(const unsigned char* data, std::int64_t bytes) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (std::int64_t i = 0; i < bytes; ++i) hash = (hash ^ data[i]) * 1099511628211u;
+  return hash;
+}
+
+std::string dims_word(const TensorDesc& desc) {
+  std::string text;
+  for (const std::int64_t dim : desc.dims) text.append(text.empty() ? "" : "x").append(std::to_string(dim));
+  return text.empty() ? "scalar" : text;
+}
+
+std::string tensor_line(const Capture::Tensor& t) {
+  const auto* data = static_cast<const unsigned char*>(t.data);
+  std::string line = "tensor ";
+  line.append(t.output ? "out " : "in ").append(t.name).append(" ").append(dtype_name(t.desc.dtype)).append(" ");
+  line.append(layout_name(t.desc.layout)).append(" ").append(dims_word(t.desc)).append(" ");
+  line.append(std::to_string(t.offset))
+      .append(" ")
+      .append(std::to_string(t.bytes()))
+      .append(t.kept ? " data " : " hash ");
+  return line.append(std::to_string(hash_of(data, t.bytes()))).append("\n");
+}
+
+/// Whether a word of a problem may be a pointer: an address that is mapped. Not where the lower half is a small number:
+/// an enumerator with whatever stands in the padding behind it.
+bool mapped(std::uintptr_t address) {
+  constexpr std::uintptr_t kSmall = std::uintptr_t{1} << 20, kLowerHalf = 0xffffffff;
+  if ((address & kLowerHalf) < kSmall) return false;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
+  return address >= page && mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+}
+
+}  // namespace
+
+bool capturing() noexcept {
+  try {
+    static const bool on = !capture_settings().folder.empty();
+    return on;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output) {
+  if (desc == nullptr || data == nullptr || desc->elements <= 0) return;
+  std::vector<Capture::Tensor>& noted = noted_tensors();
+  std::erase_if(noted, [&](const Capture::Tensor& t) { return t.data == data; });  // of a call that went no further
+  noted.push_back({.name = name, .output = output, .desc = *desc, .data = data});
+}
+
+void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::int64_t count) {
+  TensorDesc desc;
+  desc.dtype = dtype;
+  desc.dims = {count};
+  desc.elements = count;
+  note_tensor(name, &desc, data, false);
+}
+
+Capture::Capture(const char* op, const void* problem, std::size_t bytes)
+    : op_(op), problem_(static_cast<const unsigned char*>(problem)), size_(bytes) {
+  if (!capturing()) return;
+  tensors_.swap(noted_tensors());
+  try {
+    if (captured(capture_settings().operators, op)) start();
+  } catch (const std::exception&) {
+    active_ = false;
+  }
+}
+
+void Capture::start() {
+  std::vector<Tensor> found;
+  for (Tensor& t : tensors_) {
+    for (std::size_t at = 0; at + sizeof t.data <= size_; at += sizeof t.data) {
+      if (std::memcmp(problem_ + at, &t.data, sizeof t.data) != 0) continue;
+      t.offset = static_cast<std::int64_t>(at);
+      t.kept = t.bytes() <= capture_settings().bytes;
+      const auto* data = static_cast<const unsigned char*>(t.data);
+      if (t.kept) t.before.assign(data, data + t.bytes());
+      found.push_back(std::move(t));
+      break;
+    }
+  }
+  tensors_ = std::move(found);
+  active_ = every_pointer_is_known();
+  if (!active_ && verbose_level() >= 1) verbose_line(std::string("MLUOP_CAPTURE: unknown pointers in ") + op_);
+  begin_ = std::chrono::steady_clock::now();
+}
+
+/// A pointer that no rule has noted would lead a replay astray.
+bool Capture::every_pointer_is_known() const {
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= size_; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, problem_ + at, sizeof word);
+    const auto is_at = [&](const Tensor& t) { return t.offset == static_cast<std::int64_t>(at); };
+    if (std::none_of(tensors_.begin(), tensors_.end(), is_at) && mapped(word)) return false;
+  }
+  return true;
+}
+
+std::string Capture::header(const char* backend, const mluopsCall& call, double ms) const {
+  std::string text = "mluops-capture 1\nversion ";
+  text.append(library_version()).append("\noperator ").append(op_).append("\nbackend ").append(backend);
+  text.append("\nthreads ").append(std::to_string(call.threads));
+  text.append("\natomics ").append(std::to_string(static_cast<int>(call.atomics)));
+  text.append("\ncontract ").append(std::to_string(static_cast<int>(call.contract)));
+  text.append("\nms ").append(std::to_string(ms)).append("\nproblem ").append(std::to_string(size_)).append("\n");
+  for (const Tensor& t : tensors_) text += tensor_line(t);
+  return text.append("data\n");
+}
+
+void Capture::finish(const char* backend, const mluopsCall& call) noexcept {
+  if (!active_) return;
+  active_ = false;
+  try {
+    write_file(backend, call);
+  } catch (const std::exception&) {
+    if (verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: no memory for a file");
+  }
+}
+
+void Capture::write_file(const char* backend, const mluopsCall& call) const {
+  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count();
+  static std::atomic<long long> calls{0};
+  const long long number = calls++;
+  if (number >= capture_settings().calls) return;
+  const std::string path =
+      capture_settings().folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
+  std::ofstream file(path, std::ios::binary);
+  const std::string text = header(backend, call, ms);
+  const auto write = [&](const void* data, std::int64_t bytes) { file.write(static_cast<const char*>(data), bytes); };
+  write(text.data(), std::ssize(text));
+  write(problem_, static_cast<std::int64_t>(size_));
+  for (const Tensor& t : tensors_) {
+    if (!t.kept) continue;
+    write(t.before.data(), t.bytes());
+    if (t.output) write(t.data, t.bytes());
+  }
+  file.flush();
+  if (!file && verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: cannot write " + path);
+}
+
+}  // namespace mluops

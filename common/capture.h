@@ -1,0 +1,57 @@
+// MLUOP_CAPTURE=DIR: calls kept as files that mluops_replay runs again. A file holds the problem as the backend saw it
+// and the tensors, inputs before the call, outputs before and after it; no operator has code of its own here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/tensor_desc.h"
+#include "mluops/backend.h"
+
+namespace mluops {
+
+/// Whether this process captures, read once. Every call asks, so it is one load.
+bool capturing() noexcept;
+
+/// A tensor of the call that is being checked on this thread (op::no_overlap knows them all).
+void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output);
+
+/// An array that the problem points to and the prototype has no descriptor for.
+void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::int64_t count);
+
+/// One call on its way to a file. Inert where nothing is captured or the file would be one too many; a file that cannot
+/// be written is left out, with a line on stderr where MLUOP_VERBOSE asks: the call itself never fails for it.
+class Capture {
+ public:
+  Capture(const char* op, const void* problem, std::size_t bytes);
+  void finish(const char* backend, const mluopsCall& call) noexcept;
+
+  /// Of a tensor: what its bytes are, and where in the problem its address stands.
+  struct Tensor {
+    std::string name;
+    bool output;
+    TensorDesc desc;
+    const void* data;
+    std::int64_t offset = 0;
+    std::vector<unsigned char> before = {};
+    bool kept = false;  ///< small enough for its bytes to be in the file
+    std::int64_t bytes() const { return desc.elements * static_cast<std::int64_t>(dtype_size(desc.dtype)); }
+  };
+
+ private:
+  void start();
+  bool every_pointer_is_known() const;
+  void write_file(const char* backend, const mluopsCall& call) const;
+  std::string header(const char* backend, const mluopsCall& call, double ms) const;
+
+  bool active_ = false;
+  const char* op_;
+  const unsigned char* problem_;
+  std::size_t size_;
+  std::vector<Tensor> tensors_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace mluops

@@ -1,0 +1,35 @@
+// A file that MLUOP_CAPTURE made (common/capture.cpp), in memory again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mluops/backend.h"
+
+namespace mluops::replay {
+
+struct RecordedTensor {
+  std::string name, dtype, layout, dims;
+  bool output = false, kept = false;  ///< kept: its bytes are in the file
+  std::size_t offset = 0;             ///< of its address in the problem
+  std::vector<unsigned char> before, after = {};
+};
+
+struct Recording {
+  std::string version, op, backend;
+  int threads = 1;
+  mluOpAtomicsMode_t atomics = MLUOP_ATOMICS_NOT_ALLOWED;
+  mluOpExtContract_t contract = MLUOP_EXT_CONTRACT_STRICT;
+  double ms = 0;
+  std::vector<unsigned char> problem;
+  std::vector<RecordedTensor> tensors;
+
+  /// "float [2x25x38x256] ...": the inputs.
+  std::string shapes() const;
+};
+
+/// Throws std::runtime_error with what was wanted and what was got: a file is not trusted.
+Recording read_recording(const std::string& path);
+
+}  // namespace mluops::replay
