@@ -164,6 +164,30 @@ TYPED_TEST(ElementaryOfReal, CyclesTowardsZero) {
   }
 }
 
+/// A scan in place: the destination begins within a source, which is read as it was before the word.
+TYPED_TEST(ElementaryOfAll, SourcesAreReadBeforeAnOverlappingDestination) {
+  using T = TypeParam;
+  for (const std::int64_t step : {1, 7, 256, 299}) {
+    std::vector<T> in = numbers<T>(1), out(kLanes);
+    in[7] = in[11] = T(3);
+    Rig rig;
+    rig.tensor("in", in, Access::kRead).tensor("out", out, Access::kWrite);
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto* x = reinterpret_cast<T*>(nram);
+      __memcpy(x, in.data(), kLanes * sizeof(T), GDRAM2NRAM);
+      __bang_add(x + step, x + step, x, kLanes - step);
+      __bang_mul_scalar(x + step, x + step, 1, kLanes - step);
+      __memcpy(out.data(), x, kLanes * sizeof(T), NRAM2GDRAM);
+    }),
+              "");
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      const T lane = in[static_cast<std::size_t>(i)];
+      const T wanted = i < step ? lane : T(lane + in[static_cast<std::size_t>(i - step)]);
+      ASSERT_EQ(static_cast<float>(out[static_cast<std::size_t>(i)]), static_cast<float>(wanted)) << i;
+    }
+  }
+}
+
 TYPED_TEST(ElementaryOfAll, Cycles) {
   const std::vector<TypeParam> b = numbers<TypeParam>(5);
   const auto check = [&](auto word, auto meaning) {

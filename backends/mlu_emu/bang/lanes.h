@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "backends/mlu_emu/bang/bfloat16.h"
 #include "backends/mlu_emu/bang/half.h"
@@ -35,9 +36,19 @@ void for_blocks(std::int64_t n, Visit&& visit) {
   for (std::int64_t begin = 0; begin < n; begin += kBlock) visit(begin, std::min(kBlock, n - begin));
 }
 
+/// The source as it was before the word: set aside where the destination begins within it, as scans in place have it.
+template <class T>
+const T* before(const T* dst, const T* src, std::int64_t n, std::vector<T>& aside) {
+  if (!(src < dst && dst < src + n)) return src;
+  aside.assign(src, src + n);
+  return aside.data();
+}
+
 /// dst[i] = f(a[i]).
 template <class T, class F>
 void map(T* dst, const T* a, std::int64_t n, F f) {
+  std::vector<T> aside;
+  a = before(dst, a, n, aside);
   if constexpr (kNarrow<T>) {
     for_blocks(n, [&](std::int64_t at, std::int64_t count) {
       float x[kBlock];
@@ -53,6 +64,9 @@ void map(T* dst, const T* a, std::int64_t n, F f) {
 /// dst[i] = f(a[i], b[i]).
 template <class T, class F>
 void map(T* dst, const T* a, const T* b, std::int64_t n, F f) {
+  std::vector<T> aside_a, aside_b;
+  a = before(dst, a, n, aside_a);
+  b = before(dst, b, n, aside_b);
   if constexpr (kNarrow<T>) {
     for_blocks(n, [&](std::int64_t at, std::int64_t count) {
       float x[kBlock], y[kBlock];

@@ -10,7 +10,8 @@
 
 namespace mluops::emu::bang {
 
-// All operands lie in NRAM; element-wise unless said otherwise; each operation is rounded in T; dst may be a source.
+// All operands lie in NRAM; element-wise unless said otherwise; each operation is rounded in T; dst may be a source, or
+// overlap one: sources are read as they were.
 
 /// dst[i] = value for n lanes of V: the VALUE's type selects the lane: an int32 through a half* fills n int32
 /// lanes, and 0.0f n floats. The vendor's border_align kernel relies on it.
