@@ -275,13 +275,21 @@ std::int64_t data_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool)
                     96 * z.k * z.tap);
 }
 
+/// Runs of at most 64 channels of one group and one deformable group.
+std::int64_t count_slices(const Sizes& z) {
+  const std::int64_t part = z.s.ci / z.s.deform_groups;
+  std::int64_t slices = 0;
+  for (std::int64_t c = 0; c < z.s.ci; ++slices) {
+    c = std::min({c + 64, (c / z.inputs + 1) * z.inputs, (c / part + 1) * part});
+  }
+  return slices;
+}
+
 std::int64_t weight_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
   const Sizes z(t, dtype);
-  const std::int64_t least = std::min({std::int64_t{64}, z.inputs, z.s.ci / z.s.deform_groups});
-  const std::int64_t slices = (z.s.ci + least - 1) / least, height = up(z.outputs, 6);
-  const std::int64_t parts = (4 * threads + slices - 1) / slices,
-                     own = std::max<std::int64_t>(1, (z.k + parts - 1) / parts);
-  return 32 * z.s.ci + z.element * z.width +
+  const std::int64_t slices = count_slices(z), height = up(z.outputs, 6), parts = (4 * threads + slices - 1) / slices;
+  const std::int64_t own = std::max<std::int64_t>(1, (z.k + parts - 1) / parts);
+  return 32 * slices + z.element * z.width +
          threads * (z.a * (own * height * z.width + 2 * height + 128 * (2 * height + z.width)) + 128 * z.k * z.tap);
 }
 
