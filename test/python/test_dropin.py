@@ -217,6 +217,10 @@ CUDA_CALLS = """
     assert torch.equal(torch.load(saved, "cuda:0")["weight"], net.weight)
     saved.seek(0)
     assert torch.equal(torch.load(saved)["weight"], net.weight)
+    if hasattr(torch, "compile"):  # has rules by the identity of torch's functions
+        def sent(y):
+            return torch.zeros(3, device="cuda") + y.cuda().to("cuda:0")
+        assert torch.equal(torch.compile(sent, backend="eager")(torch.ones(3)), torch.ones(3))
     mluops.dropin.uninstall()
     for call in (x.cuda, lambda: x.to("cuda"), lambda: torch.zeros(1, device="cuda"), lambda: torch.cuda.IntTensor(1)):
         try:

@@ -58,12 +58,31 @@ def _known_to_scripts(call: Callable, function: Callable) -> None:
             builtins._register_builtin(call, name)
 
 
-def _itself(value: Any, *args: Any, **kwargs: Any) -> Any:
-    return value
+# A function of its own for each name: torch.compile has rules by the identity of torch's functions.
 
 
-def _idle(*args: Any, **kwargs: Any) -> None:
-    return None
+def _itself() -> Callable:
+    def call(value: Any, *args: Any, **kwargs: Any) -> Any:
+        return value
+
+    return call
+
+
+def _idle() -> Callable:
+    def call(*args: Any, **kwargs: Any) -> None:
+        return None
+
+    return call
+
+
+def _context() -> type:
+    """torch.cuda.device(0) and torch.cuda.stream(...)."""
+
+    class Context(contextlib.nullcontext):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__()
+
+    return Context
 
 
 def _load(load: Callable) -> Callable:
@@ -77,13 +96,6 @@ def _load(load: Callable) -> Callable:
     return call
 
 
-class _Device(contextlib.nullcontext):
-    """torch.cuda.device(0) and torch.cuda.stream(...) as contexts."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-
 def install() -> None:
     """Warns once; a second call changes nothing."""
     if _done:
@@ -91,20 +103,18 @@ def install() -> None:
     for name in _METHODS:
         _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
     for name in ("cuda", "pin_memory"):
-        _done.set(torch.Tensor, name, _itself)
-    _done.set(torch.nn.Module, "cuda", _itself)
+        _done.set(torch.Tensor, name, _itself())
+    _done.set(torch.nn.Module, "cuda", _itself())
     for name in _MAKERS:
-        if isinstance(getattr(torch, name, None), type):
-            continue
         if hasattr(torch, name):
             _done.set(torch, name, _kept(getattr(torch, name)))
     for name in _TYPES:
         if hasattr(torch, f"{name}Tensor"):
             _done.set(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
     for name in _IDLE:
-        _done.set(torch.cuda, name, _idle)
+        _done.set(torch.cuda, name, _idle())
     for name in ("device", "stream"):
-        _done.set(torch.cuda, name, _Device)
+        _done.set(torch.cuda, name, _context())
     _done.set(torch, "load", _load(torch.load))
     warnings.warn("mluops.dropin: cuda_calls=True, tensors and modules sent to CUDA stay on the CPU", stacklevel=3)
 
