@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/api.md"
-MODULES = ("mluops", "mluops.torch", "mluops.mmcv")
+MODULES = ("mluops", "mluops.torch", "mluops.mmcv", "mluops.dropin")
 
 
 def public_names(module) -> list:

@@ -63,7 +63,7 @@ def install(*names: str, cuda_calls: bool = False) -> None:
     for file, door in chosen.items():
         _installed[file] = door
         _stand_ins.doors.append(door)
-        _replacing.want(getattr(door, "REPLACES", {}))
+        _replacing.want(door)
         if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
             door.install()
     if cuda_calls:

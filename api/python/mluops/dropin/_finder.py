@@ -11,7 +11,7 @@ import warnings
 from fnmatch import fnmatchcase
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._replacing import Replacements, routed
 
@@ -42,6 +42,7 @@ class _DoorLoader(Loader):
         vars(module).update({name: getattr(self._door, name) for name in self._door.__all__})
         vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(self._door.__all__),
                              "__getattr__": __getattr__})
+        getattr(self._door, "loaded", bool)()
 
 
 class StandIns(MetaPathFinder):
@@ -100,26 +101,34 @@ class _ThenReplace(Loader):
         self._then(module)
 
 
+class _Wanted(NamedTuple):
+    function: str
+    ours: Callable
+    whole: bool  # not for CPU tensors alone
+
+
 class Replacing(MetaPathFinder):
-    """Replaces functions of modules that are loaded, now or later, by ours for CPU tensors."""
+    """Replaces functions of modules that are loaded, now or later."""
 
     def __init__(self) -> None:
-        self._wanted: Dict[str, List[Tuple[str, Callable]]] = {}
+        self._wanted: Dict[str, List[_Wanted]] = {}
         self._done = Replacements()
         self._finding: Set[str] = set()
 
-    def want(self, replaces: Dict[Tuple[str, str], Callable]) -> None:
-        for (module, function), ours in replaces.items():
-            self._wanted.setdefault(module, []).append((function, ours))
+    def want(self, door: types.ModuleType) -> None:
+        for (module, function), ours in getattr(door, "REPLACES", {}).items():
+            wanted = _Wanted(function, ours, getattr(door, "WHOLE", False))
+            self._wanted.setdefault(module, []).append(wanted)
             if module in sys.modules:
-                self._replace(sys.modules[module], [(function, ours)])
+                self._replace(sys.modules[module], [wanted])
 
-    def _replace(self, module: types.ModuleType, pairs: List[Tuple[str, Callable]]) -> None:
-        for function, ours in pairs:
+    def _replace(self, module: types.ModuleType, all_wanted: List["_Wanted"]) -> None:
+        for function, ours, whole in all_wanted:
             original = vars(module).get(function)
-            if original is not None:  # a version of the package that lacks it has nothing to replace
-                package = module.__name__.split(".")[0]
-                self._done.set(module, function, routed(function, ours, original, package))
+            if original is None or getattr(original, "__wrapped__", None) is ours:
+                continue  # another version of the package, or replaced where it came from
+            package = module.__name__.split(".")[0]
+            self._done.set(module, function, ours if whole else routed(function, ours, original, package))
 
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
         if fullname not in self._wanted or fullname in self._finding:

@@ -7,6 +7,8 @@
     OF_OUR_PACKAGE  True: not inside another version of its package that is installed
     REPLACES        {(module, function): ours}, for Python functions of a package that never ask their extension for CPU
                     tensors
+    WHOLE           True: what is in REPLACES serves tensors on every device
+    loaded          what to do once one of its modules is imported
     ON_REQUEST      True: install() without names leaves it alone
     install         instead of modules: what to do where the package is installed, and uninstall
 

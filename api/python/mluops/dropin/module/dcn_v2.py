@@ -1,0 +1,60 @@
+"""DCNv2's extension: _ext of its forks, DCNv2._ext.dcn_v2 of CenterNet's."""
+
+import torch
+
+from .._deform_conv import deform_conv2d, pair
+
+__all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward"]
+
+PACKAGE = "DCNv2"
+NAMES = ("_ext", "DCNv2._ext", "*.DCNv2._ext", "DCNv2._ext.dcn_v2", "*.DCNv2._ext.dcn_v2")
+
+
+def dcn_v2_forward(input, weight, bias, offset, mask, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h,
+                   dilation_w, deformable_group):
+    return deform_conv2d(input, offset, mask, weight, bias, (stride_h, stride_w), (pad_h, pad_w),
+                         (dilation_h, dilation_w), 1, deformable_group)
+
+
+def dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers):
+    """Gradients of input, offset, mask, weight and bias."""
+    inputs = [each.detach().requires_grad_() for each in (input, offset, mask, weight, bias)]
+    with torch.enable_grad():
+        output = dcn_v2_forward(inputs[0], inputs[3], inputs[4], inputs[1], inputs[2], *numbers)
+    return list(torch.autograd.grad(output, inputs, grad_output))
+
+
+def dcn_v2_cuda_forward(input, weight, bias, ones, offset, mask, output, columns, *numbers):
+    output.copy_(dcn_v2_forward(input, weight, bias, offset, mask, *numbers))
+
+
+def dcn_v2_cuda_backward(input, weight, bias, ones, offset, mask, columns, grad_input, grad_weight, grad_bias,
+                         grad_offset, grad_mask, grad_output, *numbers):
+    """What there is in the gradients of weight and bias stays in the sum; the others are set."""
+    found = dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers)
+    for buffer, gradient in zip((grad_input, grad_offset, grad_mask), found):
+        buffer.copy_(gradient)
+    grad_weight.add_(found[3])
+    grad_bias.add_(found[4])
+
+
+class dcn_v2:  # noqa: N801, the module of the same name inside of CenterNet's extension
+    """`from ._ext import dcn_v2`."""
+
+    dcn_v2_cuda_forward = staticmethod(dcn_v2_cuda_forward)
+    dcn_v2_cuda_backward = staticmethod(dcn_v2_cuda_backward)
+
+
+def _function(stride, padding, dilation=1, deformable_groups=1):
+    """CenterNet's autograd function, of a form that torch has no longer: an object that is called."""
+
+    def call(input, offset, mask, weight, bias):
+        return deform_conv2d(input, offset, mask, weight, bias, pair(stride), pair(padding), pair(dilation), 1,
+                             deformable_groups)
+
+    return call
+
+
+REPLACES = {(f"{package}.DCNv2.dcn_v2", "DCNv2Function"): _function
+            for package in ("models.networks", "lib.models.networks")}
+WHOLE = True

@@ -1,0 +1,71 @@
+"""detectron2._C, and the operators torch.ops.detectron2 that it registers. Deformable convolutions, which detectron2
+refuses for CPU tensors, are replaced where they stand."""
+
+import math
+
+import torch
+
+from ...torch.op.rotated import box_iou_rotated as _box_iou_rotated
+from ...torch.op.rotated import nms_rotated as _nms_rotated
+from .._deform_conv import deform_conv2d, pair
+
+__all__ = ["box_iou_rotated", "get_compiler_version", "get_cuda_version", "has_cuda", "nms_rotated"]
+
+PACKAGE = "detectron2"
+NAMES = ("detectron2._C",)
+
+
+def get_compiler_version():
+    return "none (mluops)"
+
+
+def get_cuda_version():
+    return "not available"
+
+
+def has_cuda():
+    return False
+
+
+def _radians(boxes):
+    return boxes * boxes.new_tensor([1, 1, 1, 1, math.pi / 180])
+
+
+def box_iou_rotated(boxes1, boxes2):
+    """Boxes x, y, w, h and degrees, counterclockwise."""
+    return _box_iou_rotated(_radians(boxes1), _radians(boxes2), clockwise=False)
+
+
+def nms_rotated(dets, scores, iou_threshold):
+    """Indices int64 of the boxes kept, best score first."""
+    return _nms_rotated(_radians(dets), scores, iou_threshold, clockwise=False)[1]
+
+
+def _deform_conv(input, offset, weight, stride=1, padding=0, dilation=1, groups=1, deformable_groups=1,
+                 im2col_step=64):
+    return deform_conv2d(input, offset, None, weight, None, pair(stride), pair(padding), pair(dilation), groups,
+                         deformable_groups)
+
+
+def _modulated_deform_conv(input, offset, mask, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
+                           deformable_groups=1):
+    return deform_conv2d(input, offset, mask, weight, bias, pair(stride), pair(padding), pair(dilation), groups,
+                         deformable_groups)
+
+
+REPLACES = {("detectron2.layers.deform_conv", "deform_conv"): _deform_conv,
+            ("detectron2.layers.deform_conv", "modulated_deform_conv"): _modulated_deform_conv}
+
+_library = []  # kept: the registrations live as long as it does
+
+
+def loaded():
+    """Registers torch.ops.detectron2, once in a process."""
+    if _library or not hasattr(torch.library, "Library"):
+        return
+    made = torch.library.Library("detectron2", "DEF")
+    for schema, function in (("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", nms_rotated),
+                             ("box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor", box_iou_rotated)):
+        made.define(schema)
+        made.impl(schema.split("(")[0], function, "CPU")
+    _library.append(made)

@@ -1,0 +1,44 @@
+"""torchvision.ops: mluops' nms, batched_nms, roi_align and roi_pool for CPU tensors, on request."""
+
+import torch
+
+from ...torch.op import nms as _nms
+from ...torch.op.roi_align import roi_align as _roi_align
+from ...torch.op.roi_pool import roi_pool as _roi_pool
+
+__all__ = ["batched_nms", "nms", "roi_align", "roi_pool"]
+
+PACKAGE = "torchvision"
+ON_REQUEST = True
+
+
+def nms(boxes, scores, iou_threshold):
+    return _nms.kept(boxes, scores, float(iou_threshold), 0)
+
+
+def batched_nms(boxes, scores, idxs, iou_threshold):
+    """Boxes of each class moved to a place of their own."""
+    if boxes.numel() == 0:
+        return torch.empty(0, dtype=torch.int64)
+    apart = idxs.to(boxes.dtype) * (boxes.max() + 1)
+    return nms(boxes + apart[:, None], scores, iou_threshold)
+
+
+def _rois(boxes):
+    """T [K, 5] of T [K, 5], or of a list with T [L, 4] for each image."""
+    if isinstance(boxes, torch.Tensor):
+        return boxes
+    return torch.cat([torch.cat([each.new_full((len(each), 1), i), each], 1) for i, each in enumerate(boxes)])
+
+
+def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
+    return _roi_align(input, _rois(boxes), output_size, spatial_scale, sampling_ratio, "avg", aligned)
+
+
+def roi_pool(input, boxes, output_size, spatial_scale=1.0):
+    return _roi_pool(input, _rois(boxes), output_size, spatial_scale)
+
+
+REPLACES = {(place, function.__name__): function for function, own in (
+    (nms, "boxes"), (batched_nms, "boxes"), (roi_align, "roi_align"), (roi_pool, "roi_pool"))
+    for place in (f"torchvision.ops.{own}", "torchvision.ops")}
