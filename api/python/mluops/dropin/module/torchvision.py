@@ -1,12 +1,12 @@
-"""torchvision.ops: mluops' nms, batched_nms, roi_align and roi_pool for CPU tensors, on request."""
+"""torchvision.ops: mluops' nms, batched_nms and roi_align for CPU tensors, on request. (roi_pool rounds boxes, mmcv's and
+ours does not.)"""
 
 import torch
 
 from ...torch.op import nms as _nms
 from ...torch.op.roi_align import roi_align as _roi_align
-from ...torch.op.roi_pool import roi_pool as _roi_pool
 
-__all__ = ["batched_nms", "nms", "roi_align", "roi_pool"]
+__all__ = ["batched_nms", "nms", "roi_align"]
 
 PACKAGE = "torchvision"
 ON_REQUEST = True
@@ -35,10 +35,6 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     return _roi_align(input, _rois(boxes), output_size, spatial_scale, sampling_ratio, "avg", aligned)
 
 
-def roi_pool(input, boxes, output_size, spatial_scale=1.0):
-    return _roi_pool(input, _rois(boxes), output_size, spatial_scale)
-
-
 REPLACES = {(place, function.__name__): function for function, own in (
-    (nms, "boxes"), (batched_nms, "boxes"), (roi_align, "roi_align"), (roi_pool, "roi_pool"))
+    (nms, "boxes"), (batched_nms, "boxes"), (roi_align, "roi_align"))
     for place in (f"torchvision.ops.{own}", "torchvision.ops")}
