@@ -33,9 +33,16 @@ def dense(x):
     return dense_of(x.features.double(), x.indices, x.spatial_shape)
 
 
+def as_dense(weight, net):
+    """(C_out, k, k, k, C_in) -> torch's (C_out, C_in, k, k, k); spconv reads the weight of a convolution of one tap and no
+    stride as (C_in, C_out), although its shape is (C_out, 1, 1, 1, C_in)."""
+    if weight[0, ..., 0].numel() == 1 and (net.subm or set(net.stride) == {1}):
+        return weight.reshape(net.in_channels, net.out_channels).t().reshape(net.out_channels, -1, *net.kernel_size)
+    return weight.movedim(-1, 1)
+
+
 def dense_weight(net):
-    """(C_out, k, k, k, C_in) -> torch's (C_out, C_in, k, k, k)."""
-    return net.weight.detach().double().movedim(-1, 1).requires_grad_()
+    return as_dense(net.weight.detach().double().requires_grad_(), net)
 
 
 def near(found, wanted, limit=1e-5):
@@ -52,7 +59,8 @@ def test_convolution(spconv, kind, arguments, dtype):
     net = getattr(spconv, kind)(4, 5, *arguments).to(dtype)
     assert net.weight.shape == (5, *net.kernel_size, 4)
     found = net(x)
-    weight, wide = dense_weight(net), x.features.detach().double().requires_grad_()
+    own = net.weight.detach().double().requires_grad_()
+    weight, wide = as_dense(own, net), x.features.detach().double().requires_grad_()
     call = torch.nn.functional.conv3d
     numbers = {"stride": net.stride, "padding": net.padding, "dilation": net.dilation}
     if kind == "SubMConv3d":
@@ -71,9 +79,9 @@ def test_convolution(spconv, kind, arguments, dtype):
         assert kind == "SubMConv3d" or missed.abs().max() < 1e-6
     grad = torch.randn(found.features.shape, generator=torch.Generator().manual_seed(1)).to(dtype)
     ours = torch.autograd.grad(found.features, (x.features, net.weight), grad)
-    theirs = torch.autograd.grad(wanted, (wide, weight), grad.double())
+    theirs = torch.autograd.grad(wanted, (wide, own), grad.double())
     near(ours[0], theirs[0])
-    near(ours[1], theirs[1].movedim(1, -1))
+    near(ours[1], theirs[1])
 
 
 def test_two_axes(spconv):
@@ -213,7 +221,7 @@ class DenseUNet(torch.nn.Module):
         self.net = net
 
     def conv(self, module, x, places, **numbers):
-        return at(torch.nn.functional.conv3d(x, module.weight.movedim(-1, 1), module.bias, **numbers), places)
+        return at(torch.nn.functional.conv3d(x, as_dense(module.weight, module), module.bias, **numbers), places)
 
     def subm(self, module, features, places, shape):
         return self.conv(module, dense_of(features, places, shape), places, padding=[k // 2 for k in module.kernel_size])

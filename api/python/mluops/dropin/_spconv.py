@@ -226,6 +226,8 @@ class SparseConvolution(_ours.SparseConvolution, SparseModule):
                 nn.init.uniform_(parameter, -bound, bound)
 
     def filters(self) -> Tensor:
+        if self._at_the_same_places():  # spconv reads these weights, of the same shape, the other way round
+            return self.weight.reshape(*self.kernel_size, self.in_channels, self.out_channels)
         return self.weight.movedim(0, -1)
 
     def is_inverseable(self) -> bool:
