@@ -163,16 +163,25 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
 
 // ---- working memory (docs/working_memory.md) ----
 
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t, int threads, bool) {
-  return threads * 64 * t.size("l") * t.size("p");
+std::int64_t padded_samples(const Case& t) {
+  return (t.size("l") * t.size("p") + 15) / 16 * 16;
+}
+
+std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
+  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, samples = padded_samples(t);
+  return (2 * a + 8) * samples + threads * ((10 * a + 16) * samples + 8 * (samples + 16) * (a + 4));
 }
 
 std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
-  if (dtype != MLUOP_DTYPE_HALF && dtype != MLUOP_DTYPE_BFLOAT16) return 0;
+  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, samples = padded_samples(t);
   const std::int64_t keys = Pyramid(t).keys, heads = t.size("b") * t.size("m"), d = t.size("d");
-  if (atomic) return 4 * keys * heads * d;
+  const bool narrow = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
+  const std::int64_t found = (2 * a + 8) * samples + threads * (14 * a + 16) * samples;
+  if (atomic) return found + (narrow ? 4 * keys * heads * d : 0);
+  const bool often = t.size("m") > 1 && t.size("q") * t.size("l") * t.size("p") >= 2 * keys;
+  if (keys > 0 && often && heads >= threads) return found + 2 * threads * a * keys * d;
   const std::int64_t parts = (threads + heads - 1) / heads, part = (d + parts - 1) / parts;
-  return 4 * keys * threads * std::min(d, (part + 15) / 16 * 16);
+  return found + (narrow ? 4 * keys * threads * std::min(d, (part + 15) / 16 * 16) : 0);
 }
 
 // ---- lists ----

@@ -3,7 +3,8 @@
 // First the gradients of locations and weights, which each sample has for itself: an item is a query and owns its rows;
 // four dot products over the channels for each sample. Then grad_value:
 // owner: a task owns some channels of a head of an image, and adds what all queries give to them in their order: the
-// same bits for every number of threads. atomic: a task owns queries and adds to the whole of grad_value.
+// same bits for every number of threads. heads: the two in one walk, where each thread has a head. atomic: a task owns
+// queries and adds to the whole of grad_value.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ms_deform_attn/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -13,7 +14,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/sampling/four_pixels-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "common/shape.h"
@@ -45,120 +45,216 @@ using BackwardProblem = mluopsMsDeformAttnBackwardProblem;
 
 // ---- locations and weights -------------------------------------------------------------------
 
-/// One head of a query.
-template <class T>
-void sample_gradients(const BackwardProblem& p, std::int64_t row, std::int64_t head) {
+/// What a thread has.
+template <class A>
+struct DotRoom {
+  Samples<A> samples;
+  A* dot[4];  ///< of the gradient with the channels of a sample's pixels
+
+  DotRoom(Allocator& allocator, const Shape& s) : samples(allocator, s) {
+    for (A*& d : dot) d = allocator.allocate<A>(samples.padded);
+  }
+};
+
+/// Dot products of `grad` with the channels of the four pixels of sample i; 0 for those off the map.
+template <class T, class E>
+HWY_INLINE void dot_pixels(const T* grad, const E* head, std::int64_t step, std::int64_t n, std::int64_t i,
+                           const DotRoom<Acc<T>>& room) {
   using A = Acc<T>;
-  const Shape& s = p.shape;
-  const std::int64_t step = s.heads * s.channels, at = row * step + head * s.channels;
-  const T* const grad = static_cast<const T*>(p.grad_output) + at;
-  const T* const value = static_cast<const T*>(p.value) + row / s.queries * s.keys * step + head * s.channels;
-  T* const grad_loc = static_cast<T*>(p.grad_sampling_loc);
-  T* const grad_weight = static_cast<T*>(p.grad_attn_weight);
-  for_samples<T>(
-      p, (row * s.heads + head) * s.levels * s.points,
-      [&](const Level& level, const Sample<A>& q, std::int64_t i) HWY_ATTR {
-        A dot[4];
-        const T* pixels[4];
-        for (std::size_t k = 0; k < 4; ++k) pixels[k] = q.on_map[k] ? value + q.pixel[k] * step : grad;
-        dot_pixels(grad, pixels, q, s.channels, dot);
-        const SampleSlopes<A> slopes(q, dot);
-        const A weight = to_acc(static_cast<const T*>(p.attn_weight)[i]);
-        grad_loc[2 * i] = from_acc<T>(static_cast<A>(level.w) * weight * slopes.across);
-        grad_loc[2 * i + 1] = from_acc<T>(static_cast<A>(level.h) * weight * slopes.down);
-        grad_weight[i] = from_acc<T>(slopes.weight);
-      },
-      [&](std::int64_t i) { grad_loc[2 * i] = grad_loc[2 * i + 1] = grad_weight[i] = T{}; });
+  const hn::ScalableTag<A> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const E* row[4];
+  bool on_map[4];
+  for (int k = 0; k < 4; ++k) {
+    const std::int64_t key = room.samples.key[k][i];
+    on_map[k] = key >= 0;
+    row[k] = head + (on_map[k] ? key * step : 0);
+  }
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  std::int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const auto g = load(d, grad + c);
+    s0 = hn::MulAdd(g, load(d, row[0] + c), s0);
+    s1 = hn::MulAdd(g, load(d, row[1] + c), s1);
+    s2 = hn::MulAdd(g, load(d, row[2] + c), s2);
+    s3 = hn::MulAdd(g, load(d, row[3] + c), s3);
+  }
+  A dots[4];
+  sum_4_vectors(d, s0, s1, s2, s3, dots);
+  for (int k = 0; k < 4; ++k) {
+    for (std::int64_t j = c; j < n; ++j) dots[k] += to_acc(grad[j]) * to_acc(row[k][j]);
+    room.dot[k][i] = on_map[k] ? dots[k] : A{0};
+  }
 }
 
-template <class T>
-void all_sample_gradients(const Context& context, const mluopsCall& call, const BackwardProblem& p) {
+/// A vector of samples, from i on: gradients in the place of locations and weights.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE void gradients_of_dots(D d, const SampleLevels<A>& levels, std::int64_t i, const DotRoom<A>& room) {
+  const Samples<A>& q = room.samples;
+  const auto one = hn::Set(d, A{1}), up = hn::LoadU(d, q.up + i), left = hn::LoadU(d, q.left + i);
+  const auto on_map = hn::Gt(hn::LoadU(d, q.on_map + i), hn::Zero(d));
+  const auto weight = hn::LoadU(d, q.attn + i);
+  hn::Vec<D> dot[4];
+  auto sum = hn::Zero(d);
+  MLUOPS_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    dot[k] = hn::LoadU(d, room.dot[k] + i);
+    sum = hn::MulAdd(hn::LoadU(d, q.weight[k] + i), dot[k], sum);
+  }
+  const auto across = hn::MulAdd(up, hn::Sub(dot[3], dot[2]), hn::Mul(hn::Sub(one, up), hn::Sub(dot[1], dot[0])));
+  const auto down = hn::MulAdd(left, hn::Sub(dot[3], dot[1]), hn::Mul(hn::Sub(one, left), hn::Sub(dot[2], dot[0])));
+  const auto x = hn::Mul(hn::Mul(hn::LoadU(d, levels.w + i), weight), across);
+  const auto y = hn::Mul(hn::Mul(hn::LoadU(d, levels.h + i), weight), down);
+  hn::StoreInterleaved2(hn::IfThenElseZero(on_map, x), hn::IfThenElseZero(on_map, y), d, q.loc + 2 * i);
+  hn::StoreU(hn::IfThenElseZero(on_map, sum), d, q.attn + i);
+}
+
+/// Where a head of a query has its elements.
+struct HeadRow {
+  std::int64_t output, sample;
+
+  HeadRow(const Shape& s, std::int64_t row, std::int64_t head)
+      : output((row * s.heads + head) * s.channels), sample((row * s.heads + head) * samples_of(s)) {}
+};
+
+/// Gradients of the samples of a head of a query, which were found; `value`: channels of the head's first key, which is
+/// readable, one key `step` from the next.
+template <class T, class E>
+void sample_gradients(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, const HeadRow& at, const E* value,
+                      std::int64_t step, const DotRoom<Acc<T>>& room) {
   const Shape& s = p.shape;
+  const std::int64_t count = samples_of(s);
+  const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
+  for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, value, step, s.channels, i, room);
+  const FullTag<T> d;
+  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) gradients_of_dots(d, levels, i, room);
+  store_row(room.samples.loc, static_cast<T*>(p.grad_sampling_loc) + 2 * at.sample, 2 * count);
+  store_row(room.samples.attn, static_cast<T*>(p.grad_attn_weight) + at.sample, count);
+}
+
+/// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread, or of all.
+template <class A>
+struct BackwardArrays {
+  SampleLevels<A> levels;
+  std::int64_t room_bytes;
+  std::byte* rooms;
+  A* sums;
+
+  BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
+      : levels(allocator, s) {
+    Allocator measure;
+    static_cast<void>(DotRoom<A>(measure, s));
+    room_bytes = measure.bytes();
+    rooms = allocator.allocate<std::byte>(call.threads, room_bytes);
+    sums = allocator.allocate<A>(sum_count);
+  }
+  DotRoom<A> room(const Shape& s, int slot) const {
+    Allocator cut(rooms + slot * room_bytes);
+    return DotRoom<A>(cut, s);
+  }
+};
+
+template <class T>
+void all_sample_gradients(const Context& context, const mluopsCall& call, const BackwardProblem& p,
+                          const BackwardArrays<Acc<T>>& arrays) {
+  const Shape& s = p.shape;
+  const std::int64_t step = s.heads * s.channels;
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, kChannelNs);
-  Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+  Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const DotRoom<Acc<T>> room = arrays.room(s, slot);
     for (std::int64_t row = begin; row < end; ++row) {
-      for (std::int64_t head = 0; head < s.heads; ++head) sample_gradients<T>(p, row, head);
+      const T* const values = s.keys == 0 ? static_cast<const T*>(p.grad_output)
+                                          : static_cast<const T*>(p.value) + row / s.queries * s.keys * step;
+      for (std::int64_t head = 0; head < s.heads; ++head) {
+        const HeadRow at(s, row, head);
+        find_samples<T>(p, arrays.levels, at.sample, room.samples);
+        sample_gradients<T>(p, arrays.levels, at, values + head * s.channels, step, room);
+      }
     }
   });
 }
 
 // ---- value -----------------------------------------------------------------------------------
 
-/// add(key, weight) for the pixels under the samples of a head of a query.
-template <class T, class Add>
-HWY_INLINE void for_pixels(const BackwardProblem& p, std::int64_t row, std::int64_t head, Add&& add) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  for_samples<T>(
-      p, (row * s.heads + head) * s.levels * s.points,
-      [&](const Level&, const Sample<A>& q, std::int64_t i) HWY_ATTR {
-        const A weight = to_acc(static_cast<const T*>(p.attn_weight)[i]);
-        for (std::size_t k = 0; k < 4; ++k) {
-          if (q.on_map[k]) add(q.pixel[k], q.weight[k] * weight);
-        }
-      },
-      [](std::int64_t) {});
+/// add(key, weight) for the pixels under samples that were found.
+template <class A, class Add>
+HWY_INLINE void for_pixels(const Shape& s, const Samples<A>& samples, Add&& add) {
+  for (std::int64_t i = 0; i < samples_of(s); ++i) {
+    for (int k = 0; k < 4; ++k) {
+      if (samples.key[k][i] >= 0) add(samples.key[k][i], samples.weight[k][i] * samples.attn[i]);
+    }
+  }
 }
 
-/// Channels [first, first + count) of a head of an image, added to `sums`, one key `step` from the next.
+/// A task: channels [first, first + count) of a head of an image.
+struct HeadPart {
+  std::int64_t image, head, first, count;
+};
+
+/// Its channels, added to `sums`, one key `step` from the next.
 template <class T>
-void add_queries(const BackwardProblem& p, std::int64_t image, std::int64_t head, std::int64_t first,
-                 std::int64_t count, Acc<T>* sums, std::int64_t step) {
+void add_queries(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, const HeadPart& part,
+                 const Samples<Acc<T>>& samples, Acc<T>* sums, std::int64_t step) {
   const Shape& s = p.shape;
-  for (std::int64_t key = 0; key < s.keys; ++key) std::fill_n(sums + key * step, count, Acc<T>{0});
-  for (std::int64_t row = image * s.queries; row < (image + 1) * s.queries; ++row) {
-    const T* const grad = static_cast<const T*>(p.grad_output) + (row * s.heads + head) * s.channels + first;
-    for_pixels<T>(p, row, head,
-                  [&](std::int64_t key, Acc<T> weight) HWY_ATTR { axpy(weight, grad, sums + key * step, count); });
+  for (std::int64_t key = 0; key < s.keys; ++key) std::fill_n(sums + key * step, part.count, Acc<T>{0});
+  for (std::int64_t row = part.image * s.queries; row < (part.image + 1) * s.queries; ++row) {
+    const HeadRow at(s, row, part.head);
+    const T* const grad = static_cast<const T*>(p.grad_output) + at.output + part.first;
+    find_samples<T>(p, levels, at.sample, samples);
+    for_pixels(s, samples,
+               [&](std::int64_t key, Acc<T> weight) HWY_ATTR { axpy(weight, grad, sums + key * step, part.count); });
   }
 }
 
 template <class T>
-mluOpStatus_t value_by_owner(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  using A = Acc<T>;
+void value_by_owner(const Context& context, const mluopsCall& call, const BackwardProblem& p,
+                    const BackwardArrays<Acc<T>>& arrays) {
   const Shape& s = p.shape;
   const std::int64_t owned = owned_channels(s, call), parts = ceil_div(s.channels, owned);
+  const std::int64_t step = s.heads * s.channels;
   const double task_ns =
       static_cast<double>(s.queries * s.levels * s.points) * (kSampleNs + 4 * kChannelNs * static_cast<double>(owned));
   const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
-  A* rooms = nullptr;
-  if constexpr (!kAddsInPlace<T>) {
-    rooms = context.arena.reserve_array<A>(loop.slots(), s.keys, owned);
-    if (rooms == nullptr) return no_memory(call);
-  }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const DotRoom<Acc<T>> room = arrays.room(s, slot);
     for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t first = task % parts * owned, count = std::min(owned, s.channels - first);
-      const std::int64_t head = task / parts % s.heads, image = task / parts / s.heads, step = s.heads * s.channels;
-      T* const gradient = static_cast<T*>(p.grad_value) + image * s.keys * step + head * s.channels + first;
+      const std::int64_t first = task % parts * owned;
+      const HeadPart part{task / parts / s.heads, task / parts % s.heads, first, std::min(owned, s.channels - first)};
+      T* const gradient =
+          static_cast<T*>(p.grad_value) + part.image * s.keys * step + part.head * s.channels + part.first;
       if constexpr (kAddsInPlace<T>) {
-        add_queries<T>(p, image, head, first, count, gradient, step);
+        add_queries<T>(p, arrays.levels, part, room.samples, gradient, step);
       } else {
-        A* const sums = rooms + slot * s.keys * owned;
-        add_queries<T>(p, image, head, first, count, sums, count);
-        for (std::int64_t key = 0; key < s.keys; ++key) store_row(sums + key * count, gradient + key * step, count);
+        Acc<T>* const sums = arrays.sums + slot * s.keys * owned;
+        add_queries<T>(p, arrays.levels, part, room.samples, sums, part.count);
+        for (std::int64_t key = 0; key < s.keys; ++key) {
+          store_row(sums + key * part.count, gradient + key * step, part.count);
+        }
       }
     }
   });
-  return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
-mluOpStatus_t value_by_atomics(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+void value_by_atomics(Context& context, const mluopsCall& call, const BackwardProblem& p,
+                      const BackwardArrays<Acc<T>>& arrays) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t row_elements = s.heads * s.channels, elements = s.batch * s.keys * row_elements;
   T* const gradient = static_cast<T*>(p.grad_value);
-  A* const sums = reserve_sums<T>(context, gradient, elements);
-  if (sums == nullptr) return no_memory(call);
+  A* sums = arrays.sums;
+  if constexpr (kAddsInPlace<T>) sums = gradient;
   clear_sums(context, call, sums, elements);
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kAtomicAdd);
-  Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+  Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const DotRoom<A> room = arrays.room(s, slot);
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t head = 0; head < s.heads; ++head) {
-        const T* const grad = static_cast<const T*>(p.grad_output) + (row * s.heads + head) * s.channels;
+        const HeadRow at(s, row, head);
+        const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
         A* const to = sums + row / s.queries * s.keys * row_elements + head * s.channels;
-        for_pixels<T>(p, row, head, [&](std::int64_t key, A weight) {
+        find_samples<T>(p, arrays.levels, at.sample, room.samples);
+        for_pixels(s, room.samples, [&](std::int64_t key, A weight) {
           for (std::int64_t c = 0; c < s.channels; ++c)
             atomic_add(to + key * row_elements + c, weight * to_acc(grad[c]));
         });
@@ -166,23 +262,77 @@ mluOpStatus_t value_by_atomics(Context& context, const mluopsCall& call, const B
     }
   });
   store_sums<T>(context, call, sums, gradient, elements);
-  return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T, bool atomic>
 mluOpStatus_t both_parts(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  if (p.shape.keys > 0) {
-    const mluOpStatus_t status = atomic ? value_by_atomics<T>(context, call, p) : value_by_owner<T>(context, call, p);
-    if (status != MLUOP_STATUS_SUCCESS) return status;
+  const Shape& s = p.shape;
+  const std::int64_t sums = kAddsInPlace<T> ? 0
+                            : atomic        ? size_product(s.batch, s.keys, s.heads, s.channels)
+                                            : size_product(call.threads, s.keys, owned_channels(s, call));
+  auto arrays = allocate<BackwardArrays<Acc<T>>>(context.arena, call, s, sums);
+  if (!arrays) return no_memory(call);
+  arrays->levels.fill(p);
+  if (s.keys > 0) {
+    if constexpr (atomic) {
+      value_by_atomics<T>(context, call, p, *arrays);
+    } else {
+      value_by_owner<T>(context, call, p, *arrays);
+    }
   }
-  if (p.shape.levels * p.shape.points > 0) all_sample_gradients<T>(context, call, p);
+  if (samples_of(s) > 0) all_sample_gradients<T>(context, call, p, *arrays);
   return MLUOP_STATUS_SUCCESS;
+}
+
+/// Items are heads of images: values and sums of all keys side by side, each sample is found once.
+template <class T>
+mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t panel_size = s.keys * s.channels, row_elements = s.heads * s.channels;
+  auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s, size_product(2, call.threads, s.keys, s.channels));
+  if (!arrays) return no_memory(call);
+  arrays->levels.fill(p);
+  const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, kChannelNs);
+  Loop(context, call, s.batch * s.heads, head_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const DotRoom<A> room = arrays->room(s, slot);
+    A* const values = arrays->sums + 2 * slot * panel_size;
+    A* const sums = values + panel_size;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t image = i / s.heads, head = i % s.heads;
+      const std::int64_t first = image * s.keys * row_elements + head * s.channels;
+      fill_head(s, static_cast<const T*>(p.value) + first, values);
+      std::fill_n(sums, panel_size, A{0});
+      for (std::int64_t row = image * s.queries; row < (image + 1) * s.queries; ++row) {
+        const HeadRow at(s, row, head);
+        const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
+        const HeadRow later(s, std::min(row + kQueriesAhead, (image + 1) * s.queries - 1), head);
+        prefetch_samples<T>(p, later.sample);
+        prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), s.channels);
+        find_samples<T>(p, arrays->levels, at.sample, room.samples);
+        for_pixels(s, room.samples, [&](std::int64_t key, A weight) HWY_ATTR {
+          axpy(weight, grad, sums + key * s.channels, s.channels);
+        });
+        sample_gradients<T>(p, arrays->levels, at, values, s.channels, room);
+      }
+      for (std::int64_t key = 0; key < s.keys; ++key) {
+        store_row(sums + key * s.channels, static_cast<T*>(p.grad_value) + first + key * row_elements, s.channels);
+      }
+    }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+Fit heads_apply(const Context&, const mluopsCall& call, const BackwardProblem& p) {
+  return fit(p.shape.keys > 0 && samples_of(p.shape) > 0, reads_often(p.shape) && enough_heads(p.shape, call.threads));
 }
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   static constexpr Path<BackwardProblem> kPaths[] = {
       {kAtomicPath, atomic_applies<BackwardProblem>, both_parts<T, true>},
+      {"heads", heads_apply, by_heads<T>},
       {"owner", always<BackwardProblem>, both_parts<T, false>},
   };
   return run_scatter_path(context, call, p, kPaths);

@@ -1,8 +1,9 @@
 // MsDeformAttn forward: each head of each query sums the channels of four pixels for each of its samples.
 //
 // value [B,S,M,D], output [B,Q,M,D]. An item is a query with all its heads and owns its row of the output. The pixels
-// and weights of a head's samples are listed once; then its channels are summed over the list in registers. Two flops
-// for each channel read: bound by the caches the maps lie in.
+// and weights of a head's samples are listed, a vector of samples at a time, while the head before is summed: they are
+// on their way to the first cache by then. Channels are summed over the list in registers, in four chains, so that an
+// addition need not wait for the one before. Two flops for each channel read: bound by the caches the maps lie in.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ms_deform_attn/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -13,6 +14,8 @@
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/simd/barrier.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
@@ -20,11 +23,26 @@
 #define MLUOPS_CPU_MS_DEFORM_ATTN_FORWARD_ONCE_
 namespace mluops::cpu::ms_deform_attn {
 
-/// A pixel of a head, by its distance from the image's first, and its weight in the sum.
+/// The pixels of a head's samples that are on their maps, and their weights in the sum.
 template <class A>
-struct Tap {
-  std::int64_t offset;
-  A weight;
+struct Taps {
+  std::int32_t* key;
+  A* weight;
+  std::int64_t count = 0;
+
+  Taps(Allocator& allocator, const Shape& s)
+      : key(allocator.allocate<std::int32_t>(4, padded_samples(s) + kPad)),
+        weight(allocator.allocate<A>(4, padded_samples(s) + kPad)) {}
+};
+
+/// What a thread has: the head at hand and the next one.
+template <class A>
+struct HeadRoom {
+  Samples<A> samples;
+  Taps<A> taps[2];
+
+  HeadRoom(Allocator& allocator, const Shape& s)
+      : samples(allocator, s), taps{Taps<A>(allocator, s), Taps<A>(allocator, s)} {}
 };
 
 }  // namespace mluops::cpu::ms_deform_attn
@@ -37,74 +55,133 @@ namespace {
 
 using ForwardProblem = mluopsMsDeformAttnForwardProblem;
 
-/// The taps of one head of one query; returns their number.
-template <class T>
-std::int64_t list_taps(const ForwardProblem& p, std::int64_t row, std::int64_t head, Tap<Acc<T>>* taps) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const auto* const weights = static_cast<const T*>(p.attn_weight);
-  std::int64_t count = 0;
-  for_samples<T>(
-      p, (row * s.heads + head) * s.levels * s.points,
-      [&](const Level&, const Sample<A>& sample, std::int64_t i) HWY_ATTR {
-        const A weight = to_acc(weights[i]);
-        for (std::size_t k = 0; k < 4; ++k) {
-          taps[count] = {(sample.pixel[k] * s.heads + head) * s.channels, sample.weight[k] * weight};
-          count += sample.on_map[k] ? 1 : 0;
-        }
-      },
-      [](std::int64_t) {});
-  return count;
+/// Lists the pixels that are on their maps.
+template <class A>
+HWY_INLINE void list_taps(const Samples<A>& samples, std::int64_t count, Taps<A>& taps) {
+  taps.count = 0;
+  for (int k = 0; k < 4; ++k) {
+    if constexpr (sizeof(A) == 4) {
+      const hn::ScalableTag<A> d;
+      const hn::RebindToSigned<decltype(d)> di;
+      for (std::int64_t i = 0; i < count; i += kLanes<A>) {
+        const auto key = hn::LoadU(di, samples.key[k] + i);
+        const auto on_map = hn::And(hn::Gt(key, hn::Set(di, -1)), hn::FirstN(di, static_cast<std::size_t>(count - i)));
+        const auto weight = hn::Mul(hn::LoadU(d, samples.weight[k] + i), hn::LoadU(d, samples.attn + i));
+        hn::CompressStore(weight, hn::RebindMask(d, on_map), d, taps.weight + taps.count);
+        taps.count += static_cast<std::int64_t>(hn::CompressStore(key, on_map, di, taps.key + taps.count));
+      }
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        taps.key[taps.count] = samples.key[k][i];
+        taps.weight[taps.count] = samples.weight[k][i] * samples.attn[i];
+        taps.count += samples.key[k][i] >= 0 ? 1 : 0;
+      }
+    }
+  }
 }
 
-/// output[0, channels) = the weighted sum of the taps' channels.
-template <class T>
-HWY_INLINE void sum_taps(const T* image, const Tap<Acc<T>>* taps, std::int64_t count, std::int64_t channels,
-                         T* output) {
-  for_wide<Acc<T>, 4>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-    constexpr int kWide = decltype(vectors)::value;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    hn::Vec<decltype(d)> sum[kWide];
+/// The weighted sum of the taps' channels, kWide vectors of them.
+template <int kWide, class T, class E, class D>
+HWY_INLINE void sum_taps(D d, const Taps<Acc<T>>& taps, const E* value, std::int64_t step, T* output) {
+  constexpr int kChains = 4;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<D> sum[kChains][kWide];
+  MLUOPS_UNROLL
+  for (int i = 0; i < kChains * kWide; ++i) sum[i / kWide][i % kWide] = hn::Zero(d);
+  const auto add = [&](std::int64_t tap, hn::Vec<D>* HWY_RESTRICT to) HWY_ATTR {
+    const auto weight = hn::Set(d, taps.weight[tap]);
+    const E* const from = value + taps.key[tap] * step;
     MLUOPS_UNROLL
-    for (int v = 0; v < kWide; ++v) sum[v] = hn::Zero(d);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto weight = hn::Set(d, taps[i].weight);
-      const T* const from = image + taps[i].offset + c;
-      MLUOPS_UNROLL
-      for (int v = 0; v < kWide; ++v) sum[v] = hn::MulAdd(weight, load(d, from + v * lanes), sum[v]);
-    }
+    for (int v = 0; v < kWide; ++v) to[v] = hn::MulAdd(weight, load(d, from + v * lanes), to[v]);
+  };
+  std::int64_t i = 0;
+  for (; i + kChains <= taps.count; i += kChains) {
     MLUOPS_UNROLL
-    for (int v = 0; v < kWide; ++v) store(sum[v], d, output + c + v * lanes);
-  });
+    for (int k = 0; k < kChains; ++k) add(i + k, sum[k]);
+  }
+  for (; i < taps.count; ++i) add(i, sum[0]);
+  MLUOPS_UNROLL
+  for (int v = 0; v < kWide; ++v) {
+    store(hn::Add(hn::Add(sum[0][v], sum[1][v]), hn::Add(sum[2][v], sum[3][v])), d, output + v * lanes);
+  }
 }
+
+/// Queries with all their heads, one after the other.
+template <class T>
+class QueryRun {
+ public:
+  using A = Acc<T>;
+
+  QueryRun(const ForwardProblem& p, const SampleLevels<A>& levels, HeadRoom<A>& room)
+      : p_(p), s_(p.shape), levels_(levels), room_(room), step_(s_.heads * s_.channels) {}
+
+  void run(std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin * s_.heads, last = end * s_.heads;
+    list(first);
+    for (std::int64_t item = first; item < last; ++item) {
+      if (item + 1 < last) list(item + 1);
+      const T* const value = value_of(item);
+      T* const output = static_cast<T*>(p_.output) + item * s_.channels;
+      for_wide<A, 2>(s_.channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+        sum_taps<decltype(vectors)::value>(d, room_.taps[item % 2], value + c, step_, output + c);
+      });
+    }
+  }
+
+ private:
+  /// The first key's channels of a head of a query. Without keys there are no taps, and nothing is read.
+  const T* value_of(std::int64_t item) const {
+    if (s_.keys == 0) return static_cast<const T*>(p_.output);
+    return static_cast<const T*>(p_.value) + item / s_.heads / s_.queries * s_.keys * step_ +
+           item % s_.heads * s_.channels;
+  }
+  void list(std::int64_t item) {
+    find_samples<T>(p_, levels_, item * samples_of(s_), room_.samples);
+    Taps<A>& taps = room_.taps[item % 2];
+    list_taps(room_.samples, samples_of(s_), taps);
+    const T* const value = value_of(item);
+    for (std::int64_t i = 0; i < taps.count; ++i) prefetch(value_barrier(value + taps.key[i] * step_), s_.channels);
+  }
+
+  const ForwardProblem& p_;
+  const Shape& s_;
+  const SampleLevels<A>& levels_;
+  HeadRoom<A>& room_;
+  std::int64_t step_;
+};
+
+template <class A>
+struct ForwardArrays {
+  SampleLevels<A> levels;
+  std::byte* rooms;
+
+  ForwardArrays(Allocator& allocator, const Shape& s, int slots, std::int64_t room_bytes)
+      : levels(allocator, s), rooms(allocator.allocate<std::byte>(slots, room_bytes)) {}
+};
 
 template <class T>
 mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const std::int64_t samples = s.levels * s.points, most = std::max<std::int64_t>(4 * samples, 1);
   const double head_ns =
-      static_cast<double>(samples) * (kSampleNs + 4 * kChannelNs * static_cast<double>(s.channels)) + 5;
+      static_cast<double>(samples_of(s)) * (kSampleNs + 4 * kChannelNs * static_cast<double>(s.channels)) + 5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
-  const std::int64_t bytes = round_up(most * static_cast<std::int64_t>(sizeof(Tap<A>)), Arena::kAlignment);
-  std::byte* const room = context.arena.reserve_array<std::byte>(loop.slots(), bytes);
-  if (room == nullptr) return no_memory(call);
+  Allocator measure;
+  static_cast<void>(HeadRoom<A>(measure, s));
+  auto arrays = allocate<ForwardArrays<A>>(context.arena, s, loop.slots(), measure.bytes());
+  if (!arrays) return no_memory(call);
+  arrays->levels.fill(p);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    auto* const taps = reinterpret_cast<Tap<A>*>(room + slot * bytes);
-    for (std::int64_t row = begin; row < end; ++row) {
-      const T* const image = static_cast<const T*>(p.value) + row / s.queries * s.keys * s.heads * s.channels;
-      T* const output = static_cast<T*>(p.output) + row * s.heads * s.channels;
-      for (std::int64_t head = 0; head < s.heads; ++head) {
-        const std::int64_t count = list_taps<T>(p, row, head, taps);
-        sum_taps(image, taps, count, s.channels, output + head * s.channels);
-      }
-    }
+    Allocator cut(arrays->rooms + slot * measure.bytes());
+    HeadRoom<A> room(cut, s);
+    QueryRun<T>(p, arrays->levels, room).run(begin, end);
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   static constexpr Path<ForwardProblem> kPaths[] = {{"queries", always<ForwardProblem>, by_queries<T>}};
   return run_path(context, call, p, kPaths);
 }

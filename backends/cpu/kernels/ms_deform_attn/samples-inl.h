@@ -1,9 +1,14 @@
-// Where the samples of MsDeformAttn fall, and the pixels they read.
+// Where the samples of MsDeformAttn fall, and the pixels they read: found for a vector of samples at a time.
 #include <cstdint>
+#include <limits>
 
-#include "backends/cpu/sampling/bilinear.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/context.h"
+#include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/element.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "common/shape.h"
 #include "mluops/problem.h"
 
 #if defined(MLUOPS_CPU_MS_DEFORM_ATTN_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -20,7 +25,85 @@ namespace mluops::cpu::ms_deform_attn {
 using Shape = mluopsMsDeformAttnShape;
 
 /// Nanoseconds: to find a sample's pixels; to add or multiply one channel of one of them.
-constexpr double kSampleNs = 8, kChannelNs = 0.08;
+constexpr double kSampleNs = 3, kChannelNs = 0.05;
+
+/// Lanes of the widest vector: lists of samples are padded to whole vectors.
+constexpr std::int64_t kPad = 16;
+
+/// Samples of a head of a query.
+inline std::int64_t samples_of(const Shape& s) {
+  return s.levels * s.points;
+}
+inline std::int64_t padded_samples(const Shape& s) {
+  return round_up(samples_of(s), kPad);
+}
+
+/// So many queries before its turn what tells where a head's samples are is prefetched.
+constexpr std::int64_t kQueriesAhead = 12;
+
+/// Whether a head's channels are copied side by side first: far from each other they meet in few sets of the caches.
+/// Each key is read by several samples then.
+inline bool reads_often(const Shape& s) {
+  return s.keys > 0 && s.heads > 1 && s.queries * samples_of(s) >= 2 * s.keys;
+}
+/// Whether each thread has a head of its own.
+inline bool enough_heads(const Shape& s, int threads) {
+  return s.batch * s.heads >= threads;
+}
+
+/// What this backend leaves to others, nullptr for nothing.
+inline const char* declined(const Shape& s) {
+  if (s.keys > std::numeric_limits<std::int32_t>::max()) return "value: wanted less than 2^31 keys";
+  return nullptr;
+}
+
+/// The map that each sample of a head is on, the same for all heads; behind the last one maps without pixels.
+template <class A>
+struct SampleLevels {
+  A *h, *w;
+  std::int32_t *width, *start;
+
+  SampleLevels(Allocator& allocator, const Shape& s)
+      : h(allocator.allocate<A>(padded_samples(s))),
+        w(allocator.allocate<A>(padded_samples(s))),
+        width(allocator.allocate<std::int32_t>(padded_samples(s))),
+        start(allocator.allocate<std::int32_t>(padded_samples(s))) {}
+
+  template <class Problem>
+  void fill(const Problem& p) const {
+    const std::int64_t count = samples_of(p.shape), padded = padded_samples(p.shape);
+    for (std::int64_t i = 0; i < padded; ++i) {
+      const std::int64_t level = i < count ? i / p.shape.points : -1;
+      const std::int32_t rows = level < 0 ? 0 : p.spatial_shapes[2 * level];
+      width[i] = level < 0 ? 0 : p.spatial_shapes[2 * level + 1];
+      start[i] = level < 0 ? 0 : p.level_start_index[level];
+      h[i] = static_cast<A>(width[i] == 0 ? 0 : rows);
+      w[i] = static_cast<A>(rows == 0 ? 0 : width[i]);
+    }
+  }
+};
+
+/// The samples of a head of a query. Of the four pixels under one, row by row: numbers among the keys, -1 off the map,
+/// and bilinear weights. `on_map`: 1 for a sample that is; `up`, `left`: the fractions of the lower row and of the
+/// right column.
+template <class A>
+struct Samples {
+  std::int64_t padded;
+  A *loc, *attn;
+  A *on_map, *up, *left, *weight[4];
+  std::int32_t* key[4];
+
+  Samples(Allocator& allocator, const Shape& s)
+      : padded(padded_samples(s)),
+        loc(allocator.allocate<A>(2, padded)),
+        attn(allocator.allocate<A>(padded)),
+        on_map(allocator.allocate<A>(padded)),
+        up(allocator.allocate<A>(padded)),
+        left(allocator.allocate<A>(padded)) {
+    for (A*& w : weight) w = allocator.allocate<A>(padded);
+    for (std::int32_t*& k : key) k = allocator.allocate<std::int32_t>(padded);
+  }
+};
 
 }  // namespace mluops::cpu::ms_deform_attn
 #endif
@@ -29,45 +112,75 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// The pixels under a sample: numbers among the keys.
-template <class A>
-using Sample = PaddedSample<A>;
-
-/// A map of the pyramid.
-struct Level {
-  std::int64_t h, w, start;
-
-  template <class Problem>
-  static Level of(const Problem& p, std::int64_t level) {
-    return {p.spatial_shapes[2 * level], p.spatial_shapes[2 * level + 1], p.level_start_index[level]};
+/// Numbers below 2^31 as integers.
+template <class D, class DI = hn::Rebind<std::int32_t, D>>
+HWY_INLINE hn::Vec<DI> whole(D, hn::Vec<D> v) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::ConvertTo(DI(), v);
+  } else {
+    return hn::DemoteTo(DI(), v);
   }
+}
 
-  /// False where the sample is off the map: NaN is.
-  template <class A>
-  HWY_INLINE bool sample(A loc_x, A loc_y, Sample<A>& s) const {
-    const A y = loc_y * static_cast<A>(h) - A{0.5}, x = loc_x * static_cast<A>(w) - A{0.5};
-    if (!sample_padded(y, x, h, w, s)) return false;
-    for (std::int64_t& pixel : s.pixel) pixel += start;
-    return true;
+/// Finds a vector of samples, those from i on.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE void find_vector(D d, const SampleLevels<A>& levels, std::int64_t i, const Samples<A>& to) {
+  const hn::Rebind<std::int32_t, D> di;
+  const auto one = hn::Set(d, A{1}), minus = hn::Set(d, A{-1}), half = hn::Set(d, A{0.5});
+  const auto h = hn::LoadU(d, levels.h + i), w = hn::LoadU(d, levels.w + i);
+  hn::Vec<D> x, y;
+  hn::LoadInterleaved2(d, to.loc + 2 * i, x, y);
+  y = hn::Sub(hn::Mul(y, h), half);
+  x = hn::Sub(hn::Mul(x, w), half);
+  // Written so that NaN is off the map.
+  const auto inside = hn::And(hn::And(hn::Gt(y, minus), hn::Gt(x, minus)), hn::And(hn::Lt(y, h), hn::Lt(x, w)));
+  const auto on_map = hn::And(inside, hn::Gt(h, hn::Zero(d)));
+  y = hn::IfThenElseZero(on_map, y);
+  x = hn::IfThenElseZero(on_map, x);
+  const auto top = hn::Floor(y), near = hn::Floor(x), up = hn::Sub(y, top), left = hn::Sub(x, near);
+  hn::StoreU(hn::IfThenElseZero(on_map, one), d, to.on_map + i);
+  hn::StoreU(up, d, to.up + i);
+  hn::StoreU(left, d, to.left + i);
+  const hn::Mask<D> rows[] = {hn::And(on_map, hn::Ge(top, hn::Zero(d))), hn::And(on_map, hn::Lt(hn::Add(top, one), h))};
+  const hn::Mask<D> cols[] = {hn::Ge(near, hn::Zero(d)), hn::Lt(hn::Add(near, one), w)};
+  const hn::Vec<D> down[] = {hn::Sub(one, up), up}, across[] = {hn::Sub(one, left), left};
+  const auto width = hn::LoadU(di, levels.width + i);
+  const auto first = hn::Add(hn::LoadU(di, levels.start + i), hn::Add(hn::Mul(whole(d, top), width), whole(d, near)));
+  const hn::Vec<decltype(di)> key[] = {first, hn::Add(first, hn::Set(di, 1)), hn::Add(first, width),
+                                       hn::Add(hn::Add(first, width), hn::Set(di, 1))};
+  MLUOPS_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const auto is_on = whole(d, hn::IfThenElseZero(hn::And(rows[k / 2], cols[k % 2]), one));  // 1 or 0
+    const auto number = hn::Sub(hn::Mul(hn::Add(key[k], hn::Set(di, 1)), is_on), hn::Set(di, 1));
+    hn::StoreU(number, di, to.key[k] + i);
+    hn::StoreU(hn::Mul(down[k / 2], across[k % 2]), d, to.weight[k] + i);
   }
-};
+}
 
-/// f(level, sample, number of the sample among all) for the samples of one head of one query that are on their map,
-/// none(number) for the others. `first`: number of the head's first sample.
-template <class T, class Problem, class F, class None>
-HWY_INLINE void for_samples(const Problem& p, std::int64_t first, F&& f, None&& none) {
-  using A = Acc<T>;
-  const auto* const loc = static_cast<const T*>(p.sampling_loc);
-  Sample<A> sample;
-  for (std::int64_t l = 0, i = first; l < p.shape.levels; ++l) {
-    const Level level = Level::of(p, l);
-    for (std::int64_t point = 0; point < p.shape.points; ++point, ++i) {
-      if (level.sample(to_acc(loc[2 * i]), to_acc(loc[2 * i + 1]), sample)) {
-        f(level, sample, i);
-      } else {
-        none(i);
-      }
-    }
+/// Finds the samples of one head of a query; `first`: number of the first one among all.
+template <class T, class Problem>
+HWY_INLINE void find_samples(const Problem& p, const SampleLevels<Acc<T>>& levels, std::int64_t first,
+                             const Samples<Acc<T>>& to) {
+  const std::int64_t count = samples_of(p.shape);
+  load_row(static_cast<const T*>(p.sampling_loc) + 2 * first, to.loc, 2 * count);
+  load_row(static_cast<const T*>(p.attn_weight) + first, to.attn, count);
+  const FullTag<T> d;
+  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) find_vector(d, levels, i, to);
+}
+
+/// Prefetches what find_samples will read, from number `first` on.
+template <class T, class Problem>
+HWY_INLINE void prefetch_samples(const Problem& p, std::int64_t first) {
+  const std::int64_t count = samples_of(p.shape);
+  prefetch<2>(value_barrier(static_cast<const T*>(p.sampling_loc) + 2 * first), 2 * count);
+  prefetch<2>(value_barrier(static_cast<const T*>(p.attn_weight) + first), count);
+}
+
+/// panel[key][c] = a head's channels, whose values begin at `head`.
+template <class T>
+void fill_head(const Shape& s, const T* head, Acc<T>* panel) {
+  for (std::int64_t key = 0; key < s.keys; ++key) {
+    load_row(head + key * s.heads * s.channels, panel + key * s.channels, s.channels);
   }
 }
 
