@@ -47,6 +47,33 @@ TEST(Arch, PresetsHaveTheDocumentedSizes) {
   EXPECT_EQ(Settings().arch.name, kDefaultArch);
 }
 
+TEST(Arch, CardsAreArchitecturesWithTheirClusters) {
+  ASSERT_NE(find_card("mlu370-x4"), nullptr);
+  EXPECT_EQ(find_card("mlu370-x4")->name, "mtp_372");
+  EXPECT_EQ(find_card("mlu370-x4")->clusters, 8);
+  EXPECT_EQ(find_card("mlu370-x4")->nram_bytes, find_arch("mtp_372")->nram_bytes);
+  EXPECT_EQ(find_card("mlu370-x8")->clusters, 4);
+  EXPECT_EQ(find_card("mlu370"), nullptr);
+  EXPECT_EQ(card_of_programs(372).card, "mlu370-x4");
+  EXPECT_EQ(card_of_programs(592).card, "mlu590");
+  EXPECT_EQ(Settings().arch.card, "mlu370-x8") << "the machine of the documents";
+}
+
+TEST(Settings, ACardComesAfterTheArchitecture) {
+  Settings s;
+  EXPECT_EQ(s.set("device", "mlu370-x4"), "");
+  EXPECT_EQ(s.arch.clusters, 8);
+  EXPECT_EQ(s.set("device", "mlu1"),
+            "wanted one of mlu220, mlu270, mlu290, mlu370-x8, mlu590, mlu370-x4, got \"mlu1\"");
+  EXPECT_EQ(s.arch.clusters, 8);
+  const Environment env(Environment::Variables{
+      {"MLUOP_EMU_ARCH", "mtp_270"}, {"MLUOP_EMU_DEVICE", "mlu590"}, {"MLUOP_EMU_CLUSTERS", "3"}});
+  Settings chosen;
+  EXPECT_EQ(chosen.read_environment(), "");
+  EXPECT_EQ(chosen.arch.name, "mtp_592");
+  EXPECT_EQ(chosen.arch.clusters, 3);
+}
+
 TEST(Settings, NramIsWholeLines) {
   Settings s;
   EXPECT_EQ(s.set("nram_bytes", "65536"), "");

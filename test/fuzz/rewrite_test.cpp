@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 
@@ -21,7 +22,13 @@ TEST(Rewrite, SaysWhatIsNotClosedOrMissing) {
   EXPECT_EQ(reason_for("<<<1, 2, 3>>>(4)"), "a launch without a kernel's name before <<<");
   EXPECT_EQ(reason_for("(<<<1, 2, 3>>>(4)"), "a launch without a kernel's name before <<<");
   EXPECT_EQ(reason_for("void f() { k<<<1, 2, 3>>>(4"), "a launch whose arguments are not closed");
-  EXPECT_EQ(reason_for("void f() { asm volatile(\"sync;\""), "asm volatile(...) that is not closed");
+  EXPECT_EQ(reason_for("__mlu_func__ void f() { asm volatile(\"sync;\""), "asm volatile(...) that is not closed");
+}
+
+TEST(Rewrite, RefusesWhatNobodyNests) {
+  std::string text = "__mlu_func__ void f() { ";
+  for (int i = 0; i < 100000; ++i) text += "do ";
+  EXPECT_EQ(reason_for(text.c_str()), "statements within statements, too deep");
 }
 
 TEST(Rewrite, LeavesWhatTheCompilerWillRefuse) {

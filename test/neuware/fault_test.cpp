@@ -68,6 +68,33 @@ TEST_F(Faults, LaunchesTheMachineCannotRun) {
   EXPECT_EQ(cnrtGetLastError(), cnrtErrorLaunchInvalid);
 }
 
+TEST_F(Faults, WhatTheProcessorRefusesNamesKernelTaskAndLine) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer ends the process itself";
+#endif
+  strays(queue, 0, nullptr);
+  expect_fault(
+      {"stray, task 0: scalar code", "faults.mlu:", "(stray(int, float*))", "used the address 0, a null pointer"});
+  strays(queue, 1, nullptr);
+  expect_fault({"stray, task 0", "faults.mlu:", "used "});
+#if defined(__x86_64__)  // elsewhere a division by zero gives 0
+  strays(queue, 2, nullptr);
+  expect_fault({"stray, task 0", "faults.mlu:", "divided an integer by zero"});
+#endif
+  for (int again = 0; again < 3; ++again) {
+    strays(queue, 3, nullptr);
+    expect_fault({"stray, task 0", "faults.mlu:", "deeper", "used up the stack"});
+  }
+  strays(queue, 5, nullptr);
+  EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";
+}
+
+TEST_F(Faults, MemoryOfTheHostIsNamedSo) {
+  std::vector<float> host(64);
+  strays(queue, 4, host.data());
+  expect_fault({"stray, task 0: __memcpy", "no block of device memory", "cnrtMalloc and cnrtMemcpy", "wanted GDRAM"});
+}
+
 /// In a process of its own, since the limit is read once.
 void end_of_endless_loops() {
   setenv("MLUOP_EMU_LIMIT", "1s", 1);
@@ -105,6 +132,49 @@ TEST(Runtime, RefusesBadCalls) {
   EXPECT_EQ(cnrtFree(block), cnrtErrorArgsInvalid) << "freed twice";
   EXPECT_EQ(cnrtFree(host), cnrtErrorArgsInvalid);
   EXPECT_EQ(cnrtSetDevice(1), cnrtErrorNoDevice);
+  cnrtGetLastError();
+}
+
+TEST(Runtime, RefusesDirectionsThereAreNot) {
+  void* block = nullptr;
+  char host[16] = {};
+  ASSERT_EQ(cnrtMalloc(&block, 16), cnrtSuccess);
+  for (const int direction : {-1, 6, 99}) {
+    EXPECT_EQ(cnrtMemcpy(host, block, 16, static_cast<cnrtMemTransDir_t>(direction)), cnrtErrorArgsInvalid);
+  }
+  EXPECT_EQ(cnrtMemcpy(host, host + 8, 8, cnrtMemcpyHostToHost), cnrtSuccess);
+  EXPECT_EQ(cnrtFree(block), cnrtSuccess);
+  cnrtGetLastError();
+}
+
+TEST(Runtime, HandlesAreKnownWhileTheyLive) {
+  cnrtQueue_t queue = nullptr;
+  cnrtNotifier_t start = nullptr, end = nullptr;
+  cnrtQuantizedParam_t param = nullptr;
+  float us = 7;
+  ASSERT_EQ(cnrtQueueCreate(&queue), cnrtSuccess);
+  ASSERT_EQ(cnrtNotifierCreate(&start), cnrtSuccess);
+  ASSERT_EQ(cnrtNotifierCreate(&end), cnrtSuccess);
+  ASSERT_EQ(cnrtCreateQuantizedParam(&param, 0, 1, 0), cnrtSuccess);
+  EXPECT_EQ(cnrtNotifierDestroy(start), cnrtSuccess);
+  EXPECT_EQ(cnrtNotifierDestroy(start), cnrtErrorArgsInvalid) << "destroyed twice";
+  EXPECT_EQ(cnrtPlaceNotifier(start, queue), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtWaitNotifier(start), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtNotifierDuration(start, end, &us), cnrtErrorArgsInvalid);
+  EXPECT_EQ(us, 7);
+  EXPECT_EQ(cnrtQueueDestroy(queue), cnrtSuccess);
+  EXPECT_EQ(cnrtQueueDestroy(queue), cnrtErrorArgsInvalid) << "destroyed twice";
+  EXPECT_EQ(cnrtQueueDestroy(nullptr), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtQueueSync(queue), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtPlaceNotifier(end, queue), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtQueueWaitNotifier(end, queue, 0), cnrtErrorArgsInvalid);
+  cnrtGetLastError();
+  no_arguments(queue);
+  EXPECT_EQ(cnrtGetLastError(), cnrtErrorLaunchInvalid);
+  EXPECT_NE(std::string(cnrtExtGetLastFault()).find("the queue is none, or was destroyed"), std::string::npos);
+  EXPECT_EQ(cnrtDestroyQuantizedParam(param), cnrtSuccess);
+  EXPECT_EQ(cnrtDestroyQuantizedParam(param), cnrtErrorArgsInvalid);
+  EXPECT_EQ(cnrtNotifierDestroy(end), cnrtSuccess);
   cnrtGetLastError();
 }
 

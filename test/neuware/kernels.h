@@ -17,6 +17,11 @@ void same_name_twin(cnrtQueue_t queue, int32_t* out);
 void no_arguments(cnrtQueue_t queue);
 void loops(cnrtQueue_t queue, int32_t* out);
 
+// odd_cpp.mlu
+void odd_cpp(cnrtQueue_t queue, int32_t* out, int n);
+void odd_launches(cnrtQueue_t queue, int32_t* out);
+void odd_objects(cnrtQueue_t queue, int32_t* out);
+
 // barriers.mlu
 void sum_of_cluster(cnrtQueue_t queue, unsigned clusters, float* out, const float* in);
 void neighbours(cnrtQueue_t queue, cnrtFunctionType_t type, unsigned tasks, int32_t* out, int32_t* scratch);
@@ -43,5 +48,12 @@ void throws(cnrtQueue_t queue);
 void unknown_mlisa(cnrtQueue_t queue);
 void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
+void strays(cnrtQueue_t queue, int form, float* host);
+
+// layout.mlu
+void two_large_kernels(cnrtQueue_t queue, float* out);
+void two_wram_arrays(cnrtQueue_t queue, float* out);
+void union8(cnrtQueue_t queue, int32_t* out);
+void keep_until_the_end();
 
 }  // namespace neuware_test

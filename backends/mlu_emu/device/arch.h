@@ -16,6 +16,7 @@ struct Arch {
   std::int64_t sram_bytes = 0;
   int clusters = 0;
   int cores_per_cluster = 0;
+  std::string card = {};  // "mlu370-x4"; of several with one architecture the documents' for a preset
 
   int cores() const { return clusters * cores_per_cluster; }
   /// Addresses and lengths the vector unit takes are multiples of this many bytes.
@@ -30,6 +31,13 @@ struct Arch {
 const Arch* find_arch(std::string_view name);
 /// "mtp_220, mtp_270, ..."
 std::string known_archs();
+
+/// The architecture of that card, with as many clusters as it has; nullptr when there is none.
+const Arch* find_card(std::string_view name);
+/// "mlu220, mlu270, ..."
+std::string known_cards();
+/// The card programs compiled for an architecture run on unless they say otherwise.
+const Arch& card_of_programs(int arch_number);
 
 /// mtp_372: the one preset whose NRAM size and number of clusters are both documented.
 inline constexpr std::string_view kDefaultArch = "mtp_372";

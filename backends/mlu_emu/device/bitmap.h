@@ -12,11 +12,21 @@ class Bitmap {
  public:
   explicit Bitmap(std::int64_t size) : words_(static_cast<std::size_t>((size + 63) / 64)) {}
 
+  void grow(std::int64_t size) { words_.resize(static_cast<std::size_t>((size + 63) / 64)); }
   void clear() { std::fill(words_.begin(), words_.end(), 0); }
   bool test(std::int64_t i) const { return (words_[i / 64] >> (i % 64)) & 1; }
   void set(std::int64_t begin, std::int64_t end) { change<true>(begin, end); }
   void reset(std::int64_t begin, std::int64_t end) { change<false>(begin, end); }
 
+  /// First member of [begin, end) that is in the set; end when there is none.
+  std::int64_t first_set(std::int64_t begin, std::int64_t end) const {
+    while (begin < end) {
+      const std::uint64_t there = words_[begin / 64] >> (begin % 64);
+      if (there != 0) return std::min<std::int64_t>(end, begin + std::countr_zero(there));
+      begin = (begin / 64 + 1) * 64;
+    }
+    return end;
+  }
   /// First member of [begin, end) that is not in the set; end when there is none.
   std::int64_t first_clear(std::int64_t begin, std::int64_t end) const {
     while (begin < end) {

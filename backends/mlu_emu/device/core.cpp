@@ -43,6 +43,40 @@ void Core::end_task() {
   wait(Engine::kMove);
   const std::int64_t damaged = checks().memory ? nram_.damaged_guard() : 0;
   if (damaged != 0) fault("scalar code", "wrote outside of NRAM, at " + describe_nram(damaged));
+  if (checks().memory && launch_->objects != nullptr && launch_->filled != nullptr) check_capacity();
+}
+
+/// A task stored there; what was filled for it does not count.
+bool Core::stored_in(const NramRegion& region) const {
+  std::int64_t from = region.offset;
+  const std::int64_t end = region.offset + region.bytes;
+  while (from < end) {
+    std::int64_t to = end, next = end;
+    for (const NramRegion& f : *launch_->filled) {
+      if (f.offset + f.bytes <= from || f.offset >= to) continue;
+      to = std::max(from, f.offset);
+      next = f.offset + f.bytes;
+    }
+    if (nram_.used(from, to - from)) return true;
+    from = next;
+  }
+  return false;
+}
+
+/// A file's objects may need more than a core's NRAM; those in which a task stored may not.
+void Core::check_capacity() const {
+  const std::int64_t size = launch_->settings.arch.nram_bytes;
+  if (nram_.bytes() <= size) return;
+  std::int64_t used = 0;
+  for (const NramRegion& r : *launch_->objects) {
+    if (!stored_in(r)) continue;
+    if (r.bytes > size - used) {
+      fault(r.name.c_str(), "needs " + std::to_string(r.bytes) + " bytes of NRAM, " + std::to_string(size - used) +
+                                " of " + std::to_string(size) + " are left by the objects before it in " +
+                                launch_->file);
+    }
+    used += r.bytes;
+  }
 }
 
 void Core::count_word(const char* word) {
@@ -97,7 +131,7 @@ std::string Core::describe(const void* address) const {
     return (other == sram_ ? "SRAM offset " : "WRAM offset ") + std::to_string(other->offset(address));
   }
   const int window = launch_->gdram.find(address);
-  if (window < 0) return "an address in no tensor of the launch";
+  if (window < 0) return launch_->no_tensor;
   const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   return std::string(w.tensor().name) + "+" + std::to_string(w.offset(address)) + " (GDRAM)";
 }

@@ -72,14 +72,18 @@ struct LaunchState {
   const std::vector<NramRegion>* objects = nullptr;  // named parts of NRAM beside those of the spec; may grow
   const std::atomic<bool>* overdue = nullptr;        // it has run longer than the settings allow
   const std::int64_t* nram_reach = nullptr;          // where the objects in NRAM end; null: it is all one. May grow
+  const std::vector<NramRegion>* filled = nullptr;   // parts of NRAM that are filled before each task, used or not
+  const char* file = "this kernel";                  // the objects are of
+  const char* no_tensor = "an address in no tensor of the launch";
 };
 
 class Core {
  public:
   explicit Core(std::int64_t nram_bytes) : nram_(nram_bytes) {}
-  /// A core with WRAM and a share in its cluster's SRAM.
+  /// A core with WRAM and a share in its cluster's SRAM. The objects of a file may reach beyond its NRAM, as long as no
+  /// task uses more than that.
   Core(std::int64_t nram_bytes, std::int64_t wram_bytes, Nram* sram)
-      : nram_(nram_bytes), wram_(std::make_unique<Nram>(wram_bytes)), sram_(sram) {}
+      : nram_(nram_bytes, kMostNrams * nram_bytes), wram_(std::make_unique<Nram>(wram_bytes)), sram_(sram) {}
 
   /// The core whose task this thread runs; a fault outside of any.
   static Core& current();
@@ -148,6 +152,9 @@ class Core {
 
   [[noreturn]] void fault(const char* word, const std::string& text) const;
 
+  /// The objects of one file take up at most as many times a core's NRAM.
+  static constexpr std::int64_t kMostNrams = 16;
+
  private:
   const Checks& checks() const { return checks_; }
   /// A fault when the task has used more words than it may.
@@ -172,6 +179,8 @@ class Core {
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
   std::unique_lock<std::mutex> check_atomic(const char* word, const void* gdram, std::int64_t bytes);
 
+  void check_capacity() const;
+  bool stored_in(const NramRegion& region) const;
   void check_shape(const Copy& c) const;
   void check_from(const Copy& c, bool sync);
   void check_to(const Copy& c, bool sync);

@@ -36,9 +36,24 @@ bool all_poison(const char* begin, std::int64_t bytes) {
 
 }  // namespace
 
-Nram::Nram(std::int64_t bytes)
-    : bytes_(bytes), memory_(allocate(bytes)), base_(memory_.get() + kGuard), written_(bytes) {
+Nram::Nram(std::int64_t bytes, std::int64_t most)
+    : bytes_(bytes), memory_(allocate(std::max(bytes, most))), base_(memory_.get() + kGuard), written_(bytes) {
   poison();
+}
+
+void Nram::grow(std::int64_t bytes) {
+  if (bytes <= bytes_) return;
+  const std::int64_t whole = (bytes + kGuard - 1) / kGuard * kGuard;
+  written_.grow(whole);
+  fill_poison(base_ + bytes_ + kGuard, whole - bytes_);  // behind the guard there was
+  bytes_ = whole;
+}
+
+bool Nram::used(std::int64_t offset, std::int64_t bytes) const {
+  const std::int64_t end = std::min(offset + bytes, bytes_), first = (offset + kWord - 1) / kWord * kWord;
+  if (first >= end) return false;
+  if (!all_poison(base_ + first, end - first)) return true;
+  return written_.first_set(offset, end) < end;
 }
 
 bool Nram::near(const void* address) const {

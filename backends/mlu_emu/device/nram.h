@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kPoison = 0x7ff17ff1u, kInfinitePoison = 0x7ff27f
 /// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
 class Nram {
  public:
-  explicit Nram(std::int64_t bytes);
+  /// May grow to `most` bytes.
+  explicit Nram(std::int64_t bytes, std::int64_t most = 0);
 
   char* base() const { return base_; }
   std::int64_t bytes() const { return bytes_; }
@@ -33,6 +34,11 @@ class Nram {
   bool inside(std::int64_t offset, std::int64_t bytes) const {
     return offset >= 0 && bytes >= 0 && offset <= bytes_ - bytes;
   }
+
+  /// At least so many bytes from now on; addresses stay.
+  void grow(std::int64_t bytes);
+  /// Something was stored in the range.
+  bool used(std::int64_t offset, std::int64_t bytes) const;
 
   /// A new task: nothing is written, everything is NaN.
   void poison();

@@ -48,6 +48,14 @@ std::string set_arch(const std::string& text, Settings& settings) {
   return {};
 }
 
+std::string set_card(const std::string& text, Settings& settings) {
+  const Arch* card = find_card(text);
+  if (card == nullptr) return wanted("one of " + known_cards(), text);
+  settings.arch = *card;
+  settings.rates = default_rates(*card);
+  return {};
+}
+
 bool enable_check(std::string_view name, Checks& checks) {
   if (name == "memory") return checks.memory = true;
   if (name == "init") return checks.init = true;
@@ -114,12 +122,17 @@ struct Variable {
   const char* name;
   const char* key;
 };
-// The architecture first: it sets what the others then change.
+// The architecture first, then the card: they set what the others then change.
 constexpr Variable kVariables[] = {
-    {"MLUOP_EMU_ARCH", "arch"},         {"MLUOP_EMU_NRAM_BYTES", "nram_bytes"},
-    {"MLUOP_EMU_CLUSTERS", "clusters"}, {"MLUOP_EMU_CORES_PER_CLUSTER", "cores_per_cluster"},
-    {"MLUOP_EMU_CHECK", "check"},       {"MLUOP_EMU_ORDER", "order"},
-    {"MLUOP_EMU_TRACE", "trace"},       {"MLUOP_EMU_LIMIT", "limit"},
+    {"MLUOP_EMU_ARCH", "arch"},
+    {"MLUOP_EMU_DEVICE", "device"},
+    {"MLUOP_EMU_NRAM_BYTES", "nram_bytes"},
+    {"MLUOP_EMU_CLUSTERS", "clusters"},
+    {"MLUOP_EMU_CORES_PER_CLUSTER", "cores_per_cluster"},
+    {"MLUOP_EMU_CHECK", "check"},
+    {"MLUOP_EMU_ORDER", "order"},
+    {"MLUOP_EMU_TRACE", "trace"},
+    {"MLUOP_EMU_LIMIT", "limit"},
     {"MLUOP_EMU_RATES", "rates"},
 };
 
@@ -128,6 +141,7 @@ constexpr Variable kVariables[] = {
 std::string Settings::set(std::string_view key, const std::string& value) {
   constexpr int kMostClusters = 1024, kMostCores = 64;
   if (key == "arch") return set_arch(value, *this);
+  if (key == "device") return set_card(value, *this);
   if (key == "nram_bytes") return set_nram(value, arch);
   if (key == "clusters") return set_number(value, 1, kMostClusters, arch.clusters);
   if (key == "cores_per_cluster") return set_number(value, 1, kMostCores, arch.cores_per_cluster);
@@ -136,13 +150,14 @@ std::string Settings::set(std::string_view key, const std::string& value) {
   if (key == "trace") return set_trace(value, trace_events);
   if (key == "limit") return set_limit(value, *this);
   if (key == "rates") return override_rates(rates, value);
-  return "unknown option; known: arch, nram_bytes, clusters, cores_per_cluster, check, order, trace, limit, rates";
+  return "unknown option; known: arch, device, nram_bytes, clusters, cores_per_cluster, check, order, trace, limit, "
+         "rates";
 }
 
-std::string Settings::read_environment() {
+std::string Settings::read_environment(std::string_view ignored) {
   for (const Variable& variable : kVariables) {
     const char* value = std::getenv(variable.name);
-    if (value == nullptr || *value == '\0') continue;
+    if (value == nullptr || *value == '\0' || variable.key == ignored) continue;
     const std::string problem = set(variable.key, value);
     if (!problem.empty()) return std::string(variable.name) + ": " + problem;
   }

@@ -30,13 +30,15 @@ struct Settings {
   std::int64_t seconds_limit = 0;  // of the host a launch may take
   Rates rates = default_rates(arch);
 
-  /// Sets one option ("arch", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace", "limit",
-  /// "rates"); returns what is wrong, "" if nothing (and then only is anything changed). "arch" takes the whole preset.
+  /// Sets one option ("arch", "device", "nram_bytes", "clusters", "cores_per_cluster", "check", "order", "trace",
+  /// "limit", "rates"); returns what is wrong, "" if nothing (and then only is anything changed). "arch" and "device"
+  /// take the whole preset.
   /// docs/device_model.md lists the values.
   std::string set(std::string_view key, const std::string& value);
 
-  /// Reads MLUOP_EMU_ARCH, _NRAM_BYTES, _CLUSTERS, _CORES_PER_CLUSTER, _CHECK, _ORDER, _TRACE, _LIMIT, _RATES.
-  std::string read_environment();
+  /// Reads MLUOP_EMU_ARCH, _DEVICE, _NRAM_BYTES, _CLUSTERS, _CORES_PER_CLUSTER, _CHECK, _ORDER, _TRACE, _LIMIT, _RATES.
+  /// All but the one for the option `ignored`.
+  std::string read_environment(std::string_view ignored = {});
 };
 
 }  // namespace mluops::emu

@@ -8,29 +8,69 @@
 namespace cncc {
 namespace {
 
+/// Where the postfix expression that names the kernel begins: `k`, `ns::k<int>`, `object.kernels[i]`, `(*pointer)`.
 std::size_t kernel_begin(const Source& source, std::size_t at) {
-  std::size_t i = at - 1;
-  if (source[i].is(">")) {
-    i = source.opening_angle(i);
-    if (i >= source.size() || i == 0) throw std::runtime_error("a launch without a kernel's name before <<<");
+  const auto wrong = [] { return std::runtime_error("a launch without a kernel's name before <<<"); };
+  for (std::size_t i = at; i-- > 0;) {
+    if (source[i].is(">")) {
+      i = source.opening_angle(i);
+      if (i == 0 || i >= source.size()) throw wrong();
+      --i;
+    }
+    while (i < source.size() && one_of(source[i].text, {")", "]"})) {
+      const bool parenthesised = source[i].is(")");
+      i = source.opening(i);
+      if (i == 0 || i >= source.size()) throw wrong();
+      const Token& before = source[i - 1];
+      if (parenthesised && before.kind != Kind::kWord && !one_of(before.text, {")", "]", ">"})) return i;
+      --i;
+    }
+    if (i >= source.size() || source[i].kind != Kind::kWord) throw wrong();
+    if (i >= 1 && source[i - 1].is("template")) --i;
+    if (i == 0 || !one_of(source[i - 1].text, {"::", ".", "->"})) return i;
+    const bool qualified = i >= 2 && (source[i - 2].kind == Kind::kWord || source[i - 2].is(">"));
+    if (source[i - 1].is("::") && (!qualified || one_of(source[i - 2].text, {"return", "else", "do"}))) return i - 1;
     --i;
   }
-  if (source[i].kind != Kind::kWord) throw std::runtime_error("a launch without a kernel's name before <<<");
-  while (i >= 2 && source[i - 1].is("::") && source[i - 2].kind == Kind::kWord) i -= 2;
-  if (i >= 1 && source[i - 1].is("::")) --i;
-  return i;
+  throw wrong();
 }
 
 /// Three ">" in a row at the launch's own depth.
 std::size_t configuration_end(const Source& source, std::size_t at) {
-  int depth = 0;
   for (std::size_t i = at + 1; i + 2 < source.size(); ++i) {
-    if (one_of(source[i].text, {"(", "["})) ++depth;
-    if (one_of(source[i].text, {")", "]"})) --depth;
+    if (one_of(source[i].text, {"(", "[", "{"})) i = source.closing(i);
     const bool three = source[i].is(">") && source[i + 1].is(">") && source[i + 2].is(">");
-    if (depth == 0 && three && source[i + 1].space.empty() && source[i + 2].space.empty()) return i;
+    if (three && source[i + 1].space.empty() && source[i + 2].space.empty()) return i;
+    if (source[i].is(";")) break;
   }
   throw std::runtime_error("a launch whose <<< is not closed by >>>");
+}
+
+/// A null pointer or an initialiser in braces has no type of its own: it stands in the kernel's call as it is.
+bool untyped(const Source& source, std::size_t begin, std::size_t end) {
+  if (source[begin].is("{")) return true;
+  return end == begin + 1 && one_of(source[begin].text, {"0", "__null", "NULL"});
+}
+
+/// The text of a lambda that calls the kernel, and what it is to be called with.
+std::string call_of(const Source& source, const std::string& kernel, std::size_t begin, std::size_t end,
+                    std::string* arguments) {
+  std::string parameters, call;
+  int count = 0;
+  for (const auto& [from, to] : source.split(begin, end)) {
+    const std::string text = source.text(from, to);
+    call += call.empty() ? "" : ", ";
+    if (untyped(source, from, to)) {
+      call += text;
+      continue;
+    }
+    const bool pack = source[to - 1].is(".");  // "..." behind a pack
+    const std::string name = "neuware_argument" + std::to_string(count++);
+    parameters += (parameters.empty() ? "" : ", ") + std::string(pack ? "auto... " : "auto ") + name;
+    call += name + (pack ? "..." : "");
+    *arguments += ", " + text;
+  }
+  return "[=](" + parameters + ") { " + kernel + "(" + call + "); }";
 }
 
 std::string escaped(const std::string& text) {
@@ -55,22 +95,21 @@ std::string operands(const Source& source, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-void rewrite_launch(Source& source, std::size_t at) {
+std::size_t rewrite_launch(Source& source, std::size_t at) {
   const std::size_t kernel = kernel_begin(source, at), close = configuration_end(source, at), open = close + 3;
   if (open >= source.size() || !source[open].is("(")) throw std::runtime_error("a launch without arguments behind >>>");
   const std::size_t end = source.closing(open);
   if (end == source.size()) throw std::runtime_error("a launch whose arguments are not closed");
-  const auto config = source.split(at + 1, close);
-  if (config.size() != 3) throw std::runtime_error("a launch needs <<<dimensions, type, queue>>>");
-  const std::string name = source.text(kernel, at);
-  for (const auto& [begin, stop] : source.split(open + 1, end)) {
-    if (stop == begin + 1 && one_of(source[begin].text, {"__null", "NULL"})) source.replace(begin, "nullptr");
+  if (source.split(at + 1, close).size() != 3) {
+    throw std::runtime_error("a launch needs <<<dimensions, type, queue>>>");
   }
-  std::string head = "::neuware::launch(neuware_unit, \"" + escaped(name) + "\", ";
-  for (const auto& [begin, stop] : config) head.append("(").append(source.text(begin, stop)).append("), ");
-  head += "[=](auto... neuware_argument) { " + name + "(neuware_argument...); }";
-  source.replace(kernel, open, head);
-  source.replace(open, open + 1 == end ? "" : ", ");
+  const std::string name = source.text(kernel, at);
+  std::string arguments;
+  const std::string call = call_of(source, name, open + 1, end, &arguments);
+  source.replace(kernel, end + 1,
+                 "::neuware::launch(neuware_unit, \"" + escaped(name) + "\", " + source.text(at + 1, close) + ", " +
+                     call + arguments + ")");
+  return end;
 }
 
 void rewrite_assembly(Source& source, std::size_t at) {

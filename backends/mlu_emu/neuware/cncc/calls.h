@@ -8,7 +8,8 @@
 namespace cncc {
 
 /// kernel<...><<<dim, type, queue>>>(arguments), the "<<<" at `at`. std::runtime_error: it is no whole launch.
-void rewrite_launch(Source& source, std::size_t at);
+/// Returns the index of its last token.
+std::size_t rewrite_launch(Source& source, std::size_t at);
 
 /// asm volatile("text" : outputs : inputs : clobbers), the "asm" at `at`. Only `asm volatile` is MLISA: system headers
 /// and labels use the plain form, which stays. std::runtime_error: its parentheses are not closed.

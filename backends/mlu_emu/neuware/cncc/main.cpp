@@ -1,10 +1,11 @@
 // cncc: the compiler driver of the neuware prefix. BANG C is preprocessed by the host's compiler, rewritten to C++ and
 // compiled by it; everything else goes to that compiler as it is.
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +15,7 @@
 
 #include "backends/mlu_emu/device/arch.h"
 #include "backends/mlu_emu/neuware/cncc/options.h"
+#include "backends/mlu_emu/neuware/cncc/process.h"
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 
 namespace cncc {
@@ -23,50 +25,10 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
 constexpr const char* kVersion = "4.15.0";
-
-/// A directory for intermediate files, removed with everything in it.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "cncc-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a directory for temporary files");
-    path_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& suffix) { return (path_ / (std::to_string(count_++) + suffix)).string(); }
-
- private:
-  fs::path path_;
-  int count_ = 0;
-};
+constexpr const char* kRewritten = "#pragma cncc rewritten\n";  // the first line of what -E gives
 
 void append(Arguments& to, const Arguments& from) {
   to.insert(to.end(), from.begin(), from.end());
-}
-
-/// Runs a program and returns its exit status; its messages are the user's.
-int run(const Arguments& command, bool verbose) {
-  std::vector<char*> argv;
-  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  if (verbose) {
-    for (const std::string& a : command) std::fprintf(stderr, "%s ", a.c_str());
-    std::fprintf(stderr, "\n");
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    execvp(argv[0], argv.data());
-    std::fprintf(stderr, "cncc: error: cannot run '%s'\n", argv[0]);
-    _exit(127);
-  }
-  int status = 1;
-  if (child < 0 || waitpid(child, &status, 0) != child) throw std::runtime_error("cannot start " + command[0]);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 std::string host_compiler() {
@@ -118,7 +80,9 @@ class Driver {
   int run_all() {
     if (o_.inputs.empty()) throw std::runtime_error("no input files");
     for (const std::string& input : o_.inputs) {
-      if (is_source(input) && !fs::exists(input)) throw std::runtime_error("no such file: '" + input + "'");
+      if ((is_source(input) || o_.stage != Stage::kLink) && !fs::exists(input)) {
+        throw std::runtime_error("no such file: '" + input + "'");
+      }
     }
     if (o_.stage == Stage::kLink) return link();
     if (!o_.output.empty() && o_.inputs.size() > 1) throw std::runtime_error("several inputs, but one output file");
@@ -131,13 +95,14 @@ class Driver {
 
  private:
   std::string default_output(const std::string& input) const {
-    if (o_.stage == Stage::kPreprocess) return "-";
+    if (o_.stage < Stage::kAssemble) return "-";
     return fs::path(input).filename().replace_extension(o_.stage == Stage::kAssemble ? ".s" : ".o").string();
   }
 
   Arguments includes() const { return {"-isystem", o_.prefix + "/include"}; }
 
   int translate(const std::string& input, Stage stage, const std::string& output) {
+    if (is_rewritten(input)) return compile(input, stage, output);
     return is_bang(o_, input) ? bang(input, stage, output) : plain(input, stage, output);
   }
 
@@ -145,36 +110,59 @@ class Driver {
     Arguments command{compiler_};
     append(command, o_.common);
     append(command, o_.preprocess);
+    append(command, dependencies(input, output));
     append(command, includes());
-    command.push_back(stage == Stage::kPreprocess ? "-E" : stage == Stage::kAssemble ? "-S" : "-c");
-    append(command, {input, "-o", output});
+    append(command, stage_options(stage, output));
+    command.push_back(input);
     return run(command, o_.verbose);
   }
 
+  static Arguments stage_options(Stage stage, const std::string& output) {
+    if (stage == Stage::kSyntax) return {"-fsyntax-only"};
+    if (stage == Stage::kDependencies) return {"-o", output};
+    return {stage == Stage::kPreprocess ? "-E" : stage == Stage::kAssemble ? "-S" : "-c", "-o", output};
+  }
+
   int bang(const std::string& input, Stage stage, const std::string& output) {
+    if (stage == Stage::kDependencies) return preprocess(input, output, output, false);
     const std::string before = scratch_.file(".ii"), after = scratch_.file(".ii");
-    if (const int status = preprocess(input, before, output); status != 0) return status;
+    if (const int status = preprocess(input, before, output, true); status != 0) return status;
     std::string text;
     try {
-      text = rewrite(read(before));
+      text = kRewritten + rewrite(read(before));
     } catch (const std::runtime_error& e) {
       throw std::runtime_error(input + ": " + e.what());
     }
-    if (stage == Stage::kPreprocess && output == "-") return std::fwrite(text.data(), 1, text.size(), stdout) == 0;
-    const std::string target = stage == Stage::kPreprocess ? output : after;
-    std::ofstream(target, std::ios::binary) << text;
+    write(text, stage == Stage::kPreprocess ? output : after);
     return stage == Stage::kPreprocess ? 0 : compile(after, stage, output);
   }
 
-  int preprocess(const std::string& input, const std::string& to, const std::string& final_output) {
-    Arguments command{compiler_, "-E", "-x", "c++"};
+  /// Its own -E output, which needs neither preprocessing nor rewriting.
+  static bool is_rewritten(const std::string& input) {
+    if (!is_source(input)) return false;
+    std::string head(std::strlen(kRewritten), '\0');
+    std::ifstream in(input, std::ios::binary);
+    return in.read(head.data(), static_cast<std::streamsize>(head.size())) && head == kRewritten;
+  }
+
+  static void write(const std::string& text, const std::string& path) {
+    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
+    bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (file != nullptr) written &= (file == stdout ? std::fflush(file) : std::fclose(file)) == 0;
+    if (!written) throw std::runtime_error("cannot write '" + path + "': " + std::strerror(errno));
+  }
+
+  /// The user's headers come behind the words: they may use them.
+  int preprocess(const std::string& input, const std::string& to, const std::string& final_output, bool text) {
+    Arguments command{compiler_, "-x", "c++"};
+    if (text) command.push_back("-E");
     append(command, bang_options());
-    append(command, o_.preprocess);
-    if (wants_dependencies()) append(command, {"-MT", final_output});
     append(command, machine_macros(o_.arch));
     append(command, includes());
-    append(command,
-           {"-DNEUWARE_FILE=\"" + escaped(input) + "\"", "-include", o_.prefix + "/include/bang.h", input, "-o", to});
+    append(command, {"-DNEUWARE_FILE=\"" + escaped(input) + "\"", "-include", o_.prefix + "/include/bang.h"});
+    append(command, o_.preprocess);
+    append(command, dependencies(input, final_output));
+    append(command, {input, "-o", to});
     return run(command, o_.verbose);
   }
 
@@ -185,14 +173,23 @@ class Driver {
     return out;
   }
 
-  /// Rules are for the object, not for the intermediate file.
-  bool wants_dependencies() const {
-    bool wanted = false, named = false;
-    for (const std::string& a : o_.preprocess) {
-      wanted |= a == "-MD" || a == "-MMD";
-      named |= a == "-MT" || a == "-MQ";
-    }
-    return wanted && !named;
+  /// Rules are for the object, not for the intermediate file, and lie beside it.
+  Arguments dependencies(const std::string& input, const std::string& output) const {
+    const auto given = [&](std::initializer_list<const char*> options) {
+      for (const std::string& a : o_.preprocess) {
+        for (const char* option : options) {
+          if (a.compare(0, std::strlen(option), option) == 0) return true;
+        }
+      }
+      return false;
+    };
+    Arguments options;
+    if (!given({"-MD", "-MMD"})) return options;
+    const bool named = !o_.output.empty() && o_.output != "-" && o_.stage != Stage::kLink;
+    const fs::path object = named ? fs::path(o_.output) : fs::path(input).filename().replace_extension(".o");
+    if (!given({"-MT", "-MQ"})) append(options, {"-MT", o_.stage == Stage::kLink ? object.string() : output});
+    if (!given({"-MF"})) append(options, {"-MF", fs::path(object).replace_extension(".d").string()});
+    return options;
   }
 
   /// The user's options for a BANG C file. Its language is C++17; the words' headers need C++20, which contains it.
@@ -205,12 +202,12 @@ class Driver {
     return options;
   }
 
-  /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely.
+  /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely; faults name lines.
   int compile(const std::string& rewritten, Stage stage, const std::string& output) {
-    Arguments command{compiler_, "-x", "c++-cpp-output"};
+    Arguments command{compiler_, "-x", "c++-cpp-output", "-g1"};
     append(command, bang_options());
-    append(command, {"-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unknown-pragmas",
-                     stage == Stage::kAssemble ? "-S" : "-c", rewritten, "-o", output});
+    append(command, {"-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unknown-pragmas", rewritten});
+    append(command, stage_options(stage, output));
     return run(command, o_.verbose);
   }
 
@@ -238,7 +235,8 @@ class Driver {
   Scratch scratch_;
 };
 
-int main_of(const Arguments& arguments) {
+int main_of(const Arguments& command_line) {
+  const Arguments arguments = with_response_files(command_line);
   for (const std::string& a : arguments) {
     if (a == "--version") {
       std::printf("cncc v%s (BANG C on the emulated MLU of mluop-host)\n", kVersion);
@@ -255,8 +253,11 @@ int main_of(const Arguments& arguments) {
 }  // namespace cncc
 
 int main(int argc, char** argv) {
+  cncc::catch_signals();
   try {
     return cncc::main_of({argv + 1, argv + argc});
+  } catch (const cncc::Interrupted& by) {
+    cncc::end_by(by.signal);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "cncc: error: %s\n", e.what());
     return 1;

@@ -30,13 +30,29 @@ std::vector<OnChip::Declarator> OnChip::declarators(std::size_t i, std::size_t& 
 /// Index of the first declarator's name, or 0 when this is no object: a pointer, a reference, a parameter.
 std::size_t OnChip::declared_name() const {
   int angle = 0;
+  bool typed = false;  // the qualifier may stand behind the type, too
+  for (std::size_t i = place_.statement(); i < place_.at; ++i) {
+    typed |=
+        s_[i].kind == Kind::kWord && !one_of(s_[i].text, {"static", "extern", "thread_local", "const", "volatile"});
+    if (one_of(s_[i].text, {"__attribute__", "alignas", "["})) typed = false, i = s_.closing(s_[i].is("[") ? i : i + 1);
+  }
   for (std::size_t i = place_.at + 1; i + 1 < s_.size(); ++i) {
+    if (one_of(s_[i].text, {"__attribute__", "alignas", "decltype"})) {
+      typed |= s_[i].is("decltype");
+      i = s_.closing(i + 1);
+      continue;
+    }
+    if (s_[i].is("[") && s_[i + 1].is("[")) {
+      i = s_.closing(i);
+      continue;
+    }
     if (s_[i].is("<")) ++angle;
     if (s_[i].is(">")) --angle;
     if (angle > 0) continue;
     if (one_of(s_[i].text, {"*", "&", "(", ")", ";", "{", "}", ","})) return 0;
     const bool name = s_[i].kind == Kind::kWord && one_of(s_[i + 1].text, {"[", ";", ",", "=", "{"});
-    if (name && i > place_.at + 1) return i;
+    if (name && typed) return i;
+    typed |= s_[i].kind == Kind::kWord && !one_of(s_[i].text, {"static", "extern", "const", "volatile"});
   }
   return 0;
 }
@@ -49,8 +65,10 @@ void OnChip::rewrite(const char* space) {
   for (std::size_t i = place_.statement(); i < name; ++i) {
     const bool dropped = i == place_.at || one_of(s_[i].text, {"static", "extern", "thread_local"});
     is_extern_ |= s_[i].is("extern");
-    if (s_[i].is("__attribute__") || s_[i].is("alignas")) {
+    if (one_of(s_[i].text, {"__attribute__", "alignas"})) {
       i = s_.closing(i + 1);
+    } else if (s_[i].is("[") && s_[i + 1].is("[")) {
+      i = s_.closing(i);
     } else if (!dropped) {
       type += std::string(s_[i].text) + " ";
     }

@@ -1,6 +1,12 @@
 #include "backends/mlu_emu/neuware/cncc/options.h"
 
-#include <cstdlib>
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
 
 namespace cncc {
 namespace {
@@ -20,11 +26,38 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
 
 /// "mtp_592", "592", "compute_50" ...: the number; 0 for what is no machine of ours.
 int arch_number(const std::string& name) {
+  for (const auto& [compute, number] : {std::pair("compute_20", 270), {"compute_30", 372}, {"compute_50", 592}}) {
+    if (name == compute) return number;
+  }
   for (const int known : {220, 270, 290, 322, 372, 592}) {
     const std::string number = std::to_string(known);
     if (name == number || name == "mtp_" + number || name == "tp_" + number) return known;
   }
   return 0;
+}
+
+/// The words of a response file.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  char quote = '\0';
+  bool in_word = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == '\0' && std::isspace(static_cast<unsigned char>(c)) != 0) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '\\' && i + 1 < text.size()) {
+      words.back() += text[++i];
+    } else if (quote == '\0' ? c == '"' || c == '\'' : c == quote) {
+      quote = quote == '\0' ? c : '\0';
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
 }
 
 /// The command line, argument by argument.
@@ -52,28 +85,40 @@ class Parser {
     return by_prefix(a);
   }
 
+  /// Of several the earliest stage is the last: `-c -E` preprocesses.
   bool stage(const std::string& a) {
-    if (a == "-E") o_.stage = Stage::kPreprocess;
-    if (a == "-S") o_.stage = Stage::kAssemble;
-    if (a == "-c") o_.stage = Stage::kCompile;
-    return a == "-E" || a == "-S" || a == "-c";
+    for (const auto& [option, stage] : {std::pair("-M", Stage::kDependencies),
+                                        {"-MM", Stage::kDependencies},
+                                        {"-E", Stage::kPreprocess},
+                                        {"-fsyntax-only", Stage::kSyntax},
+                                        {"-S", Stage::kAssemble},
+                                        {"-c", Stage::kCompile}}) {
+      if (a != option) continue;
+      o_.stage = std::min(o_.stage, stage);
+      if (stage == Stage::kDependencies) o_.preprocess.push_back(a);
+      return true;
+    }
+    return false;
   }
 
-  /// The first architecture that is a machine here counts: one is emulated at a time.
-  std::string arch(const std::string& name) {
+  /// Of a list, and of several options, the first architecture that is a machine here counts.
+  std::string arch(const std::string& names) {
     ++archs_;
-    const int number = arch_number(name);
-    if (number == 0 || known_) return {};
-    o_.arch = number;
-    known_ = true;
+    for (std::size_t at = 0; at < names.size() && !known_;) {
+      const std::size_t end = std::min(names.find_first_of(",;", at), names.size());
+      const int number = arch_number(names.substr(at, end - at));
+      if (number != 0) o_.arch = number, known_ = true;
+      at = end + 1;
+    }
     return {};
   }
 
   /// Options of the vendor's tools that have nothing to act on here.
   bool ignored(const std::string& a) {
     if (a == "-mllvm" || a == "-Xbang-cnas" || a == "-Xbang-cnlink") return ++at_, true;
-    for (const char* known : {"--no-neuware-version-check", "-fbang-instrument-kernels", "--bang-wram-align64",
-                              "-fbang-stack-protector", "--target=", "--bang-stack-on-ldram", "-Werror"}) {
+    for (const char* known :
+         {"--no-neuware-version-check", "-fbang-instrument-kernels", "--bang-wram-align64", "-fbang-stack-protector",
+          "--target=", "--bang-stack-on-ldram", "--bang-device-only", "-Werror"}) {
       if (starts_with(a, known)) return true;
     }
     return false;
@@ -125,6 +170,24 @@ class Parser {
 };
 
 }  // namespace
+
+std::vector<std::string> with_response_files(const std::vector<std::string>& arguments) {
+  constexpr int kMostFiles = 2000;  // they contain each other
+  std::vector<std::string> out, rest(arguments.rbegin(), arguments.rend());
+  for (int files = 0; !rest.empty();) {
+    const std::string a = rest.back();
+    rest.pop_back();
+    std::ifstream in(a.size() > 1 && a[0] == '@' ? a.substr(1) : std::string(), std::ios::binary);
+    if (!in) {
+      out.push_back(a);
+      continue;
+    }
+    if (++files > kMostFiles) throw std::runtime_error("too many response files: '" + a + "'");
+    const std::vector<std::string> words = words_of({std::istreambuf_iterator<char>(in), {}});
+    rest.insert(rest.end(), words.rbegin(), words.rend());
+  }
+  return out;
+}
 
 std::string parse(const std::vector<std::string>& arguments, Options& options) {
   return Parser(arguments, options).run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "backends/mlu_emu/neuware/cncc/source.h"
@@ -9,6 +10,9 @@
 namespace cncc {
 
 enum class Scope { kNamespace, kClass, kCode };
+
+/// A qualifier of functions that run on the device.
+bool is_device(std::string_view word);
 
 class Place {
  public:
@@ -19,6 +23,7 @@ class Place {
   std::size_t statement() const { return statement_; }
   Scope scope() const { return scope_; }
   int parens() const { return parens_; }  ///< that are open in this block
+  bool in_device_code() const { return device_; }
 
   /// To be called with each token in turn, when it is done with.
   void follow();
@@ -28,16 +33,20 @@ class Place {
     Scope scope;
     std::size_t statement;
     int parens;
+    bool device;
   };
 
   std::size_t behind_template(std::size_t i) const;
   Scope scope_of_block() const;
   bool local_class() const;
+  bool names_device() const;
+  bool statement_goes_on() const;
 
   const Source& source_;
   std::size_t statement_ = 0;
   Scope scope_ = Scope::kNamespace;
   int parens_ = 0;
+  bool device_ = false;
   std::vector<Level> levels_;
 };
 

@@ -7,6 +7,7 @@
 #include "backends/mlu_emu/neuware/cncc/on_chip.h"
 #include "backends/mlu_emu/neuware/cncc/place.h"
 #include "backends/mlu_emu/neuware/cncc/source.h"
+#include "backends/mlu_emu/neuware/cncc/statement.h"
 
 namespace cncc {
 namespace {
@@ -18,9 +19,11 @@ class Rewriter {
   void run() {
     for (std::size_t& at = place_.at; at < s_.size(); ++at) {
       if (s_[at].user && s_[at].kind == Kind::kWord) word();
-      if (s_[at].user && s_[at].is("<<<")) rewrite_launch(s_, at);
-      if (s_[at].user && s_[at].is("?")) zero_branch();
-      if (s_[at].kind == Kind::kWord) loop();
+      if (s_[at].user && s_[at].is("<<<")) {
+        at = rewrite_launch(s_, at);
+        continue;
+      }
+      if (s_[at].user && place_.in_device_code()) device_code();
       place_.follow();
     }
   }
@@ -33,20 +36,52 @@ class Rewriter {
     if (t == "__wram__") return on_chip_.rewrite("kWram");
     if (t == "__mlu_shared__") return on_chip_.rewrite("kSram");
     if (t == "__ldram__" || t == "__mlu_const__") return s_.replace(place_.at, {});
-    if (t == "asm" || t == "__asm__" || t == "__asm") return rewrite_assembly(s_, place_.at);
   }
 
-  /// `condition ? 0 : h` with a half: each type converts to the other, so the 0 becomes one that has no type of its
-  /// own.
-  void zero_branch() {
-    if (place_.at + 2 < s_.size() && s_[place_.at + 1].is("0") && s_[place_.at + 2].is(":"))
-      s_.replace(place_.at + 1, "::neuware::Zero()");
+  void device_code() {
+    const Token& t = s_[place_.at];
+    if (t.is("?")) number_branch();
+    if (one_of(t.text, {"asm", "__asm__", "__asm"})) rewrite_assembly(s_, place_.at);
+    if (one_of(t.text, {"for", "while", "do"})) loop();
   }
 
-  static bool is_device(std::string_view t) { return one_of(t, {"__mlu_func__", "__mlu_device__", "__mlu_vector__"}); }
+  /// `condition ? 0 : h` and `condition ? h : 0` with a half: each type converts to the other, so the number is given
+  /// that of the other branch if it is such a one.
+  void number_branch() {
+    const std::size_t first = place_.at + 1, colon = behind_branch(first), end = behind_branch(colon + 1);
+    if (!s_[colon].is(":")) return;
+    if (is_number(first, colon)) return beside(first, colon + 1, end);
+    if (is_number(colon + 1, end)) beside(colon + 1, first, colon);
+  }
+  bool is_number(std::size_t begin, std::size_t end) const {
+    return end == begin + 1 && s_[begin].kind == Kind::kNumber && !s_[begin].replaced;
+  }
+  /// Index of what ends the branch of a conditional that begins at `i`.
+  std::size_t behind_branch(std::size_t i) const {
+    for (int nested = 0; i < s_.size(); ++i) {
+      if (const std::size_t behind = s_.behind_angle(i, s_.size()); behind != i) i = behind;
+      if (one_of(s_[i].text, {")", "]", "}", ";", ","})) return i;
+      if (s_[i].is("?")) ++nested;
+      if (s_[i].is(":") && nested-- == 0) return i;
+      if (one_of(s_[i].text, {"(", "[", "{"})) i = s_.closing(i);
+    }
+    return i;
+  }
+  void beside(std::size_t number, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (one_of(s_[i].text, {"(", "[", "{"})) i = s_.closing(i);
+      if (one_of(s_[i].text, {"?", ":"})) begin = i + 1;  // the last branch of those within
+    }
+    if (begin >= end || s_[begin].is("throw") || is_number(begin, end)) return;
+    s_.replace(number,
+               "::neuware::beside<decltype(" + s_.text(begin, end) + ")>(" + std::string(s_[number].text) + ")");
+  }
 
   /// Different files have different device functions of one name: each keeps its own.
-  void device_function() { s_.replace(place_.at, linkage()); }
+  void device_function() {
+    const std::string_view t = s_[place_.at].text;
+    s_.replace(place_.at, t == "__mlu_global__" || t == "__mlu_entry__" ? "" : linkage());
+  }
 
   struct Declaration {
     bool function = false, member = false;
@@ -81,7 +116,8 @@ class Rewriter {
     if (!d.function) return {};
     bool is_static = false, is_extern = false, is_inline = false;
     for (std::size_t i = place_.statement(); i < d.end; ++i) {
-      if (i < place_.at && is_device(s_[i].text)) return {};  // the first qualifier has said it
+      // The first qualifier has said it; a lambda's needs nothing said.
+      if (i < place_.at && (is_device(s_[i].text) || s_[i].is("="))) return {};
       is_static |= s_[i].is("static");
       is_extern |= s_[i].is("extern");
       is_inline |= one_of(s_[i].text, {"inline", "__inline__", "constexpr"});
@@ -97,30 +133,12 @@ class Rewriter {
   // ---- loops: each looks at the start of its body whether the launch has used up its time ----
 
   void loop() {
-    const Token& t = s_[place_.at];
-    if (place_.at + 1 == s_.size()) return;
-    if (t.is("do")) {
-      const bool block = s_[place_.at + 1].is("{");
-      do_tails_.insert(1 + (block ? s_.closing(place_.at + 1) : end_of_statement(place_.at + 1)));
-      if (t.user && block) loop_body(place_.at + 1);
-    } else if (t.user && (t.is("for") || (t.is("while") && do_tails_.count(place_.at) == 0)) &&
-               s_[place_.at + 1].is("(")) {
-      loop_body(s_.closing(place_.at + 1) + 1);
-    }
-  }
-
-  void loop_body(std::size_t begin) {
-    if (begin >= s_.size()) return;
-    if (s_[begin].is("{")) return s_.replace(begin, "{ ::neuware::loop_ends();");
-    if (s_[begin].is(";")) return s_.replace(begin, "{ ::neuware::loop_ends(); }");
-    s_.replace(begin - 1, ") if (::neuware::loop_ends()) {} else");
-  }
-
-  std::size_t end_of_statement(std::size_t i) const {
-    for (; i < s_.size() && !s_[i].is(";"); ++i) {
-      if (one_of(s_[i].text, {"(", "[", "{"})) i = s_.closing(i);
-    }
-    return i;
+    const bool is_do = s_[place_.at].is("do");
+    if (!is_do && (do_tails_.count(place_.at) != 0 || !s_[place_.at + 1].is("("))) return;
+    const std::size_t begin = is_do ? place_.at + 1 : s_.closing(place_.at + 1) + 1;
+    const std::size_t end = behind_statement(s_, begin);
+    if (is_do) do_tails_.insert(end);
+    s_.enclose(begin, end, "::neuware::loop_ends();");
   }
 
   Source& s_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace cncc {
 namespace {
@@ -29,7 +30,9 @@ class Scanner {
     if (at_ == text_.size()) return false;
     const std::size_t begin = at_;
     token.kind = scan();
-    token.text = text_.substr(begin, at_ - begin);
+    token.text = token.spelling = text_.substr(begin, at_ - begin);
+    if (token.kind == Kind::kSymbol) token.text = without_digraph(token.text);
+    after_operator_ = token.text == "operator";
     line_start_ = false;
     return true;
   }
@@ -108,17 +111,30 @@ class Scanner {
     return Kind::kText;
   }
 
+  static std::string_view without_digraph(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> kDigraphs[] = {
+        {"<%", "{"}, {"%>", "}"}, {"<:", "["}, {":>", "]"}};
+    for (const auto& [digraph, symbol] : kDigraphs) {
+      if (text == digraph) return symbol;
+    }
+    return text;
+  }
+
   Kind symbol() {
     // Only what the rewriting looks at is kept together; ">" stays single because it may close template arguments.
-    for (const std::string_view s : {"<<<", "::", "->", "<<", "<=", "==", "!=", "&&", "||"}) {
-      if (text_.substr(at_, s.size()) == s) return at_ += s.size(), Kind::kSymbol;
+    const std::string_view rest = text_.substr(at_);
+    const bool angle_then_scope = rest.substr(0, 3) == "<::" && peek(3) != ':' && peek(3) != '>';
+    for (const std::string_view s : {"<<<", "::", "->", "<<", "<=", "==", "!=", "&&", "||", "<%", "%>", "<:", ":>"}) {
+      if (rest.substr(0, s.size()) != s || (s == "<:" && angle_then_scope)) continue;
+      if (s == "<<<" && after_operator_) continue;  // operator<< <T>
+      return at_ += s.size(), Kind::kSymbol;
     }
     return ++at_, Kind::kSymbol;
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool user_ = true, line_start_ = true;
+  bool user_ = true, line_start_ = true, after_operator_ = false;
 };
 
 std::string only_lines(std::string_view space) {
@@ -135,7 +151,7 @@ Source::Source(std::string text) : text_(std::move(text)) {
 }
 
 const Token& Source::operator[](std::size_t i) const {
-  static const Token none{Kind::kSymbol, {}, {}, false, false, {}};
+  static const Token none{Kind::kSymbol, {}, {}, {}, false, false, {}, {}, {}};
   return i < tokens.size() ? tokens[i] : none;
 }
 
@@ -143,7 +159,9 @@ std::string Source::text(std::size_t begin, std::size_t end) const {
   std::string out;
   for (std::size_t i = begin; i < std::min(end, size()); ++i) {
     if (!out.empty() && !tokens[i].space.empty()) out += ' ';
-    out += tokens[i].replaced ? tokens[i].replacement : std::string(tokens[i].text);
+    if (i != begin) out += tokens[i].before;
+    out += tokens[i].replaced ? tokens[i].replacement : std::string(tokens[i].spelling);
+    if (i + 1 != end) out += tokens[i].behind;
   }
   return out;
 }
@@ -162,12 +180,20 @@ void Source::replace(std::size_t begin, std::size_t end, std::string with) {
   replace(begin, std::move(with));
 }
 
+void Source::enclose(std::size_t begin, std::size_t end, const std::string& head) {
+  if (begin >= end || end > size()) return;
+  tokens[begin].before = "{ " + head + tokens[begin].before;
+  tokens[end - 1].behind += " }";
+}
+
 std::string Source::str() const {
   std::string out;
   out.reserve(text_.size() + text_.size() / 8);
   for (const Token& t : tokens) {
     out += t.space;
-    out += t.replaced ? std::string_view(t.replacement) : t.text;
+    out += t.before;
+    out += t.replaced ? std::string_view(t.replacement) : t.spelling;
+    out += t.behind;
   }
   out += tail_;
   return out;
@@ -183,11 +209,22 @@ std::size_t Source::closing(std::size_t open) const {
   return size();
 }
 
-std::size_t Source::opening_angle(std::size_t close) const {
+std::size_t Source::opening(std::size_t close) const {
   int depth = 0;
   for (std::size_t i = close + 1; i-- > 0;) {
     const std::string_view t = tokens[i].text;
-    if (t == ";" || t == "{" || t == "}") break;
+    if (t == ")" || t == "]" || t == "}") ++depth;
+    if ((t == "(" || t == "[" || t == "{") && --depth == 0) return i;
+  }
+  return size();
+}
+
+std::size_t Source::opening_angle(std::size_t close) const {
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    if (one_of(tokens[i].text, {")", "]", "}"}) && (i = opening(i)) == size()) break;
+    const std::string_view t = tokens[i].text;
+    if (t == ";") break;
     if (t == ">") ++depth;
     if (t == "<" && --depth == 0) return i;
   }
@@ -201,18 +238,27 @@ bool one_of(std::string_view t, std::initializer_list<std::string_view> list) {
   return false;
 }
 
+std::size_t Source::behind_angle(std::size_t open, std::size_t end) const {
+  if (!(*this)[open].is("<") || open == 0 || (*this)[open - 1].kind != Kind::kWord) return open;
+  int depth = 0;
+  for (std::size_t i = open; i < end; ++i) {
+    if (one_of((*this)[i].text, {"(", "[", "{"})) i = closing(i);
+    if (one_of((*this)[i].text, {";", "&&", "||"})) return open;
+    if ((*this)[i].is("<")) ++depth;
+    if (!(*this)[i].is(">") || --depth != 0) continue;
+    return one_of((*this)[i + 1].text, {"(", "{", "::", ",", ")"}) || i + 1 == end ? i + 1 : open;
+  }
+  return open;
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> Source::split(std::size_t begin, std::size_t end) const {
   std::vector<std::pair<std::size_t, std::size_t>> parts;
   if (begin == end) return parts;
-  int depth = 0, angle = 0;
   std::size_t from = begin;
   for (std::size_t i = begin; i < end; ++i) {
-    if (one_of((*this)[i].text, {"(", "[", "{"})) ++depth;
-    if (one_of((*this)[i].text, {")", "]", "}"})) --depth;
-    const bool cast = i > begin && one_of((*this)[i - 1].text, {"static_cast", "reinterpret_cast", "const_cast"});
-    if ((*this)[i].is("<") && (cast || angle > 0)) ++angle;
-    if ((*this)[i].is(">") && angle > 0) --angle;
-    if ((*this)[i].is(",") && depth == 0 && angle == 0) {
+    if (one_of((*this)[i].text, {"(", "[", "{"})) i = closing(i);
+    if (const std::size_t behind = behind_angle(i, end); behind != i) i = behind - 1;
+    if ((*this)[i].is(",")) {
       parts.emplace_back(from, i);
       from = i + 1;
     }

@@ -15,11 +15,13 @@ enum class Kind { kWord, kNumber, kText, kSymbol };
 
 struct Token {
   Kind kind;
-  std::string_view text;
-  std::string_view space;  // whitespace and line markers before it
-  bool user;               // not from a system header
+  std::string_view text;      // of a digraph what it stands for
+  std::string_view spelling;  // as the file has it
+  std::string_view space;     // whitespace and line markers before it
+  bool user;                  // not from a system header
   bool replaced = false;
   std::string replacement;
+  std::string before, behind;  // put round the token, replaced or not
 
   bool is(std::string_view t) const { return text == t; }
 };
@@ -37,17 +39,24 @@ class Source {
   std::size_t size() const { return tokens.size(); }
   /// Before the first and behind the last token: one without text, so that rewriting may look round in any file.
   const Token& operator[](std::size_t i) const;
-  /// The tokens [begin, end), as far as there are any, as one line of text, with the replacements made so far.
+  /// The tokens [begin, end), as far as there are any, as one line of text, with the replacements made so far, but
+  /// without what stands round them.
   std::string text(std::size_t begin, std::size_t end) const;
   void replace(std::size_t i, std::string with);
   /// Replaces [begin, end), as far as there are tokens, by one text; the lines between them stay.
   void replace(std::size_t begin, std::size_t end, std::string with);
+  /// Puts the tokens [begin, end) into a block that begins with `head`.
+  void enclose(std::size_t begin, std::size_t end, const std::string& head);
   std::string str() const;
 
   /// Index of the token that closes the bracket at `open`, or size().
   std::size_t closing(std::size_t open) const;
+  /// Index of the bracket that the one at `close` closes, or size().
+  std::size_t opening(std::size_t close) const;
   /// Index of the "<" that the ">" at `close` closes, or size(); looks at most a statement back.
   std::size_t opening_angle(std::size_t close) const;
+  /// Index behind the ">" of the template arguments that begin at `open`, or `open` when those are none.
+  std::size_t behind_angle(std::size_t open, std::size_t end) const;
   /// The parts of [begin, end) between its commas, as [begin, end) each; none of an empty list.
   std::vector<std::pair<std::size_t, std::size_t>> split(std::size_t begin, std::size_t end) const;
 

@@ -17,8 +17,6 @@
 #include "cnrt.h"
 
 // Qualifiers C++ has nothing to say about; cncc rewrites the others (__mlu_func__, __nram__ ...).
-#define __mlu_global__
-#define __mlu_entry__
 #define __mlu_builtin__
 #define __mlu_host__
 #define __mlu_const__

@@ -12,31 +12,41 @@
 
 namespace neuware {
 
-/// A literal 0 in `condition ? 0 : x`: it takes the type of x.
-struct Zero {
-  template <class T>
-  constexpr operator T() const {  // NOLINT(google-explicit-constructor)
-    return T(0);
+/// The literal of `condition ? 0 : x` with x of type T: a half, a null pointer, or what it was.
+template <class T, class N>
+constexpr auto beside(N value) {
+  using V = std::decay_t<T>;
+  if constexpr (std::is_class_v<V> && std::is_trivial_v<V> && std::is_constructible_v<V, N>) {
+    return V(value);
+  } else if constexpr (std::is_pointer_v<V> || std::is_member_pointer_v<V> || std::is_null_pointer_v<V>) {
+    return nullptr;
+  } else {
+    return value;
   }
-};
+}
 
 enum class Space { kNram, kWram, kSram };
 
 /// A .mlu file: where its on-chip objects lie, and what it was compiled for.
 struct Unit {
+  Unit(const char* file, int arch);
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+  ~Unit();
+
   const char* file;
   int arch;
-  std::size_t used[3] = {0, 0, 0};  // bytes laid out, by Space
+  std::size_t used[3] = {0, 0, 0};  // bytes laid out, by Space; of WRAM those of a lane
 };
 
 /// Offset of a new object of the unit. An exception of the emulator when the memory is full.
 std::size_t place(Unit& unit, Space space, const char* name, std::size_t bytes);
-/// That memory of the running core or its cluster.
-char* base(Space space);
+/// An object in that memory of the running core or its cluster.
+char* address_of(Space space, std::size_t offset, std::size_t bytes);
 /// Tells the checks that the bytes hold a value.
 void written(const void* begin, std::size_t bytes);
 /// Has `bytes` from `content` copied to the offset now and at the start of every task.
-void refill(Space space, std::size_t offset, const void* content, std::size_t bytes);
+void refill(const Unit& unit, Space space, std::size_t offset, const void* content, std::size_t bytes);
 
 /// The object declared where `Here`, the type of a lambda, was written.
 template <class T, class Here>
@@ -47,7 +57,7 @@ std::size_t offset_of(Unit& unit, Space space, const char* name, Here) {
 
 template <class T, class Here>
 T& on_chip(Unit& unit, Space space, const char* name, Here here) {
-  return *reinterpret_cast<T*>(base(space) + offset_of<T>(unit, space, name, here));
+  return *reinterpret_cast<T*>(address_of(space, offset_of<T>(unit, space, name, here), sizeof(T)));
 }
 
 /// An object at function scope, filled each time control comes by.
@@ -64,8 +74,9 @@ auto& on_chip_filled(Unit& unit, Space space, const char* name, Here here, const
 template <class C, class Here>
 auto& on_chip_refilled(Unit& unit, Space space, const char* name, Here here, const C& content) {
   using T = std::remove_const_t<C>;
-  refill(space, offset_of<T>(unit, space, name, here), &content, sizeof(T));
-  return on_chip<T>(unit, space, name, here);
+  T& object = on_chip<T>(unit, space, name, here);
+  refill(unit, space, offset_of<T>(unit, space, name, here), &content, sizeof(T));
+  return object;
 }
 
 /// A launch has run for longer than MLUOP_EMU_LIMIT allows.

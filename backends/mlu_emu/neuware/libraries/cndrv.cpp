@@ -1,7 +1,9 @@
 // libcndrv: what the driver tells about the one device and its context.
 #include <bit>
+#include <cctype>
 #include <cstdio>
 #include <mutex>
+#include <string>
 
 #include "backends/mlu_emu/neuware/include/cn_api.h"
 #include "backends/mlu_emu/neuware/include/cnrt.h"
@@ -182,8 +184,9 @@ CNresult cnDeviceGetAttribute(int* value, CNdevice_attribute attribute, CNdev de
 
 CNresult cnDeviceGetName(char* name, int length, CNdev device) {
   if (name == nullptr || length <= 0 || device != 0) return CN_ERROR_INVALID_VALUE;
-  const mluops::emu::Arch& arch = neuware::Machine::instance().arch();
-  std::snprintf(name, static_cast<std::size_t>(length), "MLU%d (emulated)", arch.number == 592 ? 590 : arch.number);
+  std::string card = neuware::Machine::instance().arch().card;
+  for (char& c : card) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::snprintf(name, static_cast<std::size_t>(length), "%s (emulated)", card.c_str());
   return CN_SUCCESS;
 }
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <new>
 
 #include "backends/mlu_emu/bang/bfloat16.h"
 #include "backends/mlu_emu/bang/half.h"
 #include "backends/mlu_emu/neuware/include/cnrt.h"
 #include "backends/mlu_emu/neuware/runtime/errors.h"
+#include "backends/mlu_emu/neuware/runtime/handles.h"
 
 struct cnrtQuantizedParam {
   int position;
@@ -105,17 +105,20 @@ extern "C" {
 
 cnrtRet_t cnrtCreateQuantizedParam(cnrtQuantizedParam_t* param, int position, float scale, int offset) {
   if (param == nullptr || scale == 0) return neuware::keep(cnrtErrorArgsInvalid);
-  *param = new (std::nothrow) cnrtQuantizedParam{position, scale, offset};
+  *param = neuware::Handles<cnrtQuantizedParam>::instance().create(position, scale, offset);
   return neuware::keep(*param == nullptr ? cnrtErrorNoMem : cnrtSuccess);
 }
 cnrtRet_t cnrtDestroyQuantizedParam(cnrtQuantizedParam_t param) {
-  delete param;
-  return cnrtSuccess;
+  return neuware::keep(neuware::Handles<cnrtQuantizedParam>::instance().destroy(param) ? cnrtSuccess
+                                                                                       : cnrtErrorArgsInvalid);
 }
 
 cnrtRet_t cnrtCastDataType_V2(const void* src, cnrtDataType_V2_t src_type, void* dst, cnrtDataType_V2_t dst_type,
                               int count, cnrtQuantizedParam_t param, cnrtRoundingMode_t rounding) {
   if (src == nullptr || dst == nullptr || count < 0) return neuware::keep(cnrtErrorArgsInvalid);
+  if (param != nullptr && !neuware::Handles<cnrtQuantizedParam>::instance().lives(param)) {
+    return neuware::keep(cnrtErrorArgsInvalid);
+  }
   bool known = false;
   neuware::with_type(src_type, [&](auto from) {
     known = neuware::with_type(

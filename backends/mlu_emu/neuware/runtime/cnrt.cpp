@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "backends/mlu_emu/neuware/runtime/errors.h"
+#include "backends/mlu_emu/neuware/runtime/handles.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/queue.h"
@@ -18,15 +18,17 @@ using neuware::keep;
 
 namespace neuware {
 
-cnrtQueue& queue_of(cnrtQueue_t queue) {
+cnrtQueue* queue_of(cnrtQueue_t queue) {
   static cnrtQueue standard;
-  return queue == nullptr ? standard : *queue;
+  if (queue == nullptr) return &standard;
+  return Handles<cnrtQueue>::instance().lives(queue) ? queue : nullptr;
 }
 
 namespace {
 
-/// Whether a copy's device sides lie in blocks.
+/// Whether there is such a direction and a copy's device sides lie in blocks.
 bool on_device(const void* dst, const void* src, std::size_t bytes, cnrtMemTransDir_t direction) {
+  if (direction < cnrtMemcpyHostToDev || direction > cnrtMemcpyNoDirection) return false;
   const bool to = direction == cnrtMemcpyHostToDev || direction == cnrtMemcpyDevToDev;
   const bool from = direction == cnrtMemcpyDevToHost || direction == cnrtMemcpyDevToDev;
   return (!to || Blocks::instance().contains(dst, bytes)) && (!from || Blocks::instance().contains(src, bytes));
@@ -39,15 +41,17 @@ std::size_t host_memory() {
 template <class T>
 cnrtRet_t create(T** handle) {
   if (handle == nullptr) return keep(cnrtErrorArgsInvalid);
-  *handle = new (std::nothrow) T();
+  *handle = Handles<T>::instance().create();
   return keep(*handle == nullptr ? cnrtErrorNoMem : cnrtSuccess);
 }
 
 template <class T>
 cnrtRet_t destroy(T* handle) {
-  if (handle == nullptr) return keep(cnrtErrorArgsInvalid);
-  delete handle;
-  return cnrtSuccess;
+  return keep(Handles<T>::instance().destroy(handle) ? cnrtSuccess : cnrtErrorArgsInvalid);
+}
+
+bool lives(cnrtNotifier_t notifier) {
+  return Handles<cnrtNotifier>::instance().lives(notifier);
 }
 
 }  // namespace
@@ -80,7 +84,7 @@ cnrtRet_t cnrtSyncDevice(void) {
   return cnrtQueueSync(nullptr);
 }
 cnrtRet_t cnrtDeviceReset(void) {
-  neuware::queue_of(nullptr) = cnrtQueue();
+  *neuware::queue_of(nullptr) = cnrtQueue();
   return cnrtSuccess;
 }
 
@@ -119,7 +123,8 @@ cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
   return neuware::destroy(queue);
 }
 cnrtRet_t cnrtQueueSync(cnrtQueue_t queue) {
-  return keep(neuware::queue_of(queue).error);
+  const cnrtQueue* of = neuware::queue_of(queue);
+  return keep(of == nullptr ? cnrtErrorArgsInvalid : of->error);
 }
 cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
   return cnrtQueueSync(queue);
@@ -171,7 +176,8 @@ cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direc
   std::memmove(dst, src, bytes);
   return cnrtSuccess;
 }
-cnrtRet_t cnrtMemcpyAsync(void* dst, void* src, size_t bytes, cnrtQueue_t, cnrtMemTransDir_t direction) {
+cnrtRet_t cnrtMemcpyAsync(void* dst, void* src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t direction) {
+  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
   return cnrtMemcpy(dst, src, bytes, direction);
 }
 
@@ -181,7 +187,8 @@ cnrtRet_t cnrtMemset(void* pointer, int value, size_t bytes) {
   std::memset(pointer, value, bytes);
   return cnrtSuccess;
 }
-cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t) {
+cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t queue) {
+  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
   return cnrtMemset(pointer, value, bytes);
 }
 
@@ -194,18 +201,20 @@ cnrtRet_t cnrtNotifierDestroy(cnrtNotifier_t notifier) {
   return neuware::destroy(notifier);
 }
 cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue) {
-  if (notifier == nullptr) return keep(cnrtErrorArgsInvalid);
-  notifier->time_ns = neuware::queue_of(queue).time_ns;
+  const cnrtQueue* of = neuware::queue_of(queue);
+  if (of == nullptr || !neuware::lives(notifier)) return keep(cnrtErrorArgsInvalid);
+  notifier->time_ns = of->time_ns;
   return cnrtSuccess;
 }
 cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier) {
-  return keep(notifier == nullptr ? cnrtErrorArgsInvalid : cnrtSuccess);
+  return keep(neuware::lives(notifier) ? cnrtSuccess : cnrtErrorArgsInvalid);
 }
-cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t, unsigned int) {
+cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int) {
+  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
   return cnrtWaitNotifier(notifier);
 }
 cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* us) {
-  if (start == nullptr || end == nullptr || us == nullptr) return keep(cnrtErrorArgsInvalid);
+  if (!neuware::lives(start) || !neuware::lives(end) || us == nullptr) return keep(cnrtErrorArgsInvalid);
   *us = static_cast<float>((end->time_ns - start->time_ns) * 1e-3);
   return cnrtSuccess;
 }

@@ -32,8 +32,9 @@ std::string run(const Unit& unit, const mluops::emu::LaunchSpec& spec, const std
   constexpr double kMicrosecond = 1e3;
   double time = 0;
   try {
-    const std::string fault = Machine::instance().run(unit, spec, task, &time);
-    queue.time_ns += time + Machine::instance().settings().rates.launch_us * kMicrosecond;
+    Machine& machine = Machine::of(unit.arch);
+    const std::string fault = machine.run(unit, spec, task, &time);
+    queue.time_ns += time + machine.settings().rates.launch_us * kMicrosecond;
     return fault;
   } catch (const std::exception& e) {
     return spec.kernel + ": the kernel threw an exception: " + e.what();
@@ -44,20 +45,25 @@ std::string run(const Unit& unit, const mluops::emu::LaunchSpec& spec, const std
 
 }  // namespace
 
-void launch_tasks(const Unit& unit, const char* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
+void launch_tasks(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
                   const std::function<void()>& task) {
-  cnrtQueue& on = queue_of(queue);
+  const std::string kernel = name;
+  cnrtQueue* on = queue_of(queue);
+  if (on == nullptr) {
+    keep_fault(cnrtErrorLaunchInvalid, kernel + ": the queue is none, or was destroyed");
+    return;
+  }
   mluops::emu::LaunchSpec spec;
   spec.kernel = kernel;
   spec.clusters = clusters_of(type);
   spec.x = dim.x, spec.y = dim.y, spec.z = dim.z;
   spec.tensors = Blocks::instance().windows();
-  const std::string fault = spec.clusters == kUnknown ? std::string(kernel) + ": unknown type of launch " +
-                                                            std::to_string(static_cast<int>(type))
-                                                      : run(unit, spec, task, on);
+  const std::string fault = spec.clusters == kUnknown
+                                ? kernel + ": unknown type of launch " + std::to_string(static_cast<int>(type))
+                                : run(unit, spec, task, *on);
   if (fault.empty()) return;
   const cnrtRet_t error = keep_fault(spec.clusters == kUnknown ? cnrtErrorLaunchInvalid : cnrtErrorKernelFault, fault);
-  if (on.error == cnrtSuccess) on.error = error;
+  if (on->error == cnrtSuccess) on->error = error;
 }
 
 }  // namespace neuware

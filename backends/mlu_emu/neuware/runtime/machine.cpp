@@ -1,13 +1,16 @@
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
-#include <cstring>
+#include <algorithm>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "backends/mlu_emu/device/watchdog.h"
 #include "backends/mlu_emu/neuware/runtime/builtins.h"
-#include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/report_page.h"
+#include "backends/mlu_emu/neuware/runtime/signals.h"
 
 namespace neuware {
 
@@ -20,34 +23,56 @@ void stop_loop(const char* file, int line) {
   Core::current().fault_overdue(("the loop at " + std::string(file) + ":" + std::to_string(line)).c_str());
 }
 
-Machine& Machine::instance() {
-  static Machine machine;
-  return machine;
+namespace {
+
+/// The machines of a process and the architecture of the first code that was loaded.
+struct Machines {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<Machine>> by_arch;
+  std::atomic<int> first = 0;
+  std::mutex running;  // one launch at a time
+};
+
+Machines& machines() {
+  static Machines& instance = *new Machines;  // static destructors may still launch
+  return instance;
 }
 
-Machine::Machine() {
+constexpr int kDefaultArchNumber = 372;
+constexpr const char* kNoBlock =
+    "an address in no block of device memory (if it is the host's, copy it there: cnrtMalloc and cnrtMemcpy, or a "
+    "tensor "
+    "on device mlu)";
+
+}  // namespace
+
+void Machine::announce(int arch_number) {
+  int none = 0;
+  machines().first.compare_exchange_strong(none, arch_number);
+}
+
+Machine& Machine::instance() {
+  const int first = machines().first;
+  return of(first == 0 ? kDefaultArchNumber : first);
+}
+
+Machine& Machine::of(int arch_number) {
+  const std::lock_guard<std::mutex> lock(machines().mutex);
+  std::unique_ptr<Machine>& machine = machines().by_arch[arch_number];
+  if (machine == nullptr) machine.reset(new Machine(arch_number));
+  return *machine;
+}
+
+/// MLUOP_EMU_ARCH names an architecture, and with it the card its programs run on.
+Machine::Machine(int arch_number) {
   constexpr std::int64_t kReserve = 128 * 1024;  // of the compiler; kernels take some of it for themselves
-  settings_.set("arch", "mtp_592");
+  settings_.set("device", card_of_programs(arch_number).card);
   problem_ = settings_.read_environment();
+  settings_.set("device", card_of_programs(settings_.arch.number).card);
+  if (problem_.empty()) problem_ = settings_.read_environment("arch");
   settings_.arch.nram_bytes += kReserve;
   settings_.arch.sram_bytes += kReserve;
   crew_ = std::make_unique<Crew>(settings_.arch);
-}
-
-void Machine::add_refill(const Refill& refill) {
-  const std::lock_guard<std::mutex> lock(lists_);
-  for (const Refill& known : refills_) {
-    if (known.space == refill.space && known.content == refill.content) return;
-  }
-  refills_.push_back(refill);
-}
-
-void Machine::refill_task() {
-  for (const Refill& r : refills_) {
-    char* target = base(r.space) + r.offset;
-    std::memcpy(target, r.content, r.bytes);
-    written(target, r.bytes);
-  }
 }
 
 std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::function<void()>& task, double* time) {
@@ -57,11 +82,16 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
            ", the machine is a " + settings_.arch.name + " (MLUOP_EMU_ARCH)";
   }
   if (std::string problem = check_launch(spec, settings_); !problem.empty()) return problem;
-  const std::lock_guard<std::mutex> lock(running_);
+  const std::lock_guard<std::mutex> lock(machines().running);
   gdram_.renew(spec.tensors, settings_.checks.race);
   const auto active = static_cast<int>(std::min<std::int64_t>(settings_.arch.cores(), spec.tasks()));
-  const LaunchState state{spec,    settings_,           gdram_,   false,        active,
-                          nullptr, &nram_objects(unit), &overdue, &nram_reach()};
+  LaunchState state{spec, settings_, gdram_, false, active};
+  state.objects = &nram_objects(unit);
+  state.overdue = &overdue;
+  state.nram_reach = &nram_reach();
+  state.filled = &nram_filled();
+  state.file = unit.file;
+  state.no_tensor = kNoBlock;
   std::vector<Timeline> timelines(static_cast<std::size_t>(active) + 1);  // the last: memory cores
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram_.windows().size());
@@ -72,7 +102,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   const KernelBody body = [&](char*) {
     set_builtins(Core::current().task());
     refill_task();
-    task();
+    run_guarded(task, &unit);
   };
   const Watchdog watchdog(settings_.seconds_limit, overdue);
   std::string fault = crew_->run(state, body, timelines, task_order(settings_, jobs));

@@ -1,8 +1,9 @@
-// The one emulated machine of a process: its settings, its cores, what is wrong with it.
+// The emulated machine of a process, one for each architecture its code was compiled for: settings, cores, what is
+// wrong.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,22 +12,23 @@
 
 namespace neuware {
 
-/// An object filled again at the start of every task.
-struct Refill {
-  Space space;
-  std::size_t offset, bytes;
-  const void* content;
-};
-
 /// The NRAM objects of a unit laid out so far.
 const std::vector<mluops::emu::NramRegion>& nram_objects(const Unit& unit);
-
 /// Where the NRAM objects of all units end: a kernel may be launched from another file than its own.
 const std::int64_t& nram_reach();
+/// The parts of NRAM that refill_task() fills.
+const std::vector<mluops::emu::NramRegion>& nram_filled();
+/// Fills the objects that are to be filled at the start of every task.
+void refill_task();
 
 class Machine {
  public:
+  /// That of the first file whose code was loaded; without any, the default one.
   static Machine& instance();
+  /// The machine that code for an architecture runs on.
+  static Machine& of(int arch_number);
+  /// Code for an architecture was loaded.
+  static void announce(int arch_number);
 
   const mluops::emu::Settings& settings() const { return settings_; }
   /// What is wrong with the environment's settings; no kernel runs then.
@@ -37,19 +39,14 @@ class Machine {
   /// Runs all tasks; "" or the fault. Sets *time to the modelled nanoseconds.
   std::string run(const Unit& unit, const mluops::emu::LaunchSpec& spec, const std::function<void()>& task,
                   double* time);
-  void add_refill(const Refill& refill);
 
  private:
-  Machine();
-  void refill_task();
+  explicit Machine(int arch_number);
 
   mluops::emu::Settings settings_;
   std::string problem_;
-  std::mutex running_;  // one launch at a time
   std::unique_ptr<mluops::emu::Crew> crew_;
   mluops::emu::Gdram gdram_{{}, false};  // all device memory, as of the last launch
-  std::mutex lists_;
-  std::vector<Refill> refills_;
 };
 
 }  // namespace neuware

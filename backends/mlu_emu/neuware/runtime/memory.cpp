@@ -11,7 +11,7 @@ constexpr std::size_t kAlignment = 512;
 }  // namespace
 
 Blocks& Blocks::instance() {
-  static Blocks blocks;
+  static Blocks& blocks = *new Blocks;  // static destructors may still free
   return blocks;
 }
 

@@ -14,7 +14,7 @@ struct cnrtNotifier {
 
 namespace neuware {
 
-/// The queue, or the default one for NULL.
-cnrtQueue& queue_of(cnrtQueue_t queue);
+/// The queue, or the default one for NULL; nullptr for what is no queue, or no longer one.
+cnrtQueue* queue_of(cnrtQueue_t queue);
 
 }  // namespace neuware

@@ -1,0 +1,148 @@
+#include "backends/mlu_emu/neuware/runtime/signals.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <ucontext.h>
+
+#include <csetjmp>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/neuware/runtime/source_line.h"
+
+namespace neuware {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kMostFrames = 48;
+
+struct Crash {
+  int signal, code, frames;
+  const void* address;
+  void* frame[kMostFrames];
+};
+
+// Of the library's own storage: a handler must not allocate.
+__attribute__((tls_model("initial-exec"))) thread_local sigjmp_buf* landing = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local Crash crash;
+
+struct sigaction before[NSIG];
+
+/// What the process would have done without us.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& old = before[signal];
+  if ((old.sa_flags & SA_SIGINFO) != 0) return old.sa_sigaction(signal, info, context);
+  if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) return old.sa_handler(signal);
+  sigaction(signal, &old, nullptr);  // the instruction is tried again
+  if (info->si_code <= 0) raise(signal);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const bool of_the_processor = info->si_code > 0;
+  if (landing == nullptr || !of_the_processor) return pass_on(signal, info, context);
+  crash.signal = signal;
+  crash.code = info->si_code;
+  crash.address = info->si_addr;
+  crash.frames = backtrace(crash.frame, kMostFrames);
+  siglongjmp(*landing, 1);
+}
+
+void catch_signals() {
+  void* frame[1];
+  backtrace(frame, 1);  // loads what it needs
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) {
+    sigaction(signal, nullptr, &before[signal]);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+/// A stack of its own for the handler on this thread, and where the thread's stack ends.
+class Stacks {
+ public:
+  Stacks() : memory_(new char[kBytes]) {
+    stack_t stack = {};
+    stack.ss_sp = memory_.get();
+    stack.ss_size = kBytes;
+    sigaltstack(&stack, nullptr);
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    std::size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    low_ = reinterpret_cast<std::uintptr_t>(low);
+  }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks() {
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+  }
+
+  /// The address lies where a frame too many would.
+  bool used_up(const void* address) const {
+    constexpr std::uintptr_t kNear = 1 << 16;
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    return at + kNear >= low_ && at < low_ + kNear;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 16;
+  std::unique_ptr<char[]> memory_;
+  std::uintptr_t low_ = 0;
+};
+
+Stacks& stacks() {
+  thread_local Stacks instance;
+  return instance;
+}
+
+std::string what(const Crash& c) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto at = reinterpret_cast<std::uintptr_t>(c.address);
+  if (c.signal == SIGFPE) return "divided an integer by zero";
+  if (c.signal == SIGILL) return "came to what is no instruction";
+  if (stacks().used_up(c.address)) return "used up the stack: a recursion without an end, or very large local arrays";
+  if (c.code == SI_KERNEL) return "used an address that no memory has";
+  constexpr int kHexDigits = 2 + 16 + 1;
+  char hex[kHexDigits];
+  std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(at));
+  return std::string("used the address ") + hex +
+         (at < kPage ? ", a null pointer" : ", which is memory of neither the device nor the host");
+}
+
+/// setjmp() has this frame alone: nothing here has to be destroyed.
+bool landed(const std::function<void()>& task, sigjmp_buf& buffer) {
+  if (sigsetjmp(buffer, 0) != 0) return true;
+  landing = &buffer;
+  task();
+  return false;
+}
+
+}  // namespace
+
+void run_guarded(const std::function<void()>& task, const void* in_module) {
+  static std::once_flag once;
+  std::call_once(once, catch_signals);
+  stacks();
+  struct Landing {
+    sigjmp_buf buffer;
+    ~Landing() { landing = nullptr; }
+  } here;
+  if (!landed(task, here.buffer)) return;
+  landing = nullptr;
+  const std::string line = source_line(crash.frame, crash.frames, in_module);
+  mluops::emu::Core::current().fault("scalar code", (line.empty() ? "" : line + ": ") + what(crash));
+}
+
+}  // namespace neuware

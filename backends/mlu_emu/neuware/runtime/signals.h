@@ -1,0 +1,13 @@
+// Signals of the processor in a kernel's scalar code: wild pointers, divisions by zero, a stack that is used up.
+#pragma once
+
+#include <functional>
+
+namespace neuware {
+
+/// Runs a kernel for a task. Such a signal ends it as a fault whose text says what happened and, as far as it can be
+/// found out, at which line; `in_module` is an address in the program or library the kernel lies in. What the kernel's
+/// frames hold is not destroyed then.
+void run_guarded(const std::function<void()>& task, const void* in_module);
+
+}  // namespace neuware

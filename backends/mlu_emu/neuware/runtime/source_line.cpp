@@ -1,0 +1,83 @@
+#include "backends/mlu_emu/neuware/runtime/source_line.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+
+extern char** environ;
+
+namespace neuware {
+namespace {
+
+/// A program with fixed addresses.
+bool is_fixed(const std::string& path) {
+  std::array<char, EI_NIDENT + sizeof(Elf64_Half)> head = {};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  return head[EI_NIDENT] == ET_EXEC;
+}
+
+std::string output_of(std::array<const char*, 7> command) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int failed =
+      posix_spawnp(&child, command[0], &actions, nullptr, const_cast<char* const*>(command.data()), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  std::array<char, 4096> part;
+  while (failed == 0) {
+    const ssize_t n = ::read(ends[0], part.data(), part.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (failed == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return text;
+}
+
+/// What addr2line says: the function in one line, file and line in the next.
+std::string line_of(const Dl_info& module, std::uintptr_t at) {
+  const std::string path = module.dli_fname;
+  const std::string file = path.find('/') == std::string::npos ? "/proc/self/exe" : path;
+  const std::uintptr_t offset = is_fixed(file) ? at : at - reinterpret_cast<std::uintptr_t>(module.dli_fbase);
+  char hex[2 + 16 + 1];
+  std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(offset));
+  const std::string text = output_of({"addr2line", "-f", "-C", "-e", file.c_str(), hex, nullptr});
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos || text[0] == '?') return {};
+  std::string line = text.substr(end + 1, text.find_first_of(" \n", end + 1) - end - 1);
+  const std::string function = text.substr(0, end);
+  return line.empty() || line[0] == '?' ? function : line + " (" + function + ")";
+}
+
+}  // namespace
+
+std::string source_line(void* const* frames, int count, const void* in_module) {
+  Dl_info wanted = {}, found = {};
+  if (dladdr(in_module, &wanted) == 0) return {};
+  for (int i = 0; i < count; ++i) {
+    if (dladdr(frames[i], &found) == 0 || found.dli_fbase != wanted.dli_fbase) continue;
+    // Above the frame of the signal stand return addresses, behind the call.
+    return line_of(found, reinterpret_cast<std::uintptr_t>(frames[i]) - (i > 2 ? 1 : 0));
+  }
+  return {};
+}
+
+}  // namespace neuware

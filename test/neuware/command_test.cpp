@@ -1,0 +1,160 @@
+// The command line of cncc: what a build system asks of a compiler driver.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace neuware_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with one kernel file, gone with the test.
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "cncc-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    put("sub/answer.h", "#define ANSWER 42\n");
+    put("k.mlu", "#include <mlu.h>\n#include \"answer.h\"\n"
+                 "__mlu_entry__ void k(int *out) { int i = 0; while (i < ANSWER) i++; *out = i; }\n"
+                 "int main() {\n  int *d, h = 0;\n  cnrtMalloc((void **)&d, 4);\n"
+                 "  k<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(d);\n"
+                 "  cnrtMemcpy(&h, d, 4, cnrtMemcpyDevToHost);\n  return h == ANSWER ? __BANG_ARCH__ / 10 : 1;\n}\n");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void put(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+  }
+  std::string text(const std::string& name) const {
+    std::ifstream in(folder_ / name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
+  /// The exit status of a shell's line within the folder; "cncc" is the driver.
+  int shell(const std::string& line) const {
+    const std::string all = "cd '" + folder_.string() + "' && cncc() { \"" CNCC "\" \"$@\"; } && { " + line +
+                            "\n} >out.txt 2>err.txt";
+    const int status = std::system(all.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  void expect_text(const std::string& file, const std::string& part) const {
+    EXPECT_NE(text(file).find(part), std::string::npos) << file << ": " << text(file) << "\nlacks " << part;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Command, BinariesCarryTheirArchitecture) {
+  ASSERT_EQ(shell("cncc -Isub k.mlu -o a && cncc -Isub --bang-arch=compute_50 k.mlu -o b && "
+                  "cncc -Isub --bang-arch=compute_99 --bang-arch=compute_30,compute_50 --bang-mlu-arch=mtp_592 k.mlu -o c"),
+            0)
+      << text("err.txt");
+  EXPECT_EQ(shell("unset MLUOP_EMU_ARCH; ./a"), 37);
+  EXPECT_EQ(shell("unset MLUOP_EMU_ARCH; ./b"), 59);
+  EXPECT_EQ(shell("unset MLUOP_EMU_ARCH; ./c"), 37);
+  EXPECT_EQ(shell("MLUOP_EMU_ARCH=mtp_592 ./a"), 1);
+  expect_text("err.txt", "was compiled for mtp_372");
+  EXPECT_EQ(shell("cncc --bang-arch=compute_99 -Isub k.mlu"), 1);
+  expect_text("err.txt", "no known architecture");
+}
+
+TEST_F(Command, DependenciesLieBesideTheObject) {
+  ASSERT_EQ(shell("cncc -Isub -MMD -c k.mlu -o o/k.o || { mkdir o && cncc -Isub -MMD -MP -c k.mlu -o o/k.o; }"), 0);
+  expect_text("o/k.d", "o/k.o: k.mlu");
+  expect_text("o/k.d", "sub/answer.h:");
+  ASSERT_EQ(shell("cncc -Isub -MD -c k.mlu"), 0);
+  expect_text("k.d", "k.o: k.mlu");
+  ASSERT_EQ(shell("cncc -Isub -MMD -MF x.d -MT target -c k.mlu"), 0);
+  expect_text("x.d", "target: k.mlu");
+  ASSERT_EQ(shell("rm k.d; cncc -Isub -MMD k.mlu -o program"), 0);
+  expect_text("k.d", "sub/answer.h");
+}
+
+TEST_F(Command, DependenciesAlone) {
+  ASSERT_EQ(shell("cncc -Isub -MM k.mlu"), 0);
+  expect_text("out.txt", "k.o: k.mlu");
+  expect_text("out.txt", "sub/answer.h");
+  ASSERT_EQ(shell("cncc -Isub -M -MT other k.mlu -o m.d"), 0);
+  expect_text("m.d", "other: k.mlu");
+  EXPECT_FALSE(exists("k.o"));
+  EXPECT_FALSE(exists("a.out"));
+}
+
+TEST_F(Command, SyntaxAlone) {
+  EXPECT_EQ(shell("cncc -Isub -fsyntax-only k.mlu"), 0) << text("err.txt");
+  put("bad.mlu", "#include <mlu.h>\n__mlu_entry__ void k() { int i }\n");
+  EXPECT_NE(shell("cncc -fsyntax-only bad.mlu"), 0);
+  expect_text("err.txt", "bad.mlu:2:");
+  EXPECT_FALSE(exists("k.o") || exists("a.out"));
+}
+
+TEST_F(Command, ItsOwnPreprocessedTextCompiles) {
+  ASSERT_EQ(shell("cncc -Isub -E k.mlu -o k.ii && cncc -c k.ii -o k1.o && cncc k1.o -o a"), 0) << text("err.txt");
+  EXPECT_EQ(shell("./a"), 37);
+  ASSERT_EQ(shell("cncc -Isub -E k.mlu > again.mlu && cncc again.mlu -o b"), 0) << text("err.txt");
+  EXPECT_EQ(shell("./b"), 37);
+  EXPECT_EQ(shell("cncc -Isub -S k.mlu && test -s k.s"), 0);
+}
+
+TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
+  EXPECT_EQ(shell("cncc -Isub -E k.mlu -o /dev/full"), 1);
+  expect_text("err.txt", "cannot write '/dev/full'");
+  EXPECT_EQ(shell("cncc -Isub -E k.mlu >/dev/full"), 1);
+  EXPECT_NE(shell("cncc -Isub -c k.mlu -o /dev/full"), 0);
+  EXPECT_NE(shell("cncc -Isub -MM k.mlu -o missing/folder"), 0);
+}
+
+TEST_F(Command, ResponseFiles) {
+  put("options", "-Isub -DSPACED=\"a b\" '-DQUOTED=1'\n@more");
+  put("more", "k.mlu\n-o\nwith\\ space");
+  ASSERT_EQ(shell("cncc @options && ./'with space'; test $? = 37"), 0) << text("err.txt");
+  put("loop", "@loop");
+  EXPECT_EQ(shell("cncc @loop"), 1);
+  expect_text("err.txt", "too many response files");
+  EXPECT_NE(shell("cncc @missing"), 0);
+}
+
+TEST_F(Command, HeadersOfTheCommandLineMayUseTheWords) {
+  put("words.h", "__mlu_func__ float one(half h) { return __BANG_ARCH__ > 0 ? (float)h : 0.0f; }\n");
+  EXPECT_EQ(shell("cncc -Isub -include words.h -include bang_device_functions_decls.h -c k.mlu"), 0) << text("err.txt");
+  EXPECT_EQ(shell("cncc -Isub -x bang --bang-device-only -fPIC -shared k.mlu -lbangc -lm -o k.so"), 0) << text("err.txt");
+}
+
+TEST_F(Command, SignalsLeaveNothingBehind) {
+  put("endless.sh", "#!/bin/sh\nexec sleep 30\n");
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    ASSERT_EQ(shell("chmod +x endless.sh; rm -rf tmp; mkdir tmp"), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      if (chdir(folder_.c_str()) != 0) _exit(1);
+      setenv("TMPDIR", "tmp", 1);
+      setenv("CNCC_HOST_COMPILER", "./endless.sh", 1);
+      execl(CNCC, CNCC, "-c", "k.mlu", static_cast<char*>(nullptr));
+      _exit(1);
+    }
+    for (int i = 0; i < 500 && fs::is_empty(folder_ / "tmp"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_FALSE(fs::is_empty(folder_ / "tmp"));
+    kill(child, signal);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << signal;
+  }
+}
+
+}  // namespace
+}  // namespace neuware_test

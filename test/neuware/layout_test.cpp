@@ -1,0 +1,43 @@
+// Where on-chip objects lie, and the card programs run on.
+#include "test/neuware/device_memory.h"
+#include "test/neuware/kernels.h"
+
+namespace neuware_test {
+namespace {
+
+class Layouts : public WithQueue {};
+
+TEST_F(Layouts, EachKernelHasTheWholeNram) {
+  OnDevice<float> out(4);
+  two_large_kernels(queue, out.data());
+  expect_success();
+  EXPECT_EQ(out.values(), (std::vector<float>{3, 4, 5, 6}));
+}
+
+TEST_F(Layouts, ArraysInWramShareItsLanes) {
+  OnDevice<float> out(3);
+  two_wram_arrays(queue, out.data());
+  expect_success();
+  EXPECT_EQ(out.values(), (std::vector<float>{1, 2, 3}));
+}
+
+TEST_F(Layouts, TheDefaultCardHasEightClusters) {
+  OnDevice<std::int32_t> out(32);
+  union8(queue, out.data());
+  expect_success();
+  const std::vector<std::int32_t> v = out.values();
+  for (int i = 0; i < 32; ++i) ASSERT_EQ(v[static_cast<std::size_t>(i)], i / 4 * 100 + 8);
+}
+
+TEST(LayoutsDeathTest, StaticDestructorsFreeAndLaunch) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        keep_until_the_end();
+        std::exit(7);
+      },
+      testing::ExitedWithCode(7), "");
+}
+
+}  // namespace
+}  // namespace neuware_test
