@@ -1,6 +1,7 @@
 // NRAM with its shadow, GDRAM windows with their writers, the bitmap under them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -140,6 +141,69 @@ TEST(Window, RemembersWhoWrote) {
   EXPECT_EQ(w.claim(36, 8, Touch::kAtomic, 2), -1) << "atomics may meet";
   EXPECT_EQ(w.claim(40, 8, Touch::kWrite, 1), 40);
   EXPECT_EQ(w.claim(0, 8, Touch::kAtomic, 2), 0);
+}
+
+/// What the window should know, one entry for each pair of bytes and no shortcut.
+class PlainWindow {
+ public:
+  explicit PlainWindow(std::int64_t bytes) : writers_(static_cast<std::size_t>(bytes / 2)) {}
+
+  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster) {
+    for (std::int64_t i = offset / 2; i < (offset + bytes + 1) / 2; ++i) {
+      const Writer& w = writers_[static_cast<std::size_t>(i)];
+      const bool friendly = w.kind == Kind::kNobody || (w.kind == Kind::kTask && w.number == task) ||
+                            (w.kind == Kind::kMet && w.number == cluster) ||
+                            (w.kind == Kind::kAtomic && touch == Touch::kAtomic);
+      if (!friendly) return std::max(offset, 2 * i);
+    }
+    if (touch == Touch::kRead) return -1;
+    for (std::int64_t i = offset / 2; i < (offset + bytes + 1) / 2; ++i) {
+      writers_[static_cast<std::size_t>(i)] = {touch == Touch::kAtomic ? Kind::kAtomic : Kind::kTask, task};
+    }
+    return -1;
+  }
+  void meet(int first, int last, int cluster) {
+    for (Writer& w : writers_) {
+      if (w.kind == Kind::kTask && w.number >= first && w.number <= last) w = {Kind::kMet, cluster};
+    }
+  }
+  void meet_all() { std::fill(writers_.begin(), writers_.end(), Writer()); }
+
+ private:
+  enum class Kind { kNobody, kTask, kMet, kAtomic };
+  struct Writer {
+    Kind kind = Kind::kNobody;
+    int number = 0;
+  };
+  std::vector<Writer> writers_;
+};
+
+TEST(Window, MeetingsForgetWhatWasWrittenAndNothingElse) {
+  constexpr std::int64_t kBytes = 20000;
+  constexpr int kTasks = 12, kCores = 4;
+  std::vector<char> memory(kBytes);
+  Window window({"out", memory.data(), kBytes, Access::kReadWrite}, true);
+  PlainWindow plain(kBytes);
+  std::mt19937 random(5);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  int contested = 0;
+  for (int step = 0; step < 20000; ++step) {
+    const int task = below(kTasks), cluster = task / kCores, what = below(40);
+    if (what == 0) {
+      window.meet_all();
+      plain.meet_all();
+    } else if (what < 8) {
+      window.meet(cluster * kCores, cluster * kCores + kCores - 1, cluster);
+      plain.meet(cluster * kCores, cluster * kCores + kCores - 1, cluster);
+    } else {
+      const std::int64_t bytes = 2 * (1 + below(what == 8 ? 4000 : 20)), offset = 2 * below((kBytes - bytes) / 2);
+      const Touch touch = what < 20 ? Touch::kRead : what < 36 ? Touch::kWrite : Touch::kAtomic;
+      const std::int64_t wanted = plain.claim(offset, bytes, touch, task, cluster);
+      ASSERT_EQ(window.claim(offset, bytes, touch, task, cluster), wanted) << "step " << step;
+      contested += wanted >= 0;
+    }
+  }
+  EXPECT_GT(contested, 500);
 }
 
 }  // namespace

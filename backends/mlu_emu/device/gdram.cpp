@@ -7,7 +7,8 @@
 namespace mluops::emu {
 namespace {
 
-constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
+constexpr std::int64_t kUnit = 2;      // bytes one writer entry stands for
+constexpr std::int64_t kBlock = 1024;  // entries of a block
 constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
 
 /// Numbers of tasks and of clusters that met wrap around: a race of such may stay unseen, none is invented.
@@ -25,10 +26,39 @@ std::uint16_t* allocate_writers(std::int64_t bytes) {
   return writers;
 }
 
+void sort_unique(std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
 }  // namespace
 
 Window::Window(const Tensor& tensor, bool track_writers) : tensor_(tensor) {
-  if (track_writers && tensor.access != Access::kRead) writers_.reset(allocate_writers(tensor.bytes));
+  if (!track_writers || tensor.access == Access::kRead) return;
+  writers_.reset(allocate_writers(tensor.bytes));
+  units_ = (tensor.bytes + kUnit - 1) / kUnit;
+  listed_.resize(static_cast<std::size_t>((units_ + kBlock - 1) / kBlock));
+}
+
+template <class Visit>
+void Window::for_each_writer(const Blocks& blocks, Visit&& visit) {
+  for (const std::uint32_t block : blocks) {
+    const std::int64_t begin = block * kBlock;
+    visit(writers_.get() + begin, writers_.get() + std::min(begin + kBlock, units_));
+  }
+}
+
+/// Puts the blocks of a range on the cluster's list, unless they were put there last.
+void Window::note_written(std::int64_t first_unit, std::int64_t end_unit, int cluster) {
+  const int list = cluster % kClusters;
+  for (std::int64_t block = first_unit / kBlock; block * kBlock < end_unit; ++block) {
+    std::uint8_t& listed = listed_[static_cast<std::size_t>(block)];
+    if (listed == list + 1) continue;
+    listed = static_cast<std::uint8_t>(list + 1);
+    Blocks& written = written_[static_cast<std::size_t>(list)];
+    if (written.size() > 2 * listed_.size()) sort_unique(written);  // clusters take turns in one block
+    written.push_back(static_cast<std::uint32_t>(block));
+  }
 }
 
 std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster) {
@@ -45,6 +75,7 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
   }
   if (touch == Touch::kRead) return -1;
   std::fill(begin, end, friendly);
+  note_written(begin - writers_.get(), end - writers_.get(), cluster);
   touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
   touched_end_ = std::max(touched_end_, end);
   return -1;
@@ -55,13 +86,26 @@ void Window::meet(int first_task, int last_task, int cluster) {
   const auto present = [=](std::uint16_t w) {
     return first <= last ? w >= first && w <= last : w >= first || w <= last;
   };
-  std::replace_if(
-      touched_begin_, touched_end_, [=](std::uint16_t w) { return w != kNobody && w < 0x8000 && present(w); },
-      met_number(cluster));
+  Blocks& written = written_[static_cast<std::size_t>(cluster % kClusters)];
+  for_each_writer(written, [&](Writer* begin, Writer* end) {
+    std::replace_if(
+        begin, end, [=](Writer w) { return w != kNobody && w < 0x8000 && present(w); }, met_number(cluster));
+  });
+  for (const std::uint32_t block : written) listed_[block] = 0;
+  met_.insert(met_.end(), written.begin(), written.end());
+  written.clear();
+  if (met_.size() > listed_.size()) sort_unique(met_);
 }
 
 void Window::meet_all() {
-  std::fill(touched_begin_, touched_end_, kNobody);
+  const auto forget = [](Writer* begin, Writer* end) { std::fill(begin, end, kNobody); };
+  for (Blocks& written : written_) {
+    for_each_writer(written, forget);
+    for (const std::uint32_t block : written) listed_[block] = 0;
+    written.clear();
+  }
+  for_each_writer(met_, forget);
+  met_.clear();
   touched_begin_ = touched_end_ = nullptr;
 }
 

@@ -1,6 +1,7 @@
 // The tensors of a launch: whose bytes they are, and which task wrote them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -28,19 +29,32 @@ class Window {
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
   std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster = 0);
-  /// These tasks met at a barrier: what they wrote is no race to their cluster any more.
+  /// These tasks of a cluster met at a barrier: what they wrote is no race to their cluster any more. The cost is that
+  /// of what the cluster wrote since it last met.
   void meet(int first_task, int last_task, int cluster);
-  /// All tasks met: what any wrote is no race to anybody.
+  /// All tasks met: what any wrote is no race to anybody. The cost is that of what was written since the last time.
   void meet_all();
 
  private:
   using Writer = std::uint16_t;
+  /// Parts of the tensor, by number, some of them more than once.
+  using Blocks = std::vector<std::uint32_t>;
+  /// Clusters that run at once have numbers in a row, fewer than this.
+  static constexpr int kClusters = 64;
+
+  template <class Visit>
+  void for_each_writer(const Blocks& blocks, Visit&& visit);
+  void note_written(std::int64_t first_unit, std::int64_t end_unit, int cluster);
   struct Free {
     void operator()(Writer* p) const { std::free(p); }
   };
   Tensor tensor_;
   std::unique_ptr<Writer, Free> writers_;                     // null: not tracked
   Writer *touched_begin_ = nullptr, *touched_end_ = nullptr;  // writers outside are kNobody
+  std::int64_t units_ = 0;
+  std::vector<std::uint8_t> listed_;       // by block: 1 + the cluster it was last listed for; 0: none
+  std::array<Blocks, kClusters> written_;  // by cluster, since it last met
+  Blocks met_;                             // by clusters that have met since all did
 };
 
 class Gdram {
