@@ -25,11 +25,12 @@ class Command : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     put("sub/answer.h", "#define ANSWER 42\n");
-    put("k.mlu", "#include <mlu.h>\n#include \"answer.h\"\n"
-                 "__mlu_entry__ void k(int *out) { int i = 0; while (i < ANSWER) i++; *out = i; }\n"
-                 "int main() {\n  int *d, h = 0;\n  cnrtMalloc((void **)&d, 4);\n"
-                 "  k<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(d);\n"
-                 "  cnrtMemcpy(&h, d, 4, cnrtMemcpyDevToHost);\n  return h == ANSWER ? __BANG_ARCH__ / 10 : 1;\n}\n");
+    put("k.mlu",
+        "#include <mlu.h>\n#include \"answer.h\"\n"
+        "__mlu_entry__ void k(int *out) { int i = 0; while (i < ANSWER) i++; *out = i; }\n"
+        "int main() {\n  int *d, h = 0;\n  cnrtMalloc((void **)&d, 4);\n"
+        "  k<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(d);\n"
+        "  cnrtMemcpy(&h, d, 4, cnrtMemcpyDevToHost);\n  return h == ANSWER ? __BANG_ARCH__ / 10 : 1;\n}\n");
   }
   void TearDown() override { fs::remove_all(folder_); }
 
@@ -44,8 +45,8 @@ class Command : public testing::Test {
   bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
   /// The exit status of a shell's line within the folder; "cncc" is the driver.
   int shell(const std::string& line) const {
-    const std::string all = "cd '" + folder_.string() + "' && cncc() { \"" CNCC "\" \"$@\"; } && { " + line +
-                            "\n} >out.txt 2>err.txt";
+    const std::string all =
+        "cd '" + folder_.string() + "' && cncc() { \"" CNCC "\" \"$@\"; } && { " + line + "\n} >out.txt 2>err.txt";
     const int status = std::system(all.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -57,9 +58,10 @@ class Command : public testing::Test {
 };
 
 TEST_F(Command, BinariesCarryTheirArchitecture) {
-  ASSERT_EQ(shell("cncc -Isub k.mlu -o a && cncc -Isub --bang-arch=compute_50 k.mlu -o b && "
-                  "cncc -Isub --bang-arch=compute_99 --bang-arch=compute_30,compute_50 --bang-mlu-arch=mtp_592 k.mlu -o c"),
-            0)
+  ASSERT_EQ(
+      shell("cncc -Isub k.mlu -o a && cncc -Isub --bang-arch=compute_50 k.mlu -o b && "
+            "cncc -Isub --bang-arch=compute_99 --bang-arch=compute_30,compute_50 --bang-mlu-arch=mtp_592 k.mlu -o c"),
+      0)
       << text("err.txt");
   EXPECT_EQ(shell("unset MLUOP_EMU_ARCH; ./a"), 37);
   EXPECT_EQ(shell("unset MLUOP_EMU_ARCH; ./b"), 59);
@@ -129,7 +131,8 @@ TEST_F(Command, ResponseFiles) {
 TEST_F(Command, HeadersOfTheCommandLineMayUseTheWords) {
   put("words.h", "__mlu_func__ float one(half h) { return __BANG_ARCH__ > 0 ? (float)h : 0.0f; }\n");
   EXPECT_EQ(shell("cncc -Isub -include words.h -include bang_device_functions_decls.h -c k.mlu"), 0) << text("err.txt");
-  EXPECT_EQ(shell("cncc -Isub -x bang --bang-device-only -fPIC -shared k.mlu -lbangc -lm -o k.so"), 0) << text("err.txt");
+  EXPECT_EQ(shell("cncc -Isub -x bang --bang-device-only -fPIC -shared k.mlu -lbangc -lm -o k.so"), 0)
+      << text("err.txt");
 }
 
 TEST_F(Command, SignalsLeaveNothingBehind) {

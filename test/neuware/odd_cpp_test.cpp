@@ -27,7 +27,8 @@ TEST_F(OddCpp, GivesWhatTheHostsCompilerGives) {
     odd_cpp(queue, out.data(), n);
     expect_success();
     const std::vector<std::int32_t> got = out.values();
-    for (std::size_t i = 0; i < kCount; ++i) EXPECT_EQ(got[i], odd_on_host::kAll[i](n)) << "function " << i << " of " << n;
+    for (std::size_t i = 0; i < kCount; ++i)
+      EXPECT_EQ(got[i], odd_on_host::kAll[i](n)) << "function " << i << " of " << n;
   }
 }
 

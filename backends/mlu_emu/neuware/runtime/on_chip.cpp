@@ -13,7 +13,7 @@
 namespace neuware {
 namespace {
 
-constexpr std::size_t kAlignment = 128, kWramLanes = 64;
+constexpr std::size_t kAlignment = 128;
 constexpr const char* kNames[] = {"NRAM", "WRAM", "SRAM"};
 
 mluops::emu::Space device_space(Space space) {
@@ -52,6 +52,10 @@ std::size_t size_of(Space space) {
   return static_cast<std::size_t>(mluops::emu::Core::current().memory(device_space(space)).bytes());
 }
 
+std::size_t wram_lanes() {
+  return static_cast<std::size_t>(mluops::emu::Core::current().launch().settings.arch.wram_lanes());
+}
+
 void fill(const Refill& r) {
   char* target = address_of(r.space, r.offset, r.bytes);
   std::memcpy(target, r.content, r.bytes);
@@ -75,7 +79,7 @@ std::size_t place(Unit& unit, Space space, const char* declared, std::size_t byt
   constexpr const char* kExtern = "extern ";
   const bool is_extern = std::strncmp(declared, kExtern, std::strlen(kExtern)) == 0;
   const std::string name = declared + (is_extern ? std::strlen(kExtern) : 0);
-  const std::size_t size = size_of(space), lanes = space == Space::kWram ? kWramLanes : 1;
+  const std::size_t size = size_of(space), lanes = space == Space::kWram ? wram_lanes() : 1;
   const std::size_t room = (space == Space::kNram ? mluops::emu::Core::kMostNrams * size : size) / lanes;
   const std::size_t part = (bytes + lanes - 1) / lanes;
   std::size_t& used = unit.used[static_cast<int>(space)];
