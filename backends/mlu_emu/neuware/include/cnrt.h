@@ -47,6 +47,13 @@ typedef enum {
   cnrtFuncTypeUnion16 = 64,
   cnrtFuncTypeMutable = 128,
 } cnrtFunctionType_t;
+/* As they were called before. */
+#define CNRT_FUNC_TYPE_BLOCK cnrtFuncTypeBlock
+#define CNRT_FUNC_TYPE_UNION1 cnrtFuncTypeUnion1
+#define CNRT_FUNC_TYPE_UNION2 cnrtFuncTypeUnion2
+#define CNRT_FUNC_TYPE_UNION4 cnrtFuncTypeUnion4
+#define CNRT_FUNC_TYPE_UNION8 cnrtFuncTypeUnion8
+#define CNRT_FUNC_TYPE_UNION16 cnrtFuncTypeUnion16
 
 typedef struct {
   unsigned int x, y, z;
