@@ -71,6 +71,14 @@ TEST(Registry, APluginOfTheFirstHeaderJoins) {
   EXPECT_NE(registry.find("frozen_v1")->psamask_forward, nullptr);
   EXPECT_EQ(registry.find("frozen_v1")->border_align_backward, nullptr);
 }
+TEST(Registry, OfVersion1OnlyOperatorsJoinWhoseProblemsAreAsTheyWere) {
+  const Registry registry = with(plugin("version_1") + ":" + plugin("version_2"));
+  ASSERT_NE(registry.find("version_1"), nullptr) << registry.known_text();
+  EXPECT_NE(registry.find("version_1")->psamask_forward, nullptr);
+  EXPECT_EQ(registry.find("version_1")->nms, nullptr);
+  ASSERT_NE(registry.find("version_2"), nullptr) << registry.known_text();
+  EXPECT_NE(registry.find("version_2")->nms, nullptr);
+}
 TEST(Registry, MissingSymbol) {
   expect_left_out(plugin("no_symbol"), "exports no symbol mluops_backend");
 }

@@ -17,9 +17,10 @@
 extern "C" {
 #endif
 
-/** Raised when a member that exists changes its place or meaning. Members are only ever appended, which does not raise
- *  it: struct_size says which of them a struct has, and a plugin compiled with an older header lacks the newer ones. */
-#define MLUOPS_BACKEND_ABI_VERSION 1
+/** Raised when a problem that exists changes. Members are only appended, which does not raise it: struct_size says
+ * which a struct has. A plugin of version 1 joins with the operators whose problems are as they were: those before nms.
+ */
+#define MLUOPS_BACKEND_ABI_VERSION 2
 
 /** Name of the data symbol a plugin exports. */
 #define MLUOPS_BACKEND_SYMBOL "mluops_backend"
