@@ -64,6 +64,28 @@ def test_the_exported_graph_gives_the_operator(case, dtype):
         assert torch.allclose(got, wanted, rtol=0, atol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("channels_last", [False, True])
+@pytest.mark.parametrize("case", [case for case in CASES if case.name.split()[0] in EXPORTED], ids=repr)
+def test_others_do_not_see_what_they_are_made_of(case, channels_last):
+    """Graphs of symbolic shapes take the operator's own shapes and strides, and so compile what cannot be exported."""
+    composed()
+    torch._dynamo.reset()
+    present = [tensor for tensor in case.inputs(torch.float32, channels_last=channels_last) if tensor is not None]
+    graphs = []
+
+    def keep(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    found = torch.compile(Call(case), dynamic=True, fullgraph=True, backend=keep)(*present)
+    wanted = Call(case)(*present)
+    assert torch.equal(found, wanted) and found.stride() == wanted.stride()
+    fakes = [node.meta["example_value"] for node in graphs[0].graph.nodes
+             if str(node.target) == f"mluops.{case.name.split()[0]}.default"]
+    first, real = (each[0] if isinstance(each, tuple) else each for each in (fakes[0], wanted))
+    assert tuple(map(int, first.stride())) == real.stride()
+
+
 def test_samples_beyond_the_map_are_those_of_the_operator():
     onnx = composed()
     torch.manual_seed(1)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from .._errors import bad_param
 from ..torch.op import sparse_modules as _ours
-from ..torch.op.sparse_conv import Sizes, get_indice_pairs
+from ..torch.op.sparse_conv import Sizes
 
 
 class ConvAlgo(Enum):
@@ -237,22 +237,8 @@ class SparseConvolution(_ours.SparseConvolution, SparseModule):
         return getattr(self, "max_num_voxels_during_training", None)
 
     def _at_the_same_places(self) -> bool:
-        return math.prod(self.kernel_size) == 1 and (self.subm or math.prod(self.stride) == 1)
-
-    def _search(self, x: SparseConvTensor) -> tuple:
-        """A dilated submanifold convolution is centred, which mmcv's is not: each of the grids of every dilation-th place
-        is a cloud of its own."""
-        if not self.subm or math.prod(self.dilation) == 1:
-            return super()._search(x)
-        batch, columns, grid = x.indices[:, 0], [], []
-        for axis, step in enumerate(self.dilation):
-            places = x.indices[:, 1 + axis]
-            columns.append(torch.div(places, step, rounding_mode="floor"))
-            batch = batch * step + places % step
-            grid.append(-(-x.spatial_shape[axis] // step))
-        _, pairs, num = get_indice_pairs(torch.stack([batch, *columns], 1), x.batch_size * math.prod(self.dilation),
-                                         grid, self.kernel_size, subm=True)
-        return x.indices, pairs, num
+        """Inverse convolutions of one place too: spconv asks no key of them."""
+        return super()._at_the_same_places() or self.inverse and math.prod(self.kernel_size) == 1
 
     def _check_known(self, x: SparseConvTensor) -> None:
         """Pairs of a key serve submanifold convolutions of one kernel, and inverse ones."""

@@ -6,29 +6,8 @@ import torch
 from torch import Tensor
 
 from ..torch._tensors import floats
-from ..torch.op.sparse_conv import Sizes, get_conv_output_size, get_indice_pairs, many, max_gradient, pool
+from ..torch.op.sparse_conv import Sizes, get_conv_output_size, get_indice_pairs, indice_maxpool, many
 from ._spconv import ConvAlgo, SparseConvTensor, SparseModule
-
-
-class _MaxOverPairs(torch.autograd.Function):
-    """The greatest feature of the places that meet an output: indice_maxpool's is never less than 0."""
-
-    @staticmethod
-    def forward(ctx: Any, features: Tensor, pairs: Tensor, num: Tensor, outputs: int) -> Tensor:
-        if not (features < 0).any():
-            result = pool(features, pairs, num, outputs)
-        else:
-            result = features.new_full((outputs, features.shape[1]), -float("inf"))
-            for (inputs, targets), count in zip(pairs.long(), num.tolist()):
-                at = targets[:count]
-                result[at] = torch.maximum(result[at], features[inputs[:count]])
-        ctx.save_for_backward(features, result, pairs, num)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple:
-        features, result, pairs, num = ctx.saved_tensors
-        return max_gradient(features, result, grad, pairs, num), None, None, None
 
 
 def _mean_over_pairs(features: Tensor, pairs: Tensor, num: Tensor, outputs: int) -> Tensor:
@@ -69,7 +48,7 @@ class _Pool(SparseModule):
 class SparseMaxPool(_Pool):
     """The greatest feature of each window's places."""
 
-    _over_pairs = _MaxOverPairs.apply
+    _over_pairs = staticmethod(indice_maxpool)
 
 
 class SparseAvgPool(_Pool):

@@ -152,6 +152,8 @@ def _register(composed: Callable) -> None:
     operator = getattr(torch.ops.mluops, composed.__name__[1:]).default
     if operator not in torch._decomp.decomposition_table:
         torch._decomp.register_decomposition(operator)(composed)
+        # Else tensors of symbolic shape would go through it instead of through the operator's fake.
+        torch._decomp.register_decomposition(operator, type="meta", unsafe=True)(operator)
 
 
 if not HAS_LIBRARY_API:
