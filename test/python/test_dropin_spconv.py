@@ -131,6 +131,23 @@ def test_average_and_global_pools(spconv):
         assert torch.equal(getattr(spconv, name)()(x), torch.stack(rows))
 
 
+def test_means_of_half_are_sums_of_float(spconv):
+    """3000 ones in a window: sums of half would stop at 2048."""
+    places = torch.stack([torch.zeros(3000), torch.arange(3000) // 60, torch.arange(3000) % 60], 1).int()
+    x = spconv.SparseConvTensor(torch.ones(3000, 2).half(), places, [60, 60], 1)
+    found = spconv.SparseAvgPool2d(60)(x).features
+    assert found.dtype == torch.half and torch.equal(found, torch.ones_like(found))
+
+
+@pytest.mark.parametrize("make", [lambda spconv: spconv.SubMConv3d(4, 4, 3), lambda spconv: spconv.SparseMaxPool3d(2),
+                                  lambda spconv: spconv.SparseAvgPool3d(2)])
+def test_other_inputs_are_refused(spconv, make):
+    with pytest.raises(TypeError, match="wanted a SparseConvTensor, got a tensor"):
+        make(spconv)(torch.ones(3, 4))
+    with pytest.raises(mluops.BadParamError, match="3 axes"):
+        make(spconv)(sparse(spconv, shape=(6, 7)))
+
+
 def test_pairs_are_kept_under_their_key(spconv):
     x = sparse(spconv)
     first, second = (spconv.SubMConv3d(4, 4, 3, indice_key="a", algo=spconv.ConvAlgo.Native) for _ in range(2))

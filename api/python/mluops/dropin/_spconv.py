@@ -96,14 +96,15 @@ class SparseSequential(SparseModule, _ours.SparseSequential):
     def __init__(self, *modules: Any, **named: nn.Module) -> None:
         _ours.SparseSequential.__init__(self, *modules, **named)
 
+    def _takes_features(self, module: nn.Module) -> bool:
+        return not is_spconv_module(module)
+
+    def _replaced(self, x: SparseConvTensor, features: Tensor) -> SparseConvTensor:
+        """A tensor of its own: a residual branch still has x."""
+        return x.replace_feature(features)
+
     def forward(self, input: Any) -> Any:
-        for module in self._modules.values():
-            if isinstance(input, SparseConvTensor) and not is_spconv_module(module):
-                if input.indices.shape[0] != 0:
-                    input = input.replace_feature(module(input.features))
-            else:
-                input = module(input)
-        return input
+        return super().forward(input)
 
 
 class _OnFeatures:
@@ -255,7 +256,7 @@ class SparseConvolution(_ours.SparseConvolution, SparseModule):
             raise bad_param("indice_key", "one found for as many places", self.indice_key)
 
     def forward(self, input: SparseConvTensor, add_input: Optional[SparseConvTensor] = None) -> SparseConvTensor:
-        self._check_known(input)
+        self._check_known(_ours.expect_sparse(input, type(self).__name__, self.ndim))
         made = super().forward(input)
         if self.record_voxel_count:
             most = max(int(self.max_num_voxels_during_training), len(made.indices))

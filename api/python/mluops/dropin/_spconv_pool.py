@@ -7,16 +7,18 @@ from torch import Tensor
 
 from ..torch._tensors import floats
 from ..torch.op.sparse_conv import Sizes, get_conv_output_size, get_indice_pairs, indice_maxpool, many
+from ..torch.op.sparse_modules import expect_sparse
 from ._spconv import ConvAlgo, SparseConvTensor, SparseModule
 
 
 def _mean_over_pairs(features: Tensor, pairs: Tensor, num: Tensor, outputs: int) -> Tensor:
-    """The mean of the places that meet an output, however many there are."""
+    """The mean of the places that meet an output, however many there are; sums at least in float32."""
     inputs, targets = pairs.long().unbind(1)
     known = inputs >= 0
     inputs, targets = inputs[known], targets[known]
-    total = features.new_zeros(outputs, features.shape[1]).index_add(0, targets, features[inputs])
-    return total / torch.bincount(targets, minlength=outputs).clamp(min=1)[:, None].to(features.dtype)
+    wide = features.to(torch.promote_types(features.dtype, torch.float32))
+    total = wide.new_zeros(outputs, features.shape[1]).index_add(0, targets, wide[inputs])
+    return (total / torch.bincount(targets, minlength=outputs).clamp(min=1)[:, None]).to(features.dtype)
 
 
 class _Pool(SparseModule):
@@ -32,6 +34,7 @@ class _Pool(SparseModule):
         self.padding, self.dilation = many("padding", padding, ndim), many("dilation", dilation, ndim)
 
     def forward(self, input: SparseConvTensor) -> SparseConvTensor:
+        expect_sparse(input, type(self).__name__, self.ndim)
         numbers = self.kernel_size, self.stride, self.padding, self.dilation
         indices, pairs, num = get_indice_pairs(input.indices, input.batch_size, input.spatial_shape, *numbers,
                                                subm=self.subm)

@@ -59,7 +59,7 @@ class SparseConvTensor:
         return made
 
 
-def _sparse(x: Any, module: str, axes: int) -> SparseConvTensor:
+def expect_sparse(x: Any, module: str, axes: int) -> SparseConvTensor:
     """The input of a module, refused if it is none, as a dense tensor is (of mmcv's class it may be)."""
     if not all(hasattr(x, name) for name in ("features", "indices", "spatial_shape", "batch_size", "indice_dict")):
         got = f"a tensor {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
@@ -93,11 +93,18 @@ class SparseSequential(SparseModule):
     def add(self, module: nn.Module, name: Optional[str] = None) -> None:
         self.add_module(str(len(self)) if name is None else name, module)
 
+    def _takes_features(self, module: nn.Module) -> bool:
+        return not isinstance(module, SparseModule)
+
+    def _replaced(self, x: SparseConvTensor, features: Tensor) -> SparseConvTensor:
+        x.features = features
+        return x
+
     def forward(self, x: Any) -> Any:
         for module in self._modules.values():
-            if isinstance(x, SparseConvTensor) and not isinstance(module, SparseModule):
+            if isinstance(x, SparseConvTensor) and self._takes_features(module):
                 if _eager.compiling() or x.indices.shape[0] != 0:
-                    x.features = module(x.features)
+                    x = self._replaced(x, module(x.features))
             else:
                 x = module(x)
         return x
@@ -107,7 +114,7 @@ class ToDense(SparseModule):
     """SparseConvTensor.dense as a module."""
 
     def forward(self, x: SparseConvTensor) -> Tensor:
-        return _sparse(x, "ToDense", len(getattr(x, "spatial_shape", ()))).dense()
+        return expect_sparse(x, "ToDense", len(getattr(x, "spatial_shape", ()))).dense()
 
 
 class SparseConvolution(SparseModule):
@@ -189,7 +196,7 @@ class SparseConvolution(SparseModule):
             set(self.stride), set(self.padding), set(self.output_padding)) == ({1}, {0}, {0}))
 
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
-        _sparse(x, type(self).__name__, self.ndim)
+        expect_sparse(x, type(self).__name__, self.ndim)
         if self._at_the_same_places():
             features, indices, space = x.features @ self.filters().flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
         else:
@@ -236,7 +243,7 @@ class _SparseMaxPool(SparseModule):
         self.kernel_size, self.stride, self.padding, self.dilation = numbers
 
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
-        _sparse(x, type(self).__name__, self._ndim)
+        expect_sparse(x, type(self).__name__, self._ndim)
         numbers = self.kernel_size, self.stride, self.padding, self.dilation
         indices, pairs, num = get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, *numbers)
         features = indice_maxpool(x.features, pairs, num, indices.shape[0])
