@@ -1,8 +1,6 @@
 """DCNv2's extension: _ext of its forks, DCNv2._ext.dcn_v2 of CenterNet's."""
 
-import torch
-
-from .._deform_conv import deform_conv2d, pair
+from ...torch.op.dcn import data_gradient, modulated_deform_conv2d, weight_gradient
 
 __all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward"]
 
@@ -12,16 +10,16 @@ NAMES = ("_ext", "DCNv2._ext", "*.DCNv2._ext", "DCNv2._ext.dcn_v2", "*.DCNv2._ex
 
 def dcn_v2_forward(input, weight, bias, offset, mask, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h,
                    dilation_w, deformable_group):
-    return deform_conv2d(input, offset, mask, weight, bias, (stride_h, stride_w), (pad_h, pad_w),
-                         (dilation_h, dilation_w), 1, deformable_group)
+    return modulated_deform_conv2d(input, offset, mask, weight, bias, (stride_h, stride_w), (pad_h, pad_w),
+                                   (dilation_h, dilation_w), 1, deformable_group)
 
 
-def dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers):
+def dcn_v2_backward(input, weight, bias, offset, mask, grad_output, kernel_h, kernel_w, *numbers):
     """Gradients of input, offset, mask, weight and bias."""
-    inputs = [each.detach().requires_grad_() for each in (input, offset, mask, weight, bias)]
-    with torch.enable_grad():
-        output = dcn_v2_forward(inputs[0], inputs[3], inputs[4], inputs[1], inputs[2], *numbers)
-    return list(torch.autograd.grad(output, inputs, grad_output))
+    *sizes, deformable_group = numbers
+    numbers = *sizes, 1, deformable_group
+    return [*data_gradient(grad_output, input, offset, mask, weight, *numbers),
+            *weight_gradient(grad_output, input, offset, mask, kernel_h, kernel_w, *numbers)]
 
 
 def dcn_v2_cuda_forward(input, weight, bias, ones, offset, mask, output, columns, *numbers):
@@ -49,8 +47,8 @@ def _function(stride, padding, dilation=1, deformable_groups=1):
     """CenterNet's autograd function, of a form that torch has no longer: an object that is called."""
 
     def call(input, offset, mask, weight, bias):
-        return deform_conv2d(input, offset, mask, weight, bias, pair(stride), pair(padding), pair(dilation), 1,
-                             deformable_groups)
+        return modulated_deform_conv2d(input, offset, mask, weight, bias, stride, padding, dilation, 1,
+                                       deformable_groups)
 
     return call
 

@@ -5,9 +5,9 @@ import math
 
 import torch
 
+from ...torch.op.dcn import deform_conv2d, modulated_deform_conv2d
 from ...torch.op.rotated import box_iou_rotated as _box_iou_rotated
 from ...torch.op.rotated import nms_rotated as _nms_rotated
-from .._deform_conv import deform_conv2d, pair
 
 __all__ = ["box_iou_rotated", "get_compiler_version", "get_cuda_version", "has_cuda", "nms_rotated"]
 
@@ -43,18 +43,11 @@ def nms_rotated(dets, scores, iou_threshold):
 
 def _deform_conv(input, offset, weight, stride=1, padding=0, dilation=1, groups=1, deformable_groups=1,
                  im2col_step=64):
-    return deform_conv2d(input, offset, None, weight, None, pair(stride), pair(padding), pair(dilation), groups,
-                         deformable_groups)
-
-
-def _modulated_deform_conv(input, offset, mask, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
-                           deformable_groups=1):
-    return deform_conv2d(input, offset, mask, weight, bias, pair(stride), pair(padding), pair(dilation), groups,
-                         deformable_groups)
+    return deform_conv2d(input, offset, weight, stride, padding, dilation, groups, deformable_groups)
 
 
 REPLACES = {("detectron2.layers.deform_conv", "deform_conv"): _deform_conv,
-            ("detectron2.layers.deform_conv", "modulated_deform_conv"): _modulated_deform_conv}
+            ("detectron2.layers.deform_conv", "modulated_deform_conv"): modulated_deform_conv2d}
 
 _library = []  # kept: the registrations live as long as it does
 

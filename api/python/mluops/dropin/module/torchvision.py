@@ -1,12 +1,13 @@
-"""torchvision.ops: mluops' nms, batched_nms and roi_align for CPU tensors, on request. (roi_pool rounds boxes, mmcv's and
+"""torchvision.ops: mluops' nms, batched_nms, roi_align and deform_conv2d for CPU tensors, on request. (roi_pool rounds boxes, mmcv's and
 ours does not.)"""
 
 import torch
 
 from ...torch.op import nms as _nms
+from ...torch.op.dcn import torchvision_deform_conv2d as deform_conv2d
 from ...torch.op.roi_align import roi_align as _roi_align
 
-__all__ = ["batched_nms", "nms", "roi_align"]
+__all__ = ["batched_nms", "deform_conv2d", "nms", "roi_align"]
 
 PACKAGE = "torchvision"
 ON_REQUEST = True
@@ -35,6 +36,7 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     return _roi_align(input, _rois(boxes), output_size, spatial_scale, sampling_ratio, "avg", aligned)
 
 
-REPLACES = {(place, function.__name__): function for function, own in (
-    (nms, "boxes"), (batched_nms, "boxes"), (roi_align, "roi_align"))
-    for place in (f"torchvision.ops.{own}", "torchvision.ops")}
+_PLACES = {"boxes": {"nms": nms, "batched_nms": batched_nms}, "roi_align": {"roi_align": roi_align},
+           "deform_conv": {"deform_conv2d": deform_conv2d}}
+REPLACES = {(place, name): function for own, functions in _PLACES.items() for name, function in functions.items()
+            for place in (f"torchvision.ops.{own}", "torchvision.ops")}
