@@ -14,7 +14,7 @@ def ms_deform_attn_forward(value, value_spatial_shapes, value_level_start_index,
 
 def gradients(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
               grad_output):
-    """Of value, sampling_locations and attention_weights."""
+    """The gradients of value, sampling_locations and attention_weights."""
     inputs = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
     return gradient(grad_output.to(inputs[0].dtype).unflatten(2, value.shape[2:]), *inputs)
 
