@@ -324,6 +324,7 @@ def test_the_table_of_operators(monkeypatch):
     by_name = {row.name: row for row in TABLE}
     assert server(by_name["CARAFE"], "") == "nobody" and server(by_name["CARAFE"], "lite") == "mluops"
     assert server(by_name["NMSQuadri"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
+    assert server(by_name["TINShift"], "lite") == "mluops of torch operators"
     import mmcv
     text = "".join(path.read_text() for path in (Path(mmcv.__file__).parent / "ops").glob("*.py"))
     for name in re.findall(r"ext_module\.(\w+)", text):  # whatever mmcv calls is in a row
@@ -332,7 +333,7 @@ def test_the_table_of_operators(monkeypatch):
     monkeypatch.delitem(ENTRY_POINTS, "stack_ball_query_forward")
     assert server(by_name["BallQuery"], "lite") == "mluops in part"
     served = {mmcv: sum(server(row, mmcv) != "nobody" for row in TABLE) for mmcv in ("lite", "compiled")}
-    assert served["lite"] >= 40 and served["compiled"] >= 51
+    assert served["lite"] >= 50 and served["compiled"] >= 51
 
 
 def test_python_fallbacks_of_the_table_run():

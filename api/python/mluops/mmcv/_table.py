@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Tuple
 
-from ._entry_points import ENTRY_POINTS, KEEPS_OWN
+from ._entry_points import COMPOSED, ENTRY_POINTS, KEEPS_OWN
 
 # How an operator runs on the CPU without mluops.
 COMPILED = "compiled"  # a compiled mmcv has CPU code for it
@@ -130,12 +130,12 @@ def lacks(row: Row) -> List[str]:
 
 
 def server(row: Row, mmcv: str) -> str:
-    """Who serves an operator on the CPU once install() has been called: "mluops", "mluops in part", "mmcv" (its compiled
-    code), "Python fallback" or "nobody"."""
+    """Who serves an operator on the CPU once install() has been called: "mluops", "mluops of torch operators" (a composition,
+    no kernel of the library), "mluops in part", "mmcv" (its compiled code), "Python fallback" or "nobody"."""
     have = [name for name in row.functions if name in ENTRY_POINTS]
     keeps = mmcv == "compiled" and all(name in KEEPS_OWN for name in have)
     if mmcv and have and not keeps:
-        return "mluops in part" if lacks(row) else "mluops"
+        return "mluops in part" if lacks(row) else "mluops of torch operators" if COMPOSED.issuperset(have) else "mluops"
     if mmcv == "compiled" and row.cpu == COMPILED:
         return "mmcv"
     return "Python fallback" if mmcv and row.cpu == FALLBACK else "nobody"
@@ -153,4 +153,4 @@ def operator_of(function: str) -> str:
 
 def ours() -> List[str]:
     """The operators mluops has, by mmcv's names."""
-    return [row.name for row in TABLE if server(row, "lite") == "mluops"]
+    return [row.name for row in TABLE if server(row, "lite") in ("mluops", "mluops of torch operators")]
