@@ -101,3 +101,15 @@ def test_sync_batch_norm_over_gloo(tmp_path, world, mode):
         return
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.multiprocessing.spawn(train, (world, str(tmp_path), mode), world)
+
+
+def test_turned_rois(ops):
+    x = torch.rand(2, 8, 8, 9)
+    rois = torch.tensor([[1.0, 4, 3, 5.3, 3.1, 0.7], [0, 7, 7, 9.2, 2.3, -2.1]])
+    for module, ours, settings in (("RoIAlignRotated", mt.RoIAlignRotated, ((3, 2), 0.75, 0, True, True)),
+                                   ("RiRoIAlignRotated", mt.RiRoIAlignRotated, ((3, 2), 0.75, 2, 4, True))):
+        both(getattr(ops, module)(*settings), ours(*settings), x, rois)
+    beziers = torch.cat([torch.ones(2, 1), torch.rand(2, 16) * 8], 1)
+    both(ops.BezierAlign((3, 2), 0.8, 2, True), mt.BezierAlign((3, 2), 0.8, 2, True), x, beziers)
+    boxes = torch.rand(2, 8, 9, 5) * 40
+    both(ops.rotated_feature_align, mt.rotated_feature_align, x, boxes, 0.125, 5)
