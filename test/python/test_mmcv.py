@@ -323,7 +323,7 @@ def test_the_table_of_operators(monkeypatch):
     assert "CARAFE " in text and "| mluops" in text and f"of {len(TABLE)} served" in text
     by_name = {row.name: row for row in TABLE}
     assert server(by_name["CARAFE"], "") == "nobody" and server(by_name["CARAFE"], "lite") == "mluops"
-    assert server(by_name["NMSQuadri"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
+    assert server(by_name["PixelGroup"], "lite") == "nobody" and server(by_name["NMSQuadri"], "compiled") == "mmcv"
     assert server(by_name["TINShift"], "lite") == "mluops of torch operators"
     import mmcv
     text = "".join(path.read_text() for path in (Path(mmcv.__file__).parent / "ops").glob("*.py"))
@@ -333,7 +333,7 @@ def test_the_table_of_operators(monkeypatch):
     monkeypatch.delitem(ENTRY_POINTS, "stack_ball_query_forward")
     assert server(by_name["BallQuery"], "lite") == "mluops in part"
     served = {mmcv: sum(server(row, mmcv) != "nobody" for row in TABLE) for mmcv in ("lite", "compiled")}
-    assert served["lite"] >= 54 and served["compiled"] >= 51
+    assert served["lite"] >= 58 and served["compiled"] >= 51
 
 
 def test_python_fallbacks_of_the_table_run():

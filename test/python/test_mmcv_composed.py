@@ -113,3 +113,15 @@ def test_turned_rois(ops):
     both(ops.BezierAlign((3, 2), 0.8, 2, True), mt.BezierAlign((3, 2), 0.8, 2, True), x, beziers)
     boxes = torch.rand(2, 8, 9, 5) * 40
     both(ops.rotated_feature_align, mt.rotated_feature_align, x, boxes, 0.125, 5)
+
+
+def test_polygons(ops):
+    quads, sets, scores = torch.rand(9, 8) * 5, torch.rand(9, 18) * 5, torch.rand(9)
+    quads[:, 2:] = quads[:, :2].repeat(1, 3) + torch.tensor([3.0, 0, 3, 2, 0, 2])  # rectangles
+    assert torch.equal(ops.box_iou_quadri(quads, quads[:4], "iof"), mt.box_iou_quadri(quads, quads[:4], "iof"))
+    for theirs, ours in zip(ops.nms_quadri(quads, scores, 0.2, torch.arange(9.0)), mt.nms_quadri(quads, scores, 0.2)):
+        assert torch.equal(theirs, ours)
+    assert torch.equal(ops.convex_iou(sets, quads), mt.convex_iou(sets, quads))
+    for theirs, ours in zip(ops.convex_giou(sets, quads), mt.convex_giou(sets, quads)):
+        assert torch.equal(theirs, ours)
+    assert torch.equal(ops.min_area_polygons(sets), mt.min_area_polygons(sets))

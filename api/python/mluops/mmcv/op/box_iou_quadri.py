@@ -1,0 +1,16 @@
+"""box_iou_quadri and nms_quadri. A compiled mmcv has CPU code for them and keeps it."""
+
+from ...torch.op import box_iou_quadri as _ours
+
+
+def box_iou_quadri(bboxes1, bboxes2, ious, mode_flag=0, aligned=False):
+    ious.copy_(_ours.box_iou_quadri(bboxes1, bboxes2, "iof" if mode_flag else "iou", aligned).reshape(ious.shape))
+
+
+def nms_quadri(dets, scores, order, dets_sorted, iou_threshold, multi_label=0):
+    """Labels have no effect, as in mmcv's own code: models shift the boxes of each label apart (batched_nms)."""
+    return order[_ours.kept_quads(dets_sorted[:, :8].double().reshape(-1, 4, 2), iou_threshold)]
+
+
+ENTRY_POINTS = COMPOSED = (box_iou_quadri, nms_quadri)
+KEEPS_OWN = ("box_iou_quadri", "nms_quadri")
