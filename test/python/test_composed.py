@@ -107,9 +107,9 @@ def test_masked_conv2d(dtype):
     on[:, :6] = mask[0].double()
     assert close(mt.masked_conv2d(x, mask, weight, bias, 1), whole * on, dtype)
     assert not mt.masked_conv2d(x, mask * 0, weight, bias, 1).any()
-    layer = mt.MaskedConv2d(3, 4, 3, padding=1).to(dtype)
-    assert torch.equal(layer(x, mask * 0 + 1) != 0, layer(x) != 0)
     if dtype == torch.float64:
+        layer = mt.MaskedConv2d(3, 4, 3, padding=1).double()
+        assert close(layer(x, mask * 0 + 1), layer(x), dtype)
         leaves = [t.clone().requires_grad_() for t in (x, weight, bias)]
         assert gradcheck(lambda x, w, b: mt.masked_conv2d(x, mask, w, b, (0, 1)), leaves)
 

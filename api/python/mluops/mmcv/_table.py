@@ -130,12 +130,14 @@ def lacks(row: Row) -> List[str]:
 
 
 def server(row: Row, mmcv: str) -> str:
-    """Who serves an operator on the CPU once install() has been called: "mluops", "mluops of torch operators" (a composition,
-    no kernel of the library), "mluops in part", "mmcv" (its compiled code), "Python fallback" or "nobody"."""
+    """Who serves an operator on the CPU once install() has been called: "mluops", "mluops of torch operators" (a
+    composition, no kernel of the library), "mluops in part", "mmcv" (its compiled code), "Python fallback" or
+    "nobody"."""
     have = [name for name in row.functions if name in ENTRY_POINTS]
     keeps = mmcv == "compiled" and all(name in KEEPS_OWN for name in have)
     if mmcv and have and not keeps:
-        return "mluops in part" if lacks(row) else "mluops of torch operators" if COMPOSED.issuperset(have) else "mluops"
+        whole = "mluops of torch operators" if COMPOSED.issuperset(have) else "mluops"
+        return "mluops in part" if lacks(row) else whole
     if mmcv == "compiled" and row.cpu == COMPILED:
         return "mmcv"
     return "Python fallback" if mmcv and row.cpu == FALLBACK else "nobody"

@@ -15,8 +15,8 @@ def turned_area(polygon: Tensor) -> Tensor:
 
 
 def _cut(way: Tensor, begin: Tensor, normal: Tensor) -> Tensor:
-    """The way with each point outside of a half-plane moved to its border: what is outside becomes a way along the border
-    and has no area. Nothing is decided but where a side crosses, so roundings stay roundings."""
+    """The way with each point outside of a half-plane moved to its border: what is outside becomes a way along the
+    border and has no area. Nothing is decided but where a side crosses, so roundings stay roundings."""
     distance = ((way - begin[..., None, :]) * normal[..., None, :]).sum(-1)
     after = distance.roll(-1, -1)
     moved = way - distance.clamp(max=0)[..., None] * normal[..., None, :]
@@ -54,8 +54,8 @@ def shared_areas(first: Tensor, second: Tensor, pairs: Tuple[Tensor, Tensor]) ->
 
 
 def hull(points: Tensor) -> Tensor:
-    """The corners of the convex hulls of points [N, K, 2], counterclockwise; the first one stands for those that are fewer
-    than K. Differentiable."""
+    """The corners of the convex hulls of points [N, K, 2], counterclockwise; the first one stands for those that are
+    fewer than K. Differentiable."""
     found = points.detach()
     low = found[..., 1] == found[..., 1].amin(1, keepdim=True)
     start = found[..., 0].masked_fill(~low, float("inf")).argmin(1)

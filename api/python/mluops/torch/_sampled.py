@@ -1,4 +1,5 @@
-"""Bilinear samples of images and their weighted sums, by torch's operators: each place is an embedding bag of pixels."""
+"""Bilinear samples of images and their weighted sums, by torch's operators: each place is an embedding bag of
+pixels."""
 
 from typing import Any, Callable, Tuple
 
@@ -14,8 +15,8 @@ _MOST_SAMPLES = 1 << 26  # some GB of indices and weights
 
 
 def _corners(position: Tensor, length: int) -> Tuple[Tensor, Tensor]:
-    """The two pixels at a position along one axis, int64 [2, S], and their weights. Up to one pixel outside counts as the
-    border, what is further has no weight."""
+    """The two pixels at a position along one axis, int64 [2, S], and their weights. Up to one pixel outside counts as
+    the border, what is further has no weight."""
     inside = (position >= -1) & (position <= length)
     position = torch.where(inside, position, torch.zeros_like(position)).clamp(0, max(length - 1, 0))
     low = position.floor().clamp(max=max(length - 1, 0))
@@ -67,14 +68,16 @@ def pooled(input: Tensor, images: Tensor, size: Tuple[Tensor, Tensor], bins: Tup
     Args:
         size: height and width of each RoI, [R].
         sampling_ratio: samples a bin along each axis; 0: one for each started pixel of a bin.
-        points: (RoI, row of bins, column, dy, dx), each [S], the last two the part of a bin in front of a sample -> y, x.
+        points: (RoI, row of bins, column, dy, dx), each [S], the last two the part of a bin in front of a sample -> y,
+            x.
     Returns: [R, C, bins], differentiable in input.
     """
     count, total = images.shape[0], bins[0] * bins[1]
     if min(bins) < 1:
         raise bad_param("output_size", "at least 1", bins)
     grid = [torch.full_like(images, sampling_ratio) if sampling_ratio > 0
-            else (each / bins[i]).ceil().nan_to_num(0, posinf=1e9, neginf=0).clamp(0, 1e9).long() for i, each in enumerate(size)]
+            else (each / along).ceil().nan_to_num(0, posinf=1e9, neginf=0).clamp(0, 1e9).long()
+            for each, along in zip(size, bins)]
     each = grid[0] * grid[1]
     if count and (float((grid[0].double() * grid[1].double()).sum()) * total > _MOST_SAMPLES):
         raise bad_param("rois", f"at most {_MOST_SAMPLES} samples; a sampling_ratio bounds them", "more")

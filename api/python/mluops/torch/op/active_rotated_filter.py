@@ -1,4 +1,5 @@
-"""active_rotated_filter: a filter in several orientations. A composition of torch operators, no kernel of the library."""
+"""active_rotated_filter: a filter in several orientations. A composition of torch operators, no kernel of the
+library."""
 
 from torch import Tensor
 
@@ -15,7 +16,8 @@ def active_rotated_filter(input: Tensor, indices: Tensor) -> Tensor:
 
     Args:
         input: T [M, C, O, H, W].
-        indices: int32 or int64 [O, H, W, R]: where each of the O * H * W weights goes in each of R copies, counted from 1.
+        indices: int32 or int64 [O, H, W, R]: where each of the O * H * W weights goes in each of R copies, counted from
+            1.
     Returns: T [M * R, C * O, H, W]; 0 where nothing goes. Differentiable in input.
 
     T: float16, bfloat16, float32, float64. Source: mmcv's active_rotated_filter.

@@ -10,7 +10,8 @@ from .._tensors import floats
 __all__ = ["bbox_overlaps"]
 
 
-def bbox_overlaps(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: bool = False, offset: int = 0) -> Tensor:
+def bbox_overlaps(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: bool = False,
+                  offset: int = 0) -> Tensor:
     """IoU of upright boxes. Composed of torch operators.
 
     Args:

@@ -1,5 +1,5 @@
-"""bezier_align: means in the bins between two curves; BezierAlign, the module. A composition of torch operators, no kernel of
-the library."""
+"""bezier_align: means in the bins between two curves; BezierAlign, the module. A composition of torch operators, no
+kernel of the library."""
 
 from typing import Tuple, Union
 
@@ -23,20 +23,21 @@ def _on_curve(curve: Tensor, at: Tensor) -> Tuple[Tensor, ...]:
 
 def bezier_align(input: Tensor, beziers: Tensor, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
                  aligned: bool = True) -> Tensor:
-    """Means of bilinear samples in bins between two cubic Bezier curves, as text recognition wants them. Composed of torch
-    operators.
+    """Means of bilinear samples in bins between two cubic Bezier curves, as text recognition wants them. Composed of
+    torch operators.
 
     Args:
         input: T [N, C, H, W].
-        beziers: T [R, 17]; batch index, x and y of the upper curve's four points, then of the lower one's from right to left.
+        beziers: T [R, 17]; batch index, x and y of the upper curve's four points, then of the lower one's from right to
+            left.
         output_size: bins down and across.
         spatial_scale: curves are scaled by it.
         sampling_ratio: samples of a bin along each axis; 0: one for each started pixel.
         aligned: curves are moved by half a pixel; else a region is at least one pixel large.
     Returns: T [R, C, *output_size]. Differentiable in input.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most 2^26
-    in all. Source: mmcv's bezier_align.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most
+    2^26 in all. Source: mmcv's bezier_align.
     """
     input, images, numbers = checked(input, beziers, 17, "eight points")
     corners = numbers * spatial_scale

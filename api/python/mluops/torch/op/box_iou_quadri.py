@@ -1,5 +1,5 @@
-"""box_iou_quadri and nms_quadri: IoU and suppression of convex quadrilaterals. A composition of torch operators, no kernel of
-the library."""
+"""box_iou_quadri and nms_quadri: IoU and suppression of convex quadrilaterals. A composition of torch operators, no
+kernel of the library."""
 
 from typing import Optional, Tuple
 
@@ -86,7 +86,8 @@ def kept_quads(corners: Tensor, iou_threshold: float, groups: Optional[Tensor] =
         keep = left
 
 
-def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
+               labels: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
     """Keeps each convex quadrilateral, best score first, whose IoU with every one kept before is not greater than
     iou_threshold. Composed of torch operators, computed in double.
 

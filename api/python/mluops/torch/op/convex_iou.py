@@ -1,5 +1,5 @@
-"""convex_iou, convex_giou and min_area_polygons: point sets against quadrilaterals. A composition of torch operators, no
-kernel of the library."""
+"""convex_iou, convex_giou and min_area_polygons: point sets against quadrilaterals. A composition of torch operators,
+no kernel of the library."""
 
 import math
 from typing import Tuple
@@ -26,7 +26,8 @@ def _over(shared: Tensor, whole: Tensor) -> Tensor:
 
 
 def convex_iou(pointsets: Tensor, polygons: Tensor) -> Tensor:
-    """IoU of the convex hulls of point sets with convex quadrilaterals. Composed of torch operators, computed in double.
+    """IoU of the convex hulls of point sets with convex quadrilaterals. Composed of torch operators, computed in
+    double.
 
     Args:
         pointsets: T [N, 18]; x1, y1, ..., x9, y9.
@@ -48,14 +49,15 @@ def convex_iou(pointsets: Tensor, polygons: Tensor) -> Tensor:
 
 
 def convex_giou(pointsets: Tensor, polygons: Tensor) -> Tuple[Tensor, Tensor]:
-    """Generalized IoU of the convex hulls of point sets with convex quadrilaterals, one by one, and its gradient. Composed of
-    torch operators, computed in double.
+    """Generalized IoU of the convex hulls of point sets with convex quadrilaterals, one by one, and its gradient.
+    Composed of torch operators, computed in double.
 
     Args:
         pointsets: T [N, 18]; x1, y1, ..., x9, y9.
         polygons: T [N, 8]; x1, y1, ..., x4, y4, in either sense.
-    Returns: T [N], IoU less the share of the hull of both that is in neither, and T [N, 18], its gradient by the points,
-    where it has one: a corner on the other's border moves it differently to either side, and mmcv's choice may differ.
+    Returns: T [N], IoU less the share of the hull of both that is in neither, and T [N, 18], its gradient by the
+    points, where it has one: a corner on the other's border moves it differently to either side, and mmcv's choice may
+    differ.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's convex_giou.
     """
@@ -80,8 +82,9 @@ def min_area_polygons(pointsets: Tensor) -> Tensor:
 
     Args:
         pointsets: T [N, 18]; x1, y1, ..., x9, y9.
-    Returns: T [N, 8]: the corners, one after the other round the rectangle, from the one at the greatest place along a side
-    and the least across; of several smallest ones that along the hull's first side, counterclockwise from its lowest corner.
+    Returns: T [N, 8]: the corners, one after the other round the rectangle, from the one at the greatest place along a
+    side and the least across; of several smallest ones that along the hull's first side, counterclockwise from its
+    lowest corner.
 
     T: float16, bfloat16, float32, float64. Source: mmcv's min_area_polygons.
     """
@@ -100,7 +103,8 @@ def min_area_polygons(pointsets: Tensor) -> Tensor:
     rows = torch.arange(points.shape[0], device=points.device)
     (u0, u1), (v0, v1) = ((each[rows, :, best].amin(1), each[rows, :, best].amax(1)) for each in (u, v))
     own, other = along[rows, best], across[rows, best]
-    corners = torch.stack([x[:, None] * own + y[:, None] * other for x, y in ((u1, v0), (u0, v0), (u0, v1), (u1, v1))], 1)
+    places = (u1, v0), (u0, v0), (u0, v1), (u1, v1)
+    corners = torch.stack([x[:, None] * own + y[:, None] * other for x, y in places], 1)
     return corners.reshape(-1, 8).to(pointsets.dtype)
 
 

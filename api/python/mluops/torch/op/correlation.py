@@ -35,10 +35,11 @@ def correlation(input1: Tensor, input2: Tensor, kernel_size: Pair = 1, max_displ
         input1, input2: T [N, C, H, W].
         kernel_size, stride, padding, dilation: those of the window, as a convolution's.
         max_displacement, dilation_patch: displacements are -max to max steps of dilation_patch pixels.
-    Returns: T [N, P, P, Ho, Wo], P = 2 max_displacement + 1. Differentiable in both. (mmcv's gradients leave dilation_patch
-    out of the displacements' middle.)
+    Returns: T [N, P, P, Ho, Wo], P = 2 max_displacement + 1. Differentiable in both. (mmcv's gradients leave
+    dilation_patch out of the displacements' middle.)
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Source: mmcv's correlation.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Source: mmcv's
+    correlation.
     """
     first, second = floats(input1=input1, input2=input2)
     n, _, height, width = rank("input1", first.shape, 4)
@@ -60,8 +61,8 @@ def correlation(input1: Tensor, input2: Tensor, kernel_size: Pair = 1, max_displ
     steps = range(-max_displacement, max_displacement + 1)
     products = torch.stack([_products(first, second, dy * step[0], dx * step[1]) for dy in steps for dx in steps], 1)
     if kernel != (1, 1) or stride != (1, 1) or padding != (0, 0):
-        products = F.conv2d(products.reshape(-1, 1, height, width), products.new_ones(1, 1, *kernel), None, stride, padding,
-                            dilation)
+        products = F.conv2d(products.reshape(-1, 1, height, width), products.new_ones(1, 1, *kernel), None, stride,
+                            padding, dilation)
     return products.reshape(n, len(steps), len(steps), *size).to(dtype)
 
 

@@ -1,5 +1,5 @@
-"""masked_conv2d: convolution at some pixels; MaskedConv2d, the module. A composition of torch operators, no kernel of the
-library."""
+"""masked_conv2d: convolution at some pixels; MaskedConv2d, the module. A composition of torch operators, no kernel of
+the library."""
 
 from typing import Optional, Tuple, Union
 
@@ -25,8 +25,8 @@ def columns(image: Tensor, rows: Tensor, cols: Tensor, kernel: Tuple[int, int], 
     return found.masked_fill(~inside, 0).flatten(0, 2)
 
 
-def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, padding: Union[int, Tuple[int, int]] = 0,
-                  stride: Union[int, Tuple[int, int]] = 1) -> Tensor:
+def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
+                  padding: Union[int, Tuple[int, int]] = 0, stride: Union[int, Tuple[int, int]] = 1) -> Tensor:
     """Convolution at the pixels of a mask, in time that grows with their number. Composed of torch operators.
 
     Args:
@@ -36,10 +36,11 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, 
         bias: T [M].
         padding: zeros around the image.
         stride: 1.
-    Returns: T [1, M, H + 2 p - kh + 1, W + 2 p - kw + 1]; 0 off the mask. Differentiable in features, weight and bias (in
-    mmcv in none of them).
+    Returns: T [1, M, H + 2 p - kh + 1, W + 2 p - kw + 1]; 0 off the mask. Differentiable in features, weight and bias
+    (in mmcv in none of them).
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's masked_conv2d.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float.
+    Source: mmcv's masked_conv2d.
     """
     features, weight, bias = floats(features=features, weight=weight, bias=bias)
     _, channels, height, width = rank("features", features.shape, 4)
@@ -55,14 +56,17 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor, 
     if min(pad_y, pad_x) < 0 or min(size) < 1:
         raise bad_param("padding", f"at least 0, and outputs of the {kh} x {kw} filter on {height} x {width}", padding)
     rows, cols = (mask[0] > 0)[:size[0], :size[1]].nonzero().unbind(1)
+    dtype = features.dtype
+    if dtype in (torch.float16, torch.bfloat16):
+        features, weight, bias = features.float(), weight.float(), bias.float()
     values = torch.addmm(bias[:, None], weight.flatten(1), columns(features, rows, cols, (kh, kw), (pad_y, pad_x)))
     result = features.new_zeros(out, size[0] * size[1])
-    return result.index_copy(1, rows * size[1] + cols, values).reshape(1, out, *size)
+    return result.index_copy(1, rows * size[1] + cols, values).reshape(1, out, *size).to(dtype)
 
 
 class MaskedConv2d(nn.Conv2d):
-    """nn.Conv2d with a mask: forward(input, mask=None), without one the whole convolution; with one, stride 1, dilation 1
-    and one group, as in mmcv."""
+    """nn.Conv2d with a mask: forward(input, mask=None), without one the whole convolution; with one, stride 1, dilation
+    1 and one group, as in mmcv."""
 
     def forward(self, input: Tensor, mask: Optional[Tensor] = None) -> Tensor:
         if mask is None:

@@ -1,4 +1,5 @@
-"""points_in_polygons: which points are inside of quadrilaterals. A composition of torch operators, no kernel of the library."""
+"""points_in_polygons: which points are inside of quadrilaterals. A composition of torch operators, no kernel of the
+library."""
 
 import torch
 from torch import Tensor
@@ -18,7 +19,8 @@ def points_in_polygons(points: Tensor, polygons: Tensor) -> Tensor:
     Returns: float32 [B, M]: 1 inside, 0 outside: whether a ray to greater x crosses the sides an odd number of times. A
     point on a side is decided by the sides before that one, counted from the side that ends in x1, y1.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; NaN is outside. Source: mmcv's points_in_polygons.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; NaN is outside. Source: mmcv's
+    points_in_polygons.
     """
     points, polygons = floats(points=points, polygons=polygons)
     for name, each, count, what in (("points", points, 2, "x, y"), ("polygons", polygons, 8, "four corners")):

@@ -1,5 +1,5 @@
-"""roi_align_rotated and riroi_align_rotated: means in the bins of turned RoIs, and their modules. A composition of torch
-operators, no kernel of the library."""
+"""roi_align_rotated and riroi_align_rotated: means in the bins of turned RoIs, and their modules. A composition of
+torch operators, no kernel of the library."""
 
 import math
 from typing import Tuple, Union
@@ -45,19 +45,19 @@ def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_sc
         clockwise: the sense of positive turns.
     Returns: T [R, C, *output_size]; 0 of aligned RoIs below 0 in size. Differentiable in input.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most 2^26
-    in all. Source: mmcv's roi_align_rotated.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most
+    2^26 in all. Source: mmcv's roi_align_rotated.
     """
     input, images, numbers = checked(input, rois, 6, "x, y, w, h, turn")
     least = -math.inf if aligned else 1.0
-    return _pooled(input, images, numbers, _pair(output_size), spatial_scale, sampling_ratio, 0.5 if aligned else 0.0, least,
-                   clockwise)
+    return _pooled(input, images, numbers, _pair(output_size), spatial_scale, sampling_ratio, 0.5 if aligned else 0.0,
+                   least, clockwise)
 
 
 def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_scale: float, num_samples: int = 0,
                         num_orientations: int = 8, clockwise: bool = False) -> Tensor:
-    """roi_align_rotated of channels of which each num_orientations in a row are orientations: these turn with the RoI, the
-    part of a step between two of them by interpolation. Composed of torch operators.
+    """roi_align_rotated of channels of which each num_orientations in a row are orientations: these turn with the RoI,
+    the part of a step between two of them by interpolation. Composed of torch operators.
 
     Args:
         features: T [N, C * num_orientations, H, W].
@@ -68,8 +68,8 @@ def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_
         clockwise: the sense of positive turns for places (orientations turn as in mmcv, whatever it says).
     Returns: T [R, C * num_orientations, *out_size]. Differentiable in features.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most 2^26
-    in all. Source: mmcv's riroi_align_rotated.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most
+    2^26 in all. Source: mmcv's riroi_align_rotated.
     """
     features, images, numbers = checked(features, rois, 6, "x, y, w, h, turn")
     channels = features.shape[1]

@@ -1,5 +1,5 @@
-"""rotated_feature_align: features at the refined boxes of each pixel. A composition of torch operators, no kernel of the
-library."""
+"""rotated_feature_align: features at the refined boxes of each pixel. A composition of torch operators, no kernel of
+the library."""
 
 import torch
 from torch import Tensor
@@ -23,7 +23,8 @@ def _moved(box: Tensor, points: int) -> Tensor:
                         torch.stack([x, x + wx + hx, x - wx + hx, x - wx - hx, x + wx - hx])])
 
 
-def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8, points: int = 1) -> Tensor:
+def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8,
+                          points: int = 1) -> Tensor:
     """Adds to each pixel the features at its box. Composed of torch operators.
 
     Args:
@@ -31,7 +32,8 @@ def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale:
         best_rbboxes: T [N, H, W, 5]; y and x of the centre, w, h, turn in radians.
         spatial_scale: centres and sizes are scaled by it.
         points: 1: the centre; 5: the corners too.
-    Returns: T [N, C, H, W]: the features and the sum of their bilinear samples at the points. Differentiable in features.
+    Returns: T [N, C, H, W]: the features and the sum of their bilinear samples at the points. Differentiable in
+    features.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float.
     Source: mmcv's rotated_feature_align.

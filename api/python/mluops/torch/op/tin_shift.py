@@ -1,5 +1,5 @@
-"""tin_shift: groups of channels moved along time; TINShift, the module. A composition of torch operators, no kernel of the
-library."""
+"""tin_shift: groups of channels moved along time; TINShift, the module. A composition of torch operators, no kernel of
+the library."""
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,8 @@ def tin_shift(input: Tensor, shift: Tensor) -> Tensor:
     expect("shift", shift.shape, (n, groups), ("the samples of input", ""))
     if groups < 1 or channels % groups or channels < groups:
         raise bad_param("shift", f"a number of groups that divides the {channels} channels of input", groups)
-    places = torch.arange(steps, device=input.device)[None, :, None] - int32("shift", shift).long()[:, None]  # [N, T, G]
+    moves = int32("shift", shift).long()[:, None]
+    places = torch.arange(steps, device=input.device)[None, :, None] - moves  # [N, T, G]
     inside = (places >= 0) & (places < steps)
     rows = input.reshape(n, steps, groups, channels // groups * pixels)
     samples = torch.arange(n, device=input.device)[:, None, None]
