@@ -61,6 +61,7 @@ CALLS = {
     "boxes_overlap_bev": lambda n: mt.boxes_overlap_bev(boxes(n, 7), boxes(3, 7)),
     "carafe": lambda n: mt.carafe(leaf(1, 2, 2, n), leaf(1, 9, 4, 2 * n), 3, 1, 2),
     "chamfer_distance": lambda n: mt.chamfer_distance(leaf(1, n, 2), leaf(1, 3, 2)),
+    "deform_conv2d": lambda n: mt.deform_conv2d(leaf(1, 2, 3, 2 + n), leaf(1, 18, 3, 2 + n), leaf(3, 2, 3, 3), padding=1),
     "deform_roi_pool": lambda n: mt.deform_roi_pool(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), leaf(1, 2, 2, 2), 2, 1.0, 2),
     "diff_iou_rotated_sort_vertices": lambda n: sort_vertices(leaf(1, n, 24, 2) - 0.5, numbers(1, n, 24) % 3 > 0,
                                                               numbers(1, n).int() % 9),
