@@ -48,6 +48,9 @@ class Recent:
             self._young, self._old = {}, self._young
         self._young[key] = value
 
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
     def clear(self) -> None:
         self._young, self._old = {}, {}
 
