@@ -62,7 +62,7 @@ class BlockSums {
   void run_task(const BlockTask& task, BlocksAhead<T, P>& ahead) {
     const Group& group = plan_[task.group];
     const std::int64_t first = (group.image * s_.c + task.channel) * plane_;
-    const T* const input = static_cast<const T*>(p_.input) + first;
+    const T* const input = kOffset ? static_cast<const T*>(p_.input) + first : nullptr;
     task_ = task;
     planes_ = static_cast<T*>(p_.grad_input) + first;
     blocks_ = plan_.touched(task.group);
