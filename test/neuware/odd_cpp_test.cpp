@@ -7,10 +7,10 @@
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
 
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wconversion"
+// What is odd on purpose. g++ cannot switch off a group of warnings at once.
+#pragma GCC diagnostic ignored "-Wdangling-else"
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wempty-body"
 #define __mlu_func__  // NOLINT: the qualifier of device functions
 #define ODD_CPP odd_on_host
 #include "test/neuware/odd_cpp.h"
