@@ -22,7 +22,7 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr int kMostFrames = 48;
 
 struct Crash {
-  int signal, code, frames;
+  int signal, code, frames, first;
   const void* address;
   void* frame[kMostFrames];
 };
@@ -42,6 +42,17 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if (info->si_code <= 0) raise(signal);
 }
 
+const void* program_counter(const void* context) {
+  const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(machine.pc);
+#else
+  return nullptr;
+#endif
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const bool of_the_processor = info->si_code > 0;
   if (landing == nullptr || !of_the_processor) return pass_on(signal, info, context);
@@ -49,6 +60,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   crash.code = info->si_code;
   crash.address = info->si_addr;
   crash.frames = backtrace(crash.frame, kMostFrames);
+  // Above lie the handler, the trampoline of signals and, in some builds, what intercepts backtrace.
+  crash.first = 0;
+  while (crash.first < crash.frames && crash.frame[crash.first] != program_counter(context)) ++crash.first;
+  if (crash.first == crash.frames) crash.first = 0;
   siglongjmp(*landing, 1);
 }
 
@@ -141,7 +156,7 @@ void run_guarded(const std::function<void()>& task, const void* in_module) {
   } here;
   if (!landed(task, here.buffer)) return;
   landing = nullptr;
-  const std::string line = source_line(crash.frame, crash.frames, in_module);
+  const std::string line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
   mluops::emu::Core::current().fault("scalar code", (line.empty() ? "" : line + ": ") + what(crash));
 }
 

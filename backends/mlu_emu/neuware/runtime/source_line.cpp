@@ -74,8 +74,8 @@ std::string source_line(void* const* frames, int count, const void* in_module) {
   if (dladdr(in_module, &wanted) == 0) return {};
   for (int i = 0; i < count; ++i) {
     if (dladdr(frames[i], &found) == 0 || found.dli_fbase != wanted.dli_fbase) continue;
-    // Above the frame of the signal stand return addresses, behind the call.
-    return line_of(found, reinterpret_cast<std::uintptr_t>(frames[i]) - (i > 2 ? 1 : 0));
+    // Behind the first stand return addresses, past the call.
+    return line_of(found, reinterpret_cast<std::uintptr_t>(frames[i]) - (i > 0 ? 1 : 0));
   }
   return {};
 }
