@@ -225,8 +225,8 @@ class Driver {
     }
     const std::string libraries = o_.prefix + "/lib64";
     append(command, o_.link);
-    append(command,
-           {"-L" + libraries, "-Wl,-rpath," + libraries, "-lcnrt", "-o", o_.output.empty() ? "a.out" : o_.output});
+    append(command, {"-L" + libraries, "-Xlinker", "-rpath", "-Xlinker", libraries, "-lcnrt"});
+    append(command, {"-o", o_.output.empty() ? "a.out" : o_.output});
     return run(command, o_.verbose);
   }
 

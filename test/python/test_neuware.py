@@ -1,0 +1,90 @@
+"""The BANG C toolchain that comes with the package."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mluops
+from mluops import neuware
+from mluops.neuware import __main__
+
+PAGE = Path(__file__).parents[2] / "docs" / "kernel_author.md"
+COMMANDS = {path.stem for path in (Path(mluops.__file__).parent / "neuware" / "command").glob("[a-z]*.py")}
+INSIDE = Path(mluops.__file__).parent / "neuware" / "home"  # of a wheel
+
+
+def run(*command, **options):
+    environment = {**os.environ, "PYTHONPATH": str(Path(mluops.__file__).parents[1]), **options.pop("env", {})}
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment, **options)
+
+
+def module(*arguments, **options):
+    return run(sys.executable, "-m", "mluops.neuware", *arguments, **options)
+
+
+@pytest.fixture(scope="module")
+def home():
+    try:
+        return neuware.home()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+def first_kernel(folder, cncc):
+    """Compiled and run as docs/kernel_author.md says; what it prints."""
+    (folder / "scale.mlu").write_text(re.search(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)[1])
+    compiled = run(cncc, "-O1", "scale.mlu", "-o", "scale", cwd=folder)
+    assert compiled.returncode == 0, compiled.stderr
+    return run(folder / "scale", cwd=folder).stdout
+
+
+def test_home_is_printed(home):
+    assert module().stdout.split("\n") == [str(home), ""] == module("home").stdout.split("\n")
+    assert {"bin", "include", "lib64", "cmake"} <= {entry.name for entry in home.iterdir()}
+    assert neuware.cncc() == home / "bin" / "cncc" and os.access(neuware.cncc(), os.X_OK)
+
+
+def test_a_shell_finds_it(home):
+    environment = module("env").stdout
+    result = run("sh", "-ec", f"{environment}\necho $NEUWARE_HOME; command -v cncc; cncc --version")
+    assert result.stdout.splitlines()[:2] == [str(home), str(home / "bin" / "cncc")], result.stderr
+    assert "BANG C" in result.stdout
+
+
+def test_commands_are_listed():
+    text = module("help").stdout
+    assert COMMANDS == {line.split()[0] for line in text.splitlines()[1:]} and len(COMMANDS) >= 2
+    assert all(len(line.split()) > 2 for line in text.splitlines()[1:]), text
+    unknown = module("abacus")
+    assert unknown.returncode == 2 and unknown.stdout == "" and unknown.stderr == text
+
+
+def test_an_absent_toolchain_is_explained(monkeypatch, capsys):
+    monkeypatch.setattr(neuware, "_places", lambda: iter([Path("/nowhere")]))
+    assert __main__.main([]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and "install the mluops wheel" in err
+    with pytest.raises(SystemExit, match="cncc: error: .*NEUWARE_HOME"):
+        neuware.run_cncc()
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+def test_first_kernel_of_the_documentation(home, tmp_path):
+    command = Path(sys.executable).parent / "cncc"  # of an installed wheel
+    assert command.exists() or not INSIDE.exists(), f"{command}: the wheel has no command cncc"
+    assert first_kernel(tmp_path, command if INSIDE.exists() else neuware.cncc()) == "6\n"
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+def test_the_toolchain_may_be_moved(home, tmp_path):
+    moved, work = tmp_path / "a folder, moved", tmp_path / "my kernels"
+    shutil.copytree(home, moved)
+    work.mkdir()
+    assert first_kernel(work, moved / "bin" / "cncc") == "6\n"
+    needed = run("ldd", work / "scale").stdout
+    assert str(moved / "lib64" / "libcnrt.so") in needed, needed
