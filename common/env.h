@@ -8,7 +8,7 @@ namespace mluops {
 
 /// The variable's text; nullopt when unset or empty.
 std::optional<std::string> env_text(const char* name);
-/// The same, but nullopt in a program that runs with more rights than its caller (setuid, setgid, capabilities): for
+/// env_text(), but nullopt in a program that runs with more rights than its caller (setuid, setgid, capabilities): for
 /// variables that name code to run.
 std::optional<std::string> secure_env_text(const char* name);
 /// A whole number in [low, high]; nullopt when unset, empty or not such a number (then *problem, if given, says so).

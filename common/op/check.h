@@ -49,7 +49,7 @@ Status has_dtype(const TensorArg& t, mluOpDataType_t wanted);
 Status same_dtype(const TensorArg& t, const TensorArg& like);
 /// t.dims[axis] == wanted, where `meaning` says in words what wanted is.
 Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning);
-/// The same for an axis of an image tensor.
+/// has_dim() for an axis of an image tensor.
 Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning);
 /// All dimensions equal those of `like`.
 Status same_dims(const TensorArg& t, const TensorArg& like);

@@ -48,8 +48,8 @@ Status check_dcn_backward_data(const DcnArgs& args, const DcnDataGradients& grad
                                mluopsDcnBackwardDataProblem& problem);
 Status check_dcn_backward_weight(const DcnArgs& args, mluopsDcnBackwardWeightProblem& problem);
 
-/// Of the functions that tell the workspace's size; data is not looked at. Of the gradients, where the function has
-/// any, those given are checked.
+/// The rules of the functions that tell the workspace's size; data is not looked at. Gradients are checked where the
+/// function has any and they are given.
 Status check_dcn_workspace(const DcnArgs& args, const DcnDataGradients* gradients, std::size_t* size);
 
 }  // namespace mluops::op

@@ -9,7 +9,7 @@
 
 namespace mluops::op {
 
-/// Of all three functions; `rows` is the tensor of inputs, features or input_grad, `results` that of outputs.
+/// Arguments of all three functions; `rows` is the tensor of inputs, features or input_grad, `results` that of outputs.
 struct IndiceConvolutionArgs {
   mluOpHandle_t handle;
   TensorArg rows, filters, indice_pairs;

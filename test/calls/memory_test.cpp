@@ -1,8 +1,4 @@
 // The memory a call works in: one block per handle, nothing beside it, kept for the next call.
-#include <map>
-#include <utility>
-
-#include "test/calls/documented_memory.h"
 #include "test/calls/suite.h"
 #include "test/calls/tally.h"
 
@@ -44,27 +40,26 @@ std::int64_t bytes_after(const CallVariant& v, int threads) {
   return working_bytes(*handle);
 }
 
-TEST_P(WorkingMemory, IsWhatThePageSays) {
-  for (const auto& calls : {small_calls(GetParam()), large_calls(GetParam())}) {
-    for (const CallVariant& v : calls) {
-      for (const int threads : {1, 2, 4, 7}) {
-        EXPECT_LE(bytes_after(v, threads), documented_bytes(v, threads)) << v << ", " << threads << " threads";
-      }
-    }
+/// Bytes of the tensors of a call.
+std::int64_t tensor_bytes(const Problem& problem) {
+  std::int64_t bytes = 0;
+  for (const auto* const tensors : {&problem.inputs, &problem.outputs}) {
+    for (const auto& t : *tensors) bytes += t->count() * static_cast<std::int64_t>(element_size(t->dtype()));
   }
+  return bytes;
 }
 
-/// A bound that nothing comes near says nothing: of all calls of a type and a way, the largest by the page takes more
-/// than half of what it says.
-TEST_P(WorkingMemory, IsNotHalfOfWhatThePageSays) {
-  constexpr int kThreads = 2;
-  std::map<std::pair<mluOpDataType_t, bool>, CallVariant> largest;
-  for (const CallVariant& v : large_calls(GetParam())) {
-    const auto at = largest.try_emplace({v.dtype, v.atomic}, v).first;
-    if (documented_bytes(v, kThreads) > documented_bytes(at->second, kThreads)) at->second = v;
-  }
-  for (const auto& [key, v] : largest) {
-    EXPECT_GT(bytes_after(v, kThreads), documented_bytes(v, kThreads) / 2 - array_padding(kThreads)) << v;
+/// What docs/performance.md promises.
+TEST_P(WorkingMemory, HasABoundInBytesOfTensorsAndThreads) {
+  constexpr std::int64_t kTensors = 3, kThread = 1 << 20;
+  for (const auto& calls : {small_calls(GetParam()), large_calls(GetParam())}) {
+    for (const CallVariant& v : calls) {
+      const std::int64_t tensors = tensor_bytes(make_problem(v.text, v.dtype));
+      for (const int threads : {1, 2, 4, 7}) {
+        EXPECT_LE(bytes_after(v, threads), kTensors * tensors + threads * kThread)
+            << v << ", " << threads << " threads";
+      }
+    }
   }
 }
 

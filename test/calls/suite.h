@@ -25,7 +25,7 @@ inline std::ostream& operator<<(std::ostream& out, const CallVariant& v) {
 /// In every dtype, gradients both ways where there is a choice. Per operator one element of everything, then a few of
 /// each, with tails.
 std::vector<CallVariant> small_calls(const std::string& op);
-/// The same, large enough for several threads, in every way an operator can take: written past the caches or not, by
+/// Calls large enough for several threads, in every way an operator can take: written past the caches or not, by
 /// blocks or by rows, sorted or not.
 std::vector<CallVariant> large_calls(const std::string& op);
 

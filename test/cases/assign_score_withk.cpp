@@ -123,21 +123,6 @@ bool backward_in_half(const Case& t) {
   return t.text_or("indices", "valid") == "valid" && t.real("p") * t.real("k") / t.real("n") <= 40;
 }
 
-std::int64_t accumulator(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
-}
-std::int64_t run_bytes(const Case& t, mluOpDataType_t dtype, int threads) {
-  return threads * accumulator(dtype) * t.size("o") * std::min<std::int64_t>(64, t.size("p") * t.size("k"));
-}
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return run_bytes(t, dtype, threads);
-}
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const std::int64_t channels = std::min<std::int64_t>(16, t.size("o")), groups = (t.size("o") + 15) / 16;
-  const std::int64_t items = std::min<std::int64_t>(threads, t.size("b") * groups);
-  return run_bytes(t, dtype, threads) + items * 2 * accumulator(dtype) * t.size("n") * t.size("m") * channels;
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"b=1 n=512 m=8 o=32 p=256 k=16"})[0];
   return {growth_of(base, "b"), growth_of(base, "n"), growth_of(base, "m"), growth_of(base, "o"), growth_of(base, "p")};
@@ -157,14 +142,12 @@ std::vector<OperatorCases> assign_score_withk_operators() {
                            .large = large,
                            .network = network,
                            .reducible = {"b", "p"},
-                           .working_bytes = forward_bytes,
                            .growth = growth};
   OperatorCases backward = forward;
   backward.op = "assign_score_withk_backward";
   backward.function = "mluOpExtAssignScoreWithkBackward";
   backward.describe = describe_backward;
   backward.meaningful_in_half = backward_in_half;
-  backward.working_bytes = backward_bytes;
   return {forward, backward};
 }
 

@@ -137,11 +137,6 @@ Cases network() {
   return list({"b=5000 n=40 m=40", "b=16 n=2048 m=2048", "b=4 n=16384 m=16384"});
 }
 
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const bool narrow = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
-  return narrow ? threads * 8 * (t.size("n") + t.size("m")) : 0;
-}
-
 bool backward_in_half(const Case& t) {
   return t.text_or("data", "uniform") == "uniform";
 }
@@ -174,7 +169,6 @@ std::vector<OperatorCases> chamfer_distance_operators() {
   backward.random = random_backward;
   backward.large = backward_large;
   backward.meaningful_in_half = backward_in_half;
-  backward.working_bytes = backward_bytes;
   return {forward, backward};
 }
 

@@ -232,67 +232,6 @@ Description backward_weight(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-// ---- working memory (docs/working_memory.md) ----
-
-std::int64_t up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-struct Sizes {
-  Shape s;
-  std::int64_t a, element, k, inputs, outputs, width, pixels, tap;
-
-  Sizes(const Case& t, mluOpDataType_t dtype)
-      : s(shape_of(t, dtype)),
-        a(dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4),
-        element(static_cast<std::int64_t>(element_size(dtype))),
-        k(taps(s)),
-        inputs(s.ci / s.groups),
-        outputs(s.co / s.groups),
-        width(up(std::min({std::int64_t{64}, inputs, s.ci / s.deform_groups}), 16)),
-        pixels(s.batch * s.out_h * s.out_w),
-        tap(a == 8 ? 96 : 72) {}
-};
-
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const Sizes z(t, dtype);
-  const std::int64_t depth = std::clamp<std::int64_t>(512 / z.inputs, 1, z.k) * z.inputs, columns = up(z.outputs, 16);
-  const std::int64_t tile = std::clamp<std::int64_t>(up((z.pixels + 4 * threads - 1) / (4 * threads), 6), 24, 96);
-  const std::int64_t filters = z.s.groups * z.k * z.inputs * columns;
-  const std::int64_t promoted = z.element < z.a ? z.s.co * z.k * z.inputs : 0;
-  return z.a * (filters + promoted + z.s.groups * columns) + z.element * z.s.ci +
-         threads * tile * (z.s.deform_groups * z.k * z.tap + z.a * (depth + columns));
-}
-
-std::int64_t data_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const Sizes z(t, dtype);
-  const std::int64_t group = z.s.ci / z.s.deform_groups;
-  const std::int64_t slice = std::clamp<std::int64_t>(up((group + 1) / 2, 16), 32, 64);
-  const std::int64_t part = std::max(slice, up((group + 7) / 8, slice)), parts = (group + part - 1) / part;
-  const std::int64_t width = up(std::min(slice, group), 16), chunk = std::clamp<std::int64_t>(576 / width, 1, z.k);
-  return z.element * width + 3 * z.a * z.s.deform_groups * parts * z.pixels * z.k +
-         threads * (z.a * (z.k * z.outputs * width + z.s.h * z.s.w * width + 96 * (chunk * width + z.outputs)) +
-                    96 * z.k * z.tap);
-}
-
-/// Runs of at most 64 channels of one group and one deformable group.
-std::int64_t count_slices(const Sizes& z) {
-  const std::int64_t part = z.s.ci / z.s.deform_groups;
-  std::int64_t slices = 0;
-  for (std::int64_t c = 0; c < z.s.ci; ++slices) {
-    c = std::min({c + 64, (c / z.inputs + 1) * z.inputs, (c / part + 1) * part});
-  }
-  return slices;
-}
-
-std::int64_t weight_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const Sizes z(t, dtype);
-  const std::int64_t slices = count_slices(z), height = up(z.outputs, 6), parts = (4 * threads + slices - 1) / slices;
-  const std::int64_t own = std::max<std::int64_t>(1, (z.k + parts - 1) / parts);
-  return 32 * slices + z.element * z.width +
-         threads * (z.a * (own * height * z.width + 2 * height + 128 * (2 * height + z.width)) + 128 * z.k * z.tap);
-}
-
 // ---- lists ----
 
 Cases smallest() {
@@ -367,17 +306,14 @@ std::vector<OperatorCases> dcn_operators() {
                        .network = network,
                        .coordinates = true,
                        .reducible = {"h", "w"},
-                       .working_bytes = forward_bytes,
                        .growth = growth};
   OperatorCases data = sum, weight = sum;
   data.op = "dcn_backward_data";
   data.function = "mluOpDCNBackwardData";
   data.describe = backward_data;
-  data.working_bytes = data_bytes;
   weight.op = "dcn_backward_weight";
   weight.function = "mluOpDCNBackwardWeight";
   weight.describe = backward_weight;
-  weight.working_bytes = weight_bytes;
   return {sum, data, weight};
 }
 

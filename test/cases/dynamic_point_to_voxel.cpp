@@ -200,14 +200,6 @@ Cases network() {
 
 // Two orders of the points, where voxels begin, and a row of sums for each thread; backward: one order, the beginnings,
 // and a row of gradients for each thread.
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return 4 * (3 * t.size("n") + 1) + threads * t.size("c") * (dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4);
-}
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  if (t.word("reduce") != "max") return 0;
-  return 4 * (2 * t.size("n") + 1) + threads * t.size("c") * (dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4);
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"n=20000 c=16 side=20"})[0];
   return {growth_of(base, "n"), growth_of(base, "c"), growth_of(base, "side", {"5", "10", "20", "40"})};
@@ -229,13 +221,11 @@ std::vector<OperatorCases> dynamic_point_to_voxel_operators() {
                            .dtypes = {.strict = {MLUOP_DTYPE_FLOAT},
                                       .extended = {MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16}},
                            .reducible = {"n"},
-                           .working_bytes = forward_bytes,
                            .growth = growth};
   OperatorCases backward = forward;
   backward.op = "dynamic_point_to_voxel_backward";
   backward.function = "mluOpDynamicPointToVoxelBackward";
   backward.describe = describe_backward;
-  backward.working_bytes = backward_bytes;
   return {forward, backward};
 }
 

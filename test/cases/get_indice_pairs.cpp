@@ -59,7 +59,7 @@ mluopsGetIndicePairsShape shape_of(const Case& t) {
   return s;
 }
 
-/// As the rules hand it to a backend.
+/// The filter as the rules hand it to a backend.
 mluopsGetIndicePairsShape problem_shape(const Case& t) {
   mluopsGetIndicePairsShape s = shape_of(t);
   for (int i = 0; s.sub_m != 0 && i < s.axes; ++i) s.axis[i].pad = s.axis[i].filter / 2, s.axis[i].stride = 1;
@@ -202,30 +202,6 @@ Cases network() {
                "n=60000 b=1 z=41 y=1600 x=1408 stride=2 data=sweep", "n=60000 b=4 z=21 y=800 x=704 stride=2"});
 }
 
-/// The words of 64 places that have an input (sub_m) or an output.
-std::int64_t words_of(const Case& t) {
-  const auto s = problem_shape(t);
-  const Values rows = values_of(coordinates(t), s.inputs * (s.axes + 1));
-  std::vector<std::int32_t> indices(rows.begin(), rows.end());
-  const auto r = reference::get_indice_pairs({s, indices.data(), nullptr, nullptr, nullptr, nullptr});
-  const Values& places = s.sub_m != 0 ? rows : r.out_indices;
-  std::set<std::int64_t> words;
-  for (std::int64_t i = 0; i < (s.sub_m != 0 ? s.inputs : r.outputs); ++i) {
-    auto place = static_cast<std::int64_t>(places[i * (s.axes + 1)]);
-    for (int a = 0; a < s.axes; ++a) {
-      place = place * s.axis[a].output + static_cast<std::int64_t>(places[i * (s.axes + 1) + 1 + a]);
-    }
-    words.insert(place / 64);
-  }
-  return std::ssize(words);
-}
-
-std::int64_t working_bytes(const Case& t, mluOpDataType_t, int, bool) {
-  std::int64_t slots = 2;
-  for (const std::int64_t most = std::max(t.size("n"), words_of(t)); slots < 2 * most;) slots *= 2;
-  return 28 * slots + (t.word("kind") == "subm" ? 4 * t.size("n") : 0);
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"n=20000 b=1 z=41 y=800 x=704 data=sweep"})[0];
   return {growth_of(base, "n"), growth_of(base, "k", {"1", "2", "3", "4"}), growth_of(base, "stride", {"1", "2", "4"})};
@@ -248,7 +224,6 @@ std::vector<OperatorCases> get_indice_pairs_operators() {
            .dtypes = {.strict = {MLUOP_DTYPE_HALF, MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16},
                       .extended = {}},
            .reducible = {"n"},
-           .working_bytes = working_bytes,
            .growth = growth}};
 }
 

@@ -210,42 +210,6 @@ Cases network() {
                "l=60000 m=90000 ci=16 co=32 share=0.07"});
 }
 
-std::int64_t accumulator(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
-}
-bool is_narrow(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
-}
-std::int64_t up(std::int64_t n, std::int64_t multiple) {
-  return (n + multiple - 1) / multiple * multiple;
-}
-
-/// Rows of `depth` numbers times filters, added to `rows` rows of `columns`.
-std::int64_t row_bytes(const Case& t, mluOpDataType_t dtype, int threads, std::int64_t rows, std::int64_t depth,
-                       std::int64_t columns) {
-  const RowPairs pairs = pairs_of(t);
-  const std::int64_t a = accumulator(dtype), tiles = (rows + 511) / 512, width = up(columns, 16);
-  const std::int64_t lists = 8 * pairs.total() + 16 * tiles * pairs.offsets + 8;
-  const std::int64_t slot = a * ((std::min<std::int64_t>(512, rows) + 1) * width + (is_narrow(dtype) ? 8 * depth : 0));
-  return lists + a * pairs.offsets * depth * width + std::min<std::int64_t>(threads, tiles) * slot;
-}
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return row_bytes(t, dtype, threads, t.size("m"), t.size("ci"), t.size("co"));
-}
-std::int64_t backward_data_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return row_bytes(t, dtype, threads, t.size("l"), t.size("co"), t.size("ci"));
-}
-std::int64_t backward_filter_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const RowPairs pairs = pairs_of(t);
-  std::int64_t chunks = 0;
-  for (const std::int64_t count : *pairs.num) chunks += (count + 2047) / 2048;
-  const std::int64_t a = accumulator(dtype), height = up(t.size("ci"), 8), width = up(t.size("co"), 16);
-  const std::int64_t size = a * height * width,
-                     at_once = std::min(chunks, std::max<std::int64_t>(2 * threads, (std::int64_t{1} << 25) / size));
-  return 24 * chunks + (pairs.offsets + at_once) * size +
-         std::min<std::int64_t>(threads, chunks) * 32 * a * (height + width);
-}
-
 /// Many additions to one row.
 bool in_half(const Case& t) {
   return t.real_or("l", 1) >= 200;
@@ -271,17 +235,14 @@ std::vector<OperatorCases> indice_convolution_operators() {
                            .network = network,
                            .meaningful_in_half = in_half,
                            .reducible = {"l", "m"},
-                           .working_bytes = forward_bytes,
                            .growth = growth};
   OperatorCases data = forward, filter = forward;
   data.op = "indice_convolution_backward_data";
   data.function = "mluOpIndiceConvolutionBackwardData";
   data.describe = describe_backward_data;
-  data.working_bytes = backward_data_bytes;
   filter.op = "indice_convolution_backward_filter";
   filter.function = "mluOpIndiceConvolutionBackwardFilter";
   filter.describe = describe_backward_filter;
-  filter.working_bytes = backward_filter_bytes;
   return {forward, data, filter};
 }
 

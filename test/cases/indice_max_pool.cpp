@@ -104,19 +104,6 @@ Cases network() {
   return list({"l=60000 m=40000 c=16 share=0.1", "l=60000 m=40000 c=64 share=0.1"});
 }
 
-std::int64_t bytes(const Case& t, mluOpDataType_t dtype, int threads, std::int64_t rows) {
-  const RowPairs pairs = pairs_of(t);
-  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, tiles = (rows + 511) / 512;
-  return 8 * pairs.total() + 16 * tiles * pairs.offsets + 8 +
-         std::min<std::int64_t>(threads, tiles) * a * std::min<std::int64_t>(512, rows) * t.size("c");
-}
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return bytes(t, dtype, threads, t.size("m"));
-}
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  return bytes(t, dtype, threads, t.size("l"));
-}
-
 /// Many additions to one row.
 bool in_half(const Case& t) {
   return t.real_or("l", 1) >= 200;
@@ -141,14 +128,12 @@ std::vector<OperatorCases> indice_max_pool_operators() {
                            .large = large,
                            .network = network,
                            .reducible = {"l", "m"},
-                           .working_bytes = forward_bytes,
                            .growth = growth};
   OperatorCases backward = forward;
   backward.op = "indice_max_pool_backward";
   backward.function = "mluOpExtIndiceMaxPoolBackward";
   backward.describe = describe_backward;
   backward.meaningful_in_half = in_half;
-  backward.working_bytes = backward_bytes;
   return {forward, backward};
 }
 

@@ -123,16 +123,6 @@ Cases nms_network() {
                "n=4096 iou=0.01 boxes=small rotated=0"});
 }
 
-std::int64_t box_bytes(mluOpDataType_t dtype) {
-  return 17 * (dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4);
-}
-std::int64_t overlap_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
-  return (t.size("n") + t.size("m")) * box_bytes(dtype);
-}
-std::int64_t nms_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
-  return t.size("n") * (box_bytes(dtype) + 1);
-}
-
 std::vector<Growth> overlap_growth() {
   const Case base = list({"n=200 m=200"})[0];
   return {growth_of(base, "n"), growth_of(base, "m")};
@@ -159,7 +149,6 @@ std::vector<OperatorCases> iou3d_operators() {
            .network = overlap_network,
            .dtypes = dtypes,
            .reducible = {"n", "m"},
-           .working_bytes = overlap_bytes,
            .growth = overlap_growth},
           {.op = "nms3d",
            .function = "mluOpExtNms3d",
@@ -173,7 +162,6 @@ std::vector<OperatorCases> iou3d_operators() {
            .network = nms_network,
            .dtypes = dtypes,
            .reducible = {"n"},
-           .working_bytes = nms_bytes,
            .growth = nms_growth}};
 }
 

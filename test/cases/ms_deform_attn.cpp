@@ -161,29 +161,6 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-// ---- working memory (docs/working_memory.md) ----
-
-std::int64_t padded_samples(const Case& t) {
-  return (t.size("l") * t.size("p") + 15) / 16 * 16;
-}
-
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, samples = padded_samples(t);
-  return (2 * a + 8) * samples + threads * ((10 * a + 16) * samples + 8 * (samples + 16) * (a + 4));
-}
-
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
-  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, samples = padded_samples(t);
-  const std::int64_t keys = Pyramid(t).keys, heads = t.size("b") * t.size("m"), d = t.size("d");
-  const bool narrow = dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_BFLOAT16;
-  const std::int64_t found = (2 * a + 8) * samples + threads * (14 * a + 16) * samples;
-  if (atomic) return found + (narrow ? 4 * keys * heads * d : 0);
-  const bool often = t.size("m") > 1 && t.size("q") * t.size("l") * t.size("p") >= 2 * keys;
-  if (keys > 0 && often && heads >= threads) return found + 2 * threads * a * keys * d;
-  const std::int64_t parts = (threads + heads - 1) / heads, part = (d + parts - 1) / parts;
-  return found + (narrow ? 4 * keys * threads * std::min(d, (part + 15) / 16 * 16) : 0);
-}
-
 // ---- lists ----
 
 Cases smallest() {
@@ -261,14 +238,12 @@ std::vector<OperatorCases> ms_deform_attn_operators() {
                                   .extended = {MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16}},
                        .coordinates = true,
                        .reducible = {"q", "h", "w"},
-                       .working_bytes = forward_bytes,
                        .growth = growth};
   OperatorCases gradient = sum;
   gradient.op = "ms_deform_attn_backward";
   gradient.function = "mluOpMsDeformAttnBackward";
   gradient.describe = backward;
   gradient.scatters = true;
-  gradient.working_bytes = backward_bytes;
   gradient.contention = contention;
   return {sum, gradient};
 }

@@ -291,23 +291,6 @@ Description match(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-// ---- working memory (docs/working_memory.md) ----
-
-std::int64_t sum_bytes(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
-}
-
-std::int64_t sweep_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
-  const std::int64_t n = t.size("n"), a = sum_bytes(dtype), strips = std::clamp<std::int64_t>(n / 128, 1, 256);
-  return n * (12 * a + 16) + strips * (80 * a + 80) + 1360 * a;
-}
-std::int64_t match_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool atomic) {
-  return sweep_bytes(t, dtype, threads, atomic) + 8 * t.size("n");
-}
-std::int64_t soft_bytes(const Case& t, mluOpDataType_t dtype, int, bool) {
-  return 6 * sum_bytes(dtype) * (t.size("n") + 16) + 4 * t.size("n");
-}
-
 // ---- lists ----
 
 const std::vector<std::string> kKinds = {"network", "classes", "uniform", "apart", "same", "grid", "wild"};
@@ -421,7 +404,6 @@ std::vector<OperatorCases> nms_operators() {
   hard_nms.edge = hard_edge;
   hard_nms.random = random_hard;
   hard_nms.sequential = true;
-  hard_nms.working_bytes = sweep_bytes;
   OperatorCases soft_nms = entry("soft_nms", "mluOpExtSoftNms",
                                  {offset,
                                   {"method", "linear", "naive | linear | gaussian"},
@@ -433,10 +415,8 @@ std::vector<OperatorCases> nms_operators() {
   soft_nms.large = soft_large;
   soft_nms.network = soft_network;
   soft_nms.sequential = true;
-  soft_nms.working_bytes = soft_bytes;
   OperatorCases groups = entry("nms_match", "mluOpExtNmsMatch", {}, match);
   groups.sequential = true;
-  groups.working_bytes = match_bytes;
   return {hard_nms, soft_nms, groups};
 }
 

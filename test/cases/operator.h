@@ -159,9 +159,6 @@ struct OperatorCases {
   bool (*meaningful_in_half)(const Case& text) = nullptr;
   /// Parameters that may be divided, in this order, until an emulated machine can run a case of `network`.
   std::vector<const char*> reducible = {};
-  /// Bytes the cpu backend works in beside the tensors, at most (docs/performance.md has the five first families, in
-  /// test/calls/documented_memory.cpp); none: it works in none.
-  std::int64_t (*working_bytes)(const Case& text, mluOpDataType_t dtype, int threads, bool atomic) = nullptr;
   std::vector<Growth> (*growth)() = nullptr;
   std::vector<Contention> (*contention)() = nullptr;
   std::string family = {};  ///< name of the file, filled in by the list

@@ -105,10 +105,6 @@ Cases network() {
 }
 
 // Boxes prepared for the comparison.
-std::int64_t bytes_of(const Case& text, mluOpDataType_t dtype, int, bool) {
-  return text.size("b") * text.size("n") * 8 * (dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4) + 64;
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"b=1 m=16384 n=64"})[0];
   return {growth_of(base, "b"), growth_of(base, "m"), growth_of(base, "n")};
@@ -130,7 +126,6 @@ std::vector<OperatorCases> points_in_boxes_operators() {
                         .dtypes = {.strict = {MLUOP_DTYPE_FLOAT},
                                    .extended = {MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16}},
                         .reducible = {"b"},
-                        .working_bytes = bytes_of,
                         .growth = growth};
   OperatorCases all = part;
   all.op = "points_in_boxes_all";

@@ -149,19 +149,6 @@ bool backward_in_half(const Case& t) {
   return t.real_or("p", 1) >= 200;
 }
 
-std::int64_t accumulator(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4;
-}
-std::int64_t forward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const std::int64_t a = accumulator(dtype);
-  return (t.size("p") + 31) / 32 * 32 * (3 * a + 4) + threads * a * t.size("c");
-}
-std::int64_t backward_bytes(const Case& t, mluOpDataType_t dtype, int threads, bool) {
-  const std::int64_t groups = (t.size("c") + 15) / 16;
-  return std::min<std::int64_t>(threads, groups) * accumulator(dtype) * t.size("p") *
-         std::min<std::int64_t>(16, t.size("c"));
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"n=16 p=8192 c=16 x=8 y=8 z=8 s=32"})[0];
   return {growth_of(base, "n"), growth_of(base, "p"), growth_of(base, "c"), growth_of(base, "s")};
@@ -181,14 +168,12 @@ std::vector<OperatorCases> roiaware_pool3d_operators() {
                            .large = large,
                            .network = network,
                            .reducible = {"n", "p"},
-                           .working_bytes = forward_bytes,
                            .growth = growth};
   OperatorCases backward = forward;
   backward.op = "roiaware_pool3d_backward";
   backward.function = "mluOpRoiAwarePool3dBackward";
   backward.describe = describe_backward;
   backward.meaningful_in_half = backward_in_half;
-  backward.working_bytes = backward_bytes;
   return {forward, backward};
 }
 

@@ -88,11 +88,6 @@ Cases network() {
 }
 
 // Points by 32, and for each thread the indices of one box.
-std::int64_t bytes_of(const Case& text, mluOpDataType_t dtype, int threads, bool) {
-  const std::int64_t a = dtype == MLUOP_DTYPE_DOUBLE ? 8 : 4, leaves = (text.size("n") + 31) / 32;
-  return text.size("b") * leaves * 32 * (3 * a + 4) + threads * 4 * text.size("s") + 128;
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"b=1 n=8192 m=32 c=32 s=128"})[0];
   return {growth_of(base, "b"), growth_of(base, "n"), growth_of(base, "m"), growth_of(base, "c"), growth_of(base, "s")};
@@ -112,7 +107,6 @@ std::vector<OperatorCases> roipoint_pool3d_operators() {
            .large = large,
            .network = network,
            .reducible = {"b"},
-           .working_bytes = bytes_of,
            .growth = growth}};
 }
 

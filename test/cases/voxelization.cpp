@@ -156,12 +156,6 @@ Cases hard_network() {
 }
 
 // Place, voxel and row of each point, and a table of at least twice as many slots.
-std::int64_t hard_bytes(const Case& t, mluOpDataType_t, int, bool) {
-  std::int64_t slots = 2;
-  while (slots < 2 * t.size("n")) slots *= 2;
-  return 4 * (5 * t.size("n") + slots);
-}
-
 std::vector<Growth> growth() {
   const Case base = list({"n=30000 size=0.05"})[0];
   return {growth_of(base, "n"), growth_of(base, "f"), growth_of(base, "size", {"0.2", "0.1", "0.05", "0.025"})};
@@ -183,7 +177,6 @@ std::vector<OperatorCases> voxelization_operators() {
                         .dtypes = {.strict = {MLUOP_DTYPE_FLOAT},
                                    .extended = {MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16}},
                         .reducible = {"n"},
-                        .working_bytes = hard_bytes,
                         .growth = growth};
   OperatorCases dynamic = hard;
   dynamic.op = "dynamic_voxelize";
@@ -196,7 +189,6 @@ std::vector<OperatorCases> voxelization_operators() {
   dynamic.random = random_grid;
   dynamic.large = dynamic_large;
   dynamic.network = dynamic_network;
-  dynamic.working_bytes = nullptr;
   return {hard, dynamic};
 }
 

@@ -17,7 +17,7 @@ struct Elements {
   std::int64_t image() const { return pixels * channels; }
   std::int64_t pixel() const { return planes ? 1 : channels; }  ///< from a pixel to the next
   std::int64_t channel() const { return planes ? pixels : 1; }
-  /// Of the first pixel.
+  /// Index of the first pixel.
   std::int64_t at(std::int64_t image_index, std::int64_t c) const { return image_index * image() + c * channel(); }
 };
 

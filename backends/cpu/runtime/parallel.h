@@ -23,7 +23,7 @@ class Loop {
   /// are items, starts with 0 and must outlive the loop.
   Loop(const Context& context, const mluopsCall& call, std::span<const double> prefix_ns);
 
-  /// The same for a call that runs dozens of loops: each runs on the calling thread alone unless it is a long one.
+  /// For a call that runs dozens of loops: each runs on the calling thread alone unless it is a long one.
   static Loop one_of_many(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns);
 
   /// Bodies get slot numbers below this, and no two bodies that run at the same time get the same: index of the body's

@@ -105,7 +105,7 @@ struct BinAxis {
   /// The pixels that samples on the map may touch.
   PixelRange pixels(std::int64_t size) const { return pixels_to(*this, size); }
 
-  /// The same of all bins from this one to `end` of the same RoI.
+  /// Pixels of all bins from this one to `end` of the same RoI.
   PixelRange pixels_to(const BinAxis& end, std::int64_t size) const {
     if (grid <= 0) return {0, 0};
     const A a = coordinate(0), b = end.coordinate(grid - 1);

@@ -5,7 +5,7 @@
 
 namespace mluops::cpu {
 
-/// The same pointer or number, of which the compiler knows nothing, in a general register. Else some compilers keep it,
+/// Returns x, of which the compiler then knows nothing, in a general register. Else some compilers keep it,
 /// its parts, or what follows from it in vector registers or in 16 general ones.
 template <class X>
 HWY_INLINE X value_barrier(X x) {

@@ -52,7 +52,7 @@ class PrefetchStream {
   std::int64_t share_;
 };
 
-/// The same for runs of planes that lie far apart: with each step some planes' runs, from the start of a line on.
+/// Prefetches runs of planes that lie far apart: with each step some planes' runs, from the start of a line on.
 class PrefetchPlanes {
  public:
   PrefetchPlanes() = default;

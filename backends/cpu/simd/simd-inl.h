@@ -169,7 +169,7 @@ HWY_INLINE void store(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
   }
 }
 
-/// The same where only the call tells; what is less than a vector goes into the caches.
+/// Where only the call tells; what is less than a vector goes into the caches.
 template <class T, class D>
 HWY_INLINE void store(bool non_temporal, hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
   if constexpr (std::is_same_v<D, FullTag<T>>) {

@@ -79,7 +79,7 @@ A guess(const Entry<A>* entries, std::int64_t count, std::int64_t at, int axis) 
   return sample[at * size / count];
 }
 
-/// As std::nth_element by one coordinate: afterwards none of the first `at` entries is above any of the others. After
+/// std::nth_element by one coordinate: afterwards none of the first `at` entries is above any of the others. After
 /// many rounds, as points can be laid out to cause, std::nth_element goes on: it is never quadratic.
 template <class A>
 void select(Entry<A>* entries, std::int64_t count, std::int64_t at, int axis) {

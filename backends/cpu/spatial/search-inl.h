@@ -155,7 +155,7 @@ void search(const BoxTree<A>& tree, int level, std::int64_t node, const Point<A>
   }
 }
 
-/// The same from the top. A point that is not finite is near to nothing.
+/// Searches from the root. A point that is not finite is near to nothing.
 template <bool kNearestFirst, class A, class Visitor>
 void search(const BoxTree<A>& tree, const Point<A>& from, Visitor& visitor) {
   if (tree.levels.leaves() == 0 || !from.is_finite()) return;

@@ -29,7 +29,7 @@ struct UprightBox {
     b.z = b.z + b.half_z;
     return b;
   }
-  /// The same where z is the centre; half the sides along x and y grow by `margin`.
+  /// A box whose z is its centre; half the sides along x and y grow by `margin`.
   template <class T>
   static UprightBox centred_at(const T* box, double margin = 0) {
     const auto half = [&](int side) { return static_cast<A>(static_cast<double>(to_acc(box[side])) / 2 + margin); };

@@ -21,7 +21,7 @@ using Elements = std::function<double(std::int64_t i)>;
 
 /// Writes elements [begin, end) of an array that starts at data. DOUBLE, FLOAT, HALF, BFLOAT16, INT32, INT64 or BOOL.
 void store(mluOpDataType_t dtype, const Elements& value, std::int64_t begin, std::int64_t end, void* data);
-/// The same for all of them.
+/// store() of all elements.
 void encode(mluOpDataType_t dtype, const reference::Values& values, void* data);
 
 /// value rounded to dtype.

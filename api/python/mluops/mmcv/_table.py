@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
     @property
     def functions(self) -> Tuple[str, ...]:
-        """Those of the extension."""
+        """The functions of the extension."""
         demanded = demands().get(self.module, ())
         return tuple(name for name in demanded if name in self.only) if self.only else demanded
 

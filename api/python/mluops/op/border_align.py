@@ -29,7 +29,7 @@ def _boxes(batch: int, boxes: Shape, pool_size: int) -> int:
 
 
 def output_shape(order: Order, input: Shape, boxes: Shape, pool_size: int) -> Shape:
-    """Of output and argmax, which is an image of K x 4 pixels."""
+    """The shape of output and argmax, an image of K x 4 pixels."""
     n, c, _, _ = order.dims("input", input)
     if c % 4 != 0:
         raise bad_param("input", "channels divisible by 4 (borders)", c)

@@ -9,7 +9,7 @@ _PAIRS = 1 << 13  # at once
 
 
 def turned_area(polygon: Tensor) -> Tensor:
-    """Of closed ways [..., K, 2]: the area, above 0 counterclockwise."""
+    """The area of closed paths [..., K, 2], above 0 counterclockwise."""
     after = polygon.roll(-1, -2)
     return (polygon[..., 0] * after[..., 1] - polygon[..., 1] * after[..., 0]).sum(-1) / 2
 
@@ -28,7 +28,7 @@ def _cut(way: Tensor, begin: Tensor, normal: Tensor) -> Tensor:
 
 
 def shared_area(way: Tensor, other: Tensor) -> Tensor:
-    """Of polygons [..., K, 2] and convex ones [..., M, 2], of any sense; differentiable."""
+    """Overlap of polygons [..., K, 2] and convex ones [..., M, 2], of any sense; differentiable."""
     own, area = turned_area(way), turned_area(other)
     sense = torch.where(area < 0, -torch.ones_like(area), torch.ones_like(area))[..., None]
     origin = other[..., :1, :]
@@ -44,7 +44,7 @@ def shared_area(way: Tensor, other: Tensor) -> Tensor:
 
 
 def shared_areas(first: Tensor, second: Tensor, pairs: Tuple[Tensor, Tensor]) -> Tensor:
-    """Of the polygons of two lists that pairs name, [P]; those whose bounds share nothing cost nothing more."""
+    """Overlaps of the polygons of two lists that pairs name, [P]; those whose bounds share nothing cost nothing more."""
     result = first.new_zeros(pairs[0].shape)
     (low, high), (other_low, other_high) = ((each.amin(1), each.amax(1)) for each in (first, second))
     near = torch.min(high[pairs[0]], other_high[pairs[1]]) > torch.max(low[pairs[0]], other_low[pairs[1]])

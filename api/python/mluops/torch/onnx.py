@@ -23,7 +23,7 @@ __all__: list = []  # importing it is all
 
 
 def _wide(tensor: Tensor) -> Tensor:
-    """As the type of the sums."""
+    """In the type of the sums."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 

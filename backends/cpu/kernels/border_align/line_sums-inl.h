@@ -98,7 +98,7 @@ class LineSums {
     }
   }
 
-  /// As many channels as fill a cache line, of kLanes pixels or fewer that are written, with non-temporal stores.
+  /// Channels that fill a cache line, of kLanes pixels or fewer that are written, with non-temporal stores.
   HWY_INLINE void take_cache_lines(A* pairs, std::int64_t pitch, std::int64_t pixels, std::int64_t pixel_pitch,
                                    T* out) {
     if constexpr (std::is_same_v<T, A> && kLanes<A> == kCacheLine) {

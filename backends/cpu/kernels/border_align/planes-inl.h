@@ -302,7 +302,7 @@ struct PlaneTasks {
     parts = std::min(parts, chunks.count);
   }
   std::int64_t count(const Shape& s) const { return s.n * blocks * parts; }
-  /// Of a box: all borders of a block of channels, with their indices.
+  /// Bytes of a box's results: all borders of a block of channels, with their indices.
   static constexpr std::int64_t result_bytes() { return 4 * kWidth * static_cast<std::int64_t>(sizeof(T) + 1); }
 
  private:

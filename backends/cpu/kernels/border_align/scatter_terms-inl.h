@@ -147,7 +147,7 @@ class ScatterAddresses {
     }
   }
 
-  /// Of what is not inside, the one behind the line.
+  /// Pixel numbers; the one behind the line for what is not inside.
   HWY_INLINE hn::Vec<DI> pixels(hn::Vec<D> low, hn::Mask<D> inside) const {
     const DI di;
     if constexpr (sizeof(A) == 8) {

@@ -257,7 +257,7 @@ class Forward {
   std::int64_t arena_bytes_;
 };
 
-/// The same on NCHW tensors. Results are turned a few rows, or a part of a row, at a time: as many as leave room in the
+/// On NCHW tensors. Results are transposed a few rows, or a part of a row, at a time: as many as leave room in the
 /// second cache, in runs of planes as long as can be.
 template <class T>
 class PlanesForward {

@@ -150,7 +150,7 @@ class WindowGradients {
   /// Channels of phase 0; those of another are offsets()[phase] elements behind.
   const A* first() const { return first_; }
   const std::int64_t* offsets() const { return kAddsInPlace<T> ? tensor_offsets_.all() : offsets_.all(); }
-  /// Of the next window; the one behind it is prefetched where this one is promoted.
+  /// The promotion of the next window; the one behind it is prefetched where this one is promoted.
   Promotion<T> ahead(std::int64_t phase) const {
     const T* const from = next_ + tensor_offsets_[phase];
     if constexpr (kAddsInPlace<T>) {
@@ -252,7 +252,7 @@ class MaskGradient {
   Rows& rows() { return rows_; }
   void begin(const Block& block) { rows_.begin(block); }
 
-  /// Of the output pixels that belong to input row `row` of the block.
+  /// Gradients of the output pixels that belong to input row `row` of the block.
   void run_row(const Block& block, std::int64_t row) {
     rows_.advance(row);
     gradients_.begin_row(block.n, row, block.columns);

@@ -171,7 +171,7 @@ class OutputRows {
     const T* const first = planes + (n * channels_ * s_.ho + row * s_.scale) * s_.wo;
     return {first, s_.ho * s_.wo, channels_, s_.scale * s_.wo, windows};
   }
-  /// Those over a block, held from its first pixel on, on their way into the tensor.
+  /// The planes over a block, held from its first pixel on, on their way into the tensor.
   PlanesBehind<T> behind(T* planes, const Block& block) const {
     const std::int64_t plane = first_of_plane(block), rows = block.rows.size() * s_.scale;
     const std::int64_t windows = block.rows.size() * block.columns.size();

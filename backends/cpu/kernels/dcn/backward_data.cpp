@@ -66,7 +66,7 @@ struct DataArrays {
   T* zeros;                ///< a pixel beyond the map
   TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
   std::int64_t filters_size, panel_size, columns_size, rows_size, taps_size;
-  // Of each slot.
+  // One for each slot.
   A* filters;    ///< packed [Co/g,chunk_taps * width] of each chunk of taps
   A* panel;      ///< [h * w,width]: sums of grad_input
   A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
@@ -146,7 +146,7 @@ class DataTask {
     for (std::int64_t k = 0; k < count_taps(s_); k += most) f(k, std::min(most, count_taps(s_) - k));
   }
 
-  /// Of each chunk a matrix [Co/g,taps * width]; columns behind a slice's channels are zeros.
+  /// A matrix [Co/g,taps * width] for each chunk; columns behind a slice's channels are zeros.
   HWY_INLINE void pack_filters(const Slice& slice, std::int64_t width) const {
     const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
     const T* const filters =
@@ -243,7 +243,7 @@ class DataTask {
     sum_4_vectors(d, sums[0], sums[1], sums[2], sums[3], dots);
   }
 
-  /// The same for channels that are not whole vectors: the image's pixels must not be read beyond them.
+  /// For channels that are not whole vectors: the image's pixels must not be read beyond them.
   HWY_INLINE void scatter_some(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width, const Tap<A>& tap,
                                const A* gradient, A* dots) const {
     const T* pixels[4];

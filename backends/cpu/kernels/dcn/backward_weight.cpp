@@ -55,7 +55,7 @@ struct WeightArrays {
   Slice* slices;
   T* zeros;  ///< a pixel beyond the map
   std::int64_t sums_size, rows_size, columns_size, taps_size;
-  // Of each slot.
+  // One for each slot.
   A* sums;        ///< [taps of a task,height,width]
   A* bias;        ///< [2,Co/g]: of all tiles, of one
   A* rows;        ///< [kTilePixels,Co/g]

@@ -57,7 +57,7 @@ struct ForwardArrays {
   A* wide;     ///< the filters as sums' type, where they are not
   T* zeros;    ///< a pixel beyond the map
   A* bias;     ///< [groups,width]
-  // Of each slot.
+  // One for each slot.
   Tap<A>* taps;  ///< [deform_groups,tile_pixels,taps]
   A* columns;    ///< [tile_pixels,depth]
   A* sums;       ///< [tile_pixels,width]

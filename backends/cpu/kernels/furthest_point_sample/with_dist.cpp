@@ -51,7 +51,7 @@ HWY_INLINE Acc<T> lower_to(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT neare
   return std::max(most, hn::GetLane(hn::MaxOfLanes(d, most_of_lane)));
 }
 
-/// Of the points at distance `most`, which there are, the one that is picked.
+/// The point that is picked among those at distance `most`, of which there are some.
 template <class A>
 HWY_INLINE std::int32_t pick(const PickOrder& order, const A* HWY_RESTRICT nearest, std::int64_t n, A most) {
   std::uint32_t key = std::numeric_limits<std::uint32_t>::max();

@@ -24,7 +24,7 @@ template <class A>
 A cross(const Place<A>& a, const Place<A>& b) {
   return a.x * b.y - a.y * b.x;
 }
-/// Of the ways from p0 to p1 and to p2.
+/// The cross product of p1 - p0 and p2 - p0.
 template <class A>
 A cross(const Place<A>& p1, const Place<A>& p2, const Place<A>& p0) {
   return (p1.x - p0.x) * (p2.y - p0.y) - (p2.x - p0.x) * (p1.y - p0.y);
@@ -179,7 +179,7 @@ A lesser(A a, A b) {
   return a != a || b < a ? b : a;
 }
 
-/// The same of the boxes as they are before they are turned.
+/// The overlap of the boxes before they are rotated.
 template <class A>
 A straight_overlap(const FlatBox<A>& a, const FlatBox<A>& b) {
   const A left = greater(a.centre.x - a.dx / 2, b.centre.x - b.dx / 2);

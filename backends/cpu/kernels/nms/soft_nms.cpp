@@ -88,8 +88,8 @@ class SoftSweep {
  private:
   using D = hn::ScalableTag<A>;
 
-  /// Of the boxes behind `taken`, by their IoU with it. Vectors of boxes that share nothing with it keep theirs: but
-  /// for a threshold that 0 reaches.
+  /// Lowers the scores behind `taken` by the boxes' IoU with it. Vectors of boxes that share nothing with it keep
+  /// theirs, unless the threshold is one that 0 reaches.
   void lower_scores(std::int64_t taken) {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));

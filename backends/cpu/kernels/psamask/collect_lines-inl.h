@@ -55,7 +55,7 @@ class CollectByLines {
 
   std::uint8_t* output(std::int64_t pixel) const { return work_.out + pixel * work_.to.size(); }
 
-  /// Those of the task's last pixel, if it has no such pixel.
+  /// The pieces of a pixel; of the task's last, if it has no such pixel.
   Pieces pieces(std::int64_t pixel) const {
     pixel = std::min(pixel, last_ - 1);
     return Pieces(work_, pixel, move_(pixel));

@@ -90,7 +90,7 @@ class NchwRows {
     if (collect_) return written(own, group);
     return kForward ? own : group + own - win_.half_h;
   }
-  /// Those of `rows` that any group has for an own row; others are zeros.
+  /// Which of `rows` any group has for an own row; others are zeros.
   Range moved(std::int64_t own, Range rows) const {
     Range some = {win_.half_h - own, win_.h + win_.half_h - own};
     if (kForward && collect_) some = {own + win_.half_h - win_.h_mask + 1, own + win_.half_h + 1};
@@ -112,7 +112,7 @@ class Mover {
   using Blocks = NchwBlocks<E, kForward>;
   using Writer = LineWriter<true>;
 
-  /// Of one task at a time: where a block of output is put together, and what writes its planes. A plane that another
+  /// One task's room: where a block of output is put together, and what writes its planes. A plane that another
   /// block goes on with is not finished, so its last cache line is written once and whole.
   struct Scratch {
     E* stage;

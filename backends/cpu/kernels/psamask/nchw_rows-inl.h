@@ -91,7 +91,7 @@ HWY_INLINE void skew(Range rows, const Load& load, const Store& store) {
 struct Lanes {
   std::int64_t begin, end;
 
-  /// Those of a vector that begins at `first` which are within [0, size).
+  /// The lanes of a vector beginning at `first` that are within [0, size).
   static Lanes within(std::int64_t first, std::int64_t size, std::int64_t lanes) {
     return {std::clamp<std::int64_t>(-first, 0, lanes), std::clamp<std::int64_t>(size - first, 0, lanes)};
   }

@@ -29,7 +29,7 @@ namespace {
 
 using ForwardProblem = mluopsRoiPoolForwardProblem;
 
-/// Of pixel numbers, as wide as the sums: beside float int32, beside double a double, which holds them exactly.
+/// Tag of pixel numbers, as wide as the sums: beside float int32, beside double a double, which holds them exactly.
 template <class D>
 using NumberTag = std::conditional_t<sizeof(hn::TFromD<D>) == 4, hn::RebindToSigned<D>, D>;
 

@@ -166,7 +166,7 @@ class PixelPairs {
   std::int64_t count() const { return count_; }
   /// A link's gradient times its pixel, and times the next one.
   A* dots(std::uint32_t link) const { return dots_of(place_[link]); }
-  /// Those of links in the order they were added in.
+  /// Dots of links in the order they were added in.
   A* dots_of(std::int64_t first) const { return dots_ + 2 * first; }
 
  private:

@@ -135,7 +135,7 @@ class RoiTaps {
   /// The parts of the cells: of rows of bins, then of columns; or the cells of all bins.
   std::int32_t* cells(std::int64_t roi) const { return cells_ + roi * cells_per_roi(); }
 
-  /// Of a bin, if its RoI is where its number says.
+  /// Taps of a bin, if its RoI is where its number says.
   Taps rows_of(const BinPlace& at) const { return listed(row(at)); }
   Taps columns_of(const BinPlace& at) const { return listed(column(at)); }
 

@@ -381,7 +381,7 @@ class Owner {
 
   // ---- grad_offset ----
 
-  /// Of the bins that are listed, from the dots of their links.
+  /// Gradients of the listed bins' offsets, from the dots of their links.
   void put_moves() {
     for (const auto& bin : listed_.all()) moves_[bin.item] = move_of(bin.taps(), pairs_.dots_of(bin.first_link));
   }

@@ -130,7 +130,7 @@ class TouchedBlocks {
     }
     ranks[blocks_] = rank;
   }
-  /// Of those listed, how many begin before a row, and how many end before it.
+  /// How many of those listed begin before a row, and how many end before it.
   std::int32_t begun(std::int64_t group, std::int64_t row) const {
     return ranks_[group * (blocks_ + 1) + ceil_div(row * w_, layout::kBlockPixels)];
   }
@@ -211,7 +211,7 @@ class Plan {
     Allocator cut(room);
     take(cut);
   }
-  /// Of the rows of pixels that have to be at hand at a time, once RoIs are sorted.
+  /// Rows of pixels that have to be at hand at a time, once RoIs are sorted.
   layout::RingSize ring() const { return {s_.h, s_.w, ring_rows_}; }
 
   /// The places of the taps of a RoI.

@@ -143,7 +143,7 @@ class BlockPool {
   bool non_temporal_;
 };
 
-/// Of a block of channels of a group.
+/// Time of a block of channels of a group.
 template <class A>
 double pool_ns(const Shape& s, std::int64_t groups) {
   const double channels = static_cast<double>(layout::kBlockChannels<A>);

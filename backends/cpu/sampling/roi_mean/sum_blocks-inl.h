@@ -101,7 +101,7 @@ class BlockSums {
   const T* gradients_of(const Unit<Tap>& unit) const {
     return static_cast<const T*>(p_.grad_output) + (unit.roi * s_.c + task_.channel) * plan_.bins();
   }
-  /// Those of a RoI into its slot of the stage, bin by bin; zeros for channels of another task.
+  /// Gradients of a RoI into its slot of the stage, bin by bin; zeros for channels of another task.
   void take_gradients(const Unit<Tap>& unit) const {
     const std::int64_t bins = plan_.bins(), others = task_.own - task_.channel;
     std::fill_n(room_.turned, others * bins, A{0});

@@ -25,7 +25,7 @@ class BinLister {
   BinLister(const RoiAxis<A>& axis, std::int64_t size, std::int64_t before)
       : axis_(axis), size_(size), before_(static_cast<std::int32_t>(before)) {}
 
-  /// Of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
+  /// Lists the taps of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
   template <class Lists>
   void list(const A* starts, std::int64_t count, const Lists& to) const {
     std::uint32_t left = (1U << count) - 1;
@@ -103,7 +103,7 @@ struct Wanted {
   const Cells* cells;
 };
 
-/// Of a RoI whose bins have their rows of pixels in common with those beside them, their columns with those below.
+/// Taps of a RoI whose bins have their rows of pixels in common with those beside them, their columns with those below.
 template <class T, class Table>
 void find_shared_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   using A = Acc<T>;
@@ -135,7 +135,7 @@ void find_shared_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
       [&](const BinAxis<A>& x) { return wanted.cells->of_column(x.middle(s.w)); });
 }
 
-/// Of one whose bins an offset has moved apart.
+/// Taps of a RoI whose bins an offset has moved apart.
 template <class T, class Table>
 void find_own_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
   using A = Acc<T>;

@@ -19,7 +19,7 @@ def get_indice_pairs_4d_forward(*arguments):
 
 
 def get_indice_pairs_3d_backward(indices, grid, *arguments):
-    """The same with mmcv's room to work in, which is left alone."""
+    """mmcv's form, whose scratch argument is left alone."""
     return get_indice_pairs_3d_forward(indices, *arguments)
 
 

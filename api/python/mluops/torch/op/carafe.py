@@ -90,7 +90,7 @@ class CARAFE(nn.Module):
 
 
 class CARAFENaive(CARAFE):
-    """The same as CARAFE: the two names differ in mmcv's CUDA kernels only."""
+    """CARAFE by its other name: the two differ in mmcv's CUDA kernels only."""
 
 
 class CARAFEPack(nn.Module):

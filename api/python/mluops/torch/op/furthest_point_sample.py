@@ -58,7 +58,7 @@ def furthest_point_sample(points_xyz: Tensor, num_points: int) -> Tensor:
 
 
 def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int) -> Tensor:
-    """As furthest_point_sample, with the distances given.
+    """furthest_point_sample with the distances given.
 
     Args:
         points_dist: T [B, N, N].

@@ -75,7 +75,7 @@ def _backward(ctx, grad):
 
 
 def _slopes(value, shapes, starts, locations, weights):
-    """Of each sample, the derivatives of its channels along x and y, as values of a map of its own: the gradients of
+    """The derivatives of each sample's channels along x and y, as values of a map of its own: the gradients of
     one channel at a time."""
     channels = []
     for c in range(value.shape[3]):
@@ -101,7 +101,7 @@ forward = operator(
 
 def arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
               attention_weights) -> Tuple[Tensor, ...]:
-    """As the operators take them."""
+    """The arguments as the operators take them."""
     v, locations, weights = floats(value=value, sampling_locations=sampling_locations,
                                    attention_weights=attention_weights)
     return (v, int32("value_spatial_shapes", value_spatial_shapes),

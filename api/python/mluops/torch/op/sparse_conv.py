@@ -204,7 +204,7 @@ def _check_convolution(features, filters, pairs, num):
 
 
 def _numbers(num):
-    """As the C function reads them; kept by the caller until it returns."""
+    """The counts as the C function reads them; the caller keeps them until it returns."""
     return num.to(torch.int64).contiguous()
 
 

@@ -152,7 +152,7 @@ class SparseConvolution(SparseModule):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """As mmcv's: the fans of the weight are torch's, of its first two dimensions; those of the bias the right ones."""
+        """Like mmcv's: the fans of the weight are torch's, of its first two dimensions; those of the bias the right ones."""
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_channels * math.prod(self.kernel_size))
