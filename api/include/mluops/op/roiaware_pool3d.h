@@ -69,6 +69,30 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dBackward(
     const mluOpTensorDescriptor_t grad_out_desc, const void* grad_out, const mluOpTensorDescriptor_t grad_in_desc,
     void* grad_in);
 
+/** mluOpGetRoiAwarePool3dForwardWorkspaceSize by the older spelling, which mmcv's MLU code calls. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetRoiawarePool3dForwardWorkspaceSize(mluOpHandle_t handle,
+                                                                       const mluOpTensorDescriptor_t rois_desc,
+                                                                       const mluOpTensorDescriptor_t pts_desc,
+                                                                       const mluOpTensorDescriptor_t pts_feature_desc,
+                                                                       size_t* workspace_size);
+
+/** mluOpRoiAwarePool3dForward by the older spelling. */
+mluOpStatus_t MLUOP_WIN_API mluOpRoiawarePool3dForward(
+    mluOpHandle_t handle, const int pool_method, const int boxes_num, const int pts_num, const int channels,
+    const mluOpTensorDescriptor_t rois_desc, const void* rois, const mluOpTensorDescriptor_t pts_desc, const void* pts,
+    const mluOpTensorDescriptor_t pts_feature_desc, const void* pts_feature, void* workspace, size_t workspace_size,
+    const int max_pts_each_voxel, const int out_x, const int out_y, const int out_z,
+    const mluOpTensorDescriptor_t argmax_desc, void* argmax, const mluOpTensorDescriptor_t pts_idx_of_voxels_desc,
+    void* pts_idx_of_voxels, const mluOpTensorDescriptor_t pooled_features_desc, void* pooled_features);
+
+/** mluOpRoiAwarePool3dBackward by the older spelling. */
+mluOpStatus_t MLUOP_WIN_API mluOpRoiawarePool3dBackward(
+    mluOpHandle_t handle, const int pool_method, const int boxes_num, const int out_x, const int out_y, const int out_z,
+    const int channels, const int max_pts_each_voxel, const mluOpTensorDescriptor_t pts_idx_of_voxels_desc,
+    const void* pts_idx_of_voxels, const mluOpTensorDescriptor_t argmax_desc, const void* argmax,
+    const mluOpTensorDescriptor_t grad_out_desc, const void* grad_out, const mluOpTensorDescriptor_t grad_in_desc,
+    void* grad_in);
+
 #if defined(__cplusplus)
 }
 #endif
