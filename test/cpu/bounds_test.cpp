@@ -352,5 +352,21 @@ TEST(BoundsOfData, RoiAlignsScratchDoesNotGrowWithTheSizeOfRois) {
   }
 }
 
+/// Bins of 2^31 samples, nearly all of them off the map: looked at one by one they took 20 s.
+TEST(BoundsOfData, RoiAlignLooksAtSamplesOnTheMapAlone) {
+  for (const mluOpTensorLayout_t layout : {MLUOP_LAYOUT_NHWC, MLUOP_LAYOUT_NCHW}) {
+    for (const std::vector<float>& roi :
+         {std::vector<float>{0, -1e30f, -100, 65504, 160}, {0, -100, -1e30f, 160, 1e30f}}) {
+      RoiAlignCall call(layout, 1, 1, 10, 0);
+      call.rois = roi;
+      Backend forward, backward;
+      const double start = cpu_seconds();
+      call.forward(forward);
+      call.backward(backward);
+      EXPECT_LT(cpu_seconds() - start, 5) << layout << " " << roi[1];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mluops::cpu::test

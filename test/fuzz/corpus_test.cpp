@@ -33,6 +33,7 @@ TEST_P(CorpusTest, IsHarmless) {
 
 INSTANTIATE_TEST_SUITE_P(All, CorpusTest,
                          ::testing::Values(FuzzTarget{"api", fuzz_api}, FuzzTarget{"operators", fuzz_operators},
+                                           FuzzTarget{"calls", fuzz_calls},
                                            FuzzTarget{"differential", fuzz_differential}, FuzzTarget{"cncc", fuzz_cncc},
                                            FuzzTarget{"mlisa", fuzz_mlisa}),
                          [](const ::testing::TestParamInfo<FuzzTarget>& target) { return target.param.name; });

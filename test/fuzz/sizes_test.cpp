@@ -2,11 +2,6 @@
 // small ones are filled as ever. Each call runs in a process of its own, until it ends, touches a large tensor (then
 // its sizes have been found good), runs out of a gigabyte or of its time. Any other fault is a finding.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -16,6 +11,7 @@
 
 #include "mlu_op_ext.h"
 #include "test/cases/base/random.h"
+#include "test/fuzz/absent.h"
 #include "test/support/handle.h"
 #include "test/support/lists.h"
 #include "test/support/sanitized.h"
@@ -24,58 +20,7 @@
 namespace mluops::test {
 namespace {
 
-constexpr std::int64_t kSmall = 1 << 16;                         ///< elements of a tensor that is there
-constexpr std::int64_t kMostMapped = std::int64_t{1} << 43;      ///< bytes of address space for one that is not
-constexpr std::uintptr_t kAddressEnd = std::uintptr_t{1} << 47;  ///< of a process on x86-64
-constexpr suseconds_t kMicroseconds = 300'000;
-
-/// How a child ends.
-enum End { kAnswered = 0, kTouched = 10, kNotDescribed = 11, kFault = 12, kNoText = 13 };
-
-struct Region {
-  std::uintptr_t begin, end;
-};
-constexpr std::size_t kMostRegions = 16;
-Region regions[kMostRegions];
-std::size_t region_count = 0;
-bool calling = false;  ///< the library; before, it is the description that cannot bear the sizes
-
-void look_where(int, siginfo_t* info, void*) {
-  if (!calling) _exit(kNotDescribed);
-  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  // x86 tells no address when it is one that no process can have.
-  const bool untold = info->si_code == SI_KERNEL && at == 0;
-  for (std::size_t i = 0; i < region_count; ++i) {
-    if (untold ? regions[i].end > kAddressEnd : at >= regions[i].begin && at < regions[i].end) _exit(kTouched);
-  }
-  _exit(kFault);
-}
-
-/// Address space for `count` elements; its faults are no findings.
-void* absent(std::int64_t count, std::int64_t element_bytes) {
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(count, element_bytes, &bytes)) bytes = kMostMapped;
-  const auto mapped = static_cast<std::size_t>(std::clamp<std::int64_t>(bytes, 1, kMostMapped));
-  void* const memory = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) _exit(kNotDescribed);
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  std::uintptr_t end = 0;
-  if (__builtin_add_overflow(begin, static_cast<std::uintptr_t>(bytes), &end)) end = ~std::uintptr_t{0};
-  regions[region_count++] = {begin, end};
-  return memory;
-}
-
-void limit_this_process() {
-  const rlimit memory{std::size_t{1} << 30, std::size_t{1} << 30}, no_core{0, 0};
-  setrlimit(RLIMIT_DATA, &memory);
-  setrlimit(RLIMIT_CORE, &no_core);
-  struct sigaction action = {};
-  action.sa_sigaction = look_where;
-  action.sa_flags = SA_SIGINFO;
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL}) sigaction(fault, &action, nullptr);
-  const itimerval timer{{}, {0, kMicroseconds}};
-  setitimer(ITIMER_REAL, &timer, nullptr);
-}
+constexpr std::int64_t kMicroseconds = 300'000;
 
 struct Made {
   std::vector<std::unique_ptr<Tensor>> here;
@@ -87,27 +32,29 @@ struct Made {
       std::int64_t count = 1;
       bool small = true;
       for (const std::int64_t dim : t.dims)
-        small = small && !__builtin_mul_overflow(count, dim, &count) && count <= kSmall;
+        small = small && !__builtin_mul_overflow(count, dim, &count) && count <= kMostPresent;
       if (small) {
         here.push_back(std::make_unique<Tensor>(t.name, t.layout, t.dtype, t.dims));
         if (t.fill) cases::write(t.fill, t.dtype, count, here.back()->data());
         arguments.push_back({here.back()->desc(), here.back()->data()});
       } else {
         descs.push_back(std::make_unique<Descriptor>(t.layout, t.dtype, t.dims));
-        arguments.push_back({descs.back()->get(), absent(t.elements(), 8)});
+        void* const data = absent_memory(t.elements(), 8);
+        if (data == nullptr) _exit(kNotDescribed);
+        arguments.push_back({descs.back()->get(), data});
       }
     }
   }
 };
 
 [[noreturn]] void call_in_child(const cases::Case& text, mluOpDataType_t dtype, mluOpExtContract_t contract) {
-  limit_this_process();
+  faults_of_this_process_tell_where(kMicroseconds);
   try {
     const cases::Description d = cases::describe(text, dtype);
     const Made made(d);
     Handle handle("cpu", 2, {"threading=threads"});
     handle.contract(contract);
-    calling = true;
+    the_library_is_called();
     const mluOpStatus_t status = d.call(handle.get(), made.arguments);
     _exit(status != MLUOP_STATUS_SUCCESS && *mluOpExtGetLastErrorText() == '\0' ? kNoText : kAnswered);
   } catch (const std::exception&) {
@@ -148,12 +95,9 @@ TEST_P(Enormous, SizesAreRefusedOrReachTheirTensors) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) call_in_child(text, dtype, contract);
-    int status = 0;
-    waitpid(child, &status, 0);
-    const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-    const int end = WIFEXITED(status) ? WEXITSTATUS(status) : late ? SIGALRM : -WTERMSIG(status);
+    const int end = end_of(child);
     ++ends[end];
-    EXPECT_TRUE(end == kAnswered || end == kTouched || end == kNotDescribed || late)
+    EXPECT_TRUE(end == kAnswered || end == kTouched || end == kNotDescribed || end == SIGALRM)
         << "ended by " << end << ": " << text.text() << " (" << dtype_name(dtype) << ", contract " << contract << ")";
   }
   EXPECT_GT(ends[kAnswered] + ends[kTouched], 0);

@@ -14,6 +14,8 @@ namespace mluops::test {
 void fuzz_api(const std::uint8_t* data, std::size_t size);
 /// One operator with hostile data and lies about its arguments.
 void fuzz_operators(const std::uint8_t* data, std::size_t size);
+/// Prepared calls with other arguments each time, thousands a second.
+void fuzz_calls(const std::uint8_t* data, std::size_t size);
 /// What cncc makes of a file.
 void fuzz_cncc(const std::uint8_t* data, std::size_t size);
 /// Instructions of inline MLISA.

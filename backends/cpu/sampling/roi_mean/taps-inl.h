@@ -51,6 +51,7 @@ class BinLister {
     const auto start = hn::Load(d, starts), none = hn::Zero(d);
     const auto inside = hn::And(hn::Gt(hn::Add(start, hn::Set(d, axis_.first)), none),
                                 hn::Lt(hn::Add(start, hn::Set(d, axis_.last)), hn::Set(d, static_cast<A>(size_ - 1))));
+    if (hn::AllFalse(d, inside)) return 0;  // or samples far away, 2^31 of a bin, would be looked at one by one
     auto simple = inside;
     auto low_weight = none, high_weight = none;  // of the sample before, its pixels' sums
     auto below = hn::Set(di, -2), size = hn::Zero(di);

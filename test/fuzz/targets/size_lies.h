@@ -1,0 +1,19 @@
+// Lies about the tensors of a prepared call, sizes up to 2^62 among them.
+#pragma once
+
+#include "test/fuzz/targets/prepared_call.h"
+
+namespace mluops::test {
+
+/// Tells up to four lies: sizes of one tensor or wherever the size stands, types, strides, missing descriptors and
+/// data, wild numbers.
+void tell_lies(PreparedCall& call, Choices& choices);
+
+bool any_tensor_is_absent(const PreparedCall& call);
+/// Whether STRICT refuses the call for the size of a tensor, whatever else it is.
+bool beyond_strict(const PreparedCall& call);
+
+/// Gives every tensor that is not there address space of its own.
+bool spread_absent_tensors(PreparedCall& call);
+
+}  // namespace mluops::test
