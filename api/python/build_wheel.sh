@@ -25,6 +25,7 @@ PATH="$PWD/$tools/bin:$PATH"
 raw=build/wheel-raw-$arch
 rm -rf "$raw" "$raw.tree"
 libraries=${LD_LIBRARY_PATH:-}  # where auditwheel finds what goes inside
+libc=$(dirname "$(${CXX:-g++} -print-file-name=libc.so.6)")
 options=(-Ccmake.define.MLUOPS_WHEEL=ON -Cbuild-dir=build/wheel-$arch)
 if command -v ccache >/dev/null; then
   options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -32,6 +33,7 @@ fi
 if [ "$arch" != "$(uname -m)" ]; then
   cmake/aarch64-sysroot.sh
   options+=("-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchain-aarch64.cmake")
+  libc=/usr/aarch64-linux-gnu/lib
   libraries=$PWD/build/aarch64-sysroot/usr/lib/aarch64-linux-gnu:/usr/aarch64-linux-gnu/lib
 fi
 say "building the library ($([ "$arch" = x86_64 ] && echo six || echo three) minutes on two cores)"
@@ -46,12 +48,12 @@ wait "$build" || {
   exit 1
 }
 python -m wheel unpack --dest "$raw.tree" "$raw"/mluops-*.whl >/dev/null
-find "$raw.tree" -name 'lib*.so*' -exec python api/python/lower_glibc.py "$glibc" {} +
+find "$raw.tree" -name 'lib*.so*' -exec python api/python/lower_glibc.py "$glibc" "$libc" {} +
 python -m wheel pack --dest-dir "$raw" "$raw.tree"/mluops-* >/dev/null
 if [ "$arch" != "$(uname -m)" ]; then  # the build names the machine it runs on
   python -m wheel tags --remove --platform-tag "linux_$arch" "$raw"/mluops-*.whl >/dev/null
 fi
-LD_LIBRARY_PATH=$libraries auditwheel repair --exclude libgomp.so.1 --wheel-dir "$out" "$raw"/mluops-*.whl >>"$raw.log" 2>&1 || {
+LD_LIBRARY_PATH=$libraries auditwheel repair --exclude libgomp.so.1 --exclude libcnrt.so --wheel-dir "$out" "$raw"/mluops-*.whl >>"$raw.log" 2>&1 || {
   tail -20 "$raw.log" >&2
   exit 1
 }

