@@ -32,8 +32,13 @@ def check(path: str) -> None:
     for name, data in objects.items():
         missing = set(dynamic(data, "DT_NEEDED")) - SYSTEM - inside
         assert not missing, f"{name} needs {sorted(missing)}, which the wheel lacks"
+    compiler = wheel.getinfo("mluops/neuware/home/bin/cncc")
+    assert compiler.external_attr >> 16 & 0o111, "cncc is not executable"
+    assert "mluops/neuware/home/lib64/libcnrt.so" in objects and "mluops/neuware/home/include/bang.h" in wheel.namelist()
+    entries = next(wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/entry_points.txt"))
+    assert "cncc" in entries, "the command cncc is missing"
     licences = {name.rsplit("/", 1)[-1] for name in wheel.namelist() if "/licenses/" in name}
-    assert {"LICENSE", "libgomp1.copyright.txt", "libhwy1.copyright.txt"} <= licences, f"licences: {sorted(licences)}"
+    assert {"LICENSE", "libgomp1.copyright.txt", "libhwy1.copyright.txt", "libc6.copyright.txt"} <= licences, f"licences: {sorted(licences)}"
     main = objects["mluops/lib/libmluops.so.1"]
     assert "libgomp.so.1" in dynamic(main, "DT_NEEDED"), "libgomp must keep its name, to be shared with PyTorch"
     paths = ":".join(dynamic(main, "DT_RUNPATH") + dynamic(main, "DT_RPATH")).split(":")

@@ -1,5 +1,5 @@
-/* What libstdc++ takes from a glibc newer than 2.28, for libraries that also run on that one. Linked into each library of
- * the wheel and seen by nobody else.
+/* What libstdc++ takes from a glibc newer than 2.28, for libraries that also run on that one. Linked into each library
+ * of the wheel and seen by nobody else.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,8 +27,8 @@ HIDDEN int fstat64(int descriptor, struct stat64* file) {
   return (int)syscall(SYS_fstat, descriptor, file);
 }
 
-/* 2.30: waits until a time of a given clock. Here the time is moved to the clock that conditions wait by; should that one
- * be set meanwhile, the wait ends early or late, and callers look at their own clock again.
+/* 2.30: waits until a time of a given clock. Here the time is moved to the clock that conditions wait by; should that
+ * one be set meanwhile, the wait ends early or late, and callers look at their own clock again.
  */
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* restrict condition, pthread_mutex_t* restrict mutex, clockid_t clock,
                                   const struct timespec* restrict until) {

@@ -88,3 +88,13 @@ def test_the_toolchain_may_be_moved(home, tmp_path):
     assert first_kernel(work, moved / "bin" / "cncc") == "6\n"
     needed = run("ldd", work / "scale").stdout
     assert str(moved / "lib64" / "libcnrt.so") in needed, needed
+    page = run(work / "scale", cwd=work, env={"MLUOP_EMU_REPORT": "page.html"})
+    assert page.returncode == 0 and "__bang_mul_scalar" in (work / "page.html").read_text()
+    (work / "null.mlu").write_text("""#include <mlu.h>
+__mlu_entry__ void null(int *p) {
+  *p = 1;
+}
+int main() { null<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(nullptr); }
+""")
+    assert run(moved / "bin" / "cncc", "-O1", work / "null.mlu", "-o", work / "null").returncode == 0
+    assert f"{work}/null.mlu:3 " in run(work / "null").stderr or not shutil.which("addr2line")

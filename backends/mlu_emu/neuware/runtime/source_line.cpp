@@ -62,7 +62,8 @@ std::string line_of(const Dl_info& module, std::uintptr_t at) {
   const std::string text = output_of({"addr2line", "-f", "-C", "-e", file.c_str(), hex, nullptr});
   const std::size_t end = text.find('\n');
   if (end == std::string::npos || text[0] == '?') return {};
-  std::string line = text.substr(end + 1, text.find_first_of(" \n", end + 1) - end - 1);
+  const std::string whole = text.substr(end + 1, text.find('\n', end + 1) - end - 1);
+  const std::string line = whole.substr(0, whole.rfind(" (discriminator"));
   const std::string function = text.substr(0, end);
   return line.empty() || line[0] == '?' ? function : line + " (" + function + ")";
 }
