@@ -43,10 +43,11 @@ allow backends/mlu_emu/device "$plugin|common/half\.h|common/shape\.h|backends/m
 allow backends/mlu_emu/bang "$public|common/half\.h|backends/mlu_emu/(device|bang)/.*"
 allow backends/mlu_emu/plan "$plugin|common/shape\.h|backends/mlu_emu/plan/.*"
 allow backends/mlu_emu/kernels "$plugin|common/shape\.h|backends/mlu_emu/(bang|plan|kernels|operators).*"
-allow backends/mlu_emu "$plugin|$shared|backends/mlu_emu/.*|(bang|neuware)\.h"  # the latter: of the neuware prefix
+allow backends/mlu_emu "$plugin|$shared|backends/mlu_emu/.*|(bang|neuware)\.h|page/page\.h"  # the latter: of the neuware prefix, for it
+allow page "page/page\.h|source\.inc"
 allow test/reference "mluops/problem\.h|mluops/problem/[a-z0-9_]+\.h|test/reference/.*"
 allow test/cases "$plugin|test/reference/.*|test/cases/.*"
 allow test/neuware "test/neuware/.*|test/support/sanitized\.h"
-allow bench "$public|mluops/problem\.h|bench/.*|test/reference/reference\.h|test/cases/.*"
+allow bench "$public|mluops/problem\.h|bench/.*|page/page\.h|test/reference/reference\.h|test/cases/.*"
 
 exit $failed

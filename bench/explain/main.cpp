@@ -10,6 +10,7 @@
 #include "bench/explain/options.h"
 #include "bench/explain/svg.h"
 #include "bench/explain/text.h"
+#include "page/page.h"
 
 namespace explain {
 namespace {
@@ -26,6 +27,12 @@ std::string title(const cases::Description& d) {
   return cases::with_defaults(d.text).text() + " " + cases::dtype_name(d.dtype);
 }
 
+std::string page(const cases::Description& c, const Emulation& run) {
+  const std::string data = "{\"kind\": \"launches\", \"title\": \"" + title(c) + "\", \"report\": " + run.report +
+                           ", \"trace\": " + run.trace + "}";
+  return mluops::page::html(title(c), data);
+}
+
 Options with_trace(Options options, const char* events) {
   options.emplace_back("trace", events);
   return options;
@@ -33,13 +40,14 @@ Options with_trace(Options options, const char* events) {
 
 void explain_one(const CommandLine& line) {
   const cases::Description c = cases::describe(line.text, line.dtype);
-  const char* events = !line.trace.empty() ? "on" : !line.svg.empty() ? kEventsToDraw : "off";
+  const char* events = !line.trace.empty() ? "on" : !line.svg.empty() || !line.html.empty() ? kEventsToDraw : "off";
   const Emulation run = emulate(c, with_trace(line.options, events));
   if (!run.provided) throw std::invalid_argument(line.text.op() + ": the emulated MLU has no kernel of it");
   const Json report = Json::parse(run.report);
   std::printf("%s\n%s", title(c).c_str(), describe(report).c_str());
   if (!line.json.empty()) write(line.json, run.report);
   if (!line.trace.empty()) write(line.trace, run.trace);
+  if (!line.html.empty()) write(line.html, page(c, run));
   if (!line.svg.empty()) write(line.svg, draw(report, Json::parse(run.trace), title(c)));
 }
 

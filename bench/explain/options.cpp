@@ -23,6 +23,8 @@ bool take_option(CommandLine& line, const std::string& name, const std::string& 
     line.dtype = parse_dtype(value);
   } else if (name == "--svg") {
     line.svg = value;
+  } else if (name == "--html") {
+    line.html = value;
   } else if (name == "--trace") {
     line.trace = value;
   } else if (name == "--json") {
@@ -64,6 +66,7 @@ std::string help_text() {
       "  --nram BYTES     usable NRAM of a core\n"
       "  --clusters N, --cores N (of a cluster), --rates name=number,... , --order, --check\n"
       "  --dtype TYPE     float (default) or half\n"
+      "  --html FILE      write a page: NRAM map, bytes moved, cores, a timeline that zooms\n"
       "  --svg FILE       draw the NRAM map and the timeline\n"
       "  --trace FILE     write a Chrome trace; open it in Perfetto\n"
       "  --json FILE      write the report\n"

@@ -4,8 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/engine/cases.h"
 #include "bench/output/limits.h"
 #include "bench/output/table.h"
+#include "page/page.h"
 
 namespace bench {
 namespace {
@@ -41,6 +43,7 @@ std::string figures_json(const Row& row) {
     text += format(", \"line_bytes\": %.0f, \"floor_ms\": %.6g", row.line_bytes, row.floor * 1e3);
     text += ", \"limited_by\": " + quoted(limited_by(row));
   }
+  if (row.peer > 0) text += format(", \"peer_ms\": %.6g", row.peer * 1e3);
   if (row.warm > 0) text += format(", \"warm_ms\": %.6g", row.warm * 1e3);
   if (!row.checked || !row.accuracy.finite) return text;
   return text + format(", \"diff1\": %.6g, \"diff2\": %.6g, \"diff3\": %.6g, \"checked\": %lld", row.accuracy.diff1,
@@ -48,24 +51,46 @@ std::string figures_json(const Row& row) {
 }
 
 std::string row_json(const Row& row) {
-  std::string text = "{\"operator\": " + quoted(row.op) + ", \"case\": " + quoted(row.shape) +
-                     ", \"dtype\": " + quoted(row.dtype) + ", \"backend\": " + quoted(row.backend);
+  std::string text = "{\"operator\": " + quoted(row.op) + ", \"family\": " + quoted(find_operator(row.op).family) +
+                     ", \"case\": " + quoted(row.shape) + ", \"dtype\": " + quoted(row.dtype) +
+                     ", \"backend\": " + quoted(row.backend);
   text += format(", \"threads\": %d, \"reduced\": %s", row.threads, row.reduced ? "true" : "false");
   text += figures_json(row) + ", \"verdict\": " + quoted(verdict_name(row.verdict));
   return text + ", \"reason\": " + quoted(row.reason) + "}";
 }
 
-}  // namespace
+std::string growth_json(const GrowthRow& row) {
+  std::string text = "{\"operator\": " + quoted(row.op) + ", \"parameter\": " + quoted(row.parameter) + ", \"ms\": [";
+  const char* separator = "";
+  for (const double seconds : row.seconds) text += std::exchange(separator, ", ") + format("%.6g", seconds * 1e3);
+  return text + format("], \"exponent\": %.4g, \"of_work\": %.4g, \"linear\": %s}", row.exponent, row.of_work,
+                       row.linear() ? "true" : "false");
+}
 
-std::string json_text(const std::vector<Row>& rows, const Machine& machine) {
-  std::string text = "{\"machine\": {\"processor\": " + quoted(processor_name()) +
+/// "machine": ..., "rows": ...
+std::string members(const std::vector<Row>& rows, const Machine& machine) {
+  std::string text = "\"machine\": {\"processor\": " + quoted(processor_name()) +
                      ", \"vectors\": " + quoted(vector_target()) + ", \"roofs\": [";
   const char* separator = "\n  ";
   for (const Roof& r : machine.roofs()) text += std::exchange(separator, ",\n  ") + roof_json(r);
   text += "]},\n\"rows\": [";
   separator = "\n  ";
   for (const Row& row : rows) text += std::exchange(separator, ",\n  ") + row_json(row);
-  return text + "\n]}\n";
+  return text + "\n]";
+}
+
+}  // namespace
+
+std::string json_text(const std::vector<Row>& rows, const Machine& machine) {
+  std::string text = "{";
+  return text.append(members(rows, machine)).append("}\n");
+}
+
+std::string page_text(const std::vector<Row>& rows, const Machine& machine, const std::vector<GrowthRow>& growth) {
+  std::string text = "{\"kind\": \"bench\", " + members(rows, machine) + ",\n\"growth\": [";
+  const char* separator = "\n  ";
+  for (const GrowthRow& row : growth) text += std::exchange(separator, ",\n  ") + growth_json(row);
+  return mluops::page::html("mluop-host bench: " + processor_name(), text + "\n]}");
 }
 
 void write_file(const std::string& path, const std::string& text) {

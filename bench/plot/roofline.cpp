@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 #include "bench/output/grid.h"
 #include "bench/output/json.h"
@@ -11,30 +12,18 @@
 namespace bench {
 namespace {
 
-constexpr const char* kColours[] = {"#1b6ca8", "#8a4fbf", "#1d8a4e", "#c7601a", "#b3243f", "#0e8f9c",
-                                    "#7a6a00", "#d13f9c", "#4a5ad0", "#6b4a2b", "#5f8f1d", "#555555"};
-constexpr std::size_t kLegendColumns = 6;
+/// What bounds a row, in the order of the legend.
+struct Kind {
+  std::string_view limit;
+  const char *colour, *text;
+};
+constexpr Kind kKinds[] = {{"read", "#1b6ca8", "bound by reading"},
+                           {"fill", "#c7601a", "bound by writing"},
+                           {"copy", "#1d8a4e", "bound by reading and writing"},
+                           {"fma", "#8a4fbf", "bound by arithmetic"}};
 
-/// The families in the order of the list.
-const std::vector<std::string>& families() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const OperatorCases& op : all_operators()) {
-      if (std::find(all.begin(), all.end(), op.family) == all.end()) all.push_back(op.family);
-    }
-    return all;
-  }();
-  return names;
-}
-
-const char* colour(std::size_t family) {
-  return kColours[family % std::size(kColours)];
-}
-
-std::size_t family_of(const Row& row) {
-  const auto& names = families();
-  const auto at = std::find(names.begin(), names.end(), find_operator(row.op).family);
-  return static_cast<std::size_t>(at - names.begin());
+const char* colour(const Row& row) {
+  return std::ranges::find(kKinds, std::string_view(row.limit()), &Kind::limit)->colour;
 }
 
 /// Whether the operator is the first of its family in the list: the forward one.
@@ -93,9 +82,8 @@ std::string axes(const Panel& p, const char* title, const char* x_title, const c
 
 // The first operator of a family is a disc, another a square, half is hollow; the name appears under the pointer.
 std::string mark(const Row& row, double x, double y) {
-  const std::string style = row.dtype == "half"
-                                ? format("fill='#fff' stroke='%s' stroke-width='1.6'", colour(family_of(row)))
-                                : format("fill='%s'", colour(family_of(row)));
+  const std::string style = row.dtype == "half" ? format("fill='#fff' stroke='%s' stroke-width='1.6'", colour(row))
+                                                : format("fill='%s'", colour(row));
   const std::string title = "<title>" + row.op + " " + row.shape + " " + row.dtype +
                             format(": %.3f ms, %.0f %% of the bound</title>", row.median() * 1e3, row.share() * 100);
   if (is_first(row)) {
@@ -143,14 +131,13 @@ std::string bound_panel(const std::vector<Row>& rows) {
 
 std::string legend() {
   std::string svg;
-  for (std::size_t i = 0; i < families().size(); ++i) {
-    const double x = 80 + 190 * static_cast<double>(i % kLegendColumns);
-    const double y = 530 + 18 * static_cast<double>(i / kLegendColumns);
-    svg += format("<circle cx='%.1f' cy='%.1f' r='5' fill='%s'/>\n", x, y, colour(i)) +
-           text_at(x + 10, y + 4, "start", families()[i]);
+  double x = 80;
+  for (const Kind& kind : kKinds) {
+    svg += format("<circle cx='%.1f' cy='530' r='5' fill='%s'/>\n", x, kind.colour) +
+           text_at(x + 10, 534, "start", kind.text);
+    x += 220;
   }
-  const double below = 548 + 18 * static_cast<double>((families().size() - 1) / kLegendColumns);
-  return svg + text_at(80, below + 4, "start", "disc: forward, or the only one; square: backward; hollow: half");
+  return svg + text_at(80, 556, "start", "disc: forward, or the only one; square: backward; hollow: half");
 }
 
 }  // namespace
@@ -162,8 +149,8 @@ std::string roofline_svg(const std::vector<Row>& all, const Roof& roof) {
   }
   if (rows.empty()) throw std::runtime_error("nothing to plot: no measured row of the cpu backend");
   std::string svg =
-      "<svg xmlns='http://www.w3.org/2000/svg' width='1260' height='600' font-family='sans-serif' fill='#222'>\n"
-      "<rect width='1260' height='600' fill='#fff'/>\n";
+      "<svg xmlns='http://www.w3.org/2000/svg' width='1260' height='580' font-family='sans-serif' fill='#222'>\n"
+      "<rect width='1260' height='580' fill='#fff'/>\n";
   svg += text_at(630, 22, "middle", processor_name() + format(", %d threads, backend cpu", roof.threads), 14);
   return svg + roof_panel(rows, roof) + bound_panel(rows) + legend() + "</svg>\n";
 }

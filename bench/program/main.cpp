@@ -45,6 +45,10 @@ int run_table(const Options& options) {
   const Totals totals = count(rows);
   std::printf("%s%s", again_text(rows).c_str(), totals_text(totals).c_str());
   if (options.brief) std::puts("--all: every case, half too; --op NAME: all of an operator; --help: the rest");
+  if (!options.html.empty()) {
+    write_file(options.html,
+               page_text(rows, machine, options.quick ? std::vector<GrowthRow>() : measure_growth(options)));
+  }
   if (!options.json.empty()) write_file(options.json, json_text(rows, machine));
   if (!options.roofline.empty()) write_roofline(options.roofline, rows, machine.at(options.threads.back()));
   return totals.good() ? 0 : 1;

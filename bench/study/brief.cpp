@@ -31,13 +31,15 @@ std::vector<Group> by_family(std::vector<Group> groups) {
   return groups;
 }
 
-void add_peers(std::vector<Row>& rows, Peers& peers) {
+void add_peers(std::vector<Row>& rows, Peers& peers, int threads) {
   for (Row& row : rows) {
-    if (row.measured() && row.backend == "cpu") row.peer = peers.seconds(row);
+    if (row.measured() && row.backend == "cpu" && row.threads == threads) row.peer = peers.seconds(row);
   }
 }
 
-void print_family(const std::string& family, const std::vector<Row>& rows, const BriefTable& table) {
+/// Prints the rows of one number of threads.
+void print_family(const std::string& family, std::vector<Row> rows, const BriefTable& table, int threads) {
+  std::erase_if(rows, [&](const Row& row) { return row.threads != threads; });
   progress("");
   std::printf("%s\n", emphasized(family_line(family, rows)).c_str());
   for (const Row& row : rows) {
@@ -68,10 +70,10 @@ std::vector<Row> run_brief(const Options& options, const std::vector<Target>& ta
     countdown.show(groups[i].text.text());
     std::vector<Row> own = run_group(jobs_of(groups[i], options, targets), settings_of(options, machine));
     countdown.done();
-    add_peers(own, peers);
+    add_peers(own, peers, threads);
     std::ranges::move(own, std::back_inserter(family));
     if (i + 1 < groups.size() && groups[i + 1].op->family == groups[i].op->family) continue;
-    print_family(groups[i].op->family, family, table);
+    print_family(groups[i].op->family, family, table, threads);
     std::ranges::move(family, std::back_inserter(rows));
     family.clear();
   }

@@ -11,7 +11,11 @@ namespace bench {
 std::vector<Target> make_targets(const Options& options) {
   std::vector<Target> targets;
   for (const std::string& backend : options.backends) {
-    for (const int threads : options.threads) targets.emplace_back(backend, threads);
+    for (const int threads : options.threads) {
+      // A page shows what threads gain on backends that are not emulated.
+      const Target target(backend, threads);
+      if (options.html.empty() || threads == options.threads.back() || !target.emulated()) targets.push_back(target);
+    }
   }
   return targets;
 }

@@ -69,6 +69,7 @@ const std::map<std::string, Setter>& options_with_value() {
       {"--min-time", [](Options& o, const std::string& v) { o.min_seconds = number(v, 0); }},
       {"--repetitions", [](Options& o, const std::string& v) { o.repetitions = static_cast<int>(number(v, 1)); }},
       {"--json", [](Options& o, const std::string& v) { o.json = v; }},
+      {"--html", [](Options& o, const std::string& v) { o.html = v; }},
       {"--roofline", [](Options& o, const std::string& v) { o.roofline = v; }},
       {"--operators-page", [](Options& o, const std::string& v) { o.operators_page = v; }},
       {"--report", [](Options& o, const std::string& v) { o.report = v; }},
@@ -113,10 +114,11 @@ void finish(Options& o) {
   }
   if (o.min_seconds < 0) o.min_seconds = o.brief ? 0.04 : 0.1;
   if (o.repetitions == 0) o.repetitions = o.brief ? 2 : 3;
-  if (o.threads.empty()) o.threads = {mluops::cases::available_cpus()};
   if (o.brief && (o.threads.size() > 1 || o.dtypes.size() > 1)) {
     throw std::invalid_argument("several threads or dtypes: say of which operators, by --all, --op or --case");
   }
+  if (o.threads.empty()) o.threads = {mluops::cases::available_cpus()};
+  if (!o.html.empty() && o.threads.size() == 1 && o.threads[0] > 1) o.threads.insert(o.threads.begin(), 1);
   if (o.backends.empty()) throw std::invalid_argument("--backend names none");
   if (!o.quick) return;
   o.min_seconds = std::min(o.min_seconds, 0.02);
@@ -173,6 +175,7 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --no-accuracy       times only
   --min-time S        seconds of calls per repetition (0.1; 0.04)   --repetitions N  (3; 2 where nothing is selected)
   --json FILE         the rows as JSON
+  --html FILE         a page of its own: roof, every row, threads and, but for --quick, growth too
   --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
   --list              names of the cases
   --operators         which operators there are: backends, dtypes, layouts, Python doors, gradients

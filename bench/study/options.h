@@ -18,7 +18,7 @@ struct Options {
   bool brief = false;  ///< nothing is selected: one case of every operator, its rows family by family
   double min_seconds = -1;
   int repetitions = 0;
-  std::string json, roofline, report, against, times, operators_page;
+  std::string json, html, roofline, report, against, times, operators_page;
   bool limits = false, scaling = false, scatter = false, layout = false, sweep = false, overhead = false, peers = false;
   /// Bytes of cache that data must not be found in: filling a large one for every case takes a long run.
   std::int64_t cache() const;

@@ -1,7 +1,7 @@
 // Each study answers one question with tables.
 #pragma once
 
-#include "bench/output/grid.h"
+#include "bench/output/growth.h"
 #include "bench/study/network_run.h"
 
 namespace bench {
@@ -29,6 +29,7 @@ Grid scatter_study(const Options& options);
 Grid layout_study(const Options& options);
 
 /// Time while one parameter doubles: fitted exponent beside the exponent of the work.
+std::vector<GrowthRow> measure_growth(const Options& options);
 Grid sweep_study(const Options& options);
 
 /// What the smallest legal call of every operator costs, in nanoseconds: everything but arithmetic.

@@ -47,38 +47,26 @@ Series measured(const OperatorCases& op, const Growth& growth, const std::vector
   return series;
 }
 
-void add_row(Grid& grid, const std::string& op, const std::string& parameter, const Series& s) {
-  const double slope = exponent(s.times, s.seconds), asked = exponent(s.times, s.work);
-  std::vector<std::string> cells = {op, parameter};
-  for (const double seconds : s.seconds) cells.push_back(format("%.3f", seconds * 1e3));
-  cells.push_back(format("%.2f", slope));
-  cells.push_back(format("%.2f", asked));
-  cells.push_back(slope <= asked + 0.15 ? "linear" : "MORE");
-  grid.add(std::move(cells));
-}
-
 }  // namespace
 
-Grid sweep_study(const Options& options) {
-  const int threads = options.threads.back();
-  const std::vector<Target> targets = {Target("cpu", threads)};
+std::vector<GrowthRow> measure_growth(const Options& options) {
+  const std::vector<Target> targets = {Target("cpu", options.threads.back())};
   const Settings settings{options.min_seconds / 2, options.repetitions, false};
-  Grid grid{format("Growth with each parameter (cpu, float, %d threads)", threads),
-            {"operator", "parameter", "ms x1", "ms x2", "ms x4", "ms x8", "exponent", "of the work", "growth"},
-            "llrrrrrrl",
-            {},
-            "exponent: fitted slope of log time over log size; of the work: the same fit for the bytes or flops, "
-            "whichever grow faster (steps that cannot double, such as odd kernels, come near). linear: time grows no "
-            "faster than "
-            "the work, up to 0.15."};
+  std::vector<GrowthRow> rows;
   for (const OperatorCases& op : all_operators()) {
     if (op.growth == nullptr || !selected(options.operators, op.op)) continue;
     for (const Growth& growth : op.growth()) {
       progress(std::string(op.op) + " " + growth.name);
-      add_row(grid, op.op, growth.name, measured(op, growth, targets, settings));
+      const Series s = measured(op, growth, targets, settings);
+      rows.push_back({op.op, growth.name, s.seconds, exponent(s.times, s.seconds), exponent(s.times, s.work)});
     }
   }
-  return grid;
+  progress("");
+  return rows;
+}
+
+Grid sweep_study(const Options& options) {
+  return growth_grid(measure_growth(options), options.threads.back());
 }
 
 }  // namespace bench

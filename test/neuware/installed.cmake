@@ -61,8 +61,8 @@ function(expect_on_page program)
     endif()
   endforeach()
 endfunction()
-expect_on_page(${WORK_DIR}/build/vector_add "1 launches on an emulated mtp_592" "<svg" "core 0 IO-DMA" "vector_add.mlu"
-               "__bang_add" "a_nram" "block 1")
+expect_on_page(${WORK_DIR}/build/vector_add "\"kind\": \"launches\"" "\"name\": \"mtp_592\"" "IO-DMA"
+               "vector_add.mlu" "__bang_add" "a_nram" "block 1")
 
 # Each seeded bug of docs/kernel_author.md is found, with the text that page promises.
 function(expect_bug name source from to text)

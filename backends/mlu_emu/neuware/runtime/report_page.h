@@ -23,16 +23,16 @@ class ReportPage {
   std::string html() const;
 
  private:
-  struct Entry {
+  struct Note {
     std::string file, fault;
-    mluops::emu::LaunchReport launch;
   };
   ReportPage();
   void write() const;
 
   std::string path_;
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::vector<mluops::emu::LaunchReport> launches_;
+  std::vector<Note> notes_;  // of each launch
   std::size_t events_ = 0;
 };
 
