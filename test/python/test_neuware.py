@@ -94,7 +94,12 @@ def test_the_toolchain_may_be_moved(home, tmp_path):
 __mlu_entry__ void null(int *p) {
   *p = 1;
 }
-int main() { null<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(nullptr); }
+int main() {
+  cnrtQueue_t queue;
+  CNRT_CHECK(cnrtQueueCreate(&queue));
+  null<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, queue>>>(nullptr);
+  CNRT_CHECK(cnrtQueueSync(queue));
+}
 """)
     assert run(moved / "bin" / "cncc", "-O1", work / "null.mlu", "-o", work / "null").returncode == 0
     assert f"{work}/null.mlu:3 " in run(work / "null").stderr or not shutil.which("addr2line")
