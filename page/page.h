@@ -6,8 +6,8 @@
 
 namespace mluops::page {
 
-/// The page that shows these data: a JSON object with "kind": "bench" or "launches", whose form bench.js and launches.js
-/// tell.
+/// The page that shows these data: a JSON object with "kind": "bench" or "launches", whose form bench.js and
+/// launches.js tell.
 std::string html(std::string_view title, std::string_view json);
 
 }  // namespace mluops::page
