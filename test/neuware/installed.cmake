@@ -88,7 +88,21 @@ expect_bug(no_load vector_add.mlu "  __memcpy_async(b_nram[slot], b + begin, cou
 expect_bug(too_large vector_add.mlu "CHUNK 4096" "CHUNK 65536" "are left by the objects before it")
 expect_bug(no_stages ping_pong_copy.mlu "    __sync();" "" "the target of a copy still in flight on another engine")
 expect_bug(no_border tiled_convolution.mlu "  __bang_write_value(tile, (ROWS + 2) * PADDED, 0.0f);" ""
-           "source sums+0 (NRAM offset 68352), 2000 bytes: never written, or computed from what never was")
+           "2000 bytes: never written, or computed from what never was, at sums+0 (NRAM offset 68608, declared at")
 expect_bug(one_waits cluster_sum.mlu "  __sync_cluster();\n  if (coreId == 0) {"
            "  if (coreId == 0) {\n    __sync_cluster();" "dead-lock: task 0 waited, missing: task 1 (ended)")
+
+# mluops_check tells of faults, passes on the rest.
+execute_process(COMMAND ${WORK_DIR}/prefix/neuware/bin/mluops_check --report ${WORK_DIR}/found.sarif -- ${WORK_DIR}/overlap
+                RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_QUIET)
+file(READ ${WORK_DIR}/found.sarif sarif)
+string(JSON line ERROR_VARIABLE wrong GET ${sarif} runs 0 results 0 locations 0 physicalLocation region startLine)
+if(code EQUAL 0 OR NOT wrong STREQUAL "NOTFOUND" OR NOT out MATCHES "overlap.mlu:${line}: error: .*\n1 faults, 0 warnings")
+  message(FATAL_ERROR "mluops_check of a wrong program: ${code}, line ${line}: ${out}")
+endif()
+execute_process(COMMAND ${WORK_DIR}/prefix/neuware/bin/mluops_check --warnings-are-errors ${WORK_DIR}/build/vector_add
+                RESULT_VARIABLE code OUTPUT_VARIABLE out)
+if(NOT code EQUAL 0 OR NOT out MATCHES "0 faults, 0 warnings")
+  message(FATAL_ERROR "mluops_check of a right program: ${code}: ${out}")
+endif()
 expect_on_page(${WORK_DIR}/one_waits "one_waits.mlu" "dead-lock: task 0 waited")

@@ -50,6 +50,11 @@ void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
 void strays(cnrtQueue_t queue, int form, float* host);
 
+// defects.mlu
+int defects();
+const char* defect_name(int which);
+void run_defect(cnrtQueue_t queue, int which, bool right, float* g);
+
 // layout.mlu
 void two_large_kernels(cnrtQueue_t queue, float* out);
 void two_wram_arrays(cnrtQueue_t queue, float* out);

@@ -25,6 +25,9 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   ++timeline.stats.tasks;
   in_flight_.clear();
   fills_.clear();
+  running_.done();
+  acting_ = {};
+  ending_ = false;
   words_ = 0;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
@@ -39,10 +42,12 @@ void Core::leave() noexcept {
 }
 
 void Core::end_task() {
+  act_at({});
   wait(Engine::kIo);
   wait(Engine::kMove);
   const std::int64_t damaged = checks().memory ? nram_.damaged_guard() : 0;
   if (damaged != 0) fault("scalar code", "wrote outside of NRAM, at " + describe_nram(damaged));
+  if (checks().memory && launch_->source != nullptr) check_between_objects();
   if (checks().memory && launch_->objects != nullptr && launch_->filled != nullptr) check_capacity();
 }
 
@@ -94,17 +99,39 @@ void Core::fault_overdue(const char* word) const {
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
-void Core::fault(const char* word, const std::string& text) const {
-  throw Fault(launch_->spec.kernel + ", task " + std::to_string(task_.taskId) + ": " + word + ": " + text);
+/// Kernel, task and, where cores of clusters run, the core.
+std::string Core::who() const {
+  const std::string task = launch_->spec.kernel + ", task " + std::to_string(task_.taskId);
+  if (launch_->source == nullptr) return task;
+  return task + " (cluster " + std::to_string(task_.clusterId) +
+         (task_.memory_core ? ", memory core)" : ", core " + std::to_string(task_.coreId) + ")");
+}
+
+void Core::fault(const char* word, const std::string& text, const CallSite& other) const {
+  const CallSite here = where();
+  const std::string whole = who() + ": " + word + here.at() + ": " + text;
+  if (launch_->source != nullptr) launch_->source->found({true, launch_->spec.kernel, word, whole, here, other});
+  throw Fault(whole);
+}
+
+void Core::warn(const char* word, const std::string& text, const CallSite& other) const {
+  if (launch_->source == nullptr) return;
+  const CallSite here = where();
+  launch_->source->found(
+      {false, launch_->spec.kernel, word, who() + ": " + word + here.at() + ": " + text, here, other});
 }
 
 std::string Core::describe_nram(std::int64_t offset) const {
   const std::string place = "NRAM offset " + std::to_string(offset);
+  if (launch_->source != nullptr) {
+    const NramRegion* object = launch_->source->object_at(Space::kNram, offset);
+    return object == nullptr ? place : described(*object, offset, place);
+  }
   for (const std::vector<NramRegion>* regions : {&launch_->spec.nram, launch_->objects}) {
     if (regions == nullptr) continue;
     for (const NramRegion& r : *regions) {
       if (offset >= r.offset && offset < r.offset + r.bytes) {
-        return r.name + "+" + std::to_string(offset - r.offset) + " (" + place + ")";
+        return described(r, offset, place);
       }
     }
   }
@@ -128,7 +155,11 @@ Nram* Core::area(const void* address) const {
 std::string Core::describe(const void* address) const {
   if (nram_.near(address)) return describe_nram(nram_.offset(address));
   if (const Nram* other = area(address)) {
-    return (other == sram_ ? "SRAM offset " : "WRAM offset ") + std::to_string(other->offset(address));
+    const std::int64_t offset = other->offset(address);
+    const std::string place = (other == sram_ ? "SRAM offset " : "WRAM offset ") + std::to_string(offset);
+    const NramRegion* object =
+        launch_->source == nullptr || other != sram_ ? nullptr : launch_->source->object_at(Space::kSram, offset);
+    return object == nullptr ? place : described(*object, offset, place);
   }
   const int window = launch_->gdram.find(address);
   if (window < 0) return launch_->no_tensor;
@@ -137,8 +168,8 @@ std::string Core::describe(const void* address) const {
 }
 
 void Core::operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
-                         const std::string& what) const {
-  fault(word, std::string(role) + " " + describe(address) + ", " + std::to_string(bytes) + " bytes: " + what);
+                         const std::string& what, const CallSite& other) const {
+  fault(word, std::string(role) + " " + describe(address) + ", " + std::to_string(bytes) + " bytes: " + what, other);
 }
 
 // ---- operands in NRAM ----------------------------------------------------------------------------------------------
@@ -148,7 +179,10 @@ void Core::check_nram(const char* word, const char* role, const void* address, s
   const Nram* wanted = space == Space::kNram ? &nram_ : space == Space::kWram ? wram_.get() : sram_;
   const std::string name = space == Space::kNram ? "NRAM" : space == Space::kWram ? "WRAM" : "SRAM";
   if (wanted == nullptr || area(address) != wanted) operand_fault(word, role, address, bytes, "not in " + name);
-  if (wanted->inside(wanted->offset(address), bytes)) return;
+  if (wanted->inside(wanted->offset(address), bytes)) {
+    if (launch_->source != nullptr) check_object(word, role, address, bytes, space);
+    return;
+  }
   operand_fault(word, role, address, bytes,
                 "outside of " + name + ", a " + (space == Space::kSram ? "cluster" : "core") + " has " +
                     std::to_string(wanted->bytes()) + " bytes");
@@ -188,6 +222,7 @@ void Core::check_operand(const char* word, const char* role, const void* address
 LaneFlags Core::source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n) {
   check_alignment(word, role, address, lane * n);
   check_operand(word, role, address, lane * n, false);
+  note_running(word, address, lane * n, false);
   const std::int64_t offset = nram_.offset(address);
   if (!checks().init || !nram_.inside(offset, lane * n)) return {};
   return nram_.unwritten_lanes(offset, lane, n);
@@ -196,6 +231,7 @@ LaneFlags Core::source(const char* word, const char* role, const void* address, 
 void Core::deciding_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
   check_alignment(word, role, address, bytes);
   stored_source(word, role, address, bytes);
+  note_running(word, address, bytes, false);
 }
 
 void Core::stored_source(const char* word, const char* role, const void* address, std::int64_t bytes) {
@@ -206,6 +242,7 @@ void Core::stored_source(const char* word, const char* role, const void* address
 void Core::destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
   check_alignment(word, role, address, bytes);
   check_operand(word, role, address, bytes, true);
+  note_running(word, address, bytes, true);
   mark_written(address, bytes);
 }
 
@@ -284,9 +321,17 @@ int Core::check_gdram(const char* word, const char* role, const char* address, s
 void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch) {
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId, task_.clusterId);
+  if (launch_->source != nullptr && touch != Touch::kRead && contested < 0) {
+    w.remember({offset, bytes, task_.taskId, word, where()});
+  }
   if (contested < 0) return;
-  fault(word, std::string(w.tensor().name) + "+" + std::to_string(contested) +
-                  " (GDRAM) was written by another task of this launch: a race unless all of them add atomically");
+  const Window::Written* earlier = w.written_at(contested, task_.taskId);
+  fault(word,
+        std::string(w.tensor().name) + "+" + std::to_string(contested) +
+            " (GDRAM) was written by another task of this launch" +
+            (earlier == nullptr ? "" : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at()) +
+            ": a race unless all of them add atomically",
+        earlier == nullptr ? CallSite{} : earlier->site);
 }
 
 std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gdram, std::int64_t bytes) {

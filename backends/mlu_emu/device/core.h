@@ -12,13 +12,13 @@
 #include "backends/mlu_emu/device/gdram.h"
 #include "backends/mlu_emu/device/launch_spec.h"
 #include "backends/mlu_emu/device/nram.h"
+#include "backends/mlu_emu/device/running.h"
 #include "backends/mlu_emu/device/settings.h"
+#include "backends/mlu_emu/device/source.h"
 #include "backends/mlu_emu/device/task.h"
 #include "backends/mlu_emu/device/timeline.h"
 
 namespace mluops::emu {
-
-enum class Space { kNram, kWram, kSram, kGdram };
 
 /// Where a core waits for others.
 enum class Barrier {
@@ -55,6 +55,7 @@ struct Copy {
   std::int64_t dst_stride = 0, src_stride = 0;
   std::shared_ptr<const std::vector<Piece>> list = nullptr;  // in place of dst, src and strides
   std::string pattern = {};                                  // no source: the pieces are filled with this
+  CallSite site = {};                                        // of a queued one
 
   bool fills() const { return !pattern.empty(); }
   Engine engine() const { return to == Space::kGdram || from == Space::kGdram ? Engine::kIo : Engine::kMove; }
@@ -74,6 +75,7 @@ struct LaunchState {
   const std::int64_t* nram_reach = nullptr;          // where the objects in NRAM end; null: it is all one. May grow
   const std::vector<NramRegion>* filled = nullptr;   // parts of NRAM that are filled before each task, used or not
   const char* file = "this kernel";                  // the objects are of
+  KernelSource* source = nullptr;                    // of kernels a toolchain compiled
   const char* no_tensor = "an address in no tensor of the launch";
 };
 
@@ -150,7 +152,19 @@ class Core {
   /// Does the copies queued on an engine and waits for them.
   void wait(Engine engine);
 
-  [[noreturn]] void fault(const char* word, const std::string& text) const;
+  [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
+  /// Something no guide orders: it is told, and the launch goes on.
+  void warn(const char* word, const std::string& text, const CallSite& other = {}) const;
+  /// Two operands of a word that are not the same and overlap.
+  void apart_or_same(const char* word, const char* role, const void* source, const void* destination,
+                     std::int64_t bytes) const;
+  /// Scalar code indexes an array outside of its elements.
+  void index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count);
+  /// What happens now happens there, not in the last word; an unknown place: nobody knows where.
+  void act_at(const CallSite& site) {
+    acting_ = site;
+    ending_ = !site.known();
+  }
 
   /// The objects of one file take up at most as many times a core's NRAM.
   static constexpr std::int64_t kMostNrams = 16;
@@ -164,8 +178,15 @@ class Core {
   bool leaves_to_others(const Copy& c) const;
   std::string describe(const void* address) const;
   std::string describe_nram(std::int64_t offset) const;
+  std::string who() const;
+  CallSite where() const;
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
-                                  const std::string& what) const;
+                                  const std::string& what, const CallSite& other = {}) const;
+  void check_object(const char* word, const char* role, const void* address, std::int64_t bytes, Space space) const;
+  void check_between_objects() const;
+  /// A vector word's operand: it is used until a barrier says otherwise.
+  void note_running(const char* word, const void* address, std::int64_t bytes, bool written);
+  void check_running(const Copy& c) const;
 
   void check_nram(const char* word, const char* role, const void* address, std::int64_t bytes,
                   Space space = Space::kNram) const;
@@ -208,6 +229,9 @@ class Core {
   Timeline* timeline_ = nullptr;
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
+  Running running_;
+  CallSite acting_;      // in place of the word at hand
+  bool ending_ = false;  // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task
   std::int64_t words_ = 0;   // this task used
 };

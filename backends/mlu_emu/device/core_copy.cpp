@@ -4,61 +4,15 @@
 #include <limits>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/side.h"
 
 namespace mluops::emu {
 namespace {
 
 constexpr std::int64_t kGranule = 64;  // bytes GDRAM moves at least
 
-/// One side of a copy: `pieces` ranges of `bytes`, `stride` apart or listed one by one.
-struct Side {
-  const char* begin;
-  std::int64_t bytes, pieces, stride;
-  const std::vector<Piece>* list;
-  const char* (*address)(const Piece&);
-
-  bool dense() const { return list == nullptr && (pieces <= 1 || stride == bytes); }
-  /// Bytes from the first to the last, for strides >= 0.
-  std::int64_t extent() const { return (pieces - 1) * stride + bytes; }
-};
-
-Side to_side(const Copy& c) {
-  return {c.dst, c.bytes, c.pieces, c.dst_stride, c.list.get(), [](const Piece& p) -> const char* { return p.dst; }};
-}
-Side from_side(const Copy& c) {
-  const std::int64_t pieces = c.fills() ? 0 : c.pieces;
-  return {
-      c.src, c.bytes, pieces, c.src_stride, c.fills() ? nullptr : c.list.get(), [](const Piece& p) { return p.src; }};
-}
-
-/// Calls visit(address, bytes) for each contiguous range of a side.
-template <class Visit>
-void for_each_range(const Side& s, Visit&& visit) {
-  if (s.pieces == 0) return;
-  if (s.dense()) return visit(s.begin, s.bytes * s.pieces);
-  for (std::int64_t i = 0; i < s.pieces; ++i) {
-    visit(s.list == nullptr ? s.begin + i * s.stride : s.address((*s.list)[static_cast<std::size_t>(i)]), s.bytes);
-  }
-}
-
-bool any_overlaps(const std::vector<Piece>& list, const Side& s, const char* begin, std::int64_t bytes) {
-  return std::any_of(list.begin(), list.end(), [&](const Piece& p) {
-    const char* at = s.address(p);
-    return at < begin + bytes && begin < at + s.bytes;
-  });
-}
-
-bool overlaps(const Side& s, const char* begin, std::int64_t bytes) {
-  if (s.pieces == 0) return false;
-  if (s.list != nullptr) return any_overlaps(*s.list, s, begin, bytes);
-  const std::int64_t first = begin - s.begin;  // in bytes from the side's start
-  if (first >= s.extent() || first + bytes <= 0) return false;
-  if (s.dense() || s.stride < s.bytes) return true;
-  const std::int64_t piece = std::max<std::int64_t>(0, (first - s.bytes) / s.stride);
-  for (std::int64_t i = piece; i < s.pieces && i * s.stride < first + bytes; ++i) {
-    if (i * s.stride + s.bytes > first) return true;
-  }
-  return false;
+std::string earlier(const Copy& c) {
+  return c.site.known() ? std::string(": ") + c.word + c.site.at() : "";
 }
 
 std::int64_t granules(std::int64_t offset, std::int64_t bytes) {
@@ -75,7 +29,8 @@ void Core::check_in_flight(const char* word, const char* role, const char* begin
     if (!target && !(write && overlaps(from_side(c), begin, bytes))) continue;
     operand_fault(word, role, begin, bytes,
                   std::string(target ? "the target" : "the source") +
-                      " of a copy still in flight: no barrier between this and " + c.word);
+                      " of a copy still in flight: no barrier between this and " + c.word + c.site.at(),
+                  c.site);
   }
 }
 
@@ -130,12 +85,14 @@ void Core::check_other_engines(const Copy& c) const {
     if (other.engine() == c.engine()) continue;
     for_each_range(from_side(c), [&](const char* p, std::int64_t bytes) {
       if (overlaps(to_side(other), p, bytes)) {
-        operand_fault(c.word, "source", p, bytes, "the target of a copy still in flight on another engine");
+        operand_fault(c.word, "source", p, bytes,
+                      "the target of a copy still in flight on another engine" + earlier(other), other.site);
       }
     });
     for_each_range(to_side(c), [&](const char* p, std::int64_t bytes) {
       if (overlaps(to_side(other), p, bytes) || overlaps(from_side(other), p, bytes)) {
-        operand_fault(c.word, "destination", p, bytes, "part of a copy still in flight on another engine");
+        operand_fault(c.word, "destination", p, bytes,
+                      "part of a copy still in flight on another engine" + earlier(other), other.site);
       }
     });
   }
@@ -258,6 +215,7 @@ void Core::copy(const Copy& c) {
   count_word(c.word);
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   if (!in_flight_.empty()) wait(c.engine());  // an engine keeps the order of its copies
+  running_.done();                            // a synchronous copy comes behind what was computed
   check_from(c, true);
   check_to(c, true);
   transfer(c);
@@ -269,10 +227,12 @@ void Core::copy_async(const Copy& c) {
   count_word(c.word);
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   check_other_engines(c);
+  check_running(c);
   check_from(c, false);
   check_to(c, false);
   if (checks().overlap && c.to != Space::kGdram) hide_target(c);
   in_flight_.push_back(c);
+  in_flight_.back().site = where();
   account(c, true);
 }
 
@@ -321,15 +281,20 @@ void Core::arrive(const char* word, Barrier barrier) {
   count_word(word);
   wait(Engine::kIo);
   wait(Engine::kMove);
+  running_.done();
   if (launch_->rendezvous == nullptr) fault(word, "this launch runs its tasks one after the other: no barriers");
   launch_->rendezvous->arrive(barrier);
 }
 
 void Core::wait(Engine engine) {
   count_word("a barrier");
+  if (engine == Engine::kVector) running_.done();
   timeline_->wait(engine);
   for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-    if (in_flight_[i].engine() == engine) transfer(in_flight_[i]);
+    if (in_flight_[i].engine() != engine) continue;
+    acting_ = in_flight_[i].site;
+    transfer(in_flight_[i]);
+    acting_ = {};
   }
   std::erase_if(in_flight_, [&](const Copy& c) { return c.engine() == engine; });
 }

@@ -74,11 +74,23 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
     if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
   }
   if (touch == Touch::kRead) return -1;
-  std::fill(begin, end, friendly);
+  if (touch == Touch::kAtomic) {  // what it stored itself stays its own: others may not add to that
+    std::replace_if(
+        begin, end, [=](std::uint16_t w) { return w != self; }, kAtomic);
+  } else {
+    std::fill(begin, end, self);
+  }
   note_written(begin - writers_.get(), end - writers_.get(), cluster);
   touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
   touched_end_ = std::max(touched_end_, end);
   return -1;
+}
+
+const Window::Written* Window::written_at(std::int64_t offset, int task) const {
+  const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Written& w) {
+    return w.task != task && w.offset <= offset && offset < w.offset + w.bytes;
+  });
+  return found == log_.rend() ? nullptr : &*found;
 }
 
 void Window::meet(int first_task, int last_task, int cluster) {
@@ -132,7 +144,7 @@ void Gdram::renew(const std::vector<Tensor>& tensors, bool track_writers) {
     hint = static_cast<std::size_t>(found - before.begin()) + 1;
     windows_.push_back(std::move(*found));
     windows_.back().rename(t.name);
-    windows_.back().meet_all();
+    windows_.back().forget();
   }
 }
 

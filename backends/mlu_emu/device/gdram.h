@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/mlu_emu/device/source.h"
 #include "backends/mlu_emu/device/tensor.h"
 
 namespace mluops::emu {
@@ -29,11 +30,30 @@ class Window {
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
   std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster = 0);
+  /// Who wrote where: for the texts of races.
+  struct Written {
+    std::int64_t offset, bytes;
+    int task;
+    const char* word;
+    CallSite site;
+  };
+  void remember(const Written& written) {
+    if (log_.size() < kRemembered) return log_.push_back(written);
+    log_[oldest_] = written;
+    oldest_ = (oldest_ + 1) % kRemembered;
+  }
+  /// By another task than this one; nullptr when it is not remembered.
+  const Written* written_at(std::int64_t offset, int task) const;
   /// These tasks of a cluster met at a barrier: what they wrote is no race to their cluster any more. The cost is that
   /// of what the cluster wrote since it last met.
   void meet(int first_task, int last_task, int cluster);
   /// All tasks met: what any wrote is no race to anybody. The cost is that of what was written since the last time.
   void meet_all();
+  /// Nothing is written.
+  void forget() {
+    meet_all();
+    log_.clear();
+  }
 
  private:
   using Writer = std::uint16_t;
@@ -55,6 +75,9 @@ class Window {
   std::vector<std::uint8_t> listed_;       // by block: 1 + the cluster it was last listed for; 0: none
   std::array<Blocks, kClusters> written_;  // by cluster, since it last met
   Blocks met_;                             // by clusters that have met since all did
+  static constexpr std::size_t kRemembered = 4096;
+  std::vector<Written> log_;
+  std::size_t oldest_ = 0;
 };
 
 class Gdram {

@@ -13,7 +13,12 @@ namespace mluops::emu {
 struct NramRegion {
   std::string name;
   std::int64_t offset, bytes;
+  const char* file = nullptr;  // where it is declared, if that is known
+  int line = 0;
 };
+
+/// "x+4 (NRAM offset 4, declared at file:line)", `place` being where the offset lies.
+std::string described(const NramRegion& region, std::int64_t offset, const std::string& place);
 
 struct LaunchSpec {
   std::string kernel;

@@ -132,7 +132,7 @@ void rewrite_assembly(Source& source, std::size_t at) {
     const std::size_t stop = section + 1 < colons.size() ? colons[section + 1] : end;
     if (begin < stop) out += operands(source, begin, stop);
   }
-  source.replace(at, end + 1, out + ".run()");
+  source.replace(at, end + 1, "(::neuware::at(neuware_unit), " + out + ".run())");
 }
 
 }  // namespace cncc

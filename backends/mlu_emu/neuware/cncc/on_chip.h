@@ -1,8 +1,11 @@
 // On-chip objects: declarations of NRAM, WRAM and SRAM become references into the core's memory.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/mlu_emu/neuware/cncc/place.h"
@@ -15,6 +18,8 @@ class OnChip {
 
   /// The declaration whose qualifier is at hand; `space` as the runtime names it. Leaves the place at its end.
   void rewrite(const char* space);
+  /// An array on the chip has this name somewhere in the file.
+  bool names_array(std::string_view name) const { return arrays_.count(name) != 0; }
 
  private:
   struct Declarator {
@@ -30,6 +35,7 @@ class OnChip {
   Place& place_;
   bool is_extern_ = false;                // of the declaration at hand
   std::map<std::string, bool> declared_;  // the objects at file scope: whether extern
+  std::set<std::string, std::less<>> arrays_;
 };
 
 }  // namespace cncc

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/mlu_emu/neuware/cncc/accesses.h"
 #include "backends/mlu_emu/neuware/cncc/calls.h"
 #include "backends/mlu_emu/neuware/cncc/on_chip.h"
 #include "backends/mlu_emu/neuware/cncc/place.h"
@@ -43,6 +44,9 @@ class Rewriter {
     if (t.is("?")) number_branch();
     if (one_of(t.text, {"asm", "__asm__", "__asm"})) rewrite_assembly(s_, place_.at);
     if (one_of(t.text, {"for", "while", "do"})) loop();
+    if (t.replaced || t.kind != Kind::kWord) return;
+    locate_word(s_, place_.at);
+    if (on_chip_.names_array(t.text)) check_subscripts(s_, place_.at);
   }
 
   /// `condition ? 0 : h` and `condition ? h : 0` with a half: each type converts to the other, so the number is given

@@ -86,6 +86,8 @@ cnrtRet_t cnrtGetLastError(void);
 cnrtRet_t cnrtPeekAtLastError(void);
 /** The text of the calling thread's last fault: kernel, task, word, operand. "" when there was none. Ours. */
 const char* cnrtExtGetLastFault(void);
+/* The last warning of the last launch, "" for none. */
+const char* cnrtExtGetLastWarning(void);
 cnrtRet_t cnrtGetLibVersion(int* major, int* minor, int* patch);
 
 cnrtRet_t cnrtGetDeviceCount(unsigned int* count);

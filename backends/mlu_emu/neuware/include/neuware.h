@@ -27,6 +27,8 @@ constexpr auto beside(N value) {
 
 enum class Space { kNram, kWram, kSram };
 
+struct Objects;
+
 /// A .mlu file: where its on-chip objects lie, and what it was compiled for.
 struct Unit {
   Unit(const char* file, int arch);
@@ -37,10 +39,46 @@ struct Unit {
   const char* file;
   int arch;
   std::size_t used[3] = {0, 0, 0};  // bytes laid out, by Space; of WRAM those of a lane
+  Objects* objects = nullptr;       // those laid out
 };
 
+/// The place in the source of the word that runs.
+struct Site {
+  const char* file;
+  int line;
+  const Unit* unit;
+};
+extern __attribute__((tls_model("initial-exec"))) __thread Site site;
+
+/// Stands before every word.
+inline void at(const Unit& unit, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  site.file = file;
+  site.line = line;
+  site.unit = &unit;
+}
+
+/// Ends the launch: scalar code leaves an array.
+void index_outside(const char* name, long long index, std::size_t count, const char* file, int line);
+
+/// Stands in the brackets behind an on-chip array's name, or behind that of what hides it.
+template <class A, class I>
+inline I index(const A&, const char* name, I i, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if constexpr (std::is_array_v<A> && std::is_integral_v<I>) {
+    constexpr std::size_t count = std::extent_v<A>;
+    if (__builtin_expect(static_cast<std::size_t>(i) >= count, 0)) {
+      index_outside(name, static_cast<long long>(i), count, file, line);
+    }
+  }
+  return i;
+}
+
+/// Where an object is declared.
+struct Declared {
+  const char* file;
+  int line;
+};
 /// Offset of a new object of the unit. An exception of the emulator when the memory is full.
-std::size_t place(Unit& unit, Space space, const char* name, std::size_t bytes);
+std::size_t place(Unit& unit, Space space, const char* name, std::size_t bytes, Declared declared);
 /// An object in that memory of the running core or its cluster.
 char* address_of(Space space, std::size_t offset, std::size_t bytes);
 /// Tells the checks that the bytes hold a value.
@@ -50,21 +88,24 @@ void refill(const Unit& unit, Space space, std::size_t offset, const void* conte
 
 /// The object declared where `Here`, the type of a lambda, was written.
 template <class T, class Here>
-std::size_t offset_of(Unit& unit, Space space, const char* name, Here) {
-  static const std::size_t offset = place(unit, space, name, sizeof(T));
+std::size_t offset_of(Unit& unit, Space space, const char* name, Here, Declared declared) {
+  static const std::size_t offset = place(unit, space, name, sizeof(T), declared);
   return offset;
 }
 
 template <class T, class Here>
-T& on_chip(Unit& unit, Space space, const char* name, Here here) {
-  return *reinterpret_cast<T*>(address_of(space, offset_of<T>(unit, space, name, here), sizeof(T)));
+T& on_chip(Unit& unit, Space space, const char* name, Here here, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE()) {
+  const std::size_t offset = offset_of<T>(unit, space, name, here, {file, line});
+  return *reinterpret_cast<T*>(address_of(space, offset, sizeof(T)));
 }
 
 /// An object at function scope, filled each time control comes by.
 template <class C, class Here>
-auto& on_chip_filled(Unit& unit, Space space, const char* name, Here here, const C& content) {
+auto& on_chip_filled(Unit& unit, Space space, const char* name, Here here, const C& content,
+                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   using T = std::remove_const_t<C>;
-  T& object = on_chip<T>(unit, space, name, here);
+  T& object = on_chip<T>(unit, space, name, here, file, line);
   __builtin_memcpy(&object, &content, sizeof(T));
   written(&object, sizeof(T));
   return object;
@@ -72,10 +113,11 @@ auto& on_chip_filled(Unit& unit, Space space, const char* name, Here here, const
 
 /// An object at file scope, filled at the start of every task.
 template <class C, class Here>
-auto& on_chip_refilled(Unit& unit, Space space, const char* name, Here here, const C& content) {
+auto& on_chip_refilled(Unit& unit, Space space, const char* name, Here here, const C& content,
+                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   using T = std::remove_const_t<C>;
-  T& object = on_chip<T>(unit, space, name, here);
-  refill(unit, space, offset_of<T>(unit, space, name, here), &content, sizeof(T));
+  T& object = on_chip<T>(unit, space, name, here, file, line);
+  refill(unit, space, offset_of<T>(unit, space, name, here, {file, line}), &content, sizeof(T));
   return object;
 }
 

@@ -6,7 +6,7 @@ namespace neuware {
 namespace {
 
 thread_local cnrtRet_t last_error = cnrtSuccess;
-thread_local std::string last_fault;
+thread_local std::string last_fault, last_warning;
 
 }  // namespace
 
@@ -19,6 +19,10 @@ cnrtRet_t keep_fault(cnrtRet_t error, const std::string& text) {
   last_fault = text;
   std::fprintf(stderr, "[cnrt] [Error] %s: %s\n", cnrtGetErrorStr(error), text.c_str());
   return keep(error);
+}
+
+void keep_warning(const std::string& text) {
+  last_warning = text;
 }
 
 }  // namespace neuware
@@ -63,5 +67,9 @@ cnrtRet_t cnrtPeekAtLastError(void) {
 
 const char* cnrtExtGetLastFault(void) {
   return neuware::last_fault.c_str();
+}
+
+const char* cnrtExtGetLastWarning(void) {
+  return neuware::last_warning.c_str();
 }
 }

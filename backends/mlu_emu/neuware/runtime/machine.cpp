@@ -9,6 +9,9 @@
 
 #include "backends/mlu_emu/device/watchdog.h"
 #include "backends/mlu_emu/neuware/runtime/builtins.h"
+#include "backends/mlu_emu/neuware/runtime/errors.h"
+#include "backends/mlu_emu/neuware/runtime/findings.h"
+#include "backends/mlu_emu/neuware/runtime/kernel_source.h"
 #include "backends/mlu_emu/neuware/runtime/report_page.h"
 #include "backends/mlu_emu/neuware/runtime/signals.h"
 
@@ -20,7 +23,8 @@ std::atomic<bool> overdue = false;
 
 void stop_loop(const char* file, int line) {
   if (!Core::runs_here() || std::uncaught_exceptions() > 0) return;
-  Core::current().fault_overdue(("the loop at " + std::string(file) + ":" + std::to_string(line)).c_str());
+  Core::current().act_at({file, line});
+  Core::current().fault_overdue("a loop");
 }
 
 namespace {
@@ -92,6 +96,9 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   state.filled = &nram_filled();
   state.file = unit.file;
   state.no_tensor = kNoBlock;
+  Findings::instance();  // a report tells of launches without findings, too
+  LaunchSource source(unit);
+  state.source = &source;
   std::vector<Timeline> timelines(static_cast<std::size_t>(active) + 1);  // the last: memory cores
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram_.windows().size());
@@ -100,12 +107,15 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   }
   const std::int64_t jobs = spec.tasks() / Crew::job_tasks(spec, settings_.arch);
   const KernelBody body = [&](char*) {
+    site = {};
     set_builtins(Core::current().task());
     refill_task();
     run_guarded(task, &unit);
   };
   const Watchdog watchdog(settings_.seconds_limit, overdue);
   std::string fault = crew_->run(state, body, timelines, task_order(settings_, jobs));
+  keep_warning(source.warning());
+  if (!fault.empty() && !source.told_fault()) source.found({true, spec.kernel, "launch", fault, {}, {}});
   for (const Timeline& t : timelines) *time = std::max(*time, t.now());
   if (ReportPage::instance().wanted()) {
     ReportPage::instance().add(unit.file, make_report(spec, gdram_, timelines), nram_objects(unit), fault);

@@ -8,12 +8,14 @@
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/neuware/runtime/kernel_source.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
 namespace neuware {
 namespace {
 
 constexpr std::size_t kAlignment = 128;
+constexpr std::size_t kGap = mluops::emu::KernelSource::kGap;
 constexpr const char* kNames[] = {"NRAM", "WRAM", "SRAM"};
 
 mluops::emu::Space device_space(Space space) {
@@ -34,7 +36,7 @@ struct Refill {
 struct Shared {
   std::mutex mutex;
   std::map<std::pair<Space, std::string>, std::size_t> offsets;
-  std::map<const Unit*, std::vector<mluops::emu::NramRegion>> nram;  // for fault texts
+  std::map<const Unit*, Objects> objects;
   std::int64_t nram_reach = 0;
   std::vector<Refill> refills;
   std::vector<mluops::emu::NramRegion> filled;  // those in NRAM
@@ -74,16 +76,17 @@ void check_extern(Space space, const std::string& name, bool is_extern, std::siz
 /// Files are laid out as a whole, though no kernel may use all their objects: NRAM beyond a core's is there for them,
 /// and a core tells at the end of a task if it used too much. WRAM is laid out by lanes: an array has an equal part in
 /// each, at the same place, as a plain copy spreads it.
-std::size_t place(Unit& unit, Space space, const char* declared, std::size_t bytes) {
+std::size_t place(Unit& unit, Space space, const char* spelled, std::size_t bytes, Declared declared) {
   const std::lock_guard<std::mutex> lock(shared().mutex);
   constexpr const char* kExtern = "extern ";
-  const bool is_extern = std::strncmp(declared, kExtern, std::strlen(kExtern)) == 0;
-  const std::string name = declared + (is_extern ? std::strlen(kExtern) : 0);
+  const bool is_extern = std::strncmp(spelled, kExtern, std::strlen(kExtern)) == 0;
+  const std::string name = spelled + (is_extern ? std::strlen(kExtern) : 0);
   const std::size_t size = size_of(space), lanes = space == Space::kWram ? wram_lanes() : 1;
   const std::size_t room = (space == Space::kNram ? mluops::emu::Core::kMostNrams * size : size) / lanes;
   const std::size_t part = (bytes + lanes - 1) / lanes;
   std::size_t& used = unit.used[static_cast<int>(space)];
   if (bytes > size || part > room || used > room - part) {
+    mluops::emu::Core::current().act_at({declared.file, declared.line});
     const std::size_t left = bytes > size ? size : (room - std::min(used, room)) * lanes;
     mluops::emu::Core::current().fault(name.c_str(), "needs " + std::to_string(bytes) + " bytes of " +
                                                          kNames[static_cast<int>(space)] + ", " + std::to_string(left) +
@@ -91,10 +94,13 @@ std::size_t place(Unit& unit, Space space, const char* declared, std::size_t byt
                                                          " are left by the objects before it in " + unit.file);
   }
   const std::size_t offset = used;
-  used = (offset + part + kAlignment - 1) / kAlignment * kAlignment;
+  used = (offset + part + kAlignment - 1) / kAlignment * kAlignment + (space == Space::kNram ? kGap : 0);
   check_extern(space, name, is_extern, offset);
+  Objects& objects = shared().objects[&unit];
+  objects.in[static_cast<int>(space)].push_back({name, static_cast<std::int64_t>(offset),
+                                                 static_cast<std::int64_t>(bytes), declared.file, declared.line});
+  unit.objects = &objects;
   if (space == Space::kNram) {
-    shared().nram[&unit].push_back({name, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes)});
     shared().nram_reach = std::max(shared().nram_reach, static_cast<std::int64_t>(used));
   }
   return offset;
@@ -107,13 +113,13 @@ Unit::Unit(const char* name, int number) : file(name), arch(number) {
 /// As when its library is unloaded: nothing of it may be read any more.
 Unit::~Unit() {
   const std::lock_guard<std::mutex> lock(shared().mutex);
-  shared().nram.erase(this);
+  shared().objects.erase(this);
   std::erase_if(shared().refills, [&](const Refill& r) { return r.unit == this; });
 }
 
 const std::vector<mluops::emu::NramRegion>& nram_objects(const Unit& unit) {
   const std::lock_guard<std::mutex> lock(shared().mutex);
-  return shared().nram[&unit];
+  return shared().objects[&unit].in[static_cast<int>(Space::kNram)];
 }
 
 const std::vector<mluops::emu::NramRegion>& nram_filled() {

@@ -156,8 +156,10 @@ void run_guarded(const std::function<void()>& task, const void* in_module) {
   } here;
   if (!landed(task, here.buffer)) return;
   landing = nullptr;
-  const std::string line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
-  mluops::emu::Core::current().fault("scalar code", (line.empty() ? "" : line + ": ") + what(crash));
+  const SourceLine line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
+  mluops::emu::Core& core = mluops::emu::Core::current();
+  core.act_at({line.file.empty() ? nullptr : line.file.c_str(), line.line});
+  core.fault("scalar code", (line.function.empty() ? "" : "in " + line.function + ": ") + what(crash));
 }
 
 }  // namespace neuware

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 extern char** environ;
@@ -53,7 +54,7 @@ std::string output_of(std::array<const char*, 7> command) {
 }
 
 /// What addr2line says: the function in one line, file and line in the next.
-std::string line_of(const Dl_info& module, std::uintptr_t at) {
+SourceLine line_of(const Dl_info& module, std::uintptr_t at) {
   const std::string path = module.dli_fname;
   const std::string file = path.find('/') == std::string::npos ? "/proc/self/exe" : path;
   const std::uintptr_t offset = is_fixed(file) ? at : at - reinterpret_cast<std::uintptr_t>(module.dli_fbase);
@@ -64,13 +65,17 @@ std::string line_of(const Dl_info& module, std::uintptr_t at) {
   if (end == std::string::npos || text[0] == '?') return {};
   const std::string whole = text.substr(end + 1, text.find('\n', end + 1) - end - 1);
   const std::string line = whole.substr(0, whole.rfind(" (discriminator"));
-  const std::string function = text.substr(0, end);
-  return line.empty() || line[0] == '?' ? function : line + " (" + function + ")";
+  SourceLine found{{}, 0, text.substr(0, end)};
+  const std::size_t colon = line.rfind(':');
+  if (colon == std::string::npos || line[0] == '?') return found;
+  found.file = line.substr(0, colon);
+  found.line = std::atoi(line.c_str() + colon + 1);
+  return found;
 }
 
 }  // namespace
 
-std::string source_line(void* const* frames, int count, const void* in_module) {
+SourceLine source_line(void* const* frames, int count, const void* in_module) {
   Dl_info wanted = {}, found = {};
   if (dladdr(in_module, &wanted) == 0) return {};
   for (int i = 0; i < count; ++i) {

@@ -5,8 +5,14 @@
 
 namespace neuware {
 
-/// "file:line (function)" of the first of the frames that lies in the module `in_module` is an address of; what is
+struct SourceLine {
+  std::string file;  // "" when it is not known
+  int line = 0;
+  std::string function;
+};
+
+/// That of the first of the frames that lies in the module `in_module` is an address of; what is
 /// known of that, "" if nothing. Asks addr2line, which comes with the compiler.
-std::string source_line(void* const* frames, int count, const void* in_module);
+SourceLine source_line(void* const* frames, int count, const void* in_module);
 
 }  // namespace neuware

@@ -1,0 +1,82 @@
+// Checks of a core that need to know the kernel's source: objects, and what runs beside copies.
+#include <string>
+
+#include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/side.h"
+
+namespace mluops::emu {
+
+std::string described(const NramRegion& r, std::int64_t offset, const std::string& place) {
+  const CallSite declared{r.file, r.line};
+  return r.name + "+" + std::to_string(offset - r.offset) + " (" + place +
+         (declared.known() ? ", declared" + declared.at() : "") + ")";
+}
+
+/// Words act within one object each: what lies behind it belongs to another one.
+void Core::check_object(const char* word, const char* role, const void* address, std::int64_t bytes,
+                        Space space) const {
+  if (space == Space::kWram || bytes == 0) return;  // an object has a part in each lane of WRAM
+  const std::int64_t offset = area(address)->offset(address);
+  const KernelSource& source = *launch_->source;
+  if (source.holds(space, offset, bytes)) return;
+  const NramRegion* object = source.object_at(space, offset);
+  if (object == nullptr) operand_fault(word, role, address, bytes, "in no object of the kernel's file");
+  const CallSite declared{object->file, object->line};
+  operand_fault(word, role, address, bytes,
+                "outside of " + object->name + ", which has " + std::to_string(object->bytes) + " bytes", declared);
+}
+
+/// Scalar code stored where no object is.
+void Core::check_between_objects() const {
+  const std::vector<NramRegion>* objects = launch_->source->laid_out();
+  if (objects == nullptr || task_.memory_core) return;
+  for (const NramRegion& r : *objects) {
+    const std::int64_t end = r.offset + r.bytes;
+    if (!nram_.used(end, KernelSource::kGap)) continue;
+    fault("scalar code", "wrote behind the end of " + described(r, end, "NRAM offset " + std::to_string(end)));
+  }
+}
+
+void Core::index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count) {
+  if (!checks().memory) return;
+  acting_ = site;
+  fault("scalar code", std::string(name) + "[" + std::to_string(index) + "] is outside of the " +
+                           std::to_string(count) + " elements of " + name);
+}
+
+void Core::apart_or_same(const char* word, const char* role, const void* source, const void* destination,
+                         std::int64_t bytes) const {
+  if (launch_->source == nullptr || !checks().memory || source == destination) return;
+  const auto s = reinterpret_cast<std::intptr_t>(source), d = reinterpret_cast<std::intptr_t>(destination);
+  if (s + bytes <= d || d + bytes <= s) return;
+  warn(word, std::string(role) + " " + describe(source) + " and destination " + describe(destination) + ", " +
+                 std::to_string(bytes) + " bytes each, overlap in part: the guide allows the same address or apart");
+}
+
+CallSite Core::where() const {
+  if (acting_.known() || ending_ || launch_->source == nullptr) return acting_;
+  return launch_->source->where();
+}
+
+void Core::note_running(const char* word, const void* address, std::int64_t bytes, bool written) {
+  if (launch_->source == nullptr || !checks().overlap || bytes <= 0) return;
+  running_.note({static_cast<const char*>(address), bytes, written, word, where(), 0});
+}
+
+/// Copies of the IO engine run beside the vector unit: the guide asks for a barrier between a word and a queued copy of
+/// its result. Of copies within the chip it says less.
+void Core::check_running(const Copy& c) const {
+  if (launch_->source == nullptr || !checks().overlap) return;
+  running_.for_each([&](const Running::Operand& o) {
+    const bool reads = o.written && overlaps(from_side(c), o.begin, o.bytes);
+    const bool writes = !reads && c.to != Space::kGdram && overlaps(to_side(c), o.begin, o.bytes);
+    if (!reads && !writes) return;
+    const std::string text = std::string(reads ? "source" : "destination") + " " + describe(o.begin) + ", " +
+                             std::to_string(o.bytes) + " bytes: " + (reads ? "the result" : "an operand") + " of " +
+                             o.word + o.site.at() + ", which may still run: no __sync_compute() between them";
+    if (c.engine() == Engine::kIo) fault(c.word, text, o.site);
+    warn(c.word, "unordered by the guide: " + text, o.site);
+  });
+}
+
+}  // namespace mluops::emu

@@ -1,0 +1,48 @@
+// What a toolchain knows of the kernel that runs: lines and named objects of its source.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/mlu_emu/device/launch_spec.h"
+
+namespace mluops::emu {
+
+enum class Space { kNram, kWram, kSram, kGdram };
+
+/// A place in a file; no file where it is not known.
+struct CallSite {
+  const char* file = nullptr;
+  int line = 0;
+
+  bool known() const { return file != nullptr; }
+  /// " at file:line", or nothing.
+  std::string at() const { return known() ? std::string(" at ") + file + ":" + std::to_string(line) : ""; }
+};
+
+/// What a check has to say: a fault ends the launch, a warning does not.
+struct Finding {
+  bool fault;
+  std::string kernel, word, text;
+  CallSite site, other;  // of two accesses that clash; the earlier one is `other`
+};
+
+class KernelSource {
+ public:
+  static constexpr std::int64_t kGap = 128;
+
+  virtual ~KernelSource() = default;
+  /// Where the word this thread runs was called.
+  virtual CallSite where() const = 0;
+  /// The object that holds the byte, nullptr for none; of the file at hand first.
+  virtual const NramRegion* object_at(Space space, std::int64_t offset) const = 0;
+  /// One object holds the whole range.
+  virtual bool holds(Space space, std::int64_t offset, std::int64_t bytes) const = 0;
+  /// The objects in NRAM in the order of their offsets, a gap of kGap bytes or more behind each; nullptr when code of
+  /// several files, whose objects lie over each other, runs in this launch.
+  virtual const std::vector<NramRegion>* laid_out() const = 0;
+  virtual void found(const Finding& finding) = 0;
+};
+
+}  // namespace mluops::emu

@@ -1,0 +1,112 @@
+#include "backends/mlu_emu/neuware/runtime/findings.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "backends/mlu_emu/device/json.h"
+
+namespace neuware {
+
+using mluops::emu::Finding;
+using mluops::emu::Json;
+
+Findings& Findings::instance() {
+  static auto* findings = new Findings();  // lives until the program's end, whoever launches then
+  return *findings;
+}
+
+Findings::Findings() {
+  const char* paths = std::getenv("MLUOP_EMU_FINDINGS");
+  if (paths == nullptr || *paths == '\0') return;
+  paths_ = paths;
+  std::atexit([] { instance().write(); });
+}
+
+const char* Findings::level(const Kept& k) {
+  return k.fault ? "error" : "warning";
+}
+
+void Findings::add(const Finding& f) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto place = [](const mluops::emu::CallSite& s) { return Place{s.known() ? s.file : "", s.line}; };
+  Kept added{f.fault, f.kernel, f.word, f.text, place(f.site), place(f.other), 1};
+  const auto same = [](const Place& a, const Place& b) { return a.line == b.line && a.file == b.file; };
+  const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) {
+    return !k.site.file.empty() && same(k.site, added.site) && same(k.other, added.other) && k.word == added.word &&
+           k.fault == added.fault;
+  });
+  if (known != kept_.end()) {
+    ++known->times;
+    return;
+  }
+  if (!f.fault) std::fprintf(stderr, "[cnrt] [Warning] %s\n", f.text.c_str());
+  kept_.push_back(std::move(added));
+}
+
+std::string Findings::text() const {
+  std::ostringstream out;
+  const auto faults = std::count_if(kept_.begin(), kept_.end(), [](const Kept& k) { return k.fault; });
+  for (const Kept& k : kept_) {
+    out << (k.site.file.empty() ? "" : k.site.file + ":" + std::to_string(k.site.line) + ": ")
+        << level(k) << ": " << k.text;
+    if (k.times > 1) out << " (" << k.times << " times)";
+    out << "\n";
+    if (!k.other.file.empty()) out << k.other.file << ":" << k.other.line << ": note: the other place\n";
+  }
+  out << faults << " faults, " << kept_.size() - static_cast<std::size_t>(faults) << " warnings\n";
+  return out.str();
+}
+
+std::string Findings::json() const {
+  Json out;
+  out.open('[');
+  for (const Kept& k : kept_) {
+    out.newline().open('{').member("level", level(k)).member("kernel", k.kernel).member("word", k.word);
+    out.member("file", k.site.file).member("line", k.site.line);
+    out.member("other_file", k.other.file).member("other_line", k.other.line);
+    out.member("times", k.times).member("text", k.text).close('}');
+  }
+  out.newline().close(']');
+  return out.text() + "\n";
+}
+
+/// SARIF 2.1.0, as editors and code hosts read it.
+std::string Findings::sarif() const {
+  Json out;
+  const auto location = [&](const char* role, const Place& p) {
+    if (p.file.empty()) return;
+    out.key(role).open('[').open('{').key("physicalLocation").open('{');
+    out.key("artifactLocation").open('{').member("uri", p.file).close('}');
+    out.key("region").open('{').member("startLine", std::max(p.line, 1)).close('}').close('}').close('}').close(']');
+  };
+  out.open('{').member("version", "2.1.0").member("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+  out.key("runs").open('[').open('{').key("tool").open('{').key("driver").open('{');
+  out.member("name", "mluops_check").close('}').close('}').key("results").open('[');
+  for (const Kept& k : kept_) {
+    out.newline().open('{').member("level", level(k)).member("ruleId", k.word);
+    out.key("message").open('{').member("text", k.text).close('}');
+    location("locations", k.site);
+    location("relatedLocations", k.other);
+    out.close('}');
+  }
+  out.newline().close(']').close('}').close(']').close('}');
+  return out.text() + "\n";
+}
+
+void Findings::write() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::istringstream paths(paths_);
+  for (std::string path; std::getline(paths, path, ':');) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    std::ofstream file(path, std::ios::binary);
+    file << (ending == ".json" ? json() : ending == ".sarif" ? sarif() : text());
+    if (!file.flush()) std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s\n", path.c_str());
+  }
+}
+
+}  // namespace neuware

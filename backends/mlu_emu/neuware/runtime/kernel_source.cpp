@@ -1,0 +1,78 @@
+#include "backends/mlu_emu/neuware/runtime/kernel_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/neuware/runtime/findings.h"
+
+namespace neuware {
+
+__thread Site site = {nullptr, 0, nullptr};
+
+namespace {
+
+using mluops::emu::NramRegion;
+
+const std::vector<NramRegion>* objects_in(const Unit& unit, mluops::emu::Space space) {
+  if (unit.objects == nullptr) return nullptr;
+  if (space == mluops::emu::Space::kNram) return &unit.objects->in[static_cast<int>(Space::kNram)];
+  return space == mluops::emu::Space::kSram ? &unit.objects->in[static_cast<int>(Space::kSram)] : nullptr;
+}
+
+/// The last object that begins at the offset or before it; nullptr for none.
+const NramRegion* before(const std::vector<NramRegion>& objects, std::int64_t offset) {
+  const auto behind = std::upper_bound(objects.begin(), objects.end(), offset,
+                                       [](std::int64_t at, const NramRegion& r) { return at < r.offset; });
+  return behind == objects.begin() ? nullptr : &*(behind - 1);
+}
+
+}  // namespace
+
+void index_outside(const char* name, long long index, std::size_t count, const char* file, int line) {
+  if (!mluops::emu::Core::runs_here()) return;
+  mluops::emu::Core::current().index_outside({file, line}, name, index, static_cast<std::int64_t>(count));
+}
+
+void LaunchSource::turn_to_file_at_hand() const {
+  if (site.unit == nullptr || site.unit == units_.front()) return;
+  const auto known = std::find(units_.begin(), units_.end(), site.unit);
+  if (known == units_.end()) {
+    units_.insert(units_.begin(), site.unit);
+  } else {
+    std::swap(units_.front(), *known);
+  }
+}
+
+const NramRegion* LaunchSource::object_at(mluops::emu::Space space, std::int64_t offset) const {
+  turn_to_file_at_hand();
+  for (const Unit* unit : units_) {
+    const std::vector<NramRegion>* objects = objects_in(*unit, space);
+    const NramRegion* object = objects == nullptr ? nullptr : before(*objects, offset);
+    if (object != nullptr && offset < object->offset + object->bytes) return object;
+  }
+  return nullptr;
+}
+
+bool LaunchSource::holds(mluops::emu::Space space, std::int64_t offset, std::int64_t bytes) const {
+  turn_to_file_at_hand();
+  return std::any_of(units_.begin(), units_.end(), [&](const Unit* unit) {
+    const std::vector<NramRegion>* objects = objects_in(*unit, space);
+    const NramRegion* object = objects == nullptr ? nullptr : before(*objects, offset);
+    return object != nullptr && offset + bytes <= object->offset + object->bytes;
+  });
+}
+
+/// A file whose words never ran may have had its scalar code run.
+const std::vector<NramRegion>* LaunchSource::laid_out() const {
+  turn_to_file_at_hand();
+  return units_.size() == 1 ? objects_in(*units_.front(), mluops::emu::Space::kNram) : nullptr;
+}
+
+void LaunchSource::found(const mluops::emu::Finding& finding) {
+  told_fault_ |= finding.fault;
+  if (!finding.fault) warning_ = finding.text;
+  Findings::instance().add(finding);
+}
+
+}  // namespace neuware
