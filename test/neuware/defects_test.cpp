@@ -42,7 +42,8 @@ const std::map<std::string, Told>& told() {
       {"overlaps_its_source", {false, {"__bang_mul_scalar at ", "source x+0", "destination x+16"}}},
       {"never_written", {true, {"__memcpy at ", "never written", "x+252"}}},
       {"sums_what_was_never_written", {true, {"__bang_sum at ", "never written", "x+252"}}},
-      {"all_store_there", {true, {"task 1 (cluster 0, core 1)", "by another task of this launch, task 0, __memcpy at "}}},
+      {"all_store_there",
+       {true, {"task 1 (cluster 0, core 1)", "by another task of this launch, task 0, __memcpy at "}}},
       {"reads_what_another_writes", {true, {"task 3", "task 0, __memcpy at ", "race"}}},
       {"adds_beside_a_store", {true, {"__bang_atomic_reduce_add at ", "task 0, __memcpy at "}}},
       {"barrier_of_some", {true, {"__sync_cluster", "dead-lock", "missing: task 1"}}},
@@ -64,7 +65,8 @@ TEST_P(Defects, AreToldAndWhatIsRightIsNot) {
 
   run_defect(queue, GetParam(), false, g.data());
   const std::string text = want.fault ? cnrtExtGetLastFault() : cnrtExtGetLastWarning();
-  for (const std::string& part : want.parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
+  for (const std::string& part : want.parts)
+    EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
   if (want.fault) EXPECT_EQ(cnrtGetLastError(), cnrtErrorKernelFault);
   if (!want.fault) expect_success();
 }

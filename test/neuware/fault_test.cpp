@@ -73,8 +73,8 @@ TEST_F(Faults, WhatTheProcessorRefusesNamesKernelTaskAndLine) {
   GTEST_SKIP() << "AddressSanitizer ends the process itself";
 #endif
   strays(queue, 0, nullptr);
-  expect_fault(
-      {"stray, task 0 (cluster 0, core 0): scalar code at ", "faults.mlu:", "in stray(int, float*): used the address 0, a null pointer"});
+  expect_fault({"stray, task 0 (cluster 0, core 0): scalar code at ",
+                "faults.mlu:", "in stray(int, float*): used the address 0, a null pointer"});
   strays(queue, 1, nullptr);
   expect_fault({"stray, task 0", "faults.mlu:", "used "});
 #if defined(__x86_64__)  // elsewhere a division by zero gives 0
@@ -92,7 +92,8 @@ TEST_F(Faults, WhatTheProcessorRefusesNamesKernelTaskAndLine) {
 TEST_F(Faults, MemoryOfTheHostIsNamedSo) {
   std::vector<float> host(64);
   strays(queue, 4, host.data());
-  expect_fault({"stray, task 0 (cluster 0, core 0): __memcpy at ", "no block of device memory", "cnrtMalloc and cnrtMemcpy", "wanted GDRAM"});
+  expect_fault({"stray, task 0 (cluster 0, core 0): __memcpy at ", "no block of device memory",
+                "cnrtMalloc and cnrtMemcpy", "wanted GDRAM"});
 }
 
 /// In a process of its own, since the limit is read once.
@@ -112,7 +113,8 @@ void end_of_endless_loops() {
 
 TEST(FaultsDeathTest, LoopsWithoutWordsEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(end_of_endless_loops(), testing::ExitedWithCode(0), "spin, task 0 .cluster 0, core 0.: a loop at [^ ]*faults.mlu:[1-9]");
+  EXPECT_EXIT(end_of_endless_loops(), testing::ExitedWithCode(0),
+              "spin, task 0 .cluster 0, core 0.: a loop at [^ ]*faults.mlu:[1-9]");
 }
 
 TEST(Runtime, RefusesBadCalls) {

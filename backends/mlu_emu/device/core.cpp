@@ -322,16 +322,18 @@ void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId, task_.clusterId);
   if (launch_->source != nullptr && touch != Touch::kRead && contested < 0) {
-    w.remember({offset, bytes, task_.taskId, word, where()});
+    w.remember({offset, bytes, task_.taskId, touch == Touch::kAtomic, word, where()});
   }
   if (contested < 0) return;
-  const Window::Written* earlier = w.written_at(contested, task_.taskId);
-  fault(word,
-        std::string(w.tensor().name) + "+" + std::to_string(contested) +
-            " (GDRAM) was written by another task of this launch" +
-            (earlier == nullptr ? "" : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at()) +
-            ": a race unless all of them add atomically",
-        earlier == nullptr ? CallSite{} : earlier->site);
+  const Window::Written* earlier = w.written_at(contested, task_.taskId, touch);
+  fault(
+      word,
+      std::string(w.tensor().name) + "+" + std::to_string(contested) +
+          " (GDRAM) was written by another task of this launch" +
+          (earlier == nullptr ? ""
+                              : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at()) +
+          ": a race unless all of them add atomically",
+      earlier == nullptr ? CallSite{} : earlier->site);
 }
 
 std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gdram, std::int64_t bytes) {

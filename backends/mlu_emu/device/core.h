@@ -230,8 +230,8 @@ class Core {
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
   Running running_;
-  CallSite acting_;      // in place of the word at hand
-  bool ending_ = false;  // no word is at hand
+  CallSite acting_;          // in place of the word at hand
+  bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task
   std::int64_t words_ = 0;   // this task used
 };

@@ -86,9 +86,10 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
   return -1;
 }
 
-const Window::Written* Window::written_at(std::int64_t offset, int task) const {
+const Window::Written* Window::written_at(std::int64_t offset, int task, Touch touch) const {
   const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Written& w) {
-    return w.task != task && w.offset <= offset && offset < w.offset + w.bytes;
+    return w.task != task && !(w.atomic && touch == Touch::kAtomic) && w.offset <= offset &&
+           offset < w.offset + w.bytes;
   });
   return found == log_.rend() ? nullptr : &*found;
 }

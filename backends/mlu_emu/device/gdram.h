@@ -34,6 +34,7 @@ class Window {
   struct Written {
     std::int64_t offset, bytes;
     int task;
+    bool atomic;
     const char* word;
     CallSite site;
   };
@@ -42,8 +43,8 @@ class Window {
     log_[oldest_] = written;
     oldest_ = (oldest_ + 1) % kRemembered;
   }
-  /// By another task than this one; nullptr when it is not remembered.
-  const Written* written_at(std::int64_t offset, int task) const;
+  /// What clashes with a touch by this task; nullptr when it is not remembered.
+  const Written* written_at(std::int64_t offset, int task, Touch touch) const;
   /// These tasks of a cluster met at a barrier: what they wrote is no race to their cluster any more. The cost is that
   /// of what the cluster wrote since it last met.
   void meet(int first_task, int last_task, int cluster);

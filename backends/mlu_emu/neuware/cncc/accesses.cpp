@@ -7,8 +7,9 @@ namespace cncc {
 namespace {
 
 bool is_word(std::string_view name) {
-  for (const std::string_view prefix : {"__bang_", "__memcpy", "__memset_nram", "__nramset", "__sync", "__gdramset",
-                                        "__sramset", "__load_", "__store_", "__gather", "__scatter", "__cn_", "__vv_"}) {
+  for (const std::string_view prefix :
+       {"__bang_", "__memcpy", "__memset_nram", "__nramset", "__sync", "__gdramset", "__sramset", "__load_", "__store_",
+        "__gather", "__scatter", "__cn_", "__vv_"}) {
     if (name.substr(0, prefix.size()) == prefix) return name != "__bang_printf";
   }
   return name == "__extension";

@@ -52,8 +52,8 @@ std::string Findings::text() const {
   std::ostringstream out;
   const auto faults = std::count_if(kept_.begin(), kept_.end(), [](const Kept& k) { return k.fault; });
   for (const Kept& k : kept_) {
-    out << (k.site.file.empty() ? "" : k.site.file + ":" + std::to_string(k.site.line) + ": ")
-        << level(k) << ": " << k.text;
+    out << (k.site.file.empty() ? "" : k.site.file + ":" + std::to_string(k.site.line) + ": ") << level(k) << ": "
+        << k.text;
     if (k.times > 1) out << " (" << k.times << " times)";
     out << "\n";
     if (!k.other.file.empty()) out << k.other.file << ":" << k.other.line << ": note: the other place\n";
