@@ -88,7 +88,7 @@ class Word {
   void lanes(T* dst, const T* a, std::int64_t n) {
     count(n);
     first_ = lanes_of(a, n);
-    core_.apart_or_same(name_, "source", a, dst, bytes_of_lanes<T>(n));
+    core_.not_behind_source(name_, "source", a, dst, bytes_of_lanes<T>(n));
     depend(first_, n);
     destination(dst, n);
   }
@@ -97,8 +97,8 @@ class Word {
     count(n);
     first_ = lanes_of(a, n, "first source");
     second_ = lanes_of(b, n, "second source");
-    core_.apart_or_same(name_, "first source", a, dst, bytes_of_lanes<T>(n));
-    core_.apart_or_same(name_, "second source", b, dst, bytes_of_lanes<T>(n));
+    core_.not_behind_source(name_, "first source", a, dst, bytes_of_lanes<T>(n));
+    core_.not_behind_source(name_, "second source", b, dst, bytes_of_lanes<T>(n));
     depend(first_, n);
     depend(second_, n);
     destination(dst, n);

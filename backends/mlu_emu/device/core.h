@@ -155,9 +155,9 @@ class Core {
   [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
   /// Something no guide orders: it is told, and the launch goes on.
   void warn(const char* word, const std::string& text, const CallSite& other = {}) const;
-  /// Two operands of a word that are not the same and overlap.
-  void apart_or_same(const char* word, const char* role, const void* source, const void* destination,
-                     std::int64_t bytes) const;
+  /// A destination that begins within a source, but not where that does.
+  void not_behind_source(const char* word, const char* role, const void* source, const void* destination,
+                         std::int64_t bytes) const;
   /// Scalar code indexes an array outside of its elements.
   void index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count);
   /// What happens now happens there, not in the last word; an unknown place: nobody knows where.

@@ -44,13 +44,14 @@ void Core::index_outside(const CallSite& site, const char* name, std::int64_t in
                            std::to_string(count) + " elements of " + name);
 }
 
-void Core::apart_or_same(const char* word, const char* role, const void* source, const void* destination,
-                         std::int64_t bytes) const {
-  if (launch_->source == nullptr || !checks().memory || source == destination) return;
+/// A destination that begins below its source is known to work: scans in place shift so.
+void Core::not_behind_source(const char* word, const char* role, const void* source, const void* destination,
+                             std::int64_t bytes) const {
+  if (launch_->source == nullptr || !checks().memory) return;
   const auto s = reinterpret_cast<std::intptr_t>(source), d = reinterpret_cast<std::intptr_t>(destination);
-  if (s + bytes <= d || d + bytes <= s) return;
+  if (d <= s || s + bytes <= d) return;
   warn(word, std::string(role) + " " + describe(source) + " and destination " + describe(destination) + ", " +
-                 std::to_string(bytes) + " bytes each, overlap in part: the guide allows the same address or apart");
+                 std::to_string(bytes) + " bytes each, overlap in part: the unit may read what it has written");
 }
 
 CallSite Core::where() const {
