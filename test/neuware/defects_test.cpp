@@ -1,6 +1,7 @@
 // Each defect of defects.mlu is told, with its line and the objects it is about; what is right beside it stays silent.
 #include <map>
 #include <string>
+#include <vector>
 
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
@@ -67,12 +68,12 @@ TEST_P(Defects, AreToldAndWhatIsRightIsNot) {
   const std::string text = want.fault ? cnrtExtGetLastFault() : cnrtExtGetLastWarning();
   for (const std::string& part : want.parts)
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
-  if (want.fault) EXPECT_EQ(cnrtGetLastError(), cnrtErrorKernelFault);
-  if (!want.fault) expect_success();
+  if (!want.fault) return expect_success();
+  EXPECT_EQ(cnrtGetLastError(), cnrtErrorKernelFault);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Defects, testing::Range(0, defects()),
-                         [](const auto& info) { return std::string(defect_name(info.param)); });
+                         [](const auto& defect) { return std::string(defect_name(defect.param)); });
 
 }  // namespace
 }  // namespace neuware_test
