@@ -103,4 +103,4 @@ int main() {
 }
 """)
     assert run(moved / "bin" / "cncc", "-O1", work / "null.mlu", "-o", work / "null").returncode == 0
-    assert f"{work}/null.mlu:3 " in run(work / "null").stderr or not shutil.which("addr2line")
+    assert f"{work}/null.mlu:3: in null(" in run(work / "null").stderr or not shutil.which("addr2line")
