@@ -50,7 +50,7 @@ std::optional<Isa> choose_isa(std::string_view cap) {
   if (!any && level == std::end(kLevels)) return std::nullopt;
   const std::int64_t allowed = any ? ~std::int64_t{0} : level->targets;
   const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS & allowed;
-  constexpr bool only_one = (HWY_TARGETS & (HWY_TARGETS - 1)) == 0;  // MLUOPS_LEVELS=avx2: tables of one row
+  constexpr bool only_one = (HWY_TARGETS & (HWY_TARGETS - 1)) == 0;  // MLUOPS_LEVELS=avx2 or native: one row
   hwy::ChosenTarget chosen;
   chosen.Update(usable);
   return Isa{only_one ? 0 : chosen.GetIndex(), level_name(usable)};
