@@ -37,7 +37,10 @@ std::vector<std::vector<unsigned char>> output_bytes(const Problem& problem) {
 }
 
 Cases all_cases(const OperatorCases& op, const Settings& settings, mluOpDataType_t dtype) {
-  if (!settings.only_case.empty()) return {Case::parse(settings.only_case)};
+  if (!settings.only_case.empty()) {
+    const Case only = Case::parse(settings.only_case);
+    return names_dtype(only, dtype) ? Cases{only} : Cases{};
+  }
   Cases all = cases::cases_of(op, op.smallest);
   all = cases::joined(std::move(all), cases::cases_of(op, op.document));
   all = cases::joined(std::move(all), cases::cases_of(op, op.edge));

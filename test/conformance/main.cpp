@@ -7,14 +7,20 @@
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "mlu_op_ext.h"
 #include "test/conformance/kit.h"
+#include "test/conformance/library_report.h"
+#include "test/support/json.h"
 
 namespace mluops::conformance {
 namespace {
 
+using test::json_string;
+
 constexpr const char* kHelp = R"(usage: mluops_conformance PLUGIN.so|BACKEND [options]
+       mluops_conformance --library LIB [options]
 Holds the operators of a backend, a plugin's file or one built in, to the cases of this library: values against a
 double-precision reference, memory touched, the same bits for every number of threads, statuses and texts, outputs
 untouched by what is refused, times beside cpu. Exit status: 0 all is well, 1 something was found, 2 it cannot be loaded.
@@ -24,25 +30,42 @@ untouched by what is refused, times beside cpu. Exit status: 0 all is well, 1 so
   --threads N      most threads of a call (5)
   --no-times       nothing is timed
   --json FILE      the results for programs
+With --library the same cases go through the C API of any mluOp library, tensors in memory of its cnrtMalloc where it
+brings that; LIB:RUNTIME names a runtime that it does not load itself. Each call is equal to this library's (the same bits),
+within the tolerance of the reference, differs, is refused by LIB, or crashed; refusals are compared by their status.
+  --beside NAME,.. backends of this library to hold it against (cpu); equal means the first of them
+  --every          a line for each case
+  --timeout S      for one call (60)
 )";
 
 struct Options {
   Settings kit;
   std::string backend, json;
+  LibrarySettings library;
+  bool every = false;
+  std::string answer;  ///< "FD:FROM": this is the child of --library
   std::vector<std::string> parts;
 };
 
+std::vector<std::string> split(const std::string& words) {
+  std::vector<std::string> parts;
+  std::string part;
+  for (const char c : words + ",") {
+    if (c != ',') part += c;
+    if (c == ',' && !part.empty()) parts.push_back(std::exchange(part, ""));
+  }
+  return parts;
+}
+
 Options parse(const std::vector<std::string>& words) {
   Options o;
+  o.library.words = words;
   const std::map<std::string, std::function<void(const std::string&)>> with_value = {
-      {"--op",
-       [&](const std::string& v) {
-         std::string part;
-         for (const char c : v + ",") {
-           if (c != ',') part += c;
-           if (c == ',' && !part.empty()) o.parts.push_back(std::exchange(part, ""));
-         }
-       }},
+      {"--op", [&](const std::string& v) { o.parts = split(v); }},
+      {"--library", [&](const std::string& v) { o.library.library = v; }},
+      {"--beside", [&](const std::string& v) { o.library.beside = split(v); }},
+      {"--timeout", [&](const std::string& v) { o.library.seconds = std::stoi(v); }},
+      {"--answer", [&](const std::string& v) { o.answer = v; }},
       {"--case", [&](const std::string& v) { o.kit.only_case = v; }},
       {"--scale", [&](const std::string& v) { o.kit.scale = std::stod(v); }},
       {"--threads", [&](const std::string& v) { o.kit.threads = std::stoi(v); }},
@@ -51,6 +74,8 @@ Options parse(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--no-times") {
       o.kit.timing = false;
+    } else if (words[i] == "--every") {
+      o.every = true;
     } else if (const auto option = with_value.find(words[i]); option != with_value.end()) {
       if (++i == words.size()) throw std::invalid_argument(option->first + " wants a value");
       option->second(words[i]);
@@ -60,7 +85,8 @@ Options parse(const std::vector<std::string>& words) {
       o.backend = words[i];
     }
   }
-  if (o.backend.empty()) throw std::invalid_argument("which plugin? See --help");
+  if (o.backend.empty() == o.library.library.empty())
+    throw std::invalid_argument("which plugin, or which library? See --help");
   if (o.kit.threads < 1 || !(o.kit.scale >= 0))
     throw std::invalid_argument("--threads wants 1 or more, --scale 0 or more");
   return o;
@@ -92,37 +118,24 @@ std::string line_of(const Result& r) {
   return line + (r.reason.empty() ? "" : "  (declined e.g.: " + r.reason + ")");
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 std::string json_of(const std::string& backend, const std::vector<Result>& results,
                     const std::vector<std::string>& missing) {
-  std::string text =
-      "{\"backend\": " + quoted(backend) + ", \"version\": " + quoted(mluOpExtGetVersion()) + ",\n\"operators\": [";
+  std::string text = "{\"backend\": " + json_string(backend) + ", \"version\": " + json_string(mluOpExtGetVersion()) +
+                     ",\n\"operators\": [";
   for (const Result& r : results) {
-    text += std::string(&r == results.data() ? "" : ",") + "\n  {\"operator\": " + quoted(r.op) +
+    text += std::string(&r == results.data() ? "" : ",") + "\n  {\"operator\": " + json_string(r.op) +
             ", \"ran\": " + std::to_string(r.ran) + ", \"declined\": " + std::to_string(r.declined) +
-            ", \"ok\": " + (r.good() ? "true" : "false") + ", \"reason\": " + quoted(r.reason);
+            ", \"ok\": " + (r.good() ? "true" : "false") + ", \"reason\": " + json_string(r.reason);
     if (!r.timed.empty()) {
-      text += ", \"case\": " + quoted(r.timed) + ", \"ms\": " + std::to_string(r.seconds * 1e3) +
+      text += ", \"case\": " + json_string(r.timed) + ", \"ms\": " + std::to_string(r.seconds * 1e3) +
               ", \"cpu_ms\": " + std::to_string(r.cpu_seconds * 1e3);
     }
     text += ", \"findings\": [";
-    for (const std::string& f : r.findings) text += (&f == r.findings.data() ? "" : ", ") + quoted(f);
+    for (const std::string& f : r.findings) text += (&f == r.findings.data() ? "" : ", ") + json_string(f);
     text += "]}";
   }
   text += "],\n\"not_provided\": [";
-  for (const std::string& name : missing) text += (&name == missing.data() ? "" : ", ") + quoted(name);
+  for (const std::string& name : missing) text += (&name == missing.data() ? "" : ", ") + json_string(name);
   return text + "]}\n";
 }
 
@@ -132,7 +145,45 @@ bool chosen(const Options& o, const std::string& op) {
          std::ranges::any_of(o.parts, [&](const std::string& part) { return op.find(part) != std::string::npos; });
 }
 
+/// Every library of LIB:RUNTIME as a path that another process finds.
+std::string absolute_paths(const std::string& libraries) {
+  std::string all, one;
+  for (const char c : libraries + ":") {
+    if (c != ':') {
+      one += c;
+      continue;
+    }
+    if (!std::filesystem::exists(one)) throw std::runtime_error(one + ": no such file");
+    all.append(all.empty() ? "" : ":").append(std::filesystem::absolute(one).string());
+    one.clear();
+  }
+  return all;
+}
+
+int run_library(Options o) {
+  LibrarySettings& settings = o.library;
+  settings.kit = o.kit;
+  settings.library = absolute_paths(settings.library);
+  settings.chosen = [&o](const std::string& op) { return chosen(o, op); };
+  if (const std::size_t colon = o.answer.find(':'); colon != std::string::npos) {
+    return answer(settings, std::stoi(o.answer), std::stoul(o.answer.substr(colon + 1)));
+  }
+  std::vector<LibraryResult> results;
+  std::fputs(library_heading().c_str(), stdout);
+  examine_library(settings, [&](const LibraryResult& result) {
+    results.push_back(result);
+    std::fputs(library_lines(result, o.every).c_str(), stdout);
+    std::fflush(stdout);
+  });
+  if (!o.json.empty()) std::ofstream(o.json) << library_json(settings, results);
+  const bool good = std::ranges::all_of(results, [](const LibraryResult& r) { return r.good(); });
+  const bool any = std::ranges::any_of(results, [](const LibraryResult& r) { return !r.cases.empty(); });
+  std::printf("%s\n", !any ? "nothing was examined" : good ? "ok" : "NOT ok");
+  return any && good ? 0 : 1;
+}
+
 int run(Options o) {
+  if (!o.library.library.empty()) return run_library(std::move(o));
   o.kit.backend = load(o.backend);
   const std::vector<std::string> has = provided(o.kit.backend);
   std::vector<Result> results;
