@@ -24,7 +24,7 @@ allow() {
 }
 
 allow api/include "$plugin"
-allow api/c "$plugin|api/c/.*|common/.*"
+allow api/c "$plugin|mluops/capture\.h|api/c/.*|common/.*"
 allow common "$plugin|common/.*"
 allow backends/cpu "$plugin|$shared|backends/cpu/.*"
 cpu="$plugin|$shared|backends/cpu/runtime/[a-z0-9_-]+\.h"

@@ -1,13 +1,16 @@
 #include "common/capture.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "common/env.h"
 #include "common/verbose.h"
@@ -16,19 +19,30 @@
 namespace mluops {
 namespace {
 
-constexpr long long kMostCalls = 1000, kMostBytes = 64 << 20;
+CaptureSettings settings_of_environment() {
+  CaptureSettings s = {.folder = secure_env_text("MLUOP_CAPTURE").value_or("")};
+  s.operators = env_text("MLUOP_CAPTURE_OP").value_or("");
+  s.calls = env_integer("MLUOP_CAPTURE_CALLS", 0, 1LL << 30).value_or(s.calls);
+  s.bytes = env_integer("MLUOP_CAPTURE_BYTES", 0, 1LL << 40).value_or(s.bytes);
+  return s;
+}
 
-struct CaptureSettings {
-  std::string folder, operators;  ///< parts of names, between commas; empty: all
-  long long calls, bytes;
+/// What is kept at present. A call takes its settings along, so a change never meets one on its way.
+struct CaptureState {
+  std::mutex mutex;
+  std::shared_ptr<const CaptureSettings> settings = std::make_shared<CaptureSettings>(settings_of_environment());
+  std::atomic<bool> on{!settings->folder.empty()};
+  std::atomic<long long> files{0};
+
+  std::shared_ptr<const CaptureSettings> now() {
+    const std::lock_guard lock(mutex);
+    return settings;
+  }
 };
 
-const CaptureSettings& capture_settings() {
-  static const CaptureSettings settings = {secure_env_text("MLUOP_CAPTURE").value_or(""),
-                                           env_text("MLUOP_CAPTURE_OP").value_or(""),
-                                           env_integer("MLUOP_CAPTURE_CALLS", 0, 1LL << 30).value_or(kMostCalls),
-                                           env_integer("MLUOP_CAPTURE_BYTES", 0, 1LL << 40).value_or(kMostBytes)};
-  return settings;
+CaptureState& capture_state() {
+  static CaptureState state;
+  return state;
 }
 
 bool captured(const std::string& parts, std::string_view op) {
@@ -87,11 +101,25 @@ bool mapped(std::uintptr_t address) {
 
 bool capturing() noexcept {
   try {
-    static const bool on = !capture_settings().folder.empty();
-    return on;
+    return capture_state().on.load(std::memory_order_relaxed);
   } catch (const std::exception&) {
     return false;
   }
+}
+
+Status set_capture(CaptureSettings settings) {
+  struct stat folder = {};
+  const bool wanted = !settings.folder.empty();
+  if (wanted && (stat(settings.folder.c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode))) {
+    return Status::bad_param("folder: wanted one that exists, got " + settings.folder);
+  }
+  if (settings.calls < 0 || settings.bytes < 0) return Status::bad_param("calls and bytes: wanted 0 or more");
+  CaptureState& state = capture_state();
+  const std::lock_guard lock(state.mutex);
+  state.settings = std::make_shared<CaptureSettings>(std::move(settings));
+  state.files = 0;
+  state.on = wanted;
+  return Status::go_on();
 }
 
 void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output) {
@@ -114,7 +142,8 @@ Capture::Capture(const char* op, const void* problem, std::size_t bytes)
   if (!capturing()) return;
   tensors_.swap(noted_tensors());
   try {
-    if (captured(capture_settings().operators, op)) start();
+    settings_ = capture_state().now();
+    if (!settings_->folder.empty() && captured(settings_->operators, op)) start();
   } catch (const std::exception&) {
     active_ = false;
   }
@@ -126,7 +155,7 @@ void Capture::start() {
     for (std::size_t at = 0; at + sizeof t.data <= size_; at += sizeof t.data) {
       if (std::memcmp(problem_ + at, &t.data, sizeof t.data) != 0) continue;
       t.offset = static_cast<std::int64_t>(at);
-      t.kept = t.bytes() <= capture_settings().bytes;
+      t.kept = t.bytes() <= settings_->bytes;
       const auto* data = static_cast<const unsigned char*>(t.data);
       if (t.kept) t.before.assign(data, data + t.bytes());
       found.push_back(std::move(t));
@@ -150,9 +179,15 @@ bool Capture::every_pointer_is_known() const {
   return true;
 }
 
-std::string Capture::header(const char* backend, const mluopsCall& call, double ms) const {
+std::string Capture::header(const char* backend, const mluopsCall& call, const std::string& words, double ms) const {
   std::string text = "mluops-capture 1\nversion ";
-  text.append(library_version()).append("\noperator ").append(op_).append("\nbackend ").append(backend);
+  text.append(library_version())
+      .append("\noperator ")
+      .append(op_)
+      .append("\ncase ")
+      .append(words)
+      .append("\nbackend ")
+      .append(backend);
   text.append("\nthreads ").append(std::to_string(call.threads));
   text.append("\natomics ").append(std::to_string(static_cast<int>(call.atomics)));
   text.append("\ncontract ").append(std::to_string(static_cast<int>(call.contract)));
@@ -161,25 +196,24 @@ std::string Capture::header(const char* backend, const mluopsCall& call, double 
   return text.append("data\n");
 }
 
-void Capture::finish(const char* backend, const mluopsCall& call) noexcept {
+void Capture::finish(const char* backend, const mluopsCall& call, const std::string& text) noexcept {
   if (!active_) return;
   active_ = false;
   try {
-    write_file(backend, call);
+    write_file(backend, call, text);
   } catch (const std::exception&) {
     if (verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: no memory for a file");
   }
 }
 
-void Capture::write_file(const char* backend, const mluopsCall& call) const {
+void Capture::write_file(const char* backend, const mluopsCall& call, const std::string& words) const {
   const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count();
-  static std::atomic<long long> calls{0};
-  const long long number = calls++;
-  if (number >= capture_settings().calls) return;
+  const long long number = capture_state().files++;
+  if (number >= settings_->calls) return;
   const std::string path =
-      capture_settings().folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
+      settings_->folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
   std::ofstream file(path, std::ios::binary);
-  const std::string text = header(backend, call, ms);
+  const std::string text = header(backend, call, words, ms);
   const auto write = [&](const void* data, std::int64_t bytes) { file.write(static_cast<const char*>(data), bytes); };
   write(text.data(), std::ssize(text));
   write(problem_, static_cast<std::int64_t>(size_));

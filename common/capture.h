@@ -4,16 +4,27 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "common/status.h"
 #include "common/tensor_desc.h"
 #include "mluops/backend.h"
 
 namespace mluops {
 
-/// Whether this process captures, read once. Every call asks, so it is one load.
+struct CaptureSettings {
+  std::string folder;          ///< "": nothing is kept
+  std::string operators = {};  ///< parts of names, between commas; empty: all
+  long long calls = 1000;      ///< most files of a process
+  long long bytes = 64 << 20;  ///< larger tensors are left out
+};
+
+/// Whether this process captures: as MLUOP_CAPTURE says, or set_capture since. Every call asks, so it is one load.
 bool capturing() noexcept;
+/// From now on, for all calls of the process; counts its files anew.
+Status set_capture(CaptureSettings settings);
 
 /// A tensor of the call that is being checked on this thread (op::no_overlap knows them all).
 void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output);
@@ -26,7 +37,9 @@ void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::
 class Capture {
  public:
   Capture(const char* op, const void* problem, std::size_t bytes);
-  void finish(const char* backend, const mluopsCall& call) noexcept;
+  bool active() const { return active_; }
+  /// `text`: the problem, as in common/case_text.h.
+  void finish(const char* backend, const mluopsCall& call, const std::string& text) noexcept;
 
   /// Of a tensor: what its bytes are, and where in the problem its address stands.
   struct Tensor {
@@ -43,10 +56,11 @@ class Capture {
  private:
   void start();
   bool every_pointer_is_known() const;
-  void write_file(const char* backend, const mluopsCall& call) const;
-  std::string header(const char* backend, const mluopsCall& call, double ms) const;
+  void write_file(const char* backend, const mluopsCall& call, const std::string& text) const;
+  std::string header(const char* backend, const mluopsCall& call, const std::string& text, double ms) const;
 
   bool active_ = false;
+  std::shared_ptr<const CaptureSettings> settings_;
   const char* op_;
   const unsigned char* problem_;
   std::size_t size_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/capture.h"
+#include "common/case_text.h"
 #include "common/dtype.h"
 #include "common/handle.h"
 #include "common/status.h"
@@ -41,12 +42,18 @@ concept HasImages = requires(Problem problem) {
   { problem.layout } -> std::same_as<mluOpTensorLayout_t&>;
 };
 
+/// What a backend answers to a query; "" where it has no such property.
+inline std::string property_of(const BackendInstance& instance, const char* key) {
+  char text[128] = "";
+  const auto query = instance.backend().query;
+  if (query == nullptr || query(instance.context(), key, text, sizeof text) < 0) return "";
+  return std::string(text, strnlen(text, sizeof text));
+}
+
 /// Layouts of image tensors that a backend takes: NHWC, and what its property "layouts" names ("NHWC,NCHW").
 inline std::string layouts_of(const BackendInstance& instance) {
-  char layouts[128] = "";
-  const auto query = instance.backend().query;
-  if (query == nullptr || query(instance.context(), "layouts", layouts, sizeof layouts) < 0) return "NHWC";
-  return std::string(layouts, strnlen(layouts, sizeof layouts));
+  const std::string layouts = property_of(instance, "layouts");
+  return layouts.empty() ? "NHWC" : layouts;
 }
 
 /// Whether `names`, separated by commas, have the one.
@@ -97,10 +104,13 @@ Status dispatch(mluOpContext& handle, const char* op, const Problem& problem, Op
   for (const BackendInstance& instance : handle.chain) {
     const VerboseTimer timer;
     Status status = ask_backend(instance, call, problem, member);
-    timer.report(op, instance.backend().name, status);
+    const char* const name = instance.backend().name;
+    if (verbose_level() >= 2) {
+      timer.report({op, name, property_of(instance, "last_path"), op::case_text(op, problem, call.contract)}, status);
+    }
     if (!status.failed()) {
-      handle.last_run_backend = instance.backend().name;
-      capture.finish(instance.backend().name, call);
+      handle.last_run_backend = name;
+      if (capture.active()) capture.finish(name, call, op::case_text(op, problem, call.contract));
     }
     if (status.code() != MLUOP_STATUS_NOT_SUPPORTED) return status;
     declined += (declined.empty() ? "" : "; ") + status.text();

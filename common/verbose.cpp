@@ -40,11 +40,10 @@ void verbose_line(const std::string& text) noexcept {
   }
 }
 
-void VerboseTimer::report(const char* op, const char* backend, const Status& status) const noexcept {
-  if (verbose_level() < 2) return;
+void VerboseTimer::report(const Attempt& a, const Status& status) const noexcept {
   const auto elapsed = std::chrono::steady_clock::now() - start_;
-  std::fprintf(stderr, "mluops: %s,%s,%s,%.3f ms\n", op, backend, status_name(status.code()),
-               std::chrono::duration<double, std::milli>(elapsed).count());
+  std::fprintf(stderr, "mluops: %s,%s,%s,%s,%s,%.3f ms\n", a.op, a.backend, a.path.empty() ? "-" : a.path.c_str(),
+               status_name(status.code()), a.text.c_str(), std::chrono::duration<double, std::milli>(elapsed).count());
 }
 
 }  // namespace mluops

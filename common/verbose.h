@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "common/status.h"
 
@@ -16,13 +17,21 @@ std::string printable(const std::string& text);
 /// One line on stderr: "mluops: <text>", made printable.
 void verbose_line(const std::string& text) noexcept;
 
-/// Times one attempt of one backend at one operator, when the level asks for it.
+/// One attempt of one backend at one operator, as a line that others read.
+struct Attempt {
+  const char* op;
+  const char* backend;
+  std::string path;  ///< that the backend took; "" where it has none
+  std::string text;  ///< the problem (common/case_text.h)
+};
+
+/// Times one attempt, when the level asks for it.
 class VerboseTimer {
  public:
   VerboseTimer() {
     if (verbose_level() >= 2) start_ = std::chrono::steady_clock::now();
   }
-  void report(const char* op, const char* backend, const Status& status) const noexcept;
+  void report(const Attempt& attempt, const Status& status) const noexcept;
 
  private:
   std::chrono::steady_clock::time_point start_;

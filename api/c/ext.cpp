@@ -3,9 +3,11 @@
 #include <cstdio>
 
 #include "api/c/boundary.h"
+#include "common/capture.h"
 #include "common/handle.h"
 #include "common/op/check.h"
 #include "common/version.h"
+#include "mluops/capture.h"
 
 using namespace mluops;
 using op::not_null;
@@ -183,5 +185,12 @@ mluOpStatus_t mluOpExtGetContract(mluOpHandle_t handle, mluOpExtContract_t* cont
     MLUOPS_RETURN_IF_FINISHED(not_null("contract", contract));
     *contract = handle->contract;
     return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpExtSetCapture(const char* folder, const char* operators, int64_t calls, int64_t bytes) {
+  return guard(__func__, [&]() -> Status {
+    const auto text = [](const char* given) { return std::string(given == nullptr ? "" : given); };
+    return mluops::set_capture({text(folder), text(operators), calls, bytes});
   });
 }

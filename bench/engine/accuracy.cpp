@@ -103,7 +103,7 @@ Accuracy judge(const Workload& w, const std::vector<Values>& reference, Coordina
 
 double threshold(const Description& spec) {
   if (spec.exact()) return 0;
-  return spec.dtype == MLUOP_DTYPE_HALF ? 3e-3 : 1e-5;
+  return spec.dtype == MLUOP_DTYPE_HALF ? 3e-3 : spec.dtype == MLUOP_DTYPE_BFLOAT16 ? 8e-3 : 1e-5;
 }
 
 bool passes(const Description& spec, const Accuracy& a, std::string& why) {

@@ -55,6 +55,20 @@ TEST(Brief, SeveralThreadsOrDtypesWantASelection) {
   EXPECT_EQ(parsed({"--threads", "1,2", "--all"}).threads.size(), 2u);
 }
 
+TEST(Selection, AWholeCaseRunsInItsOwnDtypeAlone) {
+  const std::string text = "carafe_forward n=1 h=9 w=8 c=64 k=5 g=1 s=2 dtype=bfloat16 contract=extended";
+  const Options options = parsed({"--case", text + ",knn b=1 n=9 m=3 k=2"});
+  const std::vector<Group> groups = chosen_groups(options);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].text.text(), text);
+  EXPECT_EQ(groups[1].text.text(), "knn b=1 n=9 m=3 k=2");
+  const std::vector<Job> jobs = jobs_of(groups[0], options, {Target("cpu", 1)});
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].spec.dtype, MLUOP_DTYPE_BFLOAT16);
+  EXPECT_EQ(jobs_of(groups[1], options, {Target("cpu", 1)}).size(), 2u);
+  EXPECT_THROW(chosen_groups(parsed({"--case", "knn no_such_key=3"})), std::invalid_argument);
+}
+
 TEST(Brief, OneNetworkCaseOfEveryOperator) {
   const std::vector<Group> groups = chosen_groups(parsed({}));
   std::set<std::string> seen;

@@ -166,7 +166,8 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   (nothing selected)  one network-scale case of every operator, float, a summary of each family before its rows: a minute
   --all               every case
   --op PART,..        operators whose name contains one of the parts: all their cases
-  --case PART,..      cases whose name contains one of the parts, e.g. 'h=25 w=38'
+  --case PART,..      cases whose name contains one of the parts, e.g. 'h=25 w=38'; or any whole case, as
+                      MLUOP_VERBOSE=2 prints it: 'carafe_forward n=1 h=9 w=8 c=64 k=5 g=1 s=2 dtype=half'
   --backend NAME,..   default: cpu,mlu_emu
   --dtype float,half  default: both, float where nothing is selected
   --threads N,..      default: all CPUs of this process

@@ -1,5 +1,7 @@
 #include "common/op/assign_score_withk.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -81,6 +83,21 @@ Status check_assign_score_withk_backward(const AssignScoreWithkBackwardArgs& a,
              const_cast<void*>(a.grad_centers.data),
              const_cast<void*>(a.grad_scores.data)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsAssignScoreWithkShape& s) {
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m)("o", s.o)("p", s.p)("k", s.k).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsAssignScoreWithkForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsAssignScoreWithkBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

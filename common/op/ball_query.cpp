@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -57,6 +59,11 @@ Status check_ball_query(const BallQueryArgs& a, mluopsBallQueryProblem& problem)
       a.xyz.data,
       int32_data(a.idx)};
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsBallQueryProblem& p) {
+  const mluopsBallQueryShape& s = p.shape;
+  return CaseKeys()("b", s.b)("m", s.m)("n", s.n)("s", s.nsample)("min", s.min_radius)("max", s.max_radius).text();
 }
 
 }  // namespace mluops::op

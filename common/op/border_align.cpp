@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -100,6 +102,21 @@ Status check_border_align_backward(const BorderAlignBackwardArgs& a, mluopsBorde
              const_cast<void*>(a.grad_input.data),
              a.grad_input.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsBorderAlignShape& s) {
+  return CaseKeys()("n", s.n)("h", s.h)("w", s.w)("c", s.c)("k", s.k)("p", s.pool_size).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsBorderAlignForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsBorderAlignBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

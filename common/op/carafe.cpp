@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -134,6 +136,21 @@ Status check_carafe_backward(const CarafeBackwardArgs& a, mluopsCarafeBackwardPr
              const_cast<void*>(a.grad_mask.data),
              a.input.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsCarafeShape& s) {
+  return CaseKeys()("n", s.n)("h", s.h)("w", s.w)("c", s.c)("k", s.kernel)("g", s.group)("s", s.scale).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsCarafeForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsCarafeBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

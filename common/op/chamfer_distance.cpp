@@ -1,5 +1,7 @@
 #include "common/op/chamfer_distance.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -80,6 +82,21 @@ Status check_chamfer_distance_backward(const ChamferDistanceBackwardArgs& a,
              const_cast<void*>(a.grad_xyz1.data),
              const_cast<void*>(a.grad_xyz2.data)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsChamferDistanceShape& s) {
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsChamferDistanceForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsChamferDistanceBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/case_text.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -134,6 +135,24 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& a, mluops
              const_cast<void*>(a.grad_offset.data),
              a.input.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsDeformRoiPoolShape& s, const void* offset) {
+  CaseKeys keys;
+  keys("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w);
+  keys("scale", s.spatial_scale)("ratio", s.sampling_ratio)("gamma", s.gamma)("offset", offset != nullptr ? 1 : 0);
+  return keys.text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsDeformRoiPoolForwardProblem& p) {
+  return keys_of(p.shape, p.offset);
+}
+std::string case_keys(const mluopsDeformRoiPoolBackwardProblem& p) {
+  return keys_of(p.shape, p.offset);
 }
 
 }  // namespace mluops::op

@@ -1,5 +1,7 @@
 #include "common/op/diff_iou_rotated.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -48,6 +50,11 @@ Status check_diff_iou_rotated_sort_vertices(const DiffIouRotatedSortVerticesArgs
              static_cast<const std::int32_t*>(a.num_valid.data),
              int32_data(a.idx)};
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsDiffIouRotatedSortVerticesProblem& p) {
+  const mluopsDiffIouRotatedSortVerticesShape& s = p.shape;
+  return CaseKeys()("b", 1)("n", s.n).text();
 }
 
 }  // namespace mluops::op

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -166,6 +168,24 @@ Status check_dynamic_point_to_voxel_backward_workspace(mluOpHandle_t handle, std
   MLUOPS_RETURN_IF_FINISHED(have_ranks({voxel_feats}, {}));
   MLUOPS_RETURN_IF_FINISHED(is_countable(voxel_feats, handle->contract));
   return tell_workspace({{voxel_feats.desc->elements, sizeof(std::int32_t)}}, workspace_size);
+}
+
+namespace {
+
+std::string keys_of(const mluopsDynamicPointToVoxelShape& s) {
+  return CaseKeys()("n", s.n)("c", s.c)("m", s.m)("reduce", s.reduce == MLUOP_REDUCE_DMAX    ? "max"
+                                                            : s.reduce == MLUOP_REDUCE_DMEAN ? "mean"
+                                                                                             : "sum")
+      .text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsDynamicPointToVoxelForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsDynamicPointToVoxelBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

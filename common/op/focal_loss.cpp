@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -131,6 +133,12 @@ Status check_focal_loss_softmax_forward(const FocalLossArgs& a, mluopsFocalLossP
 
 Status check_focal_loss_softmax_backward(const FocalLossArgs& a, mluopsFocalLossProblem& problem) {
   return check_softmax(a, 2, problem);
+}
+
+std::string case_keys(const mluopsFocalLossProblem& p) {
+  const mluopsFocalLossShape& s = p.shape;
+  return CaseKeys()("n", s.n)("c", s.c)("alpha", s.alpha)("gamma", s.gamma)("weight", p.weight != nullptr ? 1 : 0)
+      .text();
 }
 
 }  // namespace mluops::op

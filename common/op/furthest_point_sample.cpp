@@ -1,5 +1,7 @@
 #include "common/op/furthest_point_sample.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -47,6 +49,21 @@ Status check_furthest_point_sample_with_dist(const FurthestPointSampleArgs& a,
   MLUOPS_RETURN_IF_FINISHED(check_memory(a));
   problem = {shape_of(a), a.source.data, int32_data(a.idx)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsFurthestPointSampleShape& s) {
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsFurthestPointSampleProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsFurthestPointSampleWithDistProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

@@ -1,5 +1,7 @@
 #include "common/op/gather_points.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -57,6 +59,21 @@ Status check_gather_points_backward(const GatherPointsArgs& a, mluopsGatherPoint
   problem = {shape_of(a, a.target), a.source.data, static_cast<const std::int32_t*>(a.idx.data),
              const_cast<void*>(a.target.data)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsGatherPointsShape& s) {
+  return CaseKeys()("b", s.b)("c", s.c)("n", s.n)("m", s.m).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsGatherPointsForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsGatherPointsBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/capture.h"
+#include "common/case_text.h"
 
 namespace mluops::op {
 namespace {
@@ -162,6 +163,26 @@ Status check_get_indice_pairs_workspace(const GetIndicePairsArgs& a, std::size_t
   MLUOPS_RETURN_IF_FINISHED(check_all_but_data(a));
   const bool empty = any_empty({a.indices, a.indice_pairs, a.out_indices, a.indice_num});
   return tell_workspace({{empty ? 0 : a.indice_pairs.desc->elements / 2, 5, sizeof(std::int32_t)}}, workspace_size);
+}
+
+std::string case_keys(const mluopsGetIndicePairsProblem& p) {
+  const mluopsGetIndicePairsShape& s = p.shape;
+  const char* const sizes[] = {"t", "z", "y", "x"};
+  CaseKeys keys;
+  keys("n", s.inputs)("b", s.batch);
+  for (int i = 0; i < s.axes; ++i) keys(sizes[4 - s.axes + i], s.axis[i].input);
+  const auto each = [&](const char* key, std::int32_t mluopsSparseAxis::*member) {
+    std::int32_t numbers[MLUOPS_MOST_SPARSE_AXES];
+    for (int i = 0; i < s.axes; ++i) numbers[i] = s.axis[i].*member;
+    keys(key, axes_text(numbers, s.axes));
+  };
+  each("k", &mluopsSparseAxis::filter);
+  each("stride", &mluopsSparseAxis::stride);
+  each("pad", &mluopsSparseAxis::pad);
+  each("dilation", &mluopsSparseAxis::dilation);
+  each("out", &mluopsSparseAxis::output);
+  keys("kind", s.sub_m != 0 ? "subm" : s.transpose != 0 ? "transpose" : "regular")("axes", s.axes);
+  return keys("rows", s.outputs).text();
 }
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/case_text.h"
 #include "common/op/indice_pairs.h"
 
 namespace mluops::op {
@@ -70,6 +71,21 @@ Status check_indice_max_pool_backward(const IndiceMaxPoolBackwardArgs& a, mluops
              a.output_grad.data,
              const_cast<void*>(a.input_grad.data)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsIndiceMaxPoolShape& s, const mluopsIndicePairs& pairs) {
+  return CaseKeys()("l", s.inputs)("m", s.outputs)("c", s.c)("k", pairs.offsets).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsIndiceMaxPoolForwardProblem& p) {
+  return keys_of(p.shape, p.pairs);
+}
+std::string case_keys(const mluopsIndiceMaxPoolBackwardProblem& p) {
+  return keys_of(p.shape, p.pairs);
 }
 
 }  // namespace mluops::op

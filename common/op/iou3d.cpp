@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -58,6 +60,13 @@ Status check_nms3d(const Nms3dArgs& a, mluopsNms3dProblem& problem) {
              int32_data(a.keep),
              static_cast<std::int32_t*>(a.num_out)};
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsBoxesOverlapBevProblem& p) {
+  return CaseKeys()("n", p.shape.n)("m", p.shape.m).text();
+}
+std::string case_keys(const mluopsNms3dProblem& p) {
+  return CaseKeys()("n", p.shape.n)("iou", p.shape.iou_threshold)("rotated", p.shape.rotated).text();
 }
 
 }  // namespace mluops::op

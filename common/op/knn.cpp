@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -47,6 +49,11 @@ Status check_knn(const KnnArgs& a, mluopsKnnProblem& problem) {
              int32_data(a.idx),
              const_cast<void*>(a.dist2.data)};
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsKnnProblem& p) {
+  const mluopsKnnShape& s = p.shape;
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m)("k", s.k).text();
 }
 
 }  // namespace mluops::op

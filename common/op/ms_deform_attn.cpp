@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -150,6 +152,38 @@ Status check_ms_deform_attn_backward(const MsDeformAttnInputs& a, const MsDeform
              const_cast<void*>(g.sampling_loc.data),
              const_cast<void*>(g.attn_weight.data)};
   return Status::go_on();
+}
+
+namespace {
+
+/// "25x42+13x21", or "" where the numbers, which are data, are no levels of `keys` pixels that a case could have.
+std::string levels_text(const mluopsMsDeformAttnShape& s, const std::int32_t* sizes) {
+  std::string text;
+  std::int64_t left = s.keys;
+  for (std::int64_t level = 0; level < s.levels; ++level) {
+    const std::int64_t h = sizes[2 * level], w = sizes[2 * level + 1];
+    if (h < 1 || w < 1 || h * w > left) return "";
+    left -= h * w;
+    text.append(level == 0 ? "" : "+").append(std::to_string(h)).append("x").append(std::to_string(w));
+  }
+  return text;
+}
+
+std::string keys_of(const mluopsMsDeformAttnShape& s, const std::int32_t* sizes) {
+  CaseKeys keys;
+  keys("b", s.batch)("q", s.queries)("m", s.heads)("d", s.channels)("l", s.levels)("p", s.points);
+  const std::string levels = levels_text(s, sizes);
+  if (levels.empty()) keys("h", 1)("w", 1);
+  return keys("shapes", levels.empty() ? "pyramid" : levels)("keys", s.keys).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsMsDeformAttnForwardProblem& p) {
+  return keys_of(p.shape, p.spatial_shapes);
+}
+std::string case_keys(const mluopsMsDeformAttnBackwardProblem& p) {
+  return keys_of(p.shape, p.spatial_shapes);
 }
 
 }  // namespace mluops::op

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -241,6 +243,47 @@ Status check_nms_match(const NmsMatchArgs& a, mluopsNmsMatchProblem& problem) {
              const_cast<void*>(a.group_sizes.data),
              static_cast<std::int32_t*>(a.group_count)};
   return Status::go_on();
+}
+
+namespace {
+
+/// A C float unless the caller gave a double.
+std::string threshold_text(double value, mluOpDataType_t dtype) {
+  CaseKeys one;
+  if (dtype == MLUOP_DTYPE_DOUBLE) return one("", value).text().substr(1);
+  return one("", static_cast<float>(value)).text().substr(1);
+}
+
+CaseKeys keys_of(const mluopsNmsShape& s, bool wide) {
+  CaseKeys keys;
+  keys("n", s.boxes)("iou", threshold_text(s.iou_threshold, wide ? s.dtype : MLUOP_DTYPE_FLOAT));
+  if (s.index_dtype != MLUOP_DTYPE_INVALID) keys("index", short_dtype_name(s.index_dtype));
+  return keys;
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsNmsProblem& p) {
+  const mluopsNmsShape& s = p.shape;
+  CaseKeys keys = keys_of(s, true);
+  const bool all = std::isnan(p.score_threshold);
+  keys("offset", s.offset)("max", p.max_output)("score", all ? "none" : threshold_text(p.score_threshold, s.dtype));
+  keys("output", p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES                ? "indices"
+                 : p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? "rows"
+                                                                                 : "columns");
+  keys("layout", p.transposed != 0 ? "columns" : "rows")("box",
+                                                         p.box_mode == MLUOP_NMS_BOX_CENTER ? "centre" : "corners");
+  return keys("half_scores", p.score_dtype != s.dtype ? 1 : 0)("room", p.room)("pad", p.pad).text();
+}
+std::string case_keys(const mluopsSoftNmsProblem& p) {
+  CaseKeys keys = keys_of(p.shape, false);
+  keys("offset", p.shape.offset)("method", p.method == MLUOP_EXT_SOFT_NMS_NAIVE    ? "naive"
+                                           : p.method == MLUOP_EXT_SOFT_NMS_LINEAR ? "linear"
+                                                                                   : "gaussian");
+  return keys("sigma", p.sigma)("min_score", p.min_score).text();
+}
+std::string case_keys(const mluopsNmsMatchProblem& p) {
+  return keys_of(p.shape, false).text();
 }
 
 }  // namespace mluops::op

@@ -1,5 +1,7 @@
 #include "common/op/points_in_boxes.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -55,6 +57,14 @@ Status check_points_in_boxes_all(const PointsInBoxesArgs& a, mluopsPointsInBoxes
   MLUOPS_RETURN_IF_FINISHED(check_form(a, 3));
   problem = {shape_of(a), a.points.data, a.boxes.data, int32_data(a.result)};
   return Status::go_on();
+}
+
+std::string case_keys(const mluopsPointsInBoxesPartProblem& p) {
+  const mluopsPointsInBoxesShape& s = p.shape;
+  return CaseKeys()("b", s.b)("m", s.m)("n", s.n)("z", s.centred != 0 ? "centre" : "bottom").text();
+}
+std::string case_keys(const mluopsPointsInBoxesAllProblem& p) {
+  return CaseKeys()("b", p.shape.b)("m", p.shape.m)("n", p.shape.n).text();
 }
 
 }  // namespace mluops::op

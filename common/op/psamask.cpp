@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 Status check_types(const PsamaskArgs& a) {
@@ -68,6 +70,21 @@ Status check_psamask_backward(const PsamaskArgs& a, mluopsPsamaskBackwardProblem
   MLUOPS_RETURN_IF_FINISHED(check(a, a.target, a.source));
   problem = {shape_of(a), a.source.data, const_cast<void*>(a.target.data), a.source.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsPsamaskShape& s) {
+  return CaseKeys()("n", s.n)("h", s.h)("w", s.w)("hm", s.h_mask)("wm", s.w_mask)("type", s.psa_type).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsPsamaskForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsPsamaskBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/case_text.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -121,6 +122,24 @@ Status check_roi_align_backward(const RoiAlignBackwardArgs& a, mluopsRoiAlignBac
              const_cast<void*>(a.grads_image.data),
              a.grads_image.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsRoiAlignShape& s) {
+  return CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w)(
+             "scale", s.spatial_scale)("ratio", s.sampling_ratio)("aligned", s.aligned)(
+             "pool", s.mean != 0 ? "mean" : "greatest")
+      .text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsRoiAlignForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsRoiAlignBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

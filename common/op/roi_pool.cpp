@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/case_text.h"
 #include "common/op/rois.h"
 
 namespace mluops::op {
@@ -95,6 +96,22 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
              const_cast<void*>(a.grads_image.data),
              a.grads_image.desc->layout};
   return Status::go_on();
+}
+
+namespace {
+
+CaseKeys keys_of(const mluopsRoiPoolShape& s) {
+  return CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w)(
+      "scale", s.spatial_scale);
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsRoiPoolForwardProblem& p) {
+  return keys_of(p.shape)("argmax", p.argmax != nullptr ? 1 : 0).text();
+}
+std::string case_keys(const mluopsRoiPoolBackwardProblem& p) {
+  return keys_of(p.shape).text();
 }
 
 }  // namespace mluops::op

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/case_text.h"
 #include "common/shape.h"
 
 namespace mluops::op {
@@ -112,6 +113,22 @@ Status check_roiaware_pool3d_workspace(mluOpHandle_t handle, const TensorArg& ro
                          {pts.desc->elements, element_bytes(pts)},
                          {pts_feature.desc->elements, element_bytes(pts)}},
                         workspace_size);
+}
+
+namespace {
+
+std::string keys_of(const mluopsRoiAwarePool3dShape& s) {
+  return CaseKeys()("n", s.n)("p", s.points)("c", s.c)("x", s.x)("y", s.y)("z", s.z)("s", s.most)("mean", s.mean)
+      .text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsRoiAwarePool3dForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsRoiAwarePool3dBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

@@ -1,5 +1,6 @@
 #include "common/op/roipoint_pool3d.h"
 
+#include "common/case_text.h"
 #include "common/shape.h"
 
 namespace mluops::op {
@@ -75,6 +76,11 @@ Status check_roipoint_pool3d_workspace(const RoiPointPool3dArgs& a, std::size_t*
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   const std::int64_t bytes = element_bytes(a.points);
   return tell_workspace({{a.points.desc->elements, bytes}, {a.point_features.desc->elements, bytes}}, size);
+}
+
+std::string case_keys(const mluopsRoiPointPool3dProblem& p) {
+  const mluopsRoiPointPool3dShape& s = p.shape;
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m)("c", s.c)("s", s.samples).text();
 }
 
 }  // namespace mluops::op

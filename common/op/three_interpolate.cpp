@@ -1,5 +1,7 @@
 #include "common/op/three_interpolate.h"
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -62,6 +64,21 @@ Status check_three_interpolate_backward(const ThreeInterpolateArgs& a, mluopsThr
   problem = {interpolation_shape(a.target, a.source), a.source.data, static_cast<const int32_t*>(a.indices.data),
              a.weights.data, const_cast<void*>(a.target.data)};
   return Status::go_on();
+}
+
+namespace {
+
+std::string keys_of(const mluopsThreeInterpolateShape& s) {
+  return CaseKeys()("b", s.b)("c", s.c)("m", s.m)("n", s.n).text();
+}
+
+}  // namespace
+
+std::string case_keys(const mluopsThreeInterpolateForwardProblem& p) {
+  return keys_of(p.shape);
+}
+std::string case_keys(const mluopsThreeInterpolateBackwardProblem& p) {
+  return keys_of(p.shape);
 }
 
 }  // namespace mluops::op

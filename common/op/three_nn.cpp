@@ -1,5 +1,6 @@
 #include "common/op/three_nn.h"
 
+#include "common/case_text.h"
 #include "common/shape.h"
 
 namespace mluops::op {
@@ -54,6 +55,11 @@ Status check_three_nn_workspace(mluOpHandle_t handle, const TensorArg& known, st
   MLUOPS_RETURN_IF_FINISHED(has_rank(known, 3));
   MLUOPS_RETURN_IF_FINISHED(is_countable(known, handle->contract));
   return tell_workspace({{known.desc->elements, element_bytes(known)}}, workspace_size);
+}
+
+std::string case_keys(const mluopsThreeNNForwardProblem& p) {
+  const mluopsThreeNNShape& s = p.shape;
+  return CaseKeys()("b", s.b)("n", s.n)("m", s.m).text();
 }
 
 }  // namespace mluops::op

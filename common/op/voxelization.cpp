@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "common/case_text.h"
+
 namespace mluops::op {
 namespace {
 
@@ -101,6 +103,14 @@ Status check_voxelization_workspace(const VoxelizationArgs& a, std::size_t* size
   MLUOPS_RETURN_IF_FINISHED(check_form(a));
   if (a.max_points == 0 || a.max_voxels == 0) return Status::nothing_to_do();
   return tell_workspace({{a.points.desc->dims[0], 6, sizeof(std::int32_t)}}, size);
+}
+
+std::string case_keys(const mluopsVoxelizationProblem& p) {
+  const mluopsVoxelizationShape& s = p.shape;
+  return CaseKeys()("n", s.n)("f", s.features)("points", s.max_points)("voxels", s.max_voxels).text();
+}
+std::string case_keys(const mluopsDynamicVoxelizeProblem& p) {
+  return CaseKeys()("n", p.shape.n)("f", p.shape.features).text();
 }
 
 }  // namespace mluops::op

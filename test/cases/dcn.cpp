@@ -20,9 +20,9 @@ const std::vector<Parameter> kParameters = {
     {"co", "256", "output channels"},
     {"kh", "3", "height of the filter"},
     {"kw", "3", "width of the filter"},
-    {"stride", "1", "pixels from an output pixel to the next"},
-    {"pad", "1", "pixels around the map"},
-    {"dilation", "1", "pixels from a tap to the next"},
+    {"stride", "1", "pixels from an output pixel to the next; HxW where they differ"},
+    {"pad", "1", "pixels around the map; or four numbers, 1x1x0x2: top, bottom, left, right"},
+    {"dilation", "1", "pixels from a tap to the next; HxW where they differ"},
     {"g", "1", "groups of the convolution"},
     {"dg", "1", "deformable groups"},
     {"mask", "1", "1: with mask (v2); 0: without (v1)"},
@@ -31,11 +31,21 @@ const std::vector<Parameter> kParameters = {
      "network (up to 2 pixels) | zero | whole (taps on pixels) | far (many outside) | special (NaN, infinite, far)"},
 };
 
-std::int64_t out_size(const Case& t, const char* size, const char* kernel) {
-  return (t.size(size) + 2 * t.size("pad") - t.size("dilation") * (t.size(kernel) - 1) - 1) / t.size("stride") + 1;
-}
+struct Window {
+  std::vector<int> pad, stride, dilation;  ///< top, bottom, left, right; h, w
+
+  explicit Window(const Case& t)
+      : pad(t.per_axis("pad", 4, 0, 9999)),
+        stride(t.per_axis("stride", 2, 1, 9999)),
+        dilation(t.per_axis("dilation", 2, 1, 9999)) {}
+
+  std::int64_t out_size(std::size_t axis, std::int64_t size, std::int64_t kernel) const {
+    return (size + pad[2 * axis] + pad[2 * axis + 1] - dilation[axis] * (kernel - 1) - 1) / stride[axis] + 1;
+  }
+};
 
 Shape shape_of(const Case& t, mluOpDataType_t dtype) {
+  const Window window(t);
   return {dtype,
           t.size("n"),
           t.size("h"),
@@ -44,14 +54,14 @@ Shape shape_of(const Case& t, mluOpDataType_t dtype) {
           t.size("co"),
           t.size("kh"),
           t.size("kw"),
-          out_size(t, "h", "kh"),
-          out_size(t, "w", "kw"),
-          t.size("pad"),
-          t.size("pad"),
-          t.size("stride"),
-          t.size("stride"),
-          t.size("dilation"),
-          t.size("dilation"),
+          window.out_size(0, t.size("h"), t.size("kh")),
+          window.out_size(1, t.size("w"), t.size("kw")),
+          window.pad[0],
+          window.pad[2],
+          window.stride[0],
+          window.stride[1],
+          window.dilation[0],
+          window.dilation[1],
           t.size("g"),
           t.size("dg")};
 }
@@ -141,10 +151,9 @@ Tensors sampled(const Case& t, const Shape& s) {
 std::shared_ptr<mluOpDCNStruct> descriptor_of(const Case& t) {
   mluOpDCNDescriptor_t desc = nullptr;
   mluOpCreateDCNDescriptor(&desc);
-  const int p = t.integer("pad"), s = t.integer("stride"), d = t.integer("dilation");
-  const int pad[] = {p, p, p, p}, stride[] = {s, s}, dilation[] = {d, d};
-  mluOpSetDCNDescriptor(desc, 4, pad, stride, dilation, t.integer("dg"), t.integer("g"), t.integer("n"),
-                        MLUOP_DTYPE_FLOAT);
+  const Window w(t);
+  mluOpSetDCNDescriptor(desc, 4, w.pad.data(), w.stride.data(), w.dilation.data(), t.integer("dg"), t.integer("g"),
+                        t.integer("n"), MLUOP_DTYPE_FLOAT);
   return {desc, [](auto* each) { mluOpDestroyDCNDescriptor(each); }};
 }
 

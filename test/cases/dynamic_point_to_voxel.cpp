@@ -14,6 +14,7 @@ namespace {
 const std::vector<Parameter> kParameters = {
     {"n", "4096", "points"},
     {"c", "16", "features of a point"},
+    {"m", "0", "rows of voxel_feats, at most n; 0: n"},
     {"side", "12", "voxels along each axis, 12^3 places"},
     {"reduce", "max", "max | mean | sum (EXTENDED)"},
     {"coors", "valid", "valid | wild (some negative, some far) | none (all negative) | same (one voxel)"},
@@ -26,7 +27,8 @@ mluOpReduceMode_t reduce_of(const Case& t) {
 }
 
 mluopsDynamicPointToVoxelShape shape_of(const Case& t, mluOpDataType_t dtype) {
-  return {dtype, t.size("n"), t.size("c"), t.size("n"), reduce_of(t)};
+  const std::int64_t n = t.size("n"), rows = t.integer("m", 0, static_cast<int>(n));
+  return {dtype, n, t.size("c"), rows > 0 ? rows : n, reduce_of(t)};
 }
 
 Fill coors(const Case& t) {
@@ -68,12 +70,12 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
                indices("coors", {s.n, 3}, coors(text)),
                {.name = "voxel_feats",
                 .dtype = dtype,
-                .dims = {s.n, s.c},
+                .dims = {s.m, s.c},
                 .comparison = s.reduce == MLUOP_REDUCE_DMAX ? Comparison::kBits : Comparison::kNumeric,
                 .term_size = 1},
-               indices("voxel_coors", {s.n, 3}),
+               indices("voxel_coors", {s.m, 3}),
                indices("point2voxel_map", {s.n}),
-               indices("voxel_points_count", {s.n}),
+               indices("voxel_points_count", {s.m}),
                indices("voxel_num", {1})};
   d.flops = static_cast<double>(s.n * s.c);
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
@@ -105,6 +107,7 @@ std::shared_ptr<const Forward> forward_of(const Case& text, const mluopsDynamicP
   for (std::int64_t i = 0; i < 3 * s.n; ++i) voxels.push_back(static_cast<std::int32_t>(places(i)));
   auto wide = s;
   wide.dtype = MLUOP_DTYPE_DOUBLE;
+  wide.m = s.n;
   made->result = reference::dynamic_point_to_voxel_forward(
       {wide, made->feats.data(), voxels.data(), nullptr, nullptr, nullptr, nullptr, nullptr});
   return made;

@@ -15,15 +15,18 @@ namespace {
 const std::vector<Parameter> kParameters = {
     {"n", "2000", "inputs"},
     {"b", "2", "batch"},
-    {"z", "11", "size of the grid, slowest axis"},
+    {"t", "2", "size of the grid, slowest of four axes"},
+    {"z", "11", "size of the grid, slowest of three axes"},
     {"y", "60", "size of the grid"},
     {"x", "70", "size of the grid, fastest axis"},
-    {"k", "3", "side of the filter"},
+    {"k", "3", "side of the filter; 3x1x1 where the axes differ, as are the next three"},
     {"stride", "1", "on all axes"},
     {"pad", "1", "on all axes"},
     {"dilation", "1", "on all axes"},
+    {"out", "0", "sizes of the output grid; 0: as the convolution has them"},
+    {"rows", "0", "of out_indices; 0: as many as there can be"},
     {"kind", "regular", "regular | subm | transpose (EXTENDED)"},
-    {"axes", "3", "2 (y, x; EXTENDED) | 3 | 4 (2, z, y, x; EXTENDED)"},
+    {"axes", "3", "2 (y, x; EXTENDED) | 3 | 4 (t, z, y, x; EXTENDED)"},
     {"data", "random", "random | sweep (rings, as of a LiDAR) | repeat (few places) | wild (some outside)"},
     {"extended", "0", "1: the call asks for EXTENDED"},
 };
@@ -40,13 +43,17 @@ mluopsGetIndicePairsShape shape_of(const Case& t) {
   const std::string kind = t.word("kind");
   mluopsGetIndicePairsShape s = {};
   s.axes = t.integer("axes", 2, 4);
-  const int sizes[] = {2, t.integer("z"), t.integer("y"), t.integer("x")};
+  const int sizes[] = {t.integer("t"), t.integer("z"), t.integer("y"), t.integer("x")};
+  const auto each = [&](const char* key, int least) { return t.per_axis(key, s.axes, least, 1 << 20); };
+  const std::vector<int> k = each("k", 1), pad = each("pad", 0), stride = each("stride", 1);
+  const std::vector<int> dilation = each("dilation", 1), out = each("out", 0);
   std::int64_t places = t.size("b"), reach = 1;
   s.offsets = 1;
   for (int i = 0; i < s.axes; ++i) {
     mluopsSparseAxis& a = s.axis[i];
-    a = {sizes[4 - s.axes + i], 0, t.integer("k"), t.integer("pad"), t.integer("stride"), t.integer("dilation")};
-    a.output = output_size(kind, a);
+    const auto at = static_cast<std::size_t>(i);
+    a = {sizes[4 - s.axes + i], 0, k[at], pad[at], stride[at], dilation[at]};
+    a.output = out[at] > 0 ? out[at] : output_size(kind, a);
     places *= a.output;
     reach *= kind == "regular" ? (a.filter + a.stride - 1) / a.stride : a.filter;
     s.offsets *= a.filter;
@@ -55,7 +62,7 @@ mluopsGetIndicePairsShape shape_of(const Case& t) {
   s.sub_m = kind == "subm" ? 1 : 0;
   s.transpose = kind == "transpose" ? 1 : 0;
   s.inputs = t.size("n");
-  s.outputs = s.sub_m != 0 ? s.inputs : std::min(s.inputs * reach, places);
+  s.outputs = t.size("rows") > 0 ? t.size("rows") : s.sub_m != 0 ? s.inputs : std::min(s.inputs * reach, places);
   return s;
 }
 

@@ -1,5 +1,8 @@
 #include "test/reference/indice_convolution.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "test/cases/base/contract.h"
 #include "test/cases/base/row_pairs.h"
 #include "test/cases/operator.h"
@@ -12,7 +15,7 @@ const std::vector<Parameter> kParameters = {
     {"m", "2000", "rows of outputs"},
     {"ci", "32", "channels of inputs"},
     {"co", "32", "channels of outputs"},
-    {"k", "3", "side of the filters"},
+    {"k", "3", "side of the filters; 3x1x1 where the axes differ"},
     {"axes", "3", "of space; 2 and 4 are EXTENDED but for gradients of 2"},
     {"share", "0.3", "pairs of an offset by the most there can be, about"},
     {"pairs", "band", kRowPairKinds},
@@ -29,11 +32,18 @@ struct Form {
   std::vector<std::int64_t> filter_dims;
 };
 
+std::vector<std::int64_t> sides(const Case& t) {
+  constexpr int kLargestSide = 4096;
+  const std::vector<int> numbers = t.per_axis("k", t.integer("axes", 2, 4), 0, kLargestSide);
+  return {numbers.begin(), numbers.end()};
+}
+
 std::int64_t volume(const Case& t) {
-  constexpr int kLargestSide = 16;
+  constexpr std::int64_t kMostOffsets = 65536;
   std::int64_t product = 1;
-  for (int i = t.integer("axes", 2, 4); i > 0; --i) product *= t.integer("k", 0, kLargestSide);
-  return product;
+  for (const std::int64_t side : sides(t)) product = std::min(product * side, kMostOffsets + 1);
+  if (product <= kMostOffsets) return product;
+  throw std::invalid_argument("k: wanted filters of at most 65536 offsets, got " + t.word("k"));
 }
 
 RowPairs pairs_of(const Case& t) {
@@ -49,7 +59,7 @@ Form form_of(const Case& t, mluOpDataType_t dtype) {
   Form f = {{dtype, t.size("l"), t.size("m"), ci, co, {ci * co, co, 1}, t.integer("inverse")},
             pairs_of(t),
             MLUOP_LAYOUT_ARRAY,
-            std::vector<std::int64_t>(t.size("axes"), t.size("k"))};
+            sides(t)};
   auto& dims = f.filter_dims;
   std::int64_t* const strides = f.shape.filter_strides;
   if (filters == "channels_last") {
@@ -100,6 +110,7 @@ Description describe_forward(const Case& t, mluOpDataType_t dtype) {
   Description d;
   d.tensors = {rows("features", f, true, numbers(t, "features")), filters("filters", f, numbers(t, "filters")),
                pairs(f), rows("features_out", f, false)};
+  d.counts = f.pairs.num;
   d.flops = flops(f);
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
@@ -120,6 +131,7 @@ Description describe_backward_data(const Case& t, mluOpDataType_t dtype) {
   Description d;
   d.tensors = {rows("output_grad", f, false, numbers(t, "output_grad")), filters("filters", f, numbers(t, "filters")),
                pairs(f), rows("input_grad", f, true)};
+  d.counts = f.pairs.num;
   d.flops = flops(f);
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {
@@ -140,6 +152,7 @@ Description describe_backward_filter(const Case& t, mluOpDataType_t dtype) {
   Description d;
   d.tensors = {rows("features", f, true, numbers(t, "features")),
                rows("output_grad", f, false, numbers(t, "output_grad")), pairs(f), filters("filters_grad", f)};
+  d.counts = f.pairs.num;
   d.flops = flops(f);
   d.call = [f, extended = t.integer("extended") != 0](mluOpHandle_t handle, const Arguments& a) {
     return under_extended(extended, handle, [&] {

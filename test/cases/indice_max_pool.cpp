@@ -43,6 +43,7 @@ Description describe_forward(const Case& t, mluOpDataType_t dtype) {
   d.tensors = {rows("features", s, s.inputs, uniform(-1, 1, t.seed("features"))), pair_numbers(pairs),
                rows("features_out", s, s.outputs)};
   d.tensors[2].comparison = Comparison::kBits;
+  d.counts = pairs.num;
   d.flops = static_cast<double>(pairs.total() * s.c);
   d.call = [num = pairs.num](mluOpHandle_t handle, const Arguments& a) {
     return mluOpExtIndiceMaxPoolForward(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, num->data(), a[2].desc,
@@ -62,6 +63,7 @@ Description describe_backward(const Case& t, mluOpDataType_t dtype) {
                rows("features_out", s, s.outputs, few(t, "features_out", 0)),
                rows("output_grad", s, s.outputs, uniform(-1, 1, t.seed("output_grad"))), pair_numbers(pairs),
                rows("input_grad", s, s.inputs)};
+  d.counts = pairs.num;
   d.flops = 2.0 * static_cast<double>(pairs.total() * s.c);
   d.call = [num = pairs.num](mluOpHandle_t handle, const Arguments& a) {
     return mluOpExtIndiceMaxPoolBackward(handle, a[0].desc, a[0].data, a[1].desc, a[1].data, a[2].desc, a[2].data,

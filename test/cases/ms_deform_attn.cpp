@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "test/cases/operator.h"
 
@@ -20,6 +21,8 @@ const std::vector<Parameter> kParameters = {
     {"p", "4", "points of a level"},
     {"h", "25", "height of the finest level; each has half the size of the one before"},
     {"w", "42", "width of the finest level"},
+    {"shapes", "pyramid", "pyramid (h x w, halved from level to level), or the levels' own: 25x42+13x21"},
+    {"keys", "0", "pixels of value; 0: those of levels and gaps"},
     {"gap", "0", "pixels of value before each level that belong to none"},
     {"loc", "network",
      "network (within 4 pixels of the query's own place) | around (map and surroundings) | edge (on pixels, borders, "
@@ -37,14 +40,23 @@ struct Pyramid {
   std::int64_t keys = 0;
 
   explicit Pyramid(const Case& t) {
+    std::istringstream levels(t.word("shapes"));
+    const bool own = levels.str() != "pyramid";
     for (std::int64_t level = 0; level < t.size("l"); ++level) {
-      const std::int64_t h = halved(t.size("h"), level), w = halved(t.size("w"), level);
+      std::int64_t h = halved(t.size("h"), level), w = halved(t.size("w"), level);
+      if (own) {
+        std::string sizes;
+        std::getline(levels, sizes, '+');
+        const std::vector<int> both = Case().set("shapes", sizes).per_axis("shapes", 2, 1, 1 << 20);
+        h = both[0], w = both[1];
+      }
       keys += t.size("gap");
       shapes.push_back(static_cast<double>(h));
       shapes.push_back(static_cast<double>(w));
       starts.push_back(static_cast<double>(keys));
       keys += h * w;
     }
+    if (t.size("keys") > 0) keys = t.size("keys");
   }
 };
 
@@ -70,7 +82,7 @@ Fill locations(const Case& t, const Shape& s) {
   const std::string kind = t.word("loc");
   const Pyramid pyramid(t);
   const std::uint64_t seed = t.seed("loc"), query_seed = t.seed("query");
-  const double w = t.real("w"), h = t.real("h");
+  const double w = pyramid.shapes[1], h = pyramid.shapes[0];
   return [=](std::int64_t i) {
     const std::int64_t axis = i % 2, level = i / 2 / s.points % s.levels;
     const std::int64_t query = i / 2 / s.points / s.levels / s.heads % s.queries;

@@ -162,8 +162,9 @@ mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   p.transposed = t.word("layout") == "columns" ? 1 : 0;
   p.score_threshold =
       t.word("score") == "none" ? std::numeric_limits<double>::quiet_NaN() : scalar_of(t, "score", dtype);
-  p.max_output = p.room = most_of(t);
-  p.pad = 1;
+  p.max_output = most_of(t);
+  p.room = t.size("room") > 0 ? t.size("room") : p.max_output;
+  p.pad = t.size("pad") != 0 ? 1 : 0;
   return p;
 }
 
@@ -183,6 +184,16 @@ Fill box_numbers(const Case& t, const mluopsNmsProblem& p) {
   return [boxes = std::make_shared<Values>(std::move(boxes)), n = p.shape.boxes](std::int64_t i) {
     return (*boxes)[static_cast<std::size_t>(i % n * 4 + i / n)];
   };
+}
+
+/// Without padding nobody writes behind the boxes that are kept: no number is expected there.
+void leave_to_the_caller(reference::NmsResult& r, const mluopsNmsProblem& p) {
+  const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
+  const bool columns = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2;
+  for (std::size_t i = 0; i < r.output.size(); ++i) {
+    const std::int64_t at = static_cast<std::int64_t>(i), box = rows ? at / 5 : columns ? at % p.room : at;
+    if (static_cast<double>(box) >= static_cast<double>(r.output_size)) r.output[i] = std::nan("");
+  }
 }
 
 Description hard(const Case& text, mluOpDataType_t dtype) {
@@ -215,6 +226,7 @@ Description hard(const Case& text, mluOpDataType_t dtype) {
     own.boxes = in[0];
     own.scores = in[1];
     reference::NmsResult r = reference::nms(own, coordinates);
+    if (p.pad == 0) leave_to_the_caller(r, p);
     return std::vector<Values>{std::move(r.output), {r.output_size}};
   };
   return d;
@@ -398,6 +410,8 @@ std::vector<OperatorCases> nms_operators() {
                                   {"output", "indices", "indices | rows ([max, 5]) | columns ([5, max])"},
                                   {"layout", "rows", "rows ([n, 4]) | columns ([4, n])"},
                                   {"box", "corners", "corners | centre"},
+                                  {"room", "0", "rows of output; 0: max"},
+                                  {"pad", "1", "1: zeros up to max; 0: not"},
                                   {"half_scores", "0", "1: scores are half beside float boxes"}},
                                  hard);
   hard_nms.document = hard_document;

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,8 @@ struct Description {
   Case text;
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;
   std::vector<TensorSpec> tensors;
+  /// indice_num, which no tensor is, where the operator takes it: call and reference read it. A replay puts in its own.
+  std::shared_ptr<std::vector<std::int64_t>> counts = {};
   double flops = 0;  ///< that the operator has to compute; 0: it only moves data
   /// The C function on tensors in the order above. Called by name, never through a stored address: so the bench also
   /// starts on a library that lacks it.
@@ -175,9 +178,13 @@ const OperatorCases& find_operator(const std::string& op);
 
 /// The case as its operator describes it, defaults put in. Keys every operator knows: values=half|bfloat16 rounds the
 /// floating-point inputs to that first, so that several dtypes can be given the very same numbers; seed=, misalign= (of
-/// every tensor, in elements: test/support). Throws std::invalid_argument for a key that is no parameter or a size that
-/// is not positive.
+/// every tensor, in elements: test/support); dtype=: of several dtypes the case is run in, this alone
+/// (names_dtype); contract=extended: the call asks for it. Throws std::invalid_argument for a key that is no parameter
+/// or a size that is not positive.
 Description describe(const Case& text, mluOpDataType_t dtype);
+
+/// Whether the case is of the dtype: it says none, or this one.
+bool names_dtype(const Case& text, mluOpDataType_t dtype);
 
 /// With every parameter of its operator.
 Case with_defaults(const Case& text);

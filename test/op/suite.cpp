@@ -39,7 +39,9 @@ Cases random_cases_for(const Combination& c, std::uint64_t seed, int count) {
 
 Cases cases_of(const Combination& c) {
   if (const auto selected = selected_case()) {
-    return selected->op() == c.op && c.group != "edge" && c.group != "document" ? Cases{*selected} : Cases{};
+    return selected->op() == c.op && names_dtype(*selected, c.dtype) && c.group != "edge" && c.group != "document"
+               ? Cases{*selected}
+               : Cases{};
   }
   return c.group == "random" ? random_cases_for(c, 1, kRandomCases) : listed_cases(c);
 }

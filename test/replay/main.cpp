@@ -1,23 +1,47 @@
 // mluops_replay FILE..: calls that MLUOP_CAPTURE kept, again.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
 #include <stdexcept>
 
+#include "test/replay/keep.h"
 #include "test/replay/replay.h"
+#include "test/support/json.h"
 
 namespace mluops::replay {
 namespace {
 
-constexpr const char* kHelp = R"(usage: mluops_replay FILE.. [--backend NAME,..] [--threads N] [--calls N]
-Runs recorded calls (MLUOP_CAPTURE=DIR) on each backend (cpu,mlu_emu; plugins of MLUOP_BACKEND_PATH) and compares the outputs with what
-was recorded: equal, within the tolerance of the dtype, DIFFERS, refused (by a backend, with its reason), or left out (data
-too large to keep). Times are the least of the calls (3). Exit status: 0, 1 when one differs, 2 when a file cannot be used.
+using test::json_string;
+
+constexpr const char* kHelp = R"(usage: mluops_replay FILE.. | --case TEXT [options]
+Runs recorded calls (MLUOP_CAPTURE=DIR, mluops.capture) on each backend and compares the outputs with what was recorded
+(equal, within the tolerance of the dtype, DIFFERS, refused by the backend, left out: data too large to keep) and with the
+reference in double (right, WRONG; - where there is none). A case's text, as MLUOP_VERBOSE=2 prints it, runs on numbers made
+up. Times are the least of the calls. Exit status: 0; 1 when an output is wrong, or, without a reference, differs from the
+recording; 2 when a file cannot be used.
+  --backend NAME,..  cpu,mlu_emu; plugins of MLUOP_BACKEND_PATH
+  --threads N        default: as recorded
+  --calls N          3
+  --no-reference     compares with the recording alone: the reference may take long
+  --json FILE        the results for programs
+  --keep FOLDER      copies the files there as test cases: small ones, test/replay/cases of the source tree has them
 )";
 
 struct Options {
-  std::vector<std::string> files, backends = {"cpu", "mlu_emu"};
+  std::vector<std::string> files, cases, backends = {"cpu", "mlu_emu"};
   int threads = 0, calls = 3;  ///< threads 0: as recorded
+  bool reference = true;
+  std::string json, keep;
+};
+
+/// A line of the table.
+struct Row {
+  std::string what, op, backend;
+  double recorded_ms;
+  Outcome outcome;
 };
 
 std::vector<std::string> split(const std::string& text) {
@@ -32,43 +56,121 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+void set(Options& o, const std::string& word, const std::string& value) {
+  if (word == "--backend") {
+    o.backends = split(value);
+  } else if (word == "--threads") {
+    o.threads = std::max(1, std::stoi(value));
+  } else if (word == "--calls") {
+    o.calls = std::max(1, std::stoi(value));
+  } else if (word == "--case") {
+    o.cases.push_back(value);
+  } else if (word == "--json") {
+    o.json = value;
+  } else if (word == "--keep") {
+    o.keep = value;
+  } else {
+    throw std::invalid_argument("unknown option " + word + ": see --help");
+  }
+}
+
 Options parse(const std::vector<std::string>& words) {
   Options o;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (!word.starts_with("--")) {
-      o.files.push_back(word);
-      continue;
-    }
-    if (i + 1 == words.size()) throw std::invalid_argument(word + " wants a value");
-    const std::string& value = words[++i];
-    if (word == "--backend") {
-      o.backends = split(value);
-    } else if (word == "--threads") {
-      o.threads = std::max(1, std::stoi(value));
-    } else if (word == "--calls") {
-      o.calls = std::max(1, std::stoi(value));
+    if (words[i] == "--no-reference") {
+      o.reference = false;
+    } else if (!words[i].starts_with("--")) {
+      o.files.push_back(words[i]);
     } else {
-      throw std::invalid_argument("unknown option " + word + ": see --help");
+      if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " wants a value");
+      set(o, words[i], words[i + 1]);
+      ++i;
     }
   }
-  if (o.files.empty()) throw std::invalid_argument("which files? See --help");
+  if (o.files.empty() && o.cases.empty()) throw std::invalid_argument("which files? See --help");
   return o;
 }
 
-int run(const Options& o) {
-  int differ = 0;
-  for (const std::string& path : o.files) {
-    const Recording r = read_recording(path);
-    std::printf("%s: %s on %s, %.3f ms, %s\n", path.c_str(), r.op.c_str(), r.backend.c_str(), r.ms, r.shapes().c_str());
-    for (const std::string& backend : o.backends) {
-      const Outcome outcome = replay(r, backend, o.threads > 0 ? o.threads : r.threads, o.calls);
-      std::printf("  %-8s %-8s %10.3f ms  %s\n", backend.c_str(), name_of(outcome.comparison), outcome.seconds * 1e3,
-                  outcome.text.c_str());
-      differ += outcome.comparison == Comparison::kDiffers;
-    }
+void print(const Row& row) {
+  const Outcome& o = row.outcome;
+  std::printf("  %-8s %-8s %-5s %10.3f ms  %s\n", row.backend.c_str(), name_of(o.comparison), name_of(o.reference),
+              o.seconds * 1e3, (o.mismatch.empty() ? o.text : o.mismatch).c_str());
+  std::fflush(stdout);
+}
+
+/// The reference, or a line that says why there is none.
+std::optional<RecordedCase> reference_of(const Recording& r, bool wanted) {
+  if (!wanted) return std::nullopt;
+  try {
+    return std::optional<RecordedCase>(std::in_place, r);
+  } catch (const std::exception& error) {
+    std::printf("  no reference: %s\n", error.what());
+    return std::nullopt;
   }
-  return differ > 0 ? 1 : 0;
+}
+
+void run_file(const std::string& path, const Options& o, std::vector<Row>& rows) {
+  const Recording r = read_recording(path);
+  std::printf("%s: %s, %.3f ms, %s\n", path.c_str(), r.backend.c_str(), r.ms,
+              r.text.empty() ? (r.op + " " + r.shapes()).c_str() : r.text.c_str());
+  std::optional<RecordedCase> reference = reference_of(r, o.reference);
+  for (const std::string& backend : o.backends) {
+    const int threads = o.threads > 0 ? o.threads : r.threads;
+    rows.push_back(
+        {path, r.op, backend, r.ms, replay(r, backend, threads, o.calls, reference ? &*reference : nullptr)});
+    print(rows.back());
+  }
+}
+
+/// On made-up numbers, through the C API.
+Outcome run_case(RecordedCase& made, const std::string& backend, const Options& o) {
+  const test::Handle handle(backend, std::max(1, o.threads));
+  const test::Report report = made.run(handle, backend);
+  Outcome outcome{Comparison::kRefused, report.text};
+  if (report.outcome == test::Outcome::kDeclined) return outcome;
+  outcome.comparison = Comparison::kNotRecorded;
+  outcome.reference = report.outcome == test::Outcome::kRan ? Judgement::kRight : Judgement::kWrong;
+  for (int i = 0; i < o.calls; ++i) {
+    const double seconds = made.seconds(handle);
+    outcome.seconds = i == 0 ? seconds : std::min(seconds, outcome.seconds);
+  }
+  return outcome;
+}
+
+void run_text(const std::string& text, const Options& o, std::vector<Row>& rows) {
+  RecordedCase made(cases::Case::parse(text));
+  std::printf("%s\n", text.c_str());
+  for (const std::string& backend : o.backends) {
+    rows.push_back({text, text.substr(0, text.find(' ')), backend, 0, run_case(made, backend, o)});
+    print(rows.back());
+  }
+}
+
+std::string json_of(const std::vector<Row>& rows) {
+  std::string text = "[";
+  for (const Row& row : rows) {
+    const Outcome& o = row.outcome;
+    text += std::string(&row == rows.data() ? "" : ",") + "\n {\"what\": " + json_string(row.what) +
+            ", \"operator\": " + json_string(row.op) + ", \"backend\": " + json_string(row.backend) +
+            ", \"recording\": " + json_string(name_of(o.comparison)) +
+            ", \"reference\": " + json_string(name_of(o.reference)) +
+            ", \"text\": " + json_string(o.mismatch.empty() ? o.text : o.mismatch) +
+            ", \"recorded_ms\": " + std::to_string(row.recorded_ms) + ", \"ms\": " + std::to_string(o.seconds * 1e3) +
+            "}";
+  }
+  return text + "\n]\n";
+}
+
+int run(const Options& o) {
+  std::vector<Row> rows;
+  for (const std::string& path : o.files) {
+    run_file(path, o, rows);
+    if (!o.keep.empty()) std::printf("  kept as %s\n", keep(path, o.keep).c_str());
+  }
+  for (const std::string& text : o.cases) run_text(text, o, rows);
+  if (!o.json.empty()) std::ofstream(o.json) << json_of(rows);
+  const auto good = [](const Row& row) { return row.outcome.good(); };
+  return std::ranges::all_of(rows, good) ? 0 : 1;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ void read_header(const std::string& path, std::istream& file, Recording& r) {
     std::size_t size = 0;
     if (key == "version") words >> r.version;
     if (key == "operator") words >> r.op;
+    if (key == "case") std::getline(words >> std::ws, r.text);
     if (key == "backend") words >> r.backend;
     if (key == "threads") words >> r.threads;
     if (key == "ms") words >> r.ms;
@@ -60,11 +61,11 @@ void read_bytes(const std::string& path, std::istream& file, std::vector<unsigne
 }  // namespace
 
 std::string Recording::shapes() const {
-  std::string text;
+  std::string line;
   for (const RecordedTensor& t : tensors) {
-    if (!t.output) text.append(text.empty() ? "" : " ").append(t.name).append("=").append(t.dims);
+    if (!t.output) line.append(line.empty() ? "" : " ").append(t.name).append("=").append(t.dims);
   }
-  return text;
+  return line;
 }
 
 Recording read_recording(const std::string& path) {

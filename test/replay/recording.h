@@ -18,6 +18,7 @@ struct RecordedTensor {
 
 struct Recording {
   std::string version, op, backend;
+  std::string text;  ///< the problem as a case (common/case_text.h)
   int threads = 1;
   mluOpAtomicsMode_t atomics = MLUOP_ATOMICS_NOT_ALLOWED;
   mluOpExtContract_t contract = MLUOP_EXT_CONTRACT_STRICT;

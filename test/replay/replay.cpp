@@ -101,6 +101,16 @@ Outcome judge(const Recording& r, const Memory& memory, const std::string& backe
   return outcome;
 }
 
+void judge_by_reference(const Recording& r, const Memory& memory, const std::string& backend, RecordedCase& reference,
+                        Outcome& outcome) {
+  NamedBytes outputs;
+  for (std::size_t i = 0; i < r.tensors.size(); ++i) {
+    if (r.tensors[i].output) outputs[r.tensors[i].name] = memory.tensor(i);
+  }
+  outcome.mismatch = reference.mismatch(outputs, backend);
+  outcome.reference = outcome.mismatch.empty() ? Judgement::kRight : Judgement::kWrong;
+}
+
 void demand(const Status& status) {
   if (status.failed()) throw std::runtime_error(status.text());
 }
@@ -108,11 +118,16 @@ void demand(const Status& status) {
 }  // namespace
 
 const char* name_of(Comparison comparison) {
-  const char* const names[] = {"equal", "within", "DIFFERS", "refused", "left out"};
+  const char* const names[] = {"equal", "within", "DIFFERS", "refused", "left out", "-"};
   return names[static_cast<int>(comparison)];
 }
 
-Outcome replay(const Recording& r, const std::string& backend, int threads, int calls) {
+const char* name_of(Judgement judgement) {
+  const char* const names[] = {"-", "right", "WRONG"};
+  return names[static_cast<int>(judgement)];
+}
+
+Outcome replay(const Recording& r, const std::string& backend, int threads, int calls, RecordedCase* reference) {
   const auto op = operators().find(r.op);
   if (op == operators().end()) throw std::runtime_error("operator " + r.op + " is unknown here");
   if (op->second.problem != r.problem.size()) {
@@ -134,6 +149,7 @@ Outcome replay(const Recording& r, const std::string& backend, int threads, int 
   }
   outcome = judge(r, memory, backend);
   outcome.seconds = least;
+  if (reference != nullptr) judge_by_reference(r, memory, backend, *reference, outcome);
   return outcome;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "common/capture.h"
+#include "test/replay/keep.h"
 #include "test/support/run.h"
 
 namespace mluops::replay {
@@ -26,6 +27,7 @@ const std::map<std::string, Recording>& recordings() {
     }
     std::map<std::string, Recording> read;
     for (const auto& entry : fs::directory_iterator(std::getenv("MLUOP_CAPTURE"))) {
+      if (entry.path().extension() != ".mluops") continue;
       Recording r = read_recording(entry.path());
       const std::string name = r.op;
       read.emplace(name, std::move(r));
@@ -56,6 +58,65 @@ TEST(Replay, CpuGivesTheSameBits) {
     const Outcome outcome = replay(recording, "cpu", 1, 2);
     EXPECT_EQ(outcome.comparison, Comparison::kEqual) << op << ": " << outcome.text;
   }
+}
+
+TEST(Replay, TheReferenceSaysThatEveryOperatorIsRight) {
+  for (const auto& [op, recording] : recordings()) {
+    RecordedCase reference(recording);
+    const Outcome outcome = replay(recording, "cpu", 1, 1, &reference);
+    EXPECT_EQ(outcome.reference, Judgement::kRight) << op << ": " << outcome.mismatch;
+    const test::Report report = RecordedCase(recording).run(test::Handle("cpu"), "cpu");
+    EXPECT_EQ(report.outcome, test::Outcome::kRan) << op << ": " << report.text;
+  }
+}
+
+TEST(Replay, TheReferenceFindsWhatWasRecordedWrong) {
+  Recording wrong = recordings().at("carafe_forward");
+  RecordedCase reference(wrong);
+  NamedBytes outputs;
+  for (const RecordedTensor& t : wrong.tensors) {
+    if (t.output) outputs[t.name] = t.after;
+  }
+  EXPECT_EQ(reference.mismatch(outputs, "cpu"), "");
+  outputs.begin()->second[3] ^= 0x40;
+  EXPECT_NE(reference.mismatch(outputs, "cpu"), "");
+  wrong.text.clear();
+  EXPECT_THROW(RecordedCase{wrong}, std::runtime_error);
+  wrong = recordings().at("carafe_forward");
+  wrong.tensors[0].kept = false;
+  EXPECT_THROW(RecordedCase{wrong}, std::runtime_error);
+}
+
+// Files that mluops_replay --keep put there.
+TEST(Replay, KeptCasesAreRight) {
+  int kept = 0;
+  for (const auto& entry : fs::directory_iterator(MLUOPS_KEPT_CASES)) {
+    if (entry.path().extension() != ".mluops") continue;
+    const Recording recording = read_recording(entry.path());
+    for (const std::string& backend : test::backend_names()) {
+      const test::Report report = RecordedCase(recording).run(test::Handle(backend), backend);
+      EXPECT_NE(report.outcome, test::Outcome::kFailed) << entry.path() << ": " << report.text;
+      EXPECT_TRUE(report.outcome == test::Outcome::kRan || backend != "cpu") << entry.path() << ": " << report.text;
+    }
+    ++kept;
+  }
+  EXPECT_GT(kept, 0);
+}
+
+TEST(Replay, OnlyWhatIsATestIsKept) {
+  (void)recordings();
+  const fs::path folder = fs::path(std::getenv("MLUOP_CAPTURE")) / "kept";
+  for (const auto& entry : fs::directory_iterator(std::getenv("MLUOP_CAPTURE"))) {
+    if (entry.path().extension() != ".mluops") continue;
+    const std::string kept = keep(entry.path(), folder);
+    EXPECT_EQ(read_recording(kept).op, read_recording(entry.path()).op);
+    EXPECT_EQ(keep(entry.path(), folder), kept);
+    std::ofstream(kept, std::ios::app | std::ios::binary) << std::string(300 << 10, 'x');
+    EXPECT_THROW(keep(kept, folder), std::runtime_error);
+    break;
+  }
+  EXPECT_THROW(keep(folder / "absent", folder), std::exception);
+  fs::remove_all(folder);
 }
 
 TEST(Replay, AnotherBackendIsNearOrRefuses) {
@@ -102,10 +163,10 @@ TEST(Replay, ACallWithAPointerThatNoRuleNamedIsNotKept) {
   const std::vector<float> data(8);
   const struct { const void* array; } problem = {data.data()};
   const mluopsCall call = {};
-  Capture("stray_operator", &problem, sizeof problem).finish("cpu", call);
+  Capture("stray_operator", &problem, sizeof problem).finish("cpu", call, "");
   EXPECT_EQ(files(), 0);
   note_array("array", MLUOP_DTYPE_FLOAT, data.data(), std::ssize(data));
-  Capture("stray_operator", &problem, sizeof problem).finish("cpu", call);
+  Capture("stray_operator", &problem, sizeof problem).finish("cpu", call, "");
   EXPECT_EQ(files(), 1);
 }
 

@@ -46,6 +46,7 @@ std::string numeric_mismatch(const Tensor& out, const reference::Values& b, doub
 std::string bit_mismatch(const Tensor& out, const reference::Values& b) {
   const reference::Values e = out.values();
   for (std::size_t i = 0; i < b.size(); ++i) {
+    if (std::isnan(b[i]) && !cases::is_float(out.dtype())) continue;  // no integer is NaN: the caller's own
     const bool both_nan = std::isnan(e[i]) && std::isnan(b[i]);
     if (both_nan || (e[i] == b[i] && std::signbit(e[i]) == std::signbit(b[i]))) continue;
     return format("element %.0f: wanted exactly %.9g, got %.9g", static_cast<double>(i), b[i], e[i]);

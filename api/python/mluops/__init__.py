@@ -5,6 +5,7 @@ This module works on numpy arrays; mluops.torch on PyTorch tensors; mluops.mmcv 
 """
 
 from . import op as _op
+from ._capture import capture
 from ._errors import (AllocFailedError, BadParamError, ExecutionFailedError, MluOpError, NotInitializedError,
                       NotSupportedError)
 from ._listing import public_names
@@ -15,7 +16,7 @@ __version__ = version()
 
 __all__ = [
     "AllocFailedError", "BadParamError", "ExecutionFailedError", "MluOpError", "NotInitializedError",
-    "NotSupportedError", "backend", "backends", "last_run_backend", "num_threads", "options", "query", "set_backend",
+    "NotSupportedError", "backend", "backends", "capture", "last_run_backend", "num_threads", "options", "query", "set_backend",
     "set_contract", "set_deterministic", "set_num_threads", "set_option", "using", "version",
     *public_names(_op, globals()),
 ]

@@ -52,6 +52,7 @@ _STATUS_FUNCTIONS = {
     "mluOpExtSetNumThreads": [c_void_p, c_int],
     "mluOpExtGetNumThreads": [c_void_p, POINTER(c_int)],
     "mluOpExtSetContract": [c_void_p, c_int],
+    "mluOpExtSetCapture": [c_char_p, c_char_p, c_int64, c_int64],
 }
 
 # Functions that return text or a number.

@@ -77,6 +77,17 @@ int Case::integer(const std::string& key, int least, int most) const {
                               word(key));
 }
 
+std::vector<int> Case::per_axis(const std::string& key, int count, int least, int most) const {
+  std::vector<int> numbers;
+  std::istringstream parts(word(key));
+  for (std::string part; std::getline(parts, part, 'x');) {
+    numbers.push_back(Case().set(key, part).integer(key, least, most));
+  }
+  if (numbers.size() == 1) numbers.resize(static_cast<std::size_t>(count), numbers[0]);
+  if (static_cast<int>(numbers.size()) == count) return numbers;
+  throw std::invalid_argument(key + ": wanted a number or " + std::to_string(count) + " of them, got " + word(key));
+}
+
 std::string Case::text_or(const std::string& key, const std::string& fallback) const {
   const std::string* value = find(key);
   return value == nullptr ? fallback : *value;

@@ -30,6 +30,8 @@ class Case {
   int integer(const std::string& key) const { return static_cast<int>(real(key)); }
   /// Throws std::invalid_argument outside [least, most] as well.
   int integer(const std::string& key, int least, int most) const;
+  /// "3", or "3x1x1" where the axes differ: `count` numbers. Throws as above.
+  std::vector<int> per_axis(const std::string& key, int count, int least, int most) const;
   const std::string& word(const std::string& key) const;
   /// Value of a key, or fallback.
   double real_or(const std::string& key, double fallback) const { return has(key) ? real(key) : fallback; }

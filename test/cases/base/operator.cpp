@@ -4,13 +4,14 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "test/cases/base/contract.h"
 #include "test/cases/base/families.h"
 #include "test/cases/base/nchw.h"
 
 namespace mluops::cases {
 namespace {
 
-const char* const kCommonKeys[] = {"seed", "misalign", "values", "declines", "layout"};
+const char* const kCommonKeys[] = {"seed", "misalign", "values", "declines", "layout", "dtype", "contract"};
 
 std::size_t place(const OperatorCases& op) {
   const auto& names = api_operators();
@@ -91,6 +92,10 @@ bool meaningful_in_half(const Case& text) {
   return op.meaningful_in_half == nullptr || op.meaningful_in_half(with_defaults(op, text));
 }
 
+bool names_dtype(const Case& text, mluOpDataType_t dtype) {
+  return text.text_or("dtype", dtype_name(dtype)) == dtype_name(dtype);
+}
+
 Description describe(const Case& text, mluOpDataType_t dtype) {
   const OperatorCases& op = find_operator(text.op());
   check_keys(op, text);
@@ -100,6 +105,11 @@ Description describe(const Case& text, mluOpDataType_t dtype) {
   check_sizes(d);
   for (TensorSpec& t : d.tensors) {
     if (!t.is_output() && is_float(t.dtype)) t.fill = admissible(text, t.fill);
+  }
+  if (text.text_or("contract", "") == "extended") {
+    d.call = [call = std::move(d.call)](mluOpHandle_t handle, const Arguments& arguments) {
+      return under_extended(true, handle, [&] { return call(handle, arguments); });
+    };
   }
   return text.text_or("layout", "nhwc") == "nchw" ? as_nchw(std::move(d)) : d;
 }

@@ -21,7 +21,7 @@ struct RowPairs {
   std::int64_t first_rows, second_rows;
   std::string kind;
   std::uint64_t seed;
-  std::shared_ptr<const std::vector<std::int64_t>> num;
+  std::shared_ptr<std::vector<std::int64_t>> num;
 
   /// The first number of a pair leads to first_rows rows, the second to second_rows. The middle offset has as many
   /// pairs as can be, the others about `share` of that; all at most the fewer of both tensors' rows.
@@ -38,7 +38,7 @@ struct RowPairs {
       const double part = k == offsets / 2 ? 1 : 2 * t.real("share") * unit_random(seed, -1 - k);
       counts.push_back(std::min(most, static_cast<std::int64_t>(std::lround(part * static_cast<double>(most)))));
     }
-    num = std::make_shared<const std::vector<std::int64_t>>(std::move(counts));
+    num = std::make_shared<std::vector<std::int64_t>>(std::move(counts));
   }
 
   std::int64_t total() const {

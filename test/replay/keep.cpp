@@ -1,0 +1,36 @@
+#include "test/replay/keep.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "test/replay/reference.h"
+
+namespace mluops::replay {
+
+std::string keep(const std::string& path, const std::string& folder) {
+  constexpr std::uintmax_t kMostBytes = 256 << 10;
+  const std::uintmax_t size = std::filesystem::file_size(path);
+  if (size > kMostBytes) {
+    throw std::runtime_error(path + ": wanted at most 256 KiB for a test case, got " + std::to_string(size >> 10) +
+                             " KiB: find a smaller call that shows the same");
+  }
+  const Recording recording = read_recording(path);
+  const RecordedCase usable(recording);  // throws where it is none
+  std::ifstream file(path, std::ios::binary);
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (std::istreambuf_iterator<char> c(file), end; c != end; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
+  }
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "-%08x.mluops", static_cast<unsigned>(hash & 0xffffffff));
+  const std::string kept = (std::filesystem::path(folder) / (recording.op + digits)).string();
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(path, kept, std::filesystem::copy_options::overwrite_existing);
+  return kept;
+}
+
+}  // namespace mluops::replay
