@@ -8,6 +8,7 @@ or no line at all: `python -m mluops.dropin SCRIPT ARGS...`. `python -m mluops.d
 stand for and who has them here. One file in module/ holds each; docs/dropin.md tells which line programs need.
 """
 
+import importlib
 import importlib.util
 import sys
 from types import ModuleType
@@ -66,6 +67,9 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         _replacing.want(door)
         if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
             door.install()
+    for door in chosen.values() if names else ():
+        if getattr(door, "AT_ONCE", False):
+            importlib.import_module(door.PACKAGE)
     if cuda_calls:
         from . import _cuda_calls
         _cuda_calls.install()

@@ -84,6 +84,7 @@ class Driver {
         throw std::runtime_error("no such file: '" + input + "'");
       }
     }
+    if (o_.precompile) return precompile();
     if (o_.stage == Stage::kLink) return link();
     if (!o_.output.empty() && o_.inputs.size() > 1) throw std::runtime_error("several inputs, but one output file");
     for (const std::string& input : o_.inputs) {
@@ -152,6 +153,31 @@ class Driver {
     if (!written) throw std::runtime_error("cannot write '" + path + "': " + std::strerror(errno));
   }
 
+  /// A prefix header's .gch: of the same options as the files that are to use it.
+  int precompile() {
+    if (o_.inputs.size() != 1 || o_.output.empty()) throw std::runtime_error("a header to precompile needs -o");
+    Arguments command{compiler_, "-x", "c++-header"};
+    append(command, bang_options());
+    append(command, code_options());
+    append(command, machine_macros(o_.arch));
+    append(command, includes());
+    append(command, o_.preprocess);
+    append(command, {o_.inputs[0], "-o", o_.output});
+    return run(command, o_.verbose);
+  }
+
+  /// What comes in front of every file. A precompiled header stays a mark in the text, which compile() follows.
+  Arguments prefix_headers() const {
+    const std::string include = o_.prefix + "/include/";
+    const std::string first = o_.prefix_header.empty() ? include + "bang.h" : o_.prefix_header;
+    Arguments options{"-include", first, "-include", include + "neuware_unit.h"};
+    if (fs::exists(first + ".gch")) {
+      append(options, code_options());
+      options.push_back("-fpch-preprocess");
+    }
+    return options;
+  }
+
   /// The user's headers come behind the words: they may use them.
   int preprocess(const std::string& input, const std::string& to, const std::string& final_output, bool text) {
     Arguments command{compiler_, "-x", "c++"};
@@ -159,7 +185,8 @@ class Driver {
     append(command, bang_options());
     append(command, machine_macros(o_.arch));
     append(command, includes());
-    append(command, {"-DNEUWARE_FILE=\"" + escaped(input) + "\"", "-include", o_.prefix + "/include/bang.h"});
+    command.push_back("-DNEUWARE_FILE=\"" + escaped(input) + "\"");
+    append(command, prefix_headers());
     append(command, o_.preprocess);
     append(command, dependencies(input, final_output));
     append(command, {input, "-o", to});
@@ -203,10 +230,13 @@ class Driver {
   }
 
   /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely; faults name lines.
+  static Arguments code_options() { return {"-g1", "-ffp-contract=off", "-fno-strict-aliasing"}; }
+
   int compile(const std::string& rewritten, Stage stage, const std::string& output) {
-    Arguments command{compiler_, "-x", "c++-cpp-output", "-g1"};
+    Arguments command{compiler_, "-x", "c++-cpp-output"};
     append(command, bang_options());
-    append(command, {"-ffp-contract=off", "-fno-strict-aliasing", "-Wno-unknown-pragmas", rewritten});
+    append(command, code_options());
+    append(command, {"-Wno-unknown-pragmas", rewritten});
     append(command, stage_options(stage, output));
     return run(command, o_.verbose);
   }

@@ -15,6 +15,10 @@ bool starts_with(const std::string& text, const std::string& head) {
   return text.compare(0, head.size(), head) == 0;
 }
 
+bool one_of(const std::string& word, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string::npos) return false;
@@ -79,6 +83,7 @@ class Parser {
     if (starts_with(a, "--bang-mlu-arch=") || starts_with(a, "--bang-arch=")) return arch(a.substr(a.find('=') + 1));
     if (ignored(a)) return {};
     if (starts_with(a, "--neuware-path=")) return o_.prefix = a.substr(a.find('=') + 1), "";
+    if (starts_with(a, "--bang-prefix-header=")) return o_.prefix_header = a.substr(a.find('=') + 1), "";
     if (a == "-o" || a == "-x") return named_value(a);
     if (a == "-v") return o_.verbose = true, "";
     if (with_value(a)) return {};
@@ -128,8 +133,9 @@ class Parser {
     if (at_ + 1 >= arguments_.size()) return "missing argument to '" + a + "'";
     const std::string& value = arguments_[++at_];
     if (a == "-o") o_.output = value;
-    if (a == "-x" && value != "bang" && value != "c++") return "unsupported language '" + value + "'";
+    if (a == "-x" && !one_of(value, {"bang", "bang-header", "c++"})) return "unsupported language '" + value + "'";
     if (a == "-x" && value == "bang") o_.force_bang = true;
+    if (a == "-x" && value == "bang-header") o_.precompile = true;
     return {};
   }
 

@@ -13,6 +13,8 @@ struct Options {
   std::string output;
   std::vector<std::string> inputs;
   bool force_bang = false;              // -x bang: every input is BANG C whatever its suffix
+  bool precompile = false;              // -x bang-header: the input is to be a prefix header's .gch
+  std::string prefix_header;            // comes in the place of bang.h, which it includes; may have a .gch beside it
   int arch = 372;                       // of the card that programs built here run on by default
   std::vector<std::string> common;      // for every stage: -O, -f, -m, -g, -std, -pthread
   std::vector<std::string> preprocess;  // -D, -U, -I, -include, -M...

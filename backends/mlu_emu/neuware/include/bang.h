@@ -51,8 +51,3 @@ using ::powf;
 using ::sqrtf;
 #endif
 }  // namespace std
-
-namespace {
-// Each translation unit lays out its on-chip arrays for itself.
-[[maybe_unused]] ::neuware::Unit neuware_unit{NEUWARE_FILE, __BANG_ARCH__};
-}  // namespace

@@ -103,6 +103,9 @@ cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue);
 /** The error of the queue's first fault, if it had one; NULL is the default queue. */
 cnrtRet_t cnrtQueueSync(cnrtQueue_t queue);
 cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue);
+/** The text of the queue's first fault, valid until the thread's next call; "" when it had none. It is forgotten: the
+ * queue has no error then. Ours. */
+const char* cnrtExtTakeFault(cnrtQueue_t queue);
 
 /** Device memory: kernels reach these blocks and no other; 512-byte aligned. */
 cnrtRet_t cnrtMalloc(void** pointer, size_t bytes);

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "backends/mlu_emu/neuware/runtime/errors.h"
 #include "backends/mlu_emu/neuware/runtime/handles.h"
@@ -129,6 +131,15 @@ cnrtRet_t cnrtQueueSync(cnrtQueue_t queue) {
 cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
   return cnrtQueueSync(queue);
 }
+const char* cnrtExtTakeFault(cnrtQueue_t queue) {
+  thread_local std::string taken;
+  taken.clear();
+  if (cnrtQueue* of = neuware::queue_of(queue); of != nullptr) {
+    taken.swap(of->fault);
+    of->error = cnrtSuccess;
+  }
+  return taken.c_str();
+}
 
 // ---- memory ----
 
@@ -210,8 +221,10 @@ cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier) {
   return keep(neuware::lives(notifier) ? cnrtSuccess : cnrtErrorArgsInvalid);
 }
 cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int) {
-  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
-  return cnrtWaitNotifier(notifier);
+  cnrtQueue* of = neuware::queue_of(queue);
+  if (of == nullptr || !neuware::lives(notifier)) return keep(cnrtErrorArgsInvalid);
+  of->time_ns = std::max(of->time_ns, notifier->time_ns);
+  return cnrtSuccess;
 }
 cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* us) {
   if (!neuware::lives(start) || !neuware::lives(end) || us == nullptr) return keep(cnrtErrorArgsInvalid);

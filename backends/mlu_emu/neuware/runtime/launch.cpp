@@ -63,7 +63,9 @@ void launch_tasks(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFuncti
                                 : run(unit, spec, task, *on);
   if (fault.empty()) return;
   const cnrtRet_t error = keep_fault(spec.clusters == kUnknown ? cnrtErrorLaunchInvalid : cnrtErrorKernelFault, fault);
-  if (on->error == cnrtSuccess) on->error = error;
+  if (on->error != cnrtSuccess) return;
+  on->error = error;
+  on->fault = fault;
 }
 
 }  // namespace neuware

@@ -1,11 +1,14 @@
 // Queues and notifiers. Work is done when it is put on a queue; a queue keeps its modelled time and its first error.
 #pragma once
 
+#include <string>
+
 #include "backends/mlu_emu/neuware/include/cnrt.h"
 
 struct cnrtQueue {
   double time_ns = 0;
   cnrtRet_t error = cnrtSuccess;
+  std::string fault;  // what the error is about
 };
 
 struct cnrtNotifier {

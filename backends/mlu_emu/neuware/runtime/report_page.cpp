@@ -57,9 +57,19 @@ std::string ReportPage::html() const {
                                        ", \"trace\": " + trace_json(report) + ", \"notes\": " + notes.text() + "}");
 }
 
+std::string ReportPage::json() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  CallReport report{"program", Machine::instance().settings(), {}};
+  for (const Entry& e : entries_) report.launches.push_back(e.launch);
+  return report_json(report);
+}
+
 void ReportPage::write() const {
+  const std::string suffix = ".json";
+  const bool numbers =
+      path_.size() > suffix.size() && path_.compare(path_.size() - suffix.size(), suffix.size(), suffix) == 0;
   std::ofstream file(path_, std::ios::binary);
-  file << html();
+  file << (numbers ? json() : html());
   if (!file.flush()) std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_REPORT: cannot write %s\n", path_.c_str());
 }
 

@@ -1,4 +1,5 @@
-// MLUOP_EMU_REPORT=page.html: one self-contained page about all launches of a program, written when it ends.
+// MLUOP_EMU_REPORT=page.html: one self-contained page about all launches of a program, written when it ends;
+// page.json: its numbers.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,7 @@ class ReportPage {
   void add(const std::string& file, mluops::emu::LaunchReport launch,
            const std::vector<mluops::emu::NramRegion>& objects, const std::string& fault);
   std::string html() const;
+  std::string json() const;
 
  private:
   struct Note {

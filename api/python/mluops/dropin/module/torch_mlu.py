@@ -1,0 +1,18 @@
+"""torch_mlu: device mlu of torch, over the emulated machine; torch.mlu and tensors' .mlu() come with it.
+
+Importing it compiles C++ once for each torch (mluops.mlu)."""
+
+PACKAGE = "torch_mlu"
+NAMES = ("torch_mlu",)
+AT_ONCE = True  # torch.device("mlu") alone is no import
+
+__all__ = ["__version__", "mlu"]
+
+__version__ = "1.24.1"  # whose interface this is
+
+
+def __getattr__(name: str):
+    if name == "mlu":
+        from ... import mlu
+        return mlu
+    raise AttributeError(name)

@@ -1,0 +1,14 @@
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.clone()
+
+
+def get_inputs():
+    return [torch.randn(100, 123)]
+
+
+def get_init_inputs():
+    return []
