@@ -3,7 +3,7 @@
 import importlib.machinery
 import importlib.util
 import os
-import sys
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence, Union
@@ -28,8 +28,8 @@ def _listed(value: Optional[Texts]) -> List[str]:
 
 def _folder(name: str, given: Optional[str]) -> Path:
     """The build directory: given, or of TORCH_EXTENSIONS_DIR, or of torch's own cache."""
-    if not name.isidentifier():
-        raise ValueError(f"name: a Python module's name was wanted, got {name!r}")
+    if not re.fullmatch(r"[A-Za-z0-9_]+", name):  # torch takes those that begin with a digit
+        raise ValueError(f"name: letters, digits and underscores were wanted, got {name!r}")
     folder = Path(given or of_torch._get_build_directory(name, False))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
