@@ -59,9 +59,7 @@ std::string ReportPage::html() const {
 
 std::string ReportPage::json() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  CallReport report{"program", Machine::instance().settings(), {}};
-  for (const Entry& e : entries_) report.launches.push_back(e.launch);
-  return report_json(report);
+  return report_json({program_invocation_short_name, Machine::instance().settings(), launches_});
 }
 
 void ReportPage::write() const {
