@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "backends/cpu/runtime/crowded_cores.h"
 #include "test/cpu/support.h"
 #include "test/support/sanitized.h"
 
@@ -211,6 +212,63 @@ TEST(Loop, TheCallersExecutorWins) {
   EXPECT_TRUE(visits_each_once(Loop(context, call_with(5, &executor), 1000, kDear), 1000));
   EXPECT_EQ(pool.calls, 1);
   EXPECT_EQ(pool.tasks, 5);
+}
+
+TEST(Loop, ThePresentDoTheWorkOfThoseWhoDoNotCome) {
+  // The caller's task alone runs; the others come when it is done, and find nothing left.
+  std::atomic<std::int64_t> items{0};
+  struct Pool {
+    std::atomic<std::int64_t>* items;
+    std::int64_t of_caller = 0;
+  } pool{&items};
+  const mluOpExtExecutor_t executor{&pool, [](void* context, std::int64_t tasks, auto body, void* arg) {
+                                      auto* p = static_cast<Pool*>(context);
+                                      body(arg, 0);
+                                      p->of_caller = *p->items;
+                                      for (std::int64_t i = 1; i < tasks; ++i) body(arg, i);
+                                    }};
+  const Context context;
+  Loop(context, call_with(5, &executor), 1000, kDear).run([&](std::int64_t begin, std::int64_t end, int slot) {
+    EXPECT_EQ(slot, 0);
+    items += end - begin;
+  });
+  EXPECT_EQ(pool.of_caller, 1000);
+  EXPECT_EQ(items, 1000);
+}
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+TEST(CrowdedCores, ALateThreadMakesLoopsRunAlone) {
+  CrowdedCores cores;
+  EXPECT_FALSE(cores.seen_lately(0));
+  cores.note(0, kMillisecond, 8 * kMillisecond);
+  EXPECT_TRUE(cores.seen_lately(0));
+  EXPECT_TRUE(cores.seen_lately(19 * kMillisecond));
+  EXPECT_FALSE(cores.seen_lately(20 * kMillisecond));
+}
+
+TEST(CrowdedCores, ShortWaitsAndThoseOfLongWorkAreNone) {
+  CrowdedCores cores;
+  cores.note(0, kMillisecond / 10, 2 * kMillisecond - 1);
+  cores.note(0, 10 * kMillisecond, 19 * kMillisecond);
+  cores.note(0, kMillisecond, -kMillisecond);
+  EXPECT_FALSE(cores.seen_lately(1));
+}
+
+TEST(CrowdedCores, PausesDoubleToASecondAndBeginAnew) {
+  CrowdedCores cores;
+  std::int64_t now = 0;
+  for (const std::int64_t pause : {20, 40, 80, 160, 320, 640, 1000, 1000}) {
+    cores.note(now, kMillisecond, 8 * kMillisecond);
+    EXPECT_TRUE(cores.seen_lately(now + pause * kMillisecond - 1)) << pause;
+    now += pause * kMillisecond;
+    EXPECT_FALSE(cores.seen_lately(now)) << pause;
+  }
+  cores.note(now, kMillisecond, 0);
+  cores.note(now, kMillisecond, 8 * kMillisecond);
+  EXPECT_FALSE(cores.seen_lately(now + 20 * kMillisecond));
+  cores.forget();
+  EXPECT_FALSE(cores.seen_lately(now));
 }
 
 TEST(Loop, DearItemsDoNotShareAChunkWithManyOthers) {

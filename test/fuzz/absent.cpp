@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "test/support/sanitized.h"
 
@@ -79,7 +80,8 @@ void the_library_is_called() {
 
 int end_of(int pid) {
   int status = 0;
-  waitpid(pid, &status, 0);
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {  // libFuzzer's clock ticks
+  }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   return WTERMSIG(status) == SIGALRM ? SIGALRM : -WTERMSIG(status);
 }

@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime/parallel.h"
 
+#include "backends/cpu/runtime/crowded_cores.h"
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/partition.h"
@@ -58,33 +59,9 @@ class ThreadShare {
   int granted_;
 };
 
-/// Whether other processes have the cores. A team's loop ends when its last thread has had a turn, which then takes
-/// time slices, though the others have long done its share. So after such a wait loops run on their callers alone for a
-/// while, a longer one each time it comes again. Results are the same for any number of threads.
-class CrowdedCores {
- public:
-  static std::int64_t now() {
-    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  }
-
-  bool seen_lately() const { return now() < until_.load(std::memory_order_relaxed); }
-  void forget() { until_.store(0, std::memory_order_relaxed); }
-  /// A thread came late_ns after the caller had found no work left, which had taken work_ns.
-  void note(std::int64_t work_ns, std::int64_t late_ns) {
-    if (late_ns < kLate || late_ns < 2 * work_ns) {
-      pause_.store(kFirstPause, std::memory_order_relaxed);
-      return;
-    }
-    const std::int64_t pause = pause_.load(std::memory_order_relaxed);
-    until_.store(now() + pause, std::memory_order_relaxed);
-    pause_.store(std::min(2 * pause, kLastPause), std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr std::int64_t kLate = 2'000'000, kFirstPause = 20'000'000, kLastPause = 1'000'000'000;
-
-  std::atomic<std::int64_t> until_{0}, pause_{kFirstPause};
-};
+std::int64_t now() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 CrowdedCores crowded_cores;
 
@@ -180,9 +157,9 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
     std::atomic<std::int64_t> last_came{0};
 
     void note_arrival() {
-      const std::int64_t now = CrowdedCores::now();
+      const std::int64_t came = now();
       std::int64_t last = last_came.load(std::memory_order_relaxed);
-      while (last < now && !last_came.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
+      while (last < came && !last_came.compare_exchange_weak(last, came, std::memory_order_relaxed)) {
       }
     }
   } run{*this, function, body};
@@ -195,15 +172,15 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
       const std::int64_t end = r.loop.chunk_begin(c + 1);
       if (begin < end) r.function(r.body, begin, end, static_cast<int>(slot));
     }
-    if (slot == 0) r.caller_done = CrowdedCores::now();
+    if (slot == 0) r.caller_done = now();
   };
   if (executor_ != nullptr) return executor_->parallel_for(executor_->context, slots_, claim_chunks, &run);
   const bool waits = threading_ != Threading::kTbb;  // TBB's caller does what no other has begun
-  const ThreadShare share(waits && crowded_cores.seen_lately() ? 1 : slots_);
+  const ThreadShare share(waits && crowded_cores.seen_lately(now()) ? 1 : slots_);
   const int tasks = share.granted();
-  const std::int64_t start = CrowdedCores::now();
+  const std::int64_t start = now();
   run_on_threads(threading_, tasks, tasks == slots_ ? team_size(tasks, threads_) : tasks, claim_chunks, &run);
-  if (waits && tasks > 1) crowded_cores.note(run.caller_done - start, run.last_came - run.caller_done);
+  if (waits && tasks > 1) crowded_cores.note(now(), run.caller_done - start, run.last_came - run.caller_done);
 }
 
 }  // namespace mluops::cpu
