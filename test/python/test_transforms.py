@@ -33,7 +33,12 @@ def along(case, tensors, tangents):
     output = case.reference(*wide, *case.arguments)
     dual = torch.ones_like(output, requires_grad=True)
     grads = torch.autograd.grad(output, [wide[i] for i in leaves], dual, create_graph=True)
-    return torch.autograd.grad(sum((g * tangents[i]).sum() for g, i in zip(grads, leaves)), dual)[0]
+    try:
+        return torch.autograd.grad(sum((g * tangents[i]).sum() for g, i in zip(grads, leaves)), dual)[0]
+    except RuntimeError as error:
+        if "is not implemented" not in str(error):
+            raise
+        pytest.skip(f"this torch cannot differentiate the reference twice: {error}")
 
 
 @forward_cases
