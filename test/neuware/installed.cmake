@@ -81,7 +81,7 @@ function(expect_bug name source from to text)
 endfunction()
 
 expect_bug(no_barrier vector_add.mlu "    __sync();" "" "the target of a copy still in flight")
-expect_bug(overlap vector_add.mlu "begin += step" "begin += step - CHUNK" "was written by another task of this launch: a race")
+expect_bug(overlap vector_add.mlu "begin += step" "begin += step - CHUNK" "was written by another task of this launch, task ")
 expect_bug(no_end vector_add.mlu "std::min(CHUNK, n - begin)" "CHUNK" "outside of the tensor's 4000012 bytes")
 expect_bug(no_load vector_add.mlu "  __memcpy_async(b_nram[slot], b + begin, count * sizeof(float), GDRAM2NRAM);" ""
            "never written, or computed from what never was")

@@ -38,7 +38,7 @@ Options parse(int argc, char** argv) {
     if (a == "--warnings-are-errors") {
       o.strict = true;
     } else if (a == "--report" && i + 1 < argc) {
-      o.reports += ":" + std::string(argv[++i]);
+      o.reports.append(1, ':').append(argv[++i]);
     } else {
       return {};
     }
