@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/dtype.h"
+#include "mlu_op_ext.h"
 #include "mluops/problem.h"
 
 namespace mluops::op {
