@@ -1,0 +1,341 @@
+"""Device mlu of torch: memory, copies, operators, gradients, streams, events; extensions in BANG C; the judge."""
+
+import copy
+import io
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+if tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2]) < (2, 7):
+    pytest.skip("device mlu needs torch 2.7 or later", allow_module_level=True)
+if not any(map(shutil.which, ("g++", "clang++"))):
+    pytest.skip("device mlu needs a C++ compiler", allow_module_level=True)
+from mluops.neuware import home  # noqa: E402
+
+try:
+    home()
+except FileNotFoundError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+import mluops.dropin  # noqa: E402
+from aten_cases import MODULES, OPERATORS  # noqa: E402
+
+CLASSROOM = Path(__file__).resolve().parents[2] / "examples" / "classroom"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def device(tmp_path_factory):
+    """The device, compiled once into a cache of this run, unless the environment names one."""
+    if not os.environ.get("MLUOPS_CACHE_DIR"):
+        os.environ["MLUOPS_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["TORCH_EXTENSIONS_DIR"] = str(tmp_path_factory.mktemp("extensions"))
+    mluops.dropin.install("torch_mlu")
+    yield
+    del os.environ["TORCH_EXTENSIONS_DIR"]
+    mluops.dropin.uninstall()
+
+
+def flat(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def assert_same(on_mlu, on_cpu):
+    assert len(flat(on_mlu)) == len(flat(on_cpu))
+    for got, want in zip(flat(on_mlu), flat(on_cpu)):
+        if isinstance(want, torch.Tensor):
+            assert got.device.type == "mlu"
+            torch.testing.assert_close(got.cpu(), want, atol=1e-5, rtol=1e-5)
+        else:
+            assert got == want
+
+
+# ---- the device ----
+
+
+def test_is_told():
+    import torch_mlu
+    assert torch_mlu.mlu is torch.mlu and torch.mlu.is_available()
+    assert (torch.mlu.device_count(), torch.mlu.current_device()) == (1, 0)
+    properties = torch.mlu.get_device_properties(0)
+    assert properties.cluster_count == 8 and properties.multi_processor_count == 32
+    assert "MLU370-X4" in torch.mlu.get_device_name() and torch.mlu.get_device_capability() == (3, 0)
+    assert torch.accelerator.current_accelerator().type == "mlu"
+
+
+def test_tensors_and_modules_go_there():
+    x = torch.ones(2, 3).mlu()
+    assert x.is_mlu and x.device == torch.device("mlu:0") and not x.cpu().is_mlu
+    assert torch.ones(2, device="mlu").to("mlu:0").is_mlu
+    assert torch.nn.Linear(2, 2).mlu().weight.is_mlu
+    assert "mlu:0" in repr(x)
+
+
+def test_there_is_one():
+    for wrong in (lambda: torch.zeros(1, device="mlu:1"), lambda: torch.mlu.set_device(2),
+                  lambda: torch.ones(1).to("mlu:3")):
+        with pytest.raises(RuntimeError, match="one device, mlu:0"):
+            wrong()
+
+
+def test_memory_is_counted():
+    before = torch.mlu.memory_allocated()
+    torch.mlu.reset_peak_memory_stats()
+    x = torch.zeros(1000, device="mlu")
+    assert torch.mlu.memory_allocated() == before + 4000
+    del x
+    assert torch.mlu.memory_allocated() == before
+    assert torch.mlu.max_memory_allocated() == before + 4000
+    torch.mlu.empty_cache()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int64, torch.int32,
+                                   torch.int8, torch.uint8, torch.bool, torch.complex64])
+def test_copies_keep_values(dtype):
+    x = torch.arange(24).reshape(2, 3, 4).to(dtype)
+    for made in (x, x.transpose(0, 2), x[:, 1:], x[:0], x[0, 0, 0]):
+        back = made.to("mlu").cpu()
+        assert back.dtype == dtype and torch.equal(back, made)
+    there = torch.zeros(4, 3, 2, dtype=dtype, device="mlu")
+    there.copy_(x.transpose(0, 2))
+    there[1:, 0] = there[:3, 1].clone()
+    here = x.transpose(0, 2).clone()
+    here[1:, 0] = here[:3, 1].clone()
+    assert torch.equal(there.cpu(), here)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators(name):
+    results = []
+    for where in ("mlu", "cpu"):
+        torch.manual_seed(0)
+        results.append(OPERATORS[name](where))
+    assert_same(*results)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_gradients(name):
+    make, sizes = MODULES[name]
+    results = []
+    for where in ("mlu", "cpu"):
+        torch.manual_seed(0)
+        module, x = make().to(where), torch.randn(*sizes).to(where).requires_grad_()
+        output = module(x)
+        (output[0] if isinstance(output, tuple) else output).square().sum().backward()
+        results.append([x.grad, *(parameter.grad for parameter in module.parameters())])
+    assert_same(*results)
+
+
+def test_a_network_learns_as_on_the_cpu():
+    def train(where):
+        torch.manual_seed(0)
+        x, y = torch.randn(16, 3, 8, 8).to(where), torch.randint(0, 4, (16,)).to(where)
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                                  torch.nn.AdaptiveAvgPool2d(2), torch.nn.Flatten(), torch.nn.Linear(32, 4)).to(where)
+        optimizer = torch.optim.AdamW(net.parameters(), 1e-2)
+        losses = []
+        for _ in range(8):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(net(x), y)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    there, here = train("mlu"), train("cpu")
+    assert here[-1] < here[0]
+    assert there == pytest.approx(here, abs=1e-4)
+
+
+def test_autocast():
+    with torch.autocast("mlu", dtype=torch.bfloat16):
+        assert (torch.ones(2, 2, device="mlu") @ torch.ones(2, 2, device="mlu")).dtype == torch.bfloat16
+        assert torch.ones(2, device="mlu").half().softmax(0).dtype == torch.float32
+
+
+def test_our_operators():
+    import mluops.torch
+    points, boxes = torch.rand(1, 50, 3), torch.tensor([[[0.5, 0.5, 0.0, 0.6, 0.5, 1.0, 0.3]]])
+    there = mluops.torch.points_in_boxes_part(points.mlu(), boxes.mlu())
+    assert there.is_mlu and torch.equal(there.cpu(), mluops.torch.points_in_boxes_part(points, boxes))
+
+
+def test_saved_and_copied():
+    x = torch.randn(3, 4).mlu()
+    file = io.BytesIO()
+    torch.save({"x": x, "view": x.t()}, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert loaded["x"].is_mlu and torch.equal(loaded["view"].cpu(), x.t().cpu())
+    file.seek(0)
+    assert torch.load(file, map_location="cpu")["x"].device.type == "cpu"
+    assert torch.equal(copy.deepcopy(x).cpu(), x.cpu())
+
+
+def test_seeds():
+    torch.mlu.manual_seed(3)
+    first = torch.randn(5, device="mlu")
+    torch.mlu.manual_seed(3)
+    assert torch.equal(first.cpu(), torch.randn(5, device="mlu").cpu())
+
+
+def test_streams():
+    stream = torch.mlu.Stream()
+    assert stream != torch.mlu.current_stream() and torch.mlu.current_stream() == torch.mlu.default_stream()
+    with torch.mlu.stream(stream):
+        assert torch.mlu.current_stream().mlu_stream == stream.mlu_stream
+    assert torch.mlu.current_stream() == torch.mlu.default_stream()
+    assert stream.query()
+    stream.synchronize()
+    torch.mlu.synchronize()
+
+
+# ---- extensions ----
+
+KERNEL = r"""
+#include <bang.h>
+#include <framework/core/MLUStream.h>
+#include <torch/extension.h>
+__nram__ float x[1024];
+__mlu_entry__ void scale(float *out, const float *in, int n, float factor) {
+  for (int begin = taskId * 1024; begin < n; begin += taskDim * 1024) {
+    const int count = std::min(1024, n - begin);
+    __memcpy(x, in + begin, count * sizeof(float), GDRAM2NRAM);
+    __bang_mul_scalar(x, x, factor, count);
+    __memcpy(out + begin, x, count * sizeof(float), NRAM2GDRAM);
+  }
+}
+torch::Tensor FUNCTION(torch::Tensor x, double factor, int n) {
+  TORCH_CHECK_VALUE(n >= 0, "n is negative");
+  torch::Tensor y = torch::zeros_like(x);
+  cnrtDim3_t dim = {4, 1, 1};
+  scale<<<dim, cnrtFuncTypeUnion1, torch_mlu::getCurMLUStream()>>>(y.data_ptr<float>(), x.data_ptr<float>(), n, factor);
+  return y;
+}
+"""
+
+
+def scale_module(name, **options):
+    from torch_mlu.utils.cpp_extension import load_inline
+    return load_inline(name, f"torch::Tensor {name}(torch::Tensor x, double factor, int n);",
+                       KERNEL.replace("FUNCTION", name), functions=[name], **options)
+
+
+@pytest.fixture(scope="module")
+def scale(device):
+    return scale_module("scale_first").scale_first
+
+
+def test_kernels_run_and_events_have_modelled_times(scale):
+    x = torch.randn(5000)
+    times = []
+    for n in (5000, 5000, 1024):
+        start, end = torch.mlu.Event(enable_timing=True), torch.mlu.Event(enable_timing=True)
+        start.record()
+        y = scale(x.mlu(), 3.0, n)
+        end.record()
+        end.synchronize()
+        assert torch.equal(y.cpu()[:n], x[:n] * 3)
+        times.append(start.elapsed_time(end))
+    assert times[0] == pytest.approx(times[1], rel=1e-3) and 0 < times[2] < times[0]
+
+
+def test_kernels_on_streams(scale):
+    stream, x = torch.mlu.Stream(), torch.ones(100).mlu()
+    on_other, on_default = torch.mlu.Event(), torch.mlu.Event()
+    start = torch.mlu.Event()
+    start.record(stream)
+    with torch.mlu.stream(stream):
+        y = scale(x, 2.0, 100)
+    on_other.record(stream)
+    on_default.record()
+    torch.mlu.current_stream().wait_stream(stream)
+    assert start.elapsed_time(on_other) > 0 and y.sum().item() == 200
+
+
+def test_faults_are_raised_once(scale):
+    """Where somebody waits or copies; the next kernel is fine."""
+    x = torch.ones(100).mlu()
+    scale(x, 2.0, 101)
+    with pytest.raises(RuntimeError, match="scale.*outside of the tensor's 400 bytes"):
+        torch.mlu.synchronize()
+    scale(x, 2.0, 101)
+    with pytest.raises(RuntimeError, match="outside of the tensor"):
+        x.cpu()
+    assert scale(x, 2.0, 100).sum().item() == 200
+    with pytest.raises(RuntimeError, match="no block of device memory.*tensor.*mlu"):
+        scale(torch.ones(100), 2.0, 100)
+        torch.mlu.synchronize()
+
+
+def test_arguments_are_checked(scale):
+    x = torch.ones(4).mlu()
+    for arguments, error, text in [((x, 1.0), TypeError, "takes 3 arguments, got 2"),
+                                   ((1, 1.0, 4), TypeError, "a tensor was wanted, got int"),
+                                   ((x, "1", 4), TypeError, "a number was wanted, got str"),
+                                   ((x, 1.0, 4.0), TypeError, "an integer was wanted, got float"),
+                                   ((x, 1.0, 1 << 40), OverflowError, "does not fit"),
+                                   ((x, 1.0, -1), ValueError, "n is negative")]:
+        with pytest.raises(error, match=text):
+            scale(*arguments)
+
+
+def test_the_second_kernel_is_quick_and_the_third_time_nothing_is_compiled(scale):
+    begin = time.monotonic()
+    assert scale_module("scale_second").scale_second(torch.ones(4).mlu(), 2.0, 4).sum().item() == 8
+    second = time.monotonic() - begin
+    begin = time.monotonic()
+    scale_module("scale_second")
+    third = time.monotonic() - begin
+    assert third < second / 3 and second < 300
+
+
+def test_what_does_not_compile_is_told(scale):
+    from torch_mlu.utils.cpp_extension import load_inline
+    with pytest.raises(RuntimeError, match="__bang_no_such_word"):
+        load_inline("wrong", "void f();", '#include <bang.h>\nvoid f() { __bang_no_such_word(); }', ["f"])
+    with pytest.raises(ValueError, match="name: letters, digits"):
+        load_inline("no-name", "", "")
+    with pytest.raises(FileNotFoundError, match="no_such.mlu"):
+        from torch_mlu.utils.cpp_extension import load
+        load("absent", "no_such.mlu")
+
+
+# ---- the judge ----
+
+MISTAKES = {"copy_chunks": "never written", "elementwise": "outside of the tensor's",
+            "reduction": "written by another task", "transpose": "WRONG", "matmul": "still in flight"}
+
+
+def check(kernel, reference, *options):
+    done = subprocess.run([sys.executable, "-m", "mluops.neuware", "check", str(kernel), "--reference", str(reference),
+                           *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def judged(name, *options):
+    reference = CLASSROOM / (name.replace("_mended", "") + ".py")
+    return check(CLASSROOM / f"{name}.mlu", reference, *options)
+
+
+@pytest.mark.parametrize("name", [*MISTAKES] if os.environ.get("MLUOPS_TEST_CLASSROOM") else ["reduction"])
+def test_mistakes_are_found_and_what_is_mended_is_right(device, name):
+    status, text = judged(name)
+    assert status == (1 if name == "transpose" else 3) and MISTAKES[name] in text, text
+    status, text = judged(f"{name}_mended")
+    assert status == 0 and "right" in text and "modelled time" in text, text
+
+
+def test_the_judge_says_what_it_misses(device, tmp_path):
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    status, text = check(CLASSROOM / "copy_chunks.mlu", empty)
+    assert status == 2 and "has no Model" in text
+    status, text = check("no_such.mlu", empty)
+    assert status == 2 and "no such file" in text
