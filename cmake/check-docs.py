@@ -52,8 +52,23 @@ def broken_links(page: Path) -> list:
     return problems
 
 
+def run_pages() -> list:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def is_read_only(language: str, note: str) -> bool:
+    return language in ("", "text") or note.startswith("not run: ")
+
+
+def unknown_blocks(page: Path) -> list:
+    return [f"{page.relative_to(ROOT)}: nobody knows how to run a block of {language}"
+            for language, note, _ in BLOCK.findall(page.read_text())
+            if not is_read_only(language, note) and not hasattr(Runner, "run_" + language)]
+
+
 def lint() -> list:
     problems = [problem for page in pages() for problem in broken_links(page)]
+    problems += [problem for page in run_pages() for problem in unknown_blocks(page)]
     index = ROOT / "docs/README.md"
     linked = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(index.read_text())}
     for page in pages():
@@ -142,16 +157,14 @@ class Runner:
 
 def run_blocks(build: Path, python: str) -> None:
     total = 0
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in run_pages():
         with tempfile.TemporaryDirectory() as folder:
             runner = Runner(build, python, Path(folder))
             # A CMake block builds the page's C program, wherever that stands.
             blocks = sorted(BLOCK.findall(page.read_text()), key=lambda block: block[0] == "cmake")
             for language, note, text in blocks:
-                if language in ("", "text") or note.startswith("not run: "):
+                if is_read_only(language, note):
                     continue
-                if not hasattr(runner, "run_" + language):
-                    raise SystemExit(f"{page.relative_to(ROOT)}: nobody knows how to run a block of {language}")
                 print(f"{page.relative_to(ROOT)}: {language}: {runner.run(language, text)}", flush=True)
                 total += 1
     print(f"{total} blocks run")
