@@ -5,6 +5,13 @@
 #include <new>
 #include <stdexcept>
 
+// Of a library of somebody else's only the C ABI is known, not the types its functions were compiled with.
+#if defined(__clang__)
+#define MLUOPS_CALLS_A_FOREIGN_LIBRARY __attribute__((no_sanitize("function")))
+#else
+#define MLUOPS_CALLS_A_FOREIGN_LIBRARY
+#endif
+
 namespace mluops::conformance {
 namespace {
 
@@ -25,31 +32,31 @@ Runtime::Runtime()
       sync_(symbol<One>("cnrtQueueSync")),
       queue_(symbol<Make>("cnrtQueueCreate")) {}
 
-void* Runtime::make_queue() const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void* Runtime::make_queue() const {
   void* queue = nullptr;
   return queue_ != nullptr && queue_(&queue) == 0 ? queue : nullptr;
 }
 
-void Runtime::wait(void* queue) const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void Runtime::wait(void* queue) const {
   if (sync_ != nullptr && queue != nullptr && sync_(queue) != 0) throw std::runtime_error("cnrtQueueSync failed");
 }
 
-void* Runtime::allocate(std::size_t bytes) const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void* Runtime::allocate(std::size_t bytes) const {
   void* memory = nullptr;
   if (malloc_(&memory, bytes) != 0 || memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
-void Runtime::release(void* memory) const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void Runtime::release(void* memory) const {
   free_(memory);
 }
 
-void Runtime::to_device(void* device, const void* host, std::size_t bytes) const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void Runtime::to_device(void* device, const void* host, std::size_t bytes) const {
   if (memcpy_(device, const_cast<void*>(host), bytes, kHostToDevice) != 0)
     throw std::runtime_error("cnrtMemcpy failed");
 }
 
-void Runtime::to_host(void* host, const void* device, std::size_t bytes) const {
+MLUOPS_CALLS_A_FOREIGN_LIBRARY void Runtime::to_host(void* host, const void* device, std::size_t bytes) const {
   if (memcpy_(host, const_cast<void*>(device), bytes, kDeviceToHost) != 0)
     throw std::runtime_error("cnrtMemcpy failed");
 }
