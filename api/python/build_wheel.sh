@@ -22,6 +22,8 @@ say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 }
 PATH="$PWD/$tools/bin:$PATH"
 
+# By the names under which CMake finds them elsewhere: ccache tells compilers apart by name.
+export CC=${CC:-cc} CXX=${CXX:-c++}
 raw=build/wheel-raw-$arch
 rm -rf "$raw" "$raw.tree"
 libraries=${LD_LIBRARY_PATH:-}  # where auditwheel finds what goes inside
