@@ -76,6 +76,13 @@ def test_tensors_and_modules_go_there():
     assert "mlu:0" in repr(x)
 
 
+def test_its_modules_have_what_they_say():
+    import torch_mlu
+    import torch_mlu.utils.cpp_extension
+    for module in (torch_mlu, torch_mlu.utils.cpp_extension):
+        assert module.__all__ and all(hasattr(module, name) for name in module.__all__)
+
+
 def test_there_is_one():
     for wrong in (lambda: torch.zeros(1, device="mlu:1"), lambda: torch.mlu.set_device(2),
                   lambda: torch.ones(1).to("mlu:3")):

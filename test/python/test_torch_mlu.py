@@ -1,11 +1,13 @@
 """The tests of device mlu, mlu_device.py, in a process of their own: torch's autograd knows the devices there were at its
-first backward pass."""
+first backward pass. And that nothing is left behind where it cannot be had."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+torch = pytest.importorskip("torch")
 
 HERE = Path(__file__).resolve().parent
 NOTHING_COLLECTED = 5
@@ -18,3 +20,27 @@ def test_device():
     if done.returncode == NOTHING_COLLECTED:
         pytest.skip(done.stdout[-400:])
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("lacking", [
+    pytest.param("torch.__version__ = '1.13.0'", id="torch"),
+    pytest.param("import os; os.environ.update(PATH='', CXX='', MLUOPS_CACHE_DIR=folder)", id="compiler")])
+def test_where_it_cannot_be_had(lacking, tmp_path):
+    program = f"""
+import sys
+import torch
+import mluops.dropin as dropin
+folder = {str(tmp_path)!r}
+{lacking}
+try:
+    dropin.install("torch_mlu")
+except (ImportError, RuntimeError) as error:
+    print(error)
+assert not dropin.installed()
+assert not any(type(finder).__module__.startswith("mluops") for finder in sys.meta_path)
+dropin.install()  # all that can be had
+import iou3d_nms_cuda
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("device mlu needs"), done.stdout

@@ -8,7 +8,6 @@ or no line at all: `python -m mluops.dropin SCRIPT ARGS...`. `python -m mluops.d
 stand for and who has them here. One file in module/ holds each; docs/dropin.md tells which line programs need.
 """
 
-import importlib
 import importlib.util
 import sys
 from types import ModuleType
@@ -56,8 +55,14 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         names: of packages (names() has them); none: all but torchvision, whose functions run on the CPU without us.
         cuda_calls: also keep on the CPU what is sent to CUDA: .cuda(), .to("cuda"), device="cuda", torch.cuda.FloatTensor
             and its kin; one warning says so. torch.cuda.is_available() stays as it is.
+
+    Raises:
+        ImportError, RuntimeError: what stands for a package named cannot be had here (torch_mlu: torch before 2.7; no
+            C++ compiler); nothing has changed.
     """
     chosen = {file: door for file, door in _chosen(names).items() if file not in _installed}
+    for door in chosen.values() if names else ():
+        getattr(door, "prepare", bool)()
     if _stand_ins not in sys.meta_path:
         sys.meta_path.insert(0, _replacing)
         sys.meta_path.append(_stand_ins)
@@ -67,9 +72,6 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         _replacing.want(door)
         if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
             door.install()
-    for door in chosen.values() if names else ():
-        if getattr(door, "AT_ONCE", False):
-            importlib.import_module(door.PACKAGE)
     if cuda_calls:
         from . import _cuda_calls
         _cuda_calls.install()

@@ -21,6 +21,9 @@ def _check_torch() -> None:
                           "pip install --upgrade torch")
 
 
+_check_torch()  # before what it lacks is named
+
+
 def _check_runtime() -> None:
     header = home() / "include" / "cnrt.h"
     if "cnrtExtTakeFault" not in header.read_text():
@@ -41,7 +44,6 @@ def _compile(folder: Path) -> None:
 
 @functools.lru_cache(maxsize=None)
 def load() -> ctypes.CDLL:
-    _check_torch()
     _check_runtime()
     sources = sorted((Path(__file__).parent / "csrc").iterdir())
     key = _cache.key_of([*_compiler.of_installation(), *(source.read_bytes() for source in sources)])

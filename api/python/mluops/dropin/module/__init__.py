@@ -10,7 +10,7 @@
     WHOLE           True: what is in REPLACES serves tensors on every device
     loaded          what to do once one of its modules is imported
     ON_REQUEST      True: install() without names leaves it alone
-    AT_ONCE         True: install() with its name imports it, as programs may use what it does without importing it
+    prepare         what install() with its name calls before it changes anything; raises where it cannot be had
     install         instead of modules: what to do where the package is installed, and uninstall
 
 of which only PACKAGE has to be there.

@@ -4,11 +4,15 @@ Importing it compiles C++ once for each torch (mluops.mlu)."""
 
 PACKAGE = "torch_mlu"
 NAMES = ("torch_mlu",)
-AT_ONCE = True  # torch.device("mlu") alone is no import
 
 __all__ = ["__version__", "mlu"]
 
 __version__ = "1.24.1"  # whose interface this is
+
+
+def prepare() -> None:
+    """Makes the device: torch.device("mlu") alone is no import."""
+    from ... import mlu  # noqa: F401
 
 
 def __getattr__(name: str):
