@@ -41,7 +41,7 @@ class Capture {
   /// `text`: the problem, as in common/case_text.h.
   void finish(const char* backend, const mluopsCall& call, const std::string& text) noexcept;
 
-  /// Of a tensor: what its bytes are, and where in the problem its address stands.
+  /// What the bytes of a tensor are, and where in the problem its address stands.
   struct Tensor {
     std::string name;
     bool output;

@@ -29,7 +29,7 @@ inline constexpr int kTransposeRows = 32;
 
 /// The loop, `repeats` times over `lanes` lanes, on buffers of its own.
 void run_plainly(Loop loop, int lanes, int repeats);
-/// The same as a launch of one task; `data`: kMostLanes floats of device memory.
+/// The loop as words of a launch of one task; `data`: kMostLanes floats of device memory.
 void run_as_words(cnrtQueue_t queue, Loop loop, float* data, int lanes, int repeats);
 
 /// c = a + b, once over whole tensors: what a kernel's loads, words and stores cost together.

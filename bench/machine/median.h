@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// Of at least one value; the mean of the middle two where they are even in number.
+/// `values`: at least one. The mean of the middle two where they are even in number.
 inline double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();

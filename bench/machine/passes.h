@@ -1,4 +1,4 @@
-// The same work over and over on a few threads that start together, each round timed.
+// Work done over and over on a few threads that start together, each round timed.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@ namespace bench {
 std::uint32_t stream_read(const float* from, std::size_t n);
 /// Non-temporal stores of one value to n floats (n a multiple of 1024).
 void stream_fill(float* to, std::size_t n, float value);
-/// As stream_fill for n a multiple of 16, without waiting for the stores; stream_done() does.
+/// stream_fill for n a multiple of 16, without waiting for the stores; stream_done() does.
 void stream_part(float* to, std::size_t n, float value);
 void stream_done();
 /// Loads and non-temporal stores of n floats (n a multiple of 1024).

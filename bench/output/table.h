@@ -25,7 +25,7 @@ Grid machine_grid(const Machine& machine);
 /// All rows.
 Grid result_grid(const std::vector<Row>& rows);
 
-/// The same row by row, before all are known: columns as wide as the selection needs.
+/// result_grid() row by row, before all are known: columns as wide as the selection needs.
 class LiveTable {
  public:
   LiveTable(std::size_t operator_width, std::size_t case_width);

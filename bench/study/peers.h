@@ -1,4 +1,4 @@
-// The same cases as compositions of stock PyTorch, timed by bench/peers.py.
+// Cases as compositions of stock PyTorch, timed by bench/peers.py.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ Case reduced(const OperatorCases& op, const Case& text, mluOpDataType_t dtype) {
   return smaller;
 }
 
-/// Those that move the fewest bytes.
+/// Keeps the cases that move the fewest bytes.
 void keep_smallest(const OperatorCases& op, std::vector<Case>& cases) {
   const auto bytes = [&](const Case& text) { return describe(text, op.dtypes.strict.back()).all_bytes(); };
   std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) { return bytes(a) < bytes(b); });

@@ -12,7 +12,7 @@ std::vector<int> thread_ladder();
 /// Times of every case by number of threads, from rows that were measured with several.
 Grid speedup_grid(const std::vector<Row>& rows);
 
-/// Of the cases that take over 5 ms with one thread, those that two make less than 1.8 times as fast, beside what the
+/// Cases of over 5 ms with one thread that two threads make less than 1.8 times as fast, beside what the
 /// machine itself gains: in the figure that bounds them, and in moving the same bytes.
 Grid slow_scaling_grid(const std::vector<Row>& rows);
 

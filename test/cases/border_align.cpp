@@ -53,7 +53,7 @@ void add_network_box(Values& boxes, double spread, const Shape& s, Random& rando
   boxes.insert(boxes.end(), {x1, y1, x2, y2});
 }
 
-// As the tensor holds them.
+// Boxes as the tensor holds them.
 Values make_boxes(const Case& t, const Shape& s) {
   const std::string kinds[] = {"inside", "beyond", "inverted", "edge"}, kind = t.word("boxes");
   Random random(t.seed("boxes"));

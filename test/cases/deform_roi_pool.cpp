@@ -75,7 +75,7 @@ void add_roi(Values& rois, const std::string& kind, const Case& t, const Shape& 
   }
 }
 
-// Of 16 pixels to a third of the image; the corners lie in the upper left 60 % times `spread`.
+// A RoI of 16 pixels to a third of the image; the corners lie in the upper left 60 % times `spread`.
 void add_network_roi(Values& rois, double spread, const Shape& s, Random& random) {
   const double scale = static_cast<double>(s.spatial_scale);
   const double height = static_cast<double>(s.h) / scale, width = static_cast<double>(s.w) / scale;
@@ -85,7 +85,7 @@ void add_network_roi(Values& rois, double spread, const Shape& s, Random& random
   rois.insert(rois.end(), {image, x, y, right, bottom});
 }
 
-// As the tensor holds them.
+// [rois,5], as the tensor holds them.
 Values make_rois(const Case& t, const Shape& s) {
   const std::string kinds[] = {"inside", "inside", "far", "thin", "inverted", "edge"}, kind = t.word("rois");
   Random random(t.seed("rois"));

@@ -39,7 +39,7 @@ Description describe_points(const Case& text, mluOpDataType_t dtype) {
   return d;
 }
 
-// Of points in space, so "grid" has ties; "below": all negative, some under the start value -1.
+// Distances of points in space, so "grid" has ties; "below": all negative, some under the start value -1.
 Fill distances(const Case& t, const mluopsFurthestPointSampleShape& s) {
   const std::string kind = t.word("data");
   if (kind == "below") return uniform(-2, -0.5, t.seed("distances"));

@@ -66,7 +66,7 @@ Shape shape_of(const Case& t, mluOpDataType_t dtype) {
 
 // ---- locations ----
 
-// Of one axis of a sample, in pixels of its level.
+// A coordinate of a sample, in pixels of its level.
 double edge_place(double size, double share) {
   const double places[] = {-1, -0.5, 0, 0.25, 1, size - 1, size - 0.5, size, size / 2};
   return places[static_cast<std::size_t>(share * 9)];

@@ -51,11 +51,11 @@ struct TensorSpec {
   std::vector<std::int64_t> dims = {};
   Fill fill = {};  ///< none marks an output
 
-  // Of an output.
+  // Outputs only.
   Comparison comparison = Comparison::kNumeric;
   double term_size = 0;  ///< size of the terms an element is the sum of, where they may cancel to nothing; 0: the
                          ///< result's size tells
-  // Of an input: what the operator has to read of it.
+  // Inputs only: what the operator has to read of it.
   double touched = 1;                                ///< share of the elements
   std::function<void(const RunVisitor&)> runs = {};  ///< which ones, in memory order; none: the first ones
 

@@ -33,7 +33,7 @@ Description described(const Case& text, mluOpDataType_t dtype, bool part) {
                 .dims = {s.b, s.m},
                 .comparison = Comparison::kBits}};
   if (!part) d.tensors[2].dims.push_back(s.n);
-  // Of a point that is in no box every box has to be looked at; part may stop at the first.
+  // Every box has to be looked at for a point that is in none; part may stop at the first.
   d.flops = 12.0 * static_cast<double>(s.b * s.m * (part ? 1 : s.n));
   d.call = [part, centred](mluOpHandle_t handle, const Arguments& t) {
     const auto &p = t[0], &box = t[1], &found = t[2];

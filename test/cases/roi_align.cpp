@@ -73,7 +73,7 @@ Extent extent(const std::string& kind, double size, Random& random) {
   return {start, std::min(size, start + random.real(0, size))};
 }
 
-// As the tensor holds them.
+// [rois,5], as the tensor holds them.
 Values make_rois(const Case& t, const Shape& s) {
   const std::string kinds[] = {"inside", "inside", "far", "thin", "inverted", "edge"}, kind = t.word("rois");
   const double shift = s.aligned != 0 ? 0.5 : 0, scale = static_cast<double>(s.spatial_scale);

@@ -66,7 +66,7 @@ Extent extent(const std::string& kind, double size, Random& random) {
   return {start, std::min(size - 1, start + random.real(0, size))};
 }
 
-// As the tensor holds them.
+// [rois,5], as the tensor holds them.
 Values make_rois(const Case& t, const Shape& s) {
   const std::string kinds[] = {"inside", "inside", "far", "thin", "inverted", "edge"}, kind = t.word("rois");
   Random random(t.seed("rois"));

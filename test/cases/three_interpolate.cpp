@@ -61,7 +61,7 @@ std::vector<bool> named_points(const mluopsThreeInterpolateShape& s, const Fill&
   return named;
 }
 
-// Of the features only those points are read, in every channel.
+// Only those points of the features are read, in every channel.
 void set_touched(TensorSpec& features, const mluopsThreeInterpolateShape& s, std::vector<bool> named) {
   features.touched =
       static_cast<double>(std::count(named.begin(), named.end(), true)) / static_cast<double>(named.size());

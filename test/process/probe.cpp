@@ -156,7 +156,7 @@ void first_handle_in_child(const char* path, const std::string& runtime) {
   });
 }
 
-/// The same, and only the child loads the library.
+/// The first handle in a child that loads the library itself.
 void first_load_in_child(const char* path, const std::string& runtime) {
   require(own_openmp_region() == 4950, "OpenMP of the program");
   in_child([&] { load_and_call(path, runtime); });

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/layout/relayout.h"
+#include "backends/cpu/runtime/path.h"
 #include "common/shape.h"
 #include "mluops/problem.h"
 
@@ -129,7 +130,6 @@ mluOpStatus_t run_nchw(Context& context, const mluopsCall& call, Problem p,
   return status;
 }
 
-/// The name of run_nchw in the list of an operator that has other paths for NCHW.
 inline constexpr const char* kTransposedPath = "nchw_transposed";
 
 /// What a context tells of paths; the NHWC call inside chooses its own and leaves no trace.
@@ -158,11 +158,14 @@ class PathNotes {
   std::size_t known_;
 };
 
-/// run_nchw as such a path.
 template <auto run, class Problem>
 mluOpStatus_t run_transposed(Context& context, const mluopsCall& call, const Problem& p) {
   const PathNotes notes(context, kTransposedPath);
   return run_nchw<Problem>(context, call, p, run);
 }
+
+/// run_nchw as the last path of an operator for NCHW.
+template <auto run, class Problem>
+inline constexpr Path<Problem> kTransposed = {kTransposedPath, always<Problem>, run_transposed<run, Problem>};
 
 }  // namespace mluops::cpu::layout

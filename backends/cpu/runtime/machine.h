@@ -79,14 +79,58 @@ inline constexpr double kMove = 0.2;         ///< cleared or converted, a whole 
 inline constexpr double kWriteSum = 0.1;     ///< a sum that is complete, or added to another
 inline constexpr double kMoveByte = 0.15;    ///< copied in pieces
 inline constexpr double kZeroByte = 0.0115;  ///< with non-temporal stores
-// Geometry.
-inline constexpr double kFindSample = 2;  ///< of a bin along one axis
-inline constexpr double kFindBin = 60;    ///< all samples of a bin
-inline constexpr double kPlacePoint = 4;  ///< of a border
-inline constexpr double kFindLine = 5;    ///< of a border
-inline constexpr double kSortBin = 20;    ///< into a cell
-inline constexpr double kSortTile = 40;   ///< into the tiles it lies on
-inline constexpr double kBin = 10;        ///< the two values of grad_offset
+// Geometry of images.
+inline constexpr double kFindSample = 2;           ///< of a bin along one axis
+inline constexpr double kFindBin = 60;             ///< all samples of a bin
+inline constexpr double kPlacePoint = 4;           ///< of a border
+inline constexpr double kFindLine = 5;             ///< of a border
+inline constexpr double kSortBin = 20;             ///< into a cell
+inline constexpr double kSortTile = 40;            ///< into the tiles it lies on
+inline constexpr double kBin = 10;                 ///< the two values of grad_offset
+inline constexpr double kSampleChannel = 0.1;      ///< four pixels weighted
+inline constexpr double kScatterChannel = 0.3;     ///< the same, and added to the four
+inline constexpr double kAttentionSample = 3;      ///< its pixels found
+inline constexpr double kAttentionChannel = 0.05;  ///< of one of its pixels, weighted or added to
+inline constexpr double kSigmoidLogit = 1.5;       ///< of focal_loss
+inline constexpr double kSoftmaxTarget = 40;       ///< of focal_loss: two powers and a logarithm
+// Points.
+inline constexpr double kDistance = 0.12;  ///< of two points
+inline constexpr double kTreeLevel = 6;    ///< of a point, one level of a binary tree
+inline constexpr double kNearest = 120;    ///< one found in a tree
+inline constexpr double kThreeNearest = 200;
+inline constexpr double kNeighbour = 40;  ///< one of k
+inline constexpr double kBall = 500;
+inline constexpr double kLiftPoint = 3;         ///< of two coordinates, into space
+inline constexpr double kChamferGradPoint = 4;  ///< both of its sums
+inline constexpr double kPickDistance = 0.3;    ///< of a pick among given distances
+inline constexpr double kPick = 200;            ///< in a tree
+inline constexpr double kGatherPoint = 0.4;     ///< one element
+inline constexpr double kScatterPoint = 0.6;
+inline constexpr double kAtomicScatterPoint = 6;
+inline constexpr double kScoreElement = 0.25;  ///< of assign_score_withk
+inline constexpr double kScoreGradElement = 0.4;
+// Voxels and sparse tensors.
+inline constexpr double kVoxelOfPoint = 8;
+inline constexpr double kVoxelByte = 0.1;  ///< zeros behind a voxel's points
+inline constexpr double kVoxelLookUp = 4;  ///< in a hash table
+inline constexpr double kVoxelRow = 5;     ///< its coordinates written
+inline constexpr double kListPair = 2;     ///< counted, or placed
+inline constexpr double kReduceRow = 20;   ///< of dynamic_point_to_voxel
+inline constexpr double kReduceElement = 0.2;
+inline constexpr double kReduceGradRow = 15;
+inline constexpr double kReduceGradElement = 0.3;
+inline constexpr double kCopyRow = 10;
+inline constexpr double kRowElement = 0.15;  ///< of a copied row
+// Boxes.
+inline constexpr double kPointInBox = 0.25;  ///< a point against a box
+inline constexpr double kPointToRow = 2;     ///< before boxes are looked at
+inline constexpr double kPrepareBox = 40;
+inline constexpr double kWriteInside = 0.15;
+inline constexpr double kTurnBox = 60;       ///< its corners
+inline constexpr double kAlignedPair = 1.5;  ///< overlap of two boxes
+inline constexpr double kTurnedPair = 4;     ///< few of which meet
+inline constexpr double kTurnedOverlap = 20;
+inline constexpr double kSortVertices = 600;  ///< of a pair of rectangles
 }  // namespace cost
 
 }  // namespace mluops::cpu

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 #include "mluops/problem.h"
@@ -40,7 +41,7 @@ class PairLists {
         entries_(allocator.allocate<RowPair>(given())) {}
 
   void fill(const Context& context, const mluopsCall& call) {
-    const double offset_ns = kPairNs * static_cast<double>(given()) / static_cast<double>(pairs_.offsets);
+    const double offset_ns = cost::kListPair * static_cast<double>(given()) / static_cast<double>(pairs_.offsets);
     const Loop loop(context, call, pairs_.offsets, offset_ns);
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t k = first; k < last; ++k) count(k);
@@ -74,8 +75,6 @@ class PairLists {
   }
 
  private:
-  static constexpr double kPairNs = 2;  ///< to count or to place one
-
   /// f(pair, its tile and offset as one number)
   template <class F>
   void each_pair(std::int64_t k, const F& f) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/simd/element.h"
 #include "common/shape.h"
 
@@ -116,8 +117,7 @@ struct Trees {
 
 /// Nanoseconds it takes to build the tree of n points, about.
 inline double build_ns(std::int64_t n) {
-  constexpr double kSortNs = 6;  // a point, one level of a binary tree
-  return kSortNs * static_cast<double>(n) * (1 + std::bit_width(static_cast<std::uint64_t>(n / kLeafPoints)));
+  return cost::kTreeLevel * static_cast<double>(n) * (1 + std::bit_width(static_cast<std::uint64_t>(n / kLeafPoints)));
 }
 
 }  // namespace mluops::cpu::spatial

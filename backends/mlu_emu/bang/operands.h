@@ -36,7 +36,7 @@ class Word {
   void source(const T* p, std::int64_t n, const char* role = "source") {
     depend(lanes_of(p, n, role), n);
   }
-  /// The same for a change between types of floats.
+  /// A source() of a conversion between types of floats: an infinite lane stays infinite whatever it was.
   template <class T>
   void converted_source(const T* p, std::int64_t n) {
     source(p, n);
@@ -115,7 +115,7 @@ class Word {
       set_flag(i, flag_of_result(guesses_of(a[i], x, known), guesses_of(b[i], y, known), f));
     }
   }
-  /// The same for one source and a value.
+  /// settle() for one source and a value.
   template <class T, class F>
   void settle(const T* a, std::int64_t n, Wide<T> value, F f) {
     Guesses<Wide<T>> known;

@@ -23,7 +23,7 @@ struct Pooling {
     return channel > 0 && kernel_height > 0 && kernel_width > 0 && stride_x > 0 && stride_y > 0 && dilation_y > 0 &&
            dilation_x > 0 && height >= reach(kernel_height, dilation_y) && width >= reach(kernel_width, dilation_x);
   }
-  /// Of the k-th lane of the window at output (y, x), where channel 0 lies.
+  /// Where channel 0 of the k-th place of the window at output (y, x) lies.
   std::int64_t source(std::int64_t y, std::int64_t x, std::int64_t k) const {
     const std::int64_t row = y * stride_y + k / kernel_width * dilation_y;
     return (row * width + x * stride_x + k % kernel_width * dilation_x) * channel;

@@ -42,7 +42,8 @@ class Nram {
 
   /// A new task: nothing is written, everything is NaN.
   void poison();
-  /// The same, where the tasks since the last time stored by words, and by scalar code to the bytes it could reach.
+  /// poison() of the part where the tasks since the last time stored by words, and by scalar code to the bytes it could
+  /// reach.
   void poison_again();
   /// Scalar code could store to the first `bytes`; what it stores further on, poison_again() may leave.
   void reach(std::int64_t bytes) { reach_ = std::max(reach_, bytes); }

@@ -20,7 +20,7 @@ class Case {
   Case& set(const std::string& key, const std::string& value);
   Case& set(const std::string& key, const char* value) { return set(key, std::string(value)); }
   Case& set(const std::string& key, double value);
-  /// The same problem under the name of another operator.
+  /// This problem under the name of another operator.
   Case as(const std::string& op) const;
 
   bool has(const std::string& key) const { return find(key) != nullptr; }

@@ -1,4 +1,4 @@
-// The same call on NCHW tensors: what a case says with layout=nchw.
+// A call on NCHW tensors: what a case says with layout=nchw.
 #pragma once
 
 #include "test/cases/operator.h"

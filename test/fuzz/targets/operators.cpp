@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostElements = 20'000;
 
-/// The same call once more, another way of the cpu kernel's forced upon it.
+/// The call once more, by another path of the cpu kernel.
 void on_another_path(Problem& problem, mluOpHandle_t handle, Choices& choices, const std::string& what) {
   const std::vector<std::string> paths = last_paths(handle);
   const std::string& path = choices.pick(paths);

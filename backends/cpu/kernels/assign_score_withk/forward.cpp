@@ -8,6 +8,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/assign_score_withk/geometry.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 
@@ -17,8 +18,6 @@ namespace {
 using ForwardProblem = mluopsAssignScoreWithkForwardProblem;
 
 constexpr std::int64_t kRun = 64;
-/// Cost of an element of a row in nanoseconds.
-constexpr double kElementNs = 0.25;
 
 /// One row of sums [o].
 template <class T>
@@ -40,7 +39,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t pairs = s.p * s.k, runs = ceil_div(pairs, kRun);
-  const double run_ns = kElementNs * static_cast<double>(std::min(kRun, pairs) * s.m * s.o);
+  const double run_ns = cost::kScoreElement * static_cast<double>(std::min(kRun, pairs) * s.m * s.o);
   const Loop loop(context, call, s.b * runs, run_ns);
   const std::int64_t each = std::min(kRun, pairs) * s.o;
   auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);

@@ -15,6 +15,7 @@
 #include <bit>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
@@ -31,8 +32,6 @@ using Shape = mluopsBallQueryShape;
 
 /// Centres whose balls one item fills.
 constexpr std::int64_t kRun = 32;
-/// Costs in nanoseconds: of a pair of points, and of a ball.
-constexpr double kPairNs = 0.12, kBallNs = 500;
 /// Share of the points that is scanned before the tree is asked.
 constexpr std::int64_t kScannedShare = 8;
 
@@ -152,7 +151,7 @@ struct Collect {
 Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.m) * static_cast<double>(s.n);
-  return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * kPairNs / 2);
+  return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * cost::kDistance / 2);
 }
 
 template <class T>
@@ -172,7 +171,7 @@ mluOpStatus_t query_by(Context& context, const mluopsCall& call, const Problem& 
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.m, kRun);
-  const double ball_ns = kBallNs + (trees ? 0 : kPairNs * static_cast<double>(s.n));
+  const double ball_ns = cost::kBall + (trees ? 0 : cost::kDistance * static_cast<double>(s.n));
   const Loop building(context, call, s.b, trees ? build_ns(s.n) : static_cast<double>(s.n));
   const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.m, kRun)) * ball_ns);
   const auto arrays =

@@ -127,7 +127,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsBor
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_planes", owner_planes_apply<Problem>, backward_of_planes<T>},
 #endif
-    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_backward, Problem>},
+    layout::kTransposed<operators::border_align_backward, Problem>,
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);

@@ -364,7 +364,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBord
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},
 #endif
-    {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::border_align_forward, Problem>},
+    layout::kTransposed<operators::border_align_forward, Problem>,
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);

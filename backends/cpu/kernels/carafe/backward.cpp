@@ -468,7 +468,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
   };
   static constexpr Path<Problem> kNchwPaths[] = {
       {"nchw_rows", planes_apply<T>, backward_planes<T>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_backward, Problem>},
+      layout::kTransposed<operators::carafe_backward, Problem>,
   };
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths)
                                        : run_scatter_path(context, call, p, kPaths);

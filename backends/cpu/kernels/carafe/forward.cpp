@@ -378,7 +378,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
   };
   static constexpr Path<Problem> kNchwPaths[] = {
       {"nchw_rows", planes_apply<T>, forward_writing<T, Writing::kDirect, PlanesForward<T>>},
-      {layout::kTransposedPath, always<Problem>, layout::run_transposed<operators::carafe_forward, Problem>},
+      layout::kTransposed<operators::carafe_forward, Problem>,
   };
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/scatter.h"
 
@@ -12,9 +13,6 @@ namespace mluops::cpu::chamfer_distance {
 namespace {
 
 using BackwardProblem = mluopsChamferDistanceBackwardProblem;
-
-/// Cost of a point in nanoseconds.
-constexpr double kPointNs = 4;
 
 /// One of the sets in one image.
 template <class T>
@@ -62,7 +60,7 @@ void finish(const GradSet<T>& set, T* gradient) {
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const mluopsChamferDistanceShape& s = p.shape;
-  const Loop loop(context, call, s.b, kPointNs * static_cast<double>(s.n + s.m));
+  const Loop loop(context, call, s.b, cost::kChamferGradPoint * static_cast<double>(s.n + s.m));
   const std::int64_t each = 2 * (s.n + s.m);
   Acc<T>* scratch = nullptr;
   if constexpr (!kAddsInPlace<T>) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
@@ -27,8 +28,6 @@ using Shape = mluopsChamferDistanceShape;
 
 /// Points whose neighbours one item finds.
 constexpr std::int64_t kRun = 64;
-/// Costs in nanoseconds: of a pair of points, of the neighbour of a point, of a point brought into space.
-constexpr double kPairNs = 0.12, kPointNs = 120, kLiftNs = 3;
 
 /// One of the sets: where its points are, what is wanted of them, and how they lie in memory.
 template <class T>
@@ -116,7 +115,7 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
   const Set<T> sets[] = {{static_cast<const T*>(p.xyz1), s.n, static_cast<T*>(p.dist1), p.idx1},
                          {static_cast<const T*>(p.xyz2), s.m, static_cast<T*>(p.dist2), p.idx2}};
   const double points = static_cast<double>(s.n + s.m);
-  const Loop building(context, call, s.b, kSorted ? build_ns(s.n) + build_ns(s.m) : kLiftNs * points);
+  const Loop building(context, call, s.b, kSorted ? build_ns(s.n) + build_ns(s.m) : cost::kLiftPoint * points);
   const auto arrays = allocate<Arrays<A>>(context.arena, s, kSorted, std::int64_t{building.slots()});
   if (!arrays) return no_memory(call);
   building.run([&](std::int64_t begin, std::int64_t end, int slot) {
@@ -134,7 +133,7 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
   });
   for (int set = 0; set < 2; ++set) {
     const int other = 1 - set;
-    const double point_ns = kSorted ? kPointNs : kPairNs * static_cast<double>(sets[other].n) + 10;
+    const double point_ns = kSorted ? cost::kNearest : cost::kDistance * static_cast<double>(sets[other].n) + 10;
     for_each_point<T>(context, call, s, sets[set], point_ns, [&](std::int64_t b, Nearest<A>& nearest) HWY_ATTR {
       if (kSorted) {
         search<true>(arrays->trees[other][b], nearest.from(), nearest);
@@ -151,8 +150,8 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
 Fit tree_pays(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.n) * static_cast<double>(s.m);
-  const double searching = kPointNs * static_cast<double>(s.n + s.m);
-  return fit(true, build_ns(s.n) + build_ns(s.m) + searching < 2 * pairs * kPairNs);
+  const double searching = cost::kNearest * static_cast<double>(s.n + s.m);
+  return fit(true, build_ns(s.n) + build_ns(s.m) + searching < 2 * pairs * cost::kDistance);
 }
 
 template <class T>

@@ -298,7 +298,7 @@ mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const Dat
   const Shape& s = p.shape;
   const DataPlan plan(s);
   const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
-  const double task_ns = numbers * (kScatterChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double task_ns = numbers * (cost::kScatterChannel + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
   const auto arrays = allocate<DataArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
@@ -315,14 +315,9 @@ mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const Dat
 
 template <class T>
 mluOpStatus_t backward_data(Context& context, const mluopsCall& call, const DataProblem& p) {
-  if (p.layout == MLUOP_LAYOUT_NCHW) {
-    static constexpr Path<DataProblem> kPlanes[] = {
-        {layout::kTransposedPath, always<DataProblem>,
-         layout::run_transposed<operators::dcn_backward_data, DataProblem>}};
-    return run_path(context, call, p, kPlanes);
-  }
   static constexpr Path<DataProblem> kPaths[] = {{"slices", always<DataProblem>, data_by_slices<T>}};
-  return run_path(context, call, p, kPaths);
+  static constexpr Path<DataProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_backward_data, DataProblem>};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 MLUOPS_CPU_KERNEL(backward_data, mluopsDcnBackwardDataProblem, with_element)

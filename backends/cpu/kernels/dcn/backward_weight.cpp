@@ -192,7 +192,7 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
   const Shape& s = p.shape;
   const WeightPlan plan(s, call.threads, sizeof(Acc<T>));
   const double numbers = static_cast<double>(s.batch * out_pixels(s) * plan.taps * plan.width);
-  const double task_ns = numbers * (kSampleChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double task_ns = numbers * (cost::kSampleChannel + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, plan.slices * plan.parts, task_ns);
   const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
@@ -206,14 +206,10 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
 
 template <class T>
 mluOpStatus_t backward_weight(Context& context, const mluopsCall& call, const WeightProblem& p) {
-  if (p.layout == MLUOP_LAYOUT_NCHW) {
-    static constexpr Path<WeightProblem> kPlanes[] = {
-        {layout::kTransposedPath, always<WeightProblem>,
-         layout::run_transposed<operators::dcn_backward_weight, WeightProblem>}};
-    return run_path(context, call, p, kPlanes);
-  }
   static constexpr Path<WeightProblem> kPaths[] = {{"slices", always<WeightProblem>, weight_by_slices<T>}};
-  return run_path(context, call, p, kPaths);
+  static constexpr Path<WeightProblem> kNchwPaths[] = {
+      layout::kTransposed<operators::dcn_backward_weight, WeightProblem>};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 MLUOPS_CPU_KERNEL(backward_weight, mluopsDcnBackwardWeightProblem, with_element)

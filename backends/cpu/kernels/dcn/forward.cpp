@@ -216,7 +216,7 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
   const Shape& s = p.shape;
   const ForwardPlan plan(s, call.threads);
   const double numbers = static_cast<double>(plan.tile_pixels * count_taps(s) * s.ci);
-  const double tile_ns = numbers * (kSampleChannelNs + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double tile_ns = numbers * (cost::kSampleChannel + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.batch * plan.tiles, tile_ns);
   const auto arrays = allocate<ForwardArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
@@ -232,14 +232,9 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  if (p.layout == MLUOP_LAYOUT_NCHW) {
-    static constexpr Path<ForwardProblem> kPlanes[] = {
-        {layout::kTransposedPath, always<ForwardProblem>,
-         layout::run_transposed<operators::dcn_forward, ForwardProblem>}};
-    return run_path(context, call, p, kPlanes);
-  }
   static constexpr Path<ForwardProblem> kPaths[] = {{"tiles", always<ForwardProblem>, forward_by_tiles<T>}};
-  return run_path(context, call, p, kPaths);
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_forward, ForwardProblem>};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsDcnForwardProblem, with_element)

@@ -24,9 +24,6 @@ struct Tap {
   A mask;
 };
 
-/// Nanoseconds to find a tap; to weight one channel of its pixels; the same and to add it to sums.
-inline constexpr double kFindTapNs = 6, kSampleChannelNs = 0.1, kScatterChannelNs = 0.3;
-
 }  // namespace mluops::cpu::dcn
 #endif
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::diff_iou_rotated {
@@ -15,7 +16,6 @@ using Problem = mluopsDiffIouRotatedSortVerticesProblem;
 
 constexpr int kVertices = 24, kCorners = 8, kPlaces = 9;
 constexpr double kTiny = 1e-8;
-constexpr double kPairNs = 600;  ///< a pair of rectangles
 
 template <class T>
 struct Vertex {
@@ -75,7 +75,7 @@ void sort(const Vertex<T>* vertices, const std::uint8_t* mask, std::int32_t vali
 template <class T>
 mluOpStatus_t sort_all(Context& context, const mluopsCall& call, const Problem& p) {
   const auto* const vertices = static_cast<const T*>(p.vertices);
-  Loop(context, call, p.shape.n, kPairNs).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, p.shape.n, cost::kSortVertices).run([&](std::int64_t begin, std::int64_t end, int) {
     Vertex<Acc<T>> own[kVertices];
     for (std::int64_t n = begin; n < end; ++n) {
       const T* const from = vertices + 2 * n * kVertices;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 
@@ -16,11 +17,8 @@ namespace {
 using BackwardProblem = mluopsDynamicPointToVoxelBackwardProblem;
 using Shape = mluopsDynamicPointToVoxelShape;
 
-/// Costs in nanoseconds: of a row, of one of its elements.
-constexpr double kGradRowNs = 15, kGradElementNs = 0.3;
-
 double rows_ns(const Shape& s, double rows) {
-  return rows * (kGradRowNs + kGradElementNs * static_cast<double>(s.c));
+  return rows * (cost::kReduceGradRow + cost::kReduceGradElement * static_cast<double>(s.c));
 }
 
 /// Which voxel the map gives a point; -1 for none.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 
@@ -20,9 +21,6 @@ namespace {
 
 using ForwardProblem = mluopsDynamicPointToVoxelForwardProblem;
 using Shape = mluopsDynamicPointToVoxelShape;
-
-/// Costs in nanoseconds: of a row, of one of its elements.
-constexpr double kRowNs = 20, kElementNs = 0.2;
 
 bool has_voxel(const std::int32_t* place) {
   return (place[0] | place[1] | place[2]) >= 0;
@@ -131,7 +129,7 @@ void write_rest(const ForwardProblem& p, std::int64_t voxels) {
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const double row_ns = kRowNs + kElementNs * static_cast<double>(s.c);
+  const double row_ns = cost::kReduceRow + cost::kReduceElement * static_cast<double>(s.c);
   const auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, s, std::min<std::int64_t>(call.threads, s.n));
   if (!arrays) return no_memory(call);
   std::int32_t *order = arrays->order, *other = arrays->other;

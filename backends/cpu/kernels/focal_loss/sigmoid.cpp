@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -24,8 +25,6 @@
 #ifndef MLUOPS_CPU_FOCAL_LOSS_SIGMOID_ONCE_
 #define MLUOPS_CPU_FOCAL_LOSS_SIGMOID_ONCE_
 namespace mluops::cpu::focal_loss {
-
-constexpr double kLogitNs = 1.5;
 
 /// Logarithms of probabilities are bounded as in mmcv, log(FLT_MIN), and where they are multiplied by gamma, so that
 /// gamma 0 makes 0 of all of them.
@@ -97,7 +96,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const mluopsFoca
   const auto* const logits = static_cast<const T*>(p.input);
   const auto* const weight = static_cast<const T*>(p.weight);
   T* const result = static_cast<T*>(p.result);
-  const double row_ns = kLogitNs * static_cast<double>(s.c);
+  const double row_ns = cost::kSigmoidLogit * static_cast<double>(s.c);
   Loop(context, call, s.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     if (weight == nullptr) {
       of_others<T, backward, squared>(logits + begin * s.c, others, gamma, result + begin * s.c, (end - begin) * s.c);

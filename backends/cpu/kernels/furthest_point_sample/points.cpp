@@ -17,6 +17,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
@@ -30,8 +31,6 @@ namespace {
 
 using Problem = mluopsFurthestPointSampleProblem;
 
-/// Cost of a pick in nanoseconds.
-constexpr double kPickNs = 200;
 /// Distance of a point before any other is picked, and of a point that is not finite for ever.
 constexpr double kStart = 1e10;
 constexpr std::uint32_t kNoKey = std::numeric_limits<std::uint32_t>::max();
@@ -205,7 +204,7 @@ template <class T>
 mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
-  const Loop loop(context, call, s.b, build_ns(s.n) + kPickNs * static_cast<double>(s.m));
+  const Loop loop(context, call, s.b, build_ns(s.n) + cost::kPick * static_cast<double>(s.m));
   const auto arrays = allocate<Arrays<A>>(context.arena, s.n, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

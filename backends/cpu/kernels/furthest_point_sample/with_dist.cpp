@@ -11,6 +11,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -24,8 +25,6 @@ namespace {
 
 using DistProblem = mluopsFurthestPointSampleWithDistProblem;
 
-/// Cost in nanoseconds of one distance of a pick.
-constexpr double kDistanceNs = 0.3;
 constexpr double kStartDistance = 1e10;  ///< of a point before any other is picked
 
 /// nearest[i] = min(nearest[i], row[i]), a NaN in the row left out. Returns the greatest, or -1 where that is more.
@@ -69,7 +68,7 @@ template <class T>
 mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const DistProblem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
-  const Loop loop(context, call, s.b, kDistanceNs * static_cast<double>(s.n) * static_cast<double>(s.m));
+  const Loop loop(context, call, s.b, cost::kPickDistance * static_cast<double>(s.n) * static_cast<double>(s.m));
   const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
   A* const all = context.arena.reserve_array<A>(loop.slots(), pitch);
   if (all == nullptr) return no_memory(call);

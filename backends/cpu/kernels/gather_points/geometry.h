@@ -15,8 +15,6 @@ using Shape = mluopsGatherPointsShape;
 constexpr std::int64_t kRows = 4;
 /// Indices of a run: an item has one run of the indices of some rows.
 constexpr std::int64_t kRun = 4096;
-/// Cost of an element in nanoseconds: copied, added, and added atomically.
-constexpr double kCopyNs = 0.4, kAddNs = 0.6, kAtomicAddNs = 6;
 
 /// The rows [first, first + count) of all [b,c], which lie in one image.
 struct Rows {

@@ -7,15 +7,13 @@
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/operators.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::get_indice_pairs {
 namespace {
 
 using Problem = mluopsGetIndicePairsProblem;
-
-/// Costs in nanoseconds: of a look-up, of a row written.
-constexpr double kLookUpNs = 4, kRowNs = 5;
 
 struct Arrays {
   Places places;
@@ -72,7 +70,7 @@ void write_outputs(const Context& context, const mluopsCall& call, const Problem
   if (s.sub_m != 0) {
     std::copy_n(p.indices, s.inputs * (s.axes + 1), p.out_indices);
   } else {
-    Loop(context, call, places.words(), 2 * kRowNs).run([&](std::int64_t begin, std::int64_t end, int) {
+    Loop(context, call, places.words(), 2 * cost::kVoxelRow).run([&](std::int64_t begin, std::int64_t end, int) {
       places.each(begin, end, [&](std::int64_t place, std::int64_t rank) {
         write_row(s, place, p.out_indices + rank * (s.axes + 1));
       });
@@ -115,7 +113,7 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) 
   }
   if (s.sub_m != 0) note_inputs(p, *arrays);
   write_outputs(context, call, p, arrays->places, outputs);
-  Loop(context, call, s.offsets, kLookUpNs * static_cast<double>(s.inputs))
+  Loop(context, call, s.offsets, cost::kVoxelLookUp * static_cast<double>(s.inputs))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t offset = begin; offset < end; ++offset) find_pairs(p, *arrays, offset);
       });

@@ -5,13 +5,11 @@
 // bound by arithmetic that branches.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::iou3d {
 namespace {
-
-/// Costs in nanoseconds: of a box prepared, of a pair, some of which meet.
-constexpr double kPairBoxNs = 60, kOverlapNs = 20;
 
 template <class A>
 struct OverlapArrays {
@@ -28,18 +26,19 @@ mluOpStatus_t all_pairs(Context& context, const mluopsCall& call, const mluopsBo
   const auto arrays = allocate<OverlapArrays<A>>(context.arena, s);
   if (!arrays) return no_memory(call);
   const auto prepare = [&](const void* from, std::int64_t count, FlatBox<A>* to) {
-    Loop(context, call, count, kPairBoxNs).run([&](std::int64_t begin, std::int64_t end, int) {
+    Loop(context, call, count, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end; ++i) to[i] = FlatBox<A>::read(static_cast<const T*>(from) + 7 * i);
     });
   };
   prepare(p.boxes_a, s.n, arrays->a);
   prepare(p.boxes_b, s.m, arrays->b);
-  Loop(context, call, s.n, kOverlapNs * static_cast<double>(s.m)).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      T* const row = static_cast<T*>(p.overlap) + i * s.m;
-      for (std::int64_t j = 0; j < s.m; ++j) row[j] = from_acc<T>(overlap(arrays->a[i], arrays->b[j]));
-    }
-  });
+  Loop(context, call, s.n, cost::kTurnedOverlap * static_cast<double>(s.m))
+      .run([&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          T* const row = static_cast<T*>(p.overlap) + i * s.m;
+          for (std::int64_t j = 0; j < s.m; ++j) row[j] = from_acc<T>(overlap(arrays->a[i], arrays->b[j]));
+        }
+      });
   return MLUOP_STATUS_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::iou3d {
@@ -16,8 +17,6 @@ using Problem = mluopsNms3dProblem;
 using Shape = mluopsNms3dShape;
 
 constexpr std::int64_t kBlock = 64;
-/// Costs in nanoseconds: of a box prepared, of a pair, of a pair of turned boxes, some of which meet.
-constexpr double kBoxNs = 60, kPairNs = 1.5, kTurnedPairNs = 4;
 
 template <class A>
 struct NmsArrays {
@@ -65,14 +64,14 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
   const Shape& s = p.shape;
   const auto arrays = allocate<NmsArrays<A>>(context.arena, s);
   if (!arrays) return no_memory(call);
-  Loop(context, call, s.n, kBoxNs).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->boxes[i] = FlatBox<A>::read(static_cast<const T*>(p.boxes) + 7 * i);
       arrays->dropped[i] = 0;
     }
   });
   const Rule<A> rule(s);
-  const double pair_ns = s.rotated != 0 ? kTurnedPairNs : kPairNs;
+  const double pair_ns = s.rotated != 0 ? cost::kTurnedPair : cost::kAlignedPair;
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < s.n; first += kBlock) {
     const std::int64_t last = std::min(s.n, first + kBlock);

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/barrier.h"
@@ -163,8 +164,9 @@ template <class T>
 mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const double head_ns =
-      static_cast<double>(samples_of(s)) * (kSampleNs + 4 * kChannelNs * static_cast<double>(s.channels)) + 5;
+  const double head_ns = static_cast<double>(samples_of(s)) *
+                             (cost::kAttentionSample + 4 * cost::kAttentionChannel * static_cast<double>(s.channels)) +
+                         5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
   Allocator measure;
   static_cast<void>(HeadRoom<A>(measure, s));

@@ -24,9 +24,6 @@ namespace mluops::cpu::ms_deform_attn {
 
 using Shape = mluopsMsDeformAttnShape;
 
-/// Nanoseconds: to find a sample's pixels; to add or multiply one channel of one of them.
-constexpr double kSampleNs = 3, kChannelNs = 0.05;
-
 /// Lanes of the widest vector: lists of samples are padded to whole vectors.
 constexpr std::int64_t kPad = 16;
 

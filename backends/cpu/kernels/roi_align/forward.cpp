@@ -21,8 +21,7 @@ template <class T>
 mluOpStatus_t greatest_forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"greatest", always<ForwardProblem>, greatest_of_bins<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      {layout::kTransposedPath, always<ForwardProblem>,
-       layout::run_transposed<operators::roi_align_forward, ForwardProblem>}};
+      layout::kTransposed<operators::roi_align_forward, ForwardProblem>};
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 

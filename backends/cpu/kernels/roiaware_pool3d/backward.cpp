@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
 
@@ -16,8 +17,6 @@ using BackwardProblem = mluopsRoiAwarePool3dBackwardProblem;
 using Shape = mluopsRoiAwarePool3dShape;
 
 constexpr std::int64_t kChannels = 16;
-/// Cost of a number of grad_out in nanoseconds.
-constexpr double kNumberNs = 1;
 
 bool is_point(const Shape& s, std::int64_t index) {
   return index >= 0 && index < s.points;
@@ -49,7 +48,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   const Shape& s = p.shape;
   const std::int64_t voxels = s.n * s.x * s.y * s.z, groups = ceil_div(s.c, kChannels);
   const std::int64_t channels = std::min(kChannels, s.c), each = s.points * channels;
-  const Loop loop(context, call, groups, kNumberNs * static_cast<double>(voxels * channels));
+  const Loop loop(context, call, groups, cost::kScatter * static_cast<double>(voxels * channels));
   auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
   if (all == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) {

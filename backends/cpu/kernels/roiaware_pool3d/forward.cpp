@@ -14,6 +14,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/index.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
 
@@ -25,9 +26,6 @@ namespace {
 
 using ForwardProblem = mluopsRoiAwarePool3dForwardProblem;
 using Shape = mluopsRoiAwarePool3dShape;
-
-/// Costs in nanoseconds: of a pair compared, of a number written.
-constexpr double kPairNs = 0.25, kNumberNs = 0.2;
 
 /// The voxels of one box.
 template <class A>
@@ -133,7 +131,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double numbers = static_cast<double>(s.x * s.y * s.z * (s.most + 2 * s.c));
-  const Loop loop(context, call, s.n, kPairNs * static_cast<double>(s.points) + kNumberNs * numbers);
+  const Loop loop(context, call, s.n, cost::kPointInBox * static_cast<double>(s.points) + cost::kMove * numbers);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   fill_leaves(static_cast<const T*>(p.pts), s.points, arrays->leaves);

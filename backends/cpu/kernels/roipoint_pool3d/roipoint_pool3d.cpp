@@ -13,6 +13,7 @@
 #include <bit>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
 
@@ -24,9 +25,6 @@ namespace {
 
 using Problem = mluopsRoiPointPool3dProblem;
 using Shape = mluopsRoiPointPool3dShape;
-
-/// Costs in nanoseconds: of a point brought into its row, of a pair compared, of a row and of an element copied.
-constexpr double kPointNs = 2, kPairNs = 0.25, kRowNs = 10, kCopyNs = 0.15;
 
 template <class A>
 struct Arrays {
@@ -75,15 +73,17 @@ template <class T>
 mluOpStatus_t pool(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const double samples = static_cast<double>(s.samples), numbers = static_cast<double>(3 + s.c);
-  const double box_ns = kPairNs * static_cast<double>(s.n) + samples * (kRowNs + kCopyNs * numbers);
+  const double box_ns =
+      cost::kPointInBox * static_cast<double>(s.n) + samples * (cost::kCopyRow + cost::kRowElement * numbers);
   const Loop loop(context, call, s.b * s.m, box_ns);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   const std::int64_t each = arrays->leaves_each;
   const auto* const points = static_cast<const T*>(p.points);
-  Loop(context, call, s.b, kPointNs * static_cast<double>(s.n)).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
-  });
+  Loop(context, call, s.b, cost::kPointToRow * static_cast<double>(s.n))
+      .run([&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
+      });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     std::int32_t* const found = arrays->found + slot * s.samples;
     for (std::int64_t i = begin; i < end; ++i) {

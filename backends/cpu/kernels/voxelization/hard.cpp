@@ -10,15 +10,13 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/voxelization/grid.h"
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/spatial/hash_table.h"
 
 namespace mluops::cpu::voxelization {
 namespace {
 
 using Problem = mluopsVoxelizationProblem;
-
-/// Costs in nanoseconds: of a row copied, of a byte of zeros.
-constexpr double kRowNs = 10, kByteNs = 0.1;
 
 struct Arrays {
   std::int64_t slots;
@@ -128,7 +126,7 @@ class Numbering {
 template <class T>
 void copy_rows(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
   const Shape& s = p.shape;
-  Loop(context, call, s.n, kRowNs).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, cost::kCopyRow).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t n = begin; n < end; ++n) {
       if (arrays.voxel[n] < 0) continue;
       const std::int64_t to = arrays.voxel[n] * s.max_points + arrays.row[n];
@@ -143,7 +141,7 @@ template <class T>
 void clear_rest(const Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const std::int64_t size = s.max_points * s.features;
-  const double voxel_ns = kByteNs * static_cast<double>(size * static_cast<std::int64_t>(sizeof(T)));
+  const double voxel_ns = cost::kVoxelByte * static_cast<double>(size * static_cast<std::int64_t>(sizeof(T)));
   Loop(context, call, s.max_voxels, voxel_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t v = begin; v < end; ++v) {
       const std::int64_t used = p.num_points_per_voxel[v] * s.features;

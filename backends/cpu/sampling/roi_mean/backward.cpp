@@ -196,7 +196,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
 #endif
-    {layout::kTransposedPath, always<BackwardProblem>, layout::run_transposed<roi_mean::backward, BackwardProblem>},
+    layout::kTransposed<roi_mean::backward, BackwardProblem>,
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);

@@ -319,7 +319,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
 #if HWY_TARGET != HWY_SCALAR
     {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
 #endif
-    {layout::kTransposedPath, always<ForwardProblem>, layout::run_transposed<roi_mean::forward, ForwardProblem>},
+    layout::kTransposed<roi_mean::forward, ForwardProblem>,
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);

@@ -44,7 +44,7 @@ MLUOPS_EMU_FROM_INTEGERS(MLUOPS_EMU_CONVERSION)
 void __bang_int322int16(std::int16_t* dst, const std::int32_t* src, std::int64_t n, int dst_position, int src_position);
 void __bang_half2float(float* dst, const half* src, std::int64_t n);
 void __bang_bfloat162float(float* dst, const bfloat16_t* src, std::int64_t n);
-/// As _rn: what the name alone means is not documented.
+/// Rounds as _rn does: what the name alone means is not documented.
 void __bang_float2half(half* dst, const float* src, std::int64_t n);
 void __bang_float2half_rm(half* dst, const float* src, std::int64_t n);
 void __bang_float2half_oz(half* dst, const float* src, std::int64_t n);
@@ -54,7 +54,7 @@ void __bang_float2half_dn(half* dst, const float* src, std::int64_t n);
 void __bang_float2half_up(half* dst, const float* src, std::int64_t n);
 void __bang_float2half_tz(half* dst, const float* src, std::int64_t n);
 void __bang_float2bfloat16_rn(bfloat16_t* dst, const float* src, std::int64_t n);
-/// As _rn.
+/// Rounds as _rn does.
 void __bang_float2bfloat16(bfloat16_t* dst, const float* src, std::int64_t n);
 // Integers of the older names, without a position: "short" is int16, "uchar" uint8.
 void __bang_uchar2half(half* dst, const std::uint8_t* src, std::int64_t n);

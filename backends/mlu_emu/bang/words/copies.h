@@ -29,8 +29,7 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
 /// segments + 1 pieces of `bytes`, in ascending order; strides in bytes (32 bits on the device).
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
               std::int64_t src_stride, std::int64_t segments);
-/// The same for two nested rows of pieces: of each side the inner stride and count, then the outer ones (counts less
-/// 1).
+/// Copies two nested rows of pieces: each side has its inner stride and count, then the outer ones (counts less 1).
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride1,
               std::int64_t dst_segments1, std::int64_t dst_stride2, std::int64_t dst_segments2,
               std::int64_t src_stride1, std::int64_t src_segments1, std::int64_t src_stride2,
@@ -63,7 +62,7 @@ bool __is_mpu();
 bool __is_ipu();
 /// Waits for the other cores of the cluster, its memory core included; of a BLOCK launch: for nobody.
 void __sync_cluster();
-/// The same without the memory core.
+/// Waits for the other cores of the cluster, not for its memory core.
 void __sync_all_ipu_within_cluster();
 /// Waits for the cores of all clusters that started together, with and without their memory cores.
 void __sync_all();

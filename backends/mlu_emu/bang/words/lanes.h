@@ -80,7 +80,7 @@ void __bang_cycle_sub(T* dst, const T* a, const T* b, std::int64_t n, std::int64
 template <class T>
 void __bang_cycle_mul(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 
-// The same, rounded towards zero.
+// Sums and differences rounded towards zero.
 template <class T>  // half, float
 void __bang_cycle_add_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 template <class T>

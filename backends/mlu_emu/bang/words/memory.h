@@ -65,7 +65,7 @@ void __store_nram(T* address, ValueOf<T> value);
 /// gdram[i] += nram[i], element-wise atomic, each sum rounded in T. No alignment rules.
 template <class T>  // half, bfloat16, float, int32, uint32
 void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n);
-/// The same, queued on the device; here it is done at once, which no kernel that waits can tell apart.
+/// __bang_atomic_reduce_add, queued on the device; here done at once, which no kernel that waits can tell apart.
 template <class T>
 void __bang_atomic_reduce_add_async(T* gdram, const T* nram, std::int64_t n) {
   __bang_atomic_reduce_add(gdram, nram, n);
@@ -74,7 +74,7 @@ template <class T>
 void __bang_atomic_reduce_max(T* gdram, const T* nram, std::int64_t n);
 template <class T>
 void __bang_atomic_reduce_min(T* gdram, const T* nram, std::int64_t n);
-/// The same for two nested rows of pieces of n elements (counts less 1, strides in bytes).
+/// Adds two nested rows of pieces of n elements (counts less 1, strides in bytes).
 template <class T>
 void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n, std::int64_t segments1, std::int64_t segments2,
                               std::int64_t dst_stride1, std::int64_t dst_stride2, std::int64_t src_stride1,

@@ -36,7 +36,7 @@ template <class T>
 void __bang_argmax(T* dst, const T* src, std::int64_t n);
 template <class T>
 void __bang_argmin(T* dst, const T* src, std::int64_t n);
-/// The same by its older name.
+// Older names of __bang_argmax and __bang_argmin.
 template <class T>
 void __bang_max(T* dst, const T* src, std::int64_t n);
 template <class T>
@@ -45,7 +45,7 @@ void __bang_min(T* dst, const T* src, std::int64_t n);
 /// behind the packed lanes stays.
 template <class T>
 std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n);
-/// The same by its older name.
+/// Older name of __bang_filter, without the count.
 template <class T>
 void __bang_collect(T* dst, const T* src, const T* mask, std::int64_t n);
 /// dst[i] = src[i] where mask[i] is not zero; else dst[i] stays.
@@ -64,12 +64,12 @@ template <class T>
 void __bang_gt_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_ge_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
-/// As __bang_filter, with such a mask.
+/// __bang_filter and __bang_collect with a bit mask.
 template <class T>
 std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
 template <class T>
 void __bang_collect_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
-/// As __bang_maskmove, with such a mask.
+/// __bang_maskmove with a bit mask.
 template <class T>
 void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
 /// dst[i] = table[index[i]]; an index outside the table is a fault. Table length spans a multiple of 64 elements.

@@ -88,7 +88,7 @@ void __bang_conv(D* dst, const S* src, const W* weights, std::int64_t channel_in
                     channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output,
                     dilation_y, dilation_x});
 }
-/// The same plus a bias for each output channel, in NRAM.
+/// Convolution plus a bias for each output channel, in NRAM.
 template <class D, class S, class W>
 void __bang_conv(D* dst, const S* src, const W* weights, const D* bias, std::int64_t channel_input, std::int64_t height,
                  std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
@@ -104,7 +104,7 @@ void __bang_conv(D* dst, const S* src, const W* weights, D* bias, std::int64_t c
   __bang_conv(dst, src, weights, static_cast<const D*>(bias), channel_input, height, width, kernel_height, kernel_width,
               stride_x, stride_y, channel_output, position);
 }
-/// The same plus a partial result [ho,wo,channel_output], in NRAM, which may be dst. No public text describes it.
+/// Convolution plus a partial result [ho,wo,channel_output], in NRAM, which may be dst. No public text describes it.
 template <class D, class S, class W>
 void __bang_conv_partial(D* dst, const S* src, const W* weights, const ValueOf<D>* partial, std::int64_t channel_input,
                          std::int64_t height, std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width,

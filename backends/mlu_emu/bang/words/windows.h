@@ -23,7 +23,7 @@ void __bang_mirror(T* dst, const T* src, std::int64_t h, std::int64_t w);
 template <class T>
 void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t top,
                 std::int64_t bottom, std::int64_t left, std::int64_t right);
-/// As much above as below, left as right.
+/// Pads by pad_height above and below, by pad_width left and right.
 template <class T>
 void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t pad_height,
                 std::int64_t pad_width);

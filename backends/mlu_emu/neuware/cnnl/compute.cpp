@@ -42,7 +42,7 @@ bool repeats_to(const Tensor& t, const Dims& dims) {
   return true;
 }
 
-/// The same numbers, twice as many of half the size; another type is left alone.
+/// A complex tensor as twice as many real numbers; another type is left alone.
 Tensor as_real(const Tensor& t) {
   if (t.dtype != CNNL_DTYPE_COMPLEX_FLOAT && t.dtype != CNNL_DTYPE_COMPLEX_HALF) return t;
   Tensor real = t;

@@ -27,7 +27,7 @@ struct Crash {
   void* frame[kMostFrames];
 };
 
-// Of the library's own storage: a handler must not allocate.
+// In the library's own storage: a handler must not allocate.
 __attribute__((tls_model("initial-exec"))) thread_local sigjmp_buf* landing = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local Crash crash;
 
