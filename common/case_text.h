@@ -22,6 +22,10 @@ class CaseKeys {
     const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
     return add(key, std::string(digits, end));
   }
+  /// A float argument: in double where the call is.
+  CaseKeys& scalar(const char* key, double value, mluOpDataType_t dtype) {
+    return dtype == MLUOP_DTYPE_DOUBLE ? (*this)(key, value) : (*this)(key, static_cast<float>(value));
+  }
   CaseKeys& operator()(const char* key, const char* word) { return add(key, word); }
   CaseKeys& operator()(const char* key, const std::string& word) { return add(key, word); }
   const std::string& text() const { return text_; }

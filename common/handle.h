@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/registry.h"
+#include "common/scalars.h"
 #include "common/status.h"
 #include "mlu_op_ext.h"
 
@@ -86,6 +87,8 @@ struct mluOpContext {
   mutable std::mutex settings;       // guards the two that are no single word
   mluOpExtExecutor_t executor = {};  // parallel_for NULL: the library's own threads
   std::string chain_name;
+
+  mluops::PendingScalars scalars;
 
   mluops::CallMutex calls;  // guards the chain and what its contexts hold
   std::vector<mluops::BackendInstance> chain;

@@ -11,7 +11,7 @@ mluOpStatus_t mluOpExtAssignScoreWithkForward(mluOpHandle_t handle, const mluOpT
                                               const void* scores, const mluOpTensorDescriptor_t knn_idx_desc,
                                               const void* knn_idx, const mluOpTensorDescriptor_t output_desc,
                                               void* output) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsAssignScoreWithkForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_assign_score_withk_forward({handle,
                                                                     {"points", points_desc, points},
@@ -33,7 +33,7 @@ mluOpStatus_t mluOpExtAssignScoreWithkBackward(mluOpHandle_t handle, const mluOp
                                                void* grad_points, const mluOpTensorDescriptor_t grad_centers_desc,
                                                void* grad_centers, const mluOpTensorDescriptor_t grad_scores_desc,
                                                void* grad_scores) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsAssignScoreWithkBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_assign_score_withk_backward({handle,
                                                                      {"grad_output", grad_output_desc, grad_output},

@@ -9,7 +9,7 @@ mluOpStatus_t mluOpBorderAlignForward(mluOpHandle_t handle, const mluOpTensorDes
                                       const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                       const int32_t pool_size, const mluOpTensorDescriptor_t output_desc, void* output,
                                       const mluOpTensorDescriptor_t argmax_idx_desc, void* argmax_idx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsBorderAlignForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_border_align_forward({handle,
                                                               {"input", input_desc, input},
@@ -27,7 +27,7 @@ mluOpStatus_t mluOpBorderAlignBackward(mluOpHandle_t handle, const mluOpTensorDe
                                        const void* boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
                                        const void* argmax_idx, const int32_t pool_size,
                                        const mluOpTensorDescriptor_t grad_input_desc, void* grad_input) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsBorderAlignBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_border_align_backward({handle,
                                                                {"grad_output", grad_output_desc, grad_output},

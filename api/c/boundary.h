@@ -1,10 +1,13 @@
 // Exceptions stop here: every C function that can fail runs its body through guard().
 #pragma once
 
+#include <array>
 #include <exception>
 #include <new>
 #include <string>
 
+#include "common/handle.h"
+#include "common/scalars.h"
 #include "common/status.h"
 #include "common/verbose.h"
 
@@ -35,6 +38,28 @@ mluOpStatus_t guard(const char* function, Body&& body) noexcept {
   } catch (...) {
     return record_failure(function, MLUOP_STATUS_INTERNAL_ERROR, "unknown exception");
   }
+}
+
+/// guard() for an operator's function. What mluOpExtSetScalars gave ends with this call, whatever its status: it must
+/// match the floats of the prototype. body(scalars) -> Status gets them in this order.
+template <std::size_t kCount, class Body>
+mluOpStatus_t guard_operator(const char* function, mluOpHandle_t handle, const FloatArg (&floats)[kCount],
+                             Body&& body) noexcept {
+  return guard(function, [&]() -> Status {
+    std::array<Scalar, kCount> scalars;
+    const GivenScalars given = handle != nullptr ? handle->scalars.take() : GivenScalars();
+    MLUOPS_RETURN_IF_FINISHED(match_scalars(given, floats, scalars));
+    return body(scalars);
+  });
+}
+
+/// For a function without floats.
+template <class Body>
+mluOpStatus_t guard_operator(const char* function, mluOpHandle_t handle, Body&& body) noexcept {
+  return guard(function, [&]() -> Status {
+    if (handle != nullptr) MLUOPS_RETURN_IF_FINISHED(match_scalars(handle->scalars.take(), nullptr, 0, nullptr));
+    return body();
+  });
 }
 
 }  // namespace mluops

@@ -36,7 +36,7 @@ mluOpStatus_t mluOpCarafeForward(mluOpHandle_t handle, const mluOpCarafeDescript
                                  const mluOpTensorDescriptor_t input_desc, const void* input,
                                  const mluOpTensorDescriptor_t mask_desc, const void* mask,
                                  const mluOpTensorDescriptor_t output_desc, void* output) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsCarafeForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_carafe_forward(
         {handle, carafe_desc, {"input", input_desc, input}, {"mask", mask_desc, mask}, {"output", output_desc, output}},
@@ -51,7 +51,7 @@ mluOpStatus_t mluOpCarafeBackward(mluOpHandle_t handle, const mluOpCarafeDescrip
                                   const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
                                   const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
                                   const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsCarafeBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_carafe_backward({handle,
                                                          carafe_desc,

@@ -11,7 +11,7 @@ mluOpStatus_t mluOpExtChamferDistanceForward(mluOpHandle_t handle, const mluOpTe
                                              const mluOpTensorDescriptor_t dist2_desc, void* dist2,
                                              const mluOpTensorDescriptor_t idx1_desc, void* idx1,
                                              const mluOpTensorDescriptor_t idx2_desc, void* idx2) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsChamferDistanceForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_chamfer_distance_forward({handle,
                                                                   {"xyz1", xyz1_desc, xyz1},
@@ -34,7 +34,7 @@ mluOpStatus_t mluOpExtChamferDistanceBackward(mluOpHandle_t handle, const mluOpT
                                               const void* grad_dist2, const mluOpTensorDescriptor_t grad_xyz1_desc,
                                               void* grad_xyz1, const mluOpTensorDescriptor_t grad_xyz2_desc,
                                               void* grad_xyz2) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsChamferDistanceBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_chamfer_distance_backward({handle,
                                                                    {"xyz1", xyz1_desc, xyz1},

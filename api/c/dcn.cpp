@@ -66,7 +66,7 @@ mluOpStatus_t mluOpDCNForward(mluOpHandle_t handle, const mluOpDCNDescriptor_t d
                               const mluOpTensorDescriptor_t filter_desc, const void* filter,
                               const mluOpTensorDescriptor_t bias_desc, const void* bias, void* workspace,
                               size_t workspace_size, const mluOpTensorDescriptor_t output_desc, void* output) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDcnForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_dcn_forward({handle,
                                                      dcn_desc,
@@ -111,7 +111,7 @@ mluOpStatus_t mluOpDCNBackwardWeight(mluOpHandle_t handle, const mluOpDCNDescrip
                                      void* workspace, size_t workspace_size,
                                      const mluOpTensorDescriptor_t grad_filter_desc, void* grad_filter,
                                      const mluOpTensorDescriptor_t grad_bias_desc, void* grad_bias) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDcnBackwardWeightProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_dcn_backward_weight({handle,
                                                              dcn_desc,
@@ -162,7 +162,7 @@ mluOpStatus_t mluOpDCNBackwardData(mluOpHandle_t handle, const mluOpDCNDescripto
                                    const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
                                    const mluOpTensorDescriptor_t grad_offset_desc, void* grad_offset,
                                    const mluOpTensorDescriptor_t grad_mask_desc, void* grad_mask) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDcnBackwardDataProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_dcn_backward_data({handle,
                                                            dcn_desc,

@@ -10,7 +10,7 @@ mluOpStatus_t mluOpDiffIouRotatedSortVerticesForward(mluOpHandle_t handle, const
                                                      const void* mask, const mluOpTensorDescriptor_t num_valid_desc,
                                                      const void* num_valid, const mluOpTensorDescriptor_t idx_desc,
                                                      void* idx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDiffIouRotatedSortVerticesProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_diff_iou_rotated_sort_vertices({handle,
                                                                         {"vertices", vertices_desc, vertices},

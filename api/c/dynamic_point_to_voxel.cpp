@@ -25,7 +25,7 @@ mluOpStatus_t mluOpDynamicPointToVoxelForward(const mluOpHandle_t handle, const 
                                               const mluOpTensorDescriptor_t voxel_points_count_desc,
                                               void* voxel_points_count, const mluOpTensorDescriptor_t voxel_num_desc,
                                               void* voxel_num) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDynamicPointToVoxelForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_dynamic_point_to_voxel_forward({handle,
@@ -71,7 +71,7 @@ mluOpStatus_t mluOpDynamicPointToVoxelBackward(
     const mluOpTensorDescriptor_t voxel_points_count_desc, const void* voxel_points_count,
     const mluOpTensorDescriptor_t voxel_num_desc, const void* voxel_num, void* workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t grad_feats_desc, void* grad_feats) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDynamicPointToVoxelBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_dynamic_point_to_voxel_backward({handle,

@@ -1,5 +1,6 @@
 #include "mlu_op_ext.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "api/c/boundary.h"
@@ -184,6 +185,19 @@ mluOpStatus_t mluOpExtGetContract(mluOpHandle_t handle, mluOpExtContract_t* cont
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
     MLUOPS_RETURN_IF_FINISHED(not_null("contract", contract));
     *contract = handle->contract;
+    return Status::go_on();
+  });
+}
+
+mluOpStatus_t mluOpExtSetScalars(mluOpHandle_t handle, const double* values, int count) {
+  return guard(__func__, [&]() -> Status {
+    GivenScalars given;
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    MLUOPS_RETURN_IF_FINISHED(op::in_range("count", count, 0, GivenScalars::kMost));
+    if (count > 0) MLUOPS_RETURN_IF_FINISHED(not_null("values", values));
+    given.count = static_cast<std::size_t>(count);
+    std::copy_n(values, count, given.values.begin());
+    handle->scalars.set(given);
     return Status::go_on();
   });
 }

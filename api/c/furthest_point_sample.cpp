@@ -7,7 +7,7 @@ using namespace mluops;
 
 mluOpStatus_t mluOpExtFurthestPointSample(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                           const void* points, const mluOpTensorDescriptor_t idx_desc, void* idx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsFurthestPointSampleProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_furthest_point_sample({handle, {"points", points_desc, points}, {"idx", idx_desc, idx}}, problem));
@@ -18,7 +18,7 @@ mluOpStatus_t mluOpExtFurthestPointSample(mluOpHandle_t handle, const mluOpTenso
 mluOpStatus_t mluOpExtFurthestPointSampleWithDist(mluOpHandle_t handle, const mluOpTensorDescriptor_t distances_desc,
                                                   const void* distances, const mluOpTensorDescriptor_t idx_desc,
                                                   void* idx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsFurthestPointSampleWithDistProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_furthest_point_sample_with_dist(
         {handle, {"distances", distances_desc, distances}, {"idx", idx_desc, idx}}, problem));

@@ -26,7 +26,7 @@ Status backward(const op::GatherPointsArgs& args, const char* name) {
 mluOpStatus_t mluOpExtGatherPoints(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void* points,
                                    const mluOpTensorDescriptor_t idx_desc, const void* idx,
                                    const mluOpTensorDescriptor_t output_desc, void* output) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return forward(
         {handle, {"points", points_desc, points}, {"idx", idx_desc, idx}, {"output", output_desc, output}, kOfPoints},
         "gather_points_forward");
@@ -37,7 +37,7 @@ mluOpStatus_t mluOpExtGatherPointsBackward(mluOpHandle_t handle, const mluOpTens
                                            const void* grad_output, const mluOpTensorDescriptor_t idx_desc,
                                            const void* idx, const mluOpTensorDescriptor_t grad_points_desc,
                                            void* grad_points) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return backward({handle,
                      {"grad_output", grad_output_desc, grad_output},
                      {"idx", idx_desc, idx},
@@ -50,7 +50,7 @@ mluOpStatus_t mluOpExtGatherPointsBackward(mluOpHandle_t handle, const mluOpTens
 mluOpStatus_t mluOpExtGroupPoints(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void* points,
                                   const mluOpTensorDescriptor_t idx_desc, const void* idx,
                                   const mluOpTensorDescriptor_t output_desc, void* output) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return forward(
         {handle, {"points", points_desc, points}, {"idx", idx_desc, idx}, {"output", output_desc, output}, kOfGroups},
         "gather_points_forward");
@@ -61,7 +61,7 @@ mluOpStatus_t mluOpExtGroupPointsBackward(mluOpHandle_t handle, const mluOpTenso
                                           const void* grad_output, const mluOpTensorDescriptor_t idx_desc,
                                           const void* idx, const mluOpTensorDescriptor_t grad_points_desc,
                                           void* grad_points) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return backward({handle,
                      {"grad_output", grad_output_desc, grad_output},
                      {"idx", idx_desc, idx},

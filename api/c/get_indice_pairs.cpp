@@ -77,7 +77,7 @@ mluOpStatus_t mluOpGetIndicePairs(mluOpHandle_t handle, mluOpSparseConvolutionDe
                                   const size_t workspace_size, const mluOpTensorDescriptor_t indice_pairs_desc,
                                   void* indice_pairs, const mluOpTensorDescriptor_t out_indices_desc, void* out_indices,
                                   const mluOpTensorDescriptor_t indice_num_desc, void* indice_num) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsGetIndicePairsProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_get_indice_pairs({handle,
                                                           sparse_conv_desc,

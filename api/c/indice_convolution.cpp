@@ -31,7 +31,7 @@ mluOpStatus_t mluOpIndiceConvolutionForward(mluOpHandle_t handle, const mluOpTen
                                             const int64_t num_act_out, const int64_t inverse, const int64_t sub_m,
                                             void* workspace, size_t workspace_size,
                                             const mluOpTensorDescriptor_t features_out_desc, void* features_out) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsIndiceConvolutionForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_indice_convolution_forward({handle,
                                                                     {"features", features_desc, features},
@@ -74,7 +74,7 @@ mluOpStatus_t mluOpIndiceConvolutionBackwardData(mluOpHandle_t handle, const mlu
                                                  const int64_t inverse, const int64_t sub_m, void* workspace,
                                                  const size_t workspace_size,
                                                  const mluOpTensorDescriptor_t input_grad_desc, void* input_grad) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsIndiceConvolutionBackwardDataProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_indice_convolution_backward_data({handle,
@@ -118,7 +118,7 @@ mluOpStatus_t mluOpIndiceConvolutionBackwardFilter(
     const mluOpTensorDescriptor_t indice_pairs_desc, const void* indice_pairs, const int64_t indice_num[],
     const int64_t inverse, const int64_t sub_m, void* workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t filters_grad_desc, void* filters_grad) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsIndiceConvolutionBackwardFilterProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_indice_convolution_backward_filter({handle,

@@ -9,7 +9,7 @@ mluOpStatus_t mluOpExtIndiceMaxPoolForward(mluOpHandle_t handle, const mluOpTens
                                            const void* features, const mluOpTensorDescriptor_t indice_pairs_desc,
                                            const void* indice_pairs, const int64_t indice_num[],
                                            const mluOpTensorDescriptor_t features_out_desc, void* features_out) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsIndiceMaxPoolForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_indice_max_pool_forward({handle,
                                                                  {"features", features_desc, features},
@@ -27,7 +27,7 @@ mluOpStatus_t mluOpExtIndiceMaxPoolBackward(mluOpHandle_t handle, const mluOpTen
                                             const void* output_grad, const mluOpTensorDescriptor_t indice_pairs_desc,
                                             const void* indice_pairs, const int64_t indice_num[],
                                             const mluOpTensorDescriptor_t input_grad_desc, void* input_grad) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsIndiceMaxPoolBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_indice_max_pool_backward({handle,
                                                                   {"features", features_desc, features},

@@ -9,7 +9,7 @@ mluOpStatus_t mluOpExtKnn(mluOpHandle_t handle, const mluOpTensorDescriptor_t xy
                           const mluOpTensorDescriptor_t new_xyz_desc, const void* new_xyz, const int k,
                           const mluOpTensorDescriptor_t idx_desc, void* idx, const mluOpTensorDescriptor_t dist2_desc,
                           void* dist2) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsKnnProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_knn({handle,
                                              {"xyz", xyz_desc, xyz},

@@ -12,7 +12,7 @@ mluOpStatus_t mluOpMsDeformAttnForward(
     const mluOpTensorDescriptor_t data_sampling_loc_desc, const void* data_sampling_loc,
     const mluOpTensorDescriptor_t data_attn_weight_desc, const void* data_attn_weight, const int im2col_step,
     const mluOpTensorDescriptor_t data_col_desc, void* data_col) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsMsDeformAttnForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_ms_deform_attn_forward(
         {handle,
@@ -39,7 +39,7 @@ mluOpStatus_t mluOpMsDeformAttnBackward(mluOpHandle_t handle, const mluOpTensorD
                                         const mluOpTensorDescriptor_t grad_value_desc, void* grad_value,
                                         const mluOpTensorDescriptor_t grad_sampling_loc_desc, void* grad_sampling_loc,
                                         const mluOpTensorDescriptor_t grad_attn_weight_desc, void* grad_attn_weight) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsMsDeformAttnBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_ms_deform_attn_backward({handle,

@@ -63,7 +63,7 @@ mluOpStatus_t mluOpNms(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc
                        const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                        const mluOpTensorDescriptor_t confidence_desc, const void* confidence, void*, size_t,
                        const mluOpTensorDescriptor_t output_desc, void* output, void* output_size) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsNmsProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_nms({handle,
                                              nms_desc,
@@ -81,32 +81,34 @@ mluOpStatus_t mluOpExtSoftNms(mluOpHandle_t handle, const mluOpTensorDescriptor_
                               const float sigma, const float min_score, const mluOpExtSoftNmsMethod_t method,
                               const int offset, const mluOpTensorDescriptor_t dets_desc, void* dets,
                               const mluOpTensorDescriptor_t indices_desc, void* indices, void* output_size) {
-  return guard(__func__, [&]() -> Status {
-    mluopsSoftNmsProblem problem;
-    MLUOPS_RETURN_IF_FINISHED(op::check_soft_nms({handle,
-                                                  {"boxes", boxes_desc, boxes},
-                                                  {"scores", scores_desc, scores},
-                                                  iou_threshold,
-                                                  sigma,
-                                                  min_score,
-                                                  method,
-                                                  offset,
-                                                  {"dets", dets_desc, dets},
-                                                  {"indices", indices_desc, indices},
-                                                  output_size},
-                                                 problem));
-    return dispatch(*handle, "soft_nms", problem, &mluopsBackend::soft_nms);
-  });
+  return guard_operator(__func__, handle,
+                        {{"iou_threshold", iou_threshold}, {"sigma", sigma}, {"min_score", min_score}},
+                        [&](const auto& scalars) -> Status {
+                          mluopsSoftNmsProblem problem;
+                          MLUOPS_RETURN_IF_FINISHED(op::check_soft_nms({handle,
+                                                                        {"boxes", boxes_desc, boxes},
+                                                                        {"scores", scores_desc, scores},
+                                                                        scalars[0],
+                                                                        scalars[1],
+                                                                        scalars[2],
+                                                                        method,
+                                                                        offset,
+                                                                        {"dets", dets_desc, dets},
+                                                                        {"indices", indices_desc, indices},
+                                                                        output_size},
+                                                                       problem));
+                          return dispatch(*handle, "soft_nms", problem, &mluopsBackend::soft_nms);
+                        });
 }
 
 mluOpStatus_t mluOpExtNmsMatch(mluOpHandle_t handle, const mluOpTensorDescriptor_t dets_desc, const void* dets,
                                const float iou_threshold, const mluOpTensorDescriptor_t indices_desc, void* indices,
                                const mluOpTensorDescriptor_t group_sizes_desc, void* group_sizes, void* group_count) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, {{"iou_threshold", iou_threshold}}, [&](const auto& scalars) -> Status {
     mluopsNmsMatchProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_nms_match({handle,
                                                    {"dets", dets_desc, dets},
-                                                   iou_threshold,
+                                                   scalars[0],
                                                    {"indices", indices_desc, indices},
                                                    {"group_sizes", group_sizes_desc, group_sizes},
                                                    group_count},

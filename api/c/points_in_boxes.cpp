@@ -18,7 +18,7 @@ Status part(const op::PointsInBoxesArgs& args) {
 mluOpStatus_t mluOpPointsInBoxes(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void* points,
                                  const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                  const mluOpTensorDescriptor_t points_indices_desc, void* points_indices) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return part({handle,
                  {"points", points_desc, points},
                  {"boxes", boxes_desc, boxes},
@@ -30,7 +30,7 @@ mluOpStatus_t mluOpPointsInBoxes(mluOpHandle_t handle, const mluOpTensorDescript
 mluOpStatus_t mluOpExtPointsInBoxesPart(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                         const void* points, const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                         const mluOpTensorDescriptor_t points_indices_desc, void* points_indices) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, [&] {
     return part({handle,
                  {"points", points_desc, points},
                  {"boxes", boxes_desc, boxes},
@@ -42,7 +42,7 @@ mluOpStatus_t mluOpExtPointsInBoxesPart(mluOpHandle_t handle, const mluOpTensorD
 mluOpStatus_t mluOpExtPointsInBoxesAll(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                        const void* points, const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                        const mluOpTensorDescriptor_t inside_desc, void* inside) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsPointsInBoxesAllProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_points_in_boxes_all(
         {handle, {"points", points_desc, points}, {"boxes", boxes_desc, boxes}, {"inside", inside_desc, inside}, false},

@@ -8,7 +8,7 @@ using namespace mluops;
 mluOpStatus_t mluOpPsamaskForward(mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t x_desc,
                                   const void* x, const int h_mask, const int w_mask,
                                   const mluOpTensorDescriptor_t y_desc, void* y) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsPsamaskForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_psamask_forward({handle, psa_type, {"x", x_desc, x}, h_mask, w_mask, {"y", y_desc, y}}, problem));
@@ -19,7 +19,7 @@ mluOpStatus_t mluOpPsamaskForward(mluOpHandle_t handle, const int psa_type, cons
 mluOpStatus_t mluOpPsamaskBackward(mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t dy_desc,
                                    const void* dy, const int h_mask, const int w_mask,
                                    const mluOpTensorDescriptor_t dx_desc, void* dx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsPsamaskBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_psamask_backward(
         {handle, psa_type, {"dy", dy_desc, dy}, h_mask, w_mask, {"dx", dx_desc, dx}}, problem));

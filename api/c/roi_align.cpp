@@ -40,10 +40,12 @@ mluOpStatus_t mluOpRoiAlignForward_v2(mluOpHandle_t handle, const mluOpRoiAlignF
                                       const mluOpTensorDescriptor_t output_desc, void* output,
                                       const mluOpTensorDescriptor_t argmax_x_desc, void* argmax_x,
                                       const mluOpTensorDescriptor_t argmax_y_desc, void* argmax_y) {
-  return guard(__func__, [&]() -> Status {
+  const float spatial_scale = roialign_desc != nullptr ? roialign_desc->spatial_scale : 0;
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     mluopsRoiAlignForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_roi_align_forward({handle,
                                                            roialign_desc,
+                                                           scalars[0],
                                                            {"input", input_desc, input},
                                                            {"boxes", boxes_desc, boxes},
                                                            {"output", output_desc, output},
@@ -68,13 +70,13 @@ mluOpStatus_t mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_sc
                                     const bool aligned, const mluOpTensorDescriptor_t grads_desc, const void* grads,
                                     const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                     const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     return run_backward({handle,
                          {"grads", grads_desc, grads},
                          {"boxes", boxes_desc, boxes},
                          {"argmax_x", nullptr, nullptr},
                          {"argmax_y", nullptr, nullptr},
-                         spatial_scale,
+                         scalars[0],
                          sampling_ratio,
                          aligned,
                          1,
@@ -89,13 +91,13 @@ mluOpStatus_t mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDe
                                        const float spatial_scale, const int sampling_ratio, const bool aligned,
                                        const int pool_mode, const mluOpTensorDescriptor_t grads_image_desc,
                                        void* grads_image) {
-  return guard(__func__, [&] {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     return run_backward({handle,
                          {"grads", grads_desc, grads},
                          {"boxes", boxes_desc, boxes},
                          {"argmax_x", argmax_x_desc, argmax_x},
                          {"argmax_y", argmax_y_desc, argmax_y},
-                         spatial_scale,
+                         scalars[0],
                          sampling_ratio,
                          aligned,
                          pool_mode,

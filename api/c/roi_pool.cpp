@@ -9,13 +9,13 @@ mluOpStatus_t mluOpRoiPoolingForward(mluOpHandle_t handle, mluOpPoolingMode_t po
                                      const mluOpTensorDescriptor_t input_desc, const void* input,
                                      const mluOpTensorDescriptor_t rois_desc, const void* rois, float spatial_scale,
                                      const mluOpTensorDescriptor_t output_desc, void* output, int* argmax) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     mluopsRoiPoolForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_roi_pool_forward({handle,
                                                           pooling_mode,
                                                           {"input", input_desc, input},
                                                           {"rois", rois_desc, rois},
-                                                          spatial_scale,
+                                                          scalars[0],
                                                           {"output", output_desc, output},
                                                           argmax},
                                                          problem));
@@ -29,14 +29,14 @@ mluOpStatus_t mluOpRoiPoolingBackward(mluOpHandle_t handle, mluOpPoolingMode_t p
                                       const mluOpTensorDescriptor_t argmax_desc, const int* argmax,
                                       const float spatial_scale, const mluOpTensorDescriptor_t grads_image_desc,
                                       void* grads_image) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     mluopsRoiPoolBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_roi_pool_backward({handle,
                                                            pooling_mode,
                                                            {"grads", grads_desc, grads},
                                                            {"rois", rois_desc, rois},
                                                            {"argmax", argmax_desc, argmax},
-                                                           spatial_scale,
+                                                           scalars[0],
                                                            {"grads_image", grads_image_desc, grads_image}},
                                                           problem));
     return dispatch(*handle, "roi_pool_backward", problem, &mluopsBackend::roi_pool_backward);

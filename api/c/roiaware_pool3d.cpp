@@ -24,7 +24,7 @@ mluOpStatus_t mluOpRoiAwarePool3dForward(mluOpHandle_t handle, const int pool_me
                                          const mluOpTensorDescriptor_t argmax_desc, void* argmax,
                                          const mluOpTensorDescriptor_t pts_idx_of_voxels_desc, void* pts_idx_of_voxels,
                                          const mluOpTensorDescriptor_t pooled_features_desc, void* pooled_features) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsRoiAwarePool3dForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_roiaware_pool3d_forward({handle,
@@ -51,7 +51,7 @@ mluOpStatus_t mluOpRoiAwarePool3dBackward(mluOpHandle_t handle, const int pool_m
                                           const void* argmax, const mluOpTensorDescriptor_t grad_out_desc,
                                           const void* grad_out, const mluOpTensorDescriptor_t grad_in_desc,
                                           void* grad_in) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsRoiAwarePool3dBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_roiaware_pool3d_backward({handle,

@@ -38,7 +38,7 @@ mluOpStatus_t mluOpRoiPointPool3d(mluOpHandle_t handle, const int batch_size, co
                                   size_t workspace_size, const mluOpTensorDescriptor_t pooled_features_desc,
                                   void* pooled_features, const mluOpTensorDescriptor_t pooled_empty_flag_desc,
                                   void* pooled_empty_flag) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsRoiPointPool3dProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_roipoint_pool3d({handle,

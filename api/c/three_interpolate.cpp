@@ -10,7 +10,7 @@ mluOpStatus_t mluOpThreeInterpolateForward(mluOpHandle_t handle, const mluOpTens
                                            const void* indices, const mluOpTensorDescriptor_t weights_desc,
                                            const void* weights, const mluOpTensorDescriptor_t output_desc,
                                            void* output) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsThreeInterpolateForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_three_interpolate_forward({handle,
                                                                    {"features", features_desc, features},
@@ -27,7 +27,7 @@ mluOpStatus_t mluOpThreeInterpolateBackward(mluOpHandle_t handle, const mluOpTen
                                             const void* indices, const mluOpTensorDescriptor_t weights_desc,
                                             const void* weights, const mluOpTensorDescriptor_t grad_features_desc,
                                             void* grad_features) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsThreeInterpolateBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_three_interpolate_backward({handle,

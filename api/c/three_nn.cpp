@@ -17,7 +17,7 @@ mluOpStatus_t mluOpThreeNNForward(const mluOpHandle_t handle, const mluOpTensorD
                                   void* workspace, const size_t workspace_size,
                                   const mluOpTensorDescriptor_t dist2_desc, void* dist2,
                                   const mluOpTensorDescriptor_t idx_desc, void* idx) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsThreeNNForwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_three_nn_forward({handle,
                                                           {"unknown", unknown_desc, unknown},

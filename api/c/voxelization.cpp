@@ -41,7 +41,7 @@ mluOpStatus_t mluOpVoxelization(mluOpHandle_t handle, const mluOpTensorDescripto
                                 const mluOpTensorDescriptor_t coors_desc, void* coors,
                                 const mluOpTensorDescriptor_t num_points_per_voxel_desc, void* num_points_per_voxel,
                                 const mluOpTensorDescriptor_t voxel_num_desc, void* voxel_num) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsVoxelizationProblem problem;
     MLUOPS_RETURN_IF_FINISHED(
         op::check_voxelization({handle,
@@ -67,7 +67,7 @@ mluOpStatus_t mluOpExtDynamicVoxelize(mluOpHandle_t handle, const mluOpTensorDes
                                       const void* points, const mluOpTensorDescriptor_t voxel_size_desc,
                                       const void* voxel_size, const mluOpTensorDescriptor_t coors_range_desc,
                                       const void* coors_range, const mluOpTensorDescriptor_t coors_desc, void* coors) {
-  return guard(__func__, [&]() -> Status {
+  return guard_operator(__func__, handle, [&]() -> Status {
     mluopsDynamicVoxelizeProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_dynamic_voxelize({handle,
                                                           {"points", points_desc, points},

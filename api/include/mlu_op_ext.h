@@ -89,6 +89,16 @@ mluOpStatus_t mluOpExtSetContract(mluOpHandle_t handle, mluOpExtContract_t contr
 /** BAD_PARAM: an argument is NULL. */
 mluOpStatus_t mluOpExtGetContract(mluOpHandle_t handle, mluOpExtContract_t* contract);
 
+/** The float arguments of this thread's next operator call on the handle, as doubles: for tensors of DOUBLE, whose
+ *  results would otherwise be those of rounded numbers (a threshold of 0.7 is 0.69999998807907104 as a float).
+ *  values[count]: one for each float of the C function, in its order (mluOpRoiAlignForward_v2: the spatial_scale of its
+ *  descriptor). The call must be given the same numbers, rounded to float, or it is BAD_PARAM and names the argument;
+ * so is a count that is not its own. A call on tensors of another dtype computes with its floats. The next operator
+ * call ends it, whatever its status; functions that compute nothing, such as those of workspaces and descriptors, do
+ * not. count 0: nothing is given any more. mluOpNms takes none: mluOpExtSetNmsDescriptor has doubles. BAD_PARAM: handle
+ * NULL, count < 0 or > 16, values NULL with count > 0. */
+mluOpStatus_t mluOpExtSetScalars(mluOpHandle_t handle, const double* values, int count);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -8,14 +8,14 @@ namespace mluops::op {
 namespace {
 
 /// A NaN is not >= 0.
-Status is_radius(const char* name, float value) {
+Status is_radius(const char* name, double value) {
   if (value >= 0) return Status::go_on();
   return Status::bad_param(std::string(name) + ": wanted >= 0, got " + std::to_string(value));
 }
 
 Status check_parameters(const BallQueryArgs& a) {
-  MLUOPS_RETURN_IF_FINISHED(is_radius("min_radius", a.min_radius));
-  MLUOPS_RETURN_IF_FINISHED(is_radius("max_radius", a.max_radius));
+  MLUOPS_RETURN_IF_FINISHED(is_radius("min_radius", a.min_radius.exact));
+  MLUOPS_RETURN_IF_FINISHED(is_radius("max_radius", a.max_radius.exact));
   return at_least("nsample", a.nsample, 0);
 }
 
@@ -53,17 +53,20 @@ Status check_ball_query(const BallQueryArgs& a, mluopsBallQueryProblem& problem)
   MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.new_xyz, a.xyz}, {a.idx}));
   const auto& centres = a.new_xyz.desc->dims;
-  problem = {
-      {a.new_xyz.desc->dtype, centres[0], centres[1], a.xyz.desc->dims[1], a.nsample, a.min_radius, a.max_radius},
-      a.new_xyz.data,
-      a.xyz.data,
-      int32_data(a.idx)};
+  problem = {{a.new_xyz.desc->dtype, centres[0], centres[1], a.xyz.desc->dims[1], a.nsample, a.min_radius.value,
+              a.max_radius.value},
+             a.new_xyz.data,
+             a.xyz.data,
+             int32_data(a.idx),
+             a.min_radius.of(a.xyz.desc->dtype),
+             a.max_radius.of(a.xyz.desc->dtype)};
   return Status::go_on();
 }
 
 std::string case_keys(const mluopsBallQueryProblem& p) {
   const mluopsBallQueryShape& s = p.shape;
-  return CaseKeys()("b", s.b)("m", s.m)("n", s.n)("s", s.nsample)("min", s.min_radius)("max", s.max_radius).text();
+  CaseKeys keys = CaseKeys()("b", s.b)("m", s.m)("n", s.n)("s", s.nsample);
+  return keys.scalar("min", p.exact_min_radius, s.dtype).scalar("max", p.exact_max_radius, s.dtype).text();
 }
 
 }  // namespace mluops::op

@@ -9,7 +9,7 @@ namespace mluops::op {
 struct BallQueryArgs {
   mluOpHandle_t handle;
   TensorArg new_xyz, xyz;
-  float min_radius, max_radius;
+  Scalar min_radius, max_radius;
   std::int32_t nsample;
   TensorArg idx;
 };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/handle.h"
+#include "common/scalars.h"
 #include "common/status.h"
 #include "common/tensor_desc.h"
 

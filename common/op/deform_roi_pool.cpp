@@ -50,7 +50,7 @@ mluopsDeformRoiPoolShape shape_of(const TensorArg& input, const TensorArg& rois,
           size_of(input, Axis::kH), size_of(input, Axis::kW),
           size_of(input, Axis::kC), rois.desc->dims[0],
           p.pooled_height,          p.pooled_width,
-          p.spatial_scale,          p.gamma,
+          p.spatial_scale.value,    p.gamma.value,
           p.sampling_ratio};
 }
 
@@ -108,8 +108,14 @@ Status check_deform_roi_pool_forward(const DeformRoiPoolForwardArgs& a, mluopsDe
   MLUOPS_RETURN_IF_FINISHED(have_data({a.input, a.rois, a.output}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.rois, a.offset}, {a.output}));
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, a.input.desc->dims[0]));
-  problem = {shape_of(a.input, a.rois, a.params), a.input.data,        a.rois.data, a.offset.data,
-             const_cast<void*>(a.output.data),    a.input.desc->layout};
+  problem = {shape_of(a.input, a.rois, a.params),
+             a.input.data,
+             a.rois.data,
+             a.offset.data,
+             const_cast<void*>(a.output.data),
+             a.input.desc->layout,
+             a.params.spatial_scale.of(a.input.desc->dtype),
+             a.params.gamma.of(a.input.desc->dtype)};
   return Status::go_on();
 }
 
@@ -133,26 +139,31 @@ Status check_deform_roi_pool_backward(const DeformRoiPoolBackwardArgs& a, mluops
              a.offset.data,
              const_cast<void*>(a.grad_input.data),
              const_cast<void*>(a.grad_offset.data),
-             a.input.desc->layout};
+             a.input.desc->layout,
+             a.params.spatial_scale.of(a.input.desc->dtype),
+             a.params.gamma.of(a.input.desc->dtype)};
   return Status::go_on();
 }
 
 namespace {
 
-std::string keys_of(const mluopsDeformRoiPoolShape& s, const void* offset) {
+template <class Problem>
+std::string deform_keys(const Problem& p) {
+  const mluopsDeformRoiPoolShape& s = p.shape;
   CaseKeys keys;
   keys("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w);
-  keys("scale", s.spatial_scale)("ratio", s.sampling_ratio)("gamma", s.gamma)("offset", offset != nullptr ? 1 : 0);
-  return keys.text();
+  keys.scalar("scale", p.exact_spatial_scale, s.dtype)("ratio", s.sampling_ratio)
+      .scalar("gamma", p.exact_gamma, s.dtype);
+  return keys("offset", p.offset != nullptr ? 1 : 0).text();
 }
 
 }  // namespace
 
 std::string case_keys(const mluopsDeformRoiPoolForwardProblem& p) {
-  return keys_of(p.shape, p.offset);
+  return deform_keys(p);
 }
 std::string case_keys(const mluopsDeformRoiPoolBackwardProblem& p) {
-  return keys_of(p.shape, p.offset);
+  return deform_keys(p);
 }
 
 }  // namespace mluops::op

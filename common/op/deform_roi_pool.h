@@ -8,9 +8,9 @@ namespace mluops::op {
 
 struct DeformRoiPoolParams {
   int pooled_height, pooled_width;
-  float spatial_scale;
+  Scalar spatial_scale;
   int sampling_ratio;
-  float gamma;
+  Scalar gamma;
 };
 
 struct DeformRoiPoolForwardArgs {

@@ -7,7 +7,7 @@
 namespace mluops::op {
 namespace {
 
-constexpr float kMostGammaBackward = 10000;
+constexpr double kMostGammaBackward = 10000;
 
 /// Which values a target may have; mmcv reads outside its tensors at others.
 struct Classes {
@@ -28,9 +28,9 @@ Status check_modes(const FocalLossModes& m, bool fast) {
   return Status::not_supported("reduction: wanted LOSS_REDUCTION_NONE, got " + std::to_string(m.reduction));
 }
 
-Status check_gamma(float gamma, float most) {
+Status check_gamma(double gamma, double most) {
   if (gamma >= 0 && gamma <= most) return Status::go_on();
-  const std::string upper = most < std::numeric_limits<float>::infinity() ? " and <= " + std::to_string(most) : "";
+  const std::string upper = most < std::numeric_limits<double>::infinity() ? " and <= " + std::to_string(most) : "";
   return Status::not_supported("gamma: wanted >= 0" + upper + ", got " + std::to_string(gamma));
 }
 
@@ -79,11 +79,13 @@ Status check_data(const FocalLossArgs& a, const Classes& classes, mluopsFocalLos
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.target, weights}, {a.result}));
   MLUOPS_RETURN_IF_FINISHED(check_targets(a.target, classes));
   const auto& dims = a.input.desc->dims;
-  problem = {{a.input.desc->dtype, dims[0], dims[1], a.alpha, a.gamma},
+  problem = {{a.input.desc->dtype, dims[0], dims[1], a.alpha.value, a.gamma.value},
              a.input.data,
              static_cast<const std::int32_t*>(a.target.data),
              weight,
-             const_cast<void*>(a.result.data)};
+             const_cast<void*>(a.result.data),
+             a.alpha.of(a.input.desc->dtype),
+             a.gamma.of(a.input.desc->dtype)};
   return Status::go_on();
 }
 
@@ -104,7 +106,7 @@ Status check_sigmoid(const FocalLossArgs& a, mluopsFocalLossProblem& problem) {
 
 Status check_softmax(const FocalLossArgs& a, int result_rank, mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_arguments(a));
-  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma, std::numeric_limits<float>::infinity()));
+  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma.exact, std::numeric_limits<double>::infinity()));
   MLUOPS_RETURN_IF_FINISHED(check_form(a, result_rank));
   return check_data(a, {kLeast, a.input.desc->dims[1] - 1, "a class or a negative number"}, problem);
 }
@@ -115,7 +117,7 @@ Status check_focal_loss_sigmoid_forward(const FocalLossArgs& a, const FocalLossM
                                         mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_arguments(a));
   MLUOPS_RETURN_IF_FINISHED(check_modes(modes, true));
-  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma, std::numeric_limits<float>::infinity()));
+  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma.exact, std::numeric_limits<double>::infinity()));
   return check_sigmoid(a, problem);
 }
 
@@ -123,7 +125,7 @@ Status check_focal_loss_sigmoid_backward(const FocalLossArgs& a, const FocalLoss
                                          mluopsFocalLossProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_arguments(a));
   MLUOPS_RETURN_IF_FINISHED(check_modes(modes, false));
-  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma, kMostGammaBackward));
+  MLUOPS_RETURN_IF_FINISHED(check_gamma(a.gamma.exact, kMostGammaBackward));
   return check_sigmoid(a, problem);
 }
 
@@ -137,8 +139,9 @@ Status check_focal_loss_softmax_backward(const FocalLossArgs& a, mluopsFocalLoss
 
 std::string case_keys(const mluopsFocalLossProblem& p) {
   const mluopsFocalLossShape& s = p.shape;
-  return CaseKeys()("n", s.n)("c", s.c)("alpha", s.alpha)("gamma", s.gamma)("weight", p.weight != nullptr ? 1 : 0)
-      .text();
+  CaseKeys keys = CaseKeys()("n", s.n)("c", s.c);
+  keys.scalar("alpha", p.exact_alpha, s.dtype).scalar("gamma", p.exact_gamma, s.dtype);
+  return keys("weight", p.weight != nullptr ? 1 : 0).text();
 }
 
 }  // namespace mluops::op

@@ -10,7 +10,7 @@ namespace mluops::op {
 struct FocalLossArgs {
   mluOpHandle_t handle;
   TensorArg input, target, weight;
-  float alpha, gamma;
+  Scalar alpha, gamma;
   TensorArg result;
 };
 

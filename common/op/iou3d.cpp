@@ -40,7 +40,7 @@ Status check_boxes_overlap_bev(const BoxesOverlapBevArgs& a, mluopsBoxesOverlapB
 
 Status check_nms3d(const Nms3dArgs& a, mluopsNms3dProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
-  if (std::isnan(a.iou_threshold)) return Status::bad_param("iou_threshold: wanted a number, got nan");
+  if (std::isnan(a.iou_threshold.value)) return Status::bad_param("iou_threshold: wanted a number, got nan");
   MLUOPS_RETURN_IF_FINISHED(in_range("rotated", a.rotated, 0, 1));
   const auto all = {a.boxes, a.keep};
   MLUOPS_RETURN_IF_FINISHED(have_descs(all));
@@ -55,10 +55,11 @@ Status check_nms3d(const Nms3dArgs& a, mluopsNms3dProblem& problem) {
   if (!is_empty(a.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(not_null("num_out", a.num_out));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.boxes}, {a.keep, {"num_out", one_int32(), a.num_out}}));
-  problem = {{a.boxes.desc->dtype, a.boxes.desc->dims[0], a.iou_threshold, a.rotated},
+  problem = {{a.boxes.desc->dtype, a.boxes.desc->dims[0], a.iou_threshold.value, a.rotated},
              a.boxes.data,
              int32_data(a.keep),
-             static_cast<std::int32_t*>(a.num_out)};
+             static_cast<std::int32_t*>(a.num_out),
+             a.iou_threshold.of(a.boxes.desc->dtype)};
   return Status::go_on();
 }
 
@@ -66,7 +67,8 @@ std::string case_keys(const mluopsBoxesOverlapBevProblem& p) {
   return CaseKeys()("n", p.shape.n)("m", p.shape.m).text();
 }
 std::string case_keys(const mluopsNms3dProblem& p) {
-  return CaseKeys()("n", p.shape.n)("iou", p.shape.iou_threshold)("rotated", p.shape.rotated).text();
+  CaseKeys keys = CaseKeys()("n", p.shape.n).scalar("iou", p.exact_iou_threshold, p.shape.dtype);
+  return keys("rotated", p.shape.rotated).text();
 }
 
 }  // namespace mluops::op

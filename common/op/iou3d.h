@@ -14,7 +14,7 @@ struct BoxesOverlapBevArgs {
 struct Nms3dArgs {
   mluOpHandle_t handle;
   TensorArg boxes;
-  float iou_threshold;
+  Scalar iou_threshold;
   int rotated;
   TensorArg keep;
   void* num_out;

@@ -121,9 +121,9 @@ Status check_nms_form(const NmsArgs& a) {
 // ---- soft_nms, nms_match ---------------------------------------------------------------------
 
 Status check_soft_params(const SoftNmsArgs& a) {
-  MLUOPS_RETURN_IF_FINISHED(is_number("iou_threshold", a.iou_threshold));
-  MLUOPS_RETURN_IF_FINISHED(is_number("sigma", a.sigma));
-  MLUOPS_RETURN_IF_FINISHED(is_number("min_score", a.min_score));
+  MLUOPS_RETURN_IF_FINISHED(is_number("iou_threshold", a.iou_threshold.exact));
+  MLUOPS_RETURN_IF_FINISHED(is_number("sigma", a.sigma.exact));
+  MLUOPS_RETURN_IF_FINISHED(is_number("min_score", a.min_score.exact));
   MLUOPS_RETURN_IF_FINISHED(in_range("method", a.method, MLUOP_EXT_SOFT_NMS_NAIVE, MLUOP_EXT_SOFT_NMS_GAUSSIAN));
   return in_range("offset", a.offset, 0, 1);
 }
@@ -215,21 +215,24 @@ Status check_soft_nms(const SoftNmsArgs& a, mluopsSoftNmsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("output_size", a.output_size));
   MLUOPS_RETURN_IF_FINISHED(
       no_overlap({a.boxes, a.scores}, {a.dets, a.indices, {"output_size", one_int32(), a.output_size}}));
-  problem = {{a.boxes.desc->dtype, a.indices.desc->dtype, boxes, a.iou_threshold, static_cast<float>(a.offset)},
-             a.sigma,
-             a.min_score,
+  const mluOpDataType_t dtype = a.boxes.desc->dtype;
+  problem = {{dtype, a.indices.desc->dtype, boxes, a.iou_threshold.of(dtype), static_cast<float>(a.offset)},
+             a.sigma.value,
+             a.min_score.value,
              a.method,
              a.boxes.data,
              a.scores.data,
              const_cast<void*>(a.dets.data),
              const_cast<void*>(a.indices.data),
-             static_cast<std::int32_t*>(a.output_size)};
+             static_cast<std::int32_t*>(a.output_size),
+             a.sigma.of(dtype),
+             a.min_score.of(dtype)};
   return Status::go_on();
 }
 
 Status check_nms_match(const NmsMatchArgs& a, mluopsNmsMatchProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_match_form(a));
-  MLUOPS_RETURN_IF_FINISHED(is_number("iou_threshold", a.iou_threshold));
+  MLUOPS_RETURN_IF_FINISHED(is_number("iou_threshold", a.iou_threshold.exact));
   const std::int64_t boxes = a.dets.desc->dims[0];
   for (const TensorArg* t : {&a.indices, &a.group_sizes}) MLUOPS_RETURN_IF_FINISHED(is_list(*t, boxes));
   MLUOPS_RETURN_IF_FINISHED(all_dense_and_countable({a.dets, a.indices, a.group_sizes}, a.handle->contract));
@@ -237,7 +240,8 @@ Status check_nms_match(const NmsMatchArgs& a, mluopsNmsMatchProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("group_count", a.group_count));
   MLUOPS_RETURN_IF_FINISHED(
       no_overlap({a.dets}, {a.indices, a.group_sizes, {"group_count", one_int32(), a.group_count}}));
-  problem = {{a.dets.desc->dtype, a.indices.desc->dtype, boxes, a.iou_threshold, 0.0f},
+  const mluOpDataType_t dtype = a.dets.desc->dtype;
+  problem = {{dtype, a.indices.desc->dtype, boxes, a.iou_threshold.of(dtype), 0.0f},
              a.dets.data,
              const_cast<void*>(a.indices.data),
              const_cast<void*>(a.group_sizes.data),
@@ -247,16 +251,8 @@ Status check_nms_match(const NmsMatchArgs& a, mluopsNmsMatchProblem& problem) {
 
 namespace {
 
-/// A C float unless the caller gave a double.
-std::string threshold_text(double value, mluOpDataType_t dtype) {
-  CaseKeys one;
-  if (dtype == MLUOP_DTYPE_DOUBLE) return one("", value).text().substr(1);
-  return one("", static_cast<float>(value)).text().substr(1);
-}
-
-CaseKeys keys_of(const mluopsNmsShape& s, bool wide) {
-  CaseKeys keys;
-  keys("n", s.boxes)("iou", threshold_text(s.iou_threshold, wide ? s.dtype : MLUOP_DTYPE_FLOAT));
+CaseKeys keys_of(const mluopsNmsShape& s) {
+  CaseKeys keys = CaseKeys()("n", s.boxes).scalar("iou", s.iou_threshold, s.dtype);
   if (s.index_dtype != MLUOP_DTYPE_INVALID) keys("index", short_dtype_name(s.index_dtype));
   return keys;
 }
@@ -265,9 +261,10 @@ CaseKeys keys_of(const mluopsNmsShape& s, bool wide) {
 
 std::string case_keys(const mluopsNmsProblem& p) {
   const mluopsNmsShape& s = p.shape;
-  CaseKeys keys = keys_of(s, true);
+  CaseKeys keys = keys_of(s);
   const bool all = std::isnan(p.score_threshold);
-  keys("offset", s.offset)("max", p.max_output)("score", all ? "none" : threshold_text(p.score_threshold, s.dtype));
+  keys("offset", s.offset)("max", p.max_output);
+  all ? keys("score", "none") : keys.scalar("score", p.score_threshold, s.dtype);
   keys("output", p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES                ? "indices"
                  : p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? "rows"
                                                                                  : "columns");
@@ -276,14 +273,16 @@ std::string case_keys(const mluopsNmsProblem& p) {
   return keys("half_scores", p.score_dtype != s.dtype ? 1 : 0)("room", p.room)("pad", p.pad).text();
 }
 std::string case_keys(const mluopsSoftNmsProblem& p) {
-  CaseKeys keys = keys_of(p.shape, false);
+  CaseKeys keys = keys_of(p.shape);
   keys("offset", p.shape.offset)("method", p.method == MLUOP_EXT_SOFT_NMS_NAIVE    ? "naive"
                                            : p.method == MLUOP_EXT_SOFT_NMS_LINEAR ? "linear"
                                                                                    : "gaussian");
-  return keys("sigma", p.sigma)("min_score", p.min_score).text();
+  return keys.scalar("sigma", p.exact_sigma, p.shape.dtype)
+      .scalar("min_score", p.exact_min_score, p.shape.dtype)
+      .text();
 }
 std::string case_keys(const mluopsNmsMatchProblem& p) {
-  return keys_of(p.shape, false).text();
+  return keys_of(p.shape).text();
 }
 
 }  // namespace mluops::op

@@ -33,7 +33,7 @@ struct NmsArgs {
 struct SoftNmsArgs {
   mluOpHandle_t handle;
   TensorArg boxes, scores;
-  float iou_threshold, sigma, min_score;
+  Scalar iou_threshold, sigma, min_score;
   mluOpExtSoftNmsMethod_t method;
   int offset;
   TensorArg dets, indices;
@@ -43,7 +43,7 @@ struct SoftNmsArgs {
 struct NmsMatchArgs {
   mluOpHandle_t handle;
   TensorArg dets;
-  float iou_threshold;
+  Scalar iou_threshold;
   TensorArg indices, group_sizes;
   void* group_count;
 };

@@ -96,7 +96,8 @@ Status check_roi_align_forward(const RoiAlignForwardArgs& a, mluopsRoiAlignForwa
              const_cast<void*>(a.output.data),
              const_cast<void*>(argmax_x.data),
              const_cast<void*>(argmax_y.data),
-             a.input.desc->layout};
+             a.input.desc->layout,
+             a.spatial_scale.of(shape.dtype)};
   return Status::go_on();
 }
 
@@ -112,7 +113,8 @@ Status check_roi_align_backward(const RoiAlignBackwardArgs& a, mluopsRoiAlignBac
   if (!is_empty(a.grads) && !mean) MLUOPS_RETURN_IF_FINISHED(have_data({argmax_x, argmax_y}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.grads, a.boxes, argmax_x, argmax_y}, {a.grads_image}));
   const mluopsRoiAlignShape shape =
-      shape_of(a.grads_image, a.grads, {0, 0, a.sampling_ratio, a.spatial_scale, a.pool_mode, a.aligned});
+      shape_of(a.grads_image, a.grads,
+               mluOpRoiAlignStruct{0, 0, a.sampling_ratio, a.spatial_scale.value, a.pool_mode, a.aligned});
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.boxes, shape.batch));
   problem = {shape,
              a.grads.data,
@@ -120,26 +122,29 @@ Status check_roi_align_backward(const RoiAlignBackwardArgs& a, mluopsRoiAlignBac
              argmax_x.data,
              argmax_y.data,
              const_cast<void*>(a.grads_image.data),
-             a.grads_image.desc->layout};
+             a.grads_image.desc->layout,
+             a.spatial_scale.of(shape.dtype)};
   return Status::go_on();
 }
 
 namespace {
 
-std::string keys_of(const mluopsRoiAlignShape& s) {
-  return CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w)(
-             "scale", s.spatial_scale)("ratio", s.sampling_ratio)("aligned", s.aligned)(
-             "pool", s.mean != 0 ? "mean" : "greatest")
-      .text();
+template <class Problem>
+std::string align_keys(const Problem& p) {
+  const mluopsRoiAlignShape& s = p.shape;
+  CaseKeys keys =
+      CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w);
+  keys.scalar("scale", p.exact_spatial_scale, s.dtype)("ratio", s.sampling_ratio)("aligned", s.aligned);
+  return keys("pool", s.mean != 0 ? "mean" : "greatest").text();
 }
 
 }  // namespace
 
 std::string case_keys(const mluopsRoiAlignForwardProblem& p) {
-  return keys_of(p.shape);
+  return align_keys(p);
 }
 std::string case_keys(const mluopsRoiAlignBackwardProblem& p) {
-  return keys_of(p.shape);
+  return align_keys(p);
 }
 
 }  // namespace mluops::op

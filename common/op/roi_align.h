@@ -19,13 +19,14 @@ namespace mluops::op {
 struct RoiAlignForwardArgs {
   mluOpHandle_t handle;
   mluOpRoiAlignForwardDescriptor_t roialign_desc;
+  Scalar spatial_scale;  // the descriptor's
   TensorArg input, boxes, output, argmax_x, argmax_y;
 };
 
 struct RoiAlignBackwardArgs {
   mluOpHandle_t handle;
   TensorArg grads, boxes, argmax_x, argmax_y;
-  float spatial_scale;
+  Scalar spatial_scale;
   int sampling_ratio;
   bool aligned;
   int pool_mode;

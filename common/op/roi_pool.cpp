@@ -54,7 +54,7 @@ Status check_roi_pool_forward(const RoiPoolForwardArgs& a, mluopsRoiPoolForwardP
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.input, a.rois, a.output}));
-  MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale.value, contract));
   MLUOPS_RETURN_IF_FINISHED(check_image_and_bins(a.input, a.output, a.rois, contract));
   MLUOPS_RETURN_IF_FINISHED(are_dense_and_countable({a.input, a.rois, a.output}, contract));
   MLUOPS_RETURN_IF_FINISHED(has_countable_pixels(a.input));
@@ -65,9 +65,15 @@ Status check_roi_pool_forward(const RoiPoolForwardArgs& a, mluopsRoiPoolForwardP
   of_argmax.elements = a.output.desc->elements;
   const TensorArg argmax = {"argmax", a.argmax == nullptr ? nullptr : &of_argmax, a.argmax};
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.input, a.rois}, {a.output, argmax}));
-  const mluopsRoiPoolShape shape = shape_of(a.input, a.output, a.spatial_scale);
+  const mluopsRoiPoolShape shape = shape_of(a.input, a.output, a.spatial_scale.value);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, shape.batch));
-  problem = {shape, a.input.data, a.rois.data, const_cast<void*>(a.output.data), a.argmax, a.input.desc->layout};
+  problem = {shape,
+             a.input.data,
+             a.rois.data,
+             const_cast<void*>(a.output.data),
+             a.argmax,
+             a.input.desc->layout,
+             a.spatial_scale.of(shape.dtype)};
   return Status::go_on();
 }
 
@@ -75,7 +81,7 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_descs({a.grads, a.rois, a.argmax, a.grads_image}));
-  MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale, contract));
+  MLUOPS_RETURN_IF_FINISHED(check_modes(a.pooling_mode, a.spatial_scale.value, contract));
   MLUOPS_RETURN_IF_FINISHED(check_image_and_bins(a.grads_image, a.grads, a.rois, contract));
   MLUOPS_RETURN_IF_FINISHED(has_layout(a.argmax, a.grads.desc->layout));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.argmax, 4));
@@ -87,31 +93,35 @@ Status check_roi_pool_backward(const RoiPoolBackwardArgs& a, mluopsRoiPoolBackwa
   MLUOPS_RETURN_IF_FINISHED(have_data({a.grads_image}));
   if (!is_empty(a.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({a.grads, a.rois, a.argmax}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.grads, a.rois, a.argmax}, {a.grads_image}));
-  const mluopsRoiPoolShape shape = shape_of(a.grads_image, a.grads, a.spatial_scale);
+  const mluopsRoiPoolShape shape = shape_of(a.grads_image, a.grads, a.spatial_scale.value);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(a.rois, shape.batch));
   problem = {shape,
              a.grads.data,
              a.rois.data,
              static_cast<const std::int32_t*>(a.argmax.data),
              const_cast<void*>(a.grads_image.data),
-             a.grads_image.desc->layout};
+             a.grads_image.desc->layout,
+             a.spatial_scale.of(shape.dtype)};
   return Status::go_on();
 }
 
 namespace {
 
-CaseKeys keys_of(const mluopsRoiPoolShape& s) {
-  return CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w)(
-      "scale", s.spatial_scale);
+template <class Problem>
+CaseKeys pool_keys(const Problem& p) {
+  const mluopsRoiPoolShape& s = p.shape;
+  CaseKeys keys =
+      CaseKeys()("b", s.batch)("h", s.h)("w", s.w)("c", s.c)("r", s.rois)("ph", s.pooled_h)("pw", s.pooled_w);
+  return keys.scalar("scale", p.exact_spatial_scale, s.dtype);
 }
 
 }  // namespace
 
 std::string case_keys(const mluopsRoiPoolForwardProblem& p) {
-  return keys_of(p.shape)("argmax", p.argmax != nullptr ? 1 : 0).text();
+  return pool_keys(p)("argmax", p.argmax != nullptr ? 1 : 0).text();
 }
 std::string case_keys(const mluopsRoiPoolBackwardProblem& p) {
-  return keys_of(p.shape).text();
+  return pool_keys(p).text();
 }
 
 }  // namespace mluops::op

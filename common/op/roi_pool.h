@@ -10,7 +10,7 @@ struct RoiPoolForwardArgs {
   mluOpHandle_t handle;
   mluOpPoolingMode_t pooling_mode;
   TensorArg input, rois;
-  float spatial_scale;
+  Scalar spatial_scale;
   TensorArg output;
   int* argmax;
 };
@@ -19,7 +19,7 @@ struct RoiPoolBackwardArgs {
   mluOpHandle_t handle;
   mluOpPoolingMode_t pooling_mode;
   TensorArg grads, rois, argmax;
-  float spatial_scale;
+  Scalar spatial_scale;
   TensorArg grads_image;
 };
 

@@ -38,7 +38,9 @@ Fill centres(const Case& t, const mluopsBallQueryShape& s, const Fill& points) {
 Description describe_query(const Case& text, mluOpDataType_t dtype) {
   const mluopsBallQueryShape s = shape_of(text, dtype);
   const Fill points = cloud(text.word("data"), text.seed("xyz"));
+  const double low = scalar_of(text, "min", dtype), high = scalar_of(text, "max", dtype);
   Description d;
+  d.scalars = {low, high};
   d.tensors = {
       {.name = "new_xyz", .dtype = dtype, .dims = {s.b, s.m, 3}, .fill = centres(text, s, points)},
       {.name = "xyz", .dtype = dtype, .dims = {s.b, s.n, 3}, .fill = points},
@@ -48,8 +50,8 @@ Description describe_query(const Case& text, mluOpDataType_t dtype) {
     return mluOpBallQuery(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, s.min_radius, s.max_radius,
                           static_cast<int>(s.nsample), t[2].desc, t[2].data);
   };
-  d.reference = [s](const Inputs& in, Coordinates) {
-    return std::vector<Values>{reference::ball_query({s, in[0], in[1], nullptr})};
+  d.reference = [=](const Inputs& in, Coordinates) {
+    return std::vector<Values>{reference::ball_query({s, in[0], in[1], nullptr, low, high})};
   };
   return d;
 }

@@ -170,7 +170,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Values rois = make_rois(text, s);
   const TouchedPixels touched = touch(text, s, rois);
   const bool shifted = text.size("offset") != 0;
+  const double scale = scalar_of(text, "scale", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
+  d.scalars = {scale, gamma};
   d.tensors = inputs(text, s, rois);
   d.tensors[0].touched = touched.share();
   d.tensors[0].runs = runs_of(touched, s.batch, 1, s.c);
@@ -183,9 +185,10 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
                                      static_cast<int>(s.pooled_h), static_cast<int>(s.pooled_w), s.spatial_scale,
                                      s.sampling_ratio, s.gamma, output.desc, output.data);
   };
-  d.reference = [s, shifted](const Inputs& in, Coordinates coordinates) {
+  d.reference = [=](const Inputs& in, Coordinates coordinates) {
     const void* offset = shifted ? in[2] : nullptr;
-    return std::vector<Values>{reference::deform_roi_pool_forward({s, in[0], in[1], offset, nullptr}, coordinates)};
+    return std::vector<Values>{reference::deform_roi_pool_forward(
+        {s, in[0], in[1], offset, nullptr, MLUOP_LAYOUT_NHWC, scale, gamma}, coordinates)};
   };
   return d;
 }
@@ -221,7 +224,9 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   const Values rois = make_rois(text, s);
   const TouchedPixels touched = touch(text, s, rois);
   const bool shifted = text.size("offset") != 0;
+  const double scale = scalar_of(text, "scale", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
+  d.scalars = {scale, gamma};
   d.tensors = gradient_tensors(text, s, rois);
   d.tensors[1].touched = shifted ? touched.share() : 0;  // the gradient of the input alone does not need the input
   d.tensors[1].runs = runs_of(touched, s.batch, 1, s.c);
@@ -235,9 +240,10 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
                                       static_cast<int>(s.pooled_w), s.spatial_scale, s.sampling_ratio, s.gamma,
                                       grad_input.desc, grad_input.data, grad_offset.desc, grad_offset.data);
   };
-  d.reference = [s, shifted](const Inputs& in, Coordinates coordinates) {
+  d.reference = [=](const Inputs& in, Coordinates coordinates) {
     reference::DeformRoiPoolGradients g = reference::deform_roi_pool_backward(
-        {s, in[0], in[1], in[2], shifted ? in[3] : nullptr, nullptr, nullptr}, coordinates);
+        {s, in[0], in[1], in[2], shifted ? in[3] : nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, scale, gamma},
+        coordinates);
     std::vector<Values> outputs = {std::move(g.input)};
     if (shifted) outputs.push_back(std::move(g.offset));
     return outputs;

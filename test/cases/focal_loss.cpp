@@ -119,7 +119,9 @@ Values expected(const Case& t, const mluopsFocalLossProblem& p) {
 Description describe_any(const Case& text, mluOpDataType_t dtype) {
   const mluopsFocalLossShape s = shape_of(text, dtype);
   const bool softmax = is_softmax(text), forward = is_forward(text), weighted = text.size("weight") != 0;
+  const double alpha = scalar_of(text, "alpha", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
+  d.scalars = {alpha, gamma};
   d.tensors = {{.name = softmax ? "softmax" : "input",
                 .dtype = dtype,
                 .dims = {s.n, s.c},
@@ -137,9 +139,9 @@ Description describe_any(const Case& text, mluOpDataType_t dtype) {
   d.call = [text, weighted](mluOpHandle_t handle, const Arguments& t) {
     return call(text, handle, t[0], t[1], weighted ? t[2] : Argument{}, t.back());
   };
-  d.reference = [text, s, weighted](const Inputs& in, Coordinates) {
+  d.reference = [=](const Inputs& in, Coordinates) {
     const auto* const target = static_cast<const std::int32_t*>(in[1]);
-    return std::vector<Values>{expected(text, {s, in[0], target, weighted ? in[2] : nullptr, nullptr})};
+    return std::vector<Values>{expected(text, {s, in[0], target, weighted ? in[2] : nullptr, nullptr, alpha, gamma})};
   };
   return d;
 }

@@ -38,7 +38,9 @@ Description describe_overlap(const Case& text, mluOpDataType_t dtype) {
 Description describe_nms(const Case& text, mluOpDataType_t dtype) {
   const mluopsNms3dShape s{dtype, text.size("n"), static_cast<float>(text.real("iou")), text.integer("rotated")};
   const Fill boxes = upright_boxes(text.word("boxes"), text.seed("boxes"));
+  const double threshold = scalar_of(text, "iou", dtype);
   Description d;
+  d.scalars = {threshold};
   d.tensors = {{.name = "boxes", .dtype = dtype, .dims = {s.n, 7}, .fill = boxes},
                {.name = "keep", .dtype = MLUOP_DTYPE_INT32, .dims = {s.n}, .comparison = Comparison::kBits},
                {.name = "num_out",
@@ -50,8 +52,8 @@ Description describe_nms(const Case& text, mluOpDataType_t dtype) {
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtNms3d(handle, t[0].desc, t[0].data, s.iou_threshold, s.rotated, t[1].desc, t[1].data, t[2].data);
   };
-  d.reference = [s](const Inputs& in, Coordinates) {
-    auto r = reference::nms3d({s, in[0], nullptr, nullptr});
+  d.reference = [s, threshold](const Inputs& in, Coordinates) {
+    auto r = reference::nms3d({s, in[0], nullptr, nullptr, threshold});
     return std::vector<Values>{r.keep, r.num};
   };
   return d;

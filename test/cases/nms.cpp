@@ -33,12 +33,6 @@ mluOpDataType_t index_type(const Case& t) {
   return word == "int64" ? MLUOP_DTYPE_INT64 : word == "uint32" ? MLUOP_DTYPE_UINT32 : MLUOP_DTYPE_INT32;
 }
 
-// As the C functions take it: mluOpExtSetNmsDescriptor gets doubles, all others floats.
-double scalar_of(const Case& t, const char* name, mluOpDataType_t dtype) {
-  const bool wide = t.op() == "nms" && dtype == MLUOP_DTYPE_DOUBLE;
-  return wide ? t.real(name) : static_cast<double>(static_cast<float>(t.real(name)));
-}
-
 mluopsNmsShape shape_of(const Case& t, mluOpDataType_t dtype) {
   return {dtype, index_type(t), t.size("n"), scalar_of(t, "iou", dtype), static_cast<float>(t.real("offset"))};
 }
@@ -237,14 +231,17 @@ Description hard(const Case& text, mluOpDataType_t dtype) {
 Description soft(const Case& text, mluOpDataType_t dtype) {
   mluopsSoftNmsProblem p = {};
   p.shape = shape_of(text, dtype);
-  p.sigma = static_cast<float>(text.real("sigma"));
-  p.min_score = static_cast<float>(text.real("min_score"));
+  p.exact_sigma = scalar_of(text, "sigma", dtype);
+  p.exact_min_score = scalar_of(text, "min_score", dtype);
+  p.sigma = static_cast<float>(p.exact_sigma);
+  p.min_score = static_cast<float>(p.exact_min_score);
   const std::string method = text.word("method");
   p.method = method == "naive"    ? MLUOP_EXT_SOFT_NMS_NAIVE
              : method == "linear" ? MLUOP_EXT_SOFT_NMS_LINEAR
                                   : MLUOP_EXT_SOFT_NMS_GAUSSIAN;
   const std::int64_t n = p.shape.boxes;
   Description d;
+  d.scalars = {p.shape.iou_threshold, p.exact_sigma, p.exact_min_score};
   d.tensors = {{.name = "boxes", .dtype = dtype, .dims = {n, 4}, .fill = given(make_boxes(text, n))},
                {.name = "scores", .dtype = dtype, .dims = {n}, .fill = make_scores(text)},
                {.name = "dets", .dtype = dtype, .dims = {n, 5}},
@@ -272,11 +269,12 @@ Description soft(const Case& text, mluOpDataType_t dtype) {
 
 Description match(const Case& text, mluOpDataType_t dtype) {
   mluopsNmsMatchProblem p = {};
-  p.shape = {dtype, index_type(text), text.size("n"), static_cast<float>(text.real("iou")), 0};
+  p.shape = {dtype, index_type(text), text.size("n"), scalar_of(text, "iou", dtype), 0};
   const std::int64_t n = p.shape.boxes;
   const auto boxes = std::make_shared<Values>(make_boxes(text, n));
   const Fill scores = make_scores(text);
   Description d;
+  d.scalars = {p.shape.iou_threshold};
   d.tensors = {{.name = "dets",
                 .dtype = dtype,
                 .dims = {n, 5},

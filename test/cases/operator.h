@@ -88,6 +88,8 @@ struct Description {
   std::vector<TensorSpec> tensors;
   /// indice_num, which no tensor is, where the operator takes it: call and reference read it. A replay puts in its own.
   std::shared_ptr<std::vector<std::int64_t>> counts = {};
+  /// The floats of the C function, in its order, as doubles: a call on DOUBLE gives them (mluOpExtSetScalars).
+  std::vector<double> scalars = {};
   double flops = 0;  ///< that the operator has to compute; 0: it only moves data
   /// The C function on tensors in the order above. Called by name, never through a stored address: so the bench also
   /// starts on a library that lacks it.
@@ -182,6 +184,9 @@ const OperatorCases& find_operator(const std::string& op);
 /// (names_dtype); contract=extended: the call asks for it. Throws std::invalid_argument for a key that is no parameter
 /// or a size that is not positive.
 Description describe(const Case& text, mluOpDataType_t dtype);
+
+/// A number that the C function takes as a float, as the call computes with it: of DOUBLE the number itself.
+double scalar_of(const Case& text, const std::string& key, mluOpDataType_t dtype);
 
 /// Whether the case is of the dtype: it says none, or this one.
 bool names_dtype(const Case& text, mluOpDataType_t dtype);

@@ -154,7 +154,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
   const TouchedPixels touched = touch(s, rois);
+  const double scale = scalar_of(text, "scale", dtype);
   Description d;
+  d.scalars = {scale};
   d.tensors = {tensor("input", s, false, map_values(text)), boxes_of(s, rois), tensor("output", s, true)};
   d.tensors[0].touched = touched.share();
   d.tensors[0].runs = runs_of(touched, s.batch, 1, s.c);
@@ -170,9 +172,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
     return mluOpRoiAlignForward_v2(handle, desc.get(), t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,
                                    x.desc, x.data, y.desc, y.data);
   };
-  d.reference = [s](const Inputs& in, Coordinates coordinates) {
-    reference::RoiAlignResult r =
-        reference::roi_align_forward({s, in[0], in[1], nullptr, nullptr, nullptr}, coordinates);
+  d.reference = [s, scale](const Inputs& in, Coordinates coordinates) {
+    reference::RoiAlignResult r = reference::roi_align_forward(
+        {s, in[0], in[1], nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, scale}, coordinates);
     std::vector<Values> outputs = {std::move(r.output)};
     if (s.mean != 0) return outputs;
     outputs.push_back(std::move(r.argmax_x));
@@ -187,15 +189,18 @@ std::pair<Fill, Fill> greatest(const Case& t, const Shape& s, const Values& rois
   Shape wide = s;
   wide.dtype = MLUOP_DTYPE_DOUBLE;
   const Values map = values_of(uniform(-1, 1, t.seed("argmax")), s.batch * s.h * s.w * s.c);
-  const auto r = reference::roi_align_forward({wide, map.data(), rois.data(), nullptr, nullptr, nullptr},
-                                              reference::Coordinates::kFloat);
+  const auto r = reference::roi_align_forward(
+      {wide, map.data(), rois.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, scalar_of(t, "scale", s.dtype)},
+      reference::Coordinates::kFloat);
   return {given(r.argmax_x), given(r.argmax_y)};
 }
 
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
+  const double scale = scalar_of(text, "scale", dtype);
   Description d;
+  d.scalars = {scale};
   d.tensors = {tensor("grads", s, true, uniform(-1, 1, text.seed("grads"))), boxes_of(s, rois)};
   if (s.mean == 0) {
     const auto [x, y] = greatest(text, s, rois);
@@ -212,9 +217,10 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
                                     s.spatial_scale, s.sampling_ratio, s.aligned != 0, s.mean, t.back().desc,
                                     t.back().data);
   };
-  d.reference = [s](const Inputs& in, Coordinates coordinates) {
+  d.reference = [s, scale](const Inputs& in, Coordinates coordinates) {
     const void *x = s.mean != 0 ? nullptr : in[2], *y = s.mean != 0 ? nullptr : in[3];
-    return std::vector<Values>{reference::roi_align_backward({s, in[0], in[1], x, y, nullptr}, coordinates)};
+    return std::vector<Values>{
+        reference::roi_align_backward({s, in[0], in[1], x, y, nullptr, MLUOP_LAYOUT_NHWC, scale}, coordinates)};
   };
   return d;
 }

@@ -136,7 +136,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
   const bool wanted = text.size("argmax") != 0;
+  const double scale = scalar_of(text, "scale", dtype);
   Description d;
+  d.scalars = {scale};
   d.tensors = {image("input", s, map_values(text)), rois_of(s, rois), bins("output", s)};
   d.tensors[2].comparison = Comparison::kBits;
   if (wanted) {
@@ -145,13 +147,14 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
     d.tensors[3].pointer_only = true;
   }
   d.flops = pixels_of(s, rois) * static_cast<double>(s.c);
-  d.call = [scale = s.spatial_scale, wanted](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpRoiPoolingForward(handle, MLUOP_POOLING_MAX, t[0].desc, t[0].data, t[1].desc, t[1].data, scale,
-                                  t[2].desc, t[2].data, wanted ? static_cast<int*>(t[3].data) : nullptr);
+  d.call = [s, wanted](mluOpHandle_t handle, const Arguments& t) {
+    return mluOpRoiPoolingForward(handle, MLUOP_POOLING_MAX, t[0].desc, t[0].data, t[1].desc, t[1].data,
+                                  s.spatial_scale, t[2].desc, t[2].data,
+                                  wanted ? static_cast<int*>(t[3].data) : nullptr);
   };
-  d.reference = [s, wanted](const Inputs& in, Coordinates coordinates) {
+  d.reference = [s, scale, wanted](const Inputs& in, Coordinates coordinates) {
     reference::RoiPoolResult r =
-        reference::roi_pool_forward({s, in[0], in[1], nullptr, nullptr, MLUOP_LAYOUT_NHWC}, coordinates);
+        reference::roi_pool_forward({s, in[0], in[1], nullptr, nullptr, MLUOP_LAYOUT_NHWC, scale}, coordinates);
     std::vector<Values> outputs = {std::move(r.output)};
     if (wanted) outputs.push_back(std::move(r.argmax));
     return outputs;
@@ -163,8 +166,10 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
 Fill greatest(const Case& t, const Shape& s, const Values& rois) {
   Shape wide = s;
   wide.dtype = MLUOP_DTYPE_DOUBLE;
+  const double scale = scalar_of(t, "scale", s.dtype);
   const Values map = values_of(uniform(-1, 1, t.seed("argmax")), s.batch * s.h * s.w * s.c);
-  const auto r = reference::roi_pool_forward({wide, map.data(), rois.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC});
+  const auto r =
+      reference::roi_pool_forward({wide, map.data(), rois.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC, scale});
   const Fill right = given(r.argmax);
   if (t.word("data") != "wild") return right;
   const double pixels = static_cast<double>(s.h * s.w);
@@ -177,18 +182,20 @@ Fill greatest(const Case& t, const Shape& s, const Values& rois) {
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
+  const double scale = scalar_of(text, "scale", dtype);
   Description d;
+  d.scalars = {scale};
   d.tensors = {bins("grads", s, uniform(-1, 1, text.seed("grads"))), rois_of(s, rois),
                argmax_of(s, greatest(text, s, rois)), image("grads_image", s)};
   d.tensors[3].term_size = 1;
   d.flops = static_cast<double>(s.rois * s.pooled_h * s.pooled_w * s.c);
-  d.call = [scale = s.spatial_scale](mluOpHandle_t handle, const Arguments& t) {
+  d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpRoiPoolingBackward(handle, MLUOP_POOLING_MAX, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
-                                   static_cast<const int*>(t[2].data), scale, t[3].desc, t[3].data);
+                                   static_cast<const int*>(t[2].data), s.spatial_scale, t[3].desc, t[3].data);
   };
-  d.reference = [s](const Inputs& in, Coordinates) {
+  d.reference = [s, scale](const Inputs& in, Coordinates) {
     return std::vector<Values>{reference::roi_pool_backward(
-        {s, in[0], in[1], static_cast<const std::int32_t*>(in[2]), nullptr, MLUOP_LAYOUT_NHWC})};
+        {s, in[0], in[1], static_cast<const std::int32_t*>(in[2]), nullptr, MLUOP_LAYOUT_NHWC, scale})};
   };
   return d;
 }

@@ -324,14 +324,15 @@ struct RoiAlignCall {
   }
   std::vector<float> forward(Backend& backend) const {
     std::vector<float> output = poisoned<float>(std::ssize(grad_output));
-    const mluopsRoiAlignForwardProblem p{shape, input.data(), rois.data(), output.data(), nullptr, nullptr, layout};
+    const mluopsRoiAlignForwardProblem p{shape,   input.data(), rois.data(), output.data(),
+                                         nullptr, nullptr,      layout,      shape.spatial_scale};
     EXPECT_EQ(backend.run(&mluopsBackend::roi_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return output;
   }
   std::vector<float> backward(Backend& backend) const {
     std::vector<float> gradient = poisoned<float>(std::ssize(input));
     const mluopsRoiAlignBackwardProblem p{shape,   grad_output.data(), rois.data(), nullptr,
-                                          nullptr, gradient.data(),    layout};
+                                          nullptr, gradient.data(),    layout,      shape.spatial_scale};
     EXPECT_EQ(backend.run(&mluopsBackend::roi_align_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return gradient;
   }

@@ -89,8 +89,14 @@ class PathTest : public testing::TestWithParam<const char*> {
     Tensors t;
     float* const rois = t(5 * s.rois);
     for (std::int64_t r = 0; r < s.rois; ++r) rois[5 * r + 3] = rois[5 * r + 4] = side;
-    const mluopsDeformRoiPoolForwardProblem p{
-        s, t(s.batch * s.h * s.w * s.c), rois, nullptr, t(s.rois * s.pooled_h * s.pooled_w * s.c), layout};
+    const mluopsDeformRoiPoolForwardProblem p{s,
+                                              t(s.batch * s.h * s.w * s.c),
+                                              rois,
+                                              nullptr,
+                                              t(s.rois * s.pooled_h * s.pooled_w * s.c),
+                                              layout,
+                                              s.spatial_scale,
+                                              s.gamma};
     EXPECT_EQ(backend_.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -99,7 +105,7 @@ class PathTest : public testing::TestWithParam<const char*> {
   std::string roi_align_forward(mluOpTensorLayout_t layout, int mean) {
     Tensors t;
     const mluopsRoiAlignForwardProblem p{
-        {MLUOP_DTYPE_FLOAT, 1, 8, 8, 16, 2, 2, 2, 1.0f, 2, 1, mean}, t(1024), t(10), t(128), t(128), t(128), layout};
+        {MLUOP_DTYPE_FLOAT, 1, 8, 8, 16, 2, 2, 2, 1.0f, 2, 1, mean}, t(1024), t(10), t(128), t(128), t(128), layout, 1};
     EXPECT_EQ(backend_.run(&mluopsBackend::roi_align_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
     return taken();
   }
@@ -214,8 +220,8 @@ TEST_P(PathTest, KernelsOfOnePath) {
       t.indices(3), &count};
   EXPECT_EQ(backend_.run(&mluopsBackend::nms, nms), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(taken(), "sweep");
-  const mluopsSoftNmsProblem soft{boxes, 0.5f,         0.1f,  MLUOP_EXT_SOFT_NMS_LINEAR, t(12), t(3),
-                                  t(15), t.indices(3), &count};
+  const mluopsSoftNmsProblem soft{boxes,  0.5f, 0.1f, MLUOP_EXT_SOFT_NMS_LINEAR, t(12), t(3), t(15), t.indices(3),
+                                  &count, 0.5,  0.1};
   EXPECT_EQ(backend_.run(&mluopsBackend::soft_nms, soft), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(taken(), "scan");
   const mluopsFurthestPointSampleProblem sample{{kFloat, 1, 16, 4}, t(48), t.indices(4)};

@@ -41,7 +41,7 @@ RoiResult run(const RoiData& data, Backend& backend, mluOpTensorLayout_t layout 
   RoiResult r{poisoned<float>(s.rois * 6 * s.c), poisoned<float>(s.batch * s.h * s.w * s.c),
               poisoned<float>(s.rois * 12)};
   const mluopsDeformRoiPoolForwardProblem forward{
-      s, data.input.data(), data.rois.data(), data.offset.data(), r.output.data(), layout};
+      s, data.input.data(), data.rois.data(), data.offset.data(), r.output.data(), layout, s.spatial_scale, s.gamma};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
   const mluopsDeformRoiPoolBackwardProblem backward{s,
                                                     data.grad_output.data(),
@@ -50,7 +50,9 @@ RoiResult run(const RoiData& data, Backend& backend, mluOpTensorLayout_t layout 
                                                     data.offset.data(),
                                                     r.grad_input.data(),
                                                     r.grad_offset.data(),
-                                                    layout};
+                                                    layout,
+                                                    s.spatial_scale,
+                                                    s.gamma};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
   return r;
 }
@@ -102,8 +104,9 @@ TEST(DeformRoiPool, NoOffsetsAreOffsetsOfZero) {
       std::fill(data.offset.begin(), data.offset.end(), 0.0f);
       const auto output = [&](const void* offset, int threads) {
         std::vector<float> out = poisoned<float>(data.shape.rois * 6 * channels);
-        const mluopsDeformRoiPoolForwardProblem p{data.shape, data.input.data(), data.rois.data(),
-                                                  offset,     out.data(),        MLUOP_LAYOUT_NHWC};
+        const mluopsDeformRoiPoolForwardProblem p{
+            data.shape, data.input.data(), data.rois.data(),         offset,
+            out.data(), MLUOP_LAYOUT_NHWC, data.shape.spatial_scale, data.shape.gamma};
         Backend backend(threads);
         EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
         return out;
@@ -207,8 +210,9 @@ TEST(DeformRoiPool, DeclinesRoisWhoseBinsHaveMoreSamplesThanInt32Counts) {
     const RoiData data(1, 0, corners);
     Backend backend(1);
     auto output = poisoned<float>(6);
-    const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(),
-                                                    nullptr,    output.data(),     MLUOP_LAYOUT_NHWC};
+    const mluopsDeformRoiPoolForwardProblem problem{
+        data.shape,    data.input.data(), data.rois.data(),         nullptr,
+        output.data(), MLUOP_LAYOUT_NHWC, data.shape.spatial_scale, data.shape.gamma};
     EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
     EXPECT_NE(last_error.find("less than 2^31 samples"), std::string::npos) << last_error;
     EXPECT_TRUE(same_bytes(output, poisoned<float>(6)));
@@ -223,8 +227,8 @@ TEST(DeformRoiPool, AZeroWeightOnAnInfinitePixelIsNanAlsoWhereSamplesShareThePix
   std::vector<float> input(64, 1.0f);
   input[3 * 8 + 3] = kInf;
   float output = 0;
-  const mluopsDeformRoiPoolForwardProblem problem{shape,   input.data(), rois.data(),
-                                                  nullptr, &output,      MLUOP_LAYOUT_NHWC};
+  const mluopsDeformRoiPoolForwardProblem problem{shape,   input.data(),      rois.data(),         nullptr,
+                                                  &output, MLUOP_LAYOUT_NHWC, shape.spatial_scale, shape.gamma};
   Backend backend(1);
   ASSERT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_SUCCESS);
   EXPECT_TRUE(std::isnan(output)) << output;
@@ -246,8 +250,9 @@ TEST(DeformRoiPool, DeclinesMoreSamplesThanInt32Counts) {
   RoiData data(1, 46'341, {1, 1, 5, 5});
   Backend backend(1);
   auto output = poisoned<float>(6);
-  const mluopsDeformRoiPoolForwardProblem problem{data.shape, data.input.data(), data.rois.data(),
-                                                  nullptr,    output.data(),     MLUOP_LAYOUT_NHWC};
+  const mluopsDeformRoiPoolForwardProblem problem{
+      data.shape,    data.input.data(), data.rois.data(),         nullptr,
+      output.data(), MLUOP_LAYOUT_NHWC, data.shape.spatial_scale, data.shape.gamma};
   EXPECT_EQ(backend.run(&mluopsBackend::deform_roi_pool_forward, problem), MLUOP_STATUS_NOT_SUPPORTED);
   EXPECT_NE(last_error.find("sampling_ratio"), std::string::npos);
   EXPECT_TRUE(same_bytes(output, poisoned<float>(6)));

@@ -45,8 +45,7 @@ def _random(*shape, low=-1.0, high=1.0):
 
 
 def interior_rois(count, batch, height, width, margin=2.5):
-    """RoIs whose samples, shifted by small offsets, stay off the border bands. Scales in the cases are powers of two
-    times small numbers: the C API takes them as float, also for double tensors."""
+    """RoIs whose samples, shifted by small offsets, stay off the border bands."""
     roi = torch.empty(count, 5, dtype=torch.float64)
     roi[:, 0] = torch.arange(count) % batch
     roi[:, 1] = _random(count, low=margin, high=width * 0.45)

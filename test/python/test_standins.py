@@ -16,7 +16,6 @@ import standins  # noqa: E402
 
 @pytest.mark.parametrize("box", [[3.0, 3.0, 9.0, 8.0], [-0.9, -0.9, 5.0, 5.0], [8.0, 6.0, 16.9, 12.9]])
 def test_deform_roi_pool_beyond_the_map_s_edges(box):
-    """Scale and gamma are C floats in the operator: these are powers of two."""
     torch.manual_seed(0)
     grad = torch.rand(1, 8, 7, 7, dtype=torch.float64)
     image, offset = torch.rand(1, 8, 12, 16, dtype=torch.float64), torch.rand(1, 2, 7, 7, dtype=torch.float64) - 0.5

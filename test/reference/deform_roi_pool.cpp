@@ -25,6 +25,10 @@ struct BinAxis {
   Pixels derivative;         // -1 at low, +1 at high
 };
 
+struct Scalars {
+  double spatial_scale, gamma;
+};
+
 struct AxisInput {
   double corner1, corner2;  // RoI corners
   std::int64_t size;        // pixels of the map
@@ -48,14 +52,14 @@ void add_sample(double coordinate, std::int64_t size, BinAxis& axis) {
   axis.derivative.push_back({at.high, +1});
 }
 
-BinAxis make_axis(const Shape& s, const AxisInput& in, const Rounding& r) {
+BinAxis make_axis(const Shape& s, const Scalars& scalars, const AxisInput& in, const Rounding& r) {
   BinAxis axis;
-  const double scale = r(s.spatial_scale), bins = static_cast<double>(in.bins);
+  const double scale = r(scalars.spatial_scale), bins = static_cast<double>(in.bins);
   double start = r.sub(r.mul(in.corner1, scale), 0.5);
   const double size = r.sub(r.sub(r.mul(in.corner2, scale), 0.5), start);
   const double bin_size = r.div(size, bins);
   axis.samples = s.sampling_ratio > 0 ? s.sampling_ratio : static_cast<std::int64_t>(std::ceil(bin_size));
-  axis.step = r.mul(r(s.gamma), size);
+  axis.step = r.mul(r(scalars.gamma), size);
   if (in.offset != nullptr) start = r.add(start, r.mul(axis.step, *in.offset));
   const double bin_start = r.add(start, r.mul(static_cast<double>(in.bin), bin_size));
   for (std::int64_t i = 0; i < axis.samples; ++i) {
@@ -75,6 +79,7 @@ struct Bin {
 };
 
 struct Geometry {
+  Scalars scalars;
   Values rois, offset;
 };
 
@@ -87,16 +92,19 @@ Bin make_bin(const Shape& s, const Geometry& g, std::int64_t roi, std::int64_t p
   bin.offset_x = roi * 2 * plane + in_plane;
   bin.offset_y = bin.offset_x + plane;
   const bool shifted = !g.offset.empty();
-  bin.x = make_axis(s, {corners[1], corners[3], s.w, pw, s.pooled_w, shifted ? &g.offset[bin.offset_x] : nullptr}, r);
-  bin.y = make_axis(s, {corners[2], corners[4], s.h, ph, s.pooled_h, shifted ? &g.offset[bin.offset_y] : nullptr}, r);
+  bin.x = make_axis(s, g.scalars,
+                    {corners[1], corners[3], s.w, pw, s.pooled_w, shifted ? &g.offset[bin.offset_x] : nullptr}, r);
+  bin.y = make_axis(s, g.scalars,
+                    {corners[2], corners[4], s.h, ph, s.pooled_h, shifted ? &g.offset[bin.offset_y] : nullptr}, r);
   return bin;
 }
 
-template <class Body>
-void for_each_bin(const Shape& s, const void* rois, const void* offset, Coordinates coordinates, Body body) {
+template <class Problem, class Body>
+void for_each_bin(const Problem& p, Coordinates coordinates, Body body) {
+  const Shape& s = p.shape;
   const Rounding rounding(coordinates);
-  Geometry g{decode(s.dtype, rois, s.rois * 5), {}};
-  if (offset != nullptr) g.offset = decode(s.dtype, offset, s.rois * 2 * s.pooled_h * s.pooled_w);
+  Geometry g{{p.exact_spatial_scale, p.exact_gamma}, decode(s.dtype, p.rois, s.rois * 5), {}};
+  if (p.offset != nullptr) g.offset = decode(s.dtype, p.offset, s.rois * 2 * s.pooled_h * s.pooled_w);
   for (std::int64_t roi = 0; roi < s.rois; ++roi) {
     for (std::int64_t ph = 0; ph < s.pooled_h; ++ph) {
       for (std::int64_t pw = 0; pw < s.pooled_w; ++pw) {
@@ -133,7 +141,7 @@ Values deform_roi_pool_forward(const mluopsDeformRoiPoolForwardProblem& p, Coord
   const Shape& s = p.shape;
   const Values input = decode(s.dtype, p.input, s.batch * s.h * s.w * s.c);
   Values output(static_cast<std::size_t>(s.rois * s.pooled_h * s.pooled_w * s.c), 0.0);
-  for_each_bin(s, p.rois, p.offset, coordinates, [&](const Bin& bin) {
+  for_each_bin(p, coordinates, [&](const Bin& bin) {
     for_each_pixel(s, bin, bin.y.interpolate, bin.x.interpolate, [&](std::int64_t pixel, double weight) {
       for (std::int64_t c = 0; c < s.c; ++c) output[bin.output + c] += weight * input[pixel + c] / bin.count();
     });
@@ -147,7 +155,7 @@ DeformRoiPoolGradients deform_roi_pool_backward(const mluopsDeformRoiPoolBackwar
   const Values grad = decode(s.dtype, p.grad_output, s.rois * s.pooled_h * s.pooled_w * s.c);
   const std::int64_t offsets = p.offset == nullptr ? 0 : s.rois * 2 * s.pooled_h * s.pooled_w;
   DeformRoiPoolGradients result{Values(input.size(), 0.0), Values(static_cast<std::size_t>(offsets), 0.0)};
-  for_each_bin(s, p.rois, p.offset, coordinates, [&](const Bin& bin) {
+  for_each_bin(p, coordinates, [&](const Bin& bin) {
     for_each_pixel(s, bin, bin.y.interpolate, bin.x.interpolate, [&](std::int64_t pixel, double weight) {
       for (std::int64_t c = 0; c < s.c; ++c) result.input[pixel + c] += weight * grad[bin.output + c] / bin.count();
     });

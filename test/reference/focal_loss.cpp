@@ -44,14 +44,14 @@ Values of_logits(const mluopsFocalLossProblem& p, Value value) {
 }  // namespace
 
 Values focal_loss_sigmoid_forward(const mluopsFocalLossProblem& problem) {
-  const double alpha = problem.shape.alpha, gamma = problem.shape.gamma;
+  const double alpha = problem.exact_alpha, gamma = problem.exact_gamma;
   return of_logits(problem, [&](double p, double q, bool positive) {
     return positive ? -alpha * std::pow(q, gamma) * bounded_log(p) : -(1 - alpha) * std::pow(p, gamma) * bounded_log(q);
   });
 }
 
 Values focal_loss_sigmoid_backward(const mluopsFocalLossProblem& problem) {
-  const double alpha = problem.shape.alpha, gamma = problem.shape.gamma;
+  const double alpha = problem.exact_alpha, gamma = problem.exact_gamma;
   return of_logits(problem, [&](double p, double q, bool positive) {
     return positive ? -alpha * std::pow(q, gamma) * (q - gamma * p * bounded_log(p))
                     : -(1 - alpha) * std::pow(p, gamma) * (gamma * q * bounded_log(q) - p);
@@ -65,7 +65,7 @@ Values focal_loss_softmax_forward(const mluopsFocalLossProblem& problem) {
   for (std::int64_t n = 0; n < s.n; ++n) {
     if (problem.target[n] < 0) continue;
     const double p = softmax[static_cast<std::size_t>(n * s.c + problem.target[n])];
-    const double gamma = s.gamma, scale = -static_cast<double>(s.alpha) * weights[static_cast<std::size_t>(n)];
+    const double gamma = problem.exact_gamma, scale = -problem.exact_alpha * weights[static_cast<std::size_t>(n)];
     output[static_cast<std::size_t>(n)] = scale * std::pow(1 - p, gamma) * bounded_log(p);
   }
   return output;
@@ -75,7 +75,7 @@ Values focal_loss_softmax_backward(const mluopsFocalLossProblem& problem) {
   const mluopsFocalLossShape& s = problem.shape;
   const Values softmax = decode(s.dtype, problem.input, s.n * s.c), weights = weights_of_rows(problem);
   Values gradient(softmax.size(), 0.0);
-  const double alpha = s.alpha, gamma = s.gamma;
+  const double alpha = problem.exact_alpha, gamma = problem.exact_gamma;
   for (std::size_t i = 0; i < softmax.size(); ++i) {
     const auto n = i / static_cast<std::size_t>(s.c), c = i % static_cast<std::size_t>(s.c);
     if (problem.target[n] < 0) continue;

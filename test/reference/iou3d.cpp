@@ -95,7 +95,7 @@ Nms3dResult nms3d(const mluopsNms3dProblem& p) {
     const double *const a = &boxes[i * 7], *const b = &boxes[j * 7];
     const double common =
         s.rotated != 0 ? overlap(Flat(a), Flat(b)) : shared(a[0], a[3], b[0], b[3]) * shared(a[1], a[4], b[1], b[4]);
-    return common / std::fmax(a[3] * a[4] + b[3] * b[4] - common, 1e-8) > s.iou_threshold;
+    return common / std::fmax(a[3] * a[4] + b[3] * b[4] - common, 1e-8) > p.exact_iou_threshold;
   };
   std::vector<std::int64_t> kept;
   for (std::int64_t j = 0; j < s.n; ++j) {

@@ -112,13 +112,13 @@ SoftNmsResult soft_nms(const mluopsSoftNmsProblem& p, Coordinates coordinates) {
       const double overlap = iou(list[taken], list[i], offset, r);
       double weight = 1;
       if (p.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN) {
-        weight = r(std::exp(r.div(-r.mul(overlap, overlap), r(p.sigma))));
+        weight = r(std::exp(r.div(-r.mul(overlap, overlap), r(p.exact_sigma))));
       } else if (overlap >= threshold) {
         weight = p.method == MLUOP_EXT_SOFT_NMS_LINEAR ? r.sub(1, overlap) : 0;
       }
       const double lowered = r.mul(list[i].score, weight);
       list[i].score = lowered;
-      if (lowered < static_cast<double>(p.min_score)) {  // the last one, not yet looked at, comes to its place
+      if (lowered < p.exact_min_score) {  // the last one, not yet looked at, comes to its place
         list[i] = list.back();
         list.pop_back();
       } else {

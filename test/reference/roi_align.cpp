@@ -22,9 +22,9 @@ struct Places {
 };
 
 // One axis of one bin: its samples in order.
-std::vector<double> samples(const Shape& s, double corner1, double corner2, std::int64_t bin, std::int64_t bins,
-                            const Rounding& r) {
-  const double scale = r(s.spatial_scale), shift = s.aligned != 0 ? 0.5 : 0.0;
+std::vector<double> samples(const Shape& s, double spatial_scale, double corner1, double corner2, std::int64_t bin,
+                            std::int64_t bins, const Rounding& r) {
+  const double scale = r(spatial_scale), shift = s.aligned != 0 ? 0.5 : 0.0;
   const double start = r.sub(r.mul(corner1, scale), shift);
   double size = r.sub(r.sub(r.mul(corner2, scale), shift), start);
   if (s.aligned == 0 && size < 1) size = 1;
@@ -44,16 +44,18 @@ struct Bin {
   double count() const { return static_cast<double>(rows.size() * columns.size()); }
 };
 
-template <class Body>
-void for_each_bin(const Shape& s, const void* rois, Coordinates coordinates, Body body) {
+template <class Problem, class Body>
+void for_each_bin(const Problem& p, Coordinates coordinates, Body body) {
+  const Shape& s = p.shape;
   const Rounding r(coordinates);
-  const Values corners = decode(s.dtype, rois, 5 * s.rois);
+  const Values corners = decode(s.dtype, p.rois, 5 * s.rois);
   for (std::int64_t roi = 0; roi < s.rois; ++roi) {
     const double* const c = &corners[5 * roi];
     for (std::int64_t y = 0; y < s.pooled_h; ++y) {
       for (std::int64_t x = 0; x < s.pooled_w; ++x) {
-        body(Bin{roi, static_cast<std::int64_t>(c[0]), y, x, samples(s, c[2], c[4], y, s.pooled_h, r),
-                 samples(s, c[1], c[3], x, s.pooled_w, r)});
+        body(Bin{roi, static_cast<std::int64_t>(c[0]), y, x,
+                 samples(s, p.exact_spatial_scale, c[2], c[4], y, s.pooled_h, r),
+                 samples(s, p.exact_spatial_scale, c[1], c[3], x, s.pooled_w, r)});
       }
     }
   }
@@ -95,7 +97,7 @@ RoiAlignResult roi_align_forward(const mluopsRoiAlignForwardProblem& p, Coordina
     result.argmax_x.assign(count, -1);
     result.argmax_y.assign(count, -1);
   }
-  for_each_bin(s, p.rois, coordinates, [&](const Bin& bin) {
+  for_each_bin(p, coordinates, [&](const Bin& bin) {
     for (std::int64_t c = 0; c < s.c; ++c) {
       const auto at = static_cast<std::size_t>(Places{s}.bin(bin.roi, bin.y, bin.x, c));
       for (const double y : bin.rows) {
@@ -122,7 +124,7 @@ Values roi_align_backward(const mluopsRoiAlignBackwardProblem& p, Coordinates co
   const Values argmax_y = s.mean != 0 ? Values() : decode(s.dtype, p.argmax_y, count);
   const Values argmax_x = s.mean != 0 ? Values() : decode(s.dtype, p.argmax_x, count);
   Values result(static_cast<std::size_t>(s.batch * s.h * s.w * s.c), 0.0);
-  for_each_bin(s, p.rois, coordinates, [&](const Bin& bin) {
+  for_each_bin(p, coordinates, [&](const Bin& bin) {
     for (std::int64_t c = 0; c < s.c; ++c) {
       const auto at = static_cast<std::size_t>(Places{s}.bin(bin.roi, bin.y, bin.x, c));
       const auto give = [&](double y, double x, double g) {

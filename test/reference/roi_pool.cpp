@@ -18,9 +18,9 @@ struct Pixels {
 // One axis of a RoI.
 class Bins {
  public:
-  Bins(const Shape& s, double corner1, double corner2, std::int64_t bins, std::int64_t map, const Rounding& r)
+  Bins(double spatial_scale, double corner1, double corner2, std::int64_t bins, std::int64_t map, const Rounding& r)
       : r_(r), map_(static_cast<double>(map)) {
-    const double scale = r(static_cast<double>(s.spatial_scale));
+    const double scale = r(spatial_scale);
     start_ = r.mul(corner1, scale);
     size_ = r.sub(r.mul(r.add(corner2, 1), scale), start_);
     bin_ = r.div(size_, static_cast<double>(bins));
@@ -80,8 +80,8 @@ RoiPoolResult roi_pool_forward(const mluopsRoiPoolForwardProblem& p, Coordinates
   std::size_t at = 0;
   for (std::int64_t roi = 0; roi < s.rois; ++roi) {
     const double* const k = &corners[static_cast<std::size_t>(5 * roi)];
-    const Box box = {static_cast<std::int64_t>(k[0]), Bins(s, k[2], k[4], s.pooled_h, s.h, r),
-                     Bins(s, k[1], k[3], s.pooled_w, s.w, r)};
+    const Box box = {static_cast<std::int64_t>(k[0]), Bins(p.exact_spatial_scale, k[2], k[4], s.pooled_h, s.h, r),
+                     Bins(p.exact_spatial_scale, k[1], k[3], s.pooled_w, s.w, r)};
     for (std::int64_t row = 0; row < s.pooled_h; ++row) {
       for (std::int64_t col = 0; col < s.pooled_w; ++col) {
         for (std::int64_t c = 0; c < s.c; ++c, ++at)

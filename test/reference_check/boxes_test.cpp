@@ -84,7 +84,8 @@ Values overlaps(const Values& a, const Values& b) {
 }
 Values kept(const Values& boxes, float threshold, int rotated) {
   const auto count = static_cast<std::int64_t>(boxes.size() / 7);
-  const auto r = reference::nms3d({{MLUOP_DTYPE_DOUBLE, count, threshold, rotated}, boxes.data(), nullptr, nullptr});
+  const auto r =
+      reference::nms3d({{MLUOP_DTYPE_DOUBLE, count, threshold, rotated}, boxes.data(), nullptr, nullptr, threshold});
   return Values(r.keep.begin(), r.keep.begin() + static_cast<std::ptrdiff_t>(r.num[0]));
 }
 

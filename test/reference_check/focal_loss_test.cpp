@@ -24,7 +24,9 @@ mluopsFocalLossProblem problem(const Values& input, const Targets& target, doubl
           input.data(),
           target.data(),
           weight.empty() ? nullptr : weight.data(),
-          nullptr};
+          nullptr,
+          alpha,
+          gamma};
 }
 
 double sum(const Values& values) {

@@ -93,13 +93,13 @@ struct DeformRoiPool {
   mluopsDeformRoiPoolShape shape;
   Values input, rois, offset, grad;
   double loss() const {
-    const Values output =
-        reference::deform_roi_pool_forward({shape, input.data(), rois.data(), offset.data(), nullptr});
+    const Values output = reference::deform_roi_pool_forward({shape, input.data(), rois.data(), offset.data(), nullptr,
+                                                              MLUOP_LAYOUT_NHWC, shape.spatial_scale, shape.gamma});
     return weighted_sum(output, grad);
   }
   reference::DeformRoiPoolGradients backward() const {
-    return reference::deform_roi_pool_backward(
-        {shape, grad.data(), input.data(), rois.data(), offset.data(), nullptr, nullptr});
+    return reference::deform_roi_pool_backward({shape, grad.data(), input.data(), rois.data(), offset.data(), nullptr,
+                                                nullptr, MLUOP_LAYOUT_NHWC, shape.spatial_scale, shape.gamma});
   }
 };
 

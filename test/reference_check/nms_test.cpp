@@ -85,7 +85,9 @@ mluopsSoftNmsProblem soft(const Values& boxes, const Values& scores, mluOpExtSof
           scores.data(),
           nullptr,
           nullptr,
-          nullptr};
+          nullptr,
+          0.5,
+          0.001};
 }
 
 TEST(SoftNmsExamples, Methods) {

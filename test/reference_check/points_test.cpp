@@ -80,7 +80,7 @@ TEST(KnnExample, MissingNeighboursAreIndexZeroAtTheStartValue) {
 Values ball(const Values& centres, const Values& points, std::int64_t nsample, float low, float high) {
   const auto count = [](const Values& v) { return static_cast<std::int64_t>(v.size() / 3); };
   const mluopsBallQueryShape shape{MLUOP_DTYPE_DOUBLE, 1, count(centres), count(points), nsample, low, high};
-  return reference::ball_query({shape, centres.data(), points.data(), nullptr});
+  return reference::ball_query({shape, centres.data(), points.data(), nullptr, shape.min_radius, shape.max_radius});
 }
 
 TEST(BallQueryExample, FirstPointsByIndexThenTheFirstAgainThenZeros) {

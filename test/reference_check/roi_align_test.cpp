@@ -20,11 +20,14 @@ mluopsRoiAlignShape shape(std::int64_t h, std::int64_t w, std::int64_t bins, int
 }
 
 Values forward(const mluopsRoiAlignShape& s, const Values& map, const Values& roi) {
-  return reference::roi_align_forward({s, map.data(), roi.data(), nullptr, nullptr, nullptr}).output;
+  return reference::roi_align_forward(
+             {s, map.data(), roi.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale})
+      .output;
 }
 
 Values backward(const mluopsRoiAlignShape& s, const Values& grad, const Values& roi) {
-  return reference::roi_align_backward({s, grad.data(), roi.data(), nullptr, nullptr, nullptr});
+  return reference::roi_align_backward(
+      {s, grad.data(), roi.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
 }
 
 // Of mmcv's test.
@@ -39,12 +42,13 @@ TEST(RoiAlignExamples, OfMmcv) {
 TEST(RoiAlignExamples, OfMluOps) {
   const mluopsRoiAlignShape s = shape(1, 1, 1, 0, 0, 0);
   const Values map = {1}, roi = {0, 0, 0, 1, 1}, grad = {1};
-  const auto r = reference::roi_align_forward({s, map.data(), roi.data(), nullptr, nullptr, nullptr});
+  const auto r = reference::roi_align_forward(
+      {s, map.data(), roi.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
   EXPECT_EQ(r.output, (Values{1}));
   EXPECT_EQ(r.argmax_x, (Values{0.5}));
   EXPECT_EQ(r.argmax_y, (Values{0.5}));
-  const Values back =
-      reference::roi_align_backward({s, grad.data(), roi.data(), r.argmax_x.data(), r.argmax_y.data(), nullptr});
+  const Values back = reference::roi_align_backward(
+      {s, grad.data(), roi.data(), r.argmax_x.data(), r.argmax_y.data(), nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
   EXPECT_EQ(back, (Values{1}));
 }
 
@@ -79,9 +83,11 @@ TEST(RoiAlignGradient, Differences) {
       rois.insert(rois.end(),
                   {r % 2 + 0.0, random.real(-2, 3), random.real(-2, 3), random.real(2, 7), random.real(2, 7)});
     }
-    const auto at = reference::roi_align_forward({s, map.data(), rois.data(), nullptr, nullptr, nullptr});
+    const auto at = reference::roi_align_forward(
+        {s, map.data(), rois.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
     const Values gradient =
-        reference::roi_align_backward({s, grad.data(), rois.data(), at.argmax_x.data(), at.argmax_y.data(), nullptr});
+        reference::roi_align_backward({s, grad.data(), rois.data(), at.argmax_x.data(), at.argmax_y.data(), nullptr,
+                                       MLUOP_LAYOUT_NHWC, s.spatial_scale});
     const auto loss = [&] {
       const Values out = forward(s, map, rois);
       double sum = 0;

@@ -21,12 +21,13 @@ mluopsRoiPoolShape shape(std::int64_t h, std::int64_t w, std::int64_t bins) {
 }
 
 reference::RoiPoolResult forward(const mluopsRoiPoolShape& s, const Values& map, const Values& roi) {
-  return reference::roi_pool_forward({s, map.data(), roi.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC});
+  return reference::roi_pool_forward({s, map.data(), roi.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
 }
 
 Values backward(const mluopsRoiPoolShape& s, const Values& grad, const Values& roi, const Values& argmax) {
   const std::vector<std::int32_t> pixels(argmax.begin(), argmax.end());
-  return reference::roi_pool_backward({s, grad.data(), roi.data(), pixels.data(), nullptr, MLUOP_LAYOUT_NHWC});
+  return reference::roi_pool_backward(
+      {s, grad.data(), roi.data(), pixels.data(), nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
 }
 
 TEST(RoiPoolExamples, OfMmcv) {

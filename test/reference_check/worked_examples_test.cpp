@@ -140,12 +140,13 @@ struct DeformRoiPool {
   Values input, rois, offset;
   const double* offset_data() const { return offset.empty() ? nullptr : offset.data(); }
   Values forward() const {
-    return reference::deform_roi_pool_forward({shape, input.data(), rois.data(), offset_data(), nullptr});
+    return reference::deform_roi_pool_forward({shape, input.data(), rois.data(), offset_data(), nullptr,
+                                               MLUOP_LAYOUT_NHWC, shape.spatial_scale, shape.gamma});
   }
   reference::DeformRoiPoolGradients backward() const {
     const Values ones(static_cast<std::size_t>(shape.rois * shape.pooled_h * shape.pooled_w * shape.c), 1.0);
-    return reference::deform_roi_pool_backward(
-        {shape, ones.data(), input.data(), rois.data(), offset_data(), nullptr, nullptr});
+    return reference::deform_roi_pool_backward({shape, ones.data(), input.data(), rois.data(), offset_data(), nullptr,
+                                                nullptr, MLUOP_LAYOUT_NHWC, shape.spatial_scale, shape.gamma});
   }
 };
 

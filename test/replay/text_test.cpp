@@ -102,6 +102,23 @@ TEST(CaseText, EveryDtypeAndLayoutIsTold) {
   EXPECT_EQ(texts.of(nchw, MLUOP_DTYPE_DOUBLE), nchw.text());
 }
 
+/// Of double in all digits, as the call was given them.
+TEST(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
+  if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
+  Texts texts;
+  for (const cases::OperatorCases& op : cases::all_operators()) {
+    const Case smallest = cases::cases_of(op, op.smallest).back();
+    if (describe(smallest, MLUOP_DTYPE_DOUBLE).scalars.empty()) continue;
+    Case text = Case::parse(texts.of(smallest, MLUOP_DTYPE_FLOAT)).set("dtype", "double").set("contract", "extended");
+    for (const char* const key : {"scale", "gamma", "alpha", "iou", "sigma", "min_score", "min", "max"}) {
+      if (text.has(key)) text.set(key, "0.1234567890123456");
+    }
+    EXPECT_EQ(texts.of(text, MLUOP_DTYPE_DOUBLE), text.text());
+    text.set("dtype", "float");
+    EXPECT_NE(texts.of(text, MLUOP_DTYPE_FLOAT).find("=0.12345679 "), std::string::npos) << text.text();
+  }
+}
+
 TEST(CaseText, AxesThatDifferAreTold) {
   Texts texts;
   for (const char* const words :

@@ -3,6 +3,8 @@
  * Everything here has been validated: dtypes agree, shapes fit together, no size is zero but where said, every
  * tensor is dense and row-major, element counts fit int64 (and int32 under the STRICT contract), inputs and
  * outputs do not overlap, pointers are not NULL except where said, and RoI batch indices lie in [0, batch-1].
+ * Where a problem has a float and a double exact_<its name>, a backend that computes in double reads the double: it is
+ * the number the caller means (mluOpExtSetScalars). With any other dtype the two are equal.
  * Other values found in the data (three_interpolate indices, border_align argmax, coordinates, NaN) are arbitrary.
  */
 #ifndef MLUOPS_PROBLEM_H_

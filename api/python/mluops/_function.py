@@ -8,7 +8,7 @@ values, and the names an error speaks of.
 The handle comes first by itself. A function is looked up when it is first called: an older library lacks only that.
 """
 
-from ctypes import c_bool, c_double, c_float, c_int, c_size_t, c_void_p
+from ctypes import Array, c_bool, c_double, c_float, c_int, c_size_t, c_void_p
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Callable, NamedTuple, Optional
@@ -17,6 +17,10 @@ from . import _context as c
 from ._arguments import integer
 from ._errors import NotSupportedError
 from ._library import check, lib
+
+_set_scalars = getattr(lib, "mluOpExtSetScalars", None)  # an older library lacks it and computes with floats
+if _set_scalars is not None:
+    _set_scalars.argtypes, _set_scalars.restype = [c_void_p, c_void_p, c_int], c_int
 
 
 class Part(NamedTuple):
@@ -27,6 +31,7 @@ class Part(NamedTuple):
     convert: Callable
     c_name: str  # the prototype's, as the library's texts have it
     layout: Optional[int] = None  # of a tensor
+    floats: Optional[Callable] = None  # of a value: those that C rounds to float
 
 
 def _tensor(layout: int) -> Callable[..., Part]:
@@ -56,7 +61,7 @@ def INTS(name: str, c_name: str = "") -> Part:
 
 
 def FLOAT(name: str, c_name: str = "") -> Part:
-    return Part(name, (c_float,), lambda context, value: (value,), c_name or name)
+    return Part(name, (c_float,), lambda context, value: (value,), c_name or name, floats=lambda value: (value,))
 
 
 def DOUBLE(name: str, c_name: str = "") -> Part:
@@ -85,7 +90,10 @@ def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool 
     def convert(context: "c.Context", values: tuple) -> tuple:
         return (context.descriptor(described, values),)
 
-    return Part(name, (c_void_p,), convert, name)
+    def floats(values: tuple) -> list:
+        return [number for part, value in zip(parts, values) if part.floats for number in part.floats(value)]
+
+    return Part(name, (c_void_p,), convert, name, floats=floats if any(part.floats for part in parts) else None)
 
 
 class CFunction:
@@ -97,6 +105,7 @@ class CFunction:
         self.results = results
         self.layouts = tuple(part.layout for part in parts)
         self._converts = tuple(part.convert for part in parts)
+        self._floats = [(i, part.floats) for i, part in enumerate(parts) if part.floats]
         self.last = tuple(accumulate(len(part.types) for part in parts))  # one past each part's C arguments
 
     @cached_property
@@ -115,7 +124,7 @@ class CFunction:
         return hasattr(lib, self.name)
 
     def __call__(self, context: "c.Context", *values: Any) -> None:
-        self.call(context, self.arguments(context, values))
+        self.call(context, self.arguments(context, values), self.scalars(values))
 
     def arguments(self, context: "c.Context", values: tuple) -> list:
         """What C gets after the handle."""
@@ -124,7 +133,21 @@ class CFunction:
             made += convert(context, value)
         return made
 
-    def call(self, context: "c.Context", arguments: list) -> None:
+    def scalars(self, values: tuple) -> Optional[Array]:
+        """The floats of a call on tensors of float64, which is to compute with them and not with what C rounds them to.
+        None: of another call, or where they are the same."""
+        if not any(layout is not None and value is not None and value[0] == c.DOUBLE
+                   for layout, value in zip(self.layouts, values)):
+            return None
+        exact = [float(number) for i, floats in self._floats for number in floats(values[i])]
+        if all(c_float(number).value == number for number in exact):
+            return None
+        return (c_double * len(exact))(*exact)
+
+    def call(self, context: "c.Context", arguments: list, scalars: Optional[Array]) -> None:
+        """The C call on what arguments() and scalars() made."""
+        if scalars is not None and _set_scalars is not None:
+            check(_set_scalars(context.handle, scalars, len(scalars)))
         status = self.function(context.handle, *arguments)
         if status != 0:
             check(status, self.caller_s_words)

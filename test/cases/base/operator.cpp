@@ -46,6 +46,19 @@ void check_sizes(const Description& d) {
   }
 }
 
+bool is_a_float(double value) {
+  return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
+}
+
+/// The call, given the doubles that its floats are not.
+void give_scalars(Description& d) {
+  if (d.dtype != MLUOP_DTYPE_DOUBLE || std::all_of(d.scalars.begin(), d.scalars.end(), is_a_float)) return;
+  d.call = [call = std::move(d.call), scalars = d.scalars](mluOpHandle_t handle, const Arguments& arguments) {
+    mluOpExtSetScalars(handle, scalars.data(), static_cast<int>(scalars.size()));
+    return call(handle, arguments);
+  };
+}
+
 }  // namespace
 
 const std::vector<std::string>& api_operators() {
@@ -92,6 +105,11 @@ bool meaningful_in_half(const Case& text) {
   return op.meaningful_in_half == nullptr || op.meaningful_in_half(with_defaults(op, text));
 }
 
+double scalar_of(const Case& text, const std::string& key, mluOpDataType_t dtype) {
+  const double value = text.real(key);
+  return dtype == MLUOP_DTYPE_DOUBLE ? value : static_cast<double>(static_cast<float>(value));
+}
+
 bool names_dtype(const Case& text, mluOpDataType_t dtype) {
   return text.text_or("dtype", dtype_name(dtype)) == dtype_name(dtype);
 }
@@ -103,6 +121,7 @@ Description describe(const Case& text, mluOpDataType_t dtype) {
   d.text = text;
   d.dtype = dtype;
   check_sizes(d);
+  give_scalars(d);
   for (TensorSpec& t : d.tensors) {
     if (!t.is_output() && is_float(t.dtype)) t.fill = admissible(text, t.fill);
   }

@@ -22,6 +22,8 @@ typedef struct {
   const void* new_xyz;
   const void* xyz;
   int32_t* idx;
+  double exact_min_radius; /**< min_radius; in DOUBLE what the caller may have given more exactly */
+  double exact_max_radius; /**< likewise */
 } mluopsBallQueryProblem;
 
 #if defined(__cplusplus)

@@ -29,6 +29,8 @@ typedef struct {
   const void* offset; /* may be NULL */
   void* output;
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
+  double exact_gamma;         /* likewise */
 } mluopsDeformRoiPoolForwardProblem;
 
 typedef struct {
@@ -40,6 +42,8 @@ typedef struct {
   void* grad_input;
   void* grad_offset;          /* NULL exactly when offset is */
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
+  double exact_gamma;         /* likewise */
 } mluopsDeformRoiPoolBackwardProblem;
 
 #if defined(__cplusplus)

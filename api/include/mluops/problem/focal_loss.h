@@ -25,6 +25,8 @@ typedef struct {
   const int32_t* target;
   const void* weight; /* NULL: none */
   void* result;       /* output or grad_input */
+  double exact_alpha; /* alpha; in DOUBLE what the caller may have given more exactly */
+  double exact_gamma; /* likewise */
 } mluopsFocalLossProblem;
 
 #if defined(__cplusplus)

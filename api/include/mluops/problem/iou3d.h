@@ -36,6 +36,7 @@ typedef struct {
   const void* boxes; /**< [n,7], NULL where n = 0 */
   int32_t* keep;     /**< likewise */
   int32_t* num_out;
+  double exact_iou_threshold; /**< iou_threshold; in DOUBLE what the caller may have given more exactly */
 } mluopsNms3dProblem;
 
 #if defined(__cplusplus)

@@ -45,6 +45,8 @@ typedef struct {
   void* dets;         /* [boxes,5] */
   void* indices;
   int32_t* output_size;
+  double exact_sigma;     /* sigma; in DOUBLE what the caller may have given more exactly */
+  double exact_min_score; /* likewise */
 } mluopsSoftNmsProblem;
 
 typedef struct {

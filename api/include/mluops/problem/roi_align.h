@@ -30,6 +30,7 @@ typedef struct {
   void* argmax_x; /* NULL where shape.mean */
   void* argmax_y;
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiAlignForwardProblem;
 
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
   const void* argmax_y;
   void* grad_input;
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiAlignBackwardProblem;
 
 #if defined(__cplusplus)

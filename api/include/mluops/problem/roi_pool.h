@@ -26,6 +26,7 @@ typedef struct {
   void* output;
   int32_t* argmax;            /* may be NULL */
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiPoolForwardProblem;
 
 typedef struct {
@@ -35,6 +36,7 @@ typedef struct {
   const int32_t* argmax; /* arbitrary: outside [0,h*w-1] adds to nothing */
   void* grad_input;
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiPoolBackwardProblem;
 
 #if defined(__cplusplus)

@@ -5,6 +5,7 @@ only the addresses differ in the next one. A plan keeps the rest. Plans live in 
 use, and know nothing of a call whose tensors had to be converted.
 """
 
+from ctypes import Array
 from typing import List, NamedTuple, Optional, Tuple
 
 import torch
@@ -22,6 +23,7 @@ class Prepared(NamedTuple):
 
     function: CFunction
     arguments: list
+    scalars: Optional[Array]
     addresses: List[Tuple[int, Tensor]]  # place among the arguments
 
 
@@ -40,7 +42,8 @@ class Plan:
     """A call for inputs of one signature."""
 
     def __init__(self, prepared: Prepared, inputs: List[Tuple[int, int]], outputs: tuple, places: list) -> None:
-        self._function, self._arguments, self._inputs = prepared.function, prepared.arguments, inputs
+        self._function, self._arguments, self._scalars = prepared.function, prepared.arguments, prepared.scalars
+        self._inputs = inputs
         self._places = places
         self._outputs = [(tuple(each.shape), each.stride(), each.dtype, is_large(each.numel() * each.element_size()))
                          for each in outputs]
@@ -75,7 +78,7 @@ class Plan:
             if large:
                 prefer_huge_pages(made)
             outputs.append(made)
-        self._function.call(context, arguments)
+        self._function.call(context, arguments, self._scalars)
         return tuple(outputs)
 
 

@@ -110,9 +110,9 @@ def _run(found: c.Context, function: CFunction, values: tuple, image_layout: int
             layout = image_layout if layout == c.NHWC else layout
             used[i] = value.contiguous(memory_format=_MEMORY[layout])  # `used` keeps it until the call is over
             given[i] = reference(used[i], layout)
-    arguments = function.arguments(found, tuple(given))
-    function.call(found, arguments)
-    return Prepared(function, arguments, [(function.last[i] - 1, value) for i, value in used.items()])
+    arguments, scalars = function.arguments(found, tuple(given)), function.scalars(tuple(given))
+    function.call(found, arguments, scalars)
+    return Prepared(function, arguments, scalars, [(function.last[i] - 1, value) for i, value in used.items()])
 
 
 def _run_nhwc(found: c.Context, function: CFunction, values: tuple) -> None:

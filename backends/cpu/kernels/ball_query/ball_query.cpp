@@ -41,8 +41,10 @@ struct Ball {
   Point<A> centre;
   A low, high;
 
-  Ball(const Shape& s, const Point<A>& at)
-      : centre(at), low(s.min_radius * s.min_radius), high(s.max_radius * s.max_radius) {}
+  Ball(const Problem& p, const Point<A>& at)
+      : centre(at), low(squared(p.exact_min_radius)), high(squared(p.exact_max_radius)) {}
+
+  static A squared(double radius) { return static_cast<A>(radius) * static_cast<A>(radius); }
 
   /// found(index) for the points of a leaf that are inside.
   template <class Found>
@@ -186,7 +188,7 @@ mluOpStatus_t query_by(Context& context, const mluopsCall& call, const Problem& 
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(s.m, first + kRun);
       for (std::int64_t at = b * s.m + first; at < b * s.m + last; ++at) {
-        const Ball<A> ball(s, Point<A>::read(static_cast<const T*>(p.new_xyz) + 3 * at));
+        const Ball<A> ball(p, Point<A>::read(static_cast<const T*>(p.new_xyz) + 3 * at));
         Row row(p.idx + at * s.nsample, s.nsample);
         scan(ball, arrays->leaves + b * arrays->leaves_each, scanned, row);
         if (trees && !row.full()) {

@@ -6,7 +6,9 @@ namespace mluops::cpu {
 namespace deform_roi_pool {
 namespace {
 
-roi_mean::Shape shape_of(const mluopsDeformRoiPoolShape& s) {
+template <class Problem>
+roi_mean::Shape shape_of(const Problem& p) {
+  const mluopsDeformRoiPoolShape& s = p.shape;
   return {.dtype = s.dtype,
           .batch = s.batch,
           .h = s.h,
@@ -15,8 +17,8 @@ roi_mean::Shape shape_of(const mluopsDeformRoiPoolShape& s) {
           .rois = s.rois,
           .pooled_h = s.pooled_h,
           .pooled_w = s.pooled_w,
-          .spatial_scale = s.spatial_scale,
-          .gamma = s.gamma,
+          .spatial_scale = p.exact_spatial_scale,
+          .gamma = p.exact_gamma,
           .sampling_ratio = s.sampling_ratio,
           .aligned = true,
           .int32_samples = true};
@@ -28,15 +30,15 @@ roi_mean::Shape shape_of(const mluopsDeformRoiPoolShape& s) {
 mluOpStatus_t operators::deform_roi_pool_forward(Context& context, const mluopsCall& call,
                                                  const mluopsDeformRoiPoolForwardProblem& p) {
   return roi_mean::forward(context, call,
-                           {deform_roi_pool::shape_of(p.shape), p.input, p.rois, p.offset, p.output, p.layout});
+                           {deform_roi_pool::shape_of(p), p.input, p.rois, p.offset, p.output, p.layout});
 }
 
 mluOpStatus_t operators::deform_roi_pool_backward(Context& context, const mluopsCall& call,
                                                   const mluopsDeformRoiPoolBackwardProblem& p) {
   const void* const input = p.offset == nullptr ? nullptr : p.input;
-  return roi_mean::backward(context, call,
-                            {deform_roi_pool::shape_of(p.shape), p.grad_output, input, p.rois, p.offset, p.grad_input,
-                             p.grad_offset, p.layout});
+  return roi_mean::backward(
+      context, call,
+      {deform_roi_pool::shape_of(p), p.grad_output, input, p.rois, p.offset, p.grad_input, p.grad_offset, p.layout});
 }
 
 }  // namespace mluops::cpu

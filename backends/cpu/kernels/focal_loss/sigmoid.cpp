@@ -92,7 +92,7 @@ template <class T, bool backward, bool squared>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const mluopsFocalLossProblem& p) {
   using A = Acc<T>;
   const mluopsFocalLossShape& s = p.shape;
-  const auto alpha = static_cast<A>(s.alpha), gamma = static_cast<A>(s.gamma), others = alpha - 1;
+  const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma), others = alpha - 1;
   const auto* const logits = static_cast<const T*>(p.input);
   const auto* const weight = static_cast<const T*>(p.weight);
   T* const result = static_cast<T*>(p.result);
@@ -118,7 +118,7 @@ template <class T, bool backward>
 mluOpStatus_t either(Context& context, const mluopsCall& call, const mluopsFocalLossProblem& problem) {
   using Problem = mluopsFocalLossProblem;
   static constexpr Path<Problem> kPaths[] = {
-      {"squared", [](const Context&, const mluopsCall&, const Problem& p) { return fit(p.shape.gamma == 2.0F); },
+      {"squared", [](const Context&, const mluopsCall&, const Problem& p) { return fit(p.exact_gamma == 2); },
        by_rows<T, backward, true>},
       {"any_gamma", always<Problem>, by_rows<T, backward, false>},
   };

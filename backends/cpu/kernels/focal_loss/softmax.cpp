@@ -73,7 +73,7 @@ HWY_INLINE void for_rows(const Problem& p, std::int64_t begin, std::int64_t end,
 template <class T>
 mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
-  const auto alpha = static_cast<A>(p.shape.alpha), gamma = static_cast<A>(p.shape.gamma);
+  const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
   T* const output = static_cast<T*>(p.result);
   Loop(context, call, p.shape.n, cost::kSoftmaxTarget).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for_rows<T>(
@@ -90,7 +90,7 @@ template <class T>
 mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const std::int64_t c = p.shape.c;
-  const auto alpha = static_cast<A>(p.shape.alpha), gamma = static_cast<A>(p.shape.gamma);
+  const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
   const auto* const softmax = static_cast<const T*>(p.input);
   T* const gradient = static_cast<T*>(p.result);
   const double row_ns = cost::kSoftmaxTarget + cost::kMove * static_cast<double>(c);

@@ -31,7 +31,7 @@ struct NmsArrays {
 template <class A>
 class Rule {
  public:
-  explicit Rule(const Shape& s) : threshold_(s.iou_threshold), rotated_(s.rotated != 0) {}
+  explicit Rule(const Problem& p) : threshold_(static_cast<A>(p.exact_iou_threshold)), rotated_(p.shape.rotated != 0) {}
 
   bool drops(const FlatBox<A>& a, const FlatBox<A>& b) const {
     const A shared = rotated_ ? overlap(a, b) : straight_overlap(a, b);
@@ -70,7 +70,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
       arrays->dropped[i] = 0;
     }
   });
-  const Rule<A> rule(s);
+  const Rule<A> rule(p);
   const double pair_ns = s.rotated != 0 ? cost::kTurnedPair : cost::kAlignedPair;
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < s.n; first += kBlock) {

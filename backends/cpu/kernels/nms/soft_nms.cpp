@@ -94,7 +94,7 @@ class SoftSweep {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const Overlap<A> overlap(arrays_.boxes, taken, static_cast<A>(p_.shape.offset));
-    const bool skips = p_.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN ? p_.sigma != 0 : threshold_ > 0;
+    const bool skips = p_.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN ? p_.exact_sigma != 0 : threshold_ > 0;
     low_ = hn::MaskFromVec(hn::Zero(d));
     for (std::int64_t i = taken + 1; i < size_; i += lanes) {
       const auto left = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, size_ - i)));
@@ -108,7 +108,7 @@ class SoftSweep {
         score = hn::Mul(score, weight);
         hn::BlendedStore(score, left, d, arrays_.score + i);
       }
-      low_ = hn::Or(low_, hn::And(left, hn::Lt(score, hn::Set(d, static_cast<A>(p_.min_score)))));
+      low_ = hn::Or(low_, hn::And(left, hn::Lt(score, hn::Set(d, static_cast<A>(p_.exact_min_score)))));
     }
   }
 
@@ -116,7 +116,7 @@ class SoftSweep {
     const D d;
     const auto one = hn::Set(d, A{1});
     if (p_.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN) {
-      const auto exponent = hn::Div(hn::Neg(hn::Mul(iou, iou)), hn::Set(d, static_cast<A>(p_.sigma)));
+      const auto exponent = hn::Div(hn::Neg(hn::Mul(iou, iou)), hn::Set(d, static_cast<A>(p_.exact_sigma)));
       const auto number = hn::Eq(iou, iou);  // Exp of NaN is not defined at every level
       return hn::IfThenElse(number, hn::Exp(d, hn::IfThenElseZero(number, exponent)), iou);
     }
@@ -128,7 +128,7 @@ class SoftSweep {
   void drop(std::int64_t first) {
     if (hn::AllFalse(D(), low_)) return;
     for (std::int64_t i = first; i < size_;) {
-      if (!(arrays_.score[i] < static_cast<A>(p_.min_score))) {
+      if (!(arrays_.score[i] < static_cast<A>(p_.exact_min_score))) {
         ++i;
       } else {
         arrays_.copy(i, --size_);

@@ -57,8 +57,8 @@ mluOpStatus_t add_greatest(Context& context, const mluopsCall& call, const Backw
   const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
   auto arrays = allocate<BackwardArrays<A>>(context.arena, s, sum_count);
   if (!arrays) return no_memory(call);
-  arrays->order.sort([&](std::int64_t r) {
-    const auto roi = Roi<A>::read(static_cast<const T*>(p.rois) + 5 * r, s, s.aligned != 0);
+  arrays->order.sort([&, grid = mean_shape(p)](std::int64_t r) {
+    const auto roi = Roi<A>::read(static_cast<const T*>(p.rois) + 5 * r, grid, grid.aligned);
     return PlacedRoi{roi.batch, BinAxis<A>(roi.y, A{0}, 0).middle(s.h), BinAxis<A>(roi.x, A{0}, 0).middle(s.w), r};
   });
   const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
@@ -104,7 +104,7 @@ mluOpStatus_t operators::roi_align_backward(Context& context, const mluopsCall& 
   }
   return roi_mean::backward(
       context, call,
-      {roi_align::mean_shape(p.shape), p.grad_output, nullptr, p.rois, nullptr, p.grad_input, nullptr, p.layout});
+      {roi_align::mean_shape(p), p.grad_output, nullptr, p.rois, nullptr, p.grad_input, nullptr, p.layout});
 }
 
 }  // namespace mluops::cpu

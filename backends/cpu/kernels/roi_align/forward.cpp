@@ -43,8 +43,7 @@ mluOpStatus_t operators::roi_align_forward(Context& context, const mluopsCall& c
   if (p.shape.mean == 0) {
     return roi_align::HWY_DISPATCH_TABLE(run_greatest_forward)[context.isa.index](context, call, p);
   }
-  return roi_mean::forward(context, call,
-                           {roi_align::mean_shape(p.shape), p.input, p.rois, nullptr, p.output, p.layout});
+  return roi_mean::forward(context, call, {roi_align::mean_shape(p), p.input, p.rois, nullptr, p.output, p.layout});
 }
 
 }  // namespace mluops::cpu

@@ -14,7 +14,9 @@ using Shape = mluopsRoiAlignShape;
 using ForwardProblem = mluopsRoiAlignForwardProblem;
 using BackwardProblem = mluopsRoiAlignBackwardProblem;
 
-inline roi_mean::Shape mean_shape(const Shape& s) {
+template <class Problem>
+roi_mean::Shape mean_shape(const Problem& p) {
+  const Shape& s = p.shape;
   return {.dtype = s.dtype,
           .batch = s.batch,
           .h = s.h,
@@ -23,7 +25,7 @@ inline roi_mean::Shape mean_shape(const Shape& s) {
           .rois = s.rois,
           .pooled_h = s.pooled_h,
           .pooled_w = s.pooled_w,
-          .spatial_scale = s.spatial_scale,
+          .spatial_scale = p.exact_spatial_scale,
           .gamma = 0,
           .sampling_ratio = s.sampling_ratio,
           .aligned = s.aligned != 0,

@@ -136,10 +136,11 @@ void greatest_of_bin(const ForwardProblem& p, const Roi<Acc<T>>& roi, std::int64
 template <class T>
 mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
+  const roi_mean::Shape grid = mean_shape(p);
   const double row_ns = 4 * static_cast<double>(s.pooled_w * s.c);
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
-      const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, s, s.aligned != 0);
+      const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, grid, grid.aligned);
       for (std::int64_t col = 0; col < s.pooled_w; ++col) {
         greatest_of_bin<T>(p, roi, item * s.pooled_w + col, item % s.pooled_h, col);
       }

@@ -59,7 +59,7 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const BackwardP
   auto arrays = allocate<BackwardArrays<A>>(context.arena, s, sum_count);
   if (!arrays) return no_memory(call);
   arrays->order.sort([&](std::int64_t r) {
-    const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * r, s);
+    const auto roi = Roi<A>::template read<T>(p, r);
     return PlacedRoi{roi.image, roi.y.of(0).first, roi.x.of(0).first, r};
   });
   const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };

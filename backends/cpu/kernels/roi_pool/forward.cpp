@@ -113,7 +113,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
   const double row_ns = kUsualPixels * cost::kPool * static_cast<double>(s.pooled_w * s.c);
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
-      const Roi<Acc<T>> roi(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, s);
+      const auto roi = Roi<Acc<T>>::template read<T>(p, item / s.pooled_h);
       const std::int64_t bin = item * s.pooled_w * s.c;
       pool_row<Acc<T>>(
           s, roi, item % s.pooled_h,
@@ -151,7 +151,7 @@ void pool_panel(const ForwardProblem& p, const layout::ChannelTask& task, const 
   fill_panel(map.pixels, static_cast<const T*>(p.input) + map.at(task.image, task.first), task.count(), room.panel);
   for (const PlacedRoi& placed : order.of_image(task.image)) {
     const std::int64_t r = placed.roi;
-    const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * r, s);
+    const auto roi = Roi<A>::template read<T>(p, r);
     for (std::int64_t row = 0; row < s.pooled_h; ++row) {
       const std::int64_t first = row * s.pooled_w * kChannels;
       pool_row(s, roi, row,
@@ -183,7 +183,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   auto order = allocate<RoiOrder>(context.arena, s.rois);
   if (rooms == nullptr || !order) return no_memory(call);
   order->sort([&](std::int64_t r) {
-    const Roi<A> roi(static_cast<const T*>(p.rois) + 5 * r, s);
+    const auto roi = Roi<A>::template read<T>(p, r);
     return PlacedRoi{roi.image, roi.y.of(0).first, roi.x.of(0).first, r};
   });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

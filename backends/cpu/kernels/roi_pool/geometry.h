@@ -44,11 +44,15 @@ struct Roi {
   std::int64_t image;
   Bins<A> y, x;
 
-  template <class T>
-  Roi(const T* roi, const Shape& s)
-      : image(index_of(to_acc(roi[0]), s.batch)),
-        y(to_acc(roi[2]), to_acc(roi[4]), static_cast<A>(s.spatial_scale), s.pooled_h, s.h),
-        x(to_acc(roi[1]), to_acc(roi[3]), static_cast<A>(s.spatial_scale), s.pooled_w, s.w) {}
+  /// Row r of p.rois.
+  template <class T, class Problem>
+  static Roi read(const Problem& p, std::int64_t r) {
+    const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
+    const Shape& s = p.shape;
+    const A scale = static_cast<A>(p.exact_spatial_scale);
+    return {index_of(to_acc(roi[0]), s.batch), Bins<A>(to_acc(roi[2]), to_acc(roi[4]), scale, s.pooled_h, s.h),
+            Bins<A>(to_acc(roi[1]), to_acc(roi[3]), scale, s.pooled_w, s.w)};
+  }
 
   /// The rows of a bin; none where the RoI has no size.
   Pixels rows(std::int64_t bin) const { return y.empty() || x.empty() ? Pixels{0, 0} : y.of(bin); }

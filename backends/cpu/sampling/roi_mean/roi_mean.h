@@ -15,8 +15,8 @@ struct Shape {
   std::int64_t batch, h, w, c;
   std::int64_t rois;
   std::int64_t pooled_h, pooled_w;
-  float spatial_scale;
-  float gamma;  ///< a RoI's size by an offset of 1
+  double spatial_scale;
+  double gamma;  ///< a RoI's size by an offset of 1
   int sampling_ratio;
   bool aligned;        ///< half a pixel is taken off the corners; else a RoI is at least one pixel long
   bool int32_samples;  ///< a bin of 2^31 samples or more, which an int32 does not count, is declined

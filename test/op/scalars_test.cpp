@@ -1,0 +1,92 @@
+// Tensors of double are computed with the doubles that were given (mluOpExtSetScalars): where the floats they round to
+// would show, in numbers or in what is chosen, results are those of the doubles.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "test/op/suite.h"
+
+namespace mluops::test {
+namespace {
+
+struct Sensitive {
+  const char* text;
+  std::vector<std::string> keys;  ///< arguments, each of which shows when it is rounded
+};
+
+const std::vector<Sensitive>& sensitive_cases() {
+  static const std::vector<std::string> both = {"scale", "gamma"}, scale = {"scale"}, focal = {"alpha", "gamma"};
+  static const std::vector<Sensitive> all = {
+      {"deform_roi_pool_forward b=1 h=12 w=11 c=3 r=9 ph=3 pw=3 scale=0.1 gamma=0.1 rois=inside", both},
+      {"deform_roi_pool_backward b=1 h=12 w=11 c=3 r=9 ph=3 pw=3 scale=0.1 gamma=0.1 rois=inside", both},
+      {"roi_align_forward b=1 h=12 w=11 c=3 r=9 ph=3 pw=3 scale=0.1 ratio=2 rois=inside", scale},
+      {"roi_align_forward b=1 h=12 w=11 c=3 r=9 ph=3 pw=3 scale=0.1 ratio=2 rois=inside pool=greatest", scale},
+      {"roi_align_backward b=1 h=12 w=11 c=3 r=9 ph=3 pw=3 scale=0.1 ratio=2 rois=inside", scale},
+      {"roi_pool_forward b=1 h=12 w=11 c=3 r=20 ph=2 pw=2 scale=0.3 rois=edge", scale},
+      {"focal_loss_sigmoid_forward n=20 c=7 alpha=0.1 gamma=1.7 target=classes", focal},
+      {"focal_loss_sigmoid_backward n=20 c=7 alpha=0.1 gamma=1.7 target=classes", focal},
+      {"focal_loss_softmax_forward n=20 c=7 alpha=0.1 gamma=1.7", focal},
+      {"focal_loss_softmax_backward n=20 c=7 alpha=0.1 gamma=1.7", focal},
+      {"ball_query b=1 m=30 n=200 s=20 max=0.35355339059327379 data=grid", {"max"}},
+      {"ball_query b=1 m=30 n=200 s=20 min=0.35355339059327373 max=2 data=grid", {"min"}},
+      {"nms3d n=9 iou=0.99999999906867743 rotated=0 boxes=same", {"iou"}},
+      {"soft_nms n=60 method=naive iou=0.2 boxes=grid", {"iou"}},
+      {"soft_nms n=60 method=gaussian sigma=0.1 min_score=0 boxes=grid", {"sigma"}},
+      {"soft_nms n=60 method=naive min_score=0.2 boxes=apart scores=ties", {"min_score"}},
+      {"nms_match n=60 iou=0.2 boxes=grid", {"iou"}},
+  };
+  return all;
+}
+
+/// The case with the argument as a float has it.
+Case rounded(Case text, const std::string& key) {
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.17g", static_cast<double>(static_cast<float>(text.real(key))));
+  return text.set(key, std::string(digits));
+}
+
+/// The greatest difference of two results, by the greatest number.
+double distance(const Expected& a, const Expected& b) {
+  double most = 0, size = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    for (std::size_t i = 0; i < a[k].size(); ++i) {
+      most = std::max(most, std::fabs(a[k][i] - b[k][i]));
+      size = std::max(size, std::fabs(a[k][i]));
+    }
+  }
+  return most / size;
+}
+
+TEST(Scalars, OfDoubleAreNotRounded) {
+  Handle handle("cpu", 2);
+  handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
+  const Tolerance tolerance = tolerance_of("cpu", MLUOP_DTYPE_DOUBLE);
+  for (const auto& [words, keys] : sensitive_cases()) {
+    const Case text = Case::parse(words);
+    Problem problem = make_problem(text, MLUOP_DTYPE_DOUBLE);
+    const Expected expected = problem.expect(tolerance.coordinates);
+    const Report report = run_and_check(problem, handle, "cpu", expected, tolerance);
+    EXPECT_EQ(report.outcome, Outcome::kRan) << words << ": " << report.text;
+    for (const std::string& key : keys) {
+      const Problem other = make_problem(rounded(text, key), MLUOP_DTYPE_DOUBLE);
+      EXPECT_GT(distance(expected, other.expect(tolerance.coordinates)), 1e-9) << words << ": " << key;
+    }
+  }
+}
+
+/// No argument of an operator is left out above, but those that decide nothing.
+TEST(Scalars, OfAllOperatorsAreTried) {
+  for (const cases::OperatorCases& op : cases::all_operators()) {
+    const std::size_t count = describe(cases::cases_of(op, op.smallest).back(), MLUOP_DTYPE_DOUBLE).scalars.size();
+    std::set<std::string> tried;
+    for (const auto& [words, keys] : sensitive_cases()) {
+      if (Case::parse(words).op() == op.op) tried.insert(keys.begin(), keys.end());
+    }
+    const bool by_argmax = std::string(op.op) == "roi_pool_backward";
+    EXPECT_EQ(tried.size(), by_argmax ? 0 : count) << op.op;
+  }
+}
+
+}  // namespace
+}  // namespace mluops::test
