@@ -49,6 +49,28 @@ def test_points_through_mmcv():
     assert ops.PointsSampler([8], ["FS"])(xyz, features).shape == (2, 16)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_softmax_focal_loss_of_probabilities_that_halves_do_not_have(dtype, weighted):
+    """The probability of target 1 beside a logit of 20 is 2e-9: 0 in half, with a loss of 21.8 instead of 5."""
+    ops = importlib.import_module("mmcv.ops")
+    rows = torch.tensor([[20.0, 0, 0], [-20, 20, 0], [60, -60, 0], [0, 0, 0], [11, 0, 0]], dtype=dtype)
+    target, weight = torch.tensor([1, 0, 0, 2, 1]), torch.tensor([0.5, 2, 1], dtype=dtype) if weighted else None
+    for reduction in ("none", "mean", "sum"):
+        logits, wide = rows.clone().requires_grad_(), rows.double().requires_grad_()
+        got = ops.softmax_focal_loss(logits, target, 2.0, 0.25, weight, reduction)
+        wanted = mt.softmax_focal_loss(wide, target, 2.0, 0.25, None if weight is None else weight.double(), reduction)
+        near = dict(rtol=2 * torch.finfo(dtype).eps, atol=1e-6, check_dtype=False)
+        torch.testing.assert_close(got.double(), wanted, **near)
+        assert got.dtype == dtype
+        if reduction == "none":
+            assert abs(float(got[0].detach()) / (10 if weighted else 5) - 1) < 1e-3
+            continue  # mmcv's gradient of this takes as many rows as classes
+        grad, = torch.autograd.grad(got, logits)
+        torch.testing.assert_close(grad.double(), torch.autograd.grad(wanted, wide)[0], **near)
+        assert grad.dtype == dtype
+
+
 def test_points_in_boxes_through_mmcv():
     ops = importlib.import_module("mmcv.ops")
     torch.manual_seed(6)
