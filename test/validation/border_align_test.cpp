@@ -65,6 +65,8 @@ TEST(BorderAlignValidation, Forward) {
   const OpCall base = forward();
   check_table(base, common_wrongs(base, rules("input")));
   check_table(base, own_wrongs("input"));
+  check_table(base, {{"65536 points a border", [](OpCall& c) { c.set("p", 65536); }, MLUOP_STATUS_NOT_SUPPORTED,
+                      "pool_size: wanted fewer than 65536"}});
 }
 
 TEST(BorderAlignValidation, Backward) {
