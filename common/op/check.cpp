@@ -153,8 +153,16 @@ Status is_dense(const TensorArg& t, mluOpStatus_t code) {
 }
 
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
-  const std::int64_t limit =
-      contract == MLUOP_EXT_CONTRACT_EXTENDED ? std::numeric_limits<std::int64_t>::max() / 16 : std::int64_t{1} << 31;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 16;
+  if (t.desc->elements == 0) {  // a part of the sizes is multiplied all the same
+    std::int64_t product = 1;
+    for (const std::int64_t size : t.desc->dims) {
+      if (size == 0 || (!__builtin_mul_overflow(product, size, &product) && product < kMost)) continue;
+      return Status::not_supported(std::string(t.name) + ": wanted sizes beside 0 whose product is below " +
+                                   number(kMost) + ", got " + dims_text(*t.desc));
+    }
+  }
+  const std::int64_t limit = contract == MLUOP_EXT_CONTRACT_EXTENDED ? kMost : std::int64_t{1} << 31;
   if (t.desc->elements >= 0 && t.desc->elements < limit) return Status::go_on();
   return Status::not_supported(std::string(t.name) + ": wanted fewer than " + number(limit) + " elements, got " +
                                (t.desc->elements < 0 ? "more than 2^63" : number(t.desc->elements)) + " in " +

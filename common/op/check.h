@@ -60,7 +60,8 @@ Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int
 Status at_least(const char* name, std::int64_t value, std::int64_t low);
 /// Dense row-major, else `code`.
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
-/// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED.
+/// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED. Without elements: the product of
+/// the other sizes is within int64 bytes.
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract);
 /// Every one that has a descriptor is countable, else NOT_SUPPORTED.
 Status all_countable(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract);

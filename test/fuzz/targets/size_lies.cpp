@@ -38,9 +38,10 @@ bool has_desc(const PreparedTensor& t) {
   return !t.lost_desc && !t.spec->pointer_only;
 }
 
-void set_dims(PreparedTensor& t, const std::vector<std::int64_t>& dims) {
+void set_dims(PreparedTensor& t, std::vector<std::int64_t> dims) {
   if (!has_desc(t)) return;
   const cases::TensorSpec& spec = *t.spec;
+  if (spec.name == "indice_pairs") dims[0] = std::min(dims[0], spec.dims[0]);  // as many counts lie behind indice_num
   if (mluOpSetTensorDescriptor_v2(t.tensor->desc(), spec.layout, spec.dtype, static_cast<int>(dims.size()),
                                   dims.data()) != MLUOP_STATUS_SUCCESS) {
     return;  // it has kept what it was
@@ -129,8 +130,10 @@ void change_data(PreparedTensor& t, Choices& choices) {
 
 }  // namespace
 
-void tell_lies(PreparedCall& call, Choices& choices) {
-  for (std::int64_t i = choices.integer(0, 4); i > 0; --i) {
+const PreparedTensor* tell_lies(PreparedCall& call, Choices& choices) {
+  const std::int64_t lies = choices.integer(0, 4);
+  const PreparedTensor* culprit = nullptr;
+  for (std::int64_t i = lies; i > 0; --i) {
     PreparedTensor& t = call.tensors[static_cast<std::size_t>(choices.integer(0, std::ssize(call.tensors) - 1))];
     switch (choices.integer(0, 15)) {
       case 0:
@@ -149,14 +152,17 @@ void tell_lies(PreparedCall& call, Choices& choices) {
         break;
       case 6:
         t.data = nullptr;
+        culprit = &t;
         break;
       case 7:
         t.lost_desc = true;
+        culprit = &t;
         break;
       default:
         change_data(t, choices);
     }
   }
+  return lies == 1 ? culprit : nullptr;
 }
 
 bool any_tensor_is_absent(const PreparedCall& call) {

@@ -6,8 +6,9 @@
 namespace mluops::test {
 
 /// Tells up to four lies: sizes of one tensor or wherever the size stands, types, strides, missing descriptors and
-/// data, wild numbers.
-void tell_lies(PreparedCall& call, Choices& choices);
+/// data, wild numbers. Returns the tensor that a refusal has to name, where the only lie is that its descriptor or data
+/// are missing; else nullptr: other lies are as well about the tensors that no longer fit to it.
+const PreparedTensor* tell_lies(PreparedCall& call, Choices& choices);
 
 bool any_tensor_is_absent(const PreparedCall& call);
 /// Whether STRICT refuses the call for the size of a tensor, whatever else it is.
