@@ -149,6 +149,8 @@ class Sequence {
     }
     look(mluOpSetQuantizeRoundMode(slot_->handle, static_cast<mluOpQuantizeRoundMode_t>(any_number())), "round mode");
     look(mluOpExtSetNumThreads(slot_->handle, any_number()), "mluOpExtSetNumThreads");
+    static constexpr double kScalars[16] = {0.1, 0, -1, 1e300, 0.5};
+    look(mluOpExtSetScalars(slot_->handle, kScalars, value), "mluOpExtSetScalars");
     look(mluOpSetQueue(slot_->handle, nullptr), "mluOpSetQueue");
     look(mluOpUpdateContextInformation(slot_->handle), "mluOpUpdateContextInformation");
   }
