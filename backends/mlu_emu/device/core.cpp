@@ -1,5 +1,7 @@
 #include "backends/mlu_emu/device/core.h"
 
+#include <algorithm>
+
 #include "backends/mlu_emu/device/fault.h"
 
 namespace mluops::emu {
@@ -220,12 +222,19 @@ void Core::check_operand(const char* word, const char* role, const void* address
 }
 
 LaneFlags Core::source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n) {
+  const std::int64_t beyond = beyond_object(address, lane * n);
   check_alignment(word, role, address, lane * n);
-  check_operand(word, role, address, lane * n, false);
+  check_operand(word, role, address, lane * n - beyond, false);
   note_running(word, address, lane * n, false);
   const std::int64_t offset = nram_.offset(address);
   if (!checks().init || !nram_.inside(offset, lane * n)) return {};
-  return nram_.unwritten_lanes(offset, lane, n);
+  LaneFlags flags = nram_.unwritten_lanes(offset, lane, n);
+  if (beyond > 0) {
+    warn_beyond(word, role, address, lane * n, beyond);
+    flags.resize(static_cast<std::size_t>(n));
+    std::fill(flags.end() - (beyond + lane - 1) / lane, flags.end(), kUndefinedLane);
+  }
+  return flags;
 }
 
 void Core::deciding_source(const char* word, const char* role, const void* address, std::int64_t bytes) {

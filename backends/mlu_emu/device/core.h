@@ -183,6 +183,9 @@ class Core {
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
                                   const std::string& what, const CallSite& other = {}) const;
   void check_object(const char* word, const char* role, const void* address, std::int64_t bytes, Space space) const;
+  std::int64_t beyond_object(const void* address, std::int64_t bytes) const;
+  void warn_beyond(const char* word, const char* role, const void* address, std::int64_t bytes,
+                   std::int64_t beyond) const;
   void check_between_objects() const;
   /// A vector word's operand: it is used until a barrier says otherwise.
   void note_running(const char* word, const void* address, std::int64_t bytes, bool written);

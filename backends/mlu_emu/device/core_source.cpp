@@ -26,6 +26,26 @@ void Core::check_object(const char* word, const char* role, const void* address,
                 "outside of " + object->name + ", which has " + std::to_string(object->bytes) + " bytes", declared);
 }
 
+/// How many of the bytes lie behind the object in which they begin; 0 where that is a fault. Only results that nobody
+/// uses come of such lanes, as at the ends of rows: they count as never written.
+std::int64_t Core::beyond_object(const void* address, std::int64_t bytes) const {
+  if (launch_->source == nullptr || !checks().memory || !checks().init || !nram_.near(address)) return 0;
+  const std::int64_t offset = nram_.offset(address);
+  if (bytes <= 0 || !nram_.inside(offset, bytes) || launch_->source->holds(Space::kNram, offset, bytes)) return 0;
+  const NramRegion* object = launch_->source->object_at(Space::kNram, offset);
+  return object == nullptr ? 0 : offset + bytes - (object->offset + object->bytes);
+}
+
+void Core::warn_beyond(const char* word, const char* role, const void* address, std::int64_t bytes,
+                       std::int64_t beyond) const {
+  const NramRegion* object = launch_->source->object_at(Space::kNram, nram_.offset(address));
+  warn(word,
+       std::string(role) + " " + describe(address) + ", " + std::to_string(bytes) + " bytes: the last " +
+           std::to_string(beyond) + " lie outside of " + object->name + ", which has " + std::to_string(object->bytes) +
+           " bytes; what is computed from them counts as never written",
+       {object->file, object->line});
+}
+
 /// Scalar code stored where no object is.
 void Core::check_between_objects() const {
   const std::vector<NramRegion>* objects = launch_->source->laid_out();
