@@ -62,6 +62,20 @@ TEST_F(Faults, AlignmentFollowsTheArchitecture) {
   }
 }
 
+/// People's kernels do so on a 372.
+TEST_F(Faults, TransposesAndPoolsTakeAnySizeOnNewerUnits) {
+  for (const char* arch : {"mtp_372", "mtp_592"}) {
+    EXPECT_EQ(rig.set("arch", arch).run([](char* nram) {
+      auto *x = reinterpret_cast<float*>(nram), *y = reinterpret_cast<float*>(nram + 1024);
+      __bang_write_value(x, 45, 1.0f);
+      __bang_transpose(y, x, 5, 9);
+      __bang_maxpool(y, x, 5, 3, 3, 2, 2, 1, 1);
+      __bang_sumpool(y, x, 5, 3, 3, 2, 2, 1, 1);
+    }),
+              "");
+  }
+}
+
 TEST_F(Faults, NeverWritten) {
   expect_fault(rig.run([&](char* nram) { __memcpy(output.data(), nram, 64, NRAM2GDRAM); }), {"never written"});
 }
