@@ -1,8 +1,8 @@
 """Holds a kernel's C++ function against a module of torch, as a judge of competitions does.
 
 The reference is a Python file with a class Model (a torch.nn.Module), get_inputs() with the arguments of forward() and
-get_init_inputs() with those of __init__(). The function, bang_func, takes the inputs, then the initial arguments, then
-the model's parameters and buffers, as many as it has parameters."""
+get_init_inputs() with those of __init__(). The function, bang_func, takes the inputs; what else it takes are tensors of the
+model's parameters and buffers and numbers of the constructor's arguments, those of the same name first, else in order."""
 
 import argparse
 import importlib.util
@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Tuple
 
 RIGHT, WRONG, USAGE, FAULT, NOT_BUILT = 0, 1, 2, 3, 4
 _TOLERANCES = {"float16": 1e-2, "bfloat16": 2e-2}
+_CHUNK = 1 << 22  # numbers compared at a time: a large output leaves no room for copies of all of it
 _DTYPES = ("float32", "float16", "bfloat16", "float64", "int32")
 
 
@@ -63,15 +64,6 @@ def _signature(source: Path, function: str) -> str:
     return re.sub(r"\s+", " ", found.group(1)).strip()
 
 
-def _parameters(signature: str) -> int:
-    inside = signature[signature.index("(") + 1:signature.rindex(")")].strip()
-    depth = commas = 0
-    for letter in inside:
-        depth += (letter in "<([") - (letter in ">)]")
-        commas += letter == "," and depth == 0
-    return 0 if inside in ("", "void") else commas + 1
-
-
 def _mapped(value: Any, function: Any) -> Any:
     import torch
     if isinstance(value, torch.Tensor):
@@ -102,17 +94,21 @@ def _compared(number: int, got: Any, want: Any, tolerance: float) -> Dict[str, A
     name = f"output {number}"
     if got.shape != want.shape:
         return {"right": False, "text": f"{name} is of shape {tuple(got.shape)}, {tuple(want.shape)} was wanted"}
-    a, b = got.detach().cpu().double().flatten(), want.detach().cpu().double().flatten()
+    a, b = got.detach().flatten(), want.detach().flatten()
     if a.numel() == 0:
         return {"right": True, "text": f"{name} is empty, as it should be"}
-    same = (a == b) | (a.isnan() & b.isnan())
-    difference = torch.where(same, torch.zeros_like(a), (a - b).abs().nan_to_num(nan=float("inf")))
-    bad = ~(same | (difference <= tolerance + tolerance * b.abs()))
-    count, worst = int(bad.sum()), int(difference.argmax())
-    text = f"{name} {tuple(got.shape)}: largest difference {float(difference[worst]):.3g}"
+    count, worst, first = 0, 0.0, 0
+    for begin in range(0, a.numel(), _CHUNK):
+        x, y = a[begin:begin + _CHUNK].cpu().double(), b[begin:begin + _CHUNK].cpu().double()
+        same = (x == y) | (x.isnan() & y.isnan())
+        difference = torch.where(same, torch.zeros_like(x), (x - y).abs().nan_to_num(nan=float("inf")))
+        bad = ~(same | (difference <= tolerance + tolerance * y.abs()))
+        if count == 0 and bad.any():
+            first = begin + int(bad.nonzero()[0])
+        count, worst = count + int(bad.sum()), max(worst, float(difference.max()))
+    text = f"{name} {tuple(got.shape)}: largest difference {worst:.3g}"
     if count == 0:
         return {"right": True, "text": f"{text}, {tolerance:g} allowed"}
-    first = int(bad.nonzero()[0])
     text += (f"; {count} of {a.numel()} values are off by more than {tolerance:g}, the first at "
              f"{_place(first, tuple(got.shape))}: {float(a[first]):.6g}, {float(b[first]):.6g} was wanted")
     return {"right": False, "text": text}
@@ -120,7 +116,7 @@ def _compared(number: int, got: Any, want: Any, tolerance: float) -> Dict[str, A
 
 def _run(options: argparse.Namespace) -> Dict[str, Any]:
     import torch
-    from . import _cache, cpp_extension
+    from . import _arguments, _cache, cpp_extension
     reference = _module(options.reference)
     signature = _signature(options.file, options.function)
     dtype = getattr(torch, options.dtype) if options.dtype else None
@@ -142,11 +138,16 @@ def _run(options: argparse.Namespace) -> Dict[str, Any]:
     torch.manual_seed(options.seed)
     initial = _mapped(list(reference.get_init_inputs()), cast)
     inputs = _mapped(list(reference.get_inputs()), cast)
-    model = reference.Model(*_mapped(initial, promoted)).eval().float()
-    state = [cast(tensor.detach()) for tensor in [*model.parameters(), *model.buffers()]]
+    model = reference.Model(*_mapped(initial, promoted)).eval()
+    if dtype is not None and dtype.is_floating_point:
+        model.to(dtype)  # the weights the kernel sees
+    model.to(torch.float64 if dtype == torch.float64 else torch.float32)
     with torch.no_grad():
         want = _tensors(model(*_mapped(_mapped(inputs, promoted), torch.clone)))
-    arguments = _mapped([*inputs, *initial, *state][:_parameters(signature)], lambda tensor: tensor.to("mlu"))
+    named = [*_arguments.initial_of(reference.Model, initial), *_arguments.state_of(model)]
+    model.to("mlu")  # where host code finds its weights that looks for the module
+    arguments = _arguments.bind(_arguments.parameters(signature), inputs, _mapped(named, cast))
+    arguments = _mapped(arguments, lambda tensor: tensor.to("mlu"))
     begin = time.monotonic()
     got = _tensors(getattr(extension, options.function)(*arguments))
     torch.mlu.synchronize()

@@ -35,7 +35,7 @@ struct is_optional<std::optional<T>> : std::true_type {};
 
 template <class T>
 T integer_of(PyObject* object) {
-  PyObject* index = PyBool_Check(object) ? nullptr : PyNumber_Index(object);
+  PyObject* index = PyNumber_Index(object);  // of a bool, too
   if (index == nullptr) PyErr_Clear(), refuse(object, "an integer");
   const long long value = PyLong_AsLongLong(index);
   Py_DECREF(index);
