@@ -143,6 +143,20 @@ def test_mmcv(installed):
     close(mmcv.ops.roi_align(input, rois, (2, 3), 0.1), mt.roi_align(input, scaled, (2, 3), 1.0))
 
 
+def test_an_interrupted_call_leaves_nothing_to_the_next(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    from mluops.torch.op.nms import NMS_MATCH
+    exact = torch.tensor([[0, 0, 10, 10, 0.9], [0, 0, 10, 3, 0.8]], dtype=torch.float64)
+    with monkeypatch.context() as patch:
+        patch.setitem(NMS_MATCH.__dict__, "function", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            mt.nms_match(exact, 0.3)
+    assert len(mt.nms_match(exact.float(), 0.6)) == 2  # 0.3 is pending no more: it would be refused beside 0.6
+    assert len(mt.nms_match(exact, 0.3)) == 1
+
+
 def test_an_older_library_rounds(monkeypatch):
     monkeypatch.setattr(_function, "_set_scalars", None)
     boxes = torch.tensor([[0, 0, 10, 10, 0.9], [0, 0, 10, 3, 0.8]], dtype=torch.float64)

@@ -146,11 +146,21 @@ class CFunction:
 
     def call(self, context: "c.Context", arguments: list, scalars: Optional[Array]) -> None:
         """The C call on what arguments() and scalars() made."""
-        if scalars is not None and _set_scalars is not None:
-            check(_set_scalars(context.handle, scalars, len(scalars)))
-        status = self.function(context.handle, *arguments)
+        if scalars is None or _set_scalars is None:
+            status = self.function(context.handle, *arguments)
+        else:
+            status = self._call_exactly(context, arguments, scalars)
         if status != 0:
             check(status, self.caller_s_words)
+
+    def _call_exactly(self, context: "c.Context", arguments: list, scalars: Array) -> int:
+        """An interrupt, or an argument that ctypes refuses, leaves nothing to the next call."""
+        try:
+            check(_set_scalars(context.handle, scalars, len(scalars)))
+            return self.function(context.handle, *arguments)
+        except BaseException:
+            _set_scalars(context.handle, None, 0)
+            raise
 
     def caller_s_words(self, text: str) -> str:
         """The library's text with the argument it is about under the caller's name."""
