@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 import os
 import re
 import shutil
@@ -304,6 +305,17 @@ def test_the_second_kernel_is_quick_and_the_third_time_nothing_is_compiled(scale
     scale_module("scale_second")
     third = time.monotonic() - begin
     assert third < second / 3 and second < 300
+
+
+def test_objects_of_another_installation_are_compiled_anew(device, tmp_path, monkeypatch):
+    from mluops.mlu import _build
+    job = _build.Job(tmp_path / "a.cpp", tmp_path / "a.o", ["cc"])
+    job.object.write_text("")
+    job.object.with_suffix(".json").write_text(json.dumps(
+        {"command": ["cc"], "inputs": {}, "installation": _build._installation()}))
+    assert _build._up_to_date(job)
+    monkeypatch.setattr(_build, "_installation", lambda: "another")
+    assert not _build._up_to_date(job)
 
 
 def test_the_page_of_kernel_authors_begins_with_what_runs(scale, capsys):

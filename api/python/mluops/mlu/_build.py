@@ -1,6 +1,7 @@
 """From C++ and BANG C files to a shared object: only what changed is compiled, torch's headers come precompiled."""
 
 import concurrent.futures
+import functools
 import json
 import os
 import re
@@ -115,12 +116,19 @@ def _stamp(paths: Sequence[str]) -> Dict[str, int]:
     return {path: Path(path).stat().st_mtime_ns if Path(path).exists() else 0 for path in paths}
 
 
+@functools.lru_cache(maxsize=None)
+def _installation() -> str:
+    """What compilers do not name among an object's inputs: themselves, and headers of the system, ours among them."""
+    return _cache.key_of(_compiler.of_installation())
+
+
 def _up_to_date(job: Job) -> bool:
     record = job.object.with_suffix(".json")
     if not job.object.exists() or not record.exists():
         return False
     said = json.loads(record.read_text())
-    return said["command"] == job.command and said["inputs"] == _stamp(list(said["inputs"]))
+    return (said["command"] == job.command and said.get("installation") == _installation()
+            and said["inputs"] == _stamp(list(said["inputs"])))
 
 
 def _compile(job: Job, verbose: bool) -> None:
@@ -135,7 +143,8 @@ def _compile(job: Job, verbose: bool) -> None:
         if _WHOLE in job.command or not _may_want_more(str(error)):
             raise
         _compiler.run([*job.command, _WHOLE, *ends], verbose)
-    job.object.with_suffix(".json").write_text(json.dumps({"command": job.command, "inputs": _stamp(_inputs(depfile))}))
+    job.object.with_suffix(".json").write_text(json.dumps({
+        "command": job.command, "installation": _installation(), "inputs": _stamp(_inputs(depfile))}))
 
 
 def _may_want_more(message: str) -> bool:
