@@ -5,6 +5,9 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS mluops EXPORT mluops LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
         NAMELINK_COMPONENT dev)
+if(MLUOPS_BUILD_ONNXRUNTIME)
+  install(TARGETS mluops_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+endif()
 install(DIRECTORY api/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mluops-host COMPONENT dev)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mluops)

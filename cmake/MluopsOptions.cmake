@@ -2,6 +2,7 @@
 option(MLUOPS_BUILD_TESTS "Build the test suite (needs GoogleTest)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_NEUWARE "Build the BANG C toolchain for the emulated MLU" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_BENCH "Build bench and explain (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})
+option(MLUOPS_BUILD_ONNXRUNTIME "Build the library of operators for onnxruntime (needs nothing of it)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_OPENMP "Parallel loops on OpenMP" ON)
 option(MLUOPS_TBB "Parallel loops on TBB" ON)
 set(MLUOPS_OPERATORS "" CACHE STRING "Families to have kernels of, folders of backends/cpu/kernels, e.g. carafe;nms; empty: all")

@@ -27,6 +27,7 @@ def check(path: str) -> None:
     assert level and int(level[1]) <= 28, f"{path}: not a py3-none wheel of manylinux_2_28 or older"
     objects = {name: wheel.read(name) for name in wheel.namelist() if ".so" in name.rsplit("/", 1)[-1]}
     assert "mluops/lib/libmluops.so.1" in objects, "the library is missing"
+    assert b"RegisterCustomOps" in objects["mluops/lib/libmluops_ort.so"], "onnxruntime's operators are missing"
     assert "mluops/py.typed" in wheel.namelist(), "py.typed is missing"
     inside = {name.rsplit("/", 1)[-1] for name in objects}
     for name, data in objects.items():

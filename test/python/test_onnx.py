@@ -1,4 +1,4 @@
-"""torch.onnx.export to standard operators, run by onnxruntime; and what TorchScript says."""
+"""torch.onnx.export to standard and to custom operators, run by onnxruntime; and what TorchScript says."""
 
 import pytest
 
@@ -42,12 +42,23 @@ def exported(module, inputs):
     return torch.onnx.export(module, inputs, dynamo=True, verbose=False)
 
 
-def run(program, inputs):
+def session_of(model):
+    """With our operators, which graphs of standard ones do not look at."""
+    import mluops.onnxruntime
     import onnxruntime
-    session = onnxruntime.InferenceSession(program.model_proto.SerializeToString(),
-                                           providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # an error is an exception here
+    options.register_custom_ops_library(mluops.onnxruntime.library())
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def results(session, inputs):
     names = [value.name for value in session.get_inputs()]
-    return torch.from_numpy(session.run(None, dict(zip(names, (i.numpy() for i in inputs))))[0])
+    return [torch.from_numpy(each) for each in session.run(None, dict(zip(names, (i.numpy() for i in inputs))))]
+
+
+def run(program, inputs):
+    return results(session_of(program.model_proto), inputs)[0]
 
 
 @pytest.mark.parametrize("case, dtype", calls, ids=str)
@@ -118,6 +129,177 @@ def test_what_cannot_be_exported_says_so():
         texts.append(str(error))
         error = error.__cause__
     assert any("sampling_ratio <= 0 has no ONNX form" in text for text in texts)
+
+
+CUSTOM = {"deform_conv2d": "mmdeploy::MMCVDeformConv2d",
+          "modulated_deform_conv2d": "mmdeploy::MMCVModulatedDeformConv2d",
+          "multi_scale_deformable_attn": "mmdeploy::MMCVMultiScaleDeformableAttention",
+          "roi_align": "::RoiAlign", "roi_align adaptive": "::RoiAlign"}
+
+
+def named():
+    """mluops.torch.onnx, of a torch that can name nodes."""
+    onnx = composed()
+    if not hasattr(torch.onnx, "ops"):
+        pytest.skip("this torch cannot name nodes of a graph")
+    return onnx
+
+
+def nodes_of(program):
+    return [f"{node.domain}::{node.op_type}" for node in program.model_proto.graph.node]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in CUSTOM], ids=repr)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_named_nodes_give_the_operator(case, dtype):
+    named()
+    inputs = tuple(tensor for tensor in case.inputs(dtype) if tensor is not None)
+    module = Call(case)
+    program = exported(module, inputs)
+    assert nodes_of(program).count(CUSTOM[case.name]) == 1
+    got, wanted = run(program, inputs), module(*inputs)
+    wanted = wanted[0] if isinstance(wanted, tuple) else wanted
+    assert got.shape == wanted.shape and got.dtype == wanted.dtype
+    if CUSTOM[case.name].startswith("::"):
+        assert torch.allclose(got, wanted, rtol=0, atol=TOLERANCE[dtype])
+    else:
+        assert torch.equal(got, wanted)
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("pool_mode", ["avg", "max"])
+def test_every_roi_align(pool_mode, aligned):
+    named()
+    torch.manual_seed(0)
+    image = torch.randn(2, 3, 12, 14)
+    rois = torch.tensor([[0, 1, 1, 20, 22.5], [1, 3, 2, 9, 3], [1, 4, 4, 4, 4], [0, -9, -9, 60, 60]])
+
+    class Pool(torch.nn.Module):
+        def forward(self, image, rois):
+            return mt.roi_align(image, rois, (3, 4), 0.5, 2, pool_mode, aligned)
+
+    program = exported(Pool().eval(), (image, rois))
+    assert ("mmcv::MMCVRoiAlign" in nodes_of(program)) == (pool_mode == "max")
+    assert torch.allclose(run(program, (image, rois)), Pool()(image, rois), atol=1e-5)
+
+
+def test_sizes_that_are_learnt_when_the_graph_runs():
+    """Boxes and scores of any number, of which nms keeps any number."""
+    named()
+
+    class Keep(torch.nn.Module):
+        def forward(self, boxes, scores):
+            dets, kept = mt.nms(boxes, scores, 0.4, score_threshold=0.1)
+            return dets * 2, kept
+
+    def data(n):
+        corner = torch.rand(n, 2) * 10
+        return torch.cat([corner, corner + 4], 1), torch.rand(n)
+
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    torch.manual_seed(0)
+    number = torch.export.Dim("number", min=2)
+    program = torch.onnx.export(Keep().eval(), data(20), dynamo=True, verbose=False,
+                                dynamic_shapes=({0: number}, {0: number}))
+    assert "mluops::nms" in nodes_of(program)
+    session = session_of(program.model_proto)
+    for n in (20, 3, 200):
+        inputs = data(n)
+        for found, wanted in zip(results(session, inputs), Keep()(*inputs)):
+            assert torch.equal(found, wanted)
+
+
+def test_a_network_of_deformable_operators_exports():
+    torch.manual_seed(0)
+    named()
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = mt.ModulatedDeformConv2dPack(3, 8, 3, padding=1)
+            self.second = mt.DeformConv2dPack(8, 8, 3, stride=2, padding=1)
+            for layer in (self.first, self.second):  # packs start with offsets of 0
+                torch.nn.init.normal_(layer.conv_offset.weight, std=0.2)
+            self.points = torch.nn.Linear(8, 2 * 1 * 4 * 2)
+
+        def forward(self, image):
+            x = self.second(self.first(image).relu())
+            n, c, h, w = x.shape
+            value = x.flatten(2).transpose(1, 2)
+            locations = self.points(value).sigmoid().reshape(n, h * w, 2, 1, 4, 2)
+            weights = torch.full_like(locations[..., 0], 0.25)
+            shapes, starts = torch.tensor([[h, w]]), torch.tensor([0])
+            return mt.multi_scale_deformable_attn(value.reshape(n, h * w, 2, 4), shapes, starts, locations, weights)
+
+    net, inputs = Net().eval(), (torch.randn(2, 3, 12, 10),)
+    program = exported(net, inputs)
+    assert sum(node.startswith("mmdeploy::") for node in nodes_of(program)) == 3
+    with torch.no_grad():
+        assert torch.allclose(run(program, inputs), net(*inputs), atol=1e-5)
+
+
+def node(name, inputs, outputs=("y",), domain="mmdeploy", **attributes):
+    """A session of one node. `inputs`: types by name."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    info = [helper.make_tensor_value_info(key, getattr(kinds, kind), None) for key, kind in inputs.items()]
+    ends = [helper.make_tensor_value_info(key, kinds.FLOAT, None) for key in outputs]
+    graph = helper.make_graph([helper.make_node(name, list(inputs), outputs, domain=domain, **attributes)], "g", info,
+                              ends)
+    versions = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    return session_of(helper.make_model(graph, opset_imports=versions, ir_version=9))
+
+
+@pytest.mark.parametrize("domain", ["mmdeploy", "mmcv"])
+def test_nodes_as_mmdeploy_writes_them(domain):
+    """Attributes that are left out, paddings told twice, a bias that is not there."""
+    torch.manual_seed(0)
+    image, weight = torch.randn(2, 4, 6, 7), torch.randn(6, 2, 3, 3)
+    offset, mask = torch.randn(2, 18, 6, 7), torch.rand(2, 9, 6, 7)
+    v1 = node("MMCVDeformConv2d", dict(x="FLOAT", o="FLOAT", w="FLOAT"), domain=domain, stride=[1, 1],
+              padding=[1, 1, 1, 1], dilation=[1, 1], groups=2, deform_groups=1)
+    assert torch.equal(results(v1, (image, offset, weight))[0], mt.deform_conv2d(image, offset, weight, 1, 1, 1, 2))
+    v2 = node("MMCVModulatedDeformConv2d", dict(x="FLOAT", o="FLOAT", m="FLOAT", w="FLOAT"), domain=domain,
+              padding=[1, 1], groups=2)
+    wanted = mt.modulated_deform_conv2d(image, offset, mask, weight, None, 1, 1, 1, 2)
+    assert torch.equal(results(v2, (image, offset, mask, weight))[0], wanted)
+    assert results(v2, (image[:0], offset[:0], mask[:0], weight))[0].shape == (0, 6, 6, 7)
+
+
+@pytest.mark.parametrize("name, attributes, text", [
+    ("MMCVDeformConv2d", dict(stride=[1, 1, 1]), "stride: wanted 2 numbers"),
+    ("MMCVDeformConv2d", dict(padding=[1, 2, 1, 1]), "padding: wanted 2 numbers"),
+    ("MMCVDeformConv2d", dict(stride=[0, 1]), "stride"),
+    ("MMCVDeformConv2d", dict(groups=1 << 40), "groups: wanted 32 bits"),
+    ("MMCVDeformConv2d", dict(dilation=[9, 9]), "weight: wanted a height of 1 or more that fits"),
+    ("MMCVDeformConv2d", dict(groups=3), "mluOpDCNForward"),
+    ("MMCVRoiAlign", dict(mode="sum"), "mode: wanted avg or max, got sum"),
+    ("MMCVRoiAlign", dict(output_height=0), "pooled_height"),
+], ids=lambda value: value if isinstance(value, str) else None)
+def test_what_is_wrong_is_said(name, attributes, text):
+    inputs = (torch.randn(2, 4, 6, 7), torch.randn(2, 18, 4, 5), torch.randn(6, 4, 3, 3))
+    types = dict(x="FLOAT", o="FLOAT", w="FLOAT")
+    if name == "MMCVRoiAlign":
+        inputs, types = (inputs[0], torch.rand(3, 5)), dict(x="FLOAT", r="FLOAT")
+    with pytest.raises(Exception, match=text):
+        results(node(name, types, **attributes), inputs)
+
+
+def test_ranks_and_numbers_that_are_wrong():
+    session = node("MMCVMultiScaleDeformableAttention", dict(v="FLOAT", s="INT64", l="INT64", p="FLOAT", w="FLOAT"))
+    good = (torch.rand(1, 6, 2, 4), torch.tensor([[2, 3]]), torch.tensor([0]), torch.rand(1, 5, 2, 1, 3, 2),
+            torch.rand(1, 5, 2, 1, 3))
+    wanted = mt.multi_scale_deformable_attn(*good).reshape(1, 5, 8)
+    assert torch.equal(results(session, good)[0], wanted)
+    for at, wrong, text in ((0, good[0][0], "value: wanted 4 dimensions, got 3"),
+                            (1, torch.tensor([[2, 3 + (1 << 40)]]), "value_spatial_shapes: wanted 32 bits"),
+                            (1, torch.tensor([[2, 4]]), "mluOpMsDeformAttnForward"),
+                            (4, good[4][:, :3], "mluOpMsDeformAttnForward")):
+        with pytest.raises(Exception, match=text):
+            results(session, (*good[:at], wrong, *good[at + 1:]))
+    assert torch.equal(results(session, good)[0], wanted)
 
 
 def test_tracing_works_and_scripting_says_why_not():

@@ -26,7 +26,6 @@ def _find() -> str:
 
 
 def _load() -> ctypes.CDLL:
-    path = _find()
     try:
         return ctypes.CDLL(path)
     except OSError as error:
@@ -34,6 +33,7 @@ def _load() -> ctypes.CDLL:
                           "to the path of libmluops.so.1.") from error
 
 
+path = _find()
 lib = _load()
 
 # Functions that return a status, with their arguments; those of operators are declared beside them (_function.py).

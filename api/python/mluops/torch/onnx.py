@@ -1,23 +1,31 @@
-"""torch.onnx.export of CARAFE, PSAMask, three_interpolate, BorderAlign and DeformRoIPool to standard ONNX operators.
+"""torch.onnx.export of operators to ONNX: standard operators where they are enough, else mmdeploy's.
 
-Importing this module teaches torch's exporter what the five forwards are made of:
+Importing this module teaches torch's exporter what the forwards are made of:
 
     import mluops.torch.onnx
     torch.onnx.export(model, inputs, "model.onnx", dynamo=True)
 
-Needs a torch whose exporter is made of torch.export (2.6 and later), with onnx and onnxscript. The exported graphs take
-the same samples and add up the same terms, in another order; sums of float16 and bfloat16 are float32 in both. Not
-exact, and so refused: deform_roi_pool with sampling_ratio <= 0, whose samples are counted from the data. Values must be
-finite: next to the edge of the map, zero times infinity is a term here. Batch indices of RoIs are not checked.
+Needs a torch whose exporter is made of torch.export (2.6 and later), with onnx and onnxscript.
+
+To standard operators: carafe, psa_mask, three_interpolate, border_align, deform_roi_pool, and the mean of roi_align
+(torch 2.8). The exported graphs take the same samples and add up the same terms, in another order; sums of float16 and
+bfloat16 are float32 in both. Not exact, and so refused: deform_roi_pool with sampling_ratio <= 0, whose samples are
+counted from the data. Values must be finite: next to the edge of the map, zero times infinity is a term here. Batch
+indices of RoIs are not checked.
+
+To custom operators (torch 2.8): deform_conv2d and modulated_deform_conv2d (mmdeploy::MMCVDeformConv2d,
+MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScaleDeformableAttention), roi_align with
+pool_mode="max" (mmcv::MMCVRoiAlign), nms (mluops::nms). mluops.onnxruntime.library() has them for onnxruntime.
 """
 
-from typing import Callable, Optional, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from ._operator import HAS_LIBRARY_API
+from .op import dcn, ms_deform_attn, nms, roi_align
 
 __all__: list = []  # importing it is all
 
@@ -147,6 +155,69 @@ def _deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], pool
     return pooled.permute(0, 3, 1, 2).to(input.dtype)
 
 
+# ---- Operators of other domains: not composed of anything, but named ----------------------
+
+
+def _named(name: str, inputs: Sequence[Tensor], shape: Sequence[Any], **attributes: Any) -> Tensor:
+    """A node of this name, with an output of the type of its first input."""
+    version = 1 if "::" in name else None
+    return torch.onnx.ops.symbolic(name, inputs, attributes, dtype=inputs[0].dtype, shape=shape, version=version)
+
+
+def _deform_conv2d(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Tensor, bias: Optional[Tensor],
+                   *numbers: int) -> Tensor:
+    shape = dcn._output_shape(input, offset, mask, weight.shape, *numbers)
+    form = dict(stride=numbers[0:2], padding=numbers[2:4], dilation=numbers[4:6], groups=numbers[6],
+                deform_groups=numbers[7])
+    if mask is None:
+        output = _named("mmdeploy::MMCVDeformConv2d", (input, offset, weight), shape, **form)
+        return output if bias is None else output + bias[:, None, None]
+    inputs = (input, offset, mask, weight) + (() if bias is None else (bias,))
+    return _named("mmdeploy::MMCVModulatedDeformConv2d", inputs, shape, **form)
+
+
+def _multi_scale_deformable_attn(*inputs: Tensor) -> Tensor:
+    batch, queries, heads, channels = ms_deform_attn._check(*inputs)
+    inputs = (inputs[0], inputs[1].long(), inputs[2].long(), *inputs[3:])
+    output = _named("mmdeploy::MMCVMultiScaleDeformableAttention", inputs, (batch, queries, heads * channels),
+                    im2col_step=64)
+    return output.reshape(batch, queries, heads, channels)
+
+
+def _roi_align(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float,
+               sampling_ratio: int, pool_mode: int, aligned: bool) -> Tuple[Tensor, Tensor, Tensor]:
+    shape = (rois.shape[0], input.shape[1], pooled_height, pooled_width)
+    form = dict(output_height=pooled_height, output_width=pooled_width, spatial_scale=spatial_scale,
+                sampling_ratio=max(sampling_ratio, 0))
+    if pool_mode == roi_align._MAX:
+        pooled = _named("mmcv::MMCVRoiAlign", (input, rois), shape, mode="max", aligned=int(aligned), **form)
+        places = pooled  # of the greatest samples: only a gradient looks at them
+    else:
+        wide = _wide(input)
+        pooled = _named("RoiAlign", (wide, rois[:, 1:].to(wide.dtype), rois[:, 0].long()), shape, mode="avg",
+                        coordinate_transformation_mode="half_pixel" if aligned else "output_half_pixel",
+                        **form).to(input.dtype)
+        places = input.new_empty(0)
+    return pooled, places, places
+
+
+def _nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int, score_threshold: float,
+         max_num: int) -> Tuple[Tensor, Tensor]:
+    n = nms._check_boxes(boxes, scores, offset)
+    form = dict(iou_threshold=iou_threshold, offset=offset, score_threshold=score_threshold, max_num=max_num)
+    indices, count = torch.onnx.ops.symbolic_multi_out(
+        "mluops::nms", (boxes, scores), form, dtypes=(torch.int64, torch.int32), shapes=((n,), (1,)), version=1)
+    return indices, count
+
+
+def _int32(wide: Tensor, name: str) -> Tensor:
+    return wide.to(torch.int32)  # whose numbers the graph does not look at
+
+
+def _first_numbers(count: Tensor) -> Tensor:
+    return torch.arange(count.item())
+
+
 def _register(composed: Callable) -> None:
     """Makes it known to the exporter. Plain torch.export, torch.compile and eager calls keep the operator."""
     operator = getattr(torch.ops.mluops, composed.__name__[1:]).default
@@ -160,3 +231,6 @@ if not HAS_LIBRARY_API:
     raise ImportError(f"mluops.torch.onnx: torch {torch.__version__} cannot export the operators; 2.6 or later can")
 for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool):
     _register(_composed)
+if hasattr(torch.onnx, "ops"):
+    for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _nms, _int32, _first_numbers):
+        _register(_composed)
