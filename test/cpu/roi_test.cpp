@@ -1,8 +1,11 @@
 // DeformRoiPool and BorderAlign of the cpu backend where the operator suite does not go: every instruction-set level, 1
 // to 16 threads, RoIs and boxes that are enormous, inverted or NaN, infinities, sample counts beyond int32.
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "backends/cpu/sampling/roi.h"
+#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -455,6 +458,21 @@ TEST(BorderAlign, ArgmaxOutOfRangeAndInfiniteGradientsStayAmongThemselves) {
     const std::size_t y = i / 12 / 22, x = i / 12 % 22;
     const bool touched = i % 12 == 0 && (y == 3 || y == 4) && (x == 4 || x == 5);
     ASSERT_EQ(gradient[i], touched ? kInf : 0) << i;
+  }
+}
+
+TEST(RoiMeanDivider, IsExactForEveryDivisorAndNumber) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> numbers = {0, 1, most, most - 1};
+  for (int bit = 1; bit < 63; ++bit) {
+    for (int beside = -1; beside <= 1; ++beside) numbers.push_back((std::int64_t{1} << bit) + beside);
+  }
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 300; ++i) numbers.push_back(static_cast<std::int64_t>(random() >> (1 + random() % 62)));
+  for (const std::int64_t d : numbers) {
+    if (d == 0) continue;
+    const roi_mean::Divider divider(d);
+    for (const std::int64_t n : numbers) ASSERT_EQ(divider.quotient(n), n / d) << n << " / " << d;
   }
 }
 
