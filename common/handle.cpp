@@ -1,6 +1,5 @@
 #include "common/handle.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <thread>
 
 #include "common/env.h"
+#include "common/shared_object.h"
 
 namespace mluops {
 
@@ -99,7 +99,7 @@ int processors_of(pid_t thread) {
 
 /// Processors an OpenMP runtime of the process found when it was loaded; 0 when there is none.
 int openmp_processors() {
-  const auto count = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_procs"));
+  const auto count = reinterpret_cast<int (*)()>(symbol_of_process("omp_get_num_procs"));
   return count != nullptr ? count() : 0;
 }
 

@@ -1,6 +1,5 @@
 #include "common/registry.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "common/env.h"
+#include "common/shared_object.h"
 
 #ifndef MLUOPS_PART
 #define MLUOPS_PART ""
@@ -116,11 +116,12 @@ void Registry::add_plugin(const std::string& path) {
   const std::string distrust = why_not_trusted(path);
   if (!distrust.empty()) return leave_out(distrust);
   // Never closed: a backend's code must outlive every handle.
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return leave_out(dlerror());
-  const auto* backend = static_cast<const mluopsBackend*>(dlsym(library, MLUOPS_BACKEND_SYMBOL));
+  std::string why;
+  void* const library = load_shared_object(path, why);
+  if (library == nullptr) return leave_out(why);
+  const auto* backend = static_cast<const mluopsBackend*>(symbol_of(library, MLUOPS_BACKEND_SYMBOL));
   if (backend == nullptr) return leave_out("it exports no symbol " MLUOPS_BACKEND_SYMBOL);
-  const std::string why = refusal(*backend);
+  why = refusal(*backend);
   if (!why.empty()) return leave_out(why);
   plugins_.push_back(as_known_here(*backend));
   backends_.push_back(&plugins_.back());

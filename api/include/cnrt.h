@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(_WIN32)
+#include <malloc.h>
+#endif
 
 #if defined(__cplusplus)
 extern "C" {
@@ -144,13 +147,21 @@ static inline cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
 static inline cnrtRet_t cnrtMalloc(void** pointer, size_t bytes) {
   if (pointer == NULL || bytes == 0) return cnrtErrorArgsInvalid;
   if (bytes > SIZE_MAX - 511) return cnrtErrorNoMem;
-  /* The vendor's allocator returns aligned memory, and kernels may rely on it. */
+    /* The vendor's allocator returns aligned memory, and kernels may rely on it. */
+#if defined(_WIN32) /* which has no aligned_alloc */
+  *pointer = _aligned_malloc((bytes + 511) / 512 * 512, 512);
+#else
   *pointer = aligned_alloc(512, (bytes + 511) / 512 * 512);
+#endif
   return *pointer != NULL ? cnrtSuccess : cnrtErrorNoMem;
 }
 
 static inline cnrtRet_t cnrtFree(void* pointer) {
+#if defined(_WIN32)
+  _aligned_free(pointer);
+#else
   free(pointer);
+#endif
   return cnrtSuccess;
 }
 

@@ -66,8 +66,8 @@ struct Area {
   std::int64_t width() const { return x1 - x0; }
 };
 
-/// Whole quotients of numbers from 0 on by one divisor. Below 2^31 n * m >> k, m = 2^k / d rounded up, which is too much by
-/// less than n / 2^k, and n < 2^31 <= 2^k / d or n is less than half of d.
+/// Whole quotients of numbers from 0 on by one divisor. Below 2^31 n * m >> k, m = 2^k / d rounded up, which is too
+/// much by less than n / 2^k, and n < 2^31 <= 2^k / d or n is less than half of d.
 class Divider {
  public:
   explicit Divider(std::int64_t d)
@@ -75,7 +75,8 @@ class Divider {
         shift_(std::min(31 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d) - 1)), 63)),
         factor_((std::uint64_t{1} << shift_) / static_cast<std::uint64_t>(d) + 1) {}
   std::int64_t quotient(std::int64_t n) const {
-    if (n >> 31 != 0) [[unlikely]] return n / d_;
+    if (n >> 31 != 0) [[unlikely]]
+      return n / d_;
     return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> shift_);
   }
   std::int64_t divisor() const { return d_; }

@@ -1,0 +1,57 @@
+#include "common/shared_object.h"
+
+#ifdef _WIN32
+#include <windows.h>
+// after windows.h, whose types it uses
+#include <psapi.h>
+
+#include <algorithm>
+#include <iterator>
+#else
+#include <dlfcn.h>
+#endif
+
+namespace mluops {
+
+#ifdef _WIN32
+
+void* load_shared_object(const std::string& path, std::string& why) {
+  const HMODULE module = LoadLibraryA(path.c_str());
+  if (module == nullptr) why = path + ": cannot be loaded, error " + std::to_string(GetLastError());
+  return module;
+}
+
+void* symbol_of(void* object, const char* name) {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(object), name));
+}
+
+void* symbol_of_process(const char* name) {
+  HMODULE modules[1024];
+  DWORD bytes = 0;
+  if (!K32EnumProcessModules(GetCurrentProcess(), modules, sizeof(modules), &bytes)) return nullptr;
+  const std::size_t count = std::min<std::size_t>(bytes / sizeof(HMODULE), std::size(modules));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (void* const found = symbol_of(modules[i], name)) return found;
+  }
+  return nullptr;
+}
+
+#else
+
+void* load_shared_object(const std::string& path, std::string& why) {
+  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) why = dlerror();
+  return object;
+}
+
+void* symbol_of(void* object, const char* name) {
+  return dlsym(object, name);
+}
+
+void* symbol_of_process(const char* name) {
+  return dlsym(RTLD_DEFAULT, name);
+}
+
+#endif
+
+}  // namespace mluops

@@ -1,0 +1,18 @@
+// The loader of the system: plugins, and functions that somebody else may have brought into the process.
+#pragma once
+
+#include <string>
+
+namespace mluops {
+
+/// Loads a shared object that stays until the process ends, its symbols seen by nobody else. nullptr: `why` is the
+/// loader's reason.
+void* load_shared_object(const std::string& path, std::string& why);
+
+/// Address of a symbol that the object exports, nullptr for none.
+void* symbol_of(void* object, const char* name);
+
+/// Address of a symbol that any object of the process exports, nullptr for none.
+void* symbol_of_process(const char* name);
+
+}  // namespace mluops
