@@ -1,6 +1,6 @@
 // Launches on the emulated MLU: NRAM to scale, bytes moved, the cores' work and their timeline.
 
-const ENGINES = ["IO-DMA", "Move-DMA", "vector"];
+const ENGINES = ["IO-DMA", "Move-DMA", "vector", "scalar"];
 const engineColour = (engine) => `var(--c${engine})`;
 
 // The events of each launch by core, in microseconds from its start. The trace holds them one launch behind the other.

@@ -13,8 +13,8 @@ namespace {
 constexpr double kWidth = 960, kMargin = 20, kInner = kWidth - 2 * kMargin;
 constexpr const char* kColours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948",
                                     "#b07aa1", "#ff9da7", "#9c755f", "#bab0ac", "#86bcb6", "#d37295"};
-constexpr const char* kEngineColours[] = {"#4e79a7", "#f28e2b", "#59a14f"};
-constexpr const char* kEngineNames[] = {"IO-DMA", "Move-DMA", "vector"};
+constexpr const char* kEngineColours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1"};
+constexpr const char* kEngineNames[] = {"IO-DMA", "Move-DMA", "vector", "scalar"};
 
 std::string number(double x) {
   char digits[32];

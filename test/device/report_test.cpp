@@ -6,10 +6,14 @@
 namespace mluops::emu::test {
 namespace {
 
-/// Rates with round numbers, so that times can be worked out by hand: 1 byte a ns from GDRAM for one core.
+/// Rates with round numbers, so that times can be worked out by hand: 1 byte a ns from GDRAM for one core. Each task
+/// starts in 1000 ns.
 constexpr const char* kRoundRates =
-    "gdram_gbps=1,clock_ghz=1,vector_bytes_cycle=1,move_bytes_cycle=1,gdram_latency_ns=100,gdram_segment_ns=10,"
-    "move_latency_ns=7,vector_latency_cycles=3,launch_us=1";
+    "gdram_gbps=1,core_gdram_gbps=1,clock_ghz=1,vector_bytes_cycle=1,move_bytes_cycle=1,gdram_latency_ns=100,"
+    "gdram_segment_ns=10,move_latency_ns=7,move_segment_ns=5,vector_latency_cycles=3,"
+    "elementary_cost=4,convert_cost=2,rearrange_cost=3,pool_cost=6,reduce_cost=5,tensor_macs_cycle=1024,"
+    "tensor_latency_cycles=9,atomic_ns=200,task_ns=1000,launch_us=1";
+constexpr double kStart = 1000;
 
 class Reports : public testing::Test {
  protected:
@@ -31,7 +35,7 @@ TEST_F(Reports, SynchronousWordsAddUp) {
     __memcpy(out.data(), nram, 64, NRAM2GDRAM, 128, 64, 3);  // 100 + 3 * 10 + 4 * 64
   }),
             "");
-  EXPECT_DOUBLE_EQ(core().time, 356 + 259 + 71 + 386);
+  EXPECT_DOUBLE_EQ(core().time, kStart + 356 + 259 + 71 + 386);
   EXPECT_DOUBLE_EQ(core().busy[0], 356 + 386);
   EXPECT_DOUBLE_EQ(core().busy[1], 71);
   EXPECT_DOUBLE_EQ(core().busy[2], 259);
@@ -42,7 +46,7 @@ TEST_F(Reports, SynchronousWordsAddUp) {
 
 TEST_F(Reports, GdramMovesWholeGranules) {
   EXPECT_EQ(rig.run([&](char* nram) { __memcpy(nram, in.data() + 15, 8, GDRAM2NRAM); }), "");
-  EXPECT_DOUBLE_EQ(core().time, 100 + 128) << "8 bytes across a border of 64";
+  EXPECT_DOUBLE_EQ(core().time, kStart + 100 + 128) << "8 bytes across a border of 64";
 }
 
 TEST_F(Reports, AnAsyncCopyHidesBehindWork) {
@@ -54,15 +58,15 @@ TEST_F(Reports, AnAsyncCopyHidesBehindWork) {
     __bang_write_value(nram, 64, 1.0f);                       // .. 874
   }),
             "");
-  EXPECT_DOUBLE_EQ(core().time, 874);
+  EXPECT_DOUBLE_EQ(core().time, kStart + 874);
   EXPECT_DOUBLE_EQ(core().hidden_io, 259);
 }
 
 TEST_F(Reports, CoresShareTheBandwidth) {
   rig.dims(4);
   EXPECT_EQ(rig.run([&](char* nram) { __memcpy(nram, in.data(), 256, GDRAM2NRAM); }), "");
-  for (const CoreStats& c : rig.report().cores) EXPECT_DOUBLE_EQ(c.time, 100 + 4 * 256);
-  EXPECT_DOUBLE_EQ(rig.report().time, 1124);
+  for (const CoreStats& c : rig.report().cores) EXPECT_DOUBLE_EQ(c.time, kStart + 100 + 4 * 256);
+  EXPECT_DOUBLE_EQ(rig.report().time, kStart + 1124);
 }
 
 TEST_F(Reports, TheTraceHasEveryWord) {
@@ -74,11 +78,87 @@ TEST_F(Reports, TheTraceHasEveryWord) {
   const auto& events = rig.report().events[0];
   ASSERT_EQ(events.size(), 2u);
   EXPECT_STREQ(events[1].word, "__bang_write_value");
-  EXPECT_DOUBLE_EQ(events[1].start, 356);
+  EXPECT_DOUBLE_EQ(events[1].start, kStart + 356);
   EXPECT_DOUBLE_EQ(events[1].duration, 259);
   const std::string json = trace_json(rig.context.report());
   for (const char* part : {"\"traceEvents\"", "\"ph\": \"X\"", "\"__memcpy\"", "\"cluster 0 core 0\"", "\"IO-DMA\""})
     EXPECT_NE(json.find(part), std::string::npos) << part;
+}
+
+/// Times of words, each the only one of a task.
+class TimesOfWords : public Reports {
+ protected:
+  template <class Body>
+  double ns(Body&& body) {
+    const double empty = run([](float*) {});
+    return run(body) - empty;
+  }
+
+ private:
+  template <class Body>
+  double run(Body&& body) {
+    rig.set("check", "off");
+    EXPECT_EQ(rig.run([&](char* nram) { body(reinterpret_cast<float*>(nram)); }), "");
+    return core().time;
+  }
+};
+
+TEST_F(TimesOfWords, KindsOfVectorWordsHaveTheirPrice) {
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_add(x, x, x, 64); }), 3 + 256);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_active_exp(x, x, 64); }), 3 + 4 * 256);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_div(x, x, x, 64); }), 3 + 4 * 256);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_float2half_rn(reinterpret_cast<half*>(x), x, 64); }), 3 + 2 * 128);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_transpose(x + 64, x, 8, 8); }), 3 + 3 * 256);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_reduce_sum(x, x, 64); }), 3 + 5 * 256);
+}
+
+TEST_F(TimesOfWords, APoolTakesTheTimeOfItsWindows) {
+  constexpr int kPixels = 4, kChannels = 16;
+  for (const int window : {2, 4}) {
+    const double results = 1.0 * kChannels * kPixels / window * kPixels / window, values = results * window * window;
+    EXPECT_DOUBLE_EQ(ns([&](float* x) { __bang_maxpool(x + 512, x, kChannels, kPixels, kPixels, window, window); }),
+                     3 + 6 * 4 * values)
+        << window;
+  }
+  const auto overlapping = [&](int window) {
+    return ns([&](float* x) { __bang_maxpool(x + 512, x, kChannels, 8, 8, window, window, 1, 1); });
+  };
+  EXPECT_DOUBLE_EQ(overlapping(3), 3 + 6 * 4 * 36 * 9.0 * kChannels);
+}
+
+TEST_F(TimesOfWords, SegmentsWithinTheChipCost) {
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __memcpy(x + 1024, x, 60, NRAM2NRAM, 256, 128, 3); }), 7 + 4 * 60 + 3 * 5);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __memcpy(x + 1024, x, 60, NRAM2NRAM); }), 7 + 60);
+}
+
+TEST_F(TimesOfWords, ScatteredSegmentsOnEitherSideOfACopyCost) {
+  EXPECT_DOUBLE_EQ(ns([&](float* x) { __memcpy(x, in.data(), 64, GDRAM2NRAM, 64, 128, 3); }), 100 + 4 * 64 + 3 * 10);
+  EXPECT_DOUBLE_EQ(ns([&](float* x) { __memcpy(x, in.data(), 64, GDRAM2NRAM, 128, 64, 3); }), 100 + 4 * 64 + 3 * 10);
+  EXPECT_DOUBLE_EQ(ns([&](float* x) { __memcpy(x, in.data(), 64, GDRAM2NRAM, 64, 64, 3); }), 100 + 4 * 64);
+}
+
+TEST_F(TimesOfWords, OneCoreDoesNotGetAllOfTheMemory) {
+  rig.set("rates", "gdram_gbps=32,core_gdram_gbps=2");
+  EXPECT_DOUBLE_EQ(ns([&](float* x) { __memcpy(x, in.data(), 256, GDRAM2NRAM); }), 100 + 128);
+}
+
+TEST_F(TimesOfWords, AtomicsHaveAStartOfTheirOwn) {
+  EXPECT_DOUBLE_EQ(ns([&](float* x) { __bang_atomic_reduce_add(out.data(), x, 64); }), 200 + 2 * 256);
+}
+
+TEST_F(Reports, TheRooflineNamesWhatBounds) {
+  rig.set("rates", "gdram_gbps=1000,core_gdram_gbps=1000");
+  EXPECT_EQ(rig.run([&](char* nram) {
+    __bang_write_value(nram, 512, 1.0f);
+    for (int i = 0; i < 50; ++i) __bang_active_exp(reinterpret_cast<float*>(nram), reinterpret_cast<float*>(nram), 512);
+    __memcpy(out.data(), nram, 2048, NRAM2GDRAM);
+  }),
+            "");
+  const std::string json = report_json(rig.context.report());
+  for (const char* part : {"" roofline ": {" card ": " mlu370 - x8 ", " bytes ": 2048, " operations ": 26112",
+                           "" bound ": " vector "", "" time_spread ": {" half ": "}) {
+    EXPECT_NE(json.find(part), std::string::npos) << part << " in\n" << json;
+  }
 }
 
 TEST_F(Reports, NoEventsUnlessTraced) {

@@ -335,21 +335,27 @@ TEST(TensorUnitFaults, NameWhatIsWrong) {
 }
 
 TEST(TensorUnitTime, IsThatOfItsMultiplyAdds) {
-  WithWram rig("mtp_372");
-  rig.set("rates", "tensor_macs_cycle=1000,clock_ghz=1,vector_latency_cycles=1");
-  EXPECT_EQ(rig.run([&](char* nram) {
-    auto* x = reinterpret_cast<half*>(nram);
-    auto* wram = reinterpret_cast<half*>(WithWram::wram());
-    __bang_write_value(x, 65536, half(1));
-    __memcpy(wram, x, 64 * 256 * 2, NRAM2WRAM);
-    __bang_matmul(reinterpret_cast<float*>(x + 65536), x, wram, 200, 256, 64);
-  }),
-            "");
-  double longest = 0;
-  for (const Event& e : rig.timeline.events) {
-    if (std::string(e.word) == "__bang_matmul") longest = std::max(longest, e.duration);
-  }
-  EXPECT_NEAR(longest, 1 + 200 * 256 * 64 / 1000.0, 1);
+  const auto time = [](auto type, int rows) {
+    using T = decltype(type);
+    WithWram rig("mtp_372");
+    rig.set("rates", "tensor_macs_cycle=1000,clock_ghz=1,tensor_latency_cycles=7");
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto* x = reinterpret_cast<T*>(nram);
+      auto* wram = reinterpret_cast<T*>(WithWram::wram());
+      __bang_write_value(x, 65536, T(1));
+      __memcpy(wram, x, 64 * 256 * sizeof(T), NRAM2WRAM);
+      __bang_matmul(reinterpret_cast<float*>(x + 65536), x, wram, rows, 256, 64);
+    }),
+              "");
+    double longest = 0;
+    for (const Event& e : rig.timeline.events) {
+      if (std::string(e.word) == "__bang_matmul") longest = std::max(longest, e.duration);
+    }
+    return longest;
+  };
+  EXPECT_DOUBLE_EQ(time(half(), 200), 7 + 200 * 256 * 64 / 1000.0);
+  EXPECT_DOUBLE_EQ(time(half(), 100), 7 + 100 * 256 * 64 / 1000.0);
+  EXPECT_DOUBLE_EQ(time(float(), 100), 7 + 4 * 100 * 256 * 64 / 1000.0);
 }
 
 }  // namespace

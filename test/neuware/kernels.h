@@ -50,6 +50,12 @@ void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
 void strays(cnrtQueue_t queue, int form, float* host);
 
+// times.mlu
+void compute_on(cnrtQueue_t queue, unsigned tasks, float* g, int form, int steps);
+void compute_in_pieces_on(cnrtQueue_t queue, float* g, int steps);
+void wait_on(cnrtQueue_t queue, float* g, int steps, int barriers);
+void memory_cores_on(cnrtQueue_t queue, unsigned clusters, const float* g, int times);
+
 // defects.mlu
 int defects();
 const char* defect_name(int which);

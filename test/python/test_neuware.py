@@ -104,3 +104,23 @@ int main() {
 """)
     assert run(moved / "bin" / "cncc", "-O1", work / "null.mlu", "-o", work / "null").returncode == 0
     assert f"{work}/null.mlu:3: in null(" in run(work / "null").stderr or not shutil.which("addr2line")
+
+
+def test_times_of_a_run_and_of_two(home, tmp_path):
+    first_kernel(tmp_path, neuware.cncc())
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    for report, rates in ((before, "launch_us=1"), (after, "gdram_latency_ns=9000")):
+        run(tmp_path / "scale", env={"MLUOP_EMU_REPORT": str(report), "MLUOP_EMU_RATES": rates})
+    one = module("times", before)
+    assert one.returncode == 0, one.stderr
+    for part in ("modelled time", "of the card's, nine of ten within x", "roofline of mlu370-x4: ", "scale, UNION1 4 x 1 x 1"):
+        assert part in one.stdout, one.stdout
+    both = module("times", before, after).stdout.splitlines()
+    assert both[0].startswith("kernel") and both[2].split()[0] == "scale"
+    assert float(both[2].split()[-2].lstrip("x")) > 2 and both[2].split()[-1] == "x1.00", both
+    same = module("times", before, before).stdout.splitlines()
+    assert same[1].split()[-2:] == ["x1.00", "x1.00"]
+    (tmp_path / "other.json").write_text("[]")
+    for bad in (tmp_path / "other.json", tmp_path / "none.json"):
+        told = module("times", bad)
+        assert told.returncode == 1 and bad.name in told.stderr

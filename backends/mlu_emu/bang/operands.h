@@ -1,6 +1,7 @@
 // What every vector word does before and after its loop: check the operands, account for the work.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -68,11 +69,13 @@ class Word {
   void scratch(const T* p, std::int64_t n) const {
     lanes_of(p, n, "scratch");
   }
+  /// The word goes over more lanes than it has results.
+  void steps(std::int64_t n) { steps_ = n; }
   /// Accounts for the work too: every word has exactly one destination.
   template <class T>
   void destination(T* p, std::int64_t n) {
     core_.destination(name_, "destination", p, bytes_of_lanes<T>(n));
-    core_.computed(name_, bytes_of_lanes<T>(n), n);
+    core_.computed(name_, bytes_of_lanes<T>(n), n, std::max(n, steps_));
     target(p);
   }
 
@@ -140,7 +143,7 @@ class Word {
   Core& core_;
   const char* name_;
   void* target_ = nullptr;
-  std::int64_t lane_ = 1;
+  std::int64_t lane_ = 1, steps_ = 0;
   LaneFlags undefined_, first_, second_;
 };
 

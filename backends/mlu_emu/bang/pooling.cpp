@@ -19,6 +19,11 @@ struct Pooling {
   std::int64_t window() const { return kernel_height * kernel_width; }
   std::int64_t inputs() const { return height * width * channel; }
   std::int64_t results() const { return out_height() * out_width() * channel; }
+  /// Lanes the unit goes over: it takes whole lines of channels.
+  std::int64_t steps(std::int64_t lane) const {
+    constexpr std::int64_t kLine = 128;
+    return out_height() * out_width() * window() * ((channel * lane + kLine - 1) / kLine * kLine / lane);
+  }
   bool sensible() const {
     return channel > 0 && kernel_height > 0 && kernel_width > 0 && stride_x > 0 && stride_y > 0 && dilation_y > 0 &&
            dilation_x > 0 && height >= reach(kernel_height, dilation_y) && width >= reach(kernel_width, dilation_x);
@@ -84,6 +89,7 @@ void pooled(const char* name, const Pooling& p, T* dst, const T* src, F combine,
   if (!undefined.empty()) pool(p, undefined.data(), undefined.data(), std::bit_or<std::uint8_t>(), kAsItIs);
   undefined.resize(undefined.empty() ? 0 : static_cast<std::size_t>(p.results()));
   word.undefined(std::move(undefined));
+  word.steps(p.steps(sizeof(T)));
   word.destination(dst, p.results());
   pool(p, src, dst, combine, finish);
 }
@@ -155,6 +161,7 @@ void indices(const char* name, const Pooling& p, I* dst, const T* src) {
   Word word(name);
   check_window(word, p);
   word.decider(src, p.inputs());
+  word.steps(p.steps(sizeof(T)));
   word.destination(dst, p.results());
   std::vector<I> where(static_cast<std::size_t>(p.results()));
   extremes<kLargest>(p, src, [&](std::size_t i, T, std::int64_t k) { where[i] = static_cast<I>(k); });
@@ -172,6 +179,7 @@ void __bang_maxpool_value_index(T* dst, const T* src, std::int64_t channel, std:
   check_window(word, p);
   auto* index = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(dst) + index_offset);
   word.decider(src, p.inputs());
+  word.steps(p.steps(sizeof(T)));
   word.destination(dst, p.results());
   Core::current().destination(__func__, "index", index, bytes_of_lanes<std::uint32_t>(p.results()));
   std::vector<T> largest(static_cast<std::size_t>(p.results()));
@@ -207,6 +215,7 @@ void __bang_avgpool_bp(T* dst, const T* src, std::int64_t channel, std::int64_t 
   word.require(dst + p.inputs() <= src || src + p.results() <= dst, "it cannot work in place");
   const LaneFlags missing = word.lanes_of(src, p.results());
   LaneFlags undefined(missing.empty() ? 0 : static_cast<std::size_t>(p.inputs()));
+  word.steps(p.steps(sizeof(T)));
   word.destination(dst, p.inputs());
   std::fill_n(dst, p.inputs(), T(0));
   for (std::int64_t i = 0; i < p.results() * p.window(); ++i) {

@@ -178,7 +178,7 @@ T __bang_sum(const T* src, std::int64_t n) {
   Word word(__func__);
   word.count(n);
   word.decider(src, n);
-  core.computed(__func__, bytes_of_lanes<T>(n), n);
+  core.computed(__func__, bytes_of_lanes<T>(n), n, n);
   T sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum = sum + src[i];
   return sum;
@@ -193,7 +193,7 @@ void __bang_reduce_sum(T* dst, const T* src, std::int64_t n) {
   Word word(__func__);
   word.count(n);
   const LaneFlags undefined = word.lanes_of(src, n);
-  core.computed(__func__, bytes_of_lanes<T>(n), n);
+  core.computed(__func__, bytes_of_lanes<T>(n), n, n);
   for (std::int64_t at = 0; at < n; at += kSegment) {
     const std::int64_t end = std::min(n, at + kSegment);
     T sum = src[at];

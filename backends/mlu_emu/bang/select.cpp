@@ -20,7 +20,7 @@ void decide(const char* name, const T* src, std::int64_t n) {
   Word word(name);
   word.count(n);
   word.decider(src, n);
-  Core::current().computed(name, bytes_of_lanes<T>(n), n);
+  Core::current().computed(name, bytes_of_lanes<T>(n), n, n);
 }
 
 /// dst: the extreme lane, then its index as 32 bits.

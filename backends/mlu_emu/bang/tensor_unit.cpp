@@ -227,7 +227,8 @@ class Use {
     Core& core = Core::current();
     core.destination(c_.word, "destination", dst, bytes_of_lanes<T>(n));
     word_.target(dst);
-    core.multiplied(c_.word, bytes_of_lanes<T>(n), n, static_cast<double>(n) * static_cast<double>(terms_) * cost());
+    core.multiplied(c_.word, bytes_of_lanes<T>(n), n,
+                    static_cast<double>(pixels() * whole_channels() * terms_) * cost());
     for (std::int64_t i = 0; i < n; ++i) {
       if constexpr (std::is_integral_v<T>) {
         dst[i] = to_integer<Rounding::kAwayFromTies, T>(static_cast<double>(sums_[at(i)]));
@@ -237,6 +238,8 @@ class Use {
     }
   }
 
+  /// The unit works on 64 output channels at a time.
+  std::int64_t whole_channels() const { return (c_.channel_output + kChannels - 1) / kChannels * kChannels; }
   /// Multiply-adds of half that take as long as one of these.
   double cost() const {
     constexpr double kFloat = 4, kInt8 = 0.5, kHalf = 1;

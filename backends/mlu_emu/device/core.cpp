@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/device/work.h"
 
 namespace mluops::emu {
 namespace {
@@ -24,7 +25,9 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   launch_ = &launch;
   task_ = task;
   timeline_ = &timeline;
+  timeline.sleep_until(timeline.now() + launch.settings.rates.task_ns);
   ++timeline.stats.tasks;
+  timeline.stats.memory_core = task.memory_core;
   in_flight_.clear();
   fills_.clear();
   running_.done();
@@ -86,7 +89,24 @@ void Core::check_capacity() const {
   }
 }
 
+void Core::spend_scalar_work() {
+  if (launch_->source == nullptr) return;
+  const ScalarWork work = launch_->source->take_scalar_work();
+  if (work.none()) return;
+  spend(work);
+}
+
+void Core::spend(const ScalarWork& work) {
+  const Rates& r = launch_->settings.rates;
+  const auto times = [](std::int64_t n, double ns) { return static_cast<double>(n) * ns; };
+  timeline_->compute(work, task_.taskId,
+                     times(work.operations, r.scalar_ns) + times(work.nram_loads, r.nram_load_ns) +
+                         times(work.nram_stores, r.nram_store_ns) + times(work.gdram_loads, r.gdram_load_ns) +
+                         times(work.gdram_stores, r.gdram_store_ns));
+}
+
 void Core::count_word(const char* word) {
+  spend_scalar_work();
   if (launch_->overdue != nullptr && launch_->overdue->load(std::memory_order_relaxed)) fault_overdue(word);
   const std::int64_t limit = launch_->settings.word_limit;
   if (limit == 0 || ++words_ <= limit) return;
@@ -282,14 +302,18 @@ void Core::forget(const void* address, std::int64_t lane, const LaneFlags& flags
   }
 }
 
-void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes) {
+void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes, std::int64_t steps) {
   count_word(word);
   CoreStats& stats = timeline_->stats;
   ++stats.vector_words;
   stats.vector_bytes += bytes;
   stats.vector_lanes += lanes;
+  stats.vector_steps += steps;
   const Rates& rates = launch_->settings.rates;
-  const double cycles = rates.vector_latency_cycles + static_cast<double>(bytes) / rates.vector_bytes_cycle;
+  const double bytes_gone_over =
+      lanes > 0 ? static_cast<double>(bytes) / static_cast<double>(lanes) * static_cast<double>(steps) : 0;
+  const double cycles =
+      rates.vector_latency_cycles + bytes_gone_over * cost_of(work_of(word), rates) / rates.vector_bytes_cycle;
   timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
 }
 
@@ -299,8 +323,9 @@ void Core::multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, 
   ++stats.vector_words;
   stats.vector_bytes += bytes;
   stats.vector_lanes += lanes;
+  stats.macs += macs;
   const Rates& rates = launch_->settings.rates;
-  const double cycles = rates.vector_latency_cycles + macs / rates.tensor_macs_cycle;
+  const double cycles = rates.tensor_latency_cycles + macs / rates.tensor_macs_cycle;
   timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
 }
 
@@ -361,11 +386,11 @@ std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gd
   stats.atomic_bytes += bytes;
   if (window >= 0) stats.written[static_cast<std::size_t>(window)] += bytes;
   const Rates& rates = launch_->settings.rates;
-  const double share = launch_->active_cores / rates.gdram_gbps;  // ns a byte
+  const double share = std::max(launch_->active_cores / rates.gdram_gbps, 1 / rates.core_gdram_gbps);  // ns a byte
   constexpr double kReadAndWrite = 2;
-  timeline_->run({word, Engine::kIo, task_.taskId, bytes, 0,
-                  rates.gdram_latency_ns + kReadAndWrite * static_cast<double>(bytes) * share},
-                 false);
+  timeline_->run(
+      {word, Engine::kIo, task_.taskId, bytes, 0, rates.atomic_ns + kReadAndWrite * static_cast<double>(bytes) * share},
+      false);
   return lock;
 }
 

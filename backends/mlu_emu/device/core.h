@@ -127,8 +127,8 @@ class Core {
   void require(bool holds, const char* word, const char* rule) const {
     if (!holds && checks().memory) fault(word, rule);
   }
-  /// Accounts for a vector word that wrote `bytes` in `lanes` results.
-  void computed(const char* word, std::int64_t bytes, std::int64_t lanes);
+  /// Accounts for a vector word that wrote `bytes` in `lanes` results, for which it went over `steps` lanes.
+  void computed(const char* word, std::int64_t bytes, std::int64_t lanes, std::int64_t steps);
 
   /// Accounts for a word of the tensor unit: `macs` as many multiply-adds of half.
   void multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, double macs);
@@ -173,6 +173,9 @@ class Core {
   const Checks& checks() const { return checks_; }
   /// A fault when the task has used more words than it may.
   void count_word(const char* word);
+  /// What scalar code did since the last word takes its time.
+  void spend_scalar_work();
+  void spend(const ScalarWork& work);
   /// The on-chip memory an address is meant in; null for none.
   Nram* area(const void* address) const;
   bool leaves_to_others(const Copy& c) const;
@@ -217,6 +220,7 @@ class Core {
   void account(const Copy& c, bool async);
   /// `window`: of its side in GDRAM; -1 for none.
   double duration(const Copy& c, int window) const;
+  double move_duration(const Copy& c) const;
 
   /// Where in a lane of WRAM a copy went, and how.
   struct Fill {

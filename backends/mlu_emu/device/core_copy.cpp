@@ -167,19 +167,27 @@ void Core::move_piece(char* dst, const char* src, std::int64_t bytes) {
   forget(dst, 1, undefined);
 }
 
-double Core::duration(const Copy& c, int window) const {
+double Core::move_duration(const Copy& c) const {
   const Rates& rates = launch_->settings.rates;
   const auto pieces = static_cast<double>(c.pieces);
-  if (c.engine() == Engine::kMove) {
-    return rates.move_latency_ns + pieces * static_cast<double>(c.bytes) / (rates.move_bytes_cycle * rates.clock_ghz);
-  }
+  const bool one_piece = to_side(c).dense() && from_side(c).dense();
+  return rates.move_latency_ns + (one_piece ? 0 : pieces - 1) * rates.move_segment_ns +
+         pieces * static_cast<double>(c.bytes) / (rates.move_bytes_cycle * rates.clock_ghz);
+}
+
+double Core::duration(const Copy& c, int window) const {
+  if (c.engine() == Engine::kMove) return move_duration(c);
+  const Rates& rates = launch_->settings.rates;
+  const auto pieces = static_cast<double>(c.pieces);
   const Side side = c.to == Space::kGdram ? to_side(c) : from_side(c);
+  const Side near = c.to == Space::kGdram ? from_side(c) : to_side(c);
   const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
   const std::int64_t offset = window < 0 ? 0 : launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(begin);
   const double moved = side.dense() ? static_cast<double>(granules(offset, c.bytes * c.pieces))
                                     : pieces * static_cast<double>(granules(offset, c.bytes));
-  return rates.gdram_latency_ns + (side.dense() ? 0 : pieces - 1) * rates.gdram_segment_ns +
-         moved * launch_->active_cores / rates.gdram_gbps;
+  const bool one_piece = c.fills() || (side.dense() && near.dense());
+  const double ns_byte = std::max(launch_->active_cores / rates.gdram_gbps, 1 / rates.core_gdram_gbps);
+  return rates.gdram_latency_ns + (one_piece ? 0 : pieces - 1) * rates.gdram_segment_ns + moved * ns_byte;
 }
 
 void Core::account(const Copy& c, bool async) {
@@ -251,6 +259,7 @@ void Core::hide_target(const Copy& c) {
 
 void Core::scalar_load(const char* word, Space space, const void* address, std::int64_t bytes) {
   count_word(word);
+  spend(space == Space::kNram ? ScalarWork{.nram_loads = 1} : ScalarWork{.gdram_loads = 1});
   const char* p = static_cast<const char*>(address);
   check_in_flight(word, "source", p, bytes, false);
   if (space == Space::kGdram) {
@@ -265,6 +274,7 @@ void Core::scalar_load(const char* word, Space space, const void* address, std::
 
 void Core::scalar_store(const char* word, Space space, const void* address, std::int64_t bytes) {
   count_word(word);
+  spend(space == Space::kNram ? ScalarWork{.nram_stores = 1} : ScalarWork{.gdram_stores = 1});
   const char* p = static_cast<const char*>(address);
   check_in_flight(word, "destination", p, bytes, true);
   if (space == Space::kGdram) {

@@ -215,10 +215,12 @@ class Job : public Rendezvous {
     core.leave();
   }
 
-  /// The last timeline is that of the memory cores.
+  /// Those of the memory cores, one a cluster, come behind the others.
   Timeline& timeline(const Member& m) const {
-    if (m.task.memory_core) return timelines_.back();
-    return timelines_[static_cast<std::size_t>(m.task.taskId) % (timelines_.size() - 1)];
+    const auto cores = static_cast<std::size_t>(state_.active_cores), task = static_cast<std::size_t>(m.task.taskId);
+    if (!m.task.memory_core) return timelines_[task % cores];
+    const auto per_cluster = static_cast<std::size_t>(crew_.arch_.cores_per_cluster);
+    return timelines_[cores + task / per_cluster % (timelines_.size() - cores)];
   }
 
   bool shares(const Member& waiting, const Member& other) const {
@@ -239,8 +241,14 @@ class Job : public Rendezvous {
       if (!std::all_of(members_.begin(), members_.end(), present)) continue;
       const Member meeting = m;
       order_writes(meeting);
+      double last = 0;
+      for (const Member& other : members_) {
+        if (shares(meeting, other) && other.state == State::kWaiting) last = std::max(last, timeline(other).now());
+      }
       for (Member& other : members_) {
-        if (shares(meeting, other) && other.state == State::kWaiting) other.state = State::kReady;
+        if (!shares(meeting, other) || other.state != State::kWaiting) continue;
+        timeline(other).sleep_until(last + state_.settings.rates.barrier_ns);
+        other.state = State::kReady;
       }
     }
   }

@@ -19,9 +19,9 @@ void put_arch(Json& j, const Settings& s) {
   j.member("clusters", s.arch.clusters).member("cores_per_cluster", s.arch.cores_per_cluster);
   j.member("vector_alignment", s.arch.vector_alignment());
   j.key("rates").open('{');
-  for (const RateInfo& r : kRateInfos) j.member(r.name, s.rates.*r.member);
+  for (const RateInfo& r : rate_infos()) j.member(r.name, s.rates.*r.member);
   j.close('}').key("rate_sources").open('{');
-  for (const RateInfo& r : kRateInfos) j.member(r.name, r.source);
+  for (const RateInfo& r : rate_infos()) j.member(r.name, r.source);
   j.close('}').close('}');
 }
 
@@ -47,6 +47,10 @@ void put_core(Json& j, const CoreStats& c) {
   j.member("segments", c.segments).member("atomics", c.atomics).member("atomic_bytes", c.atomic_bytes);
   j.member("moves", c.moves).member("move_bytes", c.move_bytes).member("vector_words", c.vector_words);
   j.member("vector_bytes", c.vector_bytes).member("vector_lanes", c.vector_lanes);
+  j.member("vector_steps", c.vector_steps).member("tensor_macs", c.macs).member("memory_core", c.memory_core);
+  j.member("scalar_operations", c.scalar.operations);
+  j.member("scalar_nram_accesses", c.scalar.nram_loads + c.scalar.nram_stores);
+  j.member("scalar_gdram_accesses", c.scalar.gdram_loads + c.scalar.gdram_stores);
   j.key("busy_us").open('{');
   for (std::size_t e = 0; e < kEngines; ++e) j.member(kEngineNames[e], c.busy[e] / 1e3);
   j.close('}').member("hidden_io_us", c.hidden_io / 1e3).member("time_us", c.time / 1e3).close('}');
@@ -71,6 +75,7 @@ void put_launch(Json& j, const LaunchReport& launch) {
 struct Totals {
   std::int64_t minimum = 0, moved = 0, vector_bytes = 0;
   double kernels = 0, with_launches = 0, io = 0, hidden = 0;
+  double macs = 0, steps = 0;  // of the tensor unit, in those of half; lanes of the vector unit
 
   explicit Totals(const CallReport& report) {
     std::vector<std::string> seen;
@@ -83,6 +88,8 @@ struct Totals {
       }
       for (const CoreStats& c : launch.cores) {
         vector_bytes += c.vector_bytes;
+        macs += c.macs;
+        steps += static_cast<double>(c.vector_steps);
         io += c.busy[static_cast<std::size_t>(Engine::kIo)];
         hidden += c.hidden_io;
       }
@@ -91,6 +98,23 @@ struct Totals {
     }
   }
 };
+
+/// What the card's peaks alone would take: the longest of its memory's, its tensor units' and its vector units' part.
+void put_roofline(Json& j, const Totals& t, const Settings& s) {
+  const double cores = s.arch.cores(), cycles = s.rates.clock_ghz * cores;  // a ns
+  const double memory = static_cast<double>(t.moved) / s.rates.gdram_gbps;
+  const double tensor = t.macs / (s.rates.tensor_macs_cycle * cycles);
+  const double vector = static_cast<double>(t.vector_bytes) / (s.rates.vector_bytes_cycle * cycles);
+  const double least = std::max({memory, tensor, vector});
+  const char* bound = least == memory ? "memory" : least == tensor ? "tensor" : "vector";
+  const double operations = 2 * t.macs + t.steps;
+  j.key("roofline").open('{').member("card", s.arch.card).member("bytes", t.moved).member("operations", operations);
+  j.member("operations_byte", t.moved > 0 ? operations / static_cast<double>(t.moved) : 0.0);
+  j.member("bound", bound).member("least_us", least / 1e3);
+  j.member("share_of_peak", t.kernels > 0 ? least / t.kernels : 0.0).close('}');
+  const TimeSpread spread = time_spread(s.arch);
+  j.key("time_spread").open('{').member("half", spread.half).member("most", spread.most).close('}');
+}
 
 void put_totals(Json& j, const CallReport& report) {
   const Totals t(report);
@@ -102,18 +126,20 @@ void put_totals(Json& j, const CallReport& report) {
   j.member("time_with_launches_us", t.with_launches / 1e3);
   j.member("io_efficiency", share(static_cast<double>(t.minimum) / rates.gdram_gbps, t.kernels));
   j.member("compute_efficiency", share(static_cast<double>(t.vector_bytes) / peak_vector, t.kernels));
-  j.member("hidden_io_share", share(t.hidden, t.io)).close('}');
+  j.member("hidden_io_share", share(t.hidden, t.io));
+  put_roofline(j, t, report.settings);
+  j.close('}');
 }
 
 /// Lane names: one process per core, one thread per engine.
-void put_lane_names(Json& j, const Arch& arch, std::size_t core) {
+void put_lane_names(Json& j, const Arch& arch, std::size_t core, bool memory_core) {
   const auto name = [&](const char* kind, std::size_t lane, const std::string& text) {
     j.newline().open('{').member("ph", "M").member("name", kind).member("pid", core).member("tid", lane);
     j.key("args").open('{').member("name", text).close('}').close('}');
   };
   const auto per_cluster = static_cast<std::size_t>(arch.cores_per_cluster);
   const std::string cluster = std::to_string(core / per_cluster), in_cluster = std::to_string(core % per_cluster);
-  name("process_name", 0, "cluster " + cluster + " core " + in_cluster);
+  name("process_name", 0, memory_core ? "a memory core" : "cluster " + cluster + " core " + in_cluster);
   for (std::size_t e = 0; e < kEngines; ++e) name("thread_name", e, kEngineNames[e]);
 }
 
@@ -154,7 +180,12 @@ std::string trace_json(const CallReport& report) {
   j.open('{').member("displayTimeUnit", "ns").key("otherData").open('{');
   j.member("op", report.op).member("arch", report.settings.arch.name).member("dropped_events", dropped).close('}');
   j.key("traceEvents").open('[');
-  for (std::size_t c = 0; c < cores; ++c) put_lane_names(j, report.settings.arch, c);
+  for (std::size_t c = 0; c < cores; ++c) {
+    const bool memory_core = std::all_of(report.launches.begin(), report.launches.end(), [&](const LaunchReport& l) {
+      return c >= l.cores.size() || l.cores[c].memory_core;
+    });
+    put_lane_names(j, report.settings.arch, c, memory_core);
+  }
   double start = 0;
   for (const LaunchReport& launch : report.launches) {
     start += report.settings.rates.launch_us * 1e3;

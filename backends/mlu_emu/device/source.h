@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/mlu_emu/device/launch_spec.h"
+#include "backends/mlu_emu/device/scalar_work.h"
 
 namespace mluops::emu {
 
@@ -43,6 +44,8 @@ class KernelSource {
   /// several files, whose objects lie over each other, runs in this launch.
   virtual const std::vector<NramRegion>* laid_out() const = 0;
   virtual void found(const Finding& finding) = 0;
+  /// What this thread's scalar code did since this was last asked.
+  virtual ScalarWork take_scalar_work() = 0;
 };
 
 }  // namespace mluops::emu

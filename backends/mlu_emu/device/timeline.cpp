@@ -17,9 +17,9 @@ void Timeline::run(const Event& word, bool async) {
   const double end = start + word.duration;
   free_[engine] = end;
   stats.busy[engine] += word.duration;
-  if (word.engine != Engine::kIo) {
+  if (word.engine == Engine::kVector || word.engine == Engine::kMove) {
     if (!io_in_flight_.empty()) hide_behind(start, end);
-  } else if (async) {
+  } else if (word.engine == Engine::kIo && async) {
     io_in_flight_.push_back({start, end});
   }
   if (!async) now_ = end;
@@ -30,6 +30,11 @@ void Timeline::run(const Event& word, bool async) {
     events.push_back(word);
     events.back().start = start;
   }
+}
+
+void Timeline::compute(const ScalarWork& work, int task, double duration) {
+  stats.scalar += work;
+  run({"scalar code", Engine::kScalar, task, 0, 0, duration}, false);
 }
 
 void Timeline::wait(Engine engine) {

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+from ..neuware import _report
+
 RIGHT, WRONG, USAGE, FAULT, NOT_BUILT = 0, 1, 2, 3, 4
 _TOLERANCES = {"float16": 1e-2, "bfloat16": 2e-2}
 _CHUNK = 1 << 22  # numbers compared at a time: a large output leaves no room for copies of all of it
@@ -182,24 +184,7 @@ def _worker(options: argparse.Namespace) -> None:
 
 def _spent(report: Path) -> List[str]:
     """Modelled time, by launch and by engine."""
-    if not report.exists():
-        return []
-    launches = json.loads(report.read_text())["launches"]
-    lines = [f"modelled time {sum(launch['time_us'] for launch in launches):.1f} us, {len(launches)} launches"]
-    for launch in launches[:8]:
-        cores = [core for core in launch["cores"][:-1] if core["tasks"]]  # the last is of memory cores
-        busiest = max(cores, key=lambda core: core["time_us"], default=None)
-        tensors = launch["tensors"]
-        moved = f"{sum(t['read'] for t in tensors)} bytes read, {sum(t['written'] for t in tensors)} written"
-        dim = " x ".join(map(str, launch["dim"]))
-        lines.append(f"  {launch['kernel']}, {launch['type']} {dim}: {launch['time_us']:.1f} us on {len(cores)} cores, "
-                     f"{moved}")
-        if busiest is not None and busiest["time_us"] > 0:
-            parts = [f"{name} {100 * us / busiest['time_us']:.0f} %" for name, us in busiest["busy_us"].items()]
-            lines.append(f"    its longest core: {', '.join(parts)} of the time busy")
-    if len(launches) > 8:
-        lines.append(f"  and {len(launches) - 8} more")
-    return lines
+    return _report.told(json.loads(report.read_text())) if report.exists() else []
 
 
 _WORDS = {RIGHT: "right", WRONG: "WRONG", USAGE: "cannot check", FAULT: "FAULT", NOT_BUILT: "does not build"}

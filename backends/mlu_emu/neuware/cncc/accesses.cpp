@@ -22,6 +22,23 @@ bool begins_expression(const Source& source, std::size_t at) {
   return !one_of(before.text, {".", "->", "::", ">", "&", "~"});
 }
 
+/// A "*" or ">" before it is an operator: the statement has begun as none that declares something.
+bool is_operand(const Source& source, std::size_t at, std::size_t statement) {
+  if (!one_of(source[at - 1].text, {"*", ">"})) return begins_expression(source, at);
+  for (std::size_t i = statement; i + 1 < at; ++i) {
+    if (one_of(source[i].text, {"=", "(", "return", "+=", "-=", "*=", "/=", "[", "?"})) return true;
+  }
+  return false;
+}
+
+/// What is done to the element before the token at `behind`.
+std::string_view access_before(const Source& source, std::size_t behind) {
+  const std::string_view t = source[behind].text;
+  if (t == "=") return "kStore";
+  const bool updates = one_of(t, {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"});
+  return updates ? "kUpdate" : "kLoad";
+}
+
 }  // namespace
 
 void locate_word(Source& source, std::size_t at) {
@@ -46,6 +63,23 @@ void check_subscripts(Source& source, std::size_t at) {
     array += "[0]";
     open = close + 1;
   }
+}
+
+void count_access(Source& source, std::size_t at, std::size_t statement) {
+  if (at == 0 || !source[at + 1].is("[") || !is_operand(source, at, statement)) return;
+  std::size_t brackets = 0, behind = at + 1;
+  while (source[behind].is("[")) {
+    const std::size_t close = source.closing(behind);
+    if (close >= source.size() || close == behind + 1) return;
+    behind = close + 1;
+    ++brackets;
+  }
+  if (one_of(source[behind].text, {".", "->", "("})) return;
+  const std::size_t close = source.closing(at + 1);
+  if (source[at + 2].replaced || source[close].replaced) return;
+  source.tokens[at + 1].behind += "::neuware::access<::neuware::Access::" + std::string(access_before(source, behind)) +
+                                  ", " + std::to_string(brackets) + ">(" + std::string(source[at].text) + ", (";
+  source.tokens[close].before = "))" + source.tokens[close].before;
 }
 
 }  // namespace cncc

@@ -13,4 +13,7 @@ void locate_word(Source& source, std::size_t at);
 /// name[i][j]...: each index is held against the array's extent.
 void check_subscripts(Source& source, std::size_t at);
 
+/// name[i][j]...: what it loads or stores is counted. `statement` is where the statement begins.
+void count_access(Source& source, std::size_t at, std::size_t statement);
+
 }  // namespace cncc

@@ -7,6 +7,7 @@
 #include "backends/mlu_emu/neuware/cncc/calls.h"
 #include "backends/mlu_emu/neuware/cncc/on_chip.h"
 #include "backends/mlu_emu/neuware/cncc/place.h"
+#include "backends/mlu_emu/neuware/cncc/scalar_cost.h"
 #include "backends/mlu_emu/neuware/cncc/source.h"
 #include "backends/mlu_emu/neuware/cncc/statement.h"
 
@@ -26,6 +27,7 @@ class Rewriter {
       }
       if (s_[at].user && place_.in_device_code()) device_code();
       place_.follow();
+      if (s_[at].user && s_[at].is("{") && place_.in_device_code() && place_.scope() == Scope::kCode) body();
     }
   }
 
@@ -44,9 +46,22 @@ class Rewriter {
     if (t.is("?")) number_branch();
     if (one_of(t.text, {"asm", "__asm__", "__asm"})) rewrite_assembly(s_, place_.at);
     if (one_of(t.text, {"for", "while", "do"})) loop();
+    if (one_of(t.text, {"if", "else"})) branch();
     if (t.replaced || t.kind != Kind::kWord) return;
     locate_word(s_, place_.at);
+    count_access(s_, place_.at, place_.statement());
     if (on_chip_.names_array(t.text)) check_subscripts(s_, place_.at);
+  }
+
+  /// A statement without braces gets them, so that it counts what it does when it does it.
+  void branch() {
+    const Branch b = branch_at(s_, place_.at);
+    const std::int64_t count = b.single ? operations(s_, b.begin, b.end) : 0;
+    if (count > 0) s_.enclose(b.begin, b.end, "::neuware::count_operations(" + std::to_string(count) + ");");
+  }
+
+  void body() {
+    if (begins_body(s_, place_.at)) s_.tokens[place_.at].behind += count_of_body(s_, place_.at);
   }
 
   /// `condition ? 0 : h` and `condition ? h : 0` with a half: each type converts to the other, so the number is given
@@ -142,7 +157,10 @@ class Rewriter {
     const std::size_t begin = is_do ? place_.at + 1 : s_.closing(place_.at + 1) + 1;
     const std::size_t end = behind_statement(s_, begin);
     if (is_do) do_tails_.insert(end);
-    s_.enclose(begin, end, "::neuware::loop_ends();");
+    const bool block = s_[begin].is("{");  // counts itself
+    const std::int64_t count =
+        1 + (is_do ? 0 : operations(s_, place_.at + 2, begin - 1)) + (block ? 0 : operations(s_, begin, end));
+    s_.enclose(begin, end, "::neuware::loop_ends(" + std::to_string(count) + ");");
   }
 
   Source& s_;

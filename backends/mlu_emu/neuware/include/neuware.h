@@ -129,10 +129,66 @@ inline void check_loop(const char* file, int line) {
   if (__builtin_expect(overdue.load(std::memory_order_relaxed), 0)) stop_loop(file, line);
 }
 
-/// Stands at the start of every loop's body. Always false, so that it can head a statement.
-constexpr bool loop_ends(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if (!__builtin_is_constant_evaluated()) check_loop(file, line);
-  return false;
+/// What scalar code has done since somebody looked, and where its memories lie.
+struct Scalars {
+  long long operations, nram_loads, nram_stores, gdram_loads, gdram_stores;
+  const char* nram;        // of the running core
+  std::size_t nram_bytes;  // 0 outside of a task
+  const char* stack;       // local variables lie below
+};
+extern __attribute__((tls_model("initial-exec"))) __thread Scalars scalars;
+
+/// Stands at the start of every body that computes.
+constexpr void count_operations(int n) {
+  if (!__builtin_is_constant_evaluated()) scalars.operations += n;
+}
+
+/// Stands at the start of every loop's body; counts what its head computes.
+constexpr void loop_ends(int operations, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (__builtin_is_constant_evaluated()) return;
+  scalars.operations += operations;
+  check_loop(file, line);
+}
+
+enum class Access { kLoad, kStore, kUpdate };
+
+/// The type of an object behind so many brackets.
+template <class A, int Brackets>
+struct Element {
+  using Type = A;
+};
+template <class T, int Brackets>
+requires(Brackets > 0) struct Element<T*, Brackets> : Element<T, Brackets - 1> {
+};
+template <class T, std::size_t N, int Brackets>
+requires(Brackets > 0) struct Element<T[N], Brackets> : Element<T, Brackets - 1> {
+};
+
+/// Counts a scalar's load or store in the memory that the address lies in.
+template <Access kind>
+void count_access(const void* address) {
+  constexpr std::size_t kStack = std::size_t{8} << 20;
+  const char* at = static_cast<const char*>(address);
+  if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
+    scalars.nram_loads += kind != Access::kStore;
+    scalars.nram_stores += kind != Access::kLoad;
+  } else if (static_cast<std::size_t>(scalars.stack - at) > kStack) {
+    scalars.gdram_loads += kind != Access::kStore;
+    scalars.gdram_stores += kind != Access::kLoad;
+  }
+}
+
+/// Stands in the first brackets behind a name, of the last of which the element is read or written.
+template <Access kind, int Brackets, class A, class I>
+constexpr I access(const A& array, I i) {
+  if constexpr (requires { *(array + 0); }) {
+    using Pointer = decltype(array + 0);  // an array's, and one that is __restrict__, is a plain one here
+    if constexpr (std::is_pointer_v<Pointer> && !std::is_array_v<typename Element<Pointer, Brackets>::Type>) {
+      if (!__builtin_is_constant_evaluated())
+        count_access<kind>(const_cast<const void*>(static_cast<const volatile void*>(array)));
+    }
+  }
+  return i;
 }
 
 void launch_tasks(const Unit& unit, const char* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,

@@ -8,12 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "backends/mlu_emu/neuware/runtime/errors.h"
 #include "backends/mlu_emu/neuware/runtime/handles.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/queue.h"
+#include "backends/mlu_emu/neuware/runtime/report_page.h"
 
 using neuware::Blocks;
 using neuware::keep;
@@ -50,6 +52,18 @@ cnrtRet_t create(T** handle) {
 template <class T>
 cnrtRet_t destroy(T* handle) {
   return keep(Handles<T>::instance().destroy(handle) ? cnrtSuccess : cnrtErrorArgsInvalid);
+}
+
+/// The queue's time goes on while the runtime fills or copies device memory by itself.
+void spend(cnrtQueue& queue, const char* call, std::size_t moved, double gbps) {
+  const auto bytes = static_cast<std::int64_t>(moved);
+  mluops::emu::LaunchReport report;
+  report.spec.kernel = call;
+  report.traffic.push_back({"device memory", bytes, 0, bytes, mluops::emu::Access::kWrite});
+  report.time = static_cast<double>(bytes) / gbps;
+  constexpr double kMicrosecond = 1e3;
+  queue.time_ns += report.time + Machine::instance().settings().rates.launch_us * kMicrosecond;
+  if (ReportPage::instance().wanted()) ReportPage::instance().add("the runtime", std::move(report), {}, "");
 }
 
 bool lives(cnrtNotifier_t notifier) {
@@ -188,19 +202,27 @@ cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direc
   return cnrtSuccess;
 }
 cnrtRet_t cnrtMemcpyAsync(void* dst, void* src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t direction) {
-  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
-  return cnrtMemcpy(dst, src, bytes, direction);
+  cnrtQueue* on = neuware::queue_of(queue);
+  if (on == nullptr) return keep(cnrtErrorArgsInvalid);
+  const cnrtRet_t ret = cnrtMemcpy(dst, src, bytes, direction);
+  const double read_and_write = neuware::Machine::instance().settings().rates.gdram_gbps / 2;
+  if (ret == cnrtSuccess && bytes != 0 && direction == cnrtMemcpyDevToDev) {
+    neuware::spend(*on, "cnrtMemcpy", bytes, read_and_write);
+  }
+  return ret;
 }
 
 cnrtRet_t cnrtMemset(void* pointer, int value, size_t bytes) {
+  return cnrtMemsetAsync(pointer, value, bytes, nullptr);
+}
+cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t queue) {
+  cnrtQueue* on = neuware::queue_of(queue);
+  if (on == nullptr) return keep(cnrtErrorArgsInvalid);
   if (bytes == 0) return cnrtSuccess;
   if (!Blocks::instance().contains(pointer, bytes)) return keep(cnrtErrorArgsInvalid);
   std::memset(pointer, value, bytes);
+  neuware::spend(*on, "cnrtMemset", bytes, neuware::Machine::instance().settings().rates.memset_gbps);
   return cnrtSuccess;
-}
-cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t queue) {
-  if (neuware::queue_of(queue) == nullptr) return keep(cnrtErrorArgsInvalid);
-  return cnrtMemset(pointer, value, bytes);
 }
 
 // ---- notifiers: times of the emulated machine ----

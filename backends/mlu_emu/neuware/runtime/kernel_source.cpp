@@ -9,6 +9,7 @@
 namespace neuware {
 
 __thread Site site = {nullptr, 0, nullptr};
+__thread Scalars scalars = {};
 
 namespace {
 
@@ -67,6 +68,13 @@ bool LaunchSource::holds(mluops::emu::Space space, std::int64_t offset, std::int
 const std::vector<NramRegion>* LaunchSource::laid_out() const {
   turn_to_file_at_hand();
   return units_.size() == 1 ? objects_in(*units_.front(), mluops::emu::Space::kNram) : nullptr;
+}
+
+mluops::emu::ScalarWork LaunchSource::take_scalar_work() {
+  const mluops::emu::ScalarWork work = {scalars.operations, scalars.nram_loads, scalars.nram_stores,
+                                        scalars.gdram_loads, scalars.gdram_stores};
+  scalars.operations = scalars.nram_loads = scalars.nram_stores = scalars.gdram_loads = scalars.gdram_stores = 0;
+  return work;
 }
 
 void LaunchSource::found(const mluops::emu::Finding& finding) {

@@ -25,6 +25,7 @@ class LaunchSource : public mluops::emu::KernelSource {
   bool holds(mluops::emu::Space space, std::int64_t offset, std::int64_t bytes) const override;
   const std::vector<mluops::emu::NramRegion>* laid_out() const override;
   void found(const mluops::emu::Finding& finding) override;
+  mluops::emu::ScalarWork take_scalar_work() override;
 
   /// A fault was among what was found.
   bool told_fault() const { return told_fault_; }

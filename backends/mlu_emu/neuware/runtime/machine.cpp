@@ -42,6 +42,16 @@ Machines& machines() {
   return instance;
 }
 
+/// Nothing done yet, in the memories of the core that runs.
+Scalars scalars_of_task() {
+  Core& core = Core::current();
+  Scalars s = {};
+  s.nram = core.nram().base();
+  s.nram_bytes = static_cast<std::size_t>(Core::kMostNrams * core.launch().settings.arch.nram_bytes);
+  s.stack = static_cast<const char*>(__builtin_frame_address(0));
+  return s;
+}
+
 constexpr int kDefaultArchNumber = 372;
 constexpr const char* kNoBlock =
     "an address in no block of device memory (if it is the host's, copy it there: cnrtMalloc and cnrtMemcpy, or a "
@@ -99,7 +109,9 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   Findings::instance();  // a report tells of launches without findings, too
   LaunchSource source(unit);
   state.source = &source;
-  std::vector<Timeline> timelines(static_cast<std::size_t>(active) + 1);  // the last: memory cores
+  const int per_cluster = settings_.arch.cores_per_cluster;
+  const int memory_cores = spec.clusters == 0 ? 0 : (active + per_cluster - 1) / per_cluster;
+  std::vector<Timeline> timelines(static_cast<std::size_t>(active + memory_cores));
   for (Timeline& t : timelines) {
     t.stats.read.resize(gdram_.windows().size());
     t.stats.written.resize(gdram_.windows().size());
@@ -108,6 +120,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   const std::int64_t jobs = spec.tasks() / Crew::job_tasks(spec, settings_.arch);
   const KernelBody body = [&](char*) {
     site = {};
+    scalars = scalars_of_task();
     set_builtins(Core::current().task());
     refill_task();
     run_guarded(task, &unit);
