@@ -155,8 +155,8 @@ TEST_F(Reports, TheRooflineNamesWhatBounds) {
   }),
             "");
   const std::string json = report_json(rig.context.report());
-  for (const char* part : {"" roofline ": {" card ": " mlu370 - x8 ", " bytes ": 2048, " operations ": 26112",
-                           "" bound ": " vector "", "" time_spread ": {" half ": "}) {
+  for (const char* part : {"\"roofline\": {\"card\": \"mlu370-x8\", \"bytes\": 2048, \"operations\": 26112",
+                           "\"bound\": \"vector\"", "\"time_spread\": {\"half\": "}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << " in\n" << json;
   }
 }
