@@ -113,7 +113,7 @@ TEST_F(TimesOfWords, KindsOfVectorWordsHaveTheirPrice) {
 }
 
 TEST_F(TimesOfWords, APoolTakesTheTimeOfItsWindows) {
-  constexpr int kPixels = 4, kChannels = 16;
+  constexpr int kPixels = 4, kChannels = 32;  // a line of floats
   for (const int window : {2, 4}) {
     const double results = 1.0 * kChannels * kPixels / window * kPixels / window, values = results * window * window;
     EXPECT_DOUBLE_EQ(ns([&](float* x) { __bang_maxpool(x + 512, x, kChannels, kPixels, kPixels, window, window); }),
@@ -121,9 +121,11 @@ TEST_F(TimesOfWords, APoolTakesTheTimeOfItsWindows) {
         << window;
   }
   const auto overlapping = [&](int window) {
-    return ns([&](float* x) { __bang_maxpool(x + 512, x, kChannels, 8, 8, window, window, 1, 1); });
+    return ns([&](float* x) { __bang_maxpool(x + 4096, x, kChannels, 8, 8, window, window, 1, 1); });
   };
   EXPECT_DOUBLE_EQ(overlapping(3), 3 + 6 * 4 * 36 * 9.0 * kChannels);
+  EXPECT_DOUBLE_EQ(ns([](float* x) { __bang_maxpool(x + 512, x, 1, 4, 4, 2, 2); }), 3 + 6 * 128 * 4 * 4.0)
+      << "one channel takes the time of a line of them";
 }
 
 TEST_F(TimesOfWords, SegmentsWithinTheChipCost) {
