@@ -174,14 +174,45 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
   }
 }
 
+/// What option "path" calls the way of a kernel that has one and therefore no list of paths.
+constexpr const char* kOnlyPath = "only";
+
+/// Those kernels (test/calls/path_test.cpp holds the list against what runs).
+constexpr std::string_view kKernelsOfOneWay[] = {"gather_points_forward",
+                                                 "points_in_boxes_part",
+                                                 "points_in_boxes_all",
+                                                 "roipoint_pool3d",
+                                                 "dynamic_point_to_voxel_forward",
+                                                 "dynamic_point_to_voxel_backward",
+                                                 "voxelization",
+                                                 "dynamic_voxelize",
+                                                 "boxes_overlap_bev",
+                                                 "nms3d",
+                                                 "assign_score_withk_forward",
+                                                 "assign_score_withk_backward",
+                                                 "chamfer_distance_backward",
+                                                 "roiaware_pool3d_forward",
+                                                 "roiaware_pool3d_backward",
+                                                 "get_indice_pairs",
+                                                 "diff_iou_rotated_sort_vertices_forward"};
+
+constexpr bool has_one_way(std::string_view name) {
+  for (const std::string_view one : kKernelsOfOneWay) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
 /// The plugin ABI's form of one operator: no exception leaves.
-template <class Problem, mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&)>
+template <class Problem, mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&), bool kOneWay>
 mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* problem) {
   const DefaultFloatMode mode;
   Context& own = *static_cast<Context*>(context);
-  own.last_path = "";
-  own.paths_known = 0;
+  own.last_path = kOneWay ? kOnlyPath : "";
+  own.paths[0] = own.last_path;
+  own.paths_known = kOneWay ? 1 : 0;
   try {
+    if (kOneWay && !own.path.empty() && own.path != own.last_path) return path_not_found(own, *call);
     return run(own, *call, *problem);
   } catch (const std::bad_alloc&) {
     return no_memory(*call);
@@ -210,7 +241,7 @@ constinit const mluopsBackend mluops_backend_cpu = [] {
   backend.destroy = destroy;
   backend.set_option = set_option;
   backend.query = query;
-#define MLUOPS_OPERATOR(name, Problem) backend.name = entry<Problem, operators::name>;
+#define MLUOPS_OPERATOR(name, Problem) backend.name = entry<Problem, operators::name, has_one_way(#name)>;
 #include MLUOPS_CPU_OPERATORS
   return backend;
 }();

@@ -59,6 +59,14 @@ Status check_relations(const Tensors& t, std::int32_t pool_size) {
   return Status::go_on();
 }
 
+/// The work of a border is that of its points, whose number no tensor bounds.
+Status has_few_points(std::int32_t pool_size) {
+  constexpr std::int32_t kLimit = 1 << 16;
+  if (pool_size < kLimit) return Status::go_on();
+  return Status::not_supported("pool_size: wanted fewer than " + std::to_string(kLimit) + ", got " +
+                               std::to_string(pool_size));
+}
+
 Status check(mluOpHandle_t handle, const Tensors& t, std::initializer_list<TensorArg> in_order,
              std::int32_t pool_size) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
@@ -66,6 +74,7 @@ Status check(mluOpHandle_t handle, const Tensors& t, std::initializer_list<Tenso
   MLUOPS_RETURN_IF_FINISHED(check_types(t, *in_order.begin(), handle->contract));
   MLUOPS_RETURN_IF_FINISHED(check_relations(t, pool_size));
   for (const TensorArg& arg : in_order) MLUOPS_RETURN_IF_FINISHED(is_countable(arg, handle->contract));
+  MLUOPS_RETURN_IF_FINISHED(has_few_points(pool_size));
   return have_data(in_order);
 }
 

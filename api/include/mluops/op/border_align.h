@@ -13,7 +13,7 @@ extern "C" {
  *  @param input       T [N, H, W, 4*C], NHWC; channel border*C+c, borders top, left, bottom, right.
  *  @param boxes       T [N, K, 4]: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at
  *                     (x1,y1), bottom and right at (x2,y2) and run backwards.
- *  @param pool_size   samples per border less one, >= 1.
+ *  @param pool_size   samples per border less one, >= 1; 65536 or more: NOT_SUPPORTED.
  *  @param output      T [N, K, 4, C], NHWC; overwritten.
  *  @param argmax_idx  INT32 [N, K, 4, C], NHWC; sample index 0..pool_size of the first maximum; overwritten.
  *  Empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.

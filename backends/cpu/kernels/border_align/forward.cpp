@@ -31,11 +31,6 @@
 #define MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
 namespace mluops::cpu::border_align {
 
-/// What this backend leaves to others, nullptr for nothing: a thread keeps the points of a border.
-inline const char* declined(const Shape& s) {
-  return s.pool_size >= 1 << 16 ? "pool_size: wanted fewer than 65536" : nullptr;
-}
-
 inline std::int64_t borders_of(const Shape& s) {
   return s.n * s.k * 4;
 }
@@ -361,7 +356,6 @@ mluOpStatus_t forward_of_lines(Context& context, const mluopsCall& call, const m
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
   using Problem = mluopsBorderAlignForwardProblem;
-  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   static constexpr Path<Problem> kPaths[] = {
       {"non_temporal", non_temporal_applies<T>, forward_of_lines<true, T>},
       {"cached", always<Problem>, forward_of_lines<false, T>},
