@@ -20,14 +20,14 @@ double read_element(const TensorArg& t, std::int64_t index) {
 
 }  // namespace
 
-Status is_rois(const TensorArg& rois) {
+Status is_rois(const TensorArg& rois, int numbers, const char* meaning) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(rois, 2));
-  return has_dim(rois, 1, 5, "batch index, x1, y1, x2, y2");
+  return has_dim(rois, 1, numbers, meaning);
 }
 
 Status check_batch_indices(const TensorArg& rois, std::int64_t batch) {
   for (std::int64_t i = 0; i < rois.desc->dims[0]; ++i) {
-    const double index = read_element(rois, i * 5);
+    const double index = read_element(rois, i * rois.desc->dims[1]);
     if (index > -1.0 && index < static_cast<double>(batch)) continue;
     return Status::bad_param(std::string(rois.name) + ": wanted batch index in [0, " + std::to_string(batch - 1) +
                              "], got " + std::to_string(index) + " in RoI " + std::to_string(i));

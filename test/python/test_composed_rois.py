@@ -1,4 +1,4 @@
-"""RoI operators that torch's operators compute, against loops over bins and the figures of mmcv's tests."""
+"""RoI operators, most of which torch's operators compute, against loops over bins and the figures of mmcv's tests."""
 
 import math
 
@@ -169,9 +169,9 @@ def test_rotated_feature_align(points, dtype):
 x, roi = torch.ones(1, 4, 4, 4), torch.tensor([[0.0, 1, 1, 2, 2, 0]])
 REFUSED = {
     "rois: wanted dimension 1 to be 6": lambda: mt.roi_align_rotated(x, roi[:, :5], 2, 1.0),
-    "rois: wanted batch indices from 0 to 0, got 1": lambda: mt.roi_align_rotated(x, roi + 1, 2, 1.0),
-    "rois: wanted batch indices from 0 to 0, got nan": lambda: mt.roi_align_rotated(x, roi * math.nan, 2, 1.0),
-    "rois: wanted at most 67108864 samples": lambda: mt.roi_align_rotated(x, roi, 2, 1e7),
+    "rois: wanted batch index in .0, 0., got 1": lambda: mt.roi_align_rotated(x, roi + 1, 2, 1.0),
+    "rois: wanted batch index in .0, 0., got nan": lambda: mt.roi_align_rotated(x, roi * math.nan, 2, 1.0),
+    "rois: wanted at most 67108864 samples": lambda: mt.bezier_align(x, torch.linspace(0, 3, 17)[None], 2, 1e7),
     "output_size: wanted at least 1": lambda: mt.roi_align_rotated(x, roi, 0, 1.0),
     "num_orientations: wanted a divisor": lambda: mt.riroi_align_rotated(x, roi, 2, 1.0, num_orientations=3),
     "rois: wanted dimension 1 to be 17": lambda: mt.bezier_align(x, roi, 2),

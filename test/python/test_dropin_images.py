@@ -167,6 +167,21 @@ def test_detectron2_boxes(installed, detectron2):
     assert torch.allclose(iou, mt.box_iou_rotated(turned, turned), atol=1e-6)
 
 
+@doors("detectron2")
+def test_detectron2_rotated_rois(installed, detectron2):
+    module = importlib.import_module("detectron2._C")
+    x, rois = torch.rand(2, 3, 8, 9), torch.tensor([[1.0, 4, 3, 5.3, 3.1, 40.0], [0, 7, 7, 9.2, 2.3, -120.0]])
+    radians = rois * torch.tensor([1, 1, 1, 1, 1, math.pi / 180])
+    leaf = x.clone().requires_grad_()
+    wanted = mt.roi_align_rotated(leaf, radians, (3, 2), 0.5, 2)
+    assert torch.equal(module.roi_align_rotated_forward(x, rois, 0.5, 3, 2, 2), wanted)
+    grad = torch.rand_like(wanted)
+    wanted.backward(grad)
+    assert torch.equal(module.roi_align_rotated_backward(grad, rois, 0.5, 3, 2, 2, 3, 8, 9, 2), leaf.grad)
+    if hasattr(torch.library, "Library"):
+        assert torch.equal(torch.ops.detectron2.roi_align_rotated_forward(x, rois, 0.5, 3, 2, 2), wanted)
+
+
 def test_torchvision_deformable_convolution():
     """Numbers of groups are in the shapes; without a mask it is the first version."""
     x, offset, mask, weight, bias = convolution(torch.float64, 2, 1, 2)

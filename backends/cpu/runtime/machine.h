@@ -130,6 +130,8 @@ inline constexpr double kTurnBox = 60;       ///< its corners
 inline constexpr double kAlignedPair = 1.5;  ///< overlap of two boxes
 inline constexpr double kTurnedPair = 4;     ///< few of which meet
 inline constexpr double kTurnedOverlap = 20;
+inline constexpr double kUprightIou = 0.3;    ///< of two boxes, one of a vector
+inline constexpr double kRotatedIou = 5;      ///< likewise
 inline constexpr double kSortVertices = 600;  ///< of a pair of rectangles
 }  // namespace cost
 

@@ -1,63 +1,107 @@
-"""roi_align_rotated and riroi_align_rotated: means in the bins of turned RoIs, and their modules. A composition of
-torch operators, no kernel of the library."""
+"""roi_align_rotated and riroi_align_rotated: means in the bins of turned RoIs, and their modules. riroi_align_rotated is
+roi_align_rotated and a mix of its channels by torch's operators."""
 
 import math
-from typing import Tuple, Union
-
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.utils import _pair
 
+from ..._arguments import Size, at_least, integer, pair
 from ..._errors import bad_param
-from .._sampled import checked, pooled
+from ..._function import ARRAY, BOOL, FLOAT, INT, NHWC, CFunction
+from ..._shapes import NCHW, expect, rank
+from .._operator import operator
+from .._tensors import floats, new_image, run
 
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
 
-Size = Union[int, Tuple[int, int]]
+_NUMBERS = (INT("pooled_height"), INT("pooled_width"), INT("sampling_ratio", "sample_ratio"), FLOAT("spatial_scale"),
+            BOOL("aligned"), BOOL("clockwise"))
+FORWARD = CFunction("mluOpRoiAlignRotatedForward", NHWC("input", "features"), ARRAY("rois"), *_NUMBERS, NHWC("output"))
+BACKWARD = CFunction("mluOpRoiAlignRotatedBackward", NHWC("grad_output", "top_grad"), ARRAY("rois"), *_NUMBERS,
+                     NHWC("grad_input", "bottom_grad"))
 
 
-def _pooled(input: Tensor, images: Tensor, rois: Tensor, bins: Tuple[int, int], scale: float, ratio: int, offset: float,
-            least: float, clockwise: bool) -> Tensor:
-    x, y = (rois[:, :2] * scale - offset).unbind(1)
-    width, height = (rois[:, 2:4] * scale).clamp(min=least).unbind(1)
-    turn = -rois[:, 4] if clockwise else rois[:, 4]
-    cos, sin = turn.cos(), turn.sin()
+def _count(rois, sampling_ratio):
+    count, _ = rank("rois", rois.shape, 2)
+    expect("rois", rois.shape, (count, 6), ("", "batch index, x, y, w, h, turn"))
+    at_least(0, sampling_ratio=sampling_ratio)
+    return count
 
-    def points(roi, row, column, dy, dx):
-        along = (row + dy) * (height / bins[0])[roi] - height[roi] / 2
-        across = (column + dx) * (width / bins[1])[roi] - width[roi] / 2
-        return along * cos[roi] - across * sin[roi] + y[roi], along * sin[roi] + across * cos[roi] + x[roi]
 
-    return pooled(input, images, (height, width), bins, ratio, points)
+def _fake(input, rois, pooled_height, pooled_width, sampling_ratio, spatial_scale, aligned, clockwise):
+    _, channels, _, _ = NCHW.dims("input", input.shape)
+    at_least(1, output_size=min(pooled_height, pooled_width))
+    return new_image((input,), (_count(rois, sampling_ratio), channels, pooled_height, pooled_width))
+
+
+def _gradient_fake(grad, rois, batch, height, width, sampling_ratio, spatial_scale, aligned, clockwise):
+    count, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
+    expect("rois", rois.shape, (_count(rois, sampling_ratio), 6), ("", "batch index, x, y, w, h, turn"))
+    NCHW.expect("grad_output", grad.shape, (rois.shape[0], channels, pooled_height, pooled_width),
+                ("the number of rois", "channels", "pooled_height", "pooled_width"))
+    at_least(0, batch=batch, height=height, width=width)
+    return new_image((grad,), (batch, channels, height, width))
+
+
+gradient = operator(
+    "roi_align_rotated_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width,"
+    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", _gradient_fake,
+    lambda grad_input, grad, rois, batch, height, width, *numbers:
+        run(BACKWARD, grad, rois, *grad.shape[2:], *numbers, grad_input))
+
+
+def _setup(ctx, inputs, output):
+    input, rois, _, _, *ctx.numbers = inputs
+    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
+    ctx.save_for_backward(rois)
+
+
+def _backward(ctx, grad):
+    return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, *ctx.numbers), *(None,) * 7)
+
+
+def _jvp(inputs, output, tangents):
+    """Means are linear in input."""
+    if tangents[1] is not None and tangents[1].any():
+        raise RuntimeError("mluops: roi_align_rotated has no forward-mode derivative in rois")
+    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], *inputs[1:])
+
+
+forward = operator(
+    "roi_align_rotated(Tensor input, Tensor rois, int pooled_height, int pooled_width, int sampling_ratio,"
+    " float spatial_scale, bool aligned, bool clockwise) -> Tensor",
+    _fake, lambda output, input, rois, *numbers: run(FORWARD, input, rois, *numbers, output), setup=_setup,
+    backward=_backward, jvp=_jvp)
 
 
 def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,
                       aligned: bool = True, clockwise: bool = False) -> Tensor:
-    """Means of bilinear samples in the bins of turned RoIs. Composed of torch operators.
+    """Means of bilinear samples in the bins of turned RoIs.
 
     Args:
         input: T [N, C, H, W].
-        rois: T [R, 6]; batch index, x and y of the centre, w, h, turn in radians.
+        rois: T [R, 6]; batch index, x and y of the centre, w, h, turn in radians. A batch index outside [0, N-1] is
+            refused.
         output_size: bins down and across.
         spatial_scale: RoIs are scaled by it.
-        sampling_ratio: samples of a bin along each axis; 0: one for each started pixel.
+        sampling_ratio: samples of a bin along each axis, at most 256; 0 and below: one for each started pixel.
         aligned: centres are moved by half a pixel; else RoIs are at least one pixel large.
         clockwise: the sense of positive turns.
-    Returns: T [R, C, *output_size]; 0 of aligned RoIs below 0 in size. Differentiable in input.
+    Returns: T [R, C, *output_size]; 0 of bins without samples. Differentiable in input.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most
-    2^26 in all. Source: mmcv's roi_align_rotated.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; samples are placed in double. NCHW and
+    channels_last tensors are used where they lie; the result has the memory order of input.
+    Source: mmcv's roi_align_rotated.
     """
-    input, images, numbers = checked(input, rois, 6, "x, y, w, h, turn")
-    least = -math.inf if aligned else 1.0
-    return _pooled(input, images, numbers, _pair(output_size), spatial_scale, sampling_ratio, 0.5 if aligned else 0.0,
-                   least, clockwise)
+    x, r = floats(input=input, rois=rois)
+    return forward(x, r, *pair("output_size", output_size), max(integer("sampling_ratio", sampling_ratio), 0),
+                   float(spatial_scale), bool(aligned), bool(clockwise))
 
 
 def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_scale: float, num_samples: int = 0,
                         num_orientations: int = 8, clockwise: bool = False) -> Tensor:
     """roi_align_rotated of channels of which each num_orientations in a row are orientations: these turn with the RoI,
-    the part of a step between two of them by interpolation. Composed of torch operators.
+    the part of a step between two of them by interpolation.
 
     Args:
         features: T [N, C * num_orientations, H, W].
@@ -68,24 +112,24 @@ def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_
         clockwise: the sense of positive turns for places (orientations turn as in mmcv, whatever it says).
     Returns: T [R, C * num_orientations, *out_size]. Differentiable in features.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Samples are at most
-    2^26 in all. Source: mmcv's riroi_align_rotated.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are rounded before they are mixed.
+    Source: mmcv's riroi_align_rotated.
     """
-    features, images, numbers = checked(features, rois, 6, "x, y, w, h, turn")
-    channels = features.shape[1]
+    features, rois = floats(features=features, rois=rois)
+    channels = NCHW.dims("features", features.shape)[1]
     if num_orientations < 1 or channels % num_orientations:
         raise bad_param("num_orientations", f"a divisor of the {channels} channels", num_orientations)
-    bins = _pair(out_size)
-    found = _pooled(features, images, numbers, bins, spatial_scale, num_samples, 0.0, 1.0, clockwise)
-    steps = numbers[:, 4] * num_orientations / (2 * math.pi)
+    bins = pair("out_size", out_size)
+    found = roi_align_rotated(features, rois, bins, spatial_scale, num_samples, False, clockwise)
+    steps = rois.detach()[:, 5].double() * num_orientations / (2 * math.pi)
     whole = steps.floor()
     share = (steps - whole).to(found.dtype)[:, None, None, None, None]
     orientations = torch.arange(num_orientations, device=found.device)
     at = (orientations - whole.nan_to_num(0, 0, 0).remainder(num_orientations).long()[:, None]) % num_orientations
     found = found.reshape(-1, channels // num_orientations, num_orientations, *bins)
     shape = found.shape
-    pair = [found.gather(2, each[:, None, :, None, None].expand(shape)) for each in (at, (at + 1) % num_orientations)]
-    return (pair[0] * (1 - share) + pair[1] * share).reshape(-1, channels, *bins)
+    near = [found.gather(2, each[:, None, :, None, None].expand(shape)) for each in (at, (at + 1) % num_orientations)]
+    return (near[0] * (1 - share) + near[1] * share).reshape(-1, channels, *bins)
 
 
 class RoIAlignRotated(nn.Module):
@@ -94,7 +138,7 @@ class RoIAlignRotated(nn.Module):
     def __init__(self, output_size: Size, spatial_scale: float, sampling_ratio: int = 0, aligned: bool = True,
                  clockwise: bool = False) -> None:
         super().__init__()
-        self.output_size, self.spatial_scale = _pair(output_size), float(spatial_scale)
+        self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
         self.sampling_ratio, self.aligned, self.clockwise = int(sampling_ratio), aligned, clockwise
 
     def forward(self, input: Tensor, rois: Tensor) -> Tensor:
@@ -116,4 +160,5 @@ class RiRoIAlignRotated(nn.Module):
                                    self.num_orientations, self.clockwise)
 
 
-SMALLEST: dict = {}  # no operator of the library
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"roi_align_rotated": lambda ones, zeros: roi_align_rotated(ones(2, 1, 2, 2), ones(1, 6), 1, 1.0)}

@@ -1,74 +1,81 @@
-"""IoU and non-maximum suppression of turned rectangles, by the areas iou3d computes.
+"""IoU and non-maximum suppression of turned rectangles."""
 
-iou3d counts a corner as inside of a box up to 0.01 beyond its sides. Boxes are enlarged by a power of two, which changes no
-other bit, until this margin is a few roundings of the largest coordinate."""
-
-import math
 from typing import Optional, Tuple
 
 import torch
 from torch import Tensor
 
 from ..._errors import bad_param
+from ..._function import ADDRESS, ARRAY, BOOL, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
-from .._tensors import floats
-from .iou3d import kept, overlap, paired_overlap
+from .._counts import first
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
 
 __all__ = ["box_iou_rotated", "nms_rotated"]
 
-_MARGIN = 0.01
-_ROUNDINGS = 16  # a corner's way into the other box's frame loses less
+IOU = CFunction("mluOpBoxIouRotated", INT("mode"), BOOL("aligned"), ARRAY("bboxes1", "bbox1"),
+                ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
+NMS = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes"), ARRAY("scores"),
+                ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output"), ADDRESS("result_num"))
 
 
-def _enlargement(*boxes):
-    largest = max((float(each[:, :4].abs().max()) for each in boxes if each.numel() > 0), default=0.0)
-    smallest_margin = _ROUNDINGS * torch.finfo(boxes[0].dtype).eps * largest
-    if not (math.isfinite(largest) and smallest_margin > 0):
-        return 1.0
-    return 2.0 ** math.floor(math.log2(_MARGIN / smallest_margin))
-
-
-def _enlarged(boxes, factor):
-    """[N, 5] x, y, w, h, turn -> [N, 7] x, y, z, dx, dy, dz, turn."""
-    result = boxes.new_zeros(boxes.shape[0], 7)
-    result[:, [0, 1, 3, 4]] = boxes[:, :4] * factor
-    result[:, 6] = boxes[:, 4]
-    return result
-
-
-def _wide(**boxes):
-    """Half and bfloat16 have no range to enlarge."""
-    found = floats(**boxes)
-    return [each.float() if each.dtype in (torch.float16, torch.bfloat16) else each for each in found]
-
-
-def ratios(boxes1: Tensor, boxes2: Tensor, of_first: bool, aligned: bool) -> Tensor:
-    """Shared area over that of the first box, or of both together."""
-    a, b = _wide(boxes1=boxes1, boxes2=boxes2)
-    factor = _enlargement(a, b)
-    areas = [each[:, 2] * each[:, 3] for each in (a, b)]
-    a, b = _enlarged(a, factor), _enlarged(b, factor)
-    if aligned:
-        shared = paired_overlap(a, b)
-    else:
-        shared = overlap(a, b)
-        areas = [areas[0][:, None], areas[1][None]]
-    shared = shared / factor ** 2
-    ratio = shared / (areas[0] if of_first else areas[0] + areas[1] - shared)
-    return torch.where(shared > 0, ratio, torch.zeros_like(shared))
-
-
-def kept_of_sorted(dets: Tensor, iou_threshold: float) -> Tensor:
-    """Indices int64 of the boxes kept, of boxes that are sorted, best first."""
-    boxes, = _wide(dets=dets)
-    return kept(_enlarged(boxes, _enlargement(boxes)), iou_threshold, True)
-
-
-def _check(name: str, boxes: Tensor, clockwise: bool) -> Tensor:
-    """The boxes, turned clockwise."""
+def count_of(name: str, boxes: Tensor, numbers: str) -> int:
+    """How many boxes of such numbers, "x, y, w, h, turn", there are."""
     n, _ = rank(name, boxes.shape, 2)
-    expect(name, boxes.shape, (n, 5), ("", "x, y, w, h, turn"))
-    return boxes if clockwise else boxes * boxes.new_tensor([1, 1, 1, 1, -1])
+    expect(name, boxes.shape, (n, numbers.count(",") + 1), ("", numbers))
+    return n
+
+
+def pairs(bboxes1: Tensor, bboxes2: Tensor, aligned: bool, numbers: str) -> Tensor:
+    """Room for the IoUs of boxes."""
+    n, m = count_of("bboxes1", bboxes1, numbers), count_of("bboxes2", bboxes2, numbers)
+    if aligned:
+        expect("bboxes2", bboxes2.shape, bboxes1.shape, ("the boxes of bboxes1", ""))
+    return bboxes1.new_empty((n,) if aligned else (n, m))
+
+
+def mode_number(mode: str) -> int:
+    if mode not in ("iou", "iof"):
+        raise bad_param("mode", "iou or iof", mode)
+    return int(mode == "iof")
+
+
+_NUMBERS = "x, y, w, h, turn"
+
+iou = operator("box_iou_rotated(Tensor bboxes1, Tensor bboxes2, int mode, bool aligned) -> Tensor",
+               lambda bboxes1, bboxes2, mode, aligned: pairs(bboxes1, bboxes2, aligned, _NUMBERS),
+               lambda ious, bboxes1, bboxes2, mode, aligned: run(IOU, mode, aligned, bboxes1, bboxes2, ious),
+               setup=no_derivative, jvp=no_tangents)
+
+
+def _nms_fake(dets, scores, iou_threshold):
+    n = count_of("dets", dets, _NUMBERS)
+    expect("scores", scores.shape, (n,), ("the number of dets",))
+    return dets.new_empty((n,), dtype=torch.int32), dets.new_empty((1,), dtype=torch.int32)
+
+
+def _nms_call(outputs, dets, scores, iou_threshold):
+    keep, count = outputs
+    run(NMS, iou_threshold, dets, scores, None, 0, keep, count.data_ptr())
+
+
+# How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.
+_nms = operator("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) -> (Tensor, Tensor)", _nms_fake, _nms_call,
+                setup=no_derivative, jvp=no_tangents)
+
+
+def kept(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
+    """Indices int64 of the boxes kept, best score first."""
+    if iou_threshold != iou_threshold:
+        raise bad_param("iou_threshold", "a number", iou_threshold)
+    keep, count = _nms(dets, scores, float(iou_threshold))
+    return first(count, keep)[0].long()
+
+
+def _turned(boxes: Tensor, clockwise: bool) -> Tensor:
+    """The boxes, turned clockwise."""
+    return boxes if clockwise or boxes.dim() != 2 or boxes.shape[1] != 5 else boxes * boxes.new_tensor([1, 1, 1, 1, -1])
 
 
 def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: bool = False,
@@ -85,14 +92,8 @@ def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's box_iou_rotated.
     """
-    if mode not in ("iou", "iof"):
-        raise bad_param("mode", "iou or iof", mode)
-    boxes = floats(bboxes1=bboxes1, bboxes2=bboxes2)
-    first, second = (_check(f"bboxes{i}", each, clockwise) for i, each in enumerate(boxes, 1))
-    if aligned:
-        expect("bboxes2", second.shape, first.shape, ("the boxes of bboxes1", ""))
-    with torch.no_grad():
-        return ratios(first, second, mode == "iof", aligned).to(boxes[0].dtype)
+    a, b = floats(bboxes1=bboxes1, bboxes2=bboxes2)
+    return iou(_turned(a, clockwise), _turned(b, clockwise), mode_number(mode), bool(aligned))
 
 
 def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None,
@@ -107,24 +108,22 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
         clockwise: the sense of positive turns.
     Returns: boxes and scores T [K, 6] and indices int64 [K], best score first.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data: torch.compile breaks its
-    graph here. Source: mmcv's nms_rotated.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md, "Sizes").
+    Source: mmcv's nms_rotated.
     """
     boxes, scores = floats(dets=dets, scores=scores)
-    turned = _check("dets", boxes, clockwise)
-    expect("scores", scores.shape, boxes.shape[:1], ("the number of dets",))
-    if iou_threshold != iou_threshold:
-        raise bad_param("iou_threshold", "a number", iou_threshold)
-    order = scores.sort(0, descending=True)[1]
+    turned = _turned(boxes, clockwise)
     if labels is None:
-        indices = order[kept_of_sorted(turned[order], iou_threshold)]
+        indices = kept(turned, scores, iou_threshold)
     else:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
-        own = labels[order]
-        places = [(own == label).nonzero()[:, 0] for label in own.unique()]
-        each = [at[kept_of_sorted(turned[order[at]], iou_threshold)] for at in places]
-        indices = order[torch.cat(each).sort()[0]] if each else order
+        own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
+        places = [at[kept(turned[at], scores[at], iou_threshold)] for at in own]
+        indices = torch.cat(places) if places else kept(turned, scores, iou_threshold)
+        indices = indices[scores[indices].sort(0, descending=True)[1]]
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 
 
-SMALLEST: dict = {}  # its operators are those of iou3d
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"box_iou_rotated": lambda ones, zeros: box_iou_rotated(ones(1, 5), ones(1, 5)),
+            "nms_rotated": lambda ones, zeros: nms_rotated(ones(1, 5), ones(1), 0.5)}

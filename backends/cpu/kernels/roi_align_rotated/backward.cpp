@@ -1,0 +1,101 @@
+// RoiAlignRotated backward: a bin's gradient goes to the pixels of its samples (scatter/channel_sums-inl.h says who
+// owns what).
+//
+// grad_output [R,PH,PW,C], rois [R,6], grad_input [B,H,W,C]. Four additions a sample and channel, at pixels found once
+// for each block of channels: bound by the caches the sums lie in.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_align_rotated/backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/roi_align_rotated/geometry.h"
+#include "backends/cpu/sampling/roi_order.h"
+#include "backends/cpu/scatter/channel_sums-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+using Problem = mluopsRoiAlignRotatedBackwardProblem;
+
+/// add(pixel, channel, value) for channels [first, end) of a RoI's samples.
+template <class T, class Add>
+HWY_INLINE void add_roi(const Problem& p, std::int64_t r, std::int64_t first, std::int64_t end, Add&& add) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const auto* const grad = static_cast<const T*>(p.grad_output);
+  const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+  const auto roi = RotatedRoi::read<T>(p, r);
+  for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
+    const T* const of_bin = grad + bins.at(r, 0) + bin * bins.pixel();
+    roi.for_each_sample(bin / s.pooled_w, bin % s.pooled_w, [&](const FourPixels& sample) HWY_ATTR {
+      for (std::size_t k = 0; k < 4; ++k) {
+        const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
+        for (std::int64_t c = first; c < end; ++c) {
+          add(sample.pixel[k], c, weight * to_acc(of_bin[c * bins.channel()]));
+        }
+      }
+    });
+  }
+}
+
+template <class A>
+struct Arrays {
+  RoiOrder order;
+  A* sums;  ///< panels of all threads, or of the whole map
+
+  Arrays(Allocator& allocator, const Shape& s, std::int64_t sum_count)
+      : order(allocator, s.rois), sums(allocator.allocate<A>(sum_count)) {}
+};
+
+template <class T, bool kAtomic>
+mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+  const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
+  auto arrays = allocate<Arrays<A>>(context.arena, s, sum_count);
+  if (!arrays) return no_memory(call);
+  arrays->order.sort([&](std::int64_t r) {
+    const auto roi = RotatedRoi::read<T>(p, r);
+    return PlacedRoi{roi.image, roi.row(), roi.column(), r};
+  });
+  const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
+  const auto add = [&](std::int64_t roi, std::int64_t first, std::int64_t end, auto&& to)
+                       HWY_ATTR { add_roi<T>(p, roi, first, end, to); };
+  constexpr double kUsualSamples = 4;
+  const double additions = 4 * kUsualSamples * static_cast<double>(s.pooled_h * s.pooled_w);
+  const ChannelSums<T, decltype(rois_of), decltype(add)> sums{
+      static_cast<T*>(p.grad_input), map, s.batch, s.rois, additions, rois_of, add};
+  if constexpr (kAtomic) {
+    sums.by_atomics(context, call, arrays->sums);
+  } else {
+    sums.by_owner(context, call, arrays->sums);
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const Problem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  static constexpr Path<Problem> kPaths[] = {
+      {kAtomicPath, atomic_applies<Problem>, add_rois<T, true>},
+      {"owner", always<Problem>, add_rois<T, false>},
+  };
+  return run_scatter_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward, mluopsRoiAlignRotatedBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(roi_align_rotated_backward, roi_align_rotated, backward, mluopsRoiAlignRotatedBackwardProblem)
+
+}  // namespace mluops::cpu
+#endif
