@@ -83,8 +83,7 @@ Status check_nms_rotated(const NmsRotatedArgs& a, mluopsNmsRotatedProblem& probl
   MLUOPS_RETURN_IF_FINISHED(is_indexable(a.boxes, 0));
   if (!is_empty(a.boxes)) MLUOPS_RETURN_IF_FINISHED(have_data(all));
   MLUOPS_RETURN_IF_FINISHED(not_null("result_num", a.result_num));
-  MLUOPS_RETURN_IF_FINISHED(
-      no_overlap({a.boxes, a.scores}, {a.output, {"result_num", one_int32(), a.result_num}}));
+  MLUOPS_RETURN_IF_FINISHED(no_overlap({a.boxes, a.scores}, {a.output, {"result_num", one_int32(), a.result_num}}));
   problem = {{a.boxes.desc->dtype, a.boxes.desc->dims[0], labelled ? 6 : 5},
              a.boxes.data,
              a.scores.data,

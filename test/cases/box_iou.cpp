@@ -14,13 +14,13 @@ constexpr const char* kKinds =
     "beside (one box, moved along its sides) | same (all one) | wild (NaN, Inf, negative sides)";
 
 const std::vector<Parameter> kUprightParameters = {
-    {"n", "200", "boxes on one side"},   {"m", "300", "boxes on the other; aligned: as many as n"},
-    {"mode", "0", "0: IoU | 1: IoF"},    {"aligned", "0", "1: pairs, one by one"},
-    {"offset", "0", "added to sides"},   {"boxes", "random", kKinds},
+    {"n", "200", "boxes on one side"}, {"m", "300", "boxes on the other; aligned: as many as n"},
+    {"mode", "0", "0: IoU | 1: IoF"},  {"aligned", "0", "1: pairs, one by one"},
+    {"offset", "0", "added to sides"}, {"boxes", "random", kKinds},
 };
 const std::vector<Parameter> kRotatedParameters = {
-    {"n", "200", "boxes on one side"},     {"m", "300", "boxes on the other; aligned: as many as n"},
-    {"mode", "0", "0: IoU | 1: IoF"},      {"aligned", "0", "1: pairs, one by one"},
+    {"n", "200", "boxes on one side"}, {"m", "300", "boxes on the other; aligned: as many as n"},
+    {"mode", "0", "0: IoU | 1: IoF"},  {"aligned", "0", "1: pairs, one by one"},
     {"boxes", "random", kKinds},
 };
 const std::vector<Parameter> kNmsParameters = {
@@ -72,7 +72,7 @@ Description describe_pairs(const Case& text, mluOpDataType_t dtype, int width) {
 }
 
 mluopsBoxIouShape shape_of(const Case& text, const Description& d, int offset) {
-  return {d.tensors[0].dtype,      d.tensors[0].dims[0],    d.tensors[1].dims[0],
+  return {d.tensors[0].dtype,   d.tensors[0].dims[0],    d.tensors[1].dims[0],
           text.integer("mode"), text.integer("aligned"), offset};
 }
 

@@ -113,9 +113,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   Description d = describe(text, s, image("features", s, uniform(-1, 1, text.seed("map"))), bins("output", s));
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpRoiAlignRotatedForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data,
-                                       static_cast<int>(s.pooled_h), static_cast<int>(s.pooled_w), s.sample_ratio,
-                                       s.spatial_scale, s.aligned != 0, s.clockwise != 0, t[2].desc, t[2].data);
+    return mluOpRoiAlignRotatedForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, static_cast<int>(s.pooled_h),
+                                       static_cast<int>(s.pooled_w), s.sample_ratio, s.spatial_scale, s.aligned != 0,
+                                       s.clockwise != 0, t[2].desc, t[2].data);
   };
   d.reference = [s, scale = d.scalars[0]](const Inputs& in, Coordinates) {
     return std::vector<Values>{
@@ -140,8 +140,8 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
 }
 
 Cases smallest() {
-  return list({"b=1 h=1 w=1 c=1 r=1 ph=1 pw=1 scale=1 rois=inside",
-               "b=2 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 rois=inside"});
+  return list(
+      {"b=1 h=1 w=1 c=1 r=1 ph=1 pw=1 scale=1 rois=inside", "b=2 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 rois=inside"});
 }
 
 Cases document() {

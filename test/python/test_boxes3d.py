@@ -225,7 +225,12 @@ def test_gradcheck():
 
 def calls():
     boxes = torch.tensor(BOXES_A + BOXES_B)
+    rotated, rois = boxes[:, 2:], torch.tensor([[0.0, 2, 2, 3, 2, 0.5]])
     return [("boxes_overlap_bev", (boxes, boxes)), ("nms3d", (boxes, 0.5, True)),
+            ("bbox_overlaps", (boxes[:, :4], boxes[:, :4], 0, False, 1)),
+            ("box_iou_rotated", (rotated, rotated, 1, True)), ("nms_rotated", (rotated, torch.rand(len(boxes)), 0.5)),
+            ("roi_align_rotated", (torch.rand(1, 2, 4, 5).requires_grad_(), rois, 2, 3, 2, 0.5, True, False)),
+            ("roi_align_rotated_backward", (torch.rand(1, 2, 2, 3), rois, 1, 4, 5, 2, 0.5, True, False)),
             ("chamfer_distance", (planes(2, 9, 1, torch.float32).requires_grad_(), planes(2, 7, 2, torch.float32))),
             ("roiaware_pool3d", (torch.rand(2, 7), torch.rand(9, 3), torch.rand(9, 2).requires_grad_(), 2, 1, 3, 4, 1)),
             ("assign_score_withk", (*assignment(torch.float32)[:3], assignment(torch.float32)[3].int()))]

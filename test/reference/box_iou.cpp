@@ -84,9 +84,8 @@ Values all_pairs(const mluopsBoxIouProblem& p, std::int64_t numbers, const Iou& 
 }  // namespace
 
 Values bbox_overlaps(const mluopsBoxIouProblem& p) {
-  return all_pairs(p, 4, [&](const double* a, const double* b) {
-    return iou_upright(a, b, p.shape.mode, p.shape.offset);
-  });
+  return all_pairs(p, 4,
+                   [&](const double* a, const double* b) { return iou_upright(a, b, p.shape.mode, p.shape.offset); });
 }
 
 Values box_iou_rotated(const mluopsBoxIouProblem& p) {

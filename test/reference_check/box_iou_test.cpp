@@ -74,18 +74,9 @@ TEST(NmsRotatedExample, OfMmcv) {
 
 Values aligned_rois(const Values& map, std::int64_t side, const Values& rois, double scale, int ratio, int shifted,
                     int clockwise = 0) {
-  const mluopsRoiAlignRotatedShape s{MLUOP_DTYPE_DOUBLE,
-                                     1,
-                                     side,
-                                     side,
-                                     1,
-                                     static_cast<std::int64_t>(rois.size() / 6),
-                                     2,
-                                     2,
-                                     static_cast<float>(scale),
-                                     ratio,
-                                     shifted,
-                                     clockwise};
+  const mluopsRoiAlignRotatedShape s{
+      MLUOP_DTYPE_DOUBLE,        1,     side,    side,     1, static_cast<std::int64_t>(rois.size() / 6), 2, 2,
+      static_cast<float>(scale), ratio, shifted, clockwise};
   return reference::roi_align_rotated_forward({s, map.data(), rois.data(), nullptr, MLUOP_LAYOUT_NHWC, scale});
 }
 
@@ -103,8 +94,8 @@ TEST(RoiAlignRotatedGradient, IsThatOfDifferences) {
   const Values rois = {0, 1.3, 2.1, 2.5, 3.5, 0.7, 0, 3, 0, 4, 1, -2};
   const mluopsRoiAlignRotatedShape s{MLUOP_DTYPE_DOUBLE, 1, 4, 4, 1, 2, 2, 2, 1.0f, 0, 0, 0};
   const Values grads = {1, -2, 3, 0.5, -1, 2, 0.25, 4};
-  const Values found = reference::roi_align_rotated_backward(
-      {s, grads.data(), rois.data(), nullptr, MLUOP_LAYOUT_NHWC, 1.0});
+  const Values found =
+      reference::roi_align_rotated_backward({s, grads.data(), rois.data(), nullptr, MLUOP_LAYOUT_NHWC, 1.0});
   Values map = kMap;
   const auto loss = [&]() {
     const Values output = aligned_rois(map, 4, rois, 1, 0, 0);

@@ -26,29 +26,22 @@ extern "C" {
  *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; samples are placed in double. R, B, H, W or C = 0: SUCCESS, nothing
  *  written. Strided tensors: NOT_SUPPORTED. Cost: 8 flops a sample and channel.
  *  Source: mmcv's roi_align_rotated, detectron2's ROIAlignRotated; docs/op/roi_align_rotated.md. */
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedForward(mluOpHandle_t handle,
-                                                        const mluOpTensorDescriptor_t features_desc,
-                                                        const void* features, const mluOpTensorDescriptor_t rois_desc,
-                                                        const void* rois, const int pooled_height,
-                                                        const int pooled_width, const int sample_ratio,
-                                                        const float spatial_scale, const bool aligned,
-                                                        const bool clockwise,
-                                                        const mluOpTensorDescriptor_t output_desc, void* output);
+mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedForward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
+    const mluOpTensorDescriptor_t rois_desc, const void* rois, const int pooled_height, const int pooled_width,
+    const int sample_ratio, const float spatial_scale, const bool aligned, const bool clockwise,
+    const mluOpTensorDescriptor_t output_desc, void* output);
 
 /** Gradient of mluOpRoiAlignRotatedForward with respect to features (scatter-add).
  *
  *  @param top_grad     T [R, pooled_height, pooled_width, C], NHWC; EXTENDED: NCHW too.
  *  @param bottom_grad  T [B, H, W, C], in the layout of top_grad; overwritten, also where R = 0.
  *  The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written. */
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedBackward(mluOpHandle_t handle,
-                                                         const mluOpTensorDescriptor_t top_grad_desc,
-                                                         const void* top_grad, const mluOpTensorDescriptor_t rois_desc,
-                                                         const void* rois, const int pooled_height,
-                                                         const int pooled_width, const int sample_ratio,
-                                                         const float spatial_scale, const bool aligned,
-                                                         const bool clockwise,
-                                                         const mluOpTensorDescriptor_t bottom_grad_desc,
-                                                         void* bottom_grad);
+mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedBackward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t top_grad_desc, const void* top_grad,
+    const mluOpTensorDescriptor_t rois_desc, const void* rois, const int pooled_height, const int pooled_width,
+    const int sample_ratio, const float spatial_scale, const bool aligned, const bool clockwise,
+    const mluOpTensorDescriptor_t bottom_grad_desc, void* bottom_grad);
 
 #if defined(__cplusplus)
 }

@@ -7,6 +7,8 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_align_rotated/backward.cpp"
 #include <hwy/foreach_target.h>
 
+#include <algorithm>
+
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align_rotated/geometry.h"
 #include "backends/cpu/sampling/roi_order.h"
@@ -27,16 +29,19 @@ HWY_INLINE void add_roi(const Problem& p, std::int64_t r, std::int64_t first, st
   const auto* const grad = static_cast<const T*>(p.grad_output);
   const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
   const auto roi = RotatedRoi::read<T>(p, r);
+  constexpr std::int64_t kMost = 256;
+  A own[kMost];  // of a bin: no store of add() can change it, so loops over channels become vectors
   for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
-    const T* const of_bin = grad + bins.at(r, 0) + bin * bins.pixel();
-    roi.for_each_sample(bin / s.pooled_w, bin % s.pooled_w, [&](const FourPixels& sample) HWY_ATTR {
-      for (std::size_t k = 0; k < 4; ++k) {
-        const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
-        for (std::int64_t c = first; c < end; ++c) {
-          add(sample.pixel[k], c, weight * to_acc(of_bin[c * bins.channel()]));
+    for (std::int64_t from = first; from < end; from += kMost) {
+      const std::int64_t count = std::min(kMost, end - from), at = bins.at(r, from) + bin * bins.pixel();
+      for (std::int64_t i = 0; i < count; ++i) own[i] = to_acc(grad[at + i * bins.channel()]);
+      roi.for_each_sample(bin / s.pooled_w, bin % s.pooled_w, [&](const FourPixels& sample) HWY_ATTR {
+        for (std::size_t k = 0; k < 4; ++k) {
+          const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
+          for (std::int64_t i = 0; i < count; ++i) add(sample.pixel[k], from + i, weight * own[i]);
         }
-      }
-    });
+      });
+    }
   }
 }
 
