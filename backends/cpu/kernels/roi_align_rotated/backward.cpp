@@ -19,11 +19,11 @@ namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-using Problem = mluopsRoiAlignRotatedBackwardProblem;
+using BackwardProblem = mluopsRoiAlignRotatedBackwardProblem;
 
 /// add(pixel, channel, value) for channels [first, end) of a RoI's samples.
 template <class T, class Add>
-HWY_INLINE void add_roi(const Problem& p, std::int64_t r, std::int64_t first, std::int64_t end, Add&& add) {
+HWY_INLINE void add_roi(const BackwardProblem& p, std::int64_t r, std::int64_t first, std::int64_t end, Add&& add) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const auto* const grad = static_cast<const T*>(p.grad_output);
@@ -55,7 +55,7 @@ struct Arrays {
 };
 
 template <class T, bool kAtomic>
-mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
@@ -82,11 +82,11 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
 }
 
 template <class T>
-mluOpStatus_t backward(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  static constexpr Path<Problem> kPaths[] = {
-      {kAtomicPath, atomic_applies<Problem>, add_rois<T, true>},
-      {"owner", always<Problem>, add_rois<T, false>},
+  static constexpr Path<BackwardProblem> kPaths[] = {
+      {kAtomicPath, atomic_applies<BackwardProblem>, add_rois<T, true>},
+      {"owner", always<BackwardProblem>, add_rois<T, false>},
   };
   return run_scatter_path(context, call, p, kPaths);
 }

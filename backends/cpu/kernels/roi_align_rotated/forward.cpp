@@ -21,7 +21,7 @@ namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-using Problem = mluopsRoiAlignRotatedForwardProblem;
+using ForwardProblem = mluopsRoiAlignRotatedForwardProblem;
 
 /// The sum of a bin: samples collected, then added to all channels.
 template <class T>
@@ -79,7 +79,7 @@ class BinSum {
 };
 
 template <class T>
-mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   constexpr double kUsualSamples = 4;
@@ -102,10 +102,11 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const Problem& p
 }
 
 template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, by_rows<T>}};
-  static constexpr Path<Problem> kNchwPaths[] = {layout::kTransposed<operators::roi_align_rotated_forward, Problem>};
+  static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {
+      layout::kTransposed<operators::roi_align_rotated_forward, ForwardProblem>};
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
