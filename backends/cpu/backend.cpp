@@ -178,7 +178,10 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
 constexpr const char* kOnlyPath = "only";
 
 /// Those kernels (test/calls/path_test.cpp holds the list against what runs).
-constexpr std::string_view kKernelsOfOneWay[] = {"gather_points_forward",
+constexpr std::string_view kKernelsOfOneWay[] = {"bbox_overlaps",
+                                                 "box_iou_rotated",
+                                                 "nms_rotated",
+                                                 "gather_points_forward",
                                                  "points_in_boxes_part",
                                                  "points_in_boxes_all",
                                                  "roipoint_pool3d",
