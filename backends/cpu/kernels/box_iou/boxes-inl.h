@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
@@ -31,6 +32,10 @@ struct Lists {
 
   Lists(Allocator& allocator, std::int64_t boxes) {
     for (A*& list : field) list = allocator.allocate<A>(boxes);
+  }
+  /// In a block of kFields times `boxes` numbers.
+  Lists(A* block, std::int64_t boxes) {
+    for (A*& list : field) list = std::exchange(block, block + boxes);
   }
   template <class T>
   void read(std::int64_t i, const T* box, A offset) const {
