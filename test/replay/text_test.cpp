@@ -68,8 +68,14 @@ std::int64_t elements(const cases::Description& d) {
   return sum;
 }
 
-TEST(CaseText, TheTextOfACaseIsACaseOfTheSameText) {
-  if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
+class CaseText : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
+  }
+};
+
+TEST_F(CaseText, TheTextOfACaseIsACaseOfTheSameText) {
   Texts texts;
   for (const cases::OperatorCases& op : cases::all_operators()) {
     const mluOpDataType_t dtype = op.dtypes.strict.back();
@@ -92,7 +98,7 @@ TEST(CaseText, TheTextOfACaseIsACaseOfTheSameText) {
   }
 }
 
-TEST(CaseText, EveryDtypeAndLayoutIsTold) {
+TEST_F(CaseText, EveryDtypeAndLayoutIsTold) {
   Texts texts;
   const Case text = Case::parse("carafe_forward n=1 h=2 w=3 c=5 k=3 g=1 s=2");
   EXPECT_EQ(texts.of(text, MLUOP_DTYPE_HALF), text.text() + " dtype=half");
@@ -103,8 +109,7 @@ TEST(CaseText, EveryDtypeAndLayoutIsTold) {
 }
 
 /// Of double in all digits, as the call was given them.
-TEST(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
-  if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
+TEST_F(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
   Texts texts;
   for (const cases::OperatorCases& op : cases::all_operators()) {
     const Case smallest = cases::cases_of(op, op.smallest).back();
@@ -119,7 +124,7 @@ TEST(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
   }
 }
 
-TEST(CaseText, AxesThatDifferAreTold) {
+TEST_F(CaseText, AxesThatDifferAreTold) {
   Texts texts;
   for (const char* const words :
        {"dcn_forward n=1 h=7 w=7 ci=4 co=4 kh=3 kw=2 stride=2x1 pad=1x0x2x1 dilation=1x2 g=1 dg=1 mask=0 bias=1 "

@@ -16,11 +16,13 @@ struct Sums {
   std::vector<std::pair<double, double>> unequal;
 };
 
-void take_point(double e, double b, double small, Sums& sums, Metrics& m) {
+void take_point(double e, double b, double small, double rounding, Sums& sums, Metrics& m) {
   const double error = std::fabs(e - b), size = std::fabs(b);
-  sums.absolute += error;
+  if (error > rounding) {
+    sums.absolute += error;
+    sums.square += error * error;
+  }
   sums.baseline += size;
-  sums.square += error * error;
   sums.baseline_square += b * b;
   if (e != b && sums.unequal.size() < kMostPairs) sums.unequal.emplace_back(e, b);
   m.diff3 = std::max(m.diff3, size < small ? error : error / (size + kTiny));
@@ -38,12 +40,12 @@ double share_below(std::vector<std::pair<double, double>> pairs) {
 
 }  // namespace
 
-Metrics measure(const reference::Values& e, const reference::Values& b, double small) {
+Metrics measure(const reference::Values& e, const reference::Values& b, double small, double rounding) {
   Metrics m;
   Sums sums;
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (std::isfinite(e[i]) && std::isfinite(b[i])) {
-      take_point(e[i], b[i], small, sums, m);
+      take_point(e[i], b[i], small, rounding, sums, m);
     } else if (!(std::isnan(e[i]) && std::isnan(b[i])) && e[i] != b[i]) {
       ++m.wrong_nonfinite;
     }

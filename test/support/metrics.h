@@ -17,7 +17,9 @@ struct Metrics {
   double largest = 0;                ///< max |b|
 };
 
-/// Points where e and b are both NaN, or the same Inf, count as equal. Below `small`, diff3 is absolute.
-Metrics measure(const reference::Values& e, const reference::Values& b, double small);
+/// Points where e and b are both NaN, or the same Inf, count as equal. Below `small`, diff3 is absolute. `rounding` is
+/// what no output of its type can be nearer to a baseline near zero: half a step of its subnormal numbers; an error as
+/// small as that counts as none in diff1 and diff2.
+Metrics measure(const reference::Values& e, const reference::Values& b, double small, double rounding = 0);
 
 }  // namespace mluops::test

@@ -37,7 +37,7 @@ std::string element_mismatch(const reference::Values& e, const reference::Values
 
 std::string numeric_mismatch(const Tensor& out, const reference::Values& b, double term_size, const Tolerance& t) {
   const reference::Values e = out.values();
-  const Metrics m = measure(e, b, t.small);
+  const Metrics m = measure(e, b, t.small, spacing(out.dtype(), 0) / 2);
   if (m.wrong_nonfinite == 0 && m.diff3_2 <= term_size * spacing(out.dtype(), 1)) return "";
   const std::string text = metrics_mismatch(m, t);
   return text.empty() ? element_mismatch(e, b, m.largest, out.dtype(), t) : text;
