@@ -30,8 +30,27 @@ TEST_F(Faults, NothingIsLeftByTheTaskBefore) {
 
 TEST_F(Faults, BlocksHaveBounds) {
   OnDevice<float> in(64);
-  reads_beyond(queue, in.data(), 1);
-  expect_fault({"load", "__memcpy", "block ", "256 bytes"});
+  reads_beyond(queue, in.data(), 65);
+  expect_fault({"load", "__memcpy", "256 bytes", "wanted GDRAM"});
+}
+
+TEST_F(Faults, MemoryThatWasNeverWritten) {
+  void* block = nullptr;
+  ASSERT_EQ(cnrtMalloc(&block, 1024), cnrtSuccess);
+  float* words = static_cast<float*>(block);
+  ASSERT_EQ(cnrtMemset(words + 8, 0, 32), cnrtSuccess);
+  load_scalars(queue, words, 8, 16);
+  expect_success();
+  reads_beyond(queue, words, 8);  // some of it is
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  reads_beyond(queue, words, 64);
+  expect_success();
+  EXPECT_NE(std::string(cnrtExtGetLastWarning()).find("never written since cnrtMalloc"), std::string::npos);
+  load_scalars(queue, words, 8, 17);
+  expect_fault(
+      {"load_each", "scalar code at ", "source block ", "+64 (GDRAM), 4 bytes: never written since cnrtMalloc"});
+  EXPECT_EQ(cnrtFree(block), cnrtSuccess);
 }
 
 TEST_F(Faults, UseAfterFree) {

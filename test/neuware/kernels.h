@@ -44,6 +44,7 @@ void too_much_nram(cnrtQueue_t queue);
 void stores_undefined(cnrtQueue_t queue, float* out);
 void stores_kept(cnrtQueue_t queue, float* out, bool fill);
 void reads_beyond(cnrtQueue_t queue, const float* in, int64_t offset);
+void load_scalars(cnrtQueue_t queue, float* words, int from, int to);
 void throws(cnrtQueue_t queue);
 void unknown_mlisa(cnrtQueue_t queue);
 void races(cnrtQueue_t queue, float* out);

@@ -116,6 +116,7 @@ struct Stream {
 };
 template <class T> __mlu_func__ int operator<<(Stream s, T (*f)(T)) { return f(T(s.value)); }
 __mlu_func__ int identity(int x) { return x; }
+__mlu_func__ int sum_of_two(int x, int y) { return x + y; }
 __mlu_func__ int shifts(int n) {
   Stream s;
   s << n << 2 << (n < 4) << (n << 1 < 9 ? 1 : 2);
@@ -123,6 +124,7 @@ __mlu_func__ int shifts(int n) {
 }
 
 #define ODD_LOOP(count, ...) for (int odd_i = 0; odd_i < (count); ++odd_i) __VA_ARGS__
+#define T_OF_P(p) (p)
 #define ODD_BLOCK do { n += 2; } while (0)
 #define ODD_FUNCTION(name, body) __mlu_func__ int name(int n) { body return n; }
 ODD_FUNCTION(from_macro, ODD_LOOP(3, n += odd_i;) if (n) ODD_BLOCK; else n = 1; ODD_LOOP(2, { n++; }))
@@ -142,9 +144,43 @@ __mlu_func__ int expression_statement(int n) {
   return n + s;
 }
 
+// Every form of a load, a store, a declaration and a product in which a "*" or a "[" may stand.
+__mlu_func__ int pointers(int n) {
+  int data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  int *p = data, *q = data + 4, **pp = &p, *a[2] = {data, q};
+  int (*row)[3] = rows;
+  int (*f)(int) = identity;
+  struct Both { int *p; int x : 9; Both *next; } both{data, 3, nullptr}, *at = &both;
+  at->next = at;
+  int s = 0, *r = p, t = p[1], u[3] = {*p, r[1], t};
+  *p = 5; *p++ = 6; *(p + 1) += 2; ++*p; (*p)++; s += (*f)(2) + f(*p) + *u;
+  p[0] <<= 1; p[1] >>= 1; p[2] *= *q * p[0]; p[3] |= 8; s = 2 * p[0] * p[1] - -p[2] % 5; ++p[1]; p[1]--;
+  s += a[1][0] + pp[0][1] + row[1][2] + (*row)[1] + both.p[2] + at->next->p[1] + **pp + *a[0] + n * p[1];
+  s += p[0] > p[1] ? *q : -*q, s -= p[0] >= 2;
+  if (n) *q = 3; else *q = 4;
+  while (*q < 9) (*q)++;
+  for (int *b = data, *e = data + 8; b != e; ++b) s += *b;
+  s += int(sizeof *p + sizeof(p[0]) + sizeof(int[3]) + sizeof(int *[2]));
+  decltype(p[0]) reference = p[1];
+  reference = 9;
+  using Two = int[2];
+  Two two = {1, 2}; int *z = two;
+  s += *&p[1] + *(int *)q + *(z + 1) + *reinterpret_cast<int *>(q) + n * *q + *z * *z;
+  auto v = q; v[1] = p[2], v[2] = 7;
+  volatile int *w = data; w[3] = w[2]; *w = *w + 1; *const_cast<int *>(w) += 1;
+  at->x = both.p[0]; both.p[1]++; (*at).x += 2; at[0].x -= 1; at->p[2] = at->x; (*at->next).p[0]++;
+  static constexpr int kTable[] = {1, 2}; constexpr const int *k = kTable; static_assert(k[1] == 2 && *k == 1);
+  std::vector<int> many(3, n); auto it = many.begin(); *it = 4; s += *it + it[1];
+  const auto change = [&](int *x, int &y) { *x += 1; y = x[1]; return x; };
+  *change(p, data[7]) += *[&] { return q; }();
+  T_OF_P(p)[1] += sum_of_two(*p, p[1]) + int(*p == *q) + (*p & 3) + (3 & p[1]);
+  for (int i = 0; i < 8; ++i) s = s * 3 + data[i];
+  return s + *(n > 0 ? p : q) + both.x;
+}
+
 using Function = int (*)(int);
 inline constexpr Function kAll[] = {bodies,      duff,   templates,  spelling, conditionals,
-                                    shifts,      from_macro, attempts, expression_statement};
+                                    shifts,      from_macro, attempts, expression_statement, pointers};
 
 }  // namespace ODD_CPP
 // clang-format on

@@ -36,6 +36,11 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   words_ = 0;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
+  watches_scalars_ = launch.source != nullptr;
+  if (watches_scalars_) launch.source->use(&spans_);
+  runs_ = {};
+  contested_ = {};
+  forget_spans();
   checks_ = launch.settings.checks;
   if (task.memory_core) checks_ = {checks_.memory, false, false, false};
   running = this;
@@ -43,10 +48,12 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
 
 void Core::leave() noexcept {
   nram_.reach(launch_->nram_reach == nullptr ? nram_.bytes() : *launch_->nram_reach);
+  if (watches_scalars_) launch_->source->use(nullptr);
   running = nullptr;
 }
 
 void Core::end_task() {
+  settle_scalars();
   act_at({});
   wait(Engine::kIo);
   wait(Engine::kMove);
@@ -132,15 +139,25 @@ std::string Core::who() const {
 void Core::fault(const char* word, const std::string& text, const CallSite& other) const {
   const CallSite here = where();
   const std::string whole = who() + ": " + word + here.at() + ": " + text;
-  if (launch_->source != nullptr) launch_->source->found({true, launch_->spec.kernel, word, whole, here, other});
+  if (launch_->source != nullptr) {
+    launch_->source->found({Severity::kFault, launch_->spec.kernel, word, whole, here, other});
+  }
   throw Fault(whole);
 }
 
-void Core::warn(const char* word, const std::string& text, const CallSite& other) const {
+void Core::tell(Severity severity, const char* word, const std::string& text, const CallSite& other) const {
   if (launch_->source == nullptr) return;
   const CallSite here = where();
   launch_->source->found(
-      {false, launch_->spec.kernel, word, who() + ": " + word + here.at() + ": " + text, here, other});
+      {severity, launch_->spec.kernel, word, who() + ": " + word + here.at() + ": " + text, here, other});
+}
+
+void Core::warn(const char* word, const std::string& text, const CallSite& other) const {
+  tell(Severity::kWarning, word, text, other);
+}
+
+void Core::note(const char* word, const std::string& text, const CallSite& other) const {
+  tell(Severity::kNote, word, text, other);
 }
 
 std::string Core::describe_nram(std::int64_t offset) const {
@@ -360,17 +377,19 @@ void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t
   }
   if (contested < 0) return;
   const Window::Written* earlier = w.written_at(contested, task_.taskId, touch);
-  fault(
-      word,
-      std::string(w.tensor().name) + "+" + std::to_string(contested) +
-          " (GDRAM) was written by another task of this launch" +
-          (earlier == nullptr ? ""
-                              : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at()) +
-          ": a race unless all of them add atomically",
-      earlier == nullptr ? CallSite{} : earlier->site);
+  fault(word, race(w, contested, earlier) + ": a race unless all of them add atomically",
+        earlier == nullptr ? CallSite{} : earlier->site);
+}
+
+std::string Core::race(const Window& window, std::int64_t contested, const Window::Written* earlier) const {
+  return std::string(window.tensor().name) + "+" + std::to_string(contested) +
+         " (GDRAM) was written by another task of this launch" +
+         (earlier == nullptr ? ""
+                             : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at());
 }
 
 std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gdram, std::int64_t bytes) {
+  settle_scalars();
   const char* address = static_cast<const char*>(gdram);
   const int window = check_gdram(word, "destination", address, bytes, Touch::kAtomic);
   check_in_flight(word, "destination", address, bytes, true);

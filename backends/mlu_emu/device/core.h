@@ -2,6 +2,7 @@
 // copy, done.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -144,6 +145,9 @@ class Core {
   /// Checks what scalar code loads or stores through a word.
   void scalar_load(const char* word, Space space, const void* address, std::int64_t bytes);
   void scalar_store(const char* word, Space space, const void* address, std::int64_t bytes);
+  /// Checks a load or store that is no word. Those of a toolchain's kernels come here unless `spans()` of their source
+  /// tell that all is well.
+  void scalar_access(const ScalarAccess& access);
   /// The address lies in a tensor of the launch.
   bool in_gdram(const void* address) const { return area(address) == nullptr && launch_->gdram.find(address) >= 0; }
 
@@ -155,6 +159,7 @@ class Core {
   [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
   /// Something no guide orders: it is told, and the launch goes on.
   void warn(const char* word, const std::string& text, const CallSite& other = {}) const;
+  void note(const char* word, const std::string& text, const CallSite& other = {}) const;
   /// A destination that begins within a source, but not where that does.
   void not_behind_source(const char* word, const char* role, const void* source, const void* destination,
                          std::int64_t bytes) const;
@@ -183,6 +188,7 @@ class Core {
   std::string describe_nram(std::int64_t offset) const;
   std::string who() const;
   CallSite where() const;
+  void tell(Severity severity, const char* word, const std::string& text, const CallSite& other) const;
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
                                   const std::string& what, const CallSite& other = {}) const;
   void check_object(const char* word, const char* role, const void* address, std::int64_t bytes, Space space) const;
@@ -204,6 +210,17 @@ class Core {
 
   int check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch);
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
+  std::string race(const Window& window, std::int64_t contested, const Window::Written* earlier) const;
+  int block_of(const ScalarAccess& access) const;
+  void pass_within(unsigned slot, const char* begin, std::int64_t bytes);
+  void check_scalar_load(const ScalarAccess& access, int window);
+  void check_scalar_store(const ScalarAccess& access, int window);
+  /// What scalar code stored goes into the shadows.
+  void settle_scalars();
+  void close_run(unsigned slot);
+  void judge_contested();
+  /// Others may have run: nothing that was known of device memory is any more.
+  void forget_spans();
   std::unique_lock<std::mutex> check_atomic(const char* word, const void* gdram, std::int64_t bytes);
 
   void check_capacity() const;
@@ -214,6 +231,11 @@ class Core {
   void check_other_engines(const Copy& c) const;
   void hide_target(const Copy& c);
   void transfer(const Copy& c);
+  void warn_never_written(const Copy& c) const;
+  /// Where a load from device memory has to stop; null where it may not read on behind its block.
+  const char* end_of_source(const Copy& c) const;
+  bool reads_on(const Copy& c, const char* begin, std::int64_t bytes) const;
+  void move_up_to(const char* end, char* dst, const char* src, std::int64_t bytes);
   void note_weights(const Copy& c);
   void fill(const Copy& c);
   void move_piece(char* dst, const char* src, std::int64_t bytes);
@@ -221,6 +243,19 @@ class Core {
   /// `window`: of its side in GDRAM; -1 for none.
   double duration(const Copy& c, int window) const;
   double move_duration(const Copy& c) const;
+
+  /// Stores by scalar code, one behind the other; those of a slot.
+  struct Run {
+    int window = -1;
+    CallSite site = {};
+  };
+  /// A store where another task has written, which is looked at again when the value is there.
+  struct Contested {
+    int window = -1;
+    std::int64_t offset = 0, bytes = 0;
+    std::array<char, 16> before = {};
+    CallSite site = {};
+  };
 
   /// Where in a lane of WRAM a copy went, and how.
   struct Fill {
@@ -241,6 +276,10 @@ class Core {
   bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task
   std::int64_t words_ = 0;   // this task used
+  ScalarSpans spans_ = {};
+  bool watches_scalars_ = false;
+  std::array<Run, ScalarSpans::kSlots> runs_;
+  Contested contested_;
 };
 
 }  // namespace mluops::emu

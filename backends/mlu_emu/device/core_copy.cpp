@@ -56,7 +56,7 @@ void Core::check_from(const Copy& c, bool sync) {
     return;
   }
   const auto check = [&](const char* p, std::int64_t bytes) {
-    check_gdram(c.word, "source", p, bytes, Touch::kRead);
+    if (!reads_on(c, p, bytes)) check_gdram(c.word, "source", p, bytes, Touch::kRead);
     if (sync) check_in_flight(c.word, "source", p, bytes, false);
   };
   side.list == nullptr ? check(side.begin, side.extent()) : for_each_range(side, check);
@@ -115,15 +115,51 @@ void Core::note_weights(const Copy& c) {
   fills_.push_back({from, to, c.pieces > 1 && first_step == lane});
 }
 
+const char* Core::end_of_source(const Copy& c) const {
+  const bool on_chip = c.from == Space::kGdram && c.to != Space::kGdram;
+  if (!on_chip || c.list != nullptr || launch_->source == nullptr || !checks().memory || !checks().init) return nullptr;
+  const int window = launch_->gdram.find(c.src);
+  if (window < 0) return nullptr;
+  const Tensor& block = launch_->gdram.windows()[static_cast<std::size_t>(window)].tensor();
+  return c.src < block.data + block.bytes ? block.data + block.bytes : nullptr;
+}
+
+/// A load that begins in a block of device memory and goes on behind it: it ends there, and what it does not bring
+/// counts as never written. Only the ends of rows that nobody uses lie there.
+bool Core::reads_on(const Copy& c, const char* begin, std::int64_t bytes) const {
+  const char* end = end_of_source(c);
+  if (end == nullptr || bytes <= end - begin) return false;
+  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: the last " +
+                   std::to_string(bytes - (end - begin)) +
+                   " lie outside of the tensor; what is computed from them counts as never written");
+  return true;
+}
+
+void Core::warn_never_written(const Copy& c) const {
+  if (c.from != Space::kGdram || launch_->source == nullptr || !checks().init) return;
+  const Side side = from_side(c);
+  const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
+  const std::int64_t bytes = side.list == nullptr && side.dense() ? side.extent() : side.bytes;
+  const int window = launch_->gdram.find(begin);
+  if (window < 0) return;
+  const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
+  if (!w.never_written(w.offset(begin), std::min(bytes, w.tensor().bytes - w.offset(begin)))) return;
+  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: never written since cnrtMalloc");
+}
+
 /// Moves the bytes and tells the shadows.
 void Core::transfer(const Copy& c) {
+  settle_scalars();
+  warn_never_written(c);
   const auto claim_side = [&](const Side& side, Touch touch) {
     if (!checks().race) return;
     int index = -1;
     for_each_range(side, [&](const char* p, std::int64_t n) {
       if (index < 0 || side.list != nullptr) index = launch_->gdram.find(p);
       if (index < 0) return;
-      claim(c.word, index, launch_->gdram.windows()[static_cast<std::size_t>(index)].offset(p), n, touch);
+      const Window& window = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+      const std::int64_t inside = std::min(n, window.tensor().bytes - window.offset(p));
+      if (inside > 0) claim(c.word, index, window.offset(p), inside, touch);
     });
   };
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
@@ -140,10 +176,19 @@ void Core::transfer(const Copy& c) {
     for (const Piece& p : *c.list) move_piece(p.dst, p.src, c.bytes);
     return;
   }
-  if (to_side(c).dense() && from_side(c).dense()) return move_piece(c.dst, c.src, c.bytes * c.pieces);
+  const char* end = end_of_source(c);
+  if (to_side(c).dense() && from_side(c).dense()) return move_up_to(end, c.dst, c.src, c.bytes * c.pieces);
   for (std::int64_t i = 0; i < c.pieces; ++i) {
-    move_piece(c.dst + i * c.dst_stride, c.src + i * c.src_stride, c.bytes);
+    move_up_to(end, c.dst + i * c.dst_stride, c.src + i * c.src_stride, c.bytes);
   }
+}
+
+/// A piece whose source ends at `end`, if that is not null.
+void Core::move_up_to(const char* end, char* dst, const char* src, std::int64_t bytes) {
+  const std::int64_t inside = end == nullptr ? bytes : std::clamp<std::int64_t>(end - src, 0, bytes);
+  if (inside > 0) move_piece(dst, src, inside);
+  Nram* memory = inside < bytes ? area(dst) : nullptr;
+  if (memory != nullptr) memory->poison(memory->offset(dst) + inside, bytes - inside);
 }
 
 void Core::fill(const Copy& c) {
@@ -224,8 +269,8 @@ void Core::copy(const Copy& c) {
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   if (!in_flight_.empty()) wait(c.engine());  // an engine keeps the order of its copies
   running_.done();                            // a synchronous copy comes behind what was computed
-  check_from(c, true);
   check_to(c, true);
+  check_from(c, true);
   transfer(c);
   account(c, false);
 }
@@ -236,9 +281,10 @@ void Core::copy_async(const Copy& c) {
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   check_other_engines(c);
   check_running(c);
-  check_from(c, false);
   check_to(c, false);
+  check_from(c, false);
   if (checks().overlap && c.to != Space::kGdram) hide_target(c);
+  if (c.to == Space::kGdram) forget_spans();  // scalar code must not look there before a barrier
   in_flight_.push_back(c);
   in_flight_.back().site = where();
   account(c, true);
@@ -257,43 +303,15 @@ void Core::hide_target(const Copy& c) {
   });
 }
 
-void Core::scalar_load(const char* word, Space space, const void* address, std::int64_t bytes) {
-  count_word(word);
-  spend(space == Space::kNram ? ScalarWork{.nram_loads = 1} : ScalarWork{.gdram_loads = 1});
-  const char* p = static_cast<const char*>(address);
-  check_in_flight(word, "source", p, bytes, false);
-  if (space == Space::kGdram) {
-    const int window = check_gdram(word, "source", p, bytes, Touch::kRead);
-    if (window < 0 || !checks().race) return;
-    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
-                 Touch::kRead);
-  }
-  check_nram(word, "source", p, bytes, space);
-  check_written(word, "source", p, bytes);
-}
-
-void Core::scalar_store(const char* word, Space space, const void* address, std::int64_t bytes) {
-  count_word(word);
-  spend(space == Space::kNram ? ScalarWork{.nram_stores = 1} : ScalarWork{.gdram_stores = 1});
-  const char* p = static_cast<const char*>(address);
-  check_in_flight(word, "destination", p, bytes, true);
-  if (space == Space::kGdram) {
-    const int window = check_gdram(word, "destination", p, bytes, Touch::kWrite);
-    if (window < 0 || !checks().race) return;
-    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
-                 Touch::kWrite);
-  }
-  check_nram(word, "destination", p, bytes, space);
-  mark_written(p, bytes);
-}
-
 void Core::arrive(const char* word, Barrier barrier) {
   count_word(word);
   wait(Engine::kIo);
   wait(Engine::kMove);
   running_.done();
   if (launch_->rendezvous == nullptr) fault(word, "this launch runs its tasks one after the other: no barriers");
+  settle_scalars();
   launch_->rendezvous->arrive(barrier);
+  forget_spans();
 }
 
 void Core::wait(Engine engine) {

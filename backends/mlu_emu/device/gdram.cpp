@@ -1,8 +1,11 @@
 #include "backends/mlu_emu/device/gdram.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
+
+#include "backends/mlu_emu/device/nram.h"
 
 namespace mluops::emu {
 namespace {
@@ -86,6 +89,29 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
   return -1;
 }
 
+std::int64_t Window::free_from(std::int64_t offset, std::int64_t most, int task, int cluster) {
+  const std::int64_t bytes = std::min(most, tensor_.bytes - offset);
+  const std::int64_t contested = claim(offset, bytes, Touch::kRead, task, cluster);
+  return contested < 0 ? bytes : contested - offset;
+}
+
+void Window::take(std::int64_t offset, std::int64_t bytes, int task, int cluster) {
+  if (writers_ == nullptr) return;
+  std::fill(writers_.get() + offset / kUnit, writers_.get() + (offset + bytes + kUnit - 1) / kUnit, kNobody);
+  claim(offset, bytes, Touch::kWrite, task, cluster);
+}
+
+bool Window::never_written(std::int64_t offset, std::int64_t bytes) const {
+  if (!tensor_.fresh || bytes <= 0) return false;
+  constexpr std::int64_t kWord = sizeof(kPoison);
+  const std::int64_t end = std::min((offset + bytes + kWord - 1) / kWord * kWord, tensor_.bytes / kWord * kWord);
+  std::int64_t at = offset / kWord * kWord;
+  for (; at < end; at += kWord) {
+    if (std::memcmp(tensor_.data + at, &kPoison, kWord) != 0) return false;
+  }
+  return at >= offset + bytes;
+}
+
 const Window::Written* Window::written_at(std::int64_t offset, int task, Touch touch) const {
   const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Written& w) {
     return w.task != task && !(w.atomic && touch == Touch::kAtomic) && w.offset <= offset &&
@@ -144,7 +170,7 @@ void Gdram::renew(const std::vector<Tensor>& tensors, bool track_writers) {
     }
     hint = static_cast<std::size_t>(found - before.begin()) + 1;
     windows_.push_back(std::move(*found));
-    windows_.back().rename(t.name);
+    windows_.back().rename(t);
     windows_.back().forget();
   }
 }

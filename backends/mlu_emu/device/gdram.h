@@ -25,11 +25,19 @@ class Window {
   bool is(const Tensor& other) const {
     return tensor_.data == other.data && tensor_.bytes == other.bytes && tensor_.access == other.access;
   }
-  void rename(const char* name) { tensor_.name = name; }
+  void rename(const Tensor& same) { tensor_ = same; }
   std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - tensor_.data; }
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
   std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster = 0);
+  /// Nobody's writes can forbid anything here.
+  bool untouched() const { return touched_begin_ == nullptr; }
+  /// Bytes from the offset on, up to about `most`, that no other task's writes forbid to be written.
+  std::int64_t free_from(std::int64_t offset, std::int64_t most, int task, int cluster);
+  /// The task has written the range, whoever else did.
+  void take(std::int64_t offset, std::int64_t bytes, int task, int cluster);
+  /// All of these bytes still hold what they were allocated with.
+  bool never_written(std::int64_t offset, std::int64_t bytes) const;
   /// Who wrote where: for the texts of races.
   struct Written {
     std::int64_t offset, bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/mlu_emu/device/launch_spec.h"
+#include "backends/mlu_emu/device/scalar_spans.h"
 #include "backends/mlu_emu/device/scalar_work.h"
 
 namespace mluops::emu {
@@ -22,11 +23,27 @@ struct CallSite {
   std::string at() const { return known() ? std::string(" at ") + file + ":" + std::to_string(line) : ""; }
 };
 
-/// What a check has to say: a fault ends the launch, a warning does not.
+enum class Severity {
+  kFault,    // ends the launch
+  kWarning,  // what the guide does not promise, or no result depends on
+  kNote,     // nothing that shows: a race of equal values
+};
+
+/// What a check has to say.
 struct Finding {
-  bool fault;
+  Severity severity;
   std::string kernel, word, text;
   CallSite site, other;  // of two accesses that clash; the earlier one is `other`
+};
+
+/// A load or store by scalar code: base[index], or *base.
+struct ScalarAccess {
+  ScalarTouch touch;
+  unsigned slot;
+  const void *base, *address;
+  std::int64_t bytes;
+  const char* name;  // of the base; null for none
+  CallSite site;
 };
 
 class KernelSource {
@@ -46,6 +63,8 @@ class KernelSource {
   virtual void found(const Finding& finding) = 0;
   /// What this thread's scalar code did since this was last asked.
   virtual ScalarWork take_scalar_work() = 0;
+  /// The code that this thread runs reads these from now on, before it calls scalar_access().
+  virtual void use(ScalarSpans* spans) = 0;
 };
 
 }  // namespace mluops::emu

@@ -12,6 +12,7 @@ struct Tensor {
   char* data;
   std::int64_t bytes;
   Access access;
+  bool fresh = false;  // filled with poison when it was allocated, and not overwritten as a whole since
 
   bool present() const { return data != nullptr && bytes > 0; }
 };

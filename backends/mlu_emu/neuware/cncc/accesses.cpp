@@ -1,7 +1,10 @@
 #include "backends/mlu_emu/neuware/cncc/accesses.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
+
+#include "backends/mlu_emu/device/scalar_spans.h"
 
 namespace cncc {
 namespace {
@@ -31,12 +34,36 @@ bool is_operand(const Source& source, std::size_t at, std::size_t statement) {
   return false;
 }
 
-/// What is done to the element before the token at `behind`.
+/// What is done to the element before the token at `behind`, as far as its time goes.
 std::string_view access_before(const Source& source, std::size_t behind) {
   const std::string_view t = source[behind].text;
   if (t == "=") return "kStore";
   const bool updates = one_of(t, {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"});
   return updates ? "kUpdate" : "kLoad";
+}
+
+/// The tokens at `i` and behind it are that operator: it is scanned character by character.
+bool is_operator(const Source& source, std::size_t i, std::string_view text) {
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const Token& t = source[i + k];
+    if (!t.is(text.substr(k, 1)) || (k > 0 && !t.space.empty())) return false;
+  }
+  return true;
+}
+
+bool assigns_compound(const Source& source, std::size_t i) {
+  for (const std::string_view text : {"+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", ">>=", "++", "--"}) {
+    if (is_operator(source, i, text)) return true;
+  }
+  return source[i].is("<<") && is_operator(source, i + 1, "=") && source[i + 1].space.empty();
+}
+
+/// What an expression [begin, behind) is for.
+const char* touch_of(const Source& source, std::size_t begin, std::size_t behind) {
+  if (one_of(source[behind].text, {".", "->"})) return "kPart";
+  if (source[behind].is("=")) return "kStore";
+  const bool prefixed = begin >= 2 && (is_operator(source, begin - 2, "++") || is_operator(source, begin - 2, "--"));
+  return prefixed || assigns_compound(source, behind) ? "kUpdate" : "kLoad";
 }
 
 }  // namespace
@@ -80,6 +107,115 @@ void count_access(Source& source, std::size_t at, std::size_t statement) {
   source.tokens[at + 1].behind += "::neuware::access<::neuware::Access::" + std::string(access_before(source, behind)) +
                                   ", " + std::to_string(brackets) + ">(" + std::string(source[at].text) + ", (";
   source.tokens[close].before = "))" + source.tokens[close].before;
+}
+
+// ---- pointers ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool qualifies(const Token& t) {
+  return one_of(t.text, {"const", "volatile", "__restrict__", "__restrict", "restrict"});
+}
+
+/// A keyword that no type's name can be.
+bool is_statement_word(const Token& t) {
+  return one_of(t.text, {"return", "else", "do", "case", "co_return", "throw", "sizeof", "delete", "goto"});
+}
+
+}  // namespace
+
+Pointers::Pointers(Source& source, const Place& place) : source_(source), place_(place) {
+  for (std::size_t i = 2; i < source.size(); ++i) {
+    if (!source[i].user || source[i].kind != Kind::kWord || qualifies(source[i])) continue;
+    std::size_t before = i - 1;
+    while (before > 0 && qualifies(source[before])) --before;
+    const bool initialised = source[i + 1].is("=");
+    if (source[before].is("auto") && initialised) names_.emplace(source[i].text);
+    if (!source[before].is("*") || !one_of(source[i + 1].text, {",", ")", "=", ";", "[", "{"})) continue;
+    while (before > 0 && (source[before].is("*") || qualifies(source[before]))) --before;
+    const Token& type = source[before];
+    const bool names_type = type.kind == Kind::kWord && !is_statement_word(type);
+    if (names_type || one_of(type.text, {">", "const", ","})) names_.emplace(source[i].text);
+  }
+}
+
+std::string Pointers::arguments(const char* touch) {
+  return std::string("<::neuware::Touch::") + touch + ", " +
+         std::to_string(slots_++ % mluops::emu::ScalarSpans::kSlots) + ">(";
+}
+
+bool Pointers::declares(std::size_t at) const {
+  if (place_.scope() != Scope::kCode) return true;
+  if (one_of(source_[place_.statement()].text, {"using", "typedef", "static_assert", "template"})) return true;
+  while (at > 1 && source_[at - 1].is("*")) --at;
+  if (at < 2 || !source_[at - 1].is(",")) return false;
+  for (std::size_t i = at - 2; i > 0; --i) {
+    if (one_of(source_[i].text, {")", "]", "}"})) {
+      if ((i = source_.opening(i)) >= source_.size()) return true;
+      continue;
+    }
+    if (one_of(source_[i].text, {";", "{"})) return true;
+    if (one_of(source_[i].text, {"(", "["})) return source_[i - 1].is("for");
+  }
+  return true;
+}
+
+/// The "*" stands between two factors: before it is no type.
+bool Pointers::multiplies(std::size_t at) const {
+  const Token& left = source_[at - 1];
+  if (left.kind == Kind::kNumber || one_of(left.text, {"]"})) return true;
+  if (left.kind != Kind::kWord || is_statement_word(left) || qualifies(left)) return false;
+  return one_of(source_[at - 2].text, {"=", "+", "-", "/", "?", "[", "return", "<", "<<", "==", "!="});
+}
+
+void Pointers::subscript(std::size_t at) {
+  std::size_t begin = at;
+  while (begin >= 2 && one_of(source_[begin - 1].text, {".", "->"}) && source_[begin - 2].kind == Kind::kWord)
+    begin -= 2;
+  const std::size_t open = at + 1, close = source_.closing(open);
+  if (begin == 0 || close >= source_.size() || close == open + 1 || declares(begin)) return;
+  if (source_[open + 1].replaced || source_[close].replaced || !begins_expression(source_, begin)) return;
+  if (source_[begin - 1].is("*") && !multiplies(begin - 1)) return;
+  std::size_t behind = close + 1;
+  const bool inner = source_[behind].is("[");
+  const char* touch = inner ? "kLoad" : touch_of(source_, begin, behind);
+  source_.tokens[open].behind += "::neuware::element" + arguments(touch) + source_.text(begin, open) + ", \"" +
+                                 std::string(source_[at].text) + "\", (";
+  source_.tokens[close].before = "))" + source_.tokens[close].before;
+}
+
+bool Pointers::applies_star(std::size_t at) const {
+  const Token& left = source_[at - 1];
+  if (left.is(")")) {
+    const std::size_t open = source_.opening(at - 1);
+    return open > 0 && open < source_.size() && one_of(source_[open - 1].text, {"if", "while", "for"});
+  }
+  return one_of(left.text, {"(", ",", ";", "{", "}", "=", "==", "!=", "<=", "<",      "<<",   "+",
+                            "-", "/", "%", "?", ":", "[", "!",  "&&", "||", "return", "else", "do"});
+}
+
+void Pointers::dereference(std::size_t at) {
+  if (at == 0 || declares(at) || !applies_star(at)) return;
+  const std::size_t first = at + 1;
+  std::size_t last = first;
+  bool known = names(first);
+  if (source_[first].is("(")) {
+    last = source_.closing(first);
+    for (std::size_t i = first + 1; i < last && last < source_.size(); ++i) known |= names(i);
+    if (!known || last >= source_.size() || source_.split(first + 1, last).size() != 1) return;
+  } else if (is_operator(source_, first + 1, "++") || is_operator(source_, first + 1, "--")) {
+    last += 2;
+  }
+  std::size_t behind = last + 1;
+  const Token& next = source_[behind];
+  // Behind a type in parentheses stands what is converted; behind a function's name its arguments.
+  if (!known || next.kind != Kind::kSymbol || one_of(next.text, {"(", "[", ".", "->", "::", "{", "&", "*", "~", "!"}))
+    return;
+  const bool enclosed = next.is(")") && source_[at - 1].is("(");
+  if (enclosed && one_of(source_[behind + 1].text, {"(", "[", ".", "->"})) return;
+  const char* touch = touch_of(source_, at, enclosed ? behind + 1 : behind);
+  source_.tokens[first].before += "::neuware::pointee" + arguments(touch);
+  source_.tokens[last].behind = ")" + source_.tokens[last].behind;
 }
 
 }  // namespace cncc

@@ -1,8 +1,13 @@
-// What the checks of a launch want to know of a kernel's source: the line of each word, the index of each array.
+// What the checks of a launch want to know of a kernel's source: the line of each word, the index of each array, the
+// loads and stores through pointers.
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
 
+#include "backends/mlu_emu/neuware/cncc/place.h"
 #include "backends/mlu_emu/neuware/cncc/source.h"
 
 namespace cncc {
@@ -15,5 +20,31 @@ void check_subscripts(Source& source, std::size_t at);
 
 /// name[i][j]...: what it loads or stores is counted. `statement` is where the statement begins.
 void count_access(Source& source, std::size_t at, std::size_t statement);
+
+/// Loads and stores of scalar code through pointers: name[i], a.name[i], *name, *(name + i). What may be something else
+/// is left alone.
+class Pointers {
+ public:
+  /// Names are known by their declarations, anywhere in the file.
+  Pointers(Source& source, const Place& place);
+
+  bool names(std::size_t at) const { return names_.count(source_[at].text) != 0; }
+  /// What stands there is a declarator, perhaps: of several of one statement or of a loop's head, or a class's member.
+  bool declares(std::size_t at) const;
+  /// At a word that names one and has a "[" behind it.
+  void subscript(std::size_t at);
+  /// At a "*".
+  void dereference(std::size_t at);
+
+ private:
+  bool multiplies(std::size_t at) const;
+  bool applies_star(std::size_t at) const;
+  std::string arguments(const char* touch);
+
+  Source& source_;
+  const Place& place_;
+  std::set<std::string, std::less<>> names_;
+  unsigned slots_ = 0;  // given out
+};
 
 }  // namespace cncc

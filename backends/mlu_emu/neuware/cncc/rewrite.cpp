@@ -16,7 +16,7 @@ namespace {
 
 class Rewriter {
  public:
-  explicit Rewriter(Source& source) : s_(source), place_(source), on_chip_(source, place_) {}
+  explicit Rewriter(Source& source) : s_(source), place_(source), on_chip_(source, place_), pointers_(source, place_) {}
 
   void run() {
     for (std::size_t& at = place_.at; at < s_.size(); ++at) {
@@ -47,10 +47,13 @@ class Rewriter {
     if (one_of(t.text, {"asm", "__asm__", "__asm"})) rewrite_assembly(s_, place_.at);
     if (one_of(t.text, {"for", "while", "do"})) loop();
     if (one_of(t.text, {"if", "else"})) branch();
+    if (t.is("*")) pointers_.dereference(place_.at);
     if (t.replaced || t.kind != Kind::kWord) return;
     locate_word(s_, place_.at);
+    const bool on_chip = on_chip_.names_array(t.text), pointer = pointers_.names(place_.at);
+    if (!s_[place_.at + 1].is("[") || !(on_chip || pointer) || pointers_.declares(place_.at)) return;
     count_access(s_, place_.at, place_.statement());
-    if (on_chip_.names_array(t.text)) check_subscripts(s_, place_.at);
+    on_chip ? check_subscripts(s_, place_.at) : pointers_.subscript(place_.at);
   }
 
   /// A statement without braces gets them, so that it counts what it does when it does it.
@@ -166,6 +169,7 @@ class Rewriter {
   Source& s_;
   Place place_;
   OnChip on_chip_;
+  Pointers pointers_;
   std::set<std::size_t> do_tails_;  // where the while of a do-loop stands
 };
 

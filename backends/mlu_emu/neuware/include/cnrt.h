@@ -37,6 +37,13 @@ typedef enum {
   cnrtMemcpyPeerToPeer = 4,
   cnrtMemcpyNoDirection = 5,
 } cnrtMemTransDir_t;
+/* As they were called before. */
+#define CNRT_MEM_TRANS_DIR_HOST2DEV cnrtMemcpyHostToDev
+#define CNRT_MEM_TRANS_DIR_DEV2DEV cnrtMemcpyDevToDev
+#define CNRT_MEM_TRANS_DIR_DEV2HOST cnrtMemcpyDevToHost
+#define CNRT_MEM_TRANS_DIR_HOST2HOST cnrtMemcpyHostToHost
+#define CNRT_MEM_TRANS_DIR_PEER2PEER cnrtMemcpyPeerToPeer
+#define CNRT_MEM_TRANS_DIR_NODIR cnrtMemcpyNoDirection
 
 typedef enum {
   cnrtFuncTypeBlock = 0,

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "backends/mlu_emu/device/scalar_spans.h"
 #include "cnrt.h"
 
 namespace neuware {
@@ -70,6 +71,82 @@ inline I index(const A&, const char* name, I i, const char* file = __builtin_FIL
     }
   }
   return i;
+}
+
+using Touch = mluops::emu::ScalarTouch;
+// A pointer: there is little room for variables of this model in a process that loads libraries as it goes.
+extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSpans* spans;
+
+/// Looks at an access that `spans` do not know to be well; ends the launch if it is not.
+void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
+           const char* name, const char* file, int line);
+
+/// A load or store of base[...] or *base by scalar code, before it happens.
+template <Touch kTouch, unsigned kSlot, class T>
+inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
+  const auto bytes_from = [&](const void* begin) {
+    return reinterpret_cast<std::size_t>(address) - reinterpret_cast<std::size_t>(begin);
+  };
+  if constexpr (kTouch == Touch::kLoad) {
+    const auto& known = spans->loads[kSlot];
+    if (__builtin_expect(bytes_from(known.begin) < known.bytes, 1)) return;
+  }
+  if constexpr (kTouch == Touch::kStore) {
+    auto& known = spans->stores[kSlot];
+    const std::size_t at = bytes_from(known.begin);
+    if (__builtin_expect(at <= known.bytes && at + sizeof(T) <= known.room, 1)) {
+      if (at + sizeof(T) > known.bytes) known.bytes = at + sizeof(T);
+      return;
+    }
+  }
+  if constexpr (kTouch == Touch::kUpdate) {
+    const auto& from = spans->loads[kSlot];
+    auto& to = spans->stores[kSlot];
+    const std::size_t at = bytes_from(to.begin);
+    if (bytes_from(from.begin) < from.bytes && at <= to.bytes && at + sizeof(T) <= to.room) {
+      if (at + sizeof(T) > to.bytes) to.bytes = at + sizeof(T);
+      return;
+    }
+  }
+  if (bytes_from(spans->nram) < spans->nram_bytes) return;
+  touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+}
+
+/// What is looked at: of a class or an array only that it is there.
+template <class T, Touch kTouch>
+constexpr Touch touch_of() {
+  return std::is_array_v<T> || (std::is_class_v<T> && sizeof(T) > 2) ? Touch::kPart : kTouch;
+}
+
+/// Stands in the brackets behind a pointer's name, or behind that of what hides it.
+template <Touch kTouch, unsigned kSlot, class T, class I>
+constexpr I element(T* pointer, const char* name, I i, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  if constexpr (std::is_object_v<T> && std::is_integral_v<I>) {
+    if (!__builtin_is_constant_evaluated()) {
+      check_access<touch_of<T, kTouch>(), kSlot, T>(pointer, pointer + i, name, file, line);
+    }
+  }
+  return i;
+}
+template <Touch kTouch, unsigned kSlot, class P, class I>
+constexpr I element(const P&, const char*, I i) {
+  return i;
+}
+
+/// Stands round what `*` is applied to.
+template <Touch kTouch, unsigned kSlot, class T>
+constexpr T* pointee(T* pointer, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if constexpr (std::is_object_v<T>) {
+    if (!__builtin_is_constant_evaluated()) {
+      check_access<touch_of<T, kTouch>(), kSlot>(pointer, pointer, nullptr, file, line);
+    }
+  }
+  return pointer;
+}
+template <Touch kTouch, unsigned kSlot, class P>
+constexpr P&& pointee(P&& no_pointer) {
+  return static_cast<P&&>(no_pointer);
 }
 
 /// Where an object is declared.

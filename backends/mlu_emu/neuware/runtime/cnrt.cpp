@@ -199,6 +199,7 @@ cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direc
   if (dst == nullptr || src == nullptr) return keep(cnrtErrorArgsInvalid);
   if (!neuware::on_device(dst, src, bytes, direction)) return keep(cnrtErrorArgsInvalid);
   std::memmove(dst, src, bytes);
+  if (direction == cnrtMemcpyHostToDev) Blocks::instance().overwritten(dst, bytes);
   return cnrtSuccess;
 }
 cnrtRet_t cnrtMemcpyAsync(void* dst, void* src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t direction) {
@@ -221,6 +222,7 @@ cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t qu
   if (bytes == 0) return cnrtSuccess;
   if (!Blocks::instance().contains(pointer, bytes)) return keep(cnrtErrorArgsInvalid);
   std::memset(pointer, value, bytes);
+  Blocks::instance().overwritten(pointer, bytes);
   neuware::spend(*on, "cnrtMemset", bytes, neuware::Machine::instance().settings().rates.memset_gbps);
   return cnrtSuccess;
 }

@@ -14,6 +14,7 @@ namespace neuware {
 
 using mluops::emu::Finding;
 using mluops::emu::Json;
+using mluops::emu::Severity;
 
 Findings& Findings::instance() {
   static auto* findings = new Findings();  // lives until the program's end, whoever launches then
@@ -28,29 +29,33 @@ Findings::Findings() {
 }
 
 const char* Findings::level(const Kept& k) {
-  return k.fault ? "error" : "warning";
+  return k.severity == Severity::kFault ? "error" : k.severity == Severity::kWarning ? "warning" : "note";
 }
 
 void Findings::add(const Finding& f) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto place = [](const mluops::emu::CallSite& s) { return Place{s.known() ? s.file : "", s.line}; };
-  Kept added{f.fault, f.kernel, f.word, f.text, place(f.site), place(f.other), 1};
+  Kept added{f.severity, f.kernel, f.word, f.text, place(f.site), place(f.other), 1};
   const auto same = [](const Place& a, const Place& b) { return a.line == b.line && a.file == b.file; };
   const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) {
     return !k.site.file.empty() && same(k.site, added.site) && same(k.other, added.other) && k.word == added.word &&
-           k.fault == added.fault;
+           k.severity == added.severity;
   });
   if (known != kept_.end()) {
     ++known->times;
     return;
   }
-  if (!f.fault) std::fprintf(stderr, "[cnrt] [Warning] %s\n", f.text.c_str());
+  if (f.severity != Severity::kFault) {
+    std::fprintf(stderr, "[cnrt] [%s] %s\n", f.severity == Severity::kNote ? "Note" : "Warning", f.text.c_str());
+  }
   kept_.push_back(std::move(added));
 }
 
 std::string Findings::text() const {
   std::ostringstream out;
-  const auto faults = std::count_if(kept_.begin(), kept_.end(), [](const Kept& k) { return k.fault; });
+  const auto count = [&](Severity s) {
+    return std::count_if(kept_.begin(), kept_.end(), [=](const Kept& k) { return k.severity == s; });
+  };
   for (const Kept& k : kept_) {
     out << (k.site.file.empty() ? "" : k.site.file + ":" + std::to_string(k.site.line) + ": ") << level(k) << ": "
         << k.text;
@@ -58,7 +63,9 @@ std::string Findings::text() const {
     out << "\n";
     if (!k.other.file.empty()) out << k.other.file << ":" << k.other.line << ": note: the other place\n";
   }
-  out << faults << " faults, " << kept_.size() - static_cast<std::size_t>(faults) << " warnings\n";
+  out << count(Severity::kFault) << " faults, " << count(Severity::kWarning) << " warnings";
+  if (const auto notes = count(Severity::kNote); notes > 0) out << ", " << notes << " notes";
+  out << "\n";
   return out.str();
 }
 

@@ -25,7 +25,7 @@ class Findings {
     int line;
   };
   struct Kept {
-    bool fault;
+    mluops::emu::Severity severity;
     std::string kernel, word, text;
     Place site, other;
     std::size_t times;

@@ -1,6 +1,7 @@
 #include "backends/mlu_emu/neuware/runtime/kernel_source.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "backends/mlu_emu/device/core.h"
@@ -10,6 +11,8 @@ namespace neuware {
 
 __thread Site site = {nullptr, 0, nullptr};
 __thread Scalars scalars = {};
+static mluops::emu::ScalarSpans nothing_known = {};
+__thread mluops::emu::ScalarSpans* spans = &nothing_known;
 
 namespace {
 
@@ -33,6 +36,18 @@ const NramRegion* before(const std::vector<NramRegion>& objects, std::int64_t of
 void index_outside(const char* name, long long index, std::size_t count, const char* file, int line) {
   if (!mluops::emu::Core::runs_here()) return;
   mluops::emu::Core::current().index_outside({file, line}, name, index, static_cast<std::int64_t>(count));
+}
+
+void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
+           const char* name, const char* file, int line) {
+  if (!mluops::emu::Core::runs_here() || std::uncaught_exceptions() > 0) return;
+  mluops::emu::Core::current().scalar_access({how,
+                                              slot,
+                                              const_cast<const void*>(base),
+                                              const_cast<const void*>(address),
+                                              static_cast<std::int64_t>(bytes),
+                                              name,
+                                              {file, line}});
 }
 
 void LaunchSource::turn_to_file_at_hand() const {
@@ -77,9 +92,14 @@ mluops::emu::ScalarWork LaunchSource::take_scalar_work() {
   return work;
 }
 
+void LaunchSource::use(mluops::emu::ScalarSpans* known) {
+  spans = known == nullptr ? &nothing_known : known;
+}
+
 void LaunchSource::found(const mluops::emu::Finding& finding) {
-  told_fault_ |= finding.fault;
-  if (!finding.fault) warning_ = finding.text;
+  const bool fault = finding.severity == mluops::emu::Severity::kFault;
+  told_fault_ |= fault;
+  if (!fault) warning_ = finding.text;
   Findings::instance().add(finding);
 }
 

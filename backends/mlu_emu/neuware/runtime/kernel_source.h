@@ -26,6 +26,7 @@ class LaunchSource : public mluops::emu::KernelSource {
   const std::vector<mluops::emu::NramRegion>* laid_out() const override;
   void found(const mluops::emu::Finding& finding) override;
   mluops::emu::ScalarWork take_scalar_work() override;
+  void use(mluops::emu::ScalarSpans* known) override;
 
   /// A fault was among what was found.
   bool told_fault() const { return told_fault_; }

@@ -128,7 +128,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   const Watchdog watchdog(settings_.seconds_limit, overdue);
   std::string fault = crew_->run(state, body, timelines, task_order(settings_, jobs));
   keep_warning(source.warning());
-  if (!fault.empty() && !source.told_fault()) source.found({true, spec.kernel, "launch", fault, {}, {}});
+  if (!fault.empty() && !source.told_fault()) source.found({Severity::kFault, spec.kernel, "launch", fault, {}, {}});
   for (const Timeline& t : timelines) *time = std::max(*time, t.now());
   if (ReportPage::instance().wanted()) {
     ReportPage::instance().add(unit.file, make_report(spec, gdram_, timelines), nram_objects(unit), fault);

@@ -1,12 +1,23 @@
 #include "backends/mlu_emu/neuware/runtime/memory.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+
+#include "backends/mlu_emu/device/nram.h"
 
 namespace neuware {
 namespace {
 
 constexpr std::size_t kAlignment = 512;
+constexpr std::size_t kMostFilled = std::size_t{1} << 28;  // more may be more than a program ever touches
+
+/// On the device, too, nobody knows what is there.
+void fill(void* memory, std::size_t bytes) {
+  auto* words = static_cast<std::uint32_t*>(memory);
+  std::fill(words, words + (bytes + sizeof(*words) - 1) / sizeof(*words), mluops::emu::kPoison);
+}
 
 }  // namespace
 
@@ -19,8 +30,10 @@ void* Blocks::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return nullptr;
   void* memory = std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment);  // never of 0 bytes
   if (memory == nullptr) return nullptr;
+  const bool fresh = bytes <= kMostFilled;
+  if (fresh) fill(memory, bytes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  blocks_[static_cast<const char*>(memory)] = {bytes, "block " + std::to_string(++count_)};
+  blocks_[static_cast<const char*>(memory)] = {bytes, "block " + std::to_string(++count_), fresh};
   allocated_ += bytes;
   return memory;
 }
@@ -45,6 +58,12 @@ bool Blocks::contains(const void* pointer, std::size_t bytes) const {
   return offset <= block->second.bytes && bytes <= block->second.bytes - offset;
 }
 
+void Blocks::overwritten(const void* pointer, std::size_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto block = blocks_.find(static_cast<const char*>(pointer));
+  if (block != blocks_.end() && bytes >= block->second.bytes) block->second.fresh = false;
+}
+
 std::size_t Blocks::allocated() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return allocated_;
@@ -57,7 +76,7 @@ std::vector<mluops::emu::Tensor> Blocks::windows() const {
   for (const auto& [begin, block] : blocks_) {
     if (block.bytes == 0) continue;
     list.push_back({block.name.c_str(), const_cast<char*>(begin), static_cast<std::int64_t>(block.bytes),
-                    mluops::emu::Access::kReadWrite});
+                    mluops::emu::Access::kReadWrite, block.fresh});
   }
   return list;
 }

@@ -21,6 +21,8 @@ class Blocks {
   bool release(void* pointer);
   /// True when the bytes lie in one block.
   bool contains(const void* pointer, std::size_t bytes) const;
+  /// Bytes of a block get a value from outside of kernels.
+  void overwritten(const void* pointer, std::size_t bytes);
   std::size_t allocated() const;
   /// All blocks as tensors of a launch, in the order of their addresses.
   std::vector<mluops::emu::Tensor> windows() const;
@@ -29,6 +31,7 @@ class Blocks {
   struct Block {
     std::size_t bytes;
     std::string name;
+    bool fresh;
   };
   mutable std::mutex mutex_;
   std::map<const char*, Block> blocks_;

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
+#include <string_view>
 
 extern char** environ;
 
@@ -26,7 +28,7 @@ bool is_fixed(const std::string& path) {
   return head[EI_NIDENT] == ET_EXEC;
 }
 
-std::string output_of(std::array<const char*, 7> command) {
+std::string output_of(std::array<const char*, 8> command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
   posix_spawn_file_actions_t actions;
@@ -53,23 +55,29 @@ std::string output_of(std::array<const char*, 7> command) {
   return text;
 }
 
-/// What addr2line says: the function in one line, file and line in the next.
+/// What cncc put into the user's functions.
+bool is_inserted(const std::string& file) {
+  constexpr std::string_view kHeader = "/include/neuware.h";
+  return file.size() >= kHeader.size() && file.compare(file.size() - kHeader.size(), kHeader.size(), kHeader) == 0;
+}
+
+/// What addr2line says: the function in one line, file and line in the next; then those that it was inlined into.
 SourceLine line_of(const Dl_info& module, std::uintptr_t at) {
   const std::string path = module.dli_fname;
   const std::string file = path.find('/') == std::string::npos ? "/proc/self/exe" : path;
   const std::uintptr_t offset = is_fixed(file) ? at : at - reinterpret_cast<std::uintptr_t>(module.dli_fbase);
   char hex[2 + 16 + 1];
   std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(offset));
-  const std::string text = output_of({"addr2line", "-f", "-C", "-e", file.c_str(), hex, nullptr});
-  const std::size_t end = text.find('\n');
-  if (end == std::string::npos || text[0] == '?') return {};
-  const std::string whole = text.substr(end + 1, text.find('\n', end + 1) - end - 1);
-  const std::string line = whole.substr(0, whole.rfind(" (discriminator"));
-  SourceLine found{{}, 0, text.substr(0, end)};
-  const std::size_t colon = line.rfind(':');
-  if (colon == std::string::npos || line[0] == '?') return found;
-  found.file = line.substr(0, colon);
-  found.line = std::atoi(line.c_str() + colon + 1);
+  std::istringstream text(output_of({"addr2line", "-f", "-i", "-C", "-e", file.c_str(), hex, nullptr}));
+  SourceLine found;
+  for (std::string function, line; std::getline(text, function) && std::getline(text, line);) {
+    if (function[0] == '?') break;
+    line = line.substr(0, line.rfind(" (discriminator"));
+    const std::size_t colon = line.rfind(':');
+    const bool known = colon != std::string::npos && line[0] != '?';
+    found = {known ? line.substr(0, colon) : "", known ? std::atoi(line.c_str() + colon + 1) : 0, function};
+    if (!is_inserted(found.file)) break;
+  }
   return found;
 }
 

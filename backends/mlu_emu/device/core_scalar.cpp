@@ -1,0 +1,192 @@
+// Loads and stores of scalar code: those that are words, and those that a toolchain watches.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "backends/mlu_emu/device/core.h"
+
+namespace mluops::emu {
+namespace {
+
+constexpr const char* kWord = "scalar code";
+constexpr std::int64_t kWidest = 16;   // bytes of a scalar
+constexpr std::int64_t kBlocks = 512;  // begin and end at multiples of it, with what is behind them
+
+}  // namespace
+
+void Core::scalar_load(const char* word, Space space, const void* address, std::int64_t bytes) {
+  count_word(word);
+  settle_scalars();
+  spend(space == Space::kNram ? ScalarWork{.nram_loads = 1} : ScalarWork{.gdram_loads = 1});
+  const char* p = static_cast<const char*>(address);
+  check_in_flight(word, "source", p, bytes, false);
+  if (space == Space::kGdram) {
+    const int window = check_gdram(word, "source", p, bytes, Touch::kRead);
+    if (window < 0 || !checks().race) return;
+    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
+                 Touch::kRead);
+  }
+  check_nram(word, "source", p, bytes, space);
+  check_written(word, "source", p, bytes);
+}
+
+void Core::scalar_store(const char* word, Space space, const void* address, std::int64_t bytes) {
+  count_word(word);
+  settle_scalars();
+  spend(space == Space::kNram ? ScalarWork{.nram_stores = 1} : ScalarWork{.gdram_stores = 1});
+  const char* p = static_cast<const char*>(address);
+  check_in_flight(word, "destination", p, bytes, true);
+  if (space == Space::kGdram) {
+    const int window = check_gdram(word, "destination", p, bytes, Touch::kWrite);
+    if (window < 0 || !checks().race) return;
+    return claim(word, window, launch_->gdram.windows()[static_cast<std::size_t>(window)].offset(p), bytes,
+                 Touch::kWrite);
+  }
+  check_nram(word, "destination", p, bytes, space);
+  mark_written(p, bytes);
+}
+
+/// The block an access lies in, -1 for memory that is none of the device's: tables and arrays of the host's.
+int Core::block_of(const ScalarAccess& a) const {
+  const auto inside = [&](int index) {
+    const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+    return w.offset(a.address) >= 0 && w.offset(a.address) <= w.tensor().bytes - a.bytes;
+  };
+  const int at = launch_->gdram.find(a.address), from = a.base == a.address ? at : launch_->gdram.find(a.base);
+  const bool in_block = at >= 0 && inside(at);
+  if (!checks().memory || from < 0 || (in_block && from == at)) return in_block ? at : -1;
+  const Tensor& block = launch_->gdram.windows()[static_cast<std::size_t>(from)].tensor();
+  const std::int64_t distance = static_cast<const char*>(a.address) - static_cast<const char*>(a.base);
+  const std::string index = std::to_string(distance / a.bytes);
+  const std::string place = a.name == nullptr ? "*" : std::string(a.name).append("[").append(index).append("]");
+  const std::string text =
+      place + ", from " + describe(a.base) + " on: outside of the tensor's " + std::to_string(block.bytes) + " bytes";
+  if (!in_block) fault(kWord, text);
+  warn(kWord, text + ", in " + describe(a.address));  // it may be meant so
+  return at;
+}
+
+void Core::scalar_access(const ScalarAccess& a) {
+  judge_contested();
+  if (const Nram* chip = area(a.address)) return pass_within(a.slot, chip->base(), chip->bytes());
+  acting_ = a.site;
+  const int window = block_of(a);
+  const bool stores = a.touch == ScalarTouch::kStore || a.touch == ScalarTouch::kUpdate;
+  if (window >= 0 && a.touch != ScalarTouch::kPart) {
+    check_in_flight(kWord, stores ? "destination" : "source", static_cast<const char*>(a.address), a.bytes, stores);
+    if (a.touch != ScalarTouch::kStore) check_scalar_load(a, window);
+    if (stores) check_scalar_store(a, window);
+  }
+  if (window < 0) {
+    const auto* piece = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(a.address) / kBlocks * kBlocks);
+    pass_within(a.slot, piece, kBlocks);
+  }
+  acting_ = {};
+}
+
+/// Nothing there is a tensor's. The ends of objects and memories are seen later.
+void Core::pass_within(unsigned slot, const char* begin, std::int64_t bytes) {
+  close_run(slot);
+  spans_.loads[slot] = {begin, static_cast<std::size_t>(bytes - kWidest + 1)};
+  spans_.stores[slot] = {begin, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes)};
+}
+
+void Core::check_scalar_load(const ScalarAccess& a, int index) {
+  constexpr std::int64_t kPiece = 512;
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+  const Tensor& block = w.tensor();
+  const std::int64_t offset = w.offset(a.address);
+  if (checks().race && a.bytes > 1) claim(kWord, index, offset, a.bytes, Touch::kRead);
+  const bool fresh = checks().init && block.fresh;
+  if (fresh && w.never_written(offset, a.bytes)) {
+    operand_fault(kWord, "source", a.address, a.bytes, "never written since cnrtMalloc");
+  }
+  ScalarSpans::Loads& span = spans_.loads[a.slot];
+  if (!in_flight_.empty()) return;
+  if (!fresh && (w.untouched() || !checks().race)) {
+    span = {block.data, static_cast<std::size_t>(std::max<std::int64_t>(block.bytes - kWidest + 1, 0))};
+    return;
+  }
+  const std::int64_t begin = offset / kPiece * kPiece, bytes = std::min(kPiece, block.bytes - begin);
+  for (std::int64_t at = begin; fresh && at < begin + bytes; at += 4) {
+    if (w.never_written(at, 4)) return;
+  }
+  if (w.claim(begin, bytes, Touch::kRead, task_.taskId, task_.clusterId) >= 0) return;
+  span = {block.data + begin, static_cast<std::size_t>(std::max<std::int64_t>(bytes - a.bytes + 1, 0))};
+}
+
+/// Neighbours of one byte have one entry in the shadow: their writers are not told apart. A run that went to its end
+/// is followed by a longer one: to look far ahead of scattered stores would cost too much.
+void Core::check_scalar_store(const ScalarAccess& a, int index) {
+  constexpr std::size_t kNearest = 256, kFarthest = 1 << 16;
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+  const Tensor& block = w.tensor();
+  ScalarSpans::Stores& span = spans_.stores[a.slot];
+  const bool ended = span.bytes != 0 && span.bytes + static_cast<std::size_t>(a.bytes) > span.room;
+  const auto ahead = static_cast<std::int64_t>(ended ? std::min(8 * span.room, kFarthest) : kNearest);
+  close_run(a.slot);
+  if (!checks().race || a.bytes == 1) {
+    span = {block.data, static_cast<std::size_t>(block.bytes), static_cast<std::size_t>(block.bytes)};
+    return;
+  }
+  const std::int64_t offset = w.offset(a.address), bytes = a.bytes;
+  const std::int64_t room = w.free_from(offset, std::max(ahead, bytes), task_.taskId, task_.clusterId);
+  if (room < bytes) {
+    if (bytes > static_cast<std::int64_t>(contested_.before.size())) return;
+    contested_ = {index, offset, bytes, {}, a.site};
+    std::memcpy(contested_.before.data(), block.data + offset, static_cast<std::size_t>(bytes));
+    return;
+  }
+  const bool bounds = in_flight_.empty();  // else each one is looked at
+  span = {block.data + offset, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bounds ? room : bytes)};
+  runs_[a.slot] = {index, a.site};
+}
+
+void Core::close_run(unsigned slot) {
+  ScalarSpans::Stores& span = spans_.stores[slot];
+  Run& run = runs_[slot];
+  if (run.window >= 0) {
+    Window& w = launch_->gdram.windows()[static_cast<std::size_t>(run.window)];
+    const std::int64_t offset = w.offset(span.begin), bytes = static_cast<std::int64_t>(span.bytes);
+    w.claim(offset, bytes, Touch::kWrite, task_.taskId, task_.clusterId);
+    w.remember({offset, bytes, task_.taskId, false, kWord, run.site});
+  }
+  run = {};
+  span = {};
+}
+
+/// The value is there: where it is the one that was there before, nobody sees who came last.
+void Core::judge_contested() {
+  if (contested_.window < 0) return;
+  const Contested c = contested_;
+  contested_ = {};
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(c.window)];
+  const CallSite before = acting_;
+  acting_ = c.site;
+  if (std::memcmp(w.tensor().data + c.offset, c.before.data(), static_cast<std::size_t>(c.bytes)) != 0) {
+    claim(kWord, c.window, c.offset, c.bytes, Touch::kWrite);
+  } else {
+    const Window::Written* earlier = w.written_at(c.offset, task_.taskId, Touch::kWrite);
+    note(kWord, race(w, c.offset, earlier) + ": a race of equal values",
+         earlier == nullptr ? CallSite{} : earlier->site);
+    w.take(c.offset, c.bytes, task_.taskId, task_.clusterId);
+    w.remember({c.offset, c.bytes, task_.taskId, false, kWord, c.site});
+  }
+  acting_ = before;
+}
+
+void Core::settle_scalars() {
+  if (!watches_scalars_) return;
+  judge_contested();
+  for (unsigned slot = 0; slot < ScalarSpans::kSlots; ++slot) {
+    if (runs_[slot].window >= 0) close_run(slot);
+  }
+}
+
+void Core::forget_spans() {
+  if (!watches_scalars_) return;
+  settle_scalars();
+  spans_ = {nram_.base(), static_cast<std::size_t>(nram_.bytes()), {}, {}};
+}
+
+}  // namespace mluops::emu

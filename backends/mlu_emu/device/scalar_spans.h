@@ -1,0 +1,37 @@
+// Parts of device memory where scalar code may go on without a look at the shadows. Kernels compiled by a toolchain
+// read this in line, so it stands alone.
+#pragma once
+
+#include <cstddef>
+
+namespace mluops::emu {
+
+enum class ScalarTouch {
+  kLoad,
+  kStore,
+  kUpdate,  // both, as `+=`
+  kPart,    // of an element that is a class or an array: no more than its bounds is looked at
+};
+
+/// Of one thread. A place in the source uses one slot, a fixed one.
+struct ScalarSpans {
+  static constexpr unsigned kSlots = 16;
+
+  /// Loads may begin in these bytes.
+  struct Loads {
+    const char* begin;
+    std::size_t bytes;
+  };
+  /// These bytes are the task's own, and so is each next one it stores to, up to `room`.
+  struct Stores {
+    const char* begin;
+    std::size_t bytes, room;
+  };
+
+  const char* nram;
+  std::size_t nram_bytes;
+  Loads loads[kSlots];
+  Stores stores[kSlots];
+};
+
+}  // namespace mluops::emu
