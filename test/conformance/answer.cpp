@@ -63,6 +63,10 @@ class Answerer {
     last_text_ = reinterpret_cast<const char* (*)()>(dlsym(library_, "mluOpExtGetLastErrorText"));
   }
 
+  Answerer(const Answerer&) = delete;
+  Answerer& operator=(const Answerer&) = delete;
+  ~Answerer() { mluOpDestroy(handle_); }
+
   void answer(std::uint64_t number, const Ask& ask) {
     say({AnswerHead::kBegins, 0, number, 0, 0}, "", {});
     if (dlsym(library_, ask.op->function) == nullptr) return say({AnswerHead::kAbsent, 0, number, 0, 0}, "", {});
