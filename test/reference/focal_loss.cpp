@@ -14,6 +14,11 @@ double bounded_log(double p) {
   return std::log(p < static_cast<double>(FLT_MIN) ? static_cast<double>(FLT_MIN) : p);
 }
 
+// Of p = 1 - q, also where q is so small that p rounds to 1.
+double bounded_log(double p, double q) {
+  return q < 0.5 ? std::log1p(-q) : bounded_log(p);
+}
+
 // [n]; 1 where there is none.
 Values weights_of_rows(const mluopsFocalLossProblem& p) {
   const mluopsFocalLossShape& s = p.shape;
@@ -46,15 +51,16 @@ Values of_logits(const mluopsFocalLossProblem& p, Value value) {
 Values focal_loss_sigmoid_forward(const mluopsFocalLossProblem& problem) {
   const double alpha = problem.exact_alpha, gamma = problem.exact_gamma;
   return of_logits(problem, [&](double p, double q, bool positive) {
-    return positive ? -alpha * std::pow(q, gamma) * bounded_log(p) : -(1 - alpha) * std::pow(p, gamma) * bounded_log(q);
+    return positive ? -alpha * std::pow(q, gamma) * bounded_log(p, q)
+                    : -(1 - alpha) * std::pow(p, gamma) * bounded_log(q, p);
   });
 }
 
 Values focal_loss_sigmoid_backward(const mluopsFocalLossProblem& problem) {
   const double alpha = problem.exact_alpha, gamma = problem.exact_gamma;
   return of_logits(problem, [&](double p, double q, bool positive) {
-    return positive ? -alpha * std::pow(q, gamma) * (q - gamma * p * bounded_log(p))
-                    : -(1 - alpha) * std::pow(p, gamma) * (gamma * q * bounded_log(q) - p);
+    return positive ? -alpha * std::pow(q, gamma) * (q - gamma * p * bounded_log(p, q))
+                    : -(1 - alpha) * std::pow(p, gamma) * (gamma * q * bounded_log(q, p) - p);
   });
 }
 

@@ -61,6 +61,15 @@ TEST(FocalLossExamples, LogitsOfZero) {
   expect_near(reference::focal_loss_softmax_backward(problem(halves, {-1})), {0, 0}, 0);
 }
 
+// q = 1 - p is far below what p could be told from 1 with: -alpha q (q - log p) = -2 alpha q^2.
+TEST(FocalLossExamples, ProbabilitiesThatRoundToOne) {
+  const Values input = {60};
+  const double q = std::exp(-60.0);
+  const Values gradient = reference::focal_loss_sigmoid_backward(problem(input, {0}, 1, 0.75));
+  EXPECT_NEAR(gradient[0] / (-1.5 * q * q), 1, 1e-12);
+  EXPECT_NEAR(reference::focal_loss_sigmoid_forward(problem(input, {0}, 1, 0.75))[0] / (0.75 * q * q), 1, 1e-12);
+}
+
 // The sums over rows, divided by their number, of mmcv's own tests.
 TEST(FocalLossExamples, OfMmcv) {
   const Values two = {1, 0, 0, 1}, three = {1, 0, -1, 0, 1, 2};
