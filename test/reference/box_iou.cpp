@@ -59,9 +59,10 @@ double iou_rotated(const double* a, const double* b, int mode) {
 }
 
 double iou_upright(const double* a, const double* b, int mode, double offset) {
+  const auto is_nan = [](double x) { return std::isnan(x); };
+  if (std::any_of(a, a + 4, is_nan) || std::any_of(b, b + 4, is_nan)) return 0;
   double common = 1;
   for (int k = 0; k < 2; ++k) {
-    if (std::isnan(a[k] + a[k + 2]) || std::isnan(b[k] + b[k + 2])) return 0;
     common *= std::max(std::min(a[k + 2], b[k + 2]) - std::max(a[k], b[k]) + offset, 0.0);
   }
   const auto area = [&](const double* box) { return (box[2] - box[0] + offset) * (box[3] - box[1] + offset); };

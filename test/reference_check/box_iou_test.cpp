@@ -42,6 +42,13 @@ TEST(BboxOverlapsExample, OfMmcv) {
   expect_near(upright({0, 0, 4, 2}, {1, 1, 9, 9}, 1, 0, 0), {3.0 / 8}, 1e-12);
 }
 
+TEST(BboxOverlapsExample, BoxesWithoutEnd) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(upright({0, 0, 4, 2}, {-inf, -inf, inf, inf}, 1, 0, 0), Values{1});
+  EXPECT_EQ(upright({0, 0, 4, 2}, {-inf, -inf, inf, inf}, 0, 0, 0), Values{0});
+  EXPECT_EQ(upright({0, 0, 4, 2}, {-inf, nan, inf, inf}, 1, 0, 0), Values{0});
+}
+
 TEST(BoxIouRotatedExample, OfMmcv) {
   const Values a = {1, 1, 3, 4, 0.5, 2, 2, 3, 4, 0.6, 7, 7, 8, 8, 0.4};
   const Values b = {0, 2, 2, 5, 0.3, 2, 1, 3, 3, 0.5, 5, 5, 6, 7, 0.4};
