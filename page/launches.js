@@ -169,6 +169,7 @@ function oneLaunch(launch, i, events, report, note) {
     el("h2", {}, `Launch ${i}: ${launch.kernel}`),
     el("p", {class: "soft"}, `${launch.type} {${launch.dim.join(", ")}}, ${number(launch.time_us)} us modelled${note.file ? `, ${note.file}` : ""}`),
     note.fault ? el("p", {class: "fault"}, note.fault) : null,
+    hotLines(launch, report.sources || {}),
     nramMap(launch, report.arch.nram_bytes),
     moved.length ? [el("h3", {}, "Bytes moved"), liveTable(TRAFFIC, () => moved).place] : null,
     launch.cores.length ? [el("h3", {}, "Cores"), coreTable(launch.cores)] : null,

@@ -62,7 +62,7 @@ function(expect_on_page program)
   endforeach()
 endfunction()
 expect_on_page(${WORK_DIR}/build/vector_add "\"kind\": \"launches\"" "\"name\": \"mtp_592\"" "IO-DMA"
-               "vector_add.mlu" "__bang_add" "a_nram" "block 1")
+               "vector_add.mlu" "__bang_add" "a_nram" "block 1" "% of the time" "\"two_buffers\"" "__bang_add(out_nram[slot]")
 
 # Each seeded bug of docs/kernel_author.md is found, with the text that page promises.
 function(expect_bug name source from to text)

@@ -53,7 +53,11 @@ const check = {
     clicked(document.querySelector(".zoom-in"));
     wanted("another window after zooming", all(".panel .controls span")[0].textContent !== before);
     wanted("names in the map of NRAM", data.report.launches[0].nram.every((r) => document.body.textContent.includes(r.name)));
-    return events + " events";
+    const hot = (data.report.launches[0].lines || []).filter((line) => line.file && line.held_us > 0);
+    const shown = all(".lines tr.hot").map((row) => row.children[4].textContent);
+    wanted("a row for each line that takes time", hot.every((line) => shown.includes(String(line.line))));
+    wanted("sentences", all(".sentences li").length >= Math.max(...data.report.launches.map((launch) => (launch.sentences || []).length)));
+    return events + " events, " + all(".lines tr.hot").length + " lines";
   }};
 document.title = "checked: " + check[data.kind]();
 const wide = document.documentElement.scrollWidth;

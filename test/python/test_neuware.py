@@ -110,11 +110,17 @@ def test_times_of_a_run_and_of_two(home, tmp_path):
     first_kernel(tmp_path, neuware.cncc())
     before, after = tmp_path / "before.json", tmp_path / "after.json"
     for report, rates in ((before, "launch_us=1"), (after, "gdram_latency_ns=9000")):
-        run(tmp_path / "scale", env={"MLUOP_EMU_REPORT": str(report), "MLUOP_EMU_RATES": rates})
+        run(tmp_path / "scale", env={"MLUOP_EMU_REPORT": str(report), "MLUOP_EMU_RATES": rates}, cwd=tmp_path)
     one = module("times", before)
     assert one.returncode == 0, one.stderr
     for part in ("modelled time", "of the card's, nine of ten within x", "roofline of mlu370-x4: ", "scale, UNION1 4 x 1 x 1"):
         assert part in one.stdout, one.stdout
+    lines = [line for line in one.stdout.splitlines() if "GDRAM2NRAM);" in line or "__bang_mul_scalar(x" in line]
+    assert [line.split("  ")[-2].strip() for line in lines] == ["11", "12"], one.stdout  # beside their numbers in the file
+    assert re.search(r"\d+ % of the time \(.* us\) waits for loads from GDRAM, __memcpy in scale.mlu:11; ", one.stdout), one.stdout
+    told = {line.strip() for line in one.stdout.splitlines()}
+    shown = re.search(r"```text\n(  time.*?)```", PAGE.read_text(), re.DOTALL)[1].splitlines()
+    assert len(shown) > 5 and not [line for line in shown if line.strip() not in told], one.stdout
     both = module("times", before, after).stdout.splitlines()
     assert both[0].startswith("kernel") and both[2].split()[0] == "scale"
     assert float(both[2].split()[-2].lstrip("x")) > 2 and both[2].split()[-1] == "x1.00", both

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "backends/mlu_emu/device/fault.h"
 #include "backends/mlu_emu/device/watchdog.h"
@@ -91,13 +93,69 @@ std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t task
   return order;
 }
 
-LaunchReport make_report(const LaunchSpec& spec, Gdram& gdram, std::vector<Timeline>& timelines) {
+namespace {
+
+/// The same lines of all cores are one, and so are those of one file in several objects.
+std::vector<HotLine> lines_of(const std::vector<Timeline>& timelines) {
+  std::map<std::tuple<std::string, int, std::string, Engine, Way>, HotLine> lines;
+  const auto longest = std::max_element(timelines.begin(), timelines.end(),
+                                        [](const auto& a, const auto& b) { return a.now() < b.now(); });
+  for (auto t = timelines.begin(); t != timelines.end(); ++t) {
+    if (t->watched == nullptr) continue;
+    for (const LineCost& c : t->watched->lines.lines()) {
+      if (t->stats.memory_core && t != longest && c.engine == Engine::kVector) continue;  // nobody sees its results
+      const std::string file = c.site.known() ? c.site.file : "";
+      HotLine& line = lines[{file, c.site.line, c.word, c.engine, c.way}];
+      line.file = file, line.line = c.site.line, line.word = c.word, line.engine = c.engine, line.way = c.way;
+      line.times += c.times, line.bytes += c.bytes, line.pieces += c.pieces;
+      line.scalar += c.scalar;
+      if (t != longest) continue;
+      line.busy += c.busy, line.starts += c.starts, line.in_pieces += c.in_pieces, line.held += c.held;
+    }
+  }
+  std::vector<HotLine> all;
+  for (auto& [key, line] : lines) all.push_back(std::move(line));
+  return all;
+}
+
+/// The longest of the cores, each of which does what two of them did: of one half of the clusters and of the other.
+double time_of_half(const std::vector<Timeline>& timelines, std::size_t from, std::size_t to) {
+  const std::size_t half = (to - from) / 2;
+  double time = 0;
+  for (std::size_t i = from; i < from + half; ++i) {
+    const auto end = [&](std::size_t core) { return timelines[core].watched->what_if.end(Change::kHalfTheClusters); };
+    time = std::max(time, end(i) + end(i + half));
+  }
+  return time;
+}
+
+std::array<double, kChanges> changed(const std::vector<Timeline>& timelines, const Arch& arch) {
+  std::array<double, kChanges> times = {};
+  if (timelines.empty() || timelines.front().watched == nullptr) return times;
+  for (const Change change : {Change::kTwoBuffers, Change::kLargerTiles, Change::kWholeCopies}) {
+    double& time = times[static_cast<std::size_t>(change)];
+    for (const Timeline& t : timelines) time = std::max(time, t.watched->what_if.end(change));
+  }
+  const auto memory_core = [](const Timeline& t) { return t.stats.memory_core; };
+  const auto cores =
+      static_cast<std::size_t>(std::find_if(timelines.begin(), timelines.end(), memory_core) - timelines.begin());
+  if (cores % (2 * static_cast<std::size_t>(arch.cores_per_cluster)) != 0) return times;
+  times[static_cast<std::size_t>(Change::kHalfTheClusters)] =
+      std::max(time_of_half(timelines, 0, cores), time_of_half(timelines, cores, timelines.size()));
+  return times;
+}
+
+}  // namespace
+
+LaunchReport make_report(const LaunchSpec& spec, const Arch& arch, Gdram& gdram, std::vector<Timeline>& timelines) {
   LaunchReport report;
   report.spec = spec;
   report.spec.tensors.clear();
   for (Window& w : gdram.windows()) {
     report.traffic.push_back({w.tensor().name, w.tensor().bytes, 0, 0, w.tensor().access});
   }
+  report.lines = lines_of(timelines);
+  report.changed = changed(timelines, arch);
   for (Timeline& t : timelines) {
     t.stats.time = t.now();
     for (std::size_t i = 0; i < report.traffic.size(); ++i) {
@@ -178,6 +236,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
     t.stats.read.resize(gdram.windows().size());
     t.stats.written.resize(gdram.windows().size());
     t.trace(static_cast<std::size_t>(settings.trace_events / active));
+    if (settings.trace_events > 0) t.watch(settings.rates, active, nullptr);
   }
   provide_cores(parallel ? static_cast<std::size_t>(std::min(threads, active)) : 1);
   for (const Tensor& tensor : spec.tensors) undo_.remember(tensor);
@@ -188,7 +247,7 @@ std::string Context::run(const LaunchSpec& spec, int threads, const KernelBody& 
   } catch (const Fault& fault) {
     problem = fault.what();
   }
-  report_.launches.push_back(make_report(spec, gdram, timelines));
+  report_.launches.push_back(make_report(spec, settings.arch, gdram, timelines));
   return problem;
 }
 

@@ -22,7 +22,7 @@ TaskBuiltins task_builtins_of(const LaunchSpec& spec, const Arch& arch, std::int
 std::string check_launch(const LaunchSpec& spec, const Settings& settings);
 /// The numbers 0 to count - 1 in the order tasks are run in.
 std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t count);
-LaunchReport make_report(const LaunchSpec& spec, Gdram& gdram, std::vector<Timeline>& timelines);
+LaunchReport make_report(const LaunchSpec& spec, const Arch& arch, Gdram& gdram, std::vector<Timeline>& timelines);
 
 class Context {
  public:

@@ -25,8 +25,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   launch_ = &launch;
   task_ = task;
   timeline_ = &timeline;
-  timeline.sleep_until(timeline.now() + launch.settings.rates.task_ns);
-  ++timeline.stats.tasks;
+  timeline.begin_task(launch.settings.rates.task_ns);
   timeline.stats.memory_core = task.memory_core;
   in_flight_.clear();
   fills_.clear();
@@ -295,6 +294,7 @@ void Core::destination(const char* word, const char* role, const void* address, 
 bool Core::weights(const char* word, const void* address, std::int64_t bytes) {
   check_nram(word, "weights", address, bytes, Space::kWram);
   check_in_flight(word, "weights", static_cast<const char*>(address), bytes, false);
+  timeline_->touch(wram_->base(), wram_->bytes(), false, false);
   const std::int64_t offset = wram_->offset(address);
   return !checks().init || !wram_->inside(offset, bytes) || wram_->first_unwritten(offset, bytes) < 0;
 }
@@ -331,7 +331,9 @@ void Core::computed(const char* word, std::int64_t bytes, std::int64_t lanes, st
       lanes > 0 ? static_cast<double>(bytes) / static_cast<double>(lanes) * static_cast<double>(steps) : 0;
   const double cycles =
       rates.vector_latency_cycles + bytes_gone_over * cost_of(work_of(word), rates) / rates.vector_bytes_cycle;
-  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
+  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz,
+                  rates.vector_latency_cycles / rates.clock_ghz},
+                 false);
 }
 
 void Core::multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, double macs) {
@@ -343,7 +345,9 @@ void Core::multiplied(const char* word, std::int64_t bytes, std::int64_t lanes, 
   stats.macs += macs;
   const Rates& rates = launch_->settings.rates;
   const double cycles = rates.tensor_latency_cycles + macs / rates.tensor_macs_cycle;
-  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz}, false);
+  timeline_->run({word, Engine::kVector, task_.taskId, bytes, 0, cycles / rates.clock_ghz,
+                  rates.tensor_latency_cycles / rates.clock_ghz},
+                 false);
 }
 
 // ---- operands in GDRAM ---------------------------------------------------------------------------------------------
@@ -407,9 +411,9 @@ std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gd
   const Rates& rates = launch_->settings.rates;
   const double share = std::max(launch_->active_cores / rates.gdram_gbps, 1 / rates.core_gdram_gbps);  // ns a byte
   constexpr double kReadAndWrite = 2;
-  timeline_->run(
-      {word, Engine::kIo, task_.taskId, bytes, 0, rates.atomic_ns + kReadAndWrite * static_cast<double>(bytes) * share},
-      false);
+  timeline_->run({word, Engine::kIo, task_.taskId, bytes, 0,
+                  rates.atomic_ns + kReadAndWrite * static_cast<double>(bytes) * share, rates.atomic_ns},
+                 false);
   return lock;
 }
 

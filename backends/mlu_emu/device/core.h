@@ -240,9 +240,13 @@ class Core {
   void fill(const Copy& c);
   void move_piece(char* dst, const char* src, std::int64_t bytes);
   void account(const Copy& c, bool async);
+  /// Nanoseconds of a copy: to start, for being in pieces, for its bytes.
+  struct Taken {
+    double start, in_pieces, bytes;
+  };
   /// `window`: of its side in GDRAM; -1 for none.
-  double duration(const Copy& c, int window) const;
-  double move_duration(const Copy& c) const;
+  Taken duration(const Copy& c, int window) const;
+  Taken move_duration(const Copy& c) const;
 
   /// Stores by scalar code, one behind the other; those of a slot.
   struct Run {

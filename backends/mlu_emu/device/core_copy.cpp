@@ -212,15 +212,15 @@ void Core::move_piece(char* dst, const char* src, std::int64_t bytes) {
   forget(dst, 1, undefined);
 }
 
-double Core::move_duration(const Copy& c) const {
+Core::Taken Core::move_duration(const Copy& c) const {
   const Rates& rates = launch_->settings.rates;
   const auto pieces = static_cast<double>(c.pieces);
   const bool one_piece = to_side(c).dense() && from_side(c).dense();
-  return rates.move_latency_ns + (one_piece ? 0 : pieces - 1) * rates.move_segment_ns +
-         pieces * static_cast<double>(c.bytes) / (rates.move_bytes_cycle * rates.clock_ghz);
+  return {rates.move_latency_ns, (one_piece ? 0 : pieces - 1) * rates.move_segment_ns,
+          pieces * static_cast<double>(c.bytes) / (rates.move_bytes_cycle * rates.clock_ghz)};
 }
 
-double Core::duration(const Copy& c, int window) const {
+Core::Taken Core::duration(const Copy& c, int window) const {
   if (c.engine() == Engine::kMove) return move_duration(c);
   const Rates& rates = launch_->settings.rates;
   const auto pieces = static_cast<double>(c.pieces);
@@ -232,7 +232,24 @@ double Core::duration(const Copy& c, int window) const {
                                     : pieces * static_cast<double>(granules(offset, c.bytes));
   const bool one_piece = c.fills() || (side.dense() && near.dense());
   const double ns_byte = std::max(launch_->active_cores / rates.gdram_gbps, 1 / rates.core_gdram_gbps);
-  return rates.gdram_latency_ns + (one_piece ? 0 : pieces - 1) * rates.gdram_segment_ns + moved * ns_byte;
+  const double bytes = std::min(moved, pieces * static_cast<double>(c.bytes));
+  return {rates.gdram_latency_ns, (one_piece ? 0 : pieces - 1) * rates.gdram_segment_ns + (moved - bytes) * ns_byte,
+          bytes * ns_byte};
+}
+
+/// The range that holds a side; no words name places in the lanes of WRAM.
+static void touch(Timeline& timeline, const Nram* wram, const Side& s, Space space, bool written) {
+  if (s.pieces == 0) return;
+  if (space == Space::kWram) return timeline.touch(wram->base(), wram->bytes(), written, false);
+  const char *begin = s.begin, *end = s.begin + s.extent();
+  if (s.list != nullptr) {
+    begin = end = s.address(s.list->front());
+    for (const Piece& p : *s.list) {
+      begin = std::min(begin, s.address(p));
+      end = std::max(end, s.address(p) + s.bytes);
+    }
+  }
+  timeline.touch(begin, end - begin, written, space == Space::kNram);
 }
 
 void Core::account(const Copy& c, bool async) {
@@ -252,7 +269,15 @@ void Core::account(const Copy& c, bool async) {
     if (from >= 0) stats.read[static_cast<std::size_t>(from)] += bytes;
     window = c.to == Space::kGdram ? to : from;
   }
-  timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, duration(c, window)}, async);
+  if (timeline_->watched != nullptr) {
+    touch(*timeline_, wram_.get(), from_side(c), c.from, false);
+    touch(*timeline_, wram_.get(), to_side(c), c.to, true);
+  }
+  const Taken taken = duration(c, window);
+  const Way way = c.to == Space::kGdram ? Way::kStore : c.from == Space::kGdram ? Way::kLoad : Way::kWithin;
+  timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, taken.start + taken.in_pieces + taken.bytes, taken.start,
+                  taken.in_pieces, way, c.pieces},
+                 async);
 }
 
 /// All cores of a cluster may run the same code: copies between GDRAM and SRAM are the memory core's while it runs, all

@@ -82,6 +82,7 @@ CallSite Core::where() const {
 }
 
 void Core::note_running(const char* word, const void* address, std::int64_t bytes, bool written) {
+  timeline_->touch(address, bytes, written);
   if (launch_->source == nullptr || !checks().overlap || bytes <= 0) return;
   running_.note({static_cast<const char*>(address), bytes, written, word, where(), 0});
 }

@@ -241,15 +241,13 @@ class Job : public Rendezvous {
       if (!std::all_of(members_.begin(), members_.end(), present)) continue;
       const Member meeting = m;
       order_writes(meeting);
-      double last = 0;
-      for (const Member& other : members_) {
-        if (shares(meeting, other) && other.state == State::kWaiting) last = std::max(last, timeline(other).now());
-      }
+      std::vector<Timeline*> cores;
       for (Member& other : members_) {
         if (!shares(meeting, other) || other.state != State::kWaiting) continue;
-        timeline(other).sleep_until(last + state_.settings.rates.barrier_ns);
+        cores.push_back(&timeline(other));
         other.state = State::kReady;
       }
+      Timeline::meet(cores, state_.settings.rates.barrier_ns);
     }
   }
 

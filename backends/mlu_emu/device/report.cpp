@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "backends/mlu_emu/device/advice.h"
 #include "backends/mlu_emu/device/json.h"
+#include "backends/mlu_emu/device/source_text.h"
 
 namespace mluops::emu {
 namespace {
@@ -56,7 +58,46 @@ void put_core(Json& j, const CoreStats& c) {
   j.close('}').member("hidden_io_us", c.hidden_io / 1e3).member("time_us", c.time / 1e3).close('}');
 }
 
-void put_launch(Json& j, const LaunchReport& launch) {
+const char* way_name(Way way) {
+  if (way == Way::kLoad) return "load";
+  return way == Way::kStore ? "store" : "";
+}
+
+void put_lines(Json& j, const LaunchReport& launch) {
+  j.key("lines").open('[');
+  for (const HotLine& l : launch.lines) {
+    const bool paused = l.word == kTaskStart || l.word == kBarrier;
+    j.newline().open('{').member("file", l.file).member("line", l.line).member("word", l.word);
+    j.member("engine", paused ? "" : kEngineNames[static_cast<std::size_t>(l.engine)]).member("way", way_name(l.way));
+    j.member("times", l.times).member("bytes", l.bytes).member("busy_us", l.busy / 1e3);
+    j.member("held_us", l.held / 1e3).close('}');
+  }
+  j.close(']');
+}
+
+/// Lines, what changes would make of the launch's time, and both in words.
+void put_hot_lines(Json& j, const LaunchReport& launch, const Settings& settings) {
+  put_lines(j.newline(), launch);
+  j.newline().key("what_if").open('{');
+  for (std::size_t i = 0; i < kChanges; ++i) {
+    if (launch.changed[i] > 0) j.member(kChangeNames[i], launch.changed[i] / 1e3);
+  }
+  j.close('}').newline().key("sentences").open('[');
+  for (const std::string& sentence : sentences(launch, settings)) j.value(sentence);
+  j.close(']');
+}
+
+void put_sources(Json& j, const CallReport& report) {
+  j.newline().key("sources").open('{');
+  for (const auto& [file, text] : source_texts(report)) {
+    j.newline().key(file).open('{').member("first", text.first).key("lines").open('[');
+    for (const std::string& line : text.lines) j.value(line);
+    j.close(']').close('}');
+  }
+  j.close('}');
+}
+
+void put_launch(Json& j, const LaunchReport& launch, const Settings& settings) {
   const LaunchSpec& spec = launch.spec;
   j.newline()
       .open('{')
@@ -66,6 +107,7 @@ void put_launch(Json& j, const LaunchReport& launch) {
   j.member("time_us", launch.time / 1e3);
   put_nram(j.newline(), launch.spec);
   put_traffic(j.newline(), launch);
+  if (!launch.lines.empty()) put_hot_lines(j, launch, settings);
   j.newline().key("cores").open('[');
   for (const CoreStats& c : launch.cores) put_core(j.newline(), c);
   j.close(']').close('}');
@@ -163,8 +205,9 @@ std::string report_json(const CallReport& report) {
   j.open('{').member("op", report.op).key("arch");
   put_arch(j, report.settings);
   j.key("launches").open('[');
-  for (const LaunchReport& launch : report.launches) put_launch(j, launch);
+  for (const LaunchReport& launch : report.launches) put_launch(j, launch, report.settings);
   j.close(']');
+  put_sources(j, report);
   put_totals(j, report);
   return j.close('}').newline().text();
 }

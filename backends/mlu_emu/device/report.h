@@ -1,6 +1,7 @@
 // What the launches of one operator call did, for people who look.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,18 @@
 #include "backends/mlu_emu/device/timeline.h"
 
 namespace mluops::emu {
+
+/// A LineCost of a launch: times, bytes and pieces of all cores; times of the core that took longest.
+struct HotLine {
+  std::string file;  // "" where it is not known
+  int line = 0;
+  std::string word;
+  Engine engine = Engine::kScalar;
+  Way way = Way::kWithin;
+  std::int64_t times = 0, bytes = 0, pieces = 0;
+  double busy = 0, starts = 0, in_pieces = 0, held = 0;
+  ScalarWork scalar = {};  // of all cores
+};
 
 struct LaunchReport {
   struct Traffic {
@@ -22,7 +35,9 @@ struct LaunchReport {
   std::vector<CoreStats> cores;
   std::vector<std::vector<Event>> events;  // by core; empty unless traced
   std::int64_t dropped_events = 0;
-  double time = 0;  // modelled ns, without the launch itself
+  double time = 0;                            // modelled ns, without the launch itself
+  std::vector<HotLine> lines;                 // empty unless watched, as what follows
+  std::array<double, kChanges> changed = {};  // its time with that Change; 0: it cannot be had
 };
 
 struct CallReport {

@@ -1,19 +1,19 @@
 // What one core did, and when, by the cost model.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "backends/mlu_emu/device/event.h"
+#include "backends/mlu_emu/device/hot_lines.h"
 #include "backends/mlu_emu/device/rates.h"
 #include "backends/mlu_emu/device/scalar_work.h"
+#include "backends/mlu_emu/device/source.h"
+#include "backends/mlu_emu/device/what_if.h"
 
 namespace mluops::emu {
-
-enum class Engine { kIo, kMove, kVector, kScalar };
-inline constexpr int kEngines = 4;
-inline constexpr const char* kEngineNames[kEngines] = {"IO-DMA", "Move-DMA", "vector", "scalar"};
 
 /// Counters of one core over a launch. Times are modelled nanoseconds.
 struct CoreStats {
@@ -32,40 +32,52 @@ struct CoreStats {
   double time = 0;       // when the core was done
 };
 
-/// One thing an engine did; for the trace.
-struct Event {
-  const char* word;
-  Engine engine;
-  int task;
-  std::int64_t bytes;
-  double start, duration;
+/// What holds a core though no engine works.
+inline constexpr const char *kTaskStart = "start of a task", *kBarrier = "barrier";
+
+/// What a report tells of a core beside its counters.
+struct Watched {
+  HotLines lines;
+  WhatIf what_if;
+  std::vector<Touched> operands;  // of the word at hand
 };
 
-/// A core's clock: words issue in order; a synchronous one ends before the next starts, an async copy only occupies
-/// its engine until somebody waits.
+/// What a core does, word by word, and its time.
 class Timeline {
  public:
   void trace(std::size_t most_events) { most_events_ = most_events; }
+  /// From now on lines are counted and changes tried; `source` is null where none is known.
+  void watch(const Rates& rates, int active_cores, const KernelSource* source);
+  /// An operand of the next word; `twice`: there could be a second buffer.
+  void touch(const void* address, std::int64_t bytes, bool written, bool twice = true) {
+    if (watched != nullptr && bytes > 0) watched->operands.push_back({address, bytes, written, twice});
+  }
   void run(const Event& word, bool async);
   void wait(Engine engine);
-  double now() const { return now_; }
+  double now() const { return clock_.now(); }
   /// The core computes by scalar code for so long.
   void compute(const ScalarWork& work, int task, double duration);
-  /// Nothing happens on this core before.
-  void sleep_until(double time) { now_ = std::max(now_, time); }
+  void begin_task(double duration);
+  /// These wait for each other and go on so long after the last.
+  static void meet(const std::vector<Timeline*>& cores, double barrier);
 
   CoreStats stats;
   std::vector<Event> events;
   std::int64_t dropped_events = 0;
+  std::unique_ptr<Watched> watched;
 
  private:
   struct Interval {
     double begin, end;
   };
   void hide_behind(double begin, double end);
+  void keep(const Event& event);
 
-  double now_ = 0;
-  std::array<double, kEngines> free_ = {};
+  CallSite site() const { return source_ == nullptr ? CallSite{} : source_->where(); }
+
+  Clock clock_;
+  const KernelSource* source_ = nullptr;
+  CallSite last_site_;  // known to the core's own thread alone
   std::vector<Interval> io_in_flight_;
   std::size_t most_events_ = 0;
 };

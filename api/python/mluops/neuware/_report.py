@@ -4,6 +4,8 @@ A report is what a program that launches kernels writes for MLUOP_EMU_REPORT=rep
 
 from typing import Any, Dict, List, Tuple
 
+from . import _hot_lines
+
 _MOST_LAUNCHES = 8
 
 
@@ -29,7 +31,7 @@ def _roofline(totals: Dict[str, Any]) -> str:
             f"{100 * roof['share_of_peak']:.0f} % of the peak is reached")
 
 
-def _launch(launch: Dict[str, Any]) -> List[str]:
+def _launch(launch: Dict[str, Any], sources: Dict[str, Any]) -> List[str]:
     cores = [core for core in launch["cores"] if core["tasks"] and not core["memory_core"]]
     tensors = launch["tensors"]
     moved = f"{sum(t['read'] for t in tensors)} bytes read, {sum(t['written'] for t in tensors)} written"
@@ -39,7 +41,7 @@ def _launch(launch: Dict[str, Any]) -> List[str]:
     if busiest is not None and busiest["time_us"] > 0:
         parts = [f"{name} {100 * us / busiest['time_us']:.0f} %" for name, us in busiest["busy_us"].items()]
         lines.append(f"    its longest core: {', '.join(parts)} of the time busy")
-    return lines
+    return lines + _hot_lines.told(launch, sources)
 
 
 def told(report: Dict[str, Any]) -> List[str]:
@@ -49,7 +51,7 @@ def told(report: Dict[str, Any]) -> List[str]:
     if totals["time_us"] > 0:
         lines.append(_roofline(totals))
     for launch in launches[:_MOST_LAUNCHES]:
-        lines += _launch(launch)
+        lines += _launch(launch, report.get("sources", {}))
     if len(launches) > _MOST_LAUNCHES:
         lines.append(f"  and {len(launches) - _MOST_LAUNCHES} more")
     return lines

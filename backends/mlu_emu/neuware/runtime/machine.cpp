@@ -116,6 +116,7 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
     t.stats.read.resize(gdram_.windows().size());
     t.stats.written.resize(gdram_.windows().size());
     t.trace(ReportPage::instance().events_wanted() / timelines.size());
+    if (ReportPage::instance().wanted()) t.watch(settings_.rates, active, &source);
   }
   const std::int64_t jobs = spec.tasks() / Crew::job_tasks(spec, settings_.arch);
   const KernelBody body = [&](char*) {
@@ -131,7 +132,8 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   if (!fault.empty() && !source.told_fault()) source.found({Severity::kFault, spec.kernel, "launch", fault, {}, {}});
   for (const Timeline& t : timelines) *time = std::max(*time, t.now());
   if (ReportPage::instance().wanted()) {
-    ReportPage::instance().add(unit.file, make_report(spec, gdram_, timelines), nram_objects(unit), fault);
+    ReportPage::instance().add(unit.file, make_report(spec, settings_.arch, gdram_, timelines), nram_objects(unit),
+                               fault);
   }
   return fault;
 }
