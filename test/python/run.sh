@@ -8,7 +8,7 @@
 #   run.sh --ci [pytest args]        builds the wheel and tests it installed, on PyTorch 2.13 (from the package index,
 #                                    with mmcv-lite and mmengine) and on Debian's torch;
 #                                    its numpy functions on every other Python from 3.9 that is here; small models
-#   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d and mmsegmentation
+#   run.sh --models [MODEL ...]      this tree's build under whole models of mmdet, mmdet3d, mmrotate, mmseg
 #                                    (models/run.py), in an environment that is made once
 #   run.sh --fuzz SECONDS            fuzz_numpy.py with this tree's build, in an environment with atheris that is made once
 # PRESET picks the build (release), MLUOPS_VENVS the folder of virtual environments (build/venvs).
@@ -115,23 +115,24 @@ test_ci() {
     say "models"
     env -u PYTHONPATH -u MLUOPS_LIBRARY "$venvs/models/bin/python" test/python/models/run.py --repeats 1 pointnet2_ssg
   else
-    say "Skipped: models, for want of an environment with mmdet, mmdet3d and mmsegmentation (see above)"
+    say "Skipped: models, for want of an environment with mmdet, mmdet3d, mmrotate and mmsegmentation (see above)"
   fi
 }
 
 # PyTorch and mmengine come from the environment torch. mmdet wants mmcv-lite below 2.2; mmdet3d's dependencies are many and
-# large, and models/absent.py stands in for them.
+# large, and models/absent.py stands in for them; mmrotate imports e2cnn, whose own are for what no model here has.
 make_models_environment() {
   make_torch_environment
-  [ -f "$venvs/models/complete" ] && return
+  [ -f "$venvs/models/complete-2" ] && return
   say "environment models"
   rm -rf "${venvs:?}/models"
   "$venvs/torch/bin/python" -m venv "$venvs/models" || return 1
   local site='import sysconfig; print(sysconfig.get_paths()["purelib"])' pip="$venvs/models/bin/pip"
   "$venvs/torch/bin/python" -c "$site" >"$("$venvs/models/bin/python" -c "$site")/torch.pth"
-  "$pip" install --quiet --no-deps mmcv-lite==2.1.0 mmdet==3.3.0 mmdet3d==1.4.0 mmsegmentation==1.2.2 &&
+  "$pip" install --quiet --no-deps mmcv-lite==2.1.0 mmdet==3.3.0 mmdet3d==1.4.0 mmsegmentation==1.2.2 \
+    mmrotate==1.0.0rc1 e2cnn==0.2.3 &&
     "$pip" install --quiet scipy pycocotools shapely terminaltables prettytable ftfy regex six tqdm &&
-    touch "$venvs/models/complete"
+    touch "$venvs/models/complete-2"
 }
 
 run_models() {

@@ -1,4 +1,4 @@
-"""The models: a configuration of mmdet, mmdet3d or mmsegmentation, what is made smaller in it, and inputs."""
+"""The models: a configuration of mmdet, mmdet3d, mmrotate or mmsegmentation, what is made smaller in it, and inputs."""
 
 import os
 from importlib import import_module
@@ -22,6 +22,8 @@ class Model(NamedTuple):
 
     def build(self):
         from mmengine.config import Config
+        if self.package == "mmrotate":
+            as_of_2023()
         package = import_module(self.package)
         if self.package == "mmdet3d":
             # register_all_modules() would import data sets, which want packages of their own.
@@ -35,16 +37,26 @@ class Model(NamedTuple):
         without_checkpoints(config)
         self.smaller(config)
         network = import_module(f"{self.package}.registry").MODELS.build(config)
-        if self.package == "mmdet":  # else some parameters are whatever lay in memory; mmdet3d would predict nothing
+        if self.package in ("mmdet", "mmrotate"):  # else some parameters are whatever lay in memory; mmdet3d would predict nothing
             network.init_weights()
         beside_pixels(network)
         return network
 
 
+def as_of_2023():
+    """mmrotate's newest asks at its import for mmdet 3.1 or older, where its models do with 3.3, and for a name that
+    Python 3.10 took away."""
+    import collections
+    import mmdet
+    mmdet.__version__ = "3.1.0"
+    collections.Sequence = collections.abc.Sequence
+
+
 def beside_pixels(network):
-    """Deformable attention begins with samples that lie exactly on pixels, where its gradient is that of either side."""
+    """Deformable attention and convolution begin with samples that lie exactly on pixels, where their gradient is that of
+    either side."""
     for name, parameter in network.named_parameters():
-        if name.endswith("sampling_offsets.bias"):
+        if name.endswith(("sampling_offsets.bias", "conv_offset.bias")):
             with torch.no_grad():
                 parameter += 0.01 * torch.randn_like(parameter)
 
@@ -70,6 +82,12 @@ def images(with_mask=False):
         return demo_mm_inputs(2, list(IMAGES), num_items=[3, 2], with_mask=with_mask)
 
     return inputs
+
+
+def turned_images(training):
+    import_module("mmrotate.structures")  # names the kinds of boxes
+    from mmrotate.testing import demo_mm_inputs
+    return demo_mm_inputs(2, list(IMAGES), num_items=[3, 2], use_box_type=True)
 
 
 def segmented_images(training):
@@ -160,6 +178,29 @@ def fewer_proposals(config):
     config.test_cfg.rcnn.score_thr, config.test_cfg.rcnn.max_per_img = 0.0, 20  # of so many classes none is likely
 
 
+def fewer_turned(config):
+    """Of Oriented R-CNN: its settings of suppression are beside each other in both stages."""
+    fewer_proposals(config)
+    config.test_cfg.rcnn.nms_pre = 500
+
+
+def fewer_points(config):
+    """Of Mask2Former: the points of the masks that its loss samples; training fills images up to 1024 x 1024."""
+    config.data_preprocessor.batch_augments = None
+    config.panoptic_head.num_queries = 40
+    config.train_cfg.num_points = 512
+
+
+def nearer_keypoints(config):
+    """Of PV-RCNN: a quarter of the ground, fewer keypoints and boxes, whose grids and suppression cost most in double."""
+    nearer_voxels(config)
+    config.points_encoder.num_keypoints = 256
+    config.points_encoder.point_cloud_range = config.data_preprocessor.voxel_layer.point_cloud_range
+    config.train_cfg.rpn_proposal.update(nms_pre=512, nms_post=64, max_num=64)
+    config.test_cfg.rpn.update(nms_pre=512, nms_post=32, max_num=32)
+    config.test_cfg.rcnn.score_thr = 0.0
+
+
 def all_scores(config):
     config.test_cfg.score_thr = 0.0  # initial weights give every class about 0.01
 
@@ -188,7 +229,8 @@ def nearer_voxels(config):
     near = [0, -20, -3, 35.2, 20, 1]
     config.data_preprocessor.voxel_layer.point_cloud_range = near
     config.middle_encoder.sparse_shape = [41, 800, 704]
-    for place in config.bbox_head.anchor_generator.ranges:
+    head = config.rpn_head if "rpn_head" in config else config.bbox_head
+    for place in head.anchor_generator.ranges:
         place[:2], place[3:5] = near[:2], near[3:5]
 
 
@@ -205,6 +247,14 @@ MODELS = (
           ("CARAFE", "NMS", "RoIAlign"), images(), fewer_proposals),
     Model("faster_rcnn_dpool", "Faster R-CNN, deformable pooling", "mmdet", "dcn/faster-rcnn_r50_fpn_dpool_1x_coco.py",
           ("Deformable RoIPool", "NMS"), images(), fewer_proposals),
+    Model("faster_rcnn_dcn", "Faster R-CNN, DCN", "mmdet", "dcn/faster-rcnn_r50-dconv-c3-c5_fpn_1x_coco.py",
+          ("Deformable Convolution v1/v2", "NMS", "RoIAlign"), images(), fewer_proposals),
+    Model("faster_rcnn_dcnv2", "Faster R-CNN, DCN v2", "mmdet", "dcnv2/faster-rcnn_r50-mdconv-c3-c5_fpn_1x_coco.py",
+          ("ModulatedDeformConv2d", "NMS", "RoIAlign"), images(), fewer_proposals),
+    Model("oriented_rcnn", "Oriented R-CNN", "mmrotate", "oriented_rcnn/oriented-rcnn-le90_r50_fpn_1x_dota.py",
+          ("BoxIouRotated", "NMS", "NMSRotated", "RoIAlignRotated"), turned_images, fewer_turned),
+    Model("mask2former", "Mask2Former", "mmdet", "mask2former/mask2former_r50_8xb2-lsj-50e_coco.py",
+          ("MultiScaleDeformableAttn",), images(True), fewer_points),
     Model("retinanet", "RetinaNet", "mmdet", "retinanet/retinanet_r50_fpn_1x_coco.py", ("NMS",), images(),
           all_scores),
     Model("deformable_detr", "Deformable DETR", "mmdet", "deformable_detr/deformable-detr_r50_16xb2-50e_coco.py",
@@ -230,5 +280,8 @@ MODELS = (
           ("Voxelization", "NMSRotated"), sweep(3), nearer),
     Model("second", "SECOND", "mmdet3d", "second/second_hv_secfpn_8xb6-80e_kitti-3d-3class.py",
           ("Voxelization", "Sparse Convolution", "NMSRotated"), sweep(3), nearer_voxels),
+    Model("pv_rcnn", "PV-RCNN", "mmdet3d", "pv_rcnn/pv_rcnn_8xb2-80e_kitti-3d-3class.py",
+          ("Voxelization", "Sparse Convolution", "FurthestPointSample", "BallQuery", "GroupPoints", "PointsInBoxes",
+           "BoxIouRotated", "NMSRotated"), sweep(3), nearer_keypoints),
 )
 BY_NAME = {model.name: model for model in MODELS}

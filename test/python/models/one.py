@@ -75,6 +75,13 @@ def promoting_einsum(function):
     return lambda equation, *tensors: plain(*tensors, equation) if len(tensors) == 2 else function(equation, *tensors)
 
 
+def least_rectangles_in_float():
+    """OpenCV's, which mmrotate turns corners to boxes with, takes no double."""
+    import cv2
+    function = cv2.minAreaRect
+    cv2.minAreaRect = lambda points: function(points.astype("float32"))
+
+
 def without_check_of_dtypes():
     """mmcv's Python refuses sparse convolutions in double before it calls the extension."""
     import mmcv.ops.sparse_ops as sparse
@@ -104,6 +111,7 @@ class Run:
             torch.cdist = promoting(torch.cdist)
             torch.nn.functional.grid_sample = promoting(torch.nn.functional.grid_sample)
             torch.einsum = promoting_einsum(torch.einsum)
+            least_rectangles_in_float()
         self.optimizer = torch.optim.SGD(self.network.parameters(), LEARNING_RATE)
 
     def data(self, training):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole models of mmdet, mmdet3d and mmsegmentation, with random weights, on the CPU through mluops.mmcv.install(): a step
+"""Whole models of mmdet, mmdet3d, mmrotate, mmsegmentation, with random weights, on the CPU through mluops.mmcv.install(): a step
 of training and a prediction, held against the same model in double with operators written in torch.
 
 Usage: run.py [--repeats N] [--jobs N] [MODEL ...]

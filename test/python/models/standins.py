@@ -51,6 +51,43 @@ def roi_align(input, rois, output_size, spatial_scale=1.0, sampling_ratio=0, poo
     return torch.stack(pooled) if pooled else input.new_zeros(0, input.shape[1], *size) + input.sum() * 0
 
 
+class RoIAlignRotatedFunction:
+    """Samples of a box turned about its centre, a RoI at a time."""
+
+    @staticmethod
+    def apply(input, rois, output_size, spatial_scale, sampling_ratio=0, aligned=True, clockwise=False):
+        height, width = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+        pooled = []
+        for roi in rois.to(input.dtype):
+            cx, cy = roi[1:3] * spatial_scale - (0.5 if aligned else 0)
+            w, h = roi[3:5] * spatial_scale if aligned else (roi[3:5] * spatial_scale).clamp(min=1)
+            turn = -roi[5] if clockwise else roi[5]
+            y = sample_places(-h / 2, h, height, sampling_ratio)[:, :, None, None]
+            x = sample_places(-w / 2, w, width, sampling_ratio)[None, None]
+            rows, columns = y * turn.cos() - x * turn.sin() + cy, y * turn.sin() + x * turn.cos() + cx
+            samples = compositions.bilinear(input[int(roi[0])], rows.flatten(), columns.flatten())
+            pooled.append(samples.reshape(-1, *rows.shape).mean((2, 4)))
+        return torch.stack(pooled) if pooled else input.new_zeros(0, input.shape[1], height, width) + input.sum() * 0
+
+
+def one_number(pair):
+    """Of a stride, padding or dilation; the models have the same for both axes."""
+    assert isinstance(pair, int) or pair[0] == pair[1]
+    return pair if isinstance(pair, int) else pair[0]
+
+
+def deform_conv2d(input, offset, weight, stride=1, padding=0, dilation=1, groups=1, deform_groups=1, bias=False,
+                  im2col_step=32):
+    return compositions.deform_conv2d(input, offset, weight, *map(one_number, (stride, padding, dilation)), groups,
+                                      deform_groups)
+
+
+def modulated_deform_conv2d(input, offset, mask, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
+                            deform_groups=1):
+    return compositions.deform_conv2d(input, offset, weight, *map(one_number, (stride, padding, dilation)), groups,
+                                      deform_groups, mask, bias)
+
+
 def corners(at, size):
     """As hats, but with the derivative in `at` that the operator has: of coordinates that are not clamped. From the last
     pixel on both neighbours are that pixel, and their weights cancel."""
@@ -129,7 +166,36 @@ def squares(a, b):
     return (a[:, :, None] - b[:, None]).square().sum(3)
 
 
-def ball_query(min_radius, max_radius, sample_num, xyz, center_xyz):
+def of_each(values, counts):
+    return values.split(counts.tolist())
+
+
+def stacked_ball_query(radius, sample_num, xyz, centres, counts, centre_counts):
+    """[M, sample_num]: numbers within a centre's own cloud; an empty ball begins with -1."""
+    found = []
+    for cloud, some in zip(of_each(xyz, counts), of_each(centres, centre_counts)):
+        for part in some.split(1024):
+            inside = squares(part[None], cloud[None])[0] < radius ** 2
+            numbers = torch.where(inside, torch.arange(len(cloud)), len(cloud)).sort(1)[0][:, :sample_num]
+            numbers = torch.nn.functional.pad(numbers, (0, sample_num - numbers.shape[1]), value=len(cloud))
+            numbers = torch.where(numbers == len(cloud), numbers[:, :1], numbers)
+            empty = numbers[:, 0] == len(cloud)
+            numbers[empty] = 0
+            numbers[empty, 0] = -1
+            found.append(numbers)
+    return torch.cat(found).int()
+
+
+def grouping_operation(features, indices, counts=None, indices_counts=None):
+    if counts is None:
+        return gather_points(features, indices)
+    return torch.cat([cloud[rows.long()].transpose(1, 2) for cloud, rows in
+                      zip(of_each(features, counts), of_each(indices, indices_counts))])
+
+
+def ball_query(min_radius, max_radius, sample_num, xyz, center_xyz, *counts):
+    if counts:
+        return stacked_ball_query(max_radius, sample_num, xyz, center_xyz, *counts)
     inside, count = [], xyz.shape[1]
     for centres in center_xyz.split(256, 1):
         d = squares(centres, xyz)
@@ -322,9 +388,11 @@ STAND_INS = {"carafe": carafe, "roi_align": roi_align, "deform_roi_pool": deform
              "nms": nms, "ball_query": ball_query, "three_nn": three_nn, "three_interpolate": three_interpolate,
              "furthest_point_sample": furthest_point_sample,
              "furthest_point_sample_with_dist": furthest_point_sample_with_dist, "gather_points": gather_points,
-             "grouping_operation": gather_points, "points_in_boxes_all": points_in_boxes_all,
+             "grouping_operation": grouping_operation, "points_in_boxes_all": points_in_boxes_all,
              "points_in_boxes_part": points_in_boxes_part, "RoIPointPool3dFunction": RoIPointPool3dFunction,
              "box_iou_rotated": box_iou_rotated, "nms_rotated": nms_rotated, "voxelization": voxelization,
+             "RoIAlignRotatedFunction": RoIAlignRotatedFunction, "deform_conv2d": deform_conv2d,
+             "modulated_deform_conv2d": modulated_deform_conv2d,
              "get_indice_pairs": get_indice_pairs, "indice_conv": indice_conv, "indice_subm_conv": indice_conv}
 
 
@@ -356,7 +424,7 @@ def replace():
             if name in vars(module) and not isinstance(vars(module)[name], types.ModuleType):
                 originals[id(vars(module)[name])] = ours
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("mmcv", "mmdet", "mmdet3d", "mmseg"):
+        if name.split(".")[0] in ("mmcv", "mmdet", "mmdet3d", "mmrotate", "mmseg"):
             for attribute, value in list(vars(module).items()):
                 if id(value) in originals:
                     setattr(module, attribute, originals[id(value)])
