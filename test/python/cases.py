@@ -55,6 +55,14 @@ def interior_rois(count, batch, height, width, margin=2.5):
     return roi
 
 
+def turned_rois(count, batch, height, width):
+    roi = torch.empty(count, 6, dtype=torch.float64)
+    roi[:, 0] = torch.arange(count) % batch
+    roi[:, 1], roi[:, 2] = _random(count, low=6, high=width - 6), _random(count, low=6, high=height - 6)
+    roi[:, 3:5], roi[:, 5] = _random(count, 2, low=2, high=6), _random(count, low=-3, high=3)
+    return roi
+
+
 def _between_pixels(*shape):
     """Offsets that lead from pixels to places well between pixels."""
     return torch.randint(-2, 2, shape).double() + _random(*shape, low=0.2, high=0.8)
@@ -97,6 +105,10 @@ def make_cases():
              [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], ((2, 3), 1.0, 2), (0,)),
         Case("roi_align adaptive", mt.roi_align, compositions.roi_align,
              [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], (2, 0.75, 0, "avg", False), (0,)),
+        Case("roi_align_rotated", mt.roi_align_rotated, compositions.roi_align_rotated,
+             [_random(2, 3, 14, 16), turned_rois(4, 2, 14, 16)], ((2, 3), 0.75, 2), (0,)),
+        Case("roi_align_rotated adaptive", mt.roi_align_rotated, compositions.roi_align_rotated,
+             [_random(2, 3, 14, 16), turned_rois(4, 2, 14, 16)], (2, 1.0, 0, False, True), (0,)),
         Case("border_align", mt.border_align, compositions.border_align,
              [_random(2, 8, 6, 7), _random(2, 5, 4, low=-1.5, high=7.5)], (3,), (0,)),
         Case("sigmoid_focal_loss", _sigmoid_focal_loss, compositions.sigmoid_focal_loss,

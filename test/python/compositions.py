@@ -3,6 +3,8 @@
 Slow and plain on purpose. Tensors are NCHW as in mluops.torch; run them in double.
 """
 
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -121,6 +123,24 @@ def roi_align(input, rois, output_size, spatial_scale, sampling_ratio, pool_mode
         samples = bilinear(input[int(roi[0])], y, x)
         pooled.append(samples.reshape(-1, ph, grid_h, pw, grid_w).mean((2, 4)))
     return torch.stack(pooled)
+
+
+def roi_align_rotated(input, rois, output_size, spatial_scale, sampling_ratio=0, aligned=True, clockwise=False):
+    """Samples of a box turned about its centre, a RoI at a time."""
+    ph, pw = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+    rows = []
+    for roi in rois.to(input.dtype):
+        cx, cy = roi[1:3] * spatial_scale - (0.5 if aligned else 0)
+        w, h = roi[3:5] * spatial_scale if aligned else (roi[3:5] * spatial_scale).clamp(min=1)
+        turn = -roi[5] if clockwise else roi[5]
+        gh, gw = (sampling_ratio if sampling_ratio > 0 else math.ceil(float(extent) / bins) for extent, bins in
+                  ((h, ph), (w, pw)))
+        y = ((torch.arange(ph * gh, dtype=input.dtype) + 0.5) / (ph * gh) - 0.5)[:, None] * h
+        x = ((torch.arange(pw * gw, dtype=input.dtype) + 0.5) / (pw * gw) - 0.5)[None] * w
+        down, across = y * turn.cos() - x * turn.sin() + cy, y * turn.sin() + x * turn.cos() + cx
+        samples = bilinear(input[int(roi[0])], down.flatten(), across.flatten()).reshape(-1, ph, gh, pw, gw)
+        rows.append(samples.mean((2, 4)))
+    return torch.stack(rows) if rows else input.new_zeros(0, input.shape[1], ph, pw) + input.sum() * 0
 
 
 def sigmoid_focal_loss(input, target, weight, gamma, alpha):

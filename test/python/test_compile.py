@@ -28,6 +28,9 @@ def raw_arguments(case, dtype=torch.float32, requires_grad=True, channels_last=F
         size, scale, ratio, *rest = case.arguments
         aligned = rest[1] if rest else True
         return name, (*tensors, *(size if isinstance(size, tuple) else (size, size)), scale, ratio, 1, aligned)
+    if name == "roi_align_rotated":
+        size, scale, ratio, aligned, clockwise = (*case.arguments, *(True, False)[len(case.arguments) - 3:])
+        return name, (*tensors, *(size if isinstance(size, tuple) else (size, size)), ratio, scale, aligned, clockwise)
     if name.endswith("deform_conv2d"):
         if name == "deform_conv2d":  # v1 has neither mask nor bias
             tensors = [*tensors[:2], None, tensors[2], None]
@@ -64,6 +67,9 @@ def gradient_call(case):
     if name == "roi_align":
         image, rois, _, _, *numbers = arguments
         return name, (torch.rand_like(result[0]), rois, None, None, image.shape[0], *image.shape[2:], *numbers)
+    if name == "roi_align_rotated":
+        image, rois, _, _, *numbers = arguments
+        return name, (torch.rand_like(result), rois, image.shape[0], *image.shape[2:], *numbers)
     if name == "roi_pool":
         image, rois, _, _, scale = arguments
         return name, (torch.rand_like(result[0]), rois, result[1], image.shape[0], *image.shape[2:], scale)

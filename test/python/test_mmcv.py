@@ -44,6 +44,8 @@ def mmcv_call(case):
         return lambda x, r, o: ops.DeformRoIPool(*case.arguments)(x, r, o)
     if name == "roi_align":
         return lambda x, r: ops.RoIAlign(*case.arguments)(x, r)
+    if name == "roi_align_rotated":
+        return lambda x, r: ops.RoIAlignRotated(*case.arguments)(x, r)
     if name == "border_align":
         return lambda x, b: ops.BorderAlign(*case.arguments)(x, b)
     if name == "roi_pool":

@@ -134,7 +134,8 @@ def test_what_cannot_be_exported_says_so():
 CUSTOM = {"deform_conv2d": "mmdeploy::MMCVDeformConv2d",
           "modulated_deform_conv2d": "mmdeploy::MMCVModulatedDeformConv2d",
           "multi_scale_deformable_attn": "mmdeploy::MMCVMultiScaleDeformableAttention",
-          "roi_align": "::RoiAlign", "roi_align adaptive": "::RoiAlign"}
+          "roi_align": "::RoiAlign", "roi_align adaptive": "::RoiAlign",
+          "roi_align_rotated": "mmdeploy::MMCVRoIAlignRotated"}
 
 
 def named():
@@ -210,6 +211,51 @@ def test_sizes_that_are_learnt_when_the_graph_runs():
             assert torch.equal(found, wanted)
 
 
+def turned_boxes(*shape):
+    return torch.rand(*shape, 5) * torch.tensor([20, 20, 8, 8, 3.0])
+
+
+def test_turned_boxes_that_are_kept():
+    """Any number of any number, as mluops.torch.onnx exports them."""
+    named()
+
+    class Keep(torch.nn.Module):
+        def forward(self, boxes, scores):
+            return mt.nms_rotated(boxes, scores, 0.3)
+
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    torch.manual_seed(0)
+    number = torch.export.Dim("number", min=2)
+    program = torch.onnx.export(Keep().eval(), (turned_boxes(20), torch.rand(20)), dynamo=True, verbose=False,
+                                dynamic_shapes=({0: number}, {0: number}))
+    assert "mluops::nms_rotated" in nodes_of(program)
+    session = session_of(program.model_proto)
+    for n in (20, 3, 200):
+        inputs = turned_boxes(n), torch.rand(n)
+        for found, wanted in zip(results(session, inputs), Keep()(*inputs)):
+            assert torch.equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_turned_boxes_of_images_and_classes(dtype):
+    """mmdeploy's node: rows of image, class and box."""
+    torch.manual_seed(0)
+    boxes, scores = turned_boxes(2, 30).to(dtype), torch.rand(2, 3, 30).to(dtype)
+    kind = {torch.float32: "FLOAT", torch.float64: "DOUBLE", torch.float16: "FLOAT16"}[dtype]
+    session = node("NMSRotated", dict(b=kind, s=kind), kinds=("INT64",), iou_threshold=0.3, score_threshold=0.4)
+    rows = []
+    for image in range(2):
+        for label in range(3):
+            kept = mt.nms_rotated(boxes[image], scores[image, label], 0.3)[1]
+            rows += [(image, label, int(box)) for box in kept if float(scores[image, label, box]) > 0.4]
+    assert 20 < len(rows) < 180
+    assert results(session, (boxes, scores))[0].tolist() == [list(row) for row in rows]
+    assert results(session, (boxes[:, :0], scores[:, :, :0]))[0].shape == (0, 3)
+    with pytest.raises(Exception, match=r"scores: wanted \[2, classes, 30\].*got \[2, 3, 29\]"):
+        results(session, (boxes, scores[:, :, :29]))
+
+
 def test_a_network_of_deformable_operators_exports():
     torch.manual_seed(0)
     named()
@@ -239,13 +285,13 @@ def test_a_network_of_deformable_operators_exports():
         assert torch.allclose(run(program, inputs), net(*inputs), atol=1e-5)
 
 
-def node(name, inputs, outputs=("y",), domain="mmdeploy", **attributes):
-    """A session of one node. `inputs`: types by name."""
+def node(name, inputs, outputs=("y",), domain="mmdeploy", kinds=("FLOAT",), **attributes):
+    """A session of one node. `inputs`: types by name; kinds: the outputs' types."""
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
-    helper, kinds = onnx.helper, onnx.TensorProto
-    info = [helper.make_tensor_value_info(key, getattr(kinds, kind), None) for key, kind in inputs.items()]
-    ends = [helper.make_tensor_value_info(key, kinds.FLOAT, None) for key in outputs]
+    helper, types = onnx.helper, onnx.TensorProto
+    info = [helper.make_tensor_value_info(key, getattr(types, kind), None) for key, kind in inputs.items()]
+    ends = [helper.make_tensor_value_info(key, getattr(types, kind), None) for key, kind in zip(outputs, kinds)]
     graph = helper.make_graph([helper.make_node(name, list(inputs), outputs, domain=domain, **attributes)], "g", info,
                               ends)
     versions = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
@@ -277,11 +323,13 @@ def test_nodes_as_mmdeploy_writes_them(domain):
     ("MMCVDeformConv2d", dict(groups=3), "mluOpDCNForward"),
     ("MMCVRoiAlign", dict(mode="sum"), "mode: wanted avg or max, got sum"),
     ("MMCVRoiAlign", dict(output_height=0), "pooled_height"),
+    ("MMCVRoIAlignRotated", dict(output_width=0), "output_width: wanted 1 or more, got 0"),
+    ("MMCVRoIAlignRotated", dict(), "mluOpRoiAlignRotatedForward"),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_what_is_wrong_is_said(name, attributes, text):
     inputs = (torch.randn(2, 4, 6, 7), torch.randn(2, 18, 4, 5), torch.randn(6, 4, 3, 3))
     types = dict(x="FLOAT", o="FLOAT", w="FLOAT")
-    if name == "MMCVRoiAlign":
+    if name in ("MMCVRoiAlign", "MMCVRoIAlignRotated"):
         inputs, types = (inputs[0], torch.rand(3, 5)), dict(x="FLOAT", r="FLOAT")
     with pytest.raises(Exception, match=text):
         results(node(name, types, **attributes), inputs)

@@ -52,22 +52,7 @@ def roi_align(input, rois, output_size, spatial_scale=1.0, sampling_ratio=0, poo
 
 
 class RoIAlignRotatedFunction:
-    """Samples of a box turned about its centre, a RoI at a time."""
-
-    @staticmethod
-    def apply(input, rois, output_size, spatial_scale, sampling_ratio=0, aligned=True, clockwise=False):
-        height, width = output_size if isinstance(output_size, tuple) else (output_size, output_size)
-        pooled = []
-        for roi in rois.to(input.dtype):
-            cx, cy = roi[1:3] * spatial_scale - (0.5 if aligned else 0)
-            w, h = roi[3:5] * spatial_scale if aligned else (roi[3:5] * spatial_scale).clamp(min=1)
-            turn = -roi[5] if clockwise else roi[5]
-            y = sample_places(-h / 2, h, height, sampling_ratio)[:, :, None, None]
-            x = sample_places(-w / 2, w, width, sampling_ratio)[None, None]
-            rows, columns = y * turn.cos() - x * turn.sin() + cy, y * turn.sin() + x * turn.cos() + cx
-            samples = compositions.bilinear(input[int(roi[0])], rows.flatten(), columns.flatten())
-            pooled.append(samples.reshape(-1, *rows.shape).mean((2, 4)))
-        return torch.stack(pooled) if pooled else input.new_zeros(0, input.shape[1], height, width) + input.sum() * 0
+    apply = staticmethod(compositions.roi_align_rotated)
 
 
 def one_number(pair):

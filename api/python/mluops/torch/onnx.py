@@ -15,7 +15,8 @@ indices of RoIs are not checked.
 
 To custom operators (torch 2.8): deform_conv2d and modulated_deform_conv2d (mmdeploy::MMCVDeformConv2d,
 MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScaleDeformableAttention), roi_align with
-pool_mode="max" (mmcv::MMCVRoiAlign), nms (mluops::nms). mluops.onnxruntime.library() has them for onnxruntime.
+pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), nms and nms_rotated
+(mluops::nms, mluops::nms_rotated). mluops.onnxruntime.library() has them for onnxruntime.
 """
 
 from typing import Any, Callable, Optional, Sequence, Tuple
@@ -25,7 +26,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ._operator import HAS_LIBRARY_API
-from .op import dcn, ms_deform_attn, nms, roi_align
+from .op import dcn, ms_deform_attn, nms, roi_align, roi_align_rotated, rotated
 
 __all__: list = []  # importing it is all
 
@@ -210,6 +211,22 @@ def _nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int, score
     return indices, count
 
 
+def _nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tuple[Tensor, Tensor]:
+    keep, count = rotated._nms_fake(dets, scores, iou_threshold)
+    indices, count = torch.onnx.ops.symbolic_multi_out(
+        "mluops::nms_rotated", (dets, scores), dict(iou_threshold=iou_threshold), dtypes=(keep.dtype, count.dtype),
+        shapes=(keep.shape, count.shape), version=1)
+    return indices, count
+
+
+def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, sampling_ratio: int,
+                       spatial_scale: float, aligned: bool, clockwise: bool) -> Tensor:
+    shape = (roi_align_rotated._count(rois, sampling_ratio), input.shape[1], pooled_height, pooled_width)
+    return _named("mmdeploy::MMCVRoIAlignRotated", (input, rois), shape, output_height=pooled_height,
+                  output_width=pooled_width, sampling_ratio=sampling_ratio, spatial_scale=spatial_scale,
+                  aligned=int(aligned), clockwise=int(clockwise))
+
+
 def _int32(wide: Tensor, name: str) -> Tensor:
     return wide.to(torch.int32)  # whose numbers the graph does not look at
 
@@ -232,5 +249,6 @@ if not HAS_LIBRARY_API:
 for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool):
     _register(_composed)
 if hasattr(torch.onnx, "ops"):
-    for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _nms, _int32, _first_numbers):
+    for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _nms, _nms_rotated,
+                      _int32, _first_numbers):
         _register(_composed)
