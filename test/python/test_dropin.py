@@ -115,6 +115,16 @@ def test_only_what_was_asked_for():
     dropin.uninstall()
 
 
+def test_packages_that_look_for_devices_find_none():
+    """As transformers and accelerate do."""
+    dropin.install()
+    try:
+        assert "torch_mlu" in dropin.names() and importlib.util.find_spec("spconv") is not None
+        assert importlib.util.find_spec("torch_mlu") is None
+    finally:
+        dropin.uninstall()
+
+
 def test_unknown_names():
     with pytest.raises(mluops.BadParamError, match="names.*some of .*spconv.*spconvv"):
         dropin.install("spconvv")
@@ -256,6 +266,19 @@ def test_a_program_without_a_change(tmp_path):
     done = run("-W", "ignore", "-m", "mluops.dropin", "-m", "program", "x", cwd=tmp_path)
     assert done.stdout.startswith("__main__ ['x'] 7 ms_deform_attn_forward"), done.stderr
     assert "cpu" not in done.stdout  # only where the user says so
+
+
+@pytest.mark.parametrize("words, beside, found", [
+    (["program.py"], "", False), (["program.py"], "# import torch_mlu", True),
+    (["--torch-mlu", "-m", "program"], "", True), (["elsewhere/one.py", "beside.py::test"], "# import torch_mlu", True)])
+def test_programs_that_name_torch_mlu_get_it(words, beside, found, tmp_path):
+    look = "import importlib.util as util\nprint(util.find_spec('torch' + '_mlu') is not None)"
+    (tmp_path / "elsewhere").mkdir()
+    for file in ("program.py", "elsewhere/one.py"):
+        (tmp_path / file).write_text(look)
+    (tmp_path / "beside.py").write_text(beside)
+    done = run("-W", "ignore", "-m", "mluops.dropin", *words, cwd=tmp_path)
+    assert done.stdout == f"{found}\n", done.stderr
 
 
 def test_the_table():

@@ -52,7 +52,8 @@ def install(*names: str, cuda_calls: bool = False) -> None:
     """Makes modules importable that programs expect of CUDA extensions and that are not installed. Calls add up.
 
     Args:
-        names: of packages (names() has them); none: all but torchvision, whose functions run on the CPU without us.
+        names: of packages (names() has them); none: all but torchvision, whose functions run on the CPU without us, and
+            torch_mlu, which packages that know many devices would move to by themselves.
         cuda_calls: also keep on the CPU what is sent to CUDA: .cuda(), .to("cuda"), device="cuda", torch.cuda.FloatTensor
             and its kin; one warning says so. torch.cuda.is_available() stays as it is.
 
@@ -60,9 +61,18 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         ImportError, RuntimeError: what stands for a package named cannot be had here (torch_mlu: torch before 2.7; no
             C++ compiler); nothing has changed.
     """
-    chosen = {file: door for file, door in _chosen(names).items() if file not in _installed}
-    for door in chosen.values() if names else ():
-        getattr(door, "prepare", bool)()
+    chosen = _chosen(names)
+    for file, door in chosen.items():
+        if names and file not in _installed:
+            getattr(door, "prepare", bool)()
+    _stand_for(chosen)
+    if cuda_calls:
+        from . import _cuda_calls
+        _cuda_calls.install()
+
+
+def _stand_for(doors: Dict[str, ModuleType]) -> None:
+    chosen = {file: door for file, door in doors.items() if file not in _installed}
     if _stand_ins not in sys.meta_path:
         sys.meta_path.insert(0, _replacing)
         sys.meta_path.append(_stand_ins)
@@ -72,9 +82,6 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         _replacing.want(door)
         if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
             door.install()
-    if cuda_calls:
-        from . import _cuda_calls
-        _cuda_calls.install()
 
 
 def uninstall() -> None:

@@ -1,14 +1,17 @@
-"""python -m mluops.dropin [--cuda-calls] [-m MODULE | SCRIPT] ARGS...: runs a program after install().
+"""python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after install(). Where
+it names torch_mlu, in its file, one beside it or one among ARGS, it gets that, too; --torch-mlu: whatever it names.
 python -m mluops.dropin: what mluops can stand for, and who has it here."""
 
 import importlib.util
 import runpy
 import sys
 from pathlib import Path
+from typing import List
 
-from . import _doors, install
+from . import _doors, _stand_for, install
 
-_USAGE = "usage: python -m mluops.dropin [--cuda-calls] [-m MODULE | SCRIPT] ARGS..."
+_USAGE = "usage: python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS..."
+_OPTIONS = ("--cuda-calls", "--torch-mlu")
 
 
 def _installed(name: str) -> bool:
@@ -26,10 +29,23 @@ def _table() -> None:
             print(f"{door.PACKAGE:30} {name:35} {len(door.__all__):3} names  {who}")
 
 
+def _names_torch_mlu(program: Path, arguments: List[str]) -> bool:
+    """Whether a program's file, a Python file beside it or one that it is given does."""
+    files = [program, *program.parent.glob("*.py")] if program.is_file() else []
+    files += [Path(each.partition("::")[0]) for each in arguments if ".py" in each]
+    return any(b"torch_mlu" in file.read_bytes() for file in files if file.is_file())
+
+
+def _file_of(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    return Path((spec.origin if spec is not None else None) or "")
+
+
 def main() -> None:
     arguments = sys.argv[1:]
-    cuda_calls = arguments[:1] == ["--cuda-calls"]
-    del arguments[:cuda_calls]
+    options = set()
+    while arguments and arguments[0] in _OPTIONS:
+        options.add(arguments.pop(0))
     if not arguments:
         print(_USAGE + "\n")
         _table()
@@ -37,14 +53,19 @@ def main() -> None:
     as_module = arguments[0] == "-m"
     if arguments[0].startswith("-") and not (as_module and len(arguments) > 1):
         sys.exit(_USAGE)
-    install(cuda_calls=cuda_calls)
+    install(cuda_calls="--cuda-calls" in options)
     if as_module:
         sys.argv = arguments[1:]
         sys.path.insert(0, "")
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = arguments
         sys.path[0] = str(Path(arguments[0]).resolve().parent)
+    program = _file_of(arguments[1]) if as_module else Path(arguments[0])
+    if "--torch-mlu" in options or _names_torch_mlu(program, sys.argv[1:]):
+        _stand_for({"torch_mlu": _doors()["torch_mlu"]})  # imported, and so made, by the program alone
+    if as_module:
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
         runpy.run_path(arguments[0], run_name="__main__")
 
 

@@ -4,6 +4,8 @@ Importing it compiles C++ once for each torch (mluops.mlu)."""
 
 PACKAGE = "torch_mlu"
 NAMES = ("torch_mlu",)
+# Packages that work on any device (transformers, accelerate) look for it by themselves, and would move to device mlu.
+ON_REQUEST = True
 
 __all__ = ["__version__", "mlu"]
 
