@@ -25,7 +25,7 @@ allow() {
 
 allow api/include "$plugin"
 allow api/c "$plugin|mluops/capture\.h|api/c/.*|common/.*"
-allow api/onnxruntime "$public|api/onnxruntime/[a-z]+\.h"
+allow api/onnxruntime "$public|common/half\.h|api/onnxruntime/[a-z]+\.h"
 allow common "$plugin|common/.*"
 allow backends/cpu "$plugin|$shared|backends/cpu/.*"
 cpu="$plugin|$shared|backends/cpu/runtime/[a-z0-9_-]+\.h"
