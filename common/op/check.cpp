@@ -236,6 +236,14 @@ bool any_empty(std::initializer_list<TensorArg> tensors) {
   return std::any_of(tensors.begin(), tensors.end(), is_empty);
 }
 
+Status has_countable_pixels(const TensorArg& t) {
+  const std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t h = size_of(t, Axis::kH), w = size_of(t, Axis::kW);
+  if (h == 0 || w <= most / h) return Status::go_on();
+  return Status::not_supported(std::string(t.name) + ": wanted height times width <= " + std::to_string(most) +
+                               ", got " + dims_text(*t.desc));
+}
+
 std::int32_t* int32_data(const TensorArg& t) {
   return static_cast<std::int32_t*>(const_cast<void*>(t.data));
 }

@@ -88,6 +88,9 @@ std::int64_t element_bytes(const TensorArg& t);
 bool is_empty(const TensorArg& t);
 bool any_empty(std::initializer_list<TensorArg> tensors);
 
+/// An image of t has at most 2^31 - 1 pixels, so that INT32 numbers reach all of them, else NOT_SUPPORTED.
+Status has_countable_pixels(const TensorArg& t);
+
 /// The data of an INT32 tensor that is written to.
 std::int32_t* int32_data(const TensorArg& t);
 

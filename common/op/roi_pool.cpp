@@ -1,7 +1,5 @@
 #include "common/op/roi_pool.h"
 
-#include <limits>
-
 #include "common/case_text.h"
 #include "common/op/rois.h"
 
@@ -14,15 +12,6 @@ Status check_modes(mluOpPoolingMode_t mode, float spatial_scale, mluOpExtContrac
   }
   if (contract == MLUOP_EXT_CONTRACT_EXTENDED || (spatial_scale > 0 && spatial_scale <= 1)) return Status::go_on();
   return Status::bad_param("spatial_scale: wanted > 0 and <= 1, got " + std::to_string(spatial_scale));
-}
-
-/// argmax counts pixels in 32 bits.
-Status has_countable_pixels(const TensorArg& image) {
-  const std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  const std::int64_t h = size_of(image, Axis::kH), w = size_of(image, Axis::kW);
-  if (h == 0 || w <= most / h) return Status::go_on();
-  return Status::not_supported(std::string(image.name) + ": wanted height times width <= " + std::to_string(most) +
-                               ", got " + dims_text(*image.desc));
 }
 
 /// Image and bins (output or grads): layouts, ranks, dtypes, sizes; rois.

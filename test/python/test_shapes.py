@@ -11,6 +11,7 @@ import mluops.torch as mt  # noqa: E402
 from mluops import _context, _listing  # noqa: E402
 from mluops.torch import op as operators  # noqa: E402
 from mluops.torch.op.diff_iou_rotated import sort_vertices  # noqa: E402
+from mluops.torch.op.masked_conv2d import col2im, im2col  # noqa: E402
 
 # More shapes than are kept: MLUOPS_TEST_SHAPES=2100 takes minutes; without it the test keeps fewer.
 SHAPES = int(os.environ.get("MLUOPS_TEST_SHAPES", 0))
@@ -79,16 +80,21 @@ CALLS = {
     "knn": lambda n: mt.knn(2, leaf(1, n, 3)),
     "multi_scale_deformable_attn": lambda n: mt.multi_scale_deformable_attn(
         leaf(1, 2 * n, 1, 2), torch.tensor([[2, n]]), torch.tensor([0]), leaf(1, 2, 1, 1, 1, 2), leaf(1, 2, 1, 1, 1)),
+    "masked_col2im": lambda n: col2im(leaf(2, n), numbers(n).int(), numbers(n).int(), n, 3),
+    "masked_im2col": lambda n: im2col(leaf(1, 2, 4, 3), numbers(n).int(), numbers(n).int(), 2, 3, 1, 0),
     "nms": lambda n: mt.nms(boxes(n, 4), leaf(n), 0.5),
     "nms3d": lambda n: mt.nms3d(boxes(n, 7), leaf(n), 0.1),
     "nms_rotated": lambda n: mt.nms_rotated(boxes(n, 5), leaf(n), 0.1),
     "nms_match": lambda n: mt.nms_match(boxes(n, 5), 0.5),
     "points_in_boxes_all": lambda n: mt.points_in_boxes_all(leaf(1, n, 3), boxes(2, 7)[None]),
     "points_in_boxes_part": lambda n: mt.points_in_boxes_part(leaf(1, n, 3), boxes(2, 7)[None]),
+    "poly_nms": lambda n: mt.poly_nms(leaf(n, 9).detach(), 0.1),
+    "ps_roi_pool": lambda n: mt.ps_roi_pool(leaf(1, 8, 6, 5 + n), torch.tensor(ROI), 2),
     "psa_mask": lambda n: mt.psa_mask(leaf(n, 9, 2, 1), "collect", 3),
     "rectangles_overlap": lambda n: mt.diff_iou_rotated_2d(boxes(n, 5)[None], boxes(n, 5)[None] + 0.05),
     "roi_align": lambda n: mt.roi_align(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0, 2),
     "roi_align_rotated": lambda n: mt.roi_align_rotated(leaf(1, 2, 6, 5 + n), torch.tensor([[*ROI[0], 0.5]]), 2, 1.0, 2),
+    "roi_crop": lambda n: mt.roi_crop(leaf(1, 2, 6, 5), leaf(n, 2, 3, 2).detach()),
     "roi_pool": lambda n: mt.roi_pool(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0),
     "roiaware_pool3d": lambda n: mt.RoIAwarePool3d(2, 4)(boxes(2, 7), leaf(n, 3), leaf(n, 2)),
     "roipoint_pool3d": lambda n: mt.RoIPointPool3d(2)(leaf(1, n, 3), leaf(1, n, 2), boxes(2, 7)[None]),
@@ -100,6 +106,7 @@ CALLS = {
     "stack_three_nn": lambda n: mt.three_nn(leaf(n, 3), leaf(n + 1, 3), *stacks(n)[::-1]),
     "three_interpolate": lambda n: mt.three_interpolate(leaf(1, 2, n), numbers(1, 2, 3) % n, leaf(1, 2, 3)),
     "three_nn": lambda n: mt.three_nn(leaf(1, 2, 3), leaf(1, n, 3)),
+    "voxel_pooling": lambda n: mt.voxel_pooling(numbers(1, n, 3), leaf(1, n, 2), (3, 3, 3)),
     "voxelization": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], 2, 9),
 }
 

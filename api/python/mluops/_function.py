@@ -49,6 +49,7 @@ def _tensor(layout: int) -> Callable[..., Part]:
 
 
 NHWC, ARRAY = _tensor(c.NHWC), _tensor(c.ARRAY)
+PLANES = _tensor(c.NCHW)  # an image that C takes in NCHW alone
 
 
 def INT(name: str, c_name: str = "") -> Part:

@@ -1,13 +1,14 @@
-"""torchvision.ops: mluops' nms, batched_nms, roi_align and deform_conv2d for CPU tensors, on request. (roi_pool rounds boxes, mmcv's and
-ours does not.)"""
+"""torchvision.ops: mluops' nms, batched_nms, roi_align, ps_roi_pool and deform_conv2d for CPU tensors, on request.
+(roi_pool rounds boxes, mmcv's and ours does not.)"""
 
 import torch
 
 from ...torch.op import nms as _nms
 from ...torch.op.dcn import torchvision_deform_conv2d as deform_conv2d
+from ...torch.op.ps_roi_pool import ps_roi_pool as _ps_roi_pool
 from ...torch.op.roi_align import roi_align as _roi_align
 
-__all__ = ["batched_nms", "deform_conv2d", "nms", "roi_align"]
+__all__ = ["batched_nms", "deform_conv2d", "nms", "ps_roi_pool", "roi_align"]
 
 PACKAGE = "torchvision"
 ON_REQUEST = True
@@ -36,7 +37,22 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     return _roi_align(input, _rois(boxes), output_size, spatial_scale, sampling_ratio, "avg", aligned)
 
 
+def _rounded(numbers):
+    """Halves away from zero, as C does."""
+    whole = numbers.trunc()
+    return whole + ((numbers - whole).abs() >= 0.5) * numbers.sign()
+
+
+def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
+    """Corners are rounded after they are scaled, x2 and y2 are outside, and the map's last row and column are left out:
+    all of which our definition gives for other boxes on a smaller map."""
+    rois = _rois(boxes)
+    low, high = _rounded(rois[:, 1:3] * spatial_scale), _rounded(rois[:, 3:] * spatial_scale)
+    pixels = torch.cat([rois[:, :1], low, torch.maximum(high, low + 1) - 1], 1)
+    return _ps_roi_pool(input[:, :, :-1, :-1], pixels, output_size)
+
+
 _PLACES = {"boxes": {"nms": nms, "batched_nms": batched_nms}, "roi_align": {"roi_align": roi_align},
-           "deform_conv": {"deform_conv2d": deform_conv2d}}
+           "deform_conv": {"deform_conv2d": deform_conv2d}, "ps_roi_pool": {"ps_roi_pool": ps_roi_pool}}
 REPLACES = {(place, name): function for own, functions in _PLACES.items() for name, function in functions.items()
             for place in (f"torchvision.ops.{own}", "torchvision.ops")}

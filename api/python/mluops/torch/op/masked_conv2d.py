@@ -1,5 +1,5 @@
-"""masked_conv2d: convolution at some pixels; MaskedConv2d, the module. A composition of torch operators, no kernel of
-the library."""
+"""masked_conv2d: convolution at some pixels, whose windows become the columns of a matrix product; MaskedConv2d, the
+module."""
 
 from typing import Optional, Tuple, Union
 
@@ -7,27 +7,91 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.utils import _pair
 
+from ..._arguments import at_least
 from ..._errors import bad_param
+from ..._function import ADDRESS, ARRAY, INT, PLANES, SIZE, CFunction
 from ..._shapes import expect, rank
-from .._tensors import floats
+from .._operator import operator
+from .._tensors import floats, run
 
 __all__ = ["MaskedConv2d", "masked_conv2d"]
 
+IM2COL = CFunction("mluOpMaskedIm2colForward", PLANES("features", "feature"), ARRAY("rows", "mask_h_idx"),
+                   ARRAY("columns", "mask_w_idx"), INT("kernel_h"), INT("kernel_w"), INT("pad_h"), INT("pad_w"),
+                   ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("data_col"))
+COL2IM = CFunction("mluOpMaskedCol2imForward", ARRAY("col"), ARRAY("rows", "mask_h_idx"),
+                   ARRAY("columns", "mask_w_idx"), SIZE("workspace_size"), ADDRESS("workspace"), PLANES("im"))
 
-def columns(image: Tensor, rows: Tensor, cols: Tensor, kernel: Tuple[int, int], padding: Tuple[int, int]) -> Tensor:
-    """The windows [C * kh * kw, P] of an image [1, C, H, W] whose first pixels are rows, cols [P] minus the padding."""
-    height, width = image.shape[2:]
-    y = rows[None] - padding[0] + torch.arange(kernel[0], device=image.device)[:, None]  # [kh, P]
-    x = cols[None] - padding[1] + torch.arange(kernel[1], device=image.device)[:, None]
-    inside = ((y >= 0) & (y < height))[:, None] & ((x >= 0) & (x < width))[None]
-    at = (y.clamp(0, height - 1) * width)[:, None] + x.clamp(0, width - 1)[None]  # [kh, kw, P]
-    found = image[0].flatten(1)[:, at.flatten()].reshape(image.shape[1], *at.shape)
-    return found.masked_fill(~inside, 0).flatten(0, 2)
+
+def _count(rows, cols):
+    count, = rank("rows", rows.shape, 1)
+    expect("columns", cols.shape, (count,), ("rows",))
+    return count
+
+
+def _im2col_fake(image, rows, cols, kernel_h, kernel_w, pad_h, pad_w):
+    _, channels, height, width = rank("features", image.shape, 4)
+    expect("features", image.shape, (1, channels, height, width), ("one image", "", "", ""))
+    at_least(1, kernel_h=kernel_h, kernel_w=kernel_w)
+    return image.new_empty((channels * kernel_h * kernel_w, _count(rows, cols)))
+
+
+def _im2col_setup(ctx, inputs, output):
+    image, rows, cols, *ctx.window = inputs
+    ctx.shape = image.shape
+    ctx.save_for_backward(rows, cols)
+
+
+def _im2col_backward(ctx, grad):
+    """Each element of a window back to its pixel."""
+    (rows, cols), (kernel_h, kernel_w, pad_h, pad_w) = ctx.saved_tensors, ctx.window
+    _, channels, height, width = ctx.shape
+    y = rows.long()[None] - pad_h + torch.arange(kernel_h, device=grad.device)[:, None]  # [kh, P]
+    x = cols.long()[None] - pad_w + torch.arange(kernel_w, device=grad.device)[:, None]
+    inside = ((y >= 0) & (y < height))[:, None] & ((x >= 0) & (x < width))[None]  # [kh, kw, P]
+    at = (y.clamp(0, height - 1) * width)[:, None] + x.clamp(0, width - 1)[None]
+    values = grad.reshape(channels, *at.shape).masked_fill(~inside, 0).flatten(1)
+    return (grad.new_zeros(channels, height * width).index_add(1, at.flatten(), values).reshape(ctx.shape), *(None,) * 6)
+
+
+def _im2col_jvp(inputs, output, tangents):
+    return im2col(tangents[0], *inputs[1:])
+
+
+im2col = operator(
+    "masked_im2col(Tensor features, Tensor rows, Tensor columns, int kernel_h, int kernel_w, int pad_h, int pad_w)"
+    " -> Tensor", _im2col_fake, lambda data_col, *inputs: run(IM2COL, *inputs, None, 0, data_col),
+    setup=_im2col_setup, backward=_im2col_backward, jvp=_im2col_jvp)
+
+
+def _col2im_fake(col, rows, cols, height, width):
+    channels, _ = rank("col", col.shape, 2)
+    expect("col", col.shape, (channels, _count(rows, cols)), ("", "rows"))
+    at_least(1, height=height, width=width)
+    return col.new_empty((1, channels, height, width))
+
+
+def _col2im_setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[1:3])
+
+
+def _col2im_backward(ctx, grad):
+    """Of pixels chosen once; what lies outside has no gradient."""
+    return (im2col(grad, *ctx.saved_tensors, 1, 1, 0, 0), *(None,) * 4)
+
+
+def _col2im_jvp(inputs, output, tangents):
+    return col2im(tangents[0], *inputs[1:])
+
+
+col2im = operator("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt height, SymInt width) -> Tensor",
+                  _col2im_fake, lambda im, col, rows, cols, height, width: run(COL2IM, col, rows, cols, 0, None, im),
+                  setup=_col2im_setup, backward=_col2im_backward, jvp=_col2im_jvp)
 
 
 def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
                   padding: Union[int, Tuple[int, int]] = 0, stride: Union[int, Tuple[int, int]] = 1) -> Tensor:
-    """Convolution at the pixels of a mask, in time that grows with their number. Composed of torch operators.
+    """Convolution at the pixels of a mask, in time that grows with their number.
 
     Args:
         features: T [1, C, H, W].
@@ -55,13 +119,12 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
     size = height + 2 * pad_y - kh + 1, width + 2 * pad_x - kw + 1
     if min(pad_y, pad_x) < 0 or min(size) < 1:
         raise bad_param("padding", f"at least 0, and outputs of the {kh} x {kw} filter on {height} x {width}", padding)
-    rows, cols = (mask[0] > 0)[:size[0], :size[1]].nonzero().unbind(1)
+    chosen = (mask[0] > 0)[:size[0], :size[1]].nonzero().int().unbind(1)
     dtype = features.dtype
     if dtype in (torch.float16, torch.bfloat16):
         features, weight, bias = features.float(), weight.float(), bias.float()
-    values = torch.addmm(bias[:, None], weight.flatten(1), columns(features, rows, cols, (kh, kw), (pad_y, pad_x)))
-    result = features.new_zeros(out, size[0] * size[1])
-    return result.index_copy(1, rows * size[1] + cols, values).reshape(1, out, *size).to(dtype)
+    windows = im2col(features, *chosen, kh, kw, pad_y, pad_x)
+    return col2im(torch.addmm(bias[:, None], weight.flatten(1), windows), *chosen, *size).to(dtype)
 
 
 class MaskedConv2d(nn.Conv2d):
@@ -77,4 +140,6 @@ class MaskedConv2d(nn.Conv2d):
         return masked_conv2d(input, mask, self.weight, bias, self.padding, self.stride)
 
 
-SMALLEST: dict = {}  # no operator of the library
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"masked_im2col": lambda ones, zeros: im2col(ones(1, 1, 2, 2), zeros(1), zeros(1), 1, 1, 0, 0),
+            "masked_col2im": lambda ones, zeros: col2im(ones(1, 1), zeros(1), zeros(1), 2, 2)}

@@ -1,0 +1,53 @@
+"""poly_nms: non-maximum suppression of quadrilaterals."""
+
+import torch
+from torch import Tensor
+
+from ..._errors import bad_param
+from ..._function import ADDRESS, ARRAY, FLOAT, SIZE, CFunction
+from .._counts import first
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+from .rotated import count_of
+
+__all__ = ["poly_nms"]
+
+NMS = CFunction("mluOpPolyNms", ARRAY("dets", "boxes"), FLOAT("iou_threshold"), ADDRESS("workspace"),
+                SIZE("workspace_size"), ARRAY("output"), ADDRESS("output_size"))
+
+
+def _fake(dets, iou_threshold):
+    n = count_of("dets", dets, "x1, y1, x2, y2, x3, y3, x4, y4, score")
+    return dets.new_empty((n,), dtype=torch.int32), dets.new_empty((1,), dtype=torch.int32)
+
+
+def _call(outputs, dets, iou_threshold):
+    keep, count = outputs
+    run(NMS, dets, iou_threshold, None, 0, keep, count.data_ptr())
+
+
+# How many are kept is in the data: the operator returns as many as there may be, and how many there are.
+_nms = operator("poly_nms(Tensor dets, float iou_threshold) -> (Tensor, Tensor)", _fake, _call, setup=no_derivative,
+                jvp=no_tangents)
+
+
+def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:
+    """Keeps each quadrilateral, best score first, whose IoU with every one kept before is not greater than a threshold.
+
+    Args:
+        dets: T [N, 9]; x and y of four corners, in turn either way round, and the score.
+        iou_threshold: see above.
+    Returns: indices int64 [K] of those kept, ascending.
+
+    T: float16, bfloat16, float32, float64; IoUs are computed in float64. K is read from the data (docs/python.md,
+    "Sizes"). Source: AerialDetection's poly_nms; mluOpPolyNms.
+    """
+    if iou_threshold != iou_threshold:
+        raise bad_param("iou_threshold", "a number", iou_threshold)
+    boxes, = floats(dets=dets)
+    keep, count = _nms(boxes, float(iou_threshold))
+    return first(count, keep)[0].long()
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"poly_nms": lambda ones, zeros: poly_nms(ones(1, 9), 0.5)}

@@ -1,0 +1,91 @@
+"""voxel_pooling: features of points added to the cells of a map that they lie over."""
+
+from typing import Sequence
+
+import torch
+from torch import Tensor
+
+from ..._arguments import at_least, integer
+from ..._errors import bad_param
+from ..._function import ARRAY, INT, CFunction
+from ..._shapes import expect, rank
+from .._integers import index32
+from .._operator import operator
+from .._tensors import floats, run
+
+__all__ = ["voxel_pooling"]
+
+FORWARD = CFunction("mluOpVoxelPoolingForward", INT("batch_size"), INT("num_points"), INT("num_channels"),
+                    INT("num_voxel_x"), INT("num_voxel_y"), INT("num_voxel_z"), ARRAY("geom_xyz"),
+                    ARRAY("input_features"), ARRAY("output_features"), ARRAY("pos_memo"), results=2)
+
+
+def _fake(geom_xyz, input_features, x, y, z):
+    batch, points, channels = rank("input_features", input_features.shape, 3)
+    rank("geom_xyz", geom_xyz.shape, 3)
+    expect("geom_xyz", geom_xyz.shape, (batch, points, 3), ("the batch of input_features", "its points", "x, y, z"))
+    at_least(1, voxel_num=min(x, y, z))
+    return input_features.new_empty((batch, y, x, channels)), geom_xyz.new_empty((batch, points, 3))
+
+
+def _call(outputs, geom_xyz, input_features, x, y, z):
+    run(FORWARD, *input_features.shape, x, y, z, geom_xyz, input_features, *outputs)
+
+
+def _empty(outputs):
+    outputs[0].zero_()
+    outputs[1].fill_(-1)
+
+
+def _setup(ctx, inputs, output):
+    ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(output[1])
+
+
+def _backward(ctx, grad, _):
+    if grad is None:
+        return (None,) * 5
+    image, y, x = ctx.saved_tensors[0].long().unbind(2)
+    cells = ((image * grad.shape[1] + y) * grad.shape[2] + x).clamp(min=0)
+    rows = grad.reshape(-1, grad.shape[3]).index_select(0, cells.flatten()).view(*image.shape, grad.shape[3])
+    return (None, rows.masked_fill_((image < 0)[..., None], 0), *(None,) * 3)
+
+
+def _jvp(inputs, output, tangents):
+    """Sums are linear in the features."""
+    if tangents[1] is None:
+        return torch.zeros_like(output[0]), None
+    return forward(inputs[0], tangents[1], *inputs[2:])[0], None
+
+
+forward = operator("voxel_pooling(Tensor geom_xyz, Tensor input_features, int x, int y, int z) -> (Tensor, Tensor)",
+                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp, empty=_empty)
+
+
+def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[int]) -> Tensor:
+    """Adds the features of points to the cells of a map that they lie over.
+
+    Args:
+        geom_xyz: int32 or int64 [B, N, 3]: the voxel x, y, z of each point; one outside adds to nothing. More
+            dimensions between the first and the last, as [B, cameras, depths, h, w, 3], count as N.
+        input_features: T [B, N, C], with the dimensions of geom_xyz.
+        voxel_num: X, Y, Z.
+    Returns: T [B, C, Y, X], the memory of a [B, Y, X, C]; differentiable in input_features.
+
+    T: float16, bfloat16, float32, float64, summed in float where narrower.
+    Source: Li et al., "BEVDepth", AAAI 2023, whose voxel_pooling this is.
+    """
+    features, = floats(input_features=input_features)
+    sizes = [integer("voxel_num", each) for each in (voxel_num.tolist() if isinstance(voxel_num, Tensor) else voxel_num)]
+    if len(sizes) != 3:
+        raise bad_param("voxel_num", "X, Y, Z", sizes)
+    batch, channels = features.shape[0], features.shape[-1]
+    if geom_xyz.dim() != features.dim() or geom_xyz.shape[:-1] != features.shape[:-1]:
+        raise bad_param("geom_xyz", f"the points of input_features, {tuple(features.shape[:-1])}", tuple(geom_xyz.shape))
+    voxels = index32("geom_xyz", geom_xyz).reshape(batch, -1, geom_xyz.shape[-1])
+    return forward(voxels, features.reshape(batch, -1, channels), *sizes)[0].permute(0, 3, 1, 2)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"voxel_pooling": lambda ones, zeros: voxel_pooling(zeros(1, 2, 3), ones(1, 2, 1), (1, 1, 1))}

@@ -1,0 +1,84 @@
+// PolyNms: keeps each quadrilateral, best score first, whose IoU with every one kept before is not greater than a
+// threshold.
+//
+// boxes [N,9], output [N]. Quadrilaterals go through in blocks of 64, sorted: a block is decided one by one on one
+// thread; then those of it that are kept are compared with all later ones: an item is one of these and owns its mark.
+// At most N^2 / 2 pairs, most of them far apart: bound by arithmetic, in double.
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/poly_nms/polygon.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/spatial/score_order.h"
+
+namespace mluops::cpu::poly_nms {
+namespace {
+
+constexpr std::int64_t kBlock = 64;
+
+template <class A>
+struct Arrays {
+  spatial::Order<A> order;
+  Polygon* polygons;  ///< in this order
+  std::uint8_t* dropped;
+
+  Arrays(Allocator& allocator, std::int64_t n)
+      : order(allocator, n), polygons(allocator.allocate<Polygon>(n)), dropped(allocator.allocate<std::uint8_t>(n)) {}
+};
+
+template <class T>
+mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPolyNmsProblem& p) {
+  const std::int64_t n = p.shape.n;
+  const T* const boxes = static_cast<const T*>(p.boxes);
+  auto arrays = allocate<Arrays<Acc<T>>>(context.arena, n);
+  if (!arrays) return no_memory(call);
+  for (std::int64_t i = 0; i < n; ++i) arrays->order.add(i, to_acc(boxes[9 * i + 8]));
+  arrays->order.sort();
+  Loop(context, call, n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      arrays->polygons[i] = Polygon::of(boxes + 9 * std::int64_t{arrays->order[i]});
+      arrays->dropped[i] = 0;
+    }
+  });
+  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t j) {
+    if (arrays->dropped[j] != 0) return;
+    const Polygon& own = arrays->polygons[j];
+    const auto too_near = [&](std::int64_t i) { return Polygon::iou(arrays->polygons[i], own) > p.iou_threshold; };
+    arrays->dropped[j] = std::any_of(kept, kept + count, too_near) ? 1 : 0;
+  };
+  for (std::int64_t first = 0; first < n; first += kBlock) {
+    const std::int64_t last = std::min(n, first + kBlock);
+    std::int64_t kept[kBlock], count = 0;
+    for (std::int64_t i = first; i < last; ++i) {
+      drop(kept, count, i);
+      if (arrays->dropped[i] == 0) kept[count++] = i;
+    }
+    Loop::one_of_many(context, call, n - last, cost::kAlignedPair * static_cast<double>(count))
+        .run([&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t j = last + begin; j < last + end; ++j) drop(kept, count, j);
+        });
+  }
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (arrays->dropped[i] == 0) p.output[count++] = arrays->order[i];
+  }
+  std::sort(p.output, p.output + count);
+  std::fill(p.output + count, p.output + n, 0);
+  *p.output_size = static_cast<std::int32_t>(count);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+}  // namespace
+}  // namespace mluops::cpu::poly_nms
+
+namespace mluops::cpu {
+
+mluOpStatus_t operators::poly_nms(Context& context, const mluopsCall& call, const mluopsPolyNmsProblem& problem) {
+  return with_element(call, problem.shape.dtype, [&](auto tag) {
+    return poly_nms::suppress<typename decltype(tag)::type>(context, call, problem);
+  });
+}
+
+}  // namespace mluops::cpu

@@ -1,0 +1,214 @@
+// PsRoiPool backward: the gradient of each mean goes, divided, to the pixels of its bin.
+//
+// grad_output and mapping_channel [R,PH,PW,D], rois [R,5], grad_input [B,H,W,D*PH*PW], NHWC or NCHW.
+// panels: where mapping_channel is what the forward writes, a channel of the map gets additions from one bin alone. A
+// task is a bin of all RoIs of an image, for a block of its D elements: it adds them to a panel of sums and writes
+// their channels once. An addition for each pixel of a bin: bound by the second cache and by the memory of the map.
+// channels: elements are sorted by the channels they name; a task owns a channel of an image.
+// Both: no atomics, the same bits for every number of threads.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/ps_roi_pool/backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/ps_roi_pool/geometry.h"
+#include "backends/cpu/layout/image_panel-inl.h"
+#include "backends/cpu/runtime/path.h"
+#include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::ps_roi_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+using namespace layout::HWY_NAMESPACE;
+namespace {
+
+using BackwardProblem = mluopsPsRoiPoolBackwardProblem;
+
+constexpr double kUsualPixels = 16;
+
+/// Where the elements of both images are.
+struct Images {
+  std::int64_t bins;
+  layout::Elements map, out;
+
+  explicit Images(const BackwardProblem& p)
+      : bins(p.shape.pooled_h * p.shape.pooled_w),
+        map{p.shape.h * p.shape.w, bins * p.shape.output_dim, p.layout == MLUOP_LAYOUT_NCHW},
+        out{bins, p.shape.output_dim, map.planes} {}
+  /// The channel that the forward takes an element of the output from.
+  std::int64_t channel_of(std::int64_t element) const {
+    const std::int64_t i = element % out.image();
+    return out.planes ? i : i % out.channels * bins + i / out.channels;
+  }
+};
+
+/// Adds shares[kBlockChannels] to the pixels of a bin.
+template <class A>
+HWY_INLINE void add_shares(const Bin& bin, std::int64_t w, const A* HWY_RESTRICT shares, A* HWY_RESTRICT panel) {
+  const hn::ScalableTag<A> d;
+  for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y) {
+    for (std::int64_t x = bin.cols.first; x < bin.cols.end; ++x) {
+      A* const pixel = panel + (y * w + x) * layout::kBlockChannels<A>;
+      MLUOPS_UNROLL
+      for (int v = 0; v < kBlockVectors<A>; ++v) {
+        const std::int64_t i = v * kLanes<A>;
+        hn::StoreU(hn::Add(hn::LoadU(d, pixel + i), hn::LoadU(d, shares + i)), d, pixel + i);
+      }
+    }
+  }
+}
+
+/// The channels of a task, from a panel.
+template <class T, class A = Acc<T>>
+void empty(const BinTask& task, const Images& images, const A* HWY_RESTRICT panel, T* to) {
+  constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::kBlockPixels;
+  const std::int64_t step = images.bins * images.map.channel(), pixels = images.map.pixels;
+  if (images.map.planes && task.count == kChannels) {
+    for (std::int64_t i = 0; i < pixels; i += kPixels) {
+      put_pixels(panel + i * kChannels, std::min(kPixels, pixels - i), 0, to + i, step, false);
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    T* const pixel = to + i * images.map.pixel();
+    for (std::int64_t c = 0; c < task.count; ++c) pixel[c * step] = from_acc<T>(panel[i * kChannels + c]);
+  }
+}
+
+template <class T>
+void add_bin(const BackwardProblem& p, const Images& images, const BinTask& task, const Bins& bins, Acc<T>* panel) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  std::fill_n(panel, images.map.pixels * layout::kBlockChannels<A>, A{0});
+  for (const PlacedRoi& placed : bins.of_image(task.image)) {
+    const Bin bin = bins(placed.roi, task.bin);
+    if (bin.count() == 0) continue;
+    HWY_ALIGN A shares[layout::kBlockChannels<A>] = {};
+    const T* const grad =
+        static_cast<const T*>(p.grad_output) + images.out.at(placed.roi, task.first) + task.bin * images.out.pixel();
+    const A pixels = static_cast<A>(bin.count());
+    for (std::int64_t c = 0; c < task.count; ++c) shares[c] = to_acc(grad[c * images.out.channel()]) / pixels;
+    add_shares(bin, s.w, shares, panel);
+  }
+  empty(task, images, panel,
+        static_cast<T*>(p.grad_input) + images.map.at(task.image, task.first * images.bins + task.bin));
+}
+
+template <class T>
+mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const Images images(p);
+  const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
+  const double channel_ns =
+      2 * kUsualPixels * cost::kAddPixel * rois + 2 * cost::kTranspose * static_cast<double>(images.map.pixels);
+  const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
+  auto bins = allocate<Bins>(context.arena, s);
+  A* const panels = context.images.reserve_array<A>(loop.slots(), s.h, s.w, layout::kBlockChannels<A>);
+  if (!bins || panels == nullptr) return no_memory(call);
+  bins->find<T>(context, call, p);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    A* const panel = panels + slot * images.map.pixels * layout::kBlockChannels<A>;
+    for (std::int64_t i = begin; i < end; ++i) add_bin<T>(p, images, BinTask::of<A>(i, s), *bins, panel);
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// mapping_channel is what the forward writes.
+Fit is_forwards(const Context&, const mluopsCall&, const BackwardProblem& p) {
+  if (p.mapping_channel == nullptr) return Fit::kPrefer;
+  const Images images(p);
+  for (std::int64_t r = 0; r < p.shape.rois; ++r) {
+    for (std::int64_t d = 0; d < p.shape.output_dim; ++d) {
+      const std::int32_t* const named = p.mapping_channel + images.out.at(r, d);
+      for (std::int64_t i = 0; i < images.bins; ++i) {
+        if (named[i * images.out.pixel()] != d * images.bins + i) return Fit::kCannot;
+      }
+    }
+  }
+  return Fit::kPrefer;
+}
+
+Fit names_channels(const Context&, const mluopsCall&, const BackwardProblem& p) {
+  return fit(p.mapping_channel != nullptr);
+}
+
+template <class A>
+struct ChannelArrays {
+  Bins bins;
+  Buckets elements;  ///< of grad_output, by the channel of the image that they name
+  A* sums;           ///< a channel for each thread
+
+  ChannelArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, const Images& images)
+      : bins(allocator, s),
+        elements(allocator, call, s.rois * images.out.image(), s.batch * images.map.channels),
+        sums(allocator.allocate<A>(std::int64_t{call.threads}, images.map.pixels)) {}
+};
+
+/// Sums of a channel of an image.
+template <class T>
+void add_channel(const BackwardProblem& p, const Images& images, const ChannelArrays<Acc<T>>& arrays,
+                 std::int64_t channel, Acc<T>* sums) {
+  std::fill_n(sums, images.map.pixels, Acc<T>{0});
+  for (const std::int64_t element : arrays.elements[channel]) {
+    const std::int64_t forwards = images.channel_of(element);
+    const Bin bin = arrays.bins(element / images.out.image(), forwards % images.bins);
+    if (bin.count() == 0) continue;
+    const auto share = to_acc(static_cast<const T*>(p.grad_output)[element]) / static_cast<Acc<T>>(bin.count());
+    for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y) {
+      for (std::int64_t x = bin.cols.first; x < bin.cols.end; ++x) sums[y * p.shape.w + x] += share;
+    }
+  }
+  T* const to =
+      static_cast<T*>(p.grad_input) + images.map.at(channel / images.map.channels, channel % images.map.channels);
+  for (std::int64_t i = 0; i < images.map.pixels; ++i) to[i * images.map.pixel()] = from_acc<T>(sums[i]);
+}
+
+template <class T>
+mluOpStatus_t by_channels(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  const Shape& s = p.shape;
+  const Images images(p);
+  auto arrays = allocate<ChannelArrays<Acc<T>>>(context.arena, call, s, images);
+  if (!arrays) return no_memory(call);
+  arrays->bins.template find<T>(context, call, p);
+  const double element_ns = kUsualPixels * cost::kScatter;
+  const double channel_ns = 2 * cost::kMove * static_cast<double>(images.map.pixels);
+  const auto sort = [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t channel = p.mapping_channel[i];
+      if (channel < 0 || channel >= images.map.channels) continue;
+      const T batch_index = static_cast<const T*>(p.rois)[5 * (i / images.out.image())];
+      put(i, index_of(to_acc(batch_index), s.batch) * images.map.channels + channel, element_ns);
+    }
+  };
+  if (!arrays->elements.fill(context, call, cost::kListPair, channel_ns, sort)) return no_memory(call);
+  Loop(context, call, arrays->elements.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    Acc<T>* const sums = arrays->sums + slot * images.map.pixels;
+    for (std::int64_t i = begin; i < end; ++i) add_channel<T>(p, images, *arrays, i, sums);
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  static constexpr Path<BackwardProblem> kPaths[] = {
+      {"panels", is_forwards, by_panels<T>},
+      {"channels", names_channels, by_channels<T>},
+  };
+  return run_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward, mluopsPsRoiPoolBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::ps_roi_pool::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(ps_roi_pool_backward, ps_roi_pool, backward, mluopsPsRoiPoolBackwardProblem)
+
+}  // namespace mluops::cpu
+#endif

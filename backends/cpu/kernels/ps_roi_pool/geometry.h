@@ -1,0 +1,104 @@
+// Which pixels the bins of RoIs have, and which channels a task has.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "backends/cpu/layout/channel_block.h"
+#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/index.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/sampling/roi_order.h"
+#include "backends/cpu/simd/element.h"
+#include "common/shape.h"
+#include "mluops/problem.h"
+
+namespace mluops::cpu::ps_roi_pool {
+
+using Shape = mluopsPsRoiPoolShape;
+
+/// Pixels [first, end) of an axis.
+struct Pixels {
+  std::int64_t first, end;
+  std::int64_t count() const { return std::max<std::int64_t>(0, end - first); }
+};
+
+/// The pixels of a bin.
+struct Bin {
+  Pixels rows, cols;
+  std::int64_t count() const { return rows.count() * cols.count(); }
+};
+
+/// The bins of all RoIs, found once a call, and the RoIs in an order in which neighbours share pixels.
+class Bins {
+ public:
+  Bins(Allocator& allocator, const Shape& s)
+      : s_(s),
+        rows_(allocator.allocate<Pixels>(s.rois, s.pooled_h)),
+        cols_(allocator.allocate<Pixels>(s.rois, s.pooled_w)),
+        order_(allocator, s.rois) {}
+
+  template <class T, class Problem>
+  void find(const Context& context, const mluopsCall& call, const Problem& p) {
+    using A = Acc<T>;
+    const A scale = static_cast<A>(p.exact_spatial_scale);
+    const double roi_ns = cost::kFindSample * static_cast<double>(s_.pooled_h + s_.pooled_w);
+    Loop(context, call, s_.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t r = begin; r < end; ++r) {
+        const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
+        cut(to_acc(roi[2]), to_acc(roi[4]), scale, s_.h, {rows_ + r * s_.pooled_h, at(s_.pooled_h)});
+        cut(to_acc(roi[1]), to_acc(roi[3]), scale, s_.w, {cols_ + r * s_.pooled_w, at(s_.pooled_w)});
+      }
+    });
+    order_.sort([&](std::int64_t r) {
+      const std::int64_t image = index_of(to_acc(static_cast<const T*>(p.rois)[5 * r]), s_.batch);
+      return PlacedRoi{image, rows_[r * s_.pooled_h].first, cols_[r * s_.pooled_w].first, r};
+    });
+  }
+
+  Bin operator()(std::int64_t roi, std::int64_t bin) const {
+    return {rows_[roi * s_.pooled_h + bin / s_.pooled_w], cols_[roi * s_.pooled_w + bin % s_.pooled_w]};
+  }
+  std::span<const PlacedRoi> of_image(std::int64_t image) const { return order_.of_image(image); }
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  /// One axis of a RoI; NaN is pixel 0.
+  template <class A>
+  static void cut(A low, A high, A scale, std::int64_t pixels, std::span<Pixels> bins) {
+    const A start = std::round(low) * scale;
+    const A size = std::max((std::round(high) + 1) * scale - start, static_cast<A>(0.1));
+    const A bin = size / static_cast<A>(bins.size());
+    const auto edge = [&](std::size_t i) { return static_cast<A>(i) * bin + start; };
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+      bins[i] = {index_of(std::floor(edge(i)), pixels + 1), index_of(std::ceil(edge(i + 1)), pixels + 1)};
+    }
+  }
+
+  const Shape& s_;
+  Pixels *rows_, *cols_;
+  RoiOrder order_;
+};
+
+/// A bin of all RoIs of an image, elements [first, first + count) of its output: what a task has. Its channels of the
+/// image are bin + bins * element.
+struct BinTask {
+  std::int64_t image, bin, first, count;
+
+  template <class A>
+  static std::int64_t count_of(const Shape& s) {
+    return s.batch * ceil_div(s.output_dim, layout::kBlockChannels<A>) * s.pooled_h * s.pooled_w;
+  }
+  template <class A>
+  static BinTask of(std::int64_t item, const Shape& s) {
+    const std::int64_t bins = s.pooled_h * s.pooled_w, blocks = ceil_div(s.output_dim, layout::kBlockChannels<A>);
+    const std::int64_t first = item / bins % blocks * layout::kBlockChannels<A>;
+    return {item / bins / blocks, item % bins, first, std::min(s.output_dim - first, layout::kBlockChannels<A>)};
+  }
+};
+
+}  // namespace mluops::cpu::ps_roi_pool

@@ -1,0 +1,204 @@
+// What PsRoiPool, VoxelPooling, MaskedIm2col, RoiCrop and PolyNms refuse beyond what all operators do.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "test/support/handle.h"
+#include "test/support/tensor.h"
+#include "test/validation/op_call.h"
+
+namespace mluops::test {
+namespace {
+
+std::function<void(OpCall&)> set(const std::string& name, double value) {
+  return [=](OpCall& c) { c.set(name, value); };
+}
+
+std::function<void(OpCall&)> dims(const std::string& name, const Dims& of) {
+  return [=](OpCall& c) { c.arg(name).dims = of; };
+}
+
+OpCall call(const std::string& text) {
+  return OpCall(Case::parse(text));
+}
+
+TEST(VisionValidation, PsRoiPool) {
+  const std::string sizes = " b=2 h=6 w=7 d=5 r=4 ph=3 pw=3 scale=1 rois=inside";
+  for (const std::string direction : {"forward", "backward"}) {
+    const bool forward = direction == "forward";
+    const std::string image = forward ? "input" : "bottom_grad", bins = forward ? "output" : "top_grad";
+    const auto extended = [](OpCall& c) { c.contract = MLUOP_EXT_CONTRACT_EXTENDED; };
+    const auto no_rois = [=](OpCall& c) {
+      for (const std::string& name : {bins, std::string("mapping_channel"), std::string("rois")})
+        c.arg(name).dims[0] = 0;
+    };
+    const OpCall base = call("ps_roi_pool_" + direction + sizes);
+    check_table(
+        base, {{"no bins", set("ph", 0), MLUOP_STATUS_BAD_PARAM, "pooled_height: wanted >= 1, got 0"},
+               {"bins that are no square", set("pw", 2), MLUOP_STATUS_BAD_PARAM,
+                "pooled_width: wanted pooled_height (3), got 2"},
+               {"no channels", set("d", 0), MLUOP_STATUS_BAD_PARAM, "output_dim: wanted >= 1, got 0"},
+               {"a scale of 0", set("scale", 0), MLUOP_STATUS_BAD_PARAM, "spatial_scale: wanted > 0"},
+               {"other channels", dims(image, {2, 6, 7, 44}), MLUOP_STATUS_BAD_PARAM,
+                image + ": wanted dimension 3 to be 45 (pooled_height * pooled_width * output_dim)"},
+               {"other bins", dims(bins, {4, 3, 2, 5}), MLUOP_STATUS_BAD_PARAM, bins + ": wanted dimension 2 to be 3"},
+               {"another mapping", dims("mapping_channel", {4, 3, 3, 4}), MLUOP_STATUS_BAD_PARAM,
+                "mapping_channel: wanted dimension 3 to be 5 (output_dim)"},
+               {"a mapping without its descriptor", [](OpCall& c) { c.arg("mapping_channel").no_desc = true; },
+                MLUOP_STATUS_BAD_PARAM, "mapping_channel: wanted descriptor and data both given or both NULL"},
+               {"no RoIs", no_rois, MLUOP_STATUS_BAD_PARAM, "rois: wanted a non-empty tensor"},
+               {"half under STRICT",
+                [=](OpCall& c) {
+                  for (const std::string& name : {image, bins, std::string("rois")})
+                    c.arg(name).dtype = MLUOP_DTYPE_HALF;
+                },
+                MLUOP_STATUS_BAD_PARAM, "dtype"}});
+    OpCall none = base;
+    extended(none);
+    no_rois(none);
+    EXPECT_EQ(none.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+    EXPECT_EQ(none.outputs_touched(), !forward);  // a gradient of nothing is 0
+  }
+  const Handle handle("cpu");
+  EXPECT_EQ(mluOpPsRoiPoolForward(handle.get(), 3, 3, 1, 2, 5, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                  nullptr, nullptr),
+            MLUOP_STATUS_BAD_PARAM);
+}
+
+TEST(VisionValidation, PsRoiPoolGroupsAreBins) {
+  const Handle handle("cpu");
+  const Descriptor map(MLUOP_LAYOUT_NHWC, MLUOP_DTYPE_FLOAT, {1, 2, 2, 4}),
+      rois(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {1, 5}), out(MLUOP_LAYOUT_NHWC, MLUOP_DTYPE_FLOAT, {1, 2, 2, 1});
+  const float numbers[16] = {};
+  float output[4] = {7, 7, 7, 7};
+  const auto with_groups = [&](int groups) {
+    return mluOpPsRoiPoolForward(handle.get(), 2, 2, 1, groups, 1, map.get(), numbers, rois.get(), numbers, out.get(),
+                                 output, nullptr, nullptr);
+  };
+  EXPECT_EQ(with_groups(3), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_NE(std::string(mluOpExtGetLastErrorText()).find("group_size: wanted >= 2 and <= 2, got 3"), std::string::npos)
+      << mluOpExtGetLastErrorText();
+  EXPECT_EQ(output[0], 7);
+  EXPECT_EQ(with_groups(2), MLUOP_STATUS_SUCCESS);
+}
+
+TEST(VisionValidation, VoxelPooling) {
+  check_table(
+      call("voxel_pooling_forward b=2 n=7 c=5 x=3 y=4 z=2"),
+      {{"no images", set("b", 0), MLUOP_STATUS_BAD_PARAM, "batch_size: wanted >= 1, got 0"},
+       {"no points", set("n", -1), MLUOP_STATUS_BAD_PARAM, "num_points: wanted >= 1, got -1"},
+       {"no channels", set("c", 0), MLUOP_STATUS_BAD_PARAM, "num_channels: wanted >= 1, got 0"},
+       {"no x", set("x", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_x: wanted >= 1, got 0"},
+       {"no y", set("y", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_y: wanted >= 1, got 0"},
+       {"no z", set("z", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_z: wanted >= 1, got 0"},
+       {"other points", dims("geom_xyz", {2, 6, 3}), MLUOP_STATUS_BAD_PARAM, "geom_xyz: wanted dimension 1 to be 7"},
+       {"two numbers", dims("geom_xyz", {2, 7, 2}), MLUOP_STATUS_BAD_PARAM, "geom_xyz: wanted dimension 2 to be 3"},
+       {"other features", dims("input_features", {2, 7, 4}), MLUOP_STATUS_BAD_PARAM, "(num_channels)"},
+       {"x and y exchanged", dims("output_features", {2, 3, 4, 5}), MLUOP_STATUS_BAD_PARAM, "(num_voxel_y)"},
+       {"a memo of two", dims("pos_memo", {2, 7, 2}), MLUOP_STATUS_BAD_PARAM, "pos_memo: wanted dimension 2 to be 3"}});
+}
+
+TEST(VisionValidation, MaskedIm2col) {
+  const Wrong nhwc = {"NHWC", [](OpCall& c) { c.arg("feature").layout = MLUOP_LAYOUT_NHWC; }, MLUOP_STATUS_BAD_PARAM,
+                      "feature: wanted layout LAYOUT_NCHW, got LAYOUT_NHWC"};
+  check_table(
+      call("masked_im2col_forward c=5 h=6 w=7 m=9 kh=3 kw=2"),
+      {nhwc,
+       {"no window", set("kh", 0), MLUOP_STATUS_BAD_PARAM, "kernel_h: wanted >= 1, got 0"},
+       {"no window", set("kw", -2), MLUOP_STATUS_BAD_PARAM, "kernel_w: wanted >= 1, got -2"},
+       {"a huge window", set("kh", 1000003), MLUOP_STATUS_BAD_PARAM, "data_col: wanted dimension 0 to be 5 channels"},
+       {"two images", dims("feature", {2, 5, 6, 7}), MLUOP_STATUS_BAD_PARAM, "feature: wanted dimension 0 to be 1"},
+       {"an empty image", dims("feature", {1, 5, 0, 7}), MLUOP_STATUS_BAD_PARAM, "feature: wanted a non-empty tensor"},
+       {"other columns", dims("data_col", {29, 9}), MLUOP_STATUS_BAD_PARAM,
+        "data_col: wanted dimension 0 to be 5 channels"},
+       {"fewer columns", dims("data_col", {30, 8}), MLUOP_STATUS_BAD_PARAM, "(mask_h_idx)"},
+       {"fewer x than y", dims("mask_w_idx", {8}), MLUOP_STATUS_BAD_PARAM, "mask_w_idx: wanted dimension 0 to be 9"}});
+  check_table(
+      call("masked_col2im_forward c=5 h=6 w=7 m=9"),
+      {{"other channels", dims("col", {4, 9}), MLUOP_STATUS_BAD_PARAM, "col: wanted dimension 0 to be 5"},
+       {"other columns", dims("col", {5, 8}), MLUOP_STATUS_BAD_PARAM, "col: wanted dimension 1 to be 9 (mask_h_idx)"},
+       {"two images", dims("im", {2, 5, 6, 7}), MLUOP_STATUS_BAD_PARAM, "im: wanted dimension 0 to be 1"},
+       {"an empty image", dims("im", {1, 5, 6, 0}), MLUOP_STATUS_BAD_PARAM, "im: wanted a non-empty tensor"}});
+}
+
+TEST(VisionValidation, NothingChosen) {
+  OpCall im2col = call("masked_im2col_forward c=5 h=6 w=7 m=9 kh=3 kw=2");
+  im2col.arg("data_col").dims = {30, 0};
+  OpCall col2im = call("masked_col2im_forward c=5 h=6 w=7 m=9");
+  col2im.arg("col").dims = {5, 0};
+  for (OpCall* const c : {&im2col, &col2im}) {
+    for (const char* const name : {"mask_h_idx", "mask_w_idx"}) c->arg(name).dims = {0};
+    EXPECT_EQ(c->make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  }
+  EXPECT_FALSE(im2col.outputs_touched());
+  EXPECT_TRUE(col2im.outputs_touched());  // with zeros
+}
+
+TEST(VisionValidation, MaskedWorkspacesAreEmpty) {
+  const Handle handle("cpu");
+  const Descriptor d(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {9, 5});
+  const auto sizes = [&](mluOpHandle_t h, mluOpTensorDescriptor_t desc, std::size_t* size) {
+    const mluOpStatus_t im2col =
+        mluOpGetMaskedIm2colForwardWorkspaceSize(h, desc, d.get(), d.get(), 3, 3, d.get(), size);
+    EXPECT_EQ(im2col, mluOpGetMaskedCol2imForwardWorkspaceSize(h, desc, d.get(), d.get(), d.get(), size));
+    return im2col;
+  };
+  std::size_t size = 7;
+  EXPECT_EQ(sizes(nullptr, d.get(), &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(sizes(handle.get(), nullptr, &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(sizes(handle.get(), d.get(), nullptr), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(size, 7u);
+  EXPECT_EQ(sizes(handle.get(), d.get(), &size), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(size, 0u);
+}
+
+TEST(VisionValidation, PolyNms) {
+  check_table(
+      call("poly_nms n=9"),
+      {{"boxes of 8 numbers", dims("boxes", {9, 8}), MLUOP_STATUS_BAD_PARAM, "boxes: wanted dimension 1 to be 9"},
+       {"a short output", dims("output", {8}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 0 to be 9 (boxes)"},
+       {"no threshold", set("iou", std::numeric_limits<double>::quiet_NaN()), MLUOP_STATUS_BAD_PARAM,
+        "iou_threshold: wanted a number, got nan"}});
+  const Handle handle("cpu");
+  const Descriptor boxes(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {9, 9}),
+      five(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {9, 5}), none(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {0, 9}),
+      no_output(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_INT32, {0});
+  std::size_t size = 7;
+  EXPECT_EQ(mluOpGetPolyNmsWorkspaceSize(nullptr, boxes.get(), &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpGetPolyNmsWorkspaceSize(handle.get(), nullptr, &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpGetPolyNmsWorkspaceSize(handle.get(), boxes.get(), nullptr), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpGetPolyNmsWorkspaceSize(handle.get(), five.get(), &size), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(size, 7u);
+  EXPECT_EQ(mluOpGetPolyNmsWorkspaceSize(handle.get(), boxes.get(), &size), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(size, 0u);
+  std::int32_t count = 7;
+  EXPECT_EQ(mluOpPolyNms(handle.get(), none.get(), nullptr, 0.1f, nullptr, 0, no_output.get(), nullptr, &count),
+            MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(count, 0);
+}
+
+TEST(VisionValidation, RoiCrop) {
+  const std::string sizes = " b=2 h=6 w=7 c=5 grids=3 oh=2 ow=4 grid=inside";
+  for (const auto& [op, image, samples] :
+       {std::tuple<std::string, std::string, std::string>{"roi_crop_forward", "input", "output"},
+        {"roi_crop_backward", "grad_input", "grad_output"}}) {
+    const auto grids = [samples = samples](std::int64_t count) {
+      return [=](OpCall& c) { c.arg("grid").dims[0] = c.arg(samples).dims[0] = count; };
+    };
+    check_table(
+        call(op + sizes),
+        {{"grids that are no multiple", grids(5), MLUOP_STATUS_BAD_PARAM,
+          "grid: wanted dimension 0 to be a multiple of 2"},
+         {"no grids", grids(0), MLUOP_STATUS_BAD_PARAM, "grid: wanted a non-empty tensor"},
+         {"three numbers", dims("grid", {6, 2, 4, 3}), MLUOP_STATUS_BAD_PARAM, "grid: wanted dimension 3 to be 2"},
+         {"other samples", dims(samples, {6, 2, 3, 5}), MLUOP_STATUS_BAD_PARAM, "(the width of a grid)"},
+         {"other channels", dims(samples, {6, 2, 4, 4}), MLUOP_STATUS_BAD_PARAM, "(the channels of the images)"},
+         {"no images", dims(image, {0, 6, 7, 5}), MLUOP_STATUS_BAD_PARAM, image + ": wanted a non-empty tensor"}});
+  }
+}
+
+}  // namespace
+}  // namespace mluops::test
