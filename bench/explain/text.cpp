@@ -112,6 +112,23 @@ std::string engines(const Json& launch) {
          format("  overlap   %8.1f %% of the IO time lies behind on-chip work\n", 100 * each(sum("hidden_io_us"), io));
 }
 
+/// What a launch's time goes to and what would change it; launches without words of kernels have none.
+std::string advice(const Json& launch) {
+  std::string text, changes;
+  for (const auto& [key, value] : launch.members()) {
+    if (key == "sentences") {
+      for (const Json& sentence : value.items()) text += "  " + sentence.text() + "\n";
+    } else if (key == "what_if") {
+      for (const auto& [change, us] : value.members()) {
+        changes +=
+            format("%s %s %.2fx", changes.empty() ? "" : ",", change.c_str(), us.number() / launch["time_us"].number());
+      }
+    }
+  }
+  std::replace(changes.begin(), changes.end(), '_', ' ');
+  return text.empty() ? "" : "time:\n" + text + "  what if:" + changes + "\n";
+}
+
 std::string describe_launch(const Json& launch, double nram) {
   const auto& dim = launch["dim"].items();
   std::string text = format("\nlaunch %s: %s {%lld, %lld, %lld}, %.1f us\n", launch["kernel"].text().c_str(),
@@ -120,7 +137,7 @@ std::string describe_launch(const Json& launch, double nram) {
   if (!launch["cores"].items().empty()) text += nram_map(launch["nram"], nram) + work(launch["cores"]);
   text += traffic(launch["tensors"]);
   if (!launch["cores"].items().empty()) text += engines(launch);
-  return text;
+  return text + advice(launch);
 }
 
 std::string totals_text(const Json& totals) {

@@ -15,9 +15,13 @@ constexpr double kLeastShare = 0.05;  // of the time, to be spoken of
 constexpr double kLeastCause = 0.1;   // of an engine's time, to be changed
 constexpr double kWorthwhile = 0.97;  // of the time, after a change
 
-std::string number(double x, int digits = 3) {
+/// Three digits, without exponents.
+std::string number(double x) {
+  constexpr double kWhole = 100;
   char text[32];  // not printf: its decimal point is the locale's
-  return {text, std::to_chars(text, text + sizeof(text), x, std::chars_format::general, digits).ptr};
+  char* const end = text + sizeof(text);
+  return {text, x < kWhole ? std::to_chars(text, end, x, std::chars_format::general, 3).ptr
+                           : std::to_chars(text, end, std::round(x), std::chars_format::fixed, 0).ptr};
 }
 
 std::string times(double ratio) {
@@ -96,7 +100,7 @@ std::string remedy(const HotLine& line, const LaunchReport& launch, const Settin
   if (best == nullptr || std::exchange(told[static_cast<std::size_t>(best->change)], true)) return {};
   const bool more_nram = best->change != Change::kWholeCopies && !fits_twice(launch, settings);
   return "; " + std::string(best->text) + ": " + times(least) +
-         (more_nram ? ", if what it needs of NRAM is made half as large first" : "");
+         (more_nram ? ", for which NRAM has no room as it is" : "");
 }
 
 }  // namespace
