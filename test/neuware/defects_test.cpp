@@ -1,5 +1,9 @@
 // Each defect of defects.mlu is told, with its line and the objects it is about; what is right beside it stays silent.
+#include <cstdlib>
+#include <fstream>
 #include <map>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,26 +31,35 @@ const std::map<std::string, Told>& told() {
       {"store_beyond", {true, {"__memcpy at ", "source x+0", "outside of x"}}},
       {"last_piece_beyond", {true, {"__memcpy at ", "destination", "in no object"}}},
       {"sram_beyond", {true, {"source shared_x+128", "SRAM offset", "outside of shared_x"}}},
+      {"sram_stored_beyond", {true, {"__memcpy at ", "destination shared_x+128", "outside of shared_x"}}},
+      {"sram_index_beyond", {true, {"scalar code at ", "shared_y[67] is outside of the 64 elements"}}},
+      {"wram_filled_beyond",
+       {true, {"__memcpy at ", "destination few_weights+0", "256 bytes: outside of few_weights, which has 128 bytes"}}},
+      {"weights_beyond", {true, {"__bang_conv at ", "weights weights+0", "512 bytes: outside of weights"}}},
       {"index_stores_beyond", {true, {"scalar code at ", "x[64] is outside of the 64 elements"}}},
       {"index_loads_beyond", {true, {"scalar code at ", "x[104] is outside of the 64 elements"}}},
       {"index_below", {true, {"scalar code at ", "y[-1] is outside of the 64 elements"}}},
-      {"inner_index_beyond", {true, {"scalar code at ", "table[64] is outside of the 64 elements"}}},
+      {"inner_index_beyond", {true, {"scalar code at ", "grid[64] is outside of the 64 elements"}}},
       {"pointer_stores_beyond", {true, {"scalar code: wrote behind the end of x+256"}}},
-      {"block_beyond", {true, {"destination block", "outside of the tensor's 4096 bytes"}}},
-      {"load_reads_on", {false, {"__memcpy at ", "+3968 (GDRAM), 256 bytes: the last 128 lie outside of the tensor"}}},
+      {"block_beyond", {true, {"destination g+3968 (GDRAM, block ", "outside of the tensor's 4096 bytes"}}},
+      {"load_reads_on",
+       {false, {"__memcpy at ", "source g+3968 (GDRAM, block ", "256 bytes: the last 128 lie outside of the tensor"}}},
       {"load_reads_on_and_is_stored", {true, {"__memcpy at ", "never written", "x+128"}}},
       {"rows_read_on", {false, {"__memcpy at ", "128 bytes: the last 32 lie outside of the tensor"}}},
       {"gathers_beside", {true, {"__gather at ", "4 bytes: ", "outside of the tensor"}}},
       {"scalar_loads_beyond",
-       {true, {"scalar code at ", "g[1024], from block ", "outside of the tensor's 4096 bytes"}}},
-      {"scalar_stores_beyond", {true, {"scalar code at ", "end[0], from block ", "outside of the tensor's 4096"}}},
-      {"scalar_stores_below", {true, {"scalar code at ", "g[-1], from block ", "outside of the tensor's 4096"}}},
-      {"pointer_runs_beyond", {true, {"scalar code at ", "*, from block ", "outside of the tensor's 4096"}}},
+       {true, {"scalar code at ", "g[1024], from g+0 (GDRAM, block ", "outside of the tensor's 4096 bytes"}}},
+      {"scalar_stores_beyond",
+       {true, {"scalar code at ", "end[0], from g+4096 (GDRAM, block ", "outside of the tensor's 4096"}}},
+      {"scalar_stores_below",
+       {true, {"scalar code at ", "g[-1], from g+0 (GDRAM, block ", "outside of the tensor's 4096"}}},
+      {"pointer_runs_beyond",
+       {true, {"scalar code at ", "*, from g+4096 (GDRAM, block ", "outside of the tensor's 4096"}}},
       {"result_stored_too_early",
        {true, {"__memcpy_async at ", "source x+0", "the result of __bang_write_value at ", "no __sync_compute()"}}},
       {"wrong_barrier_before_store", {true, {"__memcpy_async at ", "the result of __bang_write_value at "}}},
       {"load_over_operand", {false, {"unordered by the guide", "destination x+0", "an operand of __bang_add at "}}},
-      {"load_over_ping_pong", {false, {"destination table+0", "an operand of __bang_mul_scalar at "}}},
+      {"load_over_ping_pong", {false, {"destination grid+0", "an operand of __bang_mul_scalar at "}}},
       {"moved_too_early", {false, {"__memcpy_async at ", "unordered by the guide", "__bang_write_value at "}}},
       {"used_before_it_came", {true, {"__bang_add at ", "x+0", "no barrier between this and __memcpy_async at "}}},
       {"overwritten_before_it_left", {true, {"__bang_write_value at ", "the source of a copy still in flight"}}},
@@ -55,39 +68,56 @@ const std::map<std::string, Told>& told() {
       {"overlaps_its_source", {false, {"__bang_mul_scalar at ", "source wide+0", "destination wide+16"}}},
       {"never_written", {true, {"__memcpy at ", "never written", "x+252"}}},
       {"sums_what_was_never_written", {true, {"__bang_sum at ", "never written", "x+252"}}},
+      {"loads_from_fresh_memory", {true, {"scalar code at ", "fresh+0", "4 bytes: never written since cnrtMalloc"}}},
+      {"copies_fresh_memory", {false, {"__memcpy at ", "fresh+0", "256 bytes: never written since cnrtMalloc"}}},
       {"all_store_there",
        {true, {"task 1 (cluster 0, core 1)", "by another task of this launch, task 0, __memcpy at "}}},
       {"reads_what_another_writes", {true, {"task 3", "task 0, __memcpy at ", "race"}}},
       {"adds_beside_a_store", {true, {"__bang_atomic_reduce_add at ", "task 0, __memcpy at "}}},
       {"all_set_a_flag", {false, {"task 3", "scalar code at ", "task 2, scalar code at ", "a race of equal values"}}},
-      {"all_store_their_numbers", {true, {"task 1 (", "scalar code at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
-      {"all_add_to_a_flag", {true, {"task 1 (", "scalar code at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
-      {"all_count", {true, {"task 1 (", "scalar code at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
-      {"stripes_overlap", {true, {"scalar code at ", "(GDRAM)", "task 0, scalar code at "}}},
-      {"all_store_through_a_pointer", {true, {"scalar code at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
-      {"scalar_reads_what_a_copy_wrote", {true, {"scalar code at ", "+12 (GDRAM)", "task 0, __memcpy at "}}},
-      {"copy_reads_what_a_scalar_wrote", {true, {"__memcpy at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
-      {"rows_share_an_element", {true, {"task 1", "+256 (GDRAM)", "task 0, scalar code at "}}},
-      {"scalar_stores_beside_an_atomic", {true, {"task 3", "+8 (GDRAM)", "__bang_atomic_reduce_add at "}}},
-      {"halves_are_shared", {true, {"task 1", "scalar code at ", "+0 (GDRAM)", "task 0, scalar code at "}}},
+      {"all_store_their_numbers",
+       {true, {"task 1 (", "scalar code at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"all_add_to_a_flag", {true, {"task 1 (", "scalar code at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"all_count", {true, {"task 1 (", "scalar code at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"stripes_overlap", {true, {"scalar code at ", "(GDRAM, block ", "task 0, scalar code at "}}},
+      {"all_store_through_a_pointer", {true, {"scalar code at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"scalar_reads_what_a_copy_wrote", {true, {"scalar code at ", "g+12 (GDRAM, block ", "task 0, __memcpy at "}}},
+      {"copy_reads_what_a_scalar_wrote", {true, {"__memcpy at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"rows_share_an_element", {true, {"task 1", "g+256 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"scalar_stores_beside_an_atomic", {true, {"task 3", "g+8 (GDRAM, block ", "__bang_atomic_reduce_add at "}}},
+      {"halves_are_shared", {true, {"task 1", "scalar code at ", "g+0 (GDRAM, block ", "task 0, scalar code at "}}},
       {"barrier_of_some", {true, {"__sync_cluster", "dead-lock", "missing: task 1"}}},
   };
   return table;
 }
 
-class Defects : public WithQueue, public testing::WithParamInterface<int> {};
+class Defects : public WithQueue, public testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    WithQueue::SetUp();
+    ASSERT_EQ(cnrtMalloc(&fresh_, 1024 * sizeof(float)), cnrtSuccess);
+  }
+  void TearDown() override {
+    EXPECT_EQ(cnrtFree(fresh_), cnrtSuccess);
+    WithQueue::TearDown();
+  }
+  void run(int which, bool right) { run_defect(queue, which, right, g_.data(), static_cast<float*>(fresh_)); }
+
+ private:
+  OnDevice<float> g_{1024, 1.0f};
+  void* fresh_ = nullptr;
+};
 
 TEST_P(Defects, AreToldAndWhatIsRightIsNot) {
-  OnDevice<float> g(1024, 1.0f);
   const std::string name = defect_name(GetParam());
   ASSERT_EQ(told().count(name), 1u) << name;
   const Told& want = told().at(name);
 
-  run_defect(queue, GetParam(), true, g.data());
+  run(GetParam(), true);
   expect_success();
   EXPECT_STREQ(cnrtExtGetLastWarning(), "");
 
-  run_defect(queue, GetParam(), false, g.data());
+  run(GetParam(), false);
   const std::string text = want.fault ? cnrtExtGetLastFault() : cnrtExtGetLastWarning();
   for (const std::string& part : want.parts)
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
@@ -97,6 +127,50 @@ TEST_P(Defects, AreToldAndWhatIsRightIsNot) {
 
 INSTANTIATE_TEST_SUITE_P(All, Defects, testing::Range(0, defects()),
                          [](const auto& defect) { return std::string(defect_name(defect.param)); });
+
+// ---- docs/kernel_defects.md ----------------------------------------------------------------------------------------
+
+/// A text without what differs from run to run: numbers of blocks, places of objects, folders.
+std::string lasting(std::string text) {
+  text = std::regex_replace(text, std::regex("^defective(, task [0-9]+ \\([^)]*\\))?: "), "");
+  text = std::regex_replace(text, std::regex("[^ ]*/defects\\.mlu"), "defects.mlu");
+  text = std::regex_replace(text, std::regex("\\bblock [0-9]+"), "a block");
+  return std::regex_replace(text, std::regex(" offset [0-9]+"), "");
+}
+
+class DefectsPage : public Defects {
+ protected:
+  std::string row(int which) {
+    const Told& want = told().at(defect_name(which));
+    run(which, false);
+    const std::string text = want.fault ? cnrtExtGetLastFault() : cnrtExtGetLastWarning();
+    cnrtGetLastError();
+    cnrtQueueDestroy(queue);
+    cnrtQueueCreate(&queue);  // one that met no fault
+    const bool note = text.find("a race of equal values") != std::string::npos;
+    return std::string("| ") + defect_name(which) + " | " +
+           (want.fault ? "fault"
+            : note     ? "note"
+                       : "warning") +
+           " | `" + lasting(text) + "` |\n";
+  }
+};
+
+/// MLUOPS_WRITE_PAGES=1 writes it.
+TEST_F(DefectsPage, HasEachOfThem) {
+  std::string table = "| defect | found as | told |\n|---|---|---|\n";
+  for (int i = 0; i < defects(); ++i) table += row(i);
+  const std::string path = PAGE;
+  std::stringstream page;
+  page << std::ifstream(path).rdbuf();
+  const std::size_t begin = page.str().find("| defect |");
+  ASSERT_NE(begin, std::string::npos) << path;
+  if (std::getenv("MLUOPS_WRITE_PAGES") != nullptr) {
+    std::ofstream(path) << page.str().substr(0, begin) << table;
+  } else {
+    EXPECT_EQ(page.str().substr(begin), table);
+  }
+}
 
 }  // namespace
 }  // namespace neuware_test

@@ -34,6 +34,15 @@ TEST_F(Faults, BlocksHaveBounds) {
   expect_fault({"load", "__memcpy", "256 bytes", "wanted GDRAM"});
 }
 
+TEST_F(Faults, BlocksAreCalledByTheNearestParameter) {
+  OnDevice<float> block(64);
+  stores_behind(queue, block.data(), 48, 15);
+  expect_success();
+  const std::string line = std::to_string(stores_behind(queue, block.data(), 48, 16));
+  expect_fault(
+      {"destination from_the_middle+64 (GDRAM, block ", ", declared at ", "faults.mlu:" + line + "), 4 bytes"});
+}
+
 TEST_F(Faults, MemoryThatWasNeverWritten) {
   void* block = nullptr;
   ASSERT_EQ(cnrtMalloc(&block, 1024), cnrtSuccess);
@@ -49,7 +58,7 @@ TEST_F(Faults, MemoryThatWasNeverWritten) {
   EXPECT_NE(std::string(cnrtExtGetLastWarning()).find("never written since cnrtMalloc"), std::string::npos);
   load_scalars(queue, words, 8, 17);
   expect_fault(
-      {"load_each", "scalar code at ", "source block ", "+64 (GDRAM), 4 bytes: never written since cnrtMalloc"});
+      {"load_each", "scalar code at ", "source words+64 (GDRAM, block ", "4 bytes: never written since cnrtMalloc"});
   EXPECT_EQ(cnrtFree(block), cnrtSuccess);
 }
 

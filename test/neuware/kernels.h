@@ -44,6 +44,7 @@ void too_much_nram(cnrtQueue_t queue);
 void stores_undefined(cnrtQueue_t queue, float* out);
 void stores_kept(cnrtQueue_t queue, float* out, bool fill);
 void reads_beyond(cnrtQueue_t queue, const float* in, int64_t offset);
+int stores_behind(cnrtQueue_t queue, float* block, int64_t middle, int floats);  // the line of its parameters
 void load_scalars(cnrtQueue_t queue, float* words, int from, int to);
 void throws(cnrtQueue_t queue);
 void unknown_mlisa(cnrtQueue_t queue);
@@ -60,7 +61,7 @@ void memory_cores_on(cnrtQueue_t queue, unsigned clusters, const float* g, int t
 // defects.mlu
 int defects();
 const char* defect_name(int which);
-void run_defect(cnrtQueue_t queue, int which, bool right, float* g);
+void run_defect(cnrtQueue_t queue, int which, bool right, float* g, float* fresh);
 
 // layout.mlu
 void two_large_kernels(cnrtQueue_t queue, float* out);

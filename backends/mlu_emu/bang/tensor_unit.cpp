@@ -65,10 +65,17 @@ constexpr std::int64_t kChannels = 64, kLine = 64;
 class Rows {
  public:
   Rows(const void* begin, std::int64_t row_bytes)
-      : begin_(static_cast<const char*>(begin)), pitch_((row_bytes + kLine - 1) / kLine * kLine) {
+      : begin_(static_cast<const char*>(begin)),
+        row_bytes_(row_bytes),
+        pitch_((row_bytes + kLine - 1) / kLine * kLine) {
     Core& core = Core::current();
     wram_ = core.memory(Space::kWram).bytes();
     lanes_ = core.filled_in_64ths(begin) ? kChannels : core.launch().settings.arch.wram_lanes();
+  }
+  /// From the first row of a lane to the end of its last one.
+  std::int64_t bytes_of_lane(std::int64_t channels) const {
+    const std::int64_t rows = channels == 1 ? 1 : (channels + kChannels - 1) / kChannels * (kChannels / lanes_);
+    return (rows - 1) * pitch_ + row_bytes_;
   }
   const char* row(std::int64_t channel) const {
     const std::int64_t in_lane = kChannels / lanes_, of_64 = channel % kChannels;
@@ -80,7 +87,7 @@ class Rows {
 
  private:
   const char* begin_;
-  std::int64_t pitch_, wram_, lanes_;
+  std::int64_t row_bytes_, pitch_, wram_, lanes_;
 };
 
 /// The place of row `channel` of n before a plain copy brings the rows to WRAM's lanes.
@@ -138,6 +145,7 @@ class Use {
     const Rows rows(c_.weights.address, row_bytes);
     word_.require(rows.allows(c_.channel_output),
                   "the output channels must be a multiple of 64, or the weights copied a 64th of WRAM apart");
+    Core::current().weights(c_.word, c_.weights.address, rows.bytes_of_lane(c_.channel_output));
     std::vector<E> row(at(terms_));
     weight_flags_.resize(at(c_.channel_output));
     for (std::int64_t o = 0; o < c_.channel_output; ++o) {

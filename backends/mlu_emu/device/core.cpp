@@ -35,11 +35,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   words_ = 0;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
-  watches_scalars_ = launch.source != nullptr;
-  if (watches_scalars_) launch.source->use(&spans_);
-  runs_ = {};
-  contested_ = {};
-  forget_spans();
+  scalars_.begin(launch.source, launch.gdram, nram_, task);
   checks_ = launch.settings.checks;
   if (task.memory_core) checks_ = {checks_.memory, false, false, false};
   running = this;
@@ -47,7 +43,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
 
 void Core::leave() noexcept {
   nram_.reach(launch_->nram_reach == nullptr ? nram_.bytes() : *launch_->nram_reach);
-  if (watches_scalars_) launch_->source->use(nullptr);
+  scalars_.leave();
   running = nullptr;
 }
 
@@ -195,14 +191,24 @@ std::string Core::describe(const void* address) const {
   if (const Nram* other = area(address)) {
     const std::int64_t offset = other->offset(address);
     const std::string place = (other == sram_ ? "SRAM offset " : "WRAM offset ") + std::to_string(offset);
-    const NramRegion* object =
-        launch_->source == nullptr || other != sram_ ? nullptr : launch_->source->object_at(Space::kSram, offset);
-    return object == nullptr ? place : described(*object, offset, place);
+    if (launch_->source == nullptr) return place;
+    const std::int64_t lane = other == sram_ ? other->bytes() : other->bytes() / launch_->settings.arch.wram_lanes();
+    const NramRegion* object = launch_->source->object_at(other == sram_ ? Space::kSram : Space::kWram, offset % lane);
+    return object == nullptr ? place : described(*object, offset % lane, place);
   }
   const int window = launch_->gdram.find(address);
   if (window < 0) return launch_->no_tensor;
   const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
-  return std::string(w.tensor().name) + "+" + std::to_string(w.offset(address)) + " (GDRAM)";
+  return describe_gdram(w, w.offset(address));
+}
+
+std::string Core::describe_gdram(const Window& window, std::int64_t offset) const {
+  const Tensor& block = window.tensor();
+  const NamedPointer* parameter =
+      launch_->source == nullptr ? nullptr : launch_->source->parameter_at(block, block.data + offset);
+  if (parameter == nullptr) return std::string(block.name) + "+" + std::to_string(offset) + " (GDRAM)";
+  return std::string(parameter->name) + "+" + std::to_string(block.data + offset - parameter->address) + " (GDRAM, " +
+         block.name + ", declared" + parameter->declared.at() + ")";
 }
 
 void Core::operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
@@ -386,8 +392,7 @@ void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t
 }
 
 std::string Core::race(const Window& window, std::int64_t contested, const Window::Written* earlier) const {
-  return std::string(window.tensor().name) + "+" + std::to_string(contested) +
-         " (GDRAM) was written by another task of this launch" +
+  return describe_gdram(window, contested) + " was written by another task of this launch" +
          (earlier == nullptr ? ""
                              : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at());
 }

@@ -2,7 +2,6 @@
 // copy, done.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "backends/mlu_emu/device/launch_spec.h"
 #include "backends/mlu_emu/device/nram.h"
 #include "backends/mlu_emu/device/running.h"
+#include "backends/mlu_emu/device/scalar_watch.h"
 #include "backends/mlu_emu/device/settings.h"
 #include "backends/mlu_emu/device/source.h"
 #include "backends/mlu_emu/device/task.h"
@@ -145,8 +145,8 @@ class Core {
   /// Checks what scalar code loads or stores through a word.
   void scalar_load(const char* word, Space space, const void* address, std::int64_t bytes);
   void scalar_store(const char* word, Space space, const void* address, std::int64_t bytes);
-  /// Checks a load or store that is no word. Those of a toolchain's kernels come here unless `spans()` of their source
-  /// tell that all is well.
+  /// Checks a load or store that is no word. Those of a toolchain's kernels come here unless their spans tell that
+  /// all is well.
   void scalar_access(const ScalarAccess& access);
   /// The address lies in a tensor of the launch.
   bool in_gdram(const void* address) const { return area(address) == nullptr && launch_->gdram.find(address) >= 0; }
@@ -185,6 +185,7 @@ class Core {
   Nram* area(const void* address) const;
   bool leaves_to_others(const Copy& c) const;
   std::string describe(const void* address) const;
+  std::string describe_gdram(const Window& window, std::int64_t offset) const;
   std::string describe_nram(std::int64_t offset) const;
   std::string who() const;
   CallSite where() const;
@@ -192,6 +193,7 @@ class Core {
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
                                   const std::string& what, const CallSite& other = {}) const;
   void check_object(const char* word, const char* role, const void* address, std::int64_t bytes, Space space) const;
+  void check_weights_object(const char* word, const char* role, const void* address, std::int64_t bytes) const;
   std::int64_t beyond_object(const void* address, std::int64_t bytes) const;
   void warn_beyond(const char* word, const char* role, const void* address, std::int64_t bytes,
                    std::int64_t beyond) const;
@@ -212,12 +214,11 @@ class Core {
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
   std::string race(const Window& window, std::int64_t contested, const Window::Written* earlier) const;
   int block_of(const ScalarAccess& access) const;
-  void pass_within(unsigned slot, const char* begin, std::int64_t bytes);
+  void pass_scalars(unsigned slot, const char* begin, std::int64_t bytes);
   void check_scalar_load(const ScalarAccess& access, int window);
   void check_scalar_store(const ScalarAccess& access, int window);
   /// What scalar code stored goes into the shadows.
   void settle_scalars();
-  void close_run(unsigned slot);
   void judge_contested();
   /// Others may have run: nothing that was known of device memory is any more.
   void forget_spans();
@@ -248,19 +249,6 @@ class Core {
   Taken duration(const Copy& c, int window) const;
   Taken move_duration(const Copy& c) const;
 
-  /// Stores by scalar code, one behind the other; those of a slot.
-  struct Run {
-    int window = -1;
-    CallSite site = {};
-  };
-  /// A store where another task has written, which is looked at again when the value is there.
-  struct Contested {
-    int window = -1;
-    std::int64_t offset = 0, bytes = 0;
-    std::array<char, 16> before = {};
-    CallSite site = {};
-  };
-
   /// Where in a lane of WRAM a copy went, and how.
   struct Fill {
     std::int64_t begin, end;
@@ -280,10 +268,7 @@ class Core {
   bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task
   std::int64_t words_ = 0;   // this task used
-  ScalarSpans spans_ = {};
-  bool watches_scalars_ = false;
-  std::array<Run, ScalarSpans::kSlots> runs_;
-  Contested contested_;
+  ScalarWatch scalars_;
 };
 
 }  // namespace mluops::emu

@@ -309,7 +309,8 @@ void Core::copy_async(const Copy& c) {
   check_to(c, false);
   check_from(c, false);
   if (checks().overlap && c.to != Space::kGdram) hide_target(c);
-  if (c.to == Space::kGdram) forget_spans();  // scalar code must not look there before a barrier
+  if (c.to == Space::kGdram) forget_spans();      // scalar code must not look there before a barrier
+  if (c.from == Space::kGdram) settle_scalars();  // nor store there
   in_flight_.push_back(c);
   in_flight_.back().site = where();
   account(c, true);

@@ -8,8 +8,7 @@
 namespace mluops::emu {
 namespace {
 
-constexpr const char* kWord = "scalar code";
-constexpr std::int64_t kWidest = 16;   // bytes of a scalar
+constexpr const char* kWord = ScalarWatch::kWord;
 constexpr std::int64_t kBlocks = 512;  // begin and end at multiples of it, with what is behind them
 
 }  // namespace
@@ -68,7 +67,7 @@ int Core::block_of(const ScalarAccess& a) const {
 
 void Core::scalar_access(const ScalarAccess& a) {
   judge_contested();
-  if (const Nram* chip = area(a.address)) return pass_within(a.slot, chip->base(), chip->bytes());
+  if (const Nram* chip = area(a.address)) return pass_scalars(a.slot, chip->base(), chip->bytes());
   acting_ = a.site;
   const int window = block_of(a);
   const bool stores = a.touch == ScalarTouch::kStore || a.touch == ScalarTouch::kUpdate;
@@ -79,16 +78,15 @@ void Core::scalar_access(const ScalarAccess& a) {
   }
   if (window < 0) {
     const auto* piece = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(a.address) / kBlocks * kBlocks);
-    pass_within(a.slot, piece, kBlocks);
+    pass_scalars(a.slot, piece, kBlocks);
   }
   acting_ = {};
 }
 
 /// Nothing there is a tensor's. The ends of objects and memories are seen later.
-void Core::pass_within(unsigned slot, const char* begin, std::int64_t bytes) {
-  close_run(slot);
-  spans_.loads[slot] = {begin, static_cast<std::size_t>(bytes - kWidest + 1)};
-  spans_.stores[slot] = {begin, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes)};
+void Core::pass_scalars(unsigned slot, const char* begin, std::int64_t bytes) {
+  scalars_.pass_loads(slot, begin, bytes - ScalarWatch::kWidest + 1);
+  scalars_.pass_stores(slot, begin, bytes);
 }
 
 void Core::check_scalar_load(const ScalarAccess& a, int index) {
@@ -101,65 +99,37 @@ void Core::check_scalar_load(const ScalarAccess& a, int index) {
   if (fresh && w.never_written(offset, a.bytes)) {
     operand_fault(kWord, "source", a.address, a.bytes, "never written since cnrtMalloc");
   }
-  ScalarSpans::Loads& span = spans_.loads[a.slot];
   if (!in_flight_.empty()) return;
   if (!fresh && (w.untouched() || !checks().race)) {
-    span = {block.data, static_cast<std::size_t>(std::max<std::int64_t>(block.bytes - kWidest + 1, 0))};
-    return;
+    return scalars_.pass_loads(a.slot, block.data, block.bytes - ScalarWatch::kWidest + 1);
   }
+  scalars_.pass_written(a.slot, w);
   const std::int64_t begin = offset / kPiece * kPiece, bytes = std::min(kPiece, block.bytes - begin);
   for (std::int64_t at = begin; fresh && at < begin + bytes; at += 4) {
     if (w.never_written(at, 4)) return;
   }
   if (w.claim(begin, bytes, Touch::kRead, task_.taskId, task_.clusterId) >= 0) return;
-  span = {block.data + begin, static_cast<std::size_t>(std::max<std::int64_t>(bytes - a.bytes + 1, 0))};
+  scalars_.pass_loads(a.slot, block.data + begin, bytes - a.bytes + 1);
 }
 
-/// Neighbours of one byte have one entry in the shadow: their writers are not told apart. A run that went to its end
-/// is followed by a longer one: to look far ahead of scattered stores would cost too much.
+/// Neighbours of one byte have one entry in the shadow: their writers are not told apart.
 void Core::check_scalar_store(const ScalarAccess& a, int index) {
-  constexpr std::size_t kNearest = 256, kFarthest = 1 << 16;
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
   const Tensor& block = w.tensor();
-  ScalarSpans::Stores& span = spans_.stores[a.slot];
-  const bool ended = span.bytes != 0 && span.bytes + static_cast<std::size_t>(a.bytes) > span.room;
-  const auto ahead = static_cast<std::int64_t>(ended ? std::min(8 * span.room, kFarthest) : kNearest);
-  close_run(a.slot);
-  if (!checks().race || a.bytes == 1) {
-    span = {block.data, static_cast<std::size_t>(block.bytes), static_cast<std::size_t>(block.bytes)};
-    return;
-  }
-  const std::int64_t offset = w.offset(a.address), bytes = a.bytes;
-  const std::int64_t room = w.free_from(offset, std::max(ahead, bytes), task_.taskId, task_.clusterId);
-  if (room < bytes) {
-    if (bytes > static_cast<std::int64_t>(contested_.before.size())) return;
-    contested_ = {index, offset, bytes, {}, a.site};
-    std::memcpy(contested_.before.data(), block.data + offset, static_cast<std::size_t>(bytes));
-    return;
-  }
-  const bool bounds = in_flight_.empty();  // else each one is looked at
-  span = {block.data + offset, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bounds ? room : bytes)};
-  runs_[a.slot] = {index, a.site};
-}
-
-void Core::close_run(unsigned slot) {
-  ScalarSpans::Stores& span = spans_.stores[slot];
-  Run& run = runs_[slot];
-  if (run.window >= 0) {
-    Window& w = launch_->gdram.windows()[static_cast<std::size_t>(run.window)];
-    const std::int64_t offset = w.offset(span.begin), bytes = static_cast<std::int64_t>(span.bytes);
-    w.claim(offset, bytes, Touch::kWrite, task_.taskId, task_.clusterId);
-    w.remember({offset, bytes, task_.taskId, false, kWord, run.site});
-  }
-  run = {};
-  span = {};
+  if (!checks().race || a.bytes == 1) return scalars_.pass_stores(a.slot, block.data, block.bytes);
+  const std::int64_t ahead = scalars_.ahead(a);
+  scalars_.stop_stores(a.slot);
+  const std::int64_t room = w.free_from(w.offset(a.address), ahead, task_.taskId, task_.clusterId);
+  if (room < a.bytes) return scalars_.contest(a, index);
+  const bool each = !in_flight_.empty();  // is looked at
+  scalars_.run_stores(a, index, each ? a.bytes : room);
+  if (!each) scalars_.pass_written(a.slot, w);
 }
 
 /// The value is there: where it is the one that was there before, nobody sees who came last.
 void Core::judge_contested() {
-  if (contested_.window < 0) return;
-  const Contested c = contested_;
-  contested_ = {};
+  const ScalarWatch::Contested c = scalars_.take_contested();
+  if (c.window < 0) return;
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(c.window)];
   const CallSite before = acting_;
   acting_ = c.site;
@@ -176,17 +146,15 @@ void Core::judge_contested() {
 }
 
 void Core::settle_scalars() {
-  if (!watches_scalars_) return;
+  if (!scalars_.on()) return;
   judge_contested();
-  for (unsigned slot = 0; slot < ScalarSpans::kSlots; ++slot) {
-    if (runs_[slot].window >= 0) close_run(slot);
-  }
+  scalars_.stop_all_stores();
 }
 
 void Core::forget_spans() {
-  if (!watches_scalars_) return;
-  settle_scalars();
-  spans_ = {nram_.base(), static_cast<std::size_t>(nram_.bytes()), {}, {}};
+  if (!scalars_.on()) return;
+  judge_contested();
+  scalars_.forget();
 }
 
 }  // namespace mluops::emu

@@ -15,7 +15,8 @@ std::string described(const NramRegion& r, std::int64_t offset, const std::strin
 /// Words act within one object each: what lies behind it belongs to another one.
 void Core::check_object(const char* word, const char* role, const void* address, std::int64_t bytes,
                         Space space) const {
-  if (space == Space::kWram || bytes == 0) return;  // an object has a part in each lane of WRAM
+  if (bytes == 0) return;
+  if (space == Space::kWram) return check_weights_object(word, role, address, bytes);
   const std::int64_t offset = area(address)->offset(address);
   const KernelSource& source = *launch_->source;
   if (source.holds(space, offset, bytes)) return;
@@ -24,6 +25,23 @@ void Core::check_object(const char* word, const char* role, const void* address,
   const CallSite declared{object->file, object->line};
   operand_fault(word, role, address, bytes,
                 "outside of " + object->name + ", which has " + std::to_string(object->bytes) + " bytes", declared);
+}
+
+/// An object has an equal part in each lane of WRAM, at the same place. Kernels fill the 16 lanes of newer machines as
+/// 64, too.
+void Core::check_weights_object(const char* word, const char* role, const void* address, std::int64_t bytes) const {
+  constexpr std::int64_t kMostLanes = 64;
+  const KernelSource& source = *launch_->source;
+  const std::int64_t offset = wram_->offset(address), lane = wram_->bytes() / launch_->settings.arch.wram_lanes();
+  for (const std::int64_t part : {lane, wram_->bytes() / kMostLanes}) {
+    if (offset % part + bytes <= part && source.holds(Space::kWram, offset % part, bytes)) return;
+  }
+  const NramRegion* object = source.object_at(Space::kWram, offset % lane);
+  if (object == nullptr) operand_fault(word, role, address, bytes, "in no object of the kernel's file");
+  operand_fault(
+      word, role, address, bytes,
+      "outside of " + object->name + ", which has " + std::to_string(object->bytes) + " bytes in each of WRAM's lanes",
+      {object->file, object->line});
 }
 
 /// How many of the bytes lie behind the object in which they begin; 0 where that is a fault. Only results that nobody

@@ -14,10 +14,7 @@ constexpr std::int64_t kUnit = 2;      // bytes one writer entry stands for
 constexpr std::int64_t kBlock = 1024;  // entries of a block
 constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
 
-/// Numbers of tasks and of clusters that met wrap around: a race of such may stay unseen, none is invented.
-std::uint16_t writer_number(int task) {
-  return static_cast<std::uint16_t>(1 + task % 0x7fff);
-}
+/// Wraps around as a task's does.
 std::uint16_t met_number(int cluster) {
   return static_cast<std::uint16_t>(0x8000 + cluster % 0x7fff);
 }

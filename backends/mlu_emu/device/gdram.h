@@ -36,6 +36,11 @@ class Window {
   std::int64_t free_from(std::int64_t offset, std::int64_t most, int task, int cluster);
   /// The task has written the range, whoever else did.
   void take(std::int64_t offset, std::int64_t bytes, int task, int cluster);
+  /// The number that stands for a task's writes. Those of many tasks wrap around: a race of such may stay unseen, none
+  /// is invented.
+  static std::uint16_t writer_number(int task) { return static_cast<std::uint16_t>(1 + task % 0x7fff); }
+  /// Who wrote each pair of bytes; null where nobody notes it.
+  const std::uint16_t* writers() const { return writers_.get(); }
   /// All of these bytes still hold what they were allocated with.
   bool never_written(std::int64_t offset, std::int64_t bytes) const;
   /// Who wrote where: for the texts of races.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace mluops::emu {
 
@@ -27,11 +28,19 @@ struct ScalarSpans {
     const char* begin;
     std::size_t bytes, room;
   };
+  /// A block and the writer of each pair of its bytes: what the task has written it may load and store.
+  struct Written {
+    const char* begin;
+    std::size_t bytes;
+    const std::uint16_t* writers;
+  };
 
   const char* nram;
   std::size_t nram_bytes;
+  std::uint16_t task;  // as the writers' numbers have it
   Loads loads[kSlots];
   Stores stores[kSlots];
+  Written written[kSlots];
 };
 
 }  // namespace mluops::emu

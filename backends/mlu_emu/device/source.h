@@ -8,6 +8,7 @@
 #include "backends/mlu_emu/device/launch_spec.h"
 #include "backends/mlu_emu/device/scalar_spans.h"
 #include "backends/mlu_emu/device/scalar_work.h"
+#include "backends/mlu_emu/device/tensor.h"
 
 namespace mluops::emu {
 
@@ -46,6 +47,13 @@ struct ScalarAccess {
   CallSite site;
 };
 
+/// A kernel's parameter.
+struct NamedPointer {
+  const char* name;
+  const char* address;
+  CallSite declared;
+};
+
 class KernelSource {
  public:
   static constexpr std::int64_t kGap = 128;
@@ -63,7 +71,9 @@ class KernelSource {
   virtual void found(const Finding& finding) = 0;
   /// What this thread's scalar code did since this was last asked.
   virtual ScalarWork take_scalar_work() = 0;
-  /// The code that this thread runs reads these from now on, before it calls scalar_access().
+  /// The pointer that a kernel's author calls that place of a block by; nullptr where none is known.
+  virtual const NamedPointer* parameter_at(const Tensor& block, const char* address) const = 0;
+  /// The code that this thread runs reads these from now on, before it calls scalar_access(); null: none is known.
   virtual void use(ScalarSpans* spans) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "backends/mlu_emu/neuware/cncc/accesses.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -109,13 +111,54 @@ void count_access(Source& source, std::size_t at, std::size_t statement) {
   source.tokens[close].before = "))" + source.tokens[close].before;
 }
 
-// ---- pointers ------------------------------------------------------------------------------------------------------
+// ---- parameters ----------------------------------------------------------------------------------------------------
 
 namespace {
 
 bool qualifies(const Token& t) {
   return one_of(t.text, {"const", "volatile", "__restrict__", "__restrict", "restrict"});
 }
+
+/// The name of a parameter [begin, end) that is a pointer; `end` for others.
+std::size_t pointer_name(const Source& source, std::size_t begin, std::size_t end) {
+  std::size_t star = end;
+  for (std::size_t i = begin; i < end && !source[i].is("="); ++i) {
+    if (source[i].is("*")) star = i;
+  }
+  std::size_t name = star == end ? end : star + 1;
+  while (name < end && qualifies(source[name])) ++name;
+  const bool ends = name + 1 == end || source[name + 1].is("=");
+  return name < end && ends && source[name].kind == Kind::kWord ? name : end;
+}
+
+/// Lines from the token to another one behind it; 0 where the file changes between them.
+std::ptrdiff_t lines_between(const Source& source, std::size_t from, std::size_t to) {
+  std::ptrdiff_t lines = 0;
+  for (std::size_t i = from + 1; i <= to; ++i) {
+    const std::string_view space = source[i].space;
+    if (space.find('#') != std::string_view::npos) return 0;
+    lines += std::count(space.begin(), space.end(), '\n');
+  }
+  return lines;
+}
+
+}  // namespace
+
+void name_parameters(Source& source, std::size_t open) {
+  const std::size_t close = source.closing(open), body = close + 1;
+  if (body >= source.size() || !source[body].is("{")) return;
+  for (const auto& [begin, end] : source.split(open + 1, close)) {
+    const std::size_t name = pointer_name(source, begin, end);
+    if (name == end) continue;
+    const std::string text(source[name].text);
+    source.tokens[body].behind += "::neuware::parameter(\"" + text + "\", " + text + ", " +
+                                  std::to_string(lines_between(source, name, body)) + ");";
+  }
+}
+
+// ---- pointers ------------------------------------------------------------------------------------------------------
+
+namespace {
 
 /// A keyword that no type's name can be.
 bool is_statement_word(const Token& t) {

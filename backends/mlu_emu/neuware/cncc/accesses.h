@@ -21,6 +21,9 @@ void check_subscripts(Source& source, std::size_t at);
 /// name[i][j]...: what it loads or stores is counted. `statement` is where the statement begins.
 void count_access(Source& source, std::size_t at, std::size_t statement);
 
+/// A kernel's parameters behind the "(" at `open`: its body tells which of them are pointers.
+void name_parameters(Source& source, std::size_t open);
+
 /// Loads and stores of scalar code through pointers: name[i], a.name[i], *name, *(name + i). What may be something else
 /// is left alone.
 class Pointers {

@@ -102,7 +102,11 @@ class Rewriter {
   /// Different files have different device functions of one name: each keeps its own.
   void device_function() {
     const std::string_view t = s_[place_.at].text;
-    s_.replace(place_.at, t == "__mlu_global__" || t == "__mlu_entry__" ? "" : linkage());
+    const bool kernel = t == "__mlu_global__" || t == "__mlu_entry__";
+    s_.replace(place_.at, kernel ? "" : linkage());
+    if (!kernel) return;
+    const Declaration d = declaration();
+    if (d.function && s_[d.end].is("(")) name_parameters(s_, d.end);
   }
 
   struct Declaration {

@@ -81,6 +81,17 @@ extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSp
 void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
            const char* name, const char* file, int line);
 
+/// The task at hand has written what lies there.
+template <unsigned kSlot, class T>
+inline bool wrote(const T* address) {
+  const auto& block = spans->written[kSlot];
+  const std::size_t at = reinterpret_cast<std::size_t>(address) - reinterpret_cast<std::size_t>(block.begin);
+  if (sizeof(T) < 2 || at % 2 != 0 || at >= block.bytes || sizeof(T) > block.bytes - at) return false;
+  bool all = true;
+  for (std::size_t i = 0; i < sizeof(T) / 2; ++i) all &= block.writers[at / 2 + i] == spans->task;
+  return all;
+}
+
 /// A load or store of base[...] or *base by scalar code, before it happens.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
@@ -109,6 +120,7 @@ inline void check_access(const T* base, const T* address, const char* name, cons
     }
   }
   if (bytes_from(spans->nram) < spans->nram_bytes) return;
+  if (kTouch != Touch::kPart && wrote<kSlot>(address)) return;
   touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
 }
 
@@ -147,6 +159,18 @@ constexpr T* pointee(T* pointer, const char* file = __builtin_FILE(), int line =
 template <Touch kTouch, unsigned kSlot, class P>
 constexpr P&& pointee(P&& no_pointer) {
   return static_cast<P&&>(no_pointer);
+}
+
+/// Tells the checks what a kernel's author calls a pointer to device memory.
+void name_parameter(const char* name, const void* value, const char* file, int line);
+
+/// Stands at the start of a kernel's body, so many lines below its parameter.
+template <class T>
+inline void parameter(const char* name, T* value, int lines, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE()) {
+  if constexpr (!std::is_function_v<T>) {
+    name_parameter(name, const_cast<const void*>(static_cast<const volatile void*>(value)), file, line - lines);
+  }
 }
 
 /// Where an object is declared.

@@ -16,11 +16,13 @@ __thread mluops::emu::ScalarSpans* spans = &nothing_known;
 
 namespace {
 
+using mluops::emu::NamedPointer;
 using mluops::emu::NramRegion;
 
 const std::vector<NramRegion>* objects_in(const Unit& unit, mluops::emu::Space space) {
   if (unit.objects == nullptr) return nullptr;
   if (space == mluops::emu::Space::kNram) return &unit.objects->in[static_cast<int>(Space::kNram)];
+  if (space == mluops::emu::Space::kWram) return &unit.objects->in[static_cast<int>(Space::kWram)];
   return space == mluops::emu::Space::kSram ? &unit.objects->in[static_cast<int>(Space::kSram)] : nullptr;
 }
 
@@ -48,6 +50,12 @@ void touch(Touch how, unsigned slot, const volatile void* base, const volatile v
                                               static_cast<std::int64_t>(bytes),
                                               name,
                                               {file, line}});
+}
+
+void name_parameter(const char* name, const void* value, const char* file, int line) {
+  if (!mluops::emu::Core::runs_here()) return;
+  mluops::emu::KernelSource* source = mluops::emu::Core::current().launch().source;
+  static_cast<LaunchSource*>(source)->name_parameter({name, static_cast<const char*>(value), {file, line}});
 }
 
 void LaunchSource::turn_to_file_at_hand() const {
@@ -90,6 +98,21 @@ mluops::emu::ScalarWork LaunchSource::take_scalar_work() {
                                         scalars.gdram_loads, scalars.gdram_stores};
   scalars.operations = scalars.nram_loads = scalars.nram_stores = scalars.gdram_loads = scalars.gdram_stores = 0;
   return work;
+}
+
+void LaunchSource::name_parameter(const NamedPointer& parameter) {
+  const auto same = [&](const NamedPointer& p) { return p.name == parameter.name && p.address == parameter.address; };
+  if (std::none_of(parameters_.begin(), parameters_.end(), same)) parameters_.push_back(parameter);
+}
+
+/// The last one that points into the block there or before.
+const NamedPointer* LaunchSource::parameter_at(const mluops::emu::Tensor& block, const char* address) const {
+  const NamedPointer* last = nullptr;
+  for (const NamedPointer& p : parameters_) {
+    const bool before = block.data <= p.address && p.address < block.data + block.bytes && p.address <= address;
+    if (before && (last == nullptr || last->address < p.address)) last = &p;
+  }
+  return last;
 }
 
 void LaunchSource::use(mluops::emu::ScalarSpans* known) {

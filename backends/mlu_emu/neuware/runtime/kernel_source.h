@@ -26,7 +26,11 @@ class LaunchSource : public mluops::emu::KernelSource {
   const std::vector<mluops::emu::NramRegion>* laid_out() const override;
   void found(const mluops::emu::Finding& finding) override;
   mluops::emu::ScalarWork take_scalar_work() override;
+  const mluops::emu::NamedPointer* parameter_at(const mluops::emu::Tensor& block, const char* address) const override;
   void use(mluops::emu::ScalarSpans* known) override;
+
+  /// A kernel that this launch runs has it; all tasks tell, each time the same.
+  void name_parameter(const mluops::emu::NamedPointer& parameter);
 
   /// A fault was among what was found.
   bool told_fault() const { return told_fault_; }
@@ -38,6 +42,7 @@ class LaunchSource : public mluops::emu::KernelSource {
   void turn_to_file_at_hand() const;
 
   mutable std::vector<const Unit*> units_;
+  std::vector<mluops::emu::NamedPointer> parameters_;
   bool told_fault_ = false;
   std::string warning_;
 };

@@ -98,7 +98,7 @@ std::size_t place(Unit& unit, Space space, const char* spelled, std::size_t byte
   check_extern(space, name, is_extern, offset);
   Objects& objects = shared().objects[&unit];
   objects.in[static_cast<int>(space)].push_back(
-      {name, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes), declared.file, declared.line});
+      {name, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(part), declared.file, declared.line});
   unit.objects = &objects;
   if (space == Space::kNram) {
     shared().nram_reach = std::max(shared().nram_reach, static_cast<std::int64_t>(used));

@@ -1,0 +1,90 @@
+#include "backends/mlu_emu/device/scalar_watch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mluops::emu {
+
+void ScalarWatch::begin(KernelSource* source, Gdram& gdram, const Nram& nram, const TaskBuiltins& task) {
+  source_ = source;
+  gdram_ = &gdram;
+  nram_ = &nram;
+  task_ = task;
+  runs_ = {};
+  contested_ = {};
+  if (!on()) return;
+  source->use(&spans_);
+  forget();
+}
+
+void ScalarWatch::leave() noexcept {
+  if (on()) source_->use(nullptr);
+  source_ = nullptr;
+}
+
+void ScalarWatch::pass_stores(unsigned slot, const char* begin, std::int64_t bytes) {
+  stop_stores(slot);
+  spans_.stores[slot] = {begin, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes)};
+}
+
+void ScalarWatch::pass_written(unsigned slot, const Window& w) {
+  const std::size_t bytes = w.writers() == nullptr ? 0 : static_cast<std::size_t>(w.tensor().bytes);
+  spans_.written[slot] = {w.tensor().data, bytes, w.writers()};
+}
+
+std::int64_t ScalarWatch::ahead(const ScalarAccess& store) const {
+  constexpr std::size_t kNearest = 256, kFarthest = 1 << 16, kGrowth = 8;
+  const ScalarSpans::Stores& span = spans_.stores[store.slot];
+  const bool ended = span.bytes != 0 && span.bytes + static_cast<std::size_t>(store.bytes) > span.room;
+  const std::size_t ahead = ended ? std::clamp(kGrowth * span.room, kNearest, kFarthest) : kNearest;
+  return std::max(static_cast<std::int64_t>(ahead), store.bytes);
+}
+
+void ScalarWatch::run_stores(const ScalarAccess& first, int index, std::int64_t room) {
+  stop_stores(first.slot);
+  spans_.stores[first.slot] = {static_cast<const char*>(first.address), static_cast<std::size_t>(first.bytes),
+                               static_cast<std::size_t>(room)};
+  runs_[first.slot] = {index, first.site};
+}
+
+void ScalarWatch::stop_stores(unsigned slot) {
+  ScalarSpans::Stores& span = spans_.stores[slot];
+  Run& run = runs_[slot];
+  if (run.window >= 0) {
+    Window& w = window(run.window);
+    const std::int64_t offset = w.offset(span.begin), bytes = static_cast<std::int64_t>(span.bytes);
+    w.claim(offset, bytes, Touch::kWrite, task_.taskId, task_.clusterId);
+    w.remember({offset, bytes, task_.taskId, false, kWord, run.site});
+  }
+  run = {};
+  span = {};
+}
+
+void ScalarWatch::stop_all_stores() {
+  for (unsigned slot = 0; slot < ScalarSpans::kSlots; ++slot) {
+    if (runs_[slot].window >= 0) stop_stores(slot);
+    spans_.written[slot] = {};
+  }
+}
+
+void ScalarWatch::forget() {
+  stop_all_stores();
+  spans_ = {};
+  spans_.nram = nram_->base();
+  spans_.nram_bytes = static_cast<std::size_t>(nram_->bytes());
+  spans_.task = Window::writer_number(task_.taskId);
+}
+
+void ScalarWatch::contest(const ScalarAccess& store, int index) {
+  if (store.bytes > kWidest) return;
+  contested_ = {index, window(index).offset(store.address), store.bytes, {}, store.site};
+  std::memcpy(contested_.before.data(), store.address, static_cast<std::size_t>(store.bytes));
+}
+
+ScalarWatch::Contested ScalarWatch::take_contested() {
+  const Contested taken = contested_;
+  contested_ = {};
+  return taken;
+}
+
+}  // namespace mluops::emu

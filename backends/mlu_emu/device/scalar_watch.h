@@ -1,0 +1,75 @@
+// What one core knows of its scalar code: where that may go on unseen, and what it stored that no shadow shows yet.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/mlu_emu/device/gdram.h"
+#include "backends/mlu_emu/device/nram.h"
+#include "backends/mlu_emu/device/scalar_spans.h"
+#include "backends/mlu_emu/device/source.h"
+#include "backends/mlu_emu/device/task.h"
+
+namespace mluops::emu {
+
+class ScalarWatch {
+ public:
+  static constexpr const char* kWord = "scalar code";
+  static constexpr std::int64_t kWidest = 16;  // bytes of a scalar
+
+  /// A store where another task has written: whether it changes the value shows when it is done.
+  struct Contested {
+    int window = -1;
+    std::int64_t offset = 0, bytes = 0;
+    std::array<char, kWidest> before = {};
+    CallSite site = {};
+  };
+
+  /// Before a task. Without a source there is nothing to watch.
+  void begin(KernelSource* source, Gdram& gdram, const Nram& nram, const TaskBuiltins& task);
+  void leave() noexcept;
+  bool on() const { return source_ != nullptr; }
+
+  /// Loads by that place in the source may begin in these bytes.
+  void pass_loads(unsigned slot, const char* begin, std::int64_t bytes) {
+    spans_.loads[slot] = {begin, static_cast<std::size_t>(bytes > 0 ? bytes : 0)};
+  }
+  /// No race is looked for in what that place stores there.
+  void pass_stores(unsigned slot, const char* begin, std::int64_t bytes);
+  /// Where the task is the writer, that place may load and store.
+  void pass_written(unsigned slot, const Window& window);
+  /// Bytes behind a store that are worth a look whether they are free: the more, the longer the run that ended there.
+  /// To look far ahead of scattered stores would cost too much.
+  std::int64_t ahead(const ScalarAccess& store) const;
+  /// Stores may go on from this one, up to `room` bytes: all of them are the task's.
+  void run_stores(const ScalarAccess& first, int window, std::int64_t room);
+  /// None is known to be well; what was stored so far goes into the shadow.
+  void stop_stores(unsigned slot);
+  void stop_all_stores();
+  /// Others may have run: nothing that was known of device memory is any more.
+  void forget();
+
+  void contest(const ScalarAccess& store, int window);
+  /// What was contested, once.
+  Contested take_contested();
+
+ private:
+  /// Stores one behind the other; `window` -1 for none.
+  struct Run {
+    int window = -1;
+    CallSite site = {};
+  };
+
+  Window& window(int index) const { return gdram_->windows()[static_cast<std::size_t>(index)]; }
+
+  KernelSource* source_ = nullptr;
+  Gdram* gdram_ = nullptr;
+  const Nram* nram_ = nullptr;
+  TaskBuiltins task_ = {};
+  ScalarSpans spans_ = {};
+  std::array<Run, ScalarSpans::kSlots> runs_;
+  Contested contested_;
+};
+
+}  // namespace mluops::emu
