@@ -229,6 +229,29 @@ TEST(WriteValue, TheValueSelectsTheLane) {
   EXPECT_EQ(out, std::vector<std::int32_t>(32, -5));
 }
 
+// Halves are asked for by a half: 0.0f writes over what lies behind them.
+TEST(WriteValue, AFloatMakesFloatsOfHalves) {
+  std::vector<std::uint16_t> out(64);
+  Rig rig;
+  rig.tensor("out", out, Access::kWrite);
+  for (const bool floats : {false, true}) {
+    EXPECT_EQ(rig.run([&](char* nram) {
+      __bang_write_value(nram, 64, half(1.0f));
+      auto* halves = reinterpret_cast<half*>(nram);
+      floats ? __bang_write_value(halves, 32, 0.0f) : __bang_write_value(halves, 32, half(0.0f));
+      __memcpy(out.data(), nram, 128, NRAM2GDRAM);
+    }),
+              "");
+    EXPECT_EQ(out[31], 0);
+    EXPECT_EQ(out[32], floats ? 0 : 0x3c00) << "the neighbour";
+  }
+}
+
+TEST(NotModelled, AWordThatIsCalledIsNamed) {
+  Rig rig;
+  expect_fault(rig.run([](char* nram) { __bang_fcmpfilter(nram, nram, nram, 64); }), {"__bang_fcmpfilter"});
+}
+
 TEST(Bits, WorkOnEveryByte) {
   std::vector<std::uint8_t> a(256), b(256), out(256 * 4);
   for (int i = 0; i < 256; ++i) a[i] = static_cast<std::uint8_t>(i), b[i] = static_cast<std::uint8_t>(i * 77);
