@@ -241,7 +241,8 @@ def test_real_torchvision():
     layer = ops.DeformConv2d(4, 6, 3, padding=1, groups=2)
     calls = (lambda: ops.roi_align(x, rois, 4, 0.5), lambda: ops.nms(boxes, scores, 0.3),
              lambda: ops.batched_nms(boxes, scores, torch.arange(12) % 3, 0.3),
-             lambda: ops.RoIAlign(3, 0.5, 2, True)(x, rois), lambda: layer(deformed_x, offset, mask))
+             lambda: ops.RoIAlign(3, 0.5, 2, True)(x, rois), lambda: layer(deformed_x, offset, mask),
+             lambda: ops.PSRoIPool(2, 0.5)(x.repeat(1, 4, 1, 1), rois), lambda: ops.ps_roi_pool(x, rois, 1))
     theirs = [call() for call in calls]
     dropin.install("torchvision")
     ours = [call() for call in calls]
