@@ -146,6 +146,17 @@ def roi_cases(vision):
             **theirs(lambda x, r, s: vision.roi_pool(x, r, 7, s))})
 
 
+def dcn_cases(vision):
+    """Modulated, 3 x 3: the last three stages of a ResNet-50."""
+    for channels, h, w in ((128, 100, 168), (256, 50, 84), (512, 25, 42)) if vision else ():
+        tensors = [torch.randn(1, channels, h, w), torch.randn(1, 18, h, w), torch.rand(1, 9, h, w),
+                   torch.randn(channels, channels, 3, 3) / (3 * channels ** 0.5)]
+        yield (f"deform_conv2d, {channels} channels, {h} x {w}", tensors,
+               {"ours": lambda x, offset, mask, weight: mt.modulated_deform_conv2d(x, offset, mask, weight, None, 1, 1),
+                "torchvision": lambda x, offset, mask, weight: vision.deform_conv2d(x, offset, weight, padding=1,
+                                                                                    mask=mask)})
+
+
 def nms_cases(vision):
     boxes, scores = proposals(20000), torch.randperm(20000) / 20000  # no two alike
     for threshold in (0.5, 0.7):
@@ -174,8 +185,8 @@ def agree(name, functions, tensors):
 
 def detection(seconds, only, medians):
     vision = torchvision_ops()
-    table((focal_cases, attention_case, lambda: roi_cases(vision), lambda: nms_cases(vision)), ("torchvision",), agree,
-          seconds, only, medians)
+    table((focal_cases, attention_case, lambda: roi_cases(vision), lambda: dcn_cases(vision), lambda: nms_cases(vision)),
+          ("torchvision",), agree, seconds, only, medians)
 
 
 def table(groups, libraries, agree, seconds, only, medians):
