@@ -1,0 +1,3 @@
+/* The types of kernels, under a name some programs include. */
+#pragma once
+#include "bang.h"
