@@ -1,6 +1,7 @@
 // Wrong kernels, launches and calls: a text that names what was wrong, an error state, and the process lives.
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
+#include "test/support/sanitized.h"
 
 namespace neuware_test {
 namespace {
@@ -109,9 +110,12 @@ TEST_F(Faults, WhatTheProcessorRefusesNamesKernelTaskAndLine) {
   strays(queue, 2, nullptr);
   expect_fault({"stray, task 0", "faults.mlu:", "divided an integer by zero"});
 #endif
+  std::vector<std::string> recursion = {"stray, task 0", "used up the stack"};
+  if (!MLUOPS_TEST_SANITIZED)
+    recursion.insert(recursion.end(), {"faults.mlu:", "deeper"});  // else it may end in __asan_memcpy
   for (int again = 0; again < 3; ++again) {
     strays(queue, 3, nullptr);
-    expect_fault({"stray, task 0", "faults.mlu:", "deeper", "used up the stack"});
+    expect_fault(recursion);
   }
   strays(queue, 5, nullptr);
   EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";

@@ -1,8 +1,10 @@
 // Infinite and NaN gradients: the same elements become Inf and NaN whichever way a gradient is scattered, on both
 // backends, as in the reference.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/element.h"
 #include "test/op/suite.h"
 
 namespace mluops::test {
@@ -10,11 +12,12 @@ namespace {
 
 class NonFiniteTest : public ::testing::TestWithParam<std::string> {};
 
-/// Some numbers of the first input, which is the incoming gradient.
+/// Some numbers of the first input of reals, which is what is scattered.
 void poison(Problem& problem, Random& random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double wild[] = {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
-  Tensor& gradient = *problem.inputs.front();
+  Tensor& gradient = **std::find_if(problem.inputs.begin(), problem.inputs.end(),
+                                    [](const auto& input) { return cases::is_float(input->dtype()); });
   Values values = gradient.values();
   for (double& v : values) {
     if (random.chance(0.02)) v = random.pick(wild);
