@@ -143,6 +143,56 @@ def test_bezier_align_of_mmcv_s_tests():
     assert torch.allclose(x.grad[0, 0, 0], torch.tensor([1.5625, 1.5625, 1.5625, 0.3125]))
 
 
+def prroi_bin(plane, y, x):
+    """The mean over a bin, y and x its ends, by Gauss and Legendre's two points: exact in each cell between pixels."""
+    total = torch.zeros(plane.shape[0], dtype=torch.float64)
+    padded = torch.nn.functional.pad(plane, (1, 1, 1, 1))  # beyond a pixel outside all is 0
+
+    def parts(low, high):
+        cuts = [low, *range(math.floor(low) + 1, math.ceil(high)), high]
+        return [((a + b) / 2 + s * (b - a) / 12 ** 0.5, (b - a) / 2) for a, b in zip(cuts, cuts[1:]) for s in (-1, 1)]
+
+    for v, of_row in parts(*y):
+        for u, of_column in parts(*x):
+            if -1 < v < plane.shape[1] and -1 < u < plane.shape[2]:
+                at = (torch.tensor([each + 1], dtype=torch.float64) for each in (v, u))
+                total += compositions.bilinear(padded, *at)[:, 0] * of_row * of_column
+    return total / ((y[1] - y[0]) * (x[1] - x[0]))
+
+
+@every_dtype
+def test_prroi_pool(dtype):
+    x, bins, scale = torch.rand(2, 3, 6, 7).to(dtype), (3, 2), 0.5
+    rois = torch.tensor([[1.0, 1.3, 2.1, 9.4, 10.9], [0, -6, -3, 4, 30], [0, 4, 4, 4, 9], [1, 9, 3, 5, 7],
+                         [0, 2, 2, 2.5, 2.25], [1, 40, 40, 50, 60]]).to(dtype)
+    wanted = torch.zeros(6, 3, *bins, dtype=torch.float64)
+    for r, (image, *corners) in enumerate(rois.double().tolist()):
+        left, top, right, bottom = (each * scale for each in corners)
+        for p in range(3 if right > left and bottom > top else 0):
+            for q in range(2):
+                y = [top + (bottom - top) * (p + each) / 3 for each in (0, 1)]
+                u = [left + (right - left) * (q + each) / 2 for each in (0, 1)]
+                wanted[r, :, p, q] = prroi_bin(x[int(image)].double(), y, u)
+    found = mt.PrRoIPool(bins, scale)(x, rois)
+    assert near(found, wanted, dtype)
+    assert mt.prroi_pool(x, rois[:0], bins).shape == (0, 3, 3, 2)
+    if dtype == torch.float64:
+        small, some = x[:, :2, :4, :4].clone().requires_grad_(), rois[[0, 1, 4]].clone().requires_grad_()
+        assert gradcheck(lambda x, r: mt.prroi_pool(x, torch.cat([rois[[0, 1, 4], :1], r[:, 1:]], 1), bins, scale),
+                         (small, some))
+        mt.prroi_pool(small, rois.requires_grad_(), bins, scale).sum().backward()
+        assert rois.grad[[2, 3, 5], 1:].eq(0).all() and rois.grad[0].any() and rois.grad.isfinite().all()
+
+
+def test_prroi_pool_of_mmcv_s_tests():
+    x, rois = torch.tensor(IMAGE, requires_grad=True), torch.tensor([[0.0, 0, 0, 3, 3]], requires_grad=True)
+    found = mt.prroi_pool(x, rois, 2)
+    assert torch.allclose(found, torch.tensor([[[[3.75, 6.9166665], [10.083333, 13.25]]]]))
+    found.sum().backward()
+    assert torch.allclose(x.grad[0, 0, :2], torch.tensor([[1.0, 2, 2, 1], [2, 4, 4, 2]]) / 9)
+    assert torch.allclose(rois.grad, torch.tensor([[0.0, 10, 20, 10, 20]]) / 3)
+
+
 @every_dtype
 @pytest.mark.parametrize("points", [1, 5])
 def test_rotated_feature_align(points, dtype):
@@ -173,6 +223,7 @@ REFUSED = {
     "rois: wanted batch index in .0, 0., got nan": lambda: mt.roi_align_rotated(x, roi * math.nan, 2, 1.0),
     "rois: wanted at most 67108864 samples": lambda: mt.bezier_align(x, torch.linspace(0, 3, 17)[None], 2, 1e7),
     "output_size: wanted at least 1": lambda: mt.roi_align_rotated(x, roi, 0, 1.0),
+    "output_size: wanted at least 1, got .0, 2.": lambda: mt.prroi_pool(x, torch.zeros(1, 5), (0, 2)),
     "num_orientations: wanted a divisor": lambda: mt.riroi_align_rotated(x, roi, 2, 1.0, num_orientations=3),
     "rois: wanted dimension 1 to be 17": lambda: mt.bezier_align(x, roi, 2),
     "points: wanted 1 or 5": lambda: mt.rotated_feature_align(x, torch.ones(1, 4, 4, 5), points=2),

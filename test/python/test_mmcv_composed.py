@@ -111,6 +111,8 @@ def test_turned_rois(ops):
         both(getattr(ops, module)(*settings), ours(*settings), x, rois)
     beziers = torch.cat([torch.ones(2, 1), torch.rand(2, 16) * 8], 1)
     both(ops.BezierAlign((3, 2), 0.8, 2, True), mt.BezierAlign((3, 2), 0.8, 2, True), x, beziers)
+    both(ops.PrRoIPool((3, 2), 0.75), mt.PrRoIPool((3, 2), 0.75), x, rois[:, :5])
+    both(lambda r: ops.prroi_pool(x, r, (3, 2), 0.75), lambda r: mt.prroi_pool(x, r, (3, 2), 0.75), rois[:, :5])
     boxes = torch.rand(2, 8, 9, 5) * 40
     both(ops.rotated_feature_align, mt.rotated_feature_align, x, boxes, 0.125, 5)
 

@@ -1,7 +1,7 @@
 """Bilinear samples of images and their weighted sums, by torch's operators: each place is an embedding bag of
 pixels."""
 
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -46,13 +46,15 @@ def sums(input: Tensor, images: Tensor, y: Tensor, x: Tensor, weights: Tensor, f
     return F.embedding_bag(pixels.flatten(), table, first * 4, mode="sum", per_sample_weights=shares.flatten())
 
 
-def checked(input: Tensor, rois: Tensor, numbers: int, what: str) -> Tuple[Tensor, Tensor, Tensor]:
-    """Input, the images of RoIs, int64 [R], and their other numbers [R, numbers - 1], in float for halves."""
+def checked(input: Tensor, rois: Tensor, numbers: int, what: str,
+            differentiable: bool = False) -> Tuple[Tensor, Tensor, Tensor]:
+    """Input, the images of RoIs, int64 [R], and their other numbers [R, numbers - 1], in float for halves; with their
+    gradient where differentiable."""
     input, rois = floats(input=input, rois=rois)
     n = rank("input", input.shape, 4)[0]
     count, _ = rank("rois", rois.shape, 2)
     expect("rois", rois.shape, (count, numbers), ("", "batch index, " + what))
-    rois = rois.detach()
+    rois = rois if differentiable else rois.detach()
     rois = rois.float() if rois.dtype in (torch.float16, torch.bfloat16) else rois
     images = rois[:, 0]
     wrong = ~((images > -1) & (images < n))
@@ -96,8 +98,10 @@ def pooled(input: Tensor, images: Tensor, size: Tuple[Tensor, Tensor], bins: Tup
     return found.reshape(count, *bins, input.shape[1]).permute(0, 3, 1, 2).to(input.dtype)
 
 
-def gradient_into(grad_input: Tensor, grad: Tensor, function: Callable[..., Tensor], *others: Any) -> None:
-    """That of a function which is linear in its first argument, for mmcv's backward functions."""
+def gradient_into(grad_input: Tensor, grad: Tensor, function: Callable[..., Tensor], *others: Any,
+                  at: Optional[Tensor] = None) -> None:
+    """That of a function in its first argument, for mmcv's backward functions: where that is `at`; anywhere of a function
+    that is linear in it."""
     with torch.enable_grad():
-        leaf = torch.zeros_like(grad_input).requires_grad_()
+        leaf = (torch.zeros_like(grad_input) if at is None else at.detach().clone()).requires_grad_()
         grad_input.copy_(torch.autograd.grad(function(leaf, *others), leaf, grad.to(leaf.dtype))[0])
