@@ -68,8 +68,10 @@ HWY_INLINE void list_taps(const Samples<A>& samples, std::int64_t count, Taps<A>
         const auto key = hn::LoadU(di, samples.key[k] + i);
         const auto on_map = hn::And(hn::Gt(key, hn::Set(di, -1)), hn::FirstN(di, static_cast<std::size_t>(count - i)));
         const auto weight = hn::Mul(hn::LoadU(d, samples.weight[k] + i), hn::LoadU(d, samples.attn + i));
-        hn::CompressStore(weight, hn::RebindMask(d, on_map), d, taps.weight + taps.count);
-        taps.count += static_cast<std::int64_t>(hn::CompressStore(key, on_map, di, taps.key + taps.count));
+        // In registers: some processors take a hundred cycles for a compressing store.
+        hn::StoreU(hn::Compress(weight, hn::RebindMask(d, on_map)), d, taps.weight + taps.count);
+        hn::StoreU(hn::Compress(key, on_map), di, taps.key + taps.count);
+        taps.count += static_cast<std::int64_t>(hn::CountTrue(di, on_map));
       }
     } else {
       for (std::int64_t i = 0; i < count; ++i) {
