@@ -5,7 +5,6 @@
 #include <ctime>
 #include <limits>
 
-#include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/index.h"
 #include "test/cpu/support.h"
@@ -113,77 +112,6 @@ TYPED_TEST(IndexOf, IsInRangeWhateverTheNumber) {
 }
 
 // ---- hashes ----
-
-/// The inverse of an odd number modulo 2^64.
-constexpr std::uint64_t inverse_of(std::uint64_t odd) {
-  std::uint64_t x = odd;
-  for (int i = 0; i < 6; ++i) x *= 2 - odd * x;
-  return x;
-}
-
-/// Words that all begin at one slot of any table of at most 2^32: the mix turned round.
-std::vector<std::int64_t> colliding_words(std::int64_t count) {
-  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u, kBack = inverse_of(kMix);
-  static_assert(kMix * kBack == 1);
-  std::vector<std::int64_t> words;
-  for (std::uint64_t t = 1; std::ssize(words) < count; ++t) {
-    const std::uint64_t word = (t << 32 | t) * kBack;  // h ^ h >> 32 has zeros in its low half
-    if (word < std::uint64_t{1} << 56) words.push_back(static_cast<std::int64_t>(word));
-  }
-  return words;
-}
-
-/// Seconds of processor time to insert, number and find the places; ranks are checked.
-double time_places(const std::vector<std::int64_t>& words, bool expect_hashed) {
-  using get_indice_pairs::Places;
-  const auto slots = static_cast<std::int64_t>(std::bit_ceil(2 * words.size()));
-  std::vector<std::byte> memory(static_cast<std::size_t>(40 * slots + 1024));
-  Allocator allocator(memory.data());
-  Places places(allocator, slots);
-  std::vector<std::int64_t> sorted;
-  for (const std::int64_t word : words) sorted.insert(sorted.end(), {word * 64 + 3, word * 64 + 60});
-  std::vector<std::int64_t> all = sorted;
-  std::sort(sorted.begin(), sorted.end());
-  const double start = cpu_seconds();
-  places.clear();
-  for (int round = 0; round < 3; ++round) {
-    for (const std::int64_t place : all) EXPECT_TRUE(places.insert(place));
-  }
-  EXPECT_EQ(places.number(), std::ssize(all));
-  std::int64_t wrong = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) wrong += places.rank(sorted[i]) != static_cast<std::int32_t>(i);
-  for (const std::int64_t place : all) wrong += places.rank(place + 1) != -1;
-  for (const std::int64_t word : words) wrong += places.rank((word ^ 1) * 64 + 5) != -1;
-  const double seconds = cpu_seconds() - start;
-  EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(places.hashed(), expect_hashed);
-  std::vector<std::int64_t> visited;
-  places.each(0, places.words(), [&](std::int64_t place, std::int64_t rank) {
-    EXPECT_EQ(rank, std::ssize(visited));
-    visited.push_back(place);
-  });
-  EXPECT_EQ(visited, sorted);
-  return seconds;
-}
-
-TEST(Hashes, PlacesMadeToCollideTakeTimeThatGrowsAsTheirNumber) {
-  std::vector<std::int64_t> ordinary;
-  for (std::int64_t i = 0; i < 40000; ++i) ordinary.push_back(i * 7);
-  const double few = time_places(colliding_words(10000), false), many = time_places(colliding_words(40000), false);
-  const double usual = time_places(ordinary, true);
-  EXPECT_LT(many, 10 * few + 0.05);  // four times as many; quadratic were 16 times and more
-  EXPECT_LT(many, 40 * usual + 0.1);
-}
-
-TEST(Hashes, OrdinaryGridsDoNotCrowd) {
-  for (const std::int64_t step : {1, 2, 3, 10, 64, 1000, 1024, 4096, 65536, 1 << 20}) {
-    std::vector<std::int64_t> words;
-    for (std::int64_t i = 0; i < 30000; ++i) words.push_back(i / 200 * step * 1000 + i % 200 * step);
-    std::sort(words.begin(), words.end());
-    words.erase(std::unique(words.begin(), words.end()), words.end());
-    time_places(words, true);
-  }
-}
 
 struct Voxels {
   std::vector<float> voxels;

@@ -1,9 +1,11 @@
 // GetIndicePairs: the pairs of inputs and outputs of a sparse convolution.
 //
-// indices [L,1+axes], indice_pairs [K,2,L]. Three steps: the outputs' places into a set, on one thread; their ranks,
-// which are the outputs' numbers, and their rows (an item is a word of 64 places); the pairs (an item is an offset of
-// the filter, goes over all inputs in order and owns its part of indice_pairs). K * L look-ups in a table that mostly
-// stays in the second cache: bound by them.
+// indices [L,1+axes], indice_pairs [K,2,L]. The inputs are sorted by their places (grid.h), 64 places to a word
+// (places.h): each offset of the filter moves some of them by a constant number of places. The outputs are the union of
+// what is moved (submanifold: the inputs), their numbers the ranks of their places. Then the pairs: an item is an
+// offset, walks over both sets side by side, marks the inputs that have an output and writes them in order into its
+// part of indice_pairs. No grid and no table: memory and time grow with L and the pairs. All is read and written in
+// order but for the marks of inputs that are not sorted, which stay in the second cache.
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/operators.h"
@@ -15,86 +17,167 @@ namespace {
 
 using Problem = mluopsGetIndicePairsProblem;
 
-struct Arrays {
-  Places places;
-  std::int32_t* input_at;  ///< sub_m: of each rank the last input there
+/// The inputs, sorted.
+class Inputs {
+ public:
+  Inputs(Allocator& allocator, const Shape& s)
+      : items_{allocator.allocate<Item>(s.inputs), allocator.allocate<Item>(s.inputs)},
+        words_(allocator.allocate<Word>(s.inputs)),
+        last_(allocator.allocate<std::int32_t>(s.inputs)),
+        before_(allocator.allocate<std::int32_t>(s.inputs)) {}
 
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : places(allocator, slots), input_at(allocator.allocate<std::int32_t>(s.sub_m != 0 ? s.inputs : 0)) {}
+  void collect(const Problem& p, const Grid& grid) {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < p.shape.inputs; ++i) {
+      const std::int64_t key = grid.key(p.indices + i * (p.shape.axes + 1));
+      if (key >= 0) items_[0][count++] = {key, static_cast<std::int32_t>(i)};
+    }
+    const Item* const sorted =
+        spatial::radix_sort(items_[0], items_[1], count, [](const Item& item) { return item.key; });
+    for (std::int64_t i = 0; i < count; ++i) add(sorted[i], i > 0 && sorted[i - 1].key == sorted[i].key);
+    rank_words(words_, words_ + words_count_);
+  }
+  /// The places of a class.
+  Words of_class(std::int64_t number, const Grid& grid) const {
+    const auto first = [&](std::int64_t key) {
+      return std::lower_bound(words_, words_ + words_count_, key / 64,
+                              [](const Word& word, std::int64_t wanted) { return word.number < wanted; });
+    };
+    return {first(number * grid.places()), first((number + 1) * grid.places())};
+  }
+  /// The last input at a place, by its rank.
+  std::int32_t last(std::int32_t rank) const { return last_[rank]; }
+  /// visit(input) for all at a place.
+  template <class Visit>
+  void each(std::int32_t rank, const Visit& visit) const {
+    visit(last_[rank]);
+    for (std::int32_t i = repeated_ ? before_[last_[rank]] : -1; i >= 0; i = before_[i]) visit(i);
+  }
+
+ private:
+  struct Item {
+    std::int64_t key;
+    std::int32_t input;
+  };
+
+  void add(const Item& item, bool repeats) {
+    before_[item.input] = repeats ? last_[places_ - 1] : -1;
+    repeated_ = repeated_ || repeats;
+    if (!repeats) ++places_;
+    last_[places_ - 1] = item.input;
+    if (words_count_ == 0 || words_[words_count_ - 1].number != item.key / 64)
+      words_[words_count_++] = {item.key / 64, 0, 0};
+    words_[words_count_ - 1].bits |= std::uint64_t{1} << item.key % 64;
+  }
+
+  Item* items_[2];
+  Word* words_;
+  std::int32_t *last_, *before_;
+  std::int64_t words_count_ = 0, places_ = 0;
+  bool repeated_ = false;
 };
 
-std::int64_t place_of(const Shape& s, const std::int32_t* row) {
-  std::int64_t place = row[0];
-  for (int a = 0; a < s.axes; ++a) place = place * s.axis[a].output + row[1 + a];
-  return place;
-}
+struct Arrays {
+  Inputs inputs;
+  Union outputs;
+  std::int64_t marks;
+  std::uint64_t* marked;  ///< of each slot [marks]: inputs that have an output
+  std::int32_t* output;   ///< of each slot [inputs]: which
 
-/// False when there are more than `places` has room for.
-bool insert_outputs(const Problem& p, Places& places) {
-  const Shape& s = p.shape;
-  places.clear();
-  bool all = true;
-  for (std::int64_t i = 0; i < s.inputs && all; ++i) {
-    const std::int32_t* const row = p.indices + i * (s.axes + 1);
-    if (!inside(s, row)) continue;
-    if (s.sub_m != 0) {
-      all = places.insert(place_of(s, row));
-    } else {
-      each_output({s.axis, static_cast<std::size_t>(s.axes)}, s.transpose != 0, row + 1, row[0],
-                  [&](std::int64_t place) { all = all && places.insert(place); });
+  Arrays(Allocator& allocator, const Shape& s, std::int64_t most_words, int slots)
+      : inputs(allocator, s),
+        outputs(allocator, most_words),
+        marks(ceil_div(s.inputs, 64)),
+        marked(allocator.allocate<std::uint64_t>(slots, marks)),
+        output(allocator.allocate<std::int32_t>(slots, s.inputs)) {}
+};
+
+/// False when there are more words than there is room for.
+bool collect_outputs(const Problem& p, const Grid& grid, Arrays& arrays) {
+  for (std::int64_t k = 0; k < p.shape.offsets; ++k) {
+    const Step step = grid.step(k);
+    const std::int64_t moved = step.places - step.its_class * grid.places();
+    const int shift = static_cast<int>(moved & 63);
+    const Words words = arrays.inputs.of_class(step.its_class, grid);
+    for (const Word* word = words.begin; word != words.end; ++word) {
+      const std::int64_t number = word->number + (moved >> 6);
+      if (!arrays.outputs.add(number, word->bits << shift)) return false;
+      if (shift > 0 && !arrays.outputs.add(number + 1, word->bits >> (64 - shift))) return false;
     }
   }
-  return all;
+  arrays.outputs.merge();
+  arrays.outputs.keep([&](std::int64_t number) { return grid.outputs_of_word(number); });
+  return true;
 }
 
-/// A table that the outputs fit into: one for as many words as there are inputs at first.
-std::optional<Arrays> collect_outputs(Context& context, const Problem& p) {
-  auto slots = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * p.shape.inputs)));
-  for (;; slots *= 2) {
-    auto arrays = allocate<Arrays>(context.arena, p.shape, slots);
-    if (!arrays || insert_outputs(p, arrays->places)) return arrays;
+/// Inputs and outputs: of these two words for each input at first.
+std::optional<Arrays> collect(Context& context, const Problem& p, const Grid& grid, int slots) {
+  const bool same = p.shape.sub_m != 0;
+  for (std::int64_t most = same ? 0 : 2 * p.shape.inputs + 64;; most *= 2) {
+    auto arrays = allocate<Arrays>(context.arena, p.shape, most, slots);
+    if (!arrays) return arrays;
+    arrays->inputs.collect(p, grid);
+    if (same || collect_outputs(p, grid, *arrays)) return arrays;
   }
 }
 
-void note_inputs(const Problem& p, const Arrays& arrays) {
-  const Shape& s = p.shape;
-  for (std::int64_t i = 0; i < s.inputs; ++i) {
-    const std::int32_t* const row = p.indices + i * (s.axes + 1);
-    if (inside(s, row)) arrays.input_at[arrays.places.rank(place_of(s, row))] = static_cast<std::int32_t>(i);
+void write_rows(const Grid& grid, const Word* begin, const Word* end, std::int64_t width, std::int32_t* rows) {
+  std::int64_t line_end = -1, before = 0;
+  for (const Word* word = begin; word != end; ++word) {
+    std::int32_t* row = rows + word->base * width;
+    for (std::uint64_t bits = word->bits; bits != 0; bits &= bits - 1, row += width) {
+      const std::int64_t place = word->number * 64 + std::countr_zero(bits);
+      if (place < line_end) {
+        std::copy_n(row - width, width, row);
+        row[width - 1] += static_cast<std::int32_t>(place - before);
+      } else {
+        grid.write_row(place, row);
+        line_end = grid.end_of_line(place);
+      }
+      before = place;
+    }
   }
 }
 
-void write_outputs(const Context& context, const mluopsCall& call, const Problem& p, const Places& places,
+void write_outputs(const Context& context, const mluopsCall& call, const Problem& p, const Grid& grid, Words words,
                    std::int64_t outputs) {
   const Shape& s = p.shape;
+  const std::int64_t width = s.axes + 1;
   if (s.sub_m != 0) {
-    std::copy_n(p.indices, s.inputs * (s.axes + 1), p.out_indices);
+    std::copy_n(p.indices, s.inputs * width, p.out_indices);
   } else {
-    Loop(context, call, places.words(), 2 * cost::kVoxelRow).run([&](std::int64_t begin, std::int64_t end, int) {
-      places.each(begin, end, [&](std::int64_t place, std::int64_t rank) {
-        write_row(s, place, p.out_indices + rank * (s.axes + 1));
-      });
-    });
+    Loop(context, call, words.end - words.begin, 2 * cost::kVoxelRow)
+        .run([&](std::int64_t begin, std::int64_t end, int) {
+          write_rows(grid, words.begin + begin, words.begin + end, width, p.out_indices);
+        });
   }
-  std::fill_n(p.out_indices + outputs * (s.axes + 1), (s.outputs - outputs) * (s.axes + 1), 0);
+  std::fill_n(p.out_indices + outputs * width, (s.outputs - outputs) * width, 0);
 }
 
-void find_pairs(const Problem& p, const Arrays& arrays, std::int64_t offset) {
+void find_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
   const Shape& s = p.shape;
-  std::int32_t k[MLUOPS_MOST_SPARSE_AXES];
-  std::int64_t rest = offset;
-  for (int a = s.axes; a-- > 0; rest /= s.axis[a].filter) k[a] = static_cast<std::int32_t>(rest % s.axis[a].filter);
+  const Step step = grid.step(offset);
+  const Words from = arrays.inputs.of_class(step.its_class, grid);
+  std::uint64_t* const marked = arrays.marked + slot * arrays.marks;
+  std::int32_t* const output = arrays.output + slot * s.inputs;
+  std::fill_n(marked, arrays.marks, 0);
+  walk(from, step.places - step.its_class * grid.places(), s.sub_m != 0 ? from : arrays.outputs.words(),
+       [&](std::int32_t source, std::int32_t target) {
+         const std::int32_t number = s.sub_m != 0 ? arrays.inputs.last(target) : target;
+         arrays.inputs.each(source, [&](std::int32_t input) {
+           marked[input / 64] |= std::uint64_t{1} << input % 64;
+           output[input] = number;
+         });
+       });
   std::int32_t* const inputs = p.indice_pairs + 2 * offset * s.inputs;
   std::int32_t* const outputs = inputs + s.inputs;
   std::int64_t count = 0;
-  for (std::int64_t i = 0; i < s.inputs; ++i) {
-    const std::int32_t* const row = p.indices + i * (s.axes + 1);
-    if (!inside(s, row)) continue;
-    const std::int64_t place = output_at(s, row, k);
-    const std::int32_t rank = place < 0 ? -1 : arrays.places.rank(place);
-    if (rank < 0) continue;
-    inputs[count] = static_cast<std::int32_t>(i);
-    outputs[count++] = s.sub_m != 0 ? arrays.input_at[rank] : rank;
+  for (std::int64_t mark = 0; mark < arrays.marks; ++mark) {
+    for (std::uint64_t bits = marked[mark]; bits != 0; bits &= bits - 1) {
+      const std::int64_t input = mark * 64 + std::countr_zero(bits);
+      inputs[count] = static_cast<std::int32_t>(input);
+      outputs[count++] = output[input];
+    }
   }
   p.indice_num[offset] = static_cast<std::int32_t>(count);
   std::fill_n(inputs + count, s.inputs - count, -1);
@@ -103,20 +186,23 @@ void find_pairs(const Problem& p, const Arrays& arrays, std::int64_t offset) {
 
 mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
-  auto arrays = collect_outputs(context, p);
+  const Grid grid(s);
+  if (!grid.countable())
+    return fail(call, MLUOP_STATUS_NOT_SUPPORTED,
+                "sparse_conv_desc: wanted fewer than 2^63 places with margins as wide as the filter reaches, got more");
+  const Loop loop(context, call, s.offsets, cost::kListPair * static_cast<double>(s.inputs));
+  auto arrays = collect(context, p, grid, loop.slots());
   if (!arrays) return no_memory(call);
-  const std::int64_t places = arrays->places.number(), outputs = s.sub_m != 0 ? s.inputs : places;
+  const std::int64_t outputs = s.sub_m != 0 ? s.inputs : arrays->outputs.rank();
   if (outputs > s.outputs) {
     const std::string text = "out_indices: wanted at least " + std::to_string(outputs) +
                              " rows, one for each output, got " + std::to_string(s.outputs);
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED, text.c_str());
   }
-  if (s.sub_m != 0) note_inputs(p, *arrays);
-  write_outputs(context, call, p, arrays->places, outputs);
-  Loop(context, call, s.offsets, cost::kVoxelLookUp * static_cast<double>(s.inputs))
-      .run([&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t offset = begin; offset < end; ++offset) find_pairs(p, *arrays, offset);
-      });
+  write_outputs(context, call, p, grid, arrays->outputs.words(), outputs);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+    for (std::int64_t offset = begin; offset < end; ++offset) find_pairs(p, grid, *arrays, offset, slot);
+  });
   *p.num_act_out = static_cast<std::int32_t>(outputs);
   return MLUOP_STATUS_SUCCESS;
 }

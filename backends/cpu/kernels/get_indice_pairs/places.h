@@ -1,4 +1,6 @@
-// A set of places in a large, almost empty grid that knows each one's rank.
+// Sets of places in a large, almost empty grid: 64 places to a word, the words that have any in increasing order.
+//
+// Neighbours along the last axis share a word. A set moved by some places meets another set in one walk over both.
 #pragma once
 
 #include <algorithm>
@@ -6,140 +8,105 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/spatial/hash_table.h"
+#include "backends/cpu/spatial/radix_sort.h"
 
 namespace mluops::cpu::get_indice_pairs {
 
-/// Places 64 by 64 as bits of a word; the words that have any in a hash table, or, where they crowd, in a sorted list.
-/// Neighbours along the last axis share a word, so few words answer for many places. Insert all places, then number()
-/// them, then ask for ranks.
-class Places {
- public:
-  struct Word {
-    std::int64_t number;  ///< place / 64; -1: this slot is free
-    std::uint64_t bits;
-  };
+struct Word {
+  std::int64_t number;  ///< place / 64
+  std::uint64_t bits;
+  std::int32_t base;  ///< rank of its first place
+};
 
-  /// Takes 20 bytes for each of `slots`, a power of two, and 16 for each second one.
-  Places(Allocator& allocator, std::int64_t slots)
-      : slots_(slots),
-        table_(allocator.allocate<Word>(slots)),
-        base_(allocator.allocate<std::int32_t>(slots)),
-        sorted_(allocator.allocate<Word>(slots / 2)) {}
+struct Words {
+  const Word *begin, *end;
+};
 
-  void clear() {
-    std::fill_n(table_, slots_, Word{-1, 0});
-    words_ = 0;
-    hashed_ = true;
+/// Ranks places in increasing order and returns how many there are.
+inline std::int64_t rank_words(Word* begin, Word* end) {
+  std::int64_t rank = 0;
+  for (Word* word = begin; word != end; ++word) {
+    word->base = static_cast<std::int32_t>(std::min<std::int64_t>(rank, INT32_MAX));
+    rank += std::popcount(word->bits);
   }
+  return rank;
+}
 
-  /// False when there are more than slots / 2 words.
-  bool insert(std::int64_t place) {
-    const std::int64_t number = place / 64;
-    const std::uint64_t bit = std::uint64_t{1} << place % 64;
-    if (hashed_) {
-      const std::int64_t slot = slot_of(number);
-      if (slot >= 0) return add_bit(table_[slot], number, bit);
-      make_list();
+/// The union of sets that come as words, each set in increasing order.
+class Union {
+ public:
+  Union(Allocator& allocator, std::int64_t most)
+      : most_(most), words_(allocator.allocate<Word>(most)), spare_(allocator.allocate<Word>(most)) {}
+
+  /// False when there are more words than there is room for.
+  bool add(std::int64_t number, std::uint64_t bits) {
+    if (bits == 0) return true;
+    if (count_ > 0 && words_[count_ - 1].number == number) {
+      words_[count_ - 1].bits |= bits;
+      return true;
     }
-    if (words_ == slots_ && !merge_words()) return false;
-    table_[words_++] = {number, bit};
+    if (count_ == most_) {
+      merge();
+      if (count_ > most_ / 2) return false;
+    }
+    words_[count_++] = {number, bits, 0};
     return true;
   }
-
-  /// Ranks the places in increasing order and returns how many there are.
-  std::int64_t number() {
-    if (hashed_) {
-      std::copy_if(table_, table_ + slots_, sorted_, [](const Word& word) { return word.number >= 0; });
-      sort(sorted_);
-    } else {
-      merge_words();
-      sorted_ = table_;
-    }
-    std::int64_t rank = 0;
-    for (std::int64_t i = 0; i < words_; ++i) {
-      base_[hashed_ ? slot_of(sorted_[i].number) : i] =
-          static_cast<std::int32_t>(std::min<std::int64_t>(rank, INT32_MAX));
-      rank += std::popcount(sorted_[i].bits);
-    }
-    return rank;
-  }
-
-  /// -1 for a place that is not in the set.
-  std::int32_t rank(std::int64_t place) const {
-    const std::int64_t slot = slot_of(place / 64);
-    const std::uint64_t bit = std::uint64_t{1} << place % 64;
-    if (slot < 0 || (table_[slot].bits & bit) == 0) return -1;
-    return base_[slot] + std::popcount(table_[slot].bits & (bit - 1));
-  }
-
-  /// visit(place, rank) for the places of words [begin, end) of words(), in order.
-  template <class Visit>
-  void each(std::int64_t begin, std::int64_t end, const Visit& visit) const {
-    for (std::int64_t i = begin; i < end; ++i) {
-      std::int32_t rank = base_[hashed_ ? slot_of(sorted_[i].number) : i];
-      for (std::uint64_t bits = sorted_[i].bits; bits != 0; bits &= bits - 1) {
-        visit(sorted_[i].number * 64 + std::countr_zero(bits), rank++);
+  /// Sorts the words and makes one of equal ones.
+  void merge() {
+    Word* const sorted = spatial::radix_sort(words_, spare_, count_, [](const Word& word) { return word.number; });
+    if (sorted == spare_) std::swap(words_, spare_);
+    std::int64_t merged = 0;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      if (merged > 0 && words_[merged - 1].number == words_[i].number) {
+        words_[merged - 1].bits |= words_[i].bits;
+      } else {
+        words_[merged++] = words_[i];
       }
     }
+    count_ = merged;
   }
-  std::int64_t words() const { return words_; }
-  bool hashed() const { return hashed_; }
+  /// Keeps the places that inside(number), a word's bits, has.
+  template <class Inside>
+  void keep(const Inside& inside) {
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      words_[i].bits &= inside(words_[i].number);
+      if (words_[i].bits != 0) words_[kept++] = words_[i];
+    }
+    count_ = kept;
+  }
+  std::int64_t rank() { return rank_words(words_, words_ + count_); }
+  Words words() const { return {words_, words_ + count_}; }
 
  private:
-  bool add_bit(Word& word, std::int64_t number, std::uint64_t bit) {
-    if (word.number < 0) {
-      if (words_ == slots_ / 2) return false;
-      word.number = number;
-      ++words_;
-    }
-    word.bits |= bit;
-    return true;
-  }
-
-  /// Where a word is or would be; -1 where it is not and cannot be.
-  std::int64_t slot_of(std::int64_t number) const {
-    if (!hashed_) return place_in_list(number);
-    return spatial::find_slot(spatial::mix(0, static_cast<std::uint64_t>(number)), slots_, [&](std::int64_t slot) {
-      return table_[slot].number < 0 || table_[slot].number == number;
-    });
-  }
-
-  // ---- the list: table_[0, words_), sorted after merge_words --------------------------------
-
-  void make_list() {
-    std::copy_if(table_, table_ + slots_, table_, [](const Word& word) { return word.number >= 0; });
-    hashed_ = false;
-  }
-  void sort(Word* words) const {
-    std::sort(words, words + words_, [](const Word& a, const Word& b) { return a.number < b.number; });
-  }
-  /// Sorts the list and makes one of equal words. False when there are more than slots / 2 left.
-  bool merge_words() {
-    sort(table_);
-    std::int64_t merged = 0;
-    for (std::int64_t i = 0; i < words_; ++i) {
-      if (merged > 0 && table_[merged - 1].number == table_[i].number) {
-        table_[merged - 1].bits |= table_[i].bits;
-      } else {
-        table_[merged++] = table_[i];
-      }
-    }
-    words_ = merged;
-    return words_ <= slots_ / 2;
-  }
-  std::int64_t place_in_list(std::int64_t number) const {
-    const Word *const begin = table_, *const end = begin + words_;
-    const Word* const found =
-        std::lower_bound(begin, end, number, [](const Word& word, std::int64_t n) { return word.number < n; });
-    return found != end && found->number == number ? found - table_ : -1;
-  }
-
-  std::int64_t slots_, words_ = 0;
-  bool hashed_ = true;
-  Word* table_;
-  std::int32_t* base_;
-  Word* sorted_;
+  std::int64_t most_, count_ = 0;
+  Word *words_, *spare_;
 };
+
+/// visit(rank of a place in `from`, rank of the place `step` further in `to`) for those that `to` has.
+template <class Visit>
+void walk(Words from, std::int64_t step, Words to, const Visit& visit) {
+  const int shift = static_cast<int>(step & 63);
+  const Word* low = to.begin;
+  for (const Word* word = from.begin; word != from.end; ++word) {
+    const std::int64_t number = word->number + (step >> 6);
+    while (low != to.end && low->number < number) ++low;
+    if (low == to.end) return;
+    const bool has_low = low->number == number;
+    const Word* const high = low + (has_low ? 1 : 0);
+    const bool has_high = high != to.end && high->number == number + 1;
+    const std::uint64_t low_bits = has_low ? low->bits : 0, high_bits = has_high ? high->bits : 0;
+    std::uint64_t met = word->bits & (low_bits >> shift | (shift == 0 ? 0 : high_bits << (64 - shift)));
+    for (; met != 0; met &= met - 1) {
+      const int bit = std::countr_zero(met), at = bit + shift;
+      const auto below = [](std::uint64_t bits, int end) {
+        return std::popcount(bits & ((std::uint64_t{1} << end) - 1));
+      };
+      visit(word->base + below(word->bits, bit),
+            at < 64 ? low->base + below(low_bits, at) : high->base + below(high_bits, at - 64));
+    }
+  }
+}
 
 }  // namespace mluops::cpu::get_indice_pairs
