@@ -122,11 +122,13 @@ Status set_capture(CaptureSettings settings) {
   return Status::go_on();
 }
 
+void forget_tensors() noexcept {
+  if (capturing()) noted_tensors().clear();
+}
+
 void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output) {
   if (desc == nullptr || data == nullptr || desc->elements <= 0) return;
-  std::vector<Capture::Tensor>& noted = noted_tensors();
-  std::erase_if(noted, [&](const Capture::Tensor& t) { return t.data == data; });  // of a call that went no further
-  noted.push_back({.name = name, .output = output, .desc = *desc, .data = data});
+  noted_tensors().push_back({.name = name, .output = output, .desc = *desc, .data = data});
 }
 
 void note_array(const char* name, mluOpDataType_t dtype, const void* data, std::int64_t count) {
@@ -151,9 +153,13 @@ Capture::Capture(const char* op, const void* problem, std::size_t bytes)
 
 void Capture::start() {
   std::vector<Tensor> found;
+  // Two inputs may be one tensor: each has an address of its own.
+  const auto taken = [&](std::size_t at) {
+    return std::ranges::any_of(found, [&](const Tensor& t) { return t.offset == static_cast<std::int64_t>(at); });
+  };
   for (Tensor& t : tensors_) {
     for (std::size_t at = 0; at + sizeof t.data <= size_; at += sizeof t.data) {
-      if (std::memcmp(problem_ + at, &t.data, sizeof t.data) != 0) continue;
+      if (std::memcmp(problem_ + at, &t.data, sizeof t.data) != 0 || taken(at)) continue;
       t.offset = static_cast<std::int64_t>(at);
       t.kept = t.bytes() <= settings_->bytes;
       const auto* data = static_cast<const unsigned char*>(t.data);

@@ -26,6 +26,8 @@ bool capturing() noexcept;
 /// From now on, for all calls of the process; counts its files anew.
 Status set_capture(CaptureSettings settings);
 
+/// A call begins on this thread: what a refused one has noted is not its.
+void forget_tensors() noexcept;
 /// A tensor of the call that is being checked on this thread (op::no_overlap knows them all).
 void note_tensor(const char* name, const TensorDesc* desc, const void* data, bool output);
 

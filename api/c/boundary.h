@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "common/capture.h"
 #include "common/handle.h"
 #include "common/scalars.h"
 #include "common/status.h"
@@ -45,6 +46,7 @@ mluOpStatus_t guard(const char* function, Body&& body) noexcept {
 template <std::size_t kCount, class Body>
 mluOpStatus_t guard_operator(const char* function, mluOpHandle_t handle, const FloatArg (&floats)[kCount],
                              Body&& body) noexcept {
+  forget_tensors();
   return guard(function, [&]() -> Status {
     std::array<Scalar, kCount> scalars;
     const GivenScalars given = handle != nullptr ? handle->scalars.take() : GivenScalars();
@@ -56,6 +58,7 @@ mluOpStatus_t guard_operator(const char* function, mluOpHandle_t handle, const F
 /// For a function without floats.
 template <class Body>
 mluOpStatus_t guard_operator(const char* function, mluOpHandle_t handle, Body&& body) noexcept {
+  forget_tensors();
   return guard(function, [&]() -> Status {
     if (handle != nullptr) MLUOPS_RETURN_IF_FINISHED(match_scalars(handle->scalars.take(), nullptr, 0, nullptr));
     return body();

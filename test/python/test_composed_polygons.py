@@ -53,6 +53,17 @@ def common(corners, clip):
     return abs(area(corners)) if corners else 0.0
 
 
+# Coordinates of a map: products of such numbers have no digits left for areas.
+def test_quadrilaterals_far_from_the_origin_are_those_at_it():
+    boxes, others = quads(200, torch.float64, 2.0), quads(200, torch.float64, 2.0)
+    far = [each + 1e6 for each in (boxes, others)]
+    near = [each - 1e6 for each in far]  # the very same shapes, rounded as they are there
+    for function in (mt.box_iou_quadri, lambda a, b: mt.convex_iou(a.repeat(1, 3)[:, :18], b)):
+        found, wanted = function(*far), function(*near)
+        assert wanted.max() > 0.3
+        assert (found - wanted).abs().max() < 1e-8
+
+
 def pairs(row):
     return [tuple(row[i:i + 2]) for i in range(0, len(row), 2)]
 

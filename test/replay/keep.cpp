@@ -19,7 +19,9 @@ std::string keep(const std::string& path, const std::string& folder) {
                              " KiB: find a smaller call that shows the same");
   }
   const Recording recording = read_recording(path);
-  const RecordedCase usable(recording);  // throws where it is none
+  if (!RecordedCase(recording).complete()) {
+    throw std::runtime_error(path + ": wanted the data of all inputs (MLUOP_CAPTURE_BYTES)");
+  }
   std::ifstream file(path, std::ios::binary);
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (std::istreambuf_iterator<char> c(file), end; c != end; ++c) {

@@ -1,10 +1,8 @@
 // mluops_replay FILE..: calls that MLUOP_CAPTURE kept, again.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <stdexcept>
 
 #include "test/replay/keep.h"
@@ -98,26 +96,13 @@ void print(const Row& row) {
   std::fflush(stdout);
 }
 
-/// The reference, or a line that says why there is none.
-std::optional<RecordedCase> reference_of(const Recording& r, bool wanted) {
-  if (!wanted) return std::nullopt;
-  try {
-    return std::optional<RecordedCase>(std::in_place, r);
-  } catch (const std::exception& error) {
-    std::printf("  no reference: %s\n", error.what());
-    return std::nullopt;
-  }
-}
-
 void run_file(const std::string& path, const Options& o, std::vector<Row>& rows) {
   const Recording r = read_recording(path);
-  std::printf("%s: %s, %.3f ms, %s\n", path.c_str(), r.backend.c_str(), r.ms,
-              r.text.empty() ? (r.op + " " + r.shapes()).c_str() : r.text.c_str());
-  std::optional<RecordedCase> reference = reference_of(r, o.reference);
+  RecordedCase made(r);
+  std::printf("%s: %s, %.3f ms, %s\n", path.c_str(), r.backend.c_str(), r.ms, r.text.c_str());
   for (const std::string& backend : o.backends) {
     const int threads = o.threads > 0 ? o.threads : r.threads;
-    rows.push_back(
-        {path, r.op, backend, r.ms, replay(r, backend, threads, o.calls, reference ? &*reference : nullptr)});
+    rows.push_back({path, r.op, backend, r.ms, replay(r, made, backend, threads, o.calls, o.reference)});
     print(rows.back());
   }
 }
@@ -130,10 +115,7 @@ Outcome run_case(RecordedCase& made, const std::string& backend, const Options& 
   if (report.outcome == test::Outcome::kDeclined) return outcome;
   outcome.comparison = Comparison::kNotRecorded;
   outcome.reference = report.outcome == test::Outcome::kRan ? Judgement::kRight : Judgement::kWrong;
-  for (int i = 0; i < o.calls; ++i) {
-    const double seconds = made.seconds(handle);
-    outcome.seconds = i == 0 ? seconds : std::min(seconds, outcome.seconds);
-  }
+  outcome.seconds = time_calls(made, handle, o.calls, [] {}).seconds;
   return outcome;
 }
 

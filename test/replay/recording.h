@@ -12,8 +12,8 @@ namespace mluops::replay {
 struct RecordedTensor {
   std::string name, dtype, layout, dims;
   bool output = false, kept = false;  ///< kept: its bytes are in the file
-  std::size_t offset = 0;             ///< of its address in the problem
-  std::vector<unsigned char> before, after = {};
+  std::uintmax_t bytes = 0;
+  std::vector<unsigned char> before = {}, after = {};  ///< of a kept one
 };
 
 struct Recording {
@@ -23,11 +23,10 @@ struct Recording {
   mluOpAtomicsMode_t atomics = MLUOP_ATOMICS_NOT_ALLOWED;
   mluOpExtContract_t contract = MLUOP_EXT_CONTRACT_STRICT;
   double ms = 0;
-  std::vector<unsigned char> problem;
   std::vector<RecordedTensor> tensors;
 
-  /// "float [2x25x38x256] ...": the inputs.
-  std::string shapes() const;
+  /// NULL where there is none of this name.
+  const RecordedTensor* find(const std::string& name) const;
 };
 
 /// Throws std::runtime_error with what was wanted and what was got: a file is not trusted.

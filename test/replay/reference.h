@@ -10,29 +10,32 @@
 
 namespace mluops::replay {
 
-/// Tensors of a call by their names, as bytes.
-using NamedBytes = std::map<std::string, std::vector<unsigned char>>;
-
 class RecordedCase {
  public:
-  /// Throws std::runtime_error where the recording is no case: without its text or an input's data, with tensors that
-  /// the case does not have.
+  /// Throws std::runtime_error where the recording is no case: without its text, with tensors of other sizes than the
+  /// case has. An input whose data were left out is zeros.
   explicit RecordedCase(const Recording& recording);
 
   /// The case on numbers made up from it.
   explicit RecordedCase(const cases::Case& text);
 
+  /// Whether no input's data were left out.
+  bool complete() const { return complete_; }
+  /// The outputs' bytes before or after the recorded call; of those that were left out, what stands there.
+  void put_outputs(const Recording& recording, std::vector<unsigned char> RecordedTensor::*bytes);
+  mluOpStatus_t call(const test::Handle& handle) { return problem_.call(handle.get()); }
+  const std::vector<std::unique_ptr<test::Tensor>>& outputs() const { return problem_.outputs; }
+
   /// "" where the outputs are what the reference says, within the backend's tolerance, else what is not.
-  std::string mismatch(const NamedBytes& outputs, const std::string& backend);
+  std::string mismatch(const std::string& backend);
   /// The call through the C API, with everything a test looks at.
   test::Report run(const test::Handle& handle, const std::string& backend);
-  /// What one call takes.
-  double seconds(const test::Handle& handle);
 
  private:
   const test::Expected& expected(reference::Coordinates coordinates);
 
   test::Problem problem_;
+  bool complete_ = true;
   std::map<reference::Coordinates, test::Expected> expected_;
 };
 

@@ -1,6 +1,8 @@
 // Runs a recording on a backend.
 #pragma once
 
+#include <functional>
+
 #include "test/replay/reference.h"
 
 namespace mluops::replay {
@@ -26,9 +28,12 @@ struct Outcome {
 const char* name_of(Comparison comparison);
 const char* name_of(Judgement judgement);
 
-/// `calls` times on a fresh context of the backend; judged by `reference` where that is not NULL. Throws
-/// std::runtime_error where it cannot be used or the recording is of another version of the operator's problem.
-Outcome replay(const Recording& recording, const std::string& backend, int threads, int calls,
-               RecordedCase* reference = nullptr);
+/// The least time of so many calls, `prepare` before each; refused with the text where one fails.
+Outcome time_calls(RecordedCase& made, const test::Handle& handle, int calls, const std::function<void()>& prepare);
+
+/// `calls` times on a fresh handle, through the C API: what it does not take is refused. `made` is of this recording.
+/// Throws std::runtime_error where the backend cannot be used.
+Outcome replay(const Recording& recording, RecordedCase& made, const std::string& backend, int threads, int calls,
+               bool by_reference = false);
 
 }  // namespace mluops::replay

@@ -9,7 +9,12 @@ _PAIRS = 1 << 13  # at once
 
 
 def turned_area(polygon: Tensor) -> Tensor:
-    """The area of closed paths [..., K, 2], above 0 counterclockwise."""
+    """The area of closed paths [..., K, 2], above 0 counterclockwise; taken about a corner, for far from the origin the
+    products are larger than the area."""
+    return _about_origin(polygon - polygon[..., :1, :])
+
+
+def _about_origin(polygon: Tensor) -> Tensor:
     after = polygon.roll(-1, -2)
     return (polygon[..., 0] * after[..., 1] - polygon[..., 1] * after[..., 0]).sum(-1) / 2
 
@@ -40,7 +45,7 @@ def shared_area(way: Tensor, other: Tensor) -> Tensor:
         length = torch.where(length > 0, side.square().sum(-1, keepdim=True), torch.ones_like(length)).sqrt()
         normal = torch.stack([-side[..., 1], side[..., 0]], -1) / length * sense
         way = _cut(way, begin, normal)
-    return torch.min(turned_area(way).abs(), torch.min(own.abs(), area.abs()))
+    return torch.min(_about_origin(way).abs(), torch.min(own.abs(), area.abs()))
 
 
 def shared_areas(first: Tensor, second: Tensor, pairs: Tuple[Tensor, Tensor]) -> Tensor:
