@@ -5,7 +5,8 @@ between.
 Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
-of install(), `detection` torchvision for its, `points` scipy and Open3D.
+of install(), `detection` torchvision for its, `points` scipy and Open3D. `peers`, which only runs when it is asked for, is
+the table of docs/performance.md: least times, with one and two threads.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 import torch
 
 import measure_detection
+import measure_peers
 import measure_points
 import mluops.torch as mt
 from mluops.op import border_align as border_align_c
@@ -356,8 +358,9 @@ def interleaved(seconds):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for each line of a table")
-    parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points"])
-    parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection` or `points`")
+    parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points",
+                                           "peers"])
+    parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection`, `points` or `peers`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
     parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
@@ -375,3 +378,5 @@ if __name__ == "__main__":
     if options.only in (None, "points"):
         measure_detection.table(measure_points.CASES, ("scipy", "Open3D"), measure_points.agree, options.seconds,
                                 options.case, medians)
+    if options.only == "peers":
+        measure_peers.table(options.seconds, options.case)

@@ -63,8 +63,8 @@ def tree():
 
 
 def nearest_by_tree(target, source, k):
-    """Trees of one thread, built for each cloud as our call does."""
-    found = [tree()(s.numpy()).query(t.numpy(), k, workers=1)[0] for t, s in zip(target, source)]
+    """Trees built for each cloud, as our call does."""
+    found = [tree()(s.numpy()).query(t.numpy(), k, workers=torch.get_num_threads())[0] for t, s in zip(target, source)]
     return torch.stack([torch.from_numpy(each) for each in found])
 
 
