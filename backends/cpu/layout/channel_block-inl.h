@@ -57,10 +57,14 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
   if constexpr (std::is_same_v<A, float>) {
     if (pixels == kBlockPixels) {
       if constexpr (std::is_same_v<T, A>) return transpose_16(planes, plane, to, kChannels);
-      HWY_ALIGN A wide[kBlockPixels * kChannels];
       const hn::ScalableTag<A> d;
-      for (std::int64_t c = 0; c < kChannels; ++c) hn::Store(load(d, planes + c * plane), d, wide + c * kBlockPixels);
-      return transpose_16(wide, kBlockPixels, to, kChannels);
+      hn::Vec<decltype(d)> v[kBlockPixels];
+      MLUOPS_UNROLL
+      for (std::int64_t c = 0; c < kChannels; ++c) v[c] = load(d, planes + c * plane);
+      transpose_square<A>(v);
+      MLUOPS_UNROLL
+      for (std::int64_t i = 0; i < kBlockPixels; ++i) hn::StoreU(v[i], d, to + i * kChannels);
+      return;
     }
   }
 #endif

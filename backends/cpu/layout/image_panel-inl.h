@@ -47,13 +47,16 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::layout::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others are 0.
+/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others are 0. `next`: as
+/// much memory is prefetched meanwhile, in its order, for whoever reads it afterwards; nullptr: none.
 template <class T, class A = Acc<T>>
-void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* HWY_RESTRICT panel) {
+void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* HWY_RESTRICT panel,
+                const T* next = nullptr) {
   constexpr std::int64_t kChannels = kBlockChannels<A>, kAhead = 4 * kBlockPixels;
   if (channels < kChannels) std::fill_n(panel, pixels * kChannels, A{0});
   for (std::int64_t i = 0; i < pixels; i += kBlockPixels) {
     const std::int64_t count = std::min(kBlockPixels, pixels - i);
+    if (next != nullptr) prefetch<2>(value_barrier(next + i * channels), count * channels);
     if (channels == kChannels) {
       for (std::int64_t c = 0; c < kChannels; ++c) prefetch(value_barrier(planes + c * pixels + i + kAhead), 1);
       take_pixels(planes + i, pixels, count, panel + i * kChannels);
@@ -65,17 +68,86 @@ void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* 
   }
 }
 
+/// Pixels that leave a panel together are several cache lines of each plane: a line that is stored in parts past the
+/// caches costs memory more than many lines.
+inline constexpr std::int64_t kPixelsTogether = 8 * kBlockPixels;
+
+#if HWY_TARGET <= HWY_AVX3
+/// z[c] = row c of 16 vectors of floats transposed, as half, and behind it row c + 8: half the shuffles of
+/// transpose_square.
+HWY_INLINE void transpose_demoted(const hn::Vec<FullTag<Half>>* v, hn::Vec<hn::ScalableTag<std::uint16_t>>* z) {
+  const hn::ScalableTag<std::uint16_t> d;
+  const hn::Half<decltype(d)> dh;
+  const hn::Rebind<hwy::float16_t, FullTag<Half>> df16;
+  MLUOPS_UNROLL
+  for (int k = 0; k < 8; ++k) {
+    z[k] = hn::Combine(d, hn::BitCast(dh, hn::DemoteTo(df16, v[k + 8])), hn::BitCast(dh, hn::DemoteTo(df16, v[k])));
+  }
+  transpose_16bit(d, z);
+  MLUOPS_UNROLL
+  for (int c = 0; c < 8; ++c) z[c] = pick_blocks<0, 2, 1, 3>(d, z[c], z[c]);
+}
+
+/// Pixels of all channels of a panel of half, a multiple of 32, to whole cache lines with non-temporal stores.
+inline void put_lines(const float* panel, std::int64_t pixels, Half* planes, std::int64_t plane) {
+  const hn::ScalableTag<std::uint16_t> d;
+  const FullTag<Half> df;
+  constexpr std::int64_t lanes = kLanes<float>;
+  for (std::int64_t i = 0; i < pixels; i += 2 * lanes) {
+    hn::Vec<decltype(d)> z[2][8];
+    MLUOPS_UNROLL
+    for (std::int64_t t = 0; t < 2; ++t, panel += lanes * lanes) {
+      hn::Vec<decltype(df)> v[lanes];
+      MLUOPS_UNROLL
+      for (std::int64_t k = 0; k < lanes; ++k) v[k] = hn::LoadU(df, panel + k * lanes);
+      transpose_demoted(v, z[t]);
+    }
+    MLUOPS_UNROLL
+    for (std::int64_t c = 0; c < 8; ++c) {
+      hn::Stream(hn::ConcatLowerLower(d, z[1][c], z[0][c]), d, &planes[c * plane + i].bits);
+      hn::Stream(hn::ConcatUpperUpper(d, z[1][c], z[0][c]), d, &planes[(c + 8) * plane + i].bits);
+    }
+  }
+}
+#endif
+
+/// planes[c][pixel] = panel[pixel][c] for so many channels of at most kPixelsTogether pixels, rounded.
+template <class T, class A = Acc<T>>
+void put_together(const A* panel, std::int64_t pixels, std::int64_t channels, T* planes, std::int64_t plane,
+                  bool non_temporal) {
+  constexpr std::int64_t kChannels = kBlockChannels<A>;
+  if constexpr (std::is_same_v<T, A>) {
+    return transpose_panel(non_temporal, panel, kChannels, pixels, channels, planes, plane);
+  }
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<T, Half>) {
+    const bool lines = pixels % 32 == 0 && whole_lines(planes, plane * static_cast<std::int64_t>(sizeof(T)));
+    if (non_temporal && lines && channels == kChannels) return put_lines(panel, pixels, planes, plane);
+  }
+#endif
+  HWY_ALIGN A stage[kChannels * kPixelsTogether];
+  transpose_panel(panel, kChannels, pixels, kChannels, stage, kPixelsTogether);
+  for (std::int64_t c = 0; c < channels; ++c) {
+    store_row(non_temporal, stage + c * kPixelsTogether, planes + c * plane, pixels);
+  }
+}
+
 /// planes[c][pixel] = panel[pixel][c] for so many channels, rounded, with non-temporal stores or not.
 template <class T, class A = Acc<T>>
 void empty_panel(std::int64_t pixels, const A* panel, std::int64_t channels, T* planes, bool non_temporal) {
-  constexpr std::int64_t kChannels = kBlockChannels<A>;
-  HWY_ALIGN A stage[kChannels * kBlockPixels];
-  for (std::int64_t i = 0; i < pixels; i += kBlockPixels) {
-    const std::int64_t count = std::min(kBlockPixels, pixels - i);
-    transpose_panel(panel + i * kChannels, kChannels, count, kChannels, stage, kBlockPixels);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      store_row(non_temporal, stage + c * kBlockPixels, planes + c * pixels + i, count);
-    }
+  for (std::int64_t i = 0; i < pixels; i += kPixelsTogether) {
+    put_together(panel + i * kBlockChannels<A>, std::min(kPixelsTogether, pixels - i), channels, planes + i, pixels,
+                 non_temporal);
+  }
+}
+
+/// empty_panel that leaves zeros in the panel.
+template <class T, class A = Acc<T>>
+void drain_panel(std::int64_t pixels, A* panel, std::int64_t channels, T* planes, bool non_temporal) {
+  for (std::int64_t i = 0; i < pixels; i += kPixelsTogether, panel += kPixelsTogether * kBlockChannels<A>) {
+    const std::int64_t count = std::min(kPixelsTogether, pixels - i);
+    put_together(panel, count, channels, planes + i, pixels, non_temporal);
+    std::fill_n(panel, count * kBlockChannels<A>, A{0});
   }
 }
 

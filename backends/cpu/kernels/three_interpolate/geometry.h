@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/cpu/layout/channel_block.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/simd/element.h"
@@ -23,14 +24,20 @@ using Shape = mluopsThreeInterpolateShape;
 constexpr std::int64_t kTilePoints = 64;
 /// Points whose neighbours the row-wise path promotes and checks at once.
 constexpr std::int64_t kPointsAtOnce = 256;
+/// Features per point up to which most cache lines of a row are used.
+constexpr std::int64_t kFewPerPoint = 32;
 /// Up to so many channels their gradients are summed one by one.
 constexpr std::int64_t kFewChannels = 2;
-/// How far ahead in a row gradients are prefetched.
-constexpr std::int64_t kPrefetchBytes = 1024;
-
 /// Channels of a block: one cache line of sums.
 template <class A>
-constexpr std::int64_t kBlock = 64 / sizeof(A);
+constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
+
+/// The rows of some channels: `channels` of them, `pitch` elements apart.
+template <class T>
+struct Rows {
+  T* first;
+  std::int64_t pitch, channels;
+};
 
 /// Whether the elements of M transposed points and one more can be counted in 32 bits.
 template <class A>
@@ -47,7 +54,7 @@ bool transpose_pays(const Shape& s) {
   return can_transpose<A>(s) && transposed < static_cast<double>(s.c) * static_cast<double>(s.n) * cost::kGather;
 }
 
-/// How the work is partition. Of one image, an item is `group` blocks of channels, all their points; or where there are
+/// How the work is cut. An item is, of one image, `group` blocks of channels, all their points; or where there are
 /// few blocks, one of `parts` runs of points of one block.
 template <class A>
 struct WorkPartition {
