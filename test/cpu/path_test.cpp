@@ -179,16 +179,13 @@ TEST_P(PathTest, ThreeInterpolate) {
 }
 
 TEST_P(PathTest, BorderAlignForward) {
-  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 3}), "cached");
   const std::int64_t n = images_beyond(non_temporal_from::border_align_forward(), 64 * 4 * 32);
-  EXPECT_EQ(border_align_forward({kFloat, n, 8, 8, 32, 64, 3}), "non_temporal");
-  EXPECT_EQ(border_align_forward({kFloat, n, 8, 8, 30, 64, 3}), "cached");
-}
-
-TEST_P(PathTest, BorderAlignNchw) {
-  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 255}, MLUOP_LAYOUT_NCHW),
-            vectors() ? "nchw_planes" : "nchw_transposed");
-  EXPECT_EQ(border_align_forward({kFloat, 1, 8, 8, 16, 4, 256}, MLUOP_LAYOUT_NCHW), "nchw_transposed");
+  for (const mluopsBorderAlignShape& s :
+       {mluopsBorderAlignShape{kFloat, 1, 8, 8, 16, 4, 3}, mluopsBorderAlignShape{kFloat, n, 8, 8, 32, 64, 3},
+        mluopsBorderAlignShape{kFloat, 1, 8, 8, 16, 4, 256}}) {
+    EXPECT_EQ(border_align_forward(s), "lines");
+    EXPECT_EQ(border_align_forward(s, MLUOP_LAYOUT_NCHW), "panels");
+  }
 }
 
 TEST_P(PathTest, DeformRoiPoolForward) {

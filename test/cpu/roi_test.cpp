@@ -368,7 +368,7 @@ TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
         Backend backend(threads);
         ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_forward, problem),
                   MLUOP_STATUS_SUCCESS);
-        ASSERT_EQ(backend.query("last_path"), backend.has_vectors() ? "nchw_planes" : "nchw_transposed");
+        ASSERT_EQ(backend.query("last_path"), "panels");
         EXPECT_TRUE(same_bytes(output, transposed(want.output, 1, 4 * c.boxes, c.channels)));
         EXPECT_EQ(argmax, transposed(want.argmax, 1, 4 * c.boxes, c.channels));
       }
@@ -398,12 +398,33 @@ TEST(BorderAlign, NchwHasTheGradientsOfNhwcForAnyNumberOfThreads) {
         Backend backend(threads);
         ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_backward, problem),
                   MLUOP_STATUS_SUCCESS);
-        ASSERT_EQ(backend.query("last_path"), backend.has_vectors() ? "nchw_planes" : "nchw_transposed");
+        ASSERT_EQ(backend.query("last_path"), "panels");
         EXPECT_TRUE(first.empty() || same_bytes(got, first));
         first = got;
         expect_alike(got, want, 1e-5, 0);
       }
     }
+  }
+}
+
+TEST(BorderAlign, AtomicAdditionsGiveTheGradientsOfTheOwnerInBothLayouts) {
+  BoxData data(21, 10, many_rois(-1.5f, 24), 9, 13);
+  const auto argmax = random_indices(data.shape.k * 4 * 21, 10);
+  const auto want = backward(data, argmax, kHighestLevel, 1);
+  const auto grad_output = transposed(data.grad_output, 1, 4 * data.shape.k, 21);
+  const auto planes = transposed(argmax, 1, 4 * data.shape.k, 21);
+  for (const mluOpTensorLayout_t layout : {MLUOP_LAYOUT_NHWC, MLUOP_LAYOUT_NCHW}) {
+    const bool nchw = layout == MLUOP_LAYOUT_NCHW;
+    auto got = poisoned<float>(std::ssize(want));
+    const mluopsBorderAlignBackwardProblem problem{
+        data.shape,        nchw ? grad_output.data() : data.grad_output.data(),
+        data.boxes.data(), nchw ? planes.data() : argmax.data(),
+        got.data(),        layout};
+    Backend backend(2);
+    backend.option("scatter", "atomic").call().atomics = MLUOP_ATOMICS_ALLOWED;
+    ASSERT_EQ(backend.run(&mluopsBackend::border_align_backward, problem), MLUOP_STATUS_SUCCESS);
+    ASSERT_EQ(backend.query("last_path"), "atomic");
+    expect_alike(got, nchw ? transposed(want, 1, 9 * 13, 4 * 21) : want, 1e-5, 0);
   }
 }
 

@@ -151,6 +151,24 @@ void drain_panel(std::int64_t pixels, A* panel, std::int64_t channels, T* planes
   }
 }
 
+/// planes[c][i] = block[i][c], non-temporally or not; rows of the block are `width` elements apart, planes `pitch`.
+/// Short planes that follow each other leave together: each by itself is a few parts of cache lines.
+template <class E>
+void rows_to_planes(bool non_temporal, const E* block, std::int64_t width, std::int64_t pixels, std::int64_t channels,
+                    E* planes, std::int64_t pitch) {
+  constexpr std::int64_t kStage = 16384 / sizeof(E), kLeast = 16;
+  const std::int64_t together = kStage / pixels / kLeast * kLeast;
+  if (!non_temporal || pitch != pixels || together == 0) {
+    return transpose_panel(non_temporal, block, width, pixels, channels, planes, pitch);
+  }
+  HWY_ALIGN E stage[kStage];
+  for (std::int64_t c = 0; c < channels; c += together) {
+    const std::int64_t count = std::min(together, channels - c);
+    transpose_panel(block + c, width, pixels, count, stage, pixels);
+    copy_non_temporal(stage, planes + c * pitch, count * pixels * static_cast<std::int64_t>(sizeof(E)));
+  }
+}
+
 }  // namespace mluops::cpu::layout::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

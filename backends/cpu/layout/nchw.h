@@ -53,28 +53,6 @@ void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
   visit(p.grad_mask, mask);
 }
 
-inline Image map_of(const mluopsBorderAlignShape& s) {
-  return {s.n, s.h * s.w, 4 * s.c, element_bytes(s.dtype)};
-}
-/// Boxes are its rows and borders its columns.
-inline Image pooled_of(const mluopsBorderAlignShape& s, std::int64_t element) {
-  return {s.n, 4 * s.k, s.c, element};
-}
-
-template <class Visit>
-void visit_images(mluopsBorderAlignForwardProblem& p, Visit&& visit) {
-  visit(p.input, map_of(p.shape));
-  visit(p.output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
-  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
-}
-
-template <class Visit>
-void visit_images(mluopsBorderAlignBackwardProblem& p, Visit&& visit) {
-  visit(p.grad_output, pooled_of(p.shape, element_bytes(p.shape.dtype)));
-  visit(p.argmax, pooled_of(p.shape, sizeof *p.argmax));
-  visit(p.grad_input, map_of(p.shape));
-}
-
 /// The outputs of a call that lie in scratch, and where they belong.
 struct Outputs {
   struct Output {

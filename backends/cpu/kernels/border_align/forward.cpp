@@ -1,29 +1,23 @@
 // BorderAlign forward: along each border of each box, the greatest of pool_size + 1 bilinear samples, channel by
-// channel. input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c].
+// channel. input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]; in NCHW [n,4*c,h,w] and [n,c,k,4].
 //
-// Borders are sorted by their line, and a thread takes whole lines. The pixels of a line and of the next are packed
-// into consecutive memory once, in blocks of some vectors of channels, which share a point's weights; each block is
-// pooled as soon as it is packed. In the map a line's pixels are often a multiple of 4 KB apart, where they displace
-// each other in either cache. What was the next line is the first one afterwards, and is packed already. Every output
-// is written by one thread. Four loads, four multiply-adds, a comparison and two choices per point and vector: bound by
-// arithmetic.
+// Borders are sorted by their line; the pixels of a line and of the next lie in consecutive memory, in blocks of some
+// vectors of channels, which share a point's weights. In the map a line's pixels are often a multiple of 4 KB apart,
+// where they displace each other in either cache. Four loads, four multiply-adds, a comparison and two choices per
+// point and vector: bound by arithmetic. Every output is written by one thread.
+//
+// In NHWC a thread takes a run of lines and packs each of them when its borders come. In NCHW a task owns a block of
+// channels of an image and transposes its planes into lines. Results of a chunk of boxes wait as [box, border, channel]
+// in the second cache until they become runs of the output planes.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/border_align/forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/border_align/geometry.h"
-#include "backends/cpu/kernels/border_align/planes-inl.h"
-#include "backends/cpu/kernels/border_align/points-inl.h"
 #include "backends/cpu/kernels/border_align/pool-inl.h"
-#include "backends/cpu/layout/nchw.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/index.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/partition.h"
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/path.h"
-#include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -31,77 +25,48 @@
 #define MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
 namespace mluops::cpu::border_align {
 
-inline std::int64_t borders_of(const Shape& s) {
-  return s.n * s.k * 4;
-}
-/// Borders of a line whose points are placed together before their channels are walked.
+using ForwardProblem = mluopsBorderAlignForwardProblem;
+
+/// Borders whose points are placed together before their channels are walked.
 inline std::int64_t borders_at_once(const Shape& s) {
   constexpr std::int64_t kMost = 256, kMostPoints = 1 << 14;
   return std::clamp<std::int64_t>(kMostPoints / (s.pool_size + 1), 1, std::min(kMost, borders_of(s)));
 }
-/// The call on no more threads than there are borders: each has room of its own for the points of one.
-inline mluopsCall with_useful_threads(mluopsCall call, const Shape& s) {
-  call.threads = static_cast<int>(std::min<std::int64_t>(call.threads, borders_of(s)));
-  return call;
-}
-/// Bytes of a block of channels of two lines, and of all blocks. A block need not fit the first cache: loads from the
-/// second keep up, while one weight broadcast for each vector loaded does not.
-inline std::int64_t block_bytes() {
-  return second_cache(5);
-}
-inline std::int64_t chunk_bytes() {
-  return second_cache(25);
+template <class A>
+LinePoints<A> allocate_points(Allocator& allocator, const Shape& s) {
+  const std::int64_t borders = borders_at_once(s), points = borders * (s.pool_size + 1);
+  return {allocator.allocate<A>(points), allocator.allocate<std::int32_t>(points),
+          allocator.allocate<LineBlend<A>>(borders), allocator.allocate<PixelRange>(borders)};
 }
 
-/// All lines cut into runs of about the same cost. A run packs a line that the one before it has packed as well, so
-/// there are few.
-class LineRuns {
- public:
-  LineRuns(std::span<const double> prefix_ns, int threads)
-      : prefix_ns_(prefix_ns),
-        count_(std::max<std::int64_t>(index_of(prefix_ns.back() / cost::kRun, std::int64_t{kPerThread} * threads + 1),
-                                      1)) {}
-  std::int64_t count() const { return count_; }
-  double each_ns() const { return prefix_ns_.back() / static_cast<double>(count_); }
-  std::int64_t first_line(std::int64_t run) const { return part_begin(prefix_ns_, run, count_); }
-
- private:
-  static constexpr int kPerThread = 4;
-
-  std::span<const double> prefix_ns_;
-  std::int64_t count_;
+/// Where results go: those of row r of [n, k, 4] at (r - first) * pitch.
+template <class T>
+struct PooledRows {
+  T* output;
+  std::int32_t* argmax;
+  std::int64_t first, pitch;
+  bool non_temporal;
 };
 
 /// Channels whose lines are packed at once.
 template <class A>
-std::int64_t chunk_of(const Shape& s) {
+std::int64_t channels_at_once(const Shape& s) {
   constexpr std::int64_t whole = 256 / sizeof(A);
-  const std::int64_t pixel = 2 * (Lines(s).each + kPlaces) * static_cast<std::int64_t>(sizeof(A));
-  return std::min(s.c, std::max(whole, chunk_bytes() / pixel / whole * whole));
+  const std::int64_t pixel = 2 * (std::max(s.h, s.w) + kPlaces) * static_cast<std::int64_t>(sizeof(A));
+  return std::min(s.c, std::max(whole, second_cache(25) / pixel / whole * whole));
 }
 
-/// Per thread, except lines.
+/// A thread's room in NHWC.
 template <class A>
-struct ForwardArrays {
-  LinePoints<A> points;  ///< those of a group of borders
-  A* packed;             ///< [2, channels, places]: two lines
-  std::uint8_t* states;  ///< [3, places]: which pixels are packed, of two lines, and which the group touches
-  Buckets lines;
+struct LineRoom {
+  LinePoints<A> points;
+  std::int64_t places;
+  A* packed[2];  ///< [channels, places]: two lines
 
-  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
-      : points{allocator.allocate<A>(call.threads, points_per_thread(s)),
-               allocator.allocate<std::int32_t>(call.threads, points_per_thread(s)),
-               allocator.allocate<LineBlend<A>>(call.threads, borders_at_once(s))},
-        packed(allocator.allocate<A>(call.threads, 2, packed_line(s))),
-        states(allocator.allocate<std::uint8_t>(call.threads, 3, places(s))),
-        lines(allocator, call, borders_of(s), Lines(s).count(s)) {}
-  LinePoints<A> points_of(const Shape& s, int slot) const {
-    const std::int64_t first = slot * points_per_thread(s);
-    return {points.weights + first, points.pixels + first, points.borders + slot * borders_at_once(s)};
+  LineRoom(Allocator& allocator, const Shape& s)
+      : points(allocate_points<A>(allocator, s)), places(std::max(s.h, s.w) + kPlaces) {
+    for (A*& line : packed) line = allocator.allocate<A>(channels_at_once<A>(s), places);
   }
-  static std::int64_t points_per_thread(const Shape& s) { return borders_at_once(s) * (s.pool_size + 1); }
-  static std::int64_t places(const Shape& s) { return Lines(s).each + kPlaces; }
-  static std::int64_t packed_line(const Shape& s) { return round_up(chunk_of<A>(s) * places(s), 16); }
 };
 
 }  // namespace mluops::cpu::border_align
@@ -112,262 +77,396 @@ namespace mluops::cpu::border_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// Channels of pixels that are packed soon: prefetched while borders are pooled, some with each of them.
-struct Ahead {
-  const std::byte* map;
-  std::int64_t pitch, bytes;
-  const std::uint8_t* touched;
-  std::int64_t pixel, end, step;
-
-  HWY_INLINE void prefetch_terms() {
-    for (const std::int64_t stop = std::min(end, pixel + step); pixel < stop; ++pixel) {
-      if (touched[pixel]) prefetch_bytes<2>(map + pixel * pitch, bytes);
-    }
-  }
-};
-
-/// Borders between prefetching a row of results and writing it; the first ones' are prefetched a block of channels
-/// ahead.
-constexpr std::size_t kPrefetchRows = 3;
-
-/// Pools some channels of several borders of one line, whose results begin at output[rows[i] * row_size] and argmax.
-template <int kVectors, class D, class T, class A = Acc<T>>
-HWY_NOINLINE void pool_borders(bool non_temporal, D d, std::span<const std::int64_t> rows, std::int64_t row_size,
-                               const LinePoints<A>& points, std::int64_t count, Block<A> block, Ahead ahead, T* output,
-                               std::int32_t* argmax) {
-  constexpr auto pitch = kVectors * static_cast<std::int64_t>(hn::MaxLanes(D()));
-  const A* weights = points.weights;
-  const std::int32_t* pixels = points.pixels;
-  const LineBlend<A>* blend = points.borders;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int64_t row = rows[i];
-    ahead.prefetch_terms();
-    if (!non_temporal && rows.size() > kPrefetchRows) {
-      const bool same = i + kPrefetchRows < rows.size();
-      const std::size_t later = same ? i + kPrefetchRows : i + kPrefetchRows - rows.size();
-      const std::int64_t at = rows[later] * row_size + (same ? 0 : pitch);
-      prefetch_to_write<pitch>(output + at);
-      prefetch_to_write<pitch>(argmax + at);
-    }
-    pool_channels<kVectors>(non_temporal, d, weights, pixels, count, *blend++, block, output + row * row_size,
-                            argmax + row * row_size);
-    weights += count;
-    pixels += count;
-  }
-}
-
-/// Whole vectors of every row can be streamed.
 template <class T>
-Fit non_temporal_applies(const Context&, const mluopsCall&, const mluopsBorderAlignForwardProblem& p) {
-  const Shape& s = p.shape;
-  const auto row = s.c * static_cast<std::int64_t>(sizeof(T)), rows = s.n * s.k * 4;
-  return fit(sizeof(T) <= 4 && whole_lines(p.output, row) && whole_lines(p.argmax, 4 * s.c),
-             rows * (row + 4 * s.c) >= non_temporal_from::border_align_forward());
+bool outputs_leave_caches(const Shape& s) {
+  return borders_of(s) * s.c * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) >=
+         non_temporal_from::border_align_forward();
 }
 
-/// Some lines of the borders of all images, and all borders that lie between each of them and the next.
-template <int kWide, class T>
-class LinePool {
+/// Pools kVectors vectors of channels of several borders of one line, whose results begin at channel 0 of `out`.
+template <int kVectors, class D, class T, class Source, class A = Acc<T>>
+HWY_NOINLINE void pool_borders(D d, std::span<const PlacedBorder<A>> borders, std::int64_t count, LinePoints<A> points,
+                               Block<A> block, Source& source, PooledRows<T> out) {
+  for (const PlacedBorder<A>& border : borders) {
+    source.prefetch();
+    const std::int64_t at = (border.row - out.first) * out.pitch;
+    pool_channels<kVectors>(out.non_temporal, d, points.weights, points.pixels, count, *points.blends++, block,
+                            out.output + at, out.argmax + at);
+    points.weights += count;
+    points.pixels += count;
+  }
+}
+
+/// Pools borders of lines, as many side by side as have room. Source: where the lines are packed.
+template <int kWide, class T, class Source>
+class BorderPool {
   using A = Acc<T>;
-  using Arrays = ForwardArrays<A>;
 
  public:
-  LinePool(bool non_temporal, const mluopsBorderAlignForwardProblem& p, const Arrays& arrays, int slot)
-      : non_temporal_(non_temporal),
-        p_(p),
-        s_(p.shape),
-        sorted_(arrays.lines),
-        points_(arrays.points_of(s_, slot)),
-        places_(Arrays::places(s_)),
-        touched_(arrays.states + slot * 3 * places_ + kPlacesBefore) {
-    for (int i = 0; i < 2; ++i) {
-      lines_[i].packed = arrays.packed + (2 * slot + i) * Arrays::packed_line(s_);
-      lines_[i].done = touched_ + (i + 1) * places_;
-    }
-  }
+  BorderPool(const Shape& s, const SortedBorders<A>& sorted, const LinePoints<A>& points, Source& source)
+      : s_(s), sorted_(sorted), points_(points), source_(source) {}
 
-  void run(std::int64_t begin, std::int64_t end) {
-    const std::int64_t chunk = chunk_of<A>(s_);
-    for (first_ = 0; first_ < s_.c; first_ += chunk) {
-      channels_ = std::min(chunk, s_.c - first_);
-      for (Line& line : lines_) clear(line);
-      for (std::int64_t line = begin; line < end; ++line) {
-        if (!sorted_[line].empty()) pool_line(line);
+  /// Some channels of the borders on lines [begin, end) of one border of an image.
+  void run(std::int64_t begin, std::int64_t end, std::int64_t channels, const PooledRows<T>& out) {
+    const BorderAxes axes(s_, sorted_.lines().place(begin).border, 1);
+    const std::int64_t last = sorted_.begin(end), most = borders_at_once(s_);
+    std::int64_t placed = sorted_.begin(begin), placed_end = placed;
+    for (std::int64_t line = begin; line < end; ++line) {
+      for (std::int64_t i = sorted_.begin(line), stop; i < sorted_.begin(line + 1); i = stop) {
+        if (i == placed_end) {
+          placed = i;
+          placed_end = std::min(i + most, last);
+          place_points(sorted_, placed, placed_end, s_.pool_size, axes.length, points_);
+        }
+        stop = std::min(placed_end, sorted_.begin(line + 1));
+        pool(line, i, stop, points_.from(i - placed, s_.pool_size + 1), channels, out);
       }
     }
   }
 
  private:
-  struct Line {
-    std::int64_t index;
-    A* packed;
-    std::uint8_t* done;
-  };
-
-  /// A line's borders, the line and the next.
-  struct Pair {
-    BorderAxes axes;
-    const T* map;
-    Line *here, *next;  ///< the same at the end of the map
-  };
-
-  /// No line, and zeros for what is outside.
-  void clear(Line& line) {
-    line.index = -1;
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
-      std::fill_n(line.packed + c * places_, kPlacesBefore * pitch, A{0});
-    });
-  }
-
-  void pool_line(std::int64_t index) {
-    const auto rows = sorted_[index];
-    const Place place(s_, rows[0]);
-    const BorderAxes axes(s_, place.border % 2 == 0);
-    const std::int64_t line = index % Lines(s_).each;
-    Line* const here = hold(index, axes);
-    Line* const next = line + 1 < axes.lines ? hold(index + 1, axes) : here;
-    const Pair pair = {axes,
-                       static_cast<const T*>(p_.input) + place.image * s_.h * s_.w * 4 * s_.c + place.border * s_.c +
-                           first_ + line * axes.line_pitch,
-                       here, next};
-    const auto all = static_cast<std::int64_t>(rows.size());
-    const std::int64_t groups = ceil_div(all, borders_at_once(s_));
-    for (std::int64_t i = 0; i < groups; ++i) {
-      const std::int64_t begin = all * i / groups, end = all * (i + 1) / groups;
-      pool_group(rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)), pair);
-    }
-  }
-
-  /// The line of that index; if it has to begin, with nothing packed.
-  Line* hold(std::int64_t index, const BorderAxes& axes) {
-    Line& line = lines_[index % 2];
-    if (line.index != index) std::fill_n(line.done, axes.length + 1, std::uint8_t{0});
-    line.index = index;
-    return &line;
-  }
-
-  /// Borders of one line, block of channels by block.
-  void pool_group(std::span<const std::int64_t> rows, const Pair& pair) {
-    std::fill_n(touched_, pair.axes.length + 1, std::uint8_t{0});
-    place_points<T>(s_, p_.boxes, rows, pair.axes, points_, touched_);
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+  /// Borders [begin, end), all on one line.
+  void pool(std::int64_t line, std::int64_t begin, std::int64_t end, const LinePoints<A>& points, std::int64_t channels,
+            const PooledRows<T>& out) {
+    PixelRange touched = points.touched[0];
+    for (std::int64_t i = 1; i < end - begin; ++i) touched = touched.joined(points.touched[i]);
+    const Block<A> lines = source_.hold(line, touched, end - begin);
+    const std::span<const PlacedBorder<A>> borders(&sorted_[begin], &sorted_[end]);
+    for_wide<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
       constexpr int count = decltype(vectors)::value;
-      constexpr auto pitch = count * static_cast<std::int64_t>(hn::MaxLanes(d));
-      pack<count>(d, *pair.here, pair.map + c, pair.axes, c);
-      if (pair.next != pair.here) pack<count>(d, *pair.next, pair.map + pair.axes.line_pitch + c, pair.axes, c);
-      const Block<A> block = {pair.here->packed + c * places_ + kPlacesBefore * pitch,
-                              pair.next->packed - pair.here->packed};
-      pool_borders<count>(non_temporal_, d, rows, s_.c, points_, s_.pool_size + 1, block,
-                          ahead(pair, c + pitch, static_cast<std::int64_t>(rows.size())),
-                          static_cast<T*>(p_.output) + first_ + c, p_.argmax + first_ + c);
+      const std::int64_t before = kPlacesBefore * count * static_cast<std::int64_t>(hn::Lanes(d));
+      const PooledRows<T> part = {out.output + c, out.argmax + c, out.first, out.pitch, out.non_temporal};
+      pool_borders<count>(d, borders, s_.pool_size + 1, points,
+                          Block<A>{lines.line + c * source_.places() + before, lines.next}, source_, part);
     });
-    for (std::int64_t i = 0; i <= pair.axes.length; ++i) {
-      pair.here->done[i] |= touched_[i];
-      pair.next->done[i] |= touched_[i];
-    }
   }
 
-  /// Channels of the pixels touched and not yet there.
-  template <int kVectors, class D>
-  void pack(D d, const Line& line, const T* HWY_RESTRICT map, const BorderAxes& axes, std::int64_t c) {
-    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D())), pitch = kVectors * lanes;
-    const auto scale = hn::Set(d, kPackedScale<A>);
-    A* const packed = line.packed + c * places_ + kPlacesBefore * pitch;
-    for (std::int64_t i = 0; i <= axes.length; ++i) {
-      if (!touched_[i] || line.done[i]) continue;
-      const T* const pixel = map + std::min(i, axes.length - 1) * axes.pixel_pitch;
-      A* const to = packed + i * pitch;
-      MLUOPS_UNROLL
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * lanes)), d, to + v * lanes);
-    }
-  }
-
-  /// What is packed after the block before channel c: this one, of the next line or, behind the last, of the line after
-  /// it from the first channel on. Borders of neighbouring lines touch about the same pixels.
-  Ahead ahead(const Pair& pair, std::int64_t c, std::int64_t rows) const {
-    const BorderAxes& axes = pair.axes;
-    const bool behind = c >= channels_;
-    const T* const map = pair.map + (behind ? 2 * axes.line_pitch : axes.line_pitch + c);
-    const std::int64_t channels = std::min(kWide * std::int64_t{kLanes<A>}, behind ? channels_ : channels_ - c);
-    const bool in_map = pair.next->index % Lines(s_).each + (behind ? 1 : 0) < axes.lines;
-    const auto size = static_cast<std::int64_t>(sizeof(T));
-    return {reinterpret_cast<const std::byte*>(map),
-            axes.pixel_pitch * size,
-            channels * size,
-            touched_,
-            0,
-            in_map ? axes.length : 0,
-            ceil_div(axes.length, rows)};
-  }
-
-  const bool non_temporal_;
-  const mluopsBorderAlignForwardProblem& p_;
   const Shape& s_;
-  const Buckets& sorted_;
-  const LinePoints<A> points_;
-  const std::int64_t places_;
-  std::uint8_t* const touched_;
-  Line lines_[2];
-
-  std::int64_t first_ = 0, channels_ = 0;  // of the chunk
+  const SortedBorders<A>& sorted_;
+  const LinePoints<A>& points_;
+  Source& source_;
 };
 
-template <class T>
-void pool_lines(bool non_temporal, const mluopsBorderAlignForwardProblem& p, const ForwardArrays<Acc<T>>& arrays,
-                int slot, std::int64_t begin, std::int64_t end) {
+// ---- NHWC ------------------------------------------------------------------------------------
+
+/// A line of the map and the next, packed as far as points have touched them.
+template <int kWide, class T>
+class PackedLines {
   using A = Acc<T>;
-  constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
-  constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
-  const std::int64_t fitting = block_bytes() / (2 * ForwardArrays<A>::places(p.shape) * vector);
-  if (fitting >= most) return LinePool<most, T>(non_temporal, p, arrays, slot).run(begin, end);
-  if (fitting >= 2) return LinePool<2, T>(non_temporal, p, arrays, slot).run(begin, end);
-  LinePool<1, T>(non_temporal, p, arrays, slot).run(begin, end);
+
+ public:
+  PackedLines(const ForwardProblem& p, const Lines& lines, const LineRoom<A>& room)
+      : p_(p), s_(p.shape), lines_(lines), places_(room.places) {
+    for (int i = 0; i < 2; ++i) held_[i].packed = room.packed[i];
+  }
+  std::int64_t places() const { return places_; }
+
+  /// Begins with channels [first, first + channels), and zeros for what is outside.
+  void begin(std::int64_t first, std::int64_t channels) {
+    first_ = first;
+    channels_ = channels;
+    for (Held& line : held_) {
+      line.index = -1;
+      for_wide<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+        const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
+        std::fill_n(line.packed + c * places_, kPlacesBefore * pitch, A{0});
+      });
+    }
+  }
+
+  Block<A> hold(std::int64_t index, PixelRange range, std::int64_t borders) {
+    const Lines::Place place = lines_.place(index);
+    const BorderAxes axes(s_, place.border, 4 * s_.c);
+    const T* const map = static_cast<const T*>(p_.input) + (place.image * s_.h * s_.w * 4 + place.border) * s_.c +
+                         first_ + place.line * axes.line_pitch;
+    const A* const here = hold(index, map, axes, range);
+    const bool last = place.line + 1 == axes.lines, two_more = place.line + 2 < axes.lines;
+    const A* const next = last ? here : hold(index + 1, map + axes.line_pitch, axes, range);
+    ahead_ = PrefetchPlanes(map + 2 * axes.line_pitch + range.begin * axes.pixel_pitch, axes.pixel_pitch,
+                            two_more ? std::min(range.end, axes.length) - range.begin : 0, channels_, borders);
+    return {here, next - here};
+  }
+  HWY_INLINE void prefetch() { ahead_.step(); }
+
+ private:
+  struct Held {
+    std::int64_t index;
+    PixelRange done;
+    A* packed;
+  };
+
+  const A* hold(std::int64_t index, const T* map, const BorderAxes& axes, PixelRange range) {
+    Held& line = held_[index % 2];
+    if (line.index != index) line = {index, {range.begin, range.begin}, line.packed};
+    pack(line.packed, map, axes, {range.begin, line.done.begin});
+    pack(line.packed, map, axes, {line.done.end, range.end});
+    line.done = {std::min(range.begin, line.done.begin), std::max(range.end, line.done.end)};
+    return line.packed;
+  }
+
+  void pack(A* packed, const T* map, const BorderAxes& axes, PixelRange range) {
+    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      constexpr int count = decltype(vectors)::value;
+      constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d)), pitch = count * lanes;
+      const auto scale = hn::Set(d, kPackedScale<A>);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const T* const pixel = map + std::min(i, axes.length - 1) * axes.pixel_pitch + c;
+        A* const to = packed + c * places_ + (kPlacesBefore + i) * pitch;
+        MLUOPS_UNROLL
+        for (int v = 0; v < count; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * lanes)), d, to + v * lanes);
+      }
+    });
+  }
+
+  const ForwardProblem& p_;
+  const Shape& s_;
+  const Lines& lines_;
+  const std::int64_t places_;
+  Held held_[2];
+  PrefetchPlanes ahead_;
+  std::int64_t first_ = 0, channels_ = 0;
+};
+
+/// All borders on lines [begin, end).
+template <int kWide, class T>
+void pool_lines(const ForwardProblem& p, const SortedBorders<Acc<T>>& sorted, const LineRoom<Acc<T>>& room,
+                std::int64_t begin, std::int64_t end) {
+  const Shape& s = p.shape;
+  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
+  const bool non_temporal = sizeof(T) <= 4 && outputs_leave_caches<T>(s) && whole_lines(p.output, row_bytes) &&
+                            whole_lines(p.argmax, 4 * s.c);
+  PackedLines<kWide, T> source(p, sorted.lines(), room);
+  BorderPool<kWide, T, PackedLines<kWide, T>> pool(s, sorted, room.points, source);
+  const std::int64_t chunk = channels_at_once<Acc<T>>(s);
+  for (std::int64_t first = 0; first < s.c; first += chunk) {
+    const std::int64_t channels = std::min(chunk, s.c - first);
+    source.begin(first, channels);
+    const PooledRows<T> out = {static_cast<T*>(p.output) + first, p.argmax + first, 0, s.c, non_temporal};
+    for (std::int64_t line = begin, stop; line < end; line = stop) {
+      stop = std::min(end, round_up(line + 1, sorted.lines().each()));
+      pool.run(line, stop, channels, out);
+    }
+  }
 }
 
 template <class T>
-mluOpStatus_t forward_by_lines(bool non_temporal, Context& context, const mluopsCall& given,
-                               const mluopsBorderAlignForwardProblem& p) {
+bool sort(Context& context, const mluopsCall& call, const ForwardProblem& p, SortedBorders<Acc<T>>& sorted) {
+  const Shape& s = p.shape;
+  const double points = static_cast<double>(s.pool_size + 1);
+  return sorted.fill(context, call, s, static_cast<const T*>(p.boxes), true,
+                     points * (cost::kPlacePoint + cost::kPool * static_cast<double>(s.c)), 0);
+}
+
+/// What all threads read, and the rooms of each.
+template <class A, class Room>
+struct ForwardArrays {
+  SortedBorders<A> sorted;
+  Rooms<Room> rooms;
+
+  template <class... Args>
+  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, const Lines& lines, const Args&... args)
+      : sorted(allocator, call, s, lines), rooms(allocator, call.threads, s, args...) {}
+};
+
+template <class T>
+mluOpStatus_t by_lines(Context& context, const mluopsCall& given, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const mluopsCall call = with_useful_threads(given, s);
-  auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s);
-  if (!arrays) return no_memory(call);
-  const double cost =
-      static_cast<double>(s.pool_size + 1) * (cost::kPlacePoint + cost::kPool * static_cast<double>(s.c));
-  const auto sort = [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    sort_borders<T>(s, p.boxes, begin, end, [&](std::int64_t row, std::int64_t line, bool) { put(row, line, cost); });
-  };
-  if (!arrays->lines.fill(context, call, cost::kFindLine, 0, sort)) return no_memory(call);
-
-  const LineRuns runs(arrays->lines.prefix_ns(), call.threads);
+  const mluopsCall call = with_threads(given, borders_of(s));
+  auto arrays = allocate<ForwardArrays<A, LineRoom<A>>>(context.arena, call, s, Lines(s, s.k));
+  if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
+  // A block of two lines need not fit the first cache: loads from the second keep up, while one weight broadcast for
+  // each vector loaded does not.
+  constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
+  constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
+  const std::int64_t fitting = second_cache(5) / (2 * (arrays->sorted.lines().each() + kPlaces) * vector);
+  const LineRuns runs(arrays->sorted.prefix_ns(), call.threads);
   Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    pool_lines<T>(non_temporal, p, *arrays, slot, runs.first_line(begin), runs.first_line(end));
+    const auto pool = fitting >= most ? pool_lines<most, T> : fitting >= 2 ? pool_lines<2, T> : pool_lines<1, T>;
+    pool(p, arrays->sorted, arrays->rooms.of(slot, s), runs.first_line(begin), runs.first_line(end));
     non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-template <bool kNonTemporal, class T>
-mluOpStatus_t forward_of_lines(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
-  return forward_by_lines<T>(kNonTemporal, context, call, p);
+// ---- NCHW ------------------------------------------------------------------------------------
+
+/// How a call is cut: tasks are blocks of channels of images, or parts of the boxes where there are few blocks.
+struct PanelTasks {
+  /// Chunks begin on a cache line of every output plane whose first is aligned.
+  static constexpr std::int64_t kBoxes = 16;
+  static constexpr std::int64_t kLeastBoxes = 64;
+
+  std::int64_t width, blocks, parts;
+  Lines lines;
+
+  /// Blocks of `channels`, of which a value and its index take so many bytes.
+  PanelTasks(const Shape& s, int threads, std::int64_t channels, std::int64_t bytes)
+      : width(channels),
+        blocks(ceil_div(s.c, width)),
+        parts(std::clamp<std::int64_t>(threads / (s.n * blocks), 1, ceil_div(s.k, kLeastBoxes))),
+        lines(s, chunk_boxes(s, parts, second_cache(40) / (4 * width * bytes))) {
+    parts = std::min(parts, lines.chunks());
+  }
+  std::int64_t count(const Shape& s) const { return s.n * blocks * parts; }
+
+ private:
+  /// No fewer than a fourth of a line's pixels: there is memory for all lines of each chunk.
+  static std::int64_t chunk_boxes(const Shape& s, std::int64_t parts, std::int64_t most) {
+    const std::int64_t least = std::max(kBoxes, std::max(s.h, s.w) / 4);
+    return round_up(std::min(ceil_div(s.k, parts), std::max(most, least)), kBoxes);
+  }
+};
+
+/// A thread's room in NCHW.
+template <class T>
+struct PanelRoom {
+  using A = Acc<T>;
+
+  LinePoints<A> points;
+  std::int64_t map_size;
+  A* panel;  ///< of a border
+  A* maps;   ///< [border, line, place, width]
+  T* values;
+  std::int32_t* indices;  ///< [box of a chunk, border, width], both
+
+  PanelRoom(Allocator& allocator, const Shape& s, const PanelTasks& tasks)
+      : points(allocate_points<A>(allocator, s)),
+        map_size(std::max(s.h * (s.w + kPlaces), s.w * (s.h + kPlaces)) * tasks.width),
+        panel(allocator.allocate<A>(s.h, s.w, layout::kBlockChannels<A>)),
+        maps(allocator.allocate<A>(4, map_size)),
+        values(allocator.allocate<T>(tasks.lines.boxes(0), 4, tasks.width)),
+        indices(allocator.allocate<std::int32_t>(tasks.lines.boxes(0), 4, tasks.width)) {}
+};
+
+/// Blocks of kWide vectors of channels of images.
+template <int kWide, class T>
+class PanelPool {
+  using A = Acc<T>;
+  static constexpr std::int64_t kWidth = kWide * kLanes<A>, kChannels = layout::kBlockChannels<A>;
+
+ public:
+  PanelPool(const ForwardProblem& p, const PanelTasks& tasks, const SortedBorders<A>& sorted, const PanelRoom<T>& room)
+      : p_(p), s_(p.shape), tasks_(tasks), sorted_(sorted), room_(room), non_temporal_(outputs_leave_caches<T>(s_)) {}
+
+  void run(std::int64_t task) {
+    const std::int64_t block = task / tasks_.parts, part = task % tasks_.parts, chunks = tasks_.lines.chunks();
+    image_ = block / tasks_.blocks;
+    first_ = block % tasks_.blocks * kWidth;
+    channels_ = std::min(kWidth, s_.c - first_);
+    for (int border = 0; border < 4; ++border) load_map(border);
+    for (std::int64_t i = chunks * part / tasks_.parts; i < chunks * (part + 1) / tasks_.parts; ++i) {
+      pool_chunk(i);
+      write_chunk(i);
+    }
+  }
+
+  std::int64_t places() const { return 0; }
+  Block<A> hold(std::int64_t index, PixelRange, std::int64_t borders) {
+    const Lines::Place place = tasks_.lines.place(index);
+    const BorderAxes axes(s_, place.border, 1);
+    const std::int64_t pitch = (axes.length + kPlaces) * kWidth;
+    const A* const map = room_.maps + place.border * room_.map_size;
+    ahead_ = PrefetchStream(map + std::min(place.line + 2, axes.lines - 1) * pitch, pitch, borders);
+    return {map + place.line * pitch, place.line + 1 < axes.lines ? pitch : 0};
+  }
+  HWY_INLINE void prefetch() { ahead_.step(); }
+
+ private:
+  void load_map(int border) {
+    const BorderAxes axes(s_, border, 1);
+    const std::int64_t line = (axes.length + kPlaces) * kWidth, pixels = s_.h * s_.w;
+    const T* const planes = static_cast<const T*>(p_.input) + ((image_ * 4 + border) * s_.c + first_) * pixels;
+    A* const map = room_.maps + border * room_.map_size;
+    for (std::int64_t c = 0; c < kWidth; c += kChannels) {
+      layout::HWY_NAMESPACE::fill_panel(pixels, planes + c * pixels, std::min(channels_ - c, kChannels), room_.panel);
+      for (std::int64_t i = 0; i < axes.lines; ++i) load_line(axes, i, map + i * line + c);
+    }
+  }
+
+  /// A line of the panel.
+  void load_line(const BorderAxes& axes, std::int64_t line, A* to) {
+    const hn::ScalableTag<A> d;
+    const auto scale = hn::Set(d, kPackedScale<A>);
+    for (std::int64_t i = -kPlacesBefore; i <= axes.length; ++i, to += kWidth) {
+      const std::int64_t pixel = line * axes.line_pitch + std::min(i, axes.length - 1) * axes.pixel_pitch;
+      for (std::int64_t c = 0; c < kChannels; c += kLanes<A>) {
+        hn::Store(i < 0 ? hn::Zero(d) : hn::Mul(scale, hn::Load(d, room_.panel + pixel * kChannels + c)), d, to + c);
+      }
+    }
+  }
+
+  std::int64_t first_row(std::int64_t chunk) const { return 4 * (image_ * s_.k + tasks_.lines.first_box(chunk)); }
+
+  void pool_chunk(std::int64_t chunk) {
+    const PooledRows<T> out = {room_.values, room_.indices, first_row(chunk), kWidth, false};
+    const std::int64_t first = (image_ * tasks_.lines.chunks() + chunk) * 4, each = tasks_.lines.each();
+    BorderPool<kWide, T, PanelPool> pool(s_, sorted_, room_.points, *this);
+    for (std::int64_t i = first; i < first + 4; ++i) pool.run(i * each, (i + 1) * each, kWidth, out);
+  }
+
+  void write_chunk(std::int64_t chunk) {
+    const std::int64_t rows = tasks_.lines.boxes(chunk) * 4, plane = s_.k * 4;
+    const std::int64_t at = (image_ * s_.c + first_) * plane + tasks_.lines.first_box(chunk) * 4;
+    const auto scatter = [&](auto* from, auto* to) HWY_ATTR {
+      using E = Moved<std::remove_reference_t<decltype(*from)>>;
+      layout::HWY_NAMESPACE::rows_to_planes(non_temporal_, reinterpret_cast<const E*>(from), kWidth, rows, channels_,
+                                            reinterpret_cast<E*>(to + at), plane);
+    };
+    scatter(room_.values, static_cast<T*>(p_.output));
+    scatter(room_.indices, p_.argmax);
+  }
+
+  const ForwardProblem& p_;
+  const Shape& s_;
+  const PanelTasks& tasks_;
+  const SortedBorders<A>& sorted_;
+  const PanelRoom<T>& room_;
+  const bool non_temporal_;
+
+  PrefetchStream ahead_{static_cast<const A*>(nullptr), 0, 1};
+  std::int64_t image_ = 0, first_ = 0, channels_ = 0;
+};
+
+template <int kWide, class T>
+mluOpStatus_t pool_panels(Context& context, const mluopsCall& given, const ForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const PanelTasks tasks(s, given.threads, kWide * kLanes<A>, sizeof(T) + sizeof(std::int32_t));
+  const mluopsCall call = with_threads(given, tasks.count(s));
+  auto arrays = allocate<ForwardArrays<A, PanelRoom<T>>>(context.arena, call, s, tasks.lines, tasks);
+  if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
+  const double task_ns = arrays->sorted.prefix_ns().back() / static_cast<double>(tasks.count(s));
+  Loop(context, call, tasks.count(s), task_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const PanelRoom<T> room = arrays->rooms.of(slot, s, tasks);
+    PanelPool<kWide, T> pool(p, tasks, arrays->sorted, room);
+    for (std::int64_t i = begin; i < end; ++i) pool.run(i);
+    non_temporal_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsBorderAlignForwardProblem& p) {
-  using Problem = mluopsBorderAlignForwardProblem;
-  static constexpr Path<Problem> kPaths[] = {
-      {"non_temporal", non_temporal_applies<T>, forward_of_lines<true, T>},
-      {"cached", always<Problem>, forward_of_lines<false, T>},
-  };
-  static constexpr Path<Problem> kNchwPaths[] = {
-#if HWY_TARGET != HWY_SCALAR
-    {"nchw_planes", planes_apply<Problem>, forward_of_planes<T>},
-#endif
-    layout::kTransposed<operators::border_align_forward, Problem>,
-  };
-  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
-  return run_path(context, call, p, kPaths);
+mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  constexpr int vectors = layout::HWY_NAMESPACE::kBlockVectors<Acc<T>>;
+  if constexpr (vectors == 1) {
+    // The channels of a block share the weights of a point; more of them fit where the map of a border is small.
+    const auto fits = [&](std::int64_t lines) {
+      const std::int64_t width = lines * layout::kBlockChannels<Acc<T>>;
+      return s.c % width == 0 && s.n * (s.c / width) >= 2 * call.threads;
+    };
+    if (fits(4) && 4 * kCacheLineBytes * s.h * s.w <= second_cache(16)) return pool_panels<4, T>(context, call, p);
+    if (fits(2)) return pool_panels<2, T>(context, call, p);
+  }
+  return pool_panels<vectors, T>(context, call, p);
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  static constexpr Path<ForwardProblem> kPaths[] = {{"lines", always<ForwardProblem>, by_lines<T>}};
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {{"panels", always<ForwardProblem>, by_panels<T>}};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsBorderAlignForwardProblem, with_element)
