@@ -14,7 +14,8 @@
 namespace mluops::test {
 namespace {
 
-constexpr std::int64_t kMostMapped = std::int64_t{1} << 43;      ///< bytes of address space for one tensor
+constexpr std::int64_t kMostMapped = std::int64_t{1} << 43;  ///< bytes of address space for one tensor
+constexpr std::uintptr_t kPage = 4096;
 constexpr std::uintptr_t kAddressEnd = std::uintptr_t{1} << 47;  ///< of a process on x86-64
 
 struct Region {
@@ -24,6 +25,7 @@ struct Region {
 constexpr std::size_t kMostRegions = 16;
 Region regions[kMostRegions];
 std::size_t region_count = 0;
+std::uintptr_t next_untold = kAddressEnd;
 volatile std::sig_atomic_t calling = 0;
 
 void look_where(int, siginfo_t* info, void*) {
@@ -37,12 +39,26 @@ void look_where(int, siginfo_t* info, void*) {
   _exit(kFault);
 }
 
+/// Addresses that no process can have, one region behind another: what no address space holds still overlaps nothing.
+/// NULL where there are no more.
+void* untold_memory(std::int64_t bytes) {
+  const std::uintptr_t begin = next_untold;
+  std::uintptr_t end = 0;
+  if (__builtin_add_overflow(begin, static_cast<std::uintptr_t>(bytes) + kPage, &end)) return nullptr;
+  next_untold = end / kPage * kPage;
+  regions[region_count++] = {begin, end, 0};
+  return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
+}
+
 }  // namespace
 
 void* absent_memory(std::int64_t count, std::int64_t element_bytes) {
   if (region_count == kMostRegions) return nullptr;
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(count, element_bytes, &bytes)) bytes = kMostMapped;
+  if (bytes > kMostMapped) {
+    if (void* const memory = untold_memory(bytes); memory != nullptr) return memory;
+  }
   const auto mapped = static_cast<std::size_t>(std::clamp<std::int64_t>(bytes, 1, kMostMapped));
   void* const memory = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -56,8 +72,9 @@ void* absent_memory(std::int64_t count, std::int64_t element_bytes) {
 void release_absent_memory() {
   for (; region_count > 0; --region_count) {
     const Region& last = regions[region_count - 1];
-    munmap(reinterpret_cast<void*>(last.begin), last.mapped);
+    if (last.mapped > 0) munmap(reinterpret_cast<void*>(last.begin), last.mapped);
   }
+  next_untold = kAddressEnd;
 }
 
 void faults_of_this_process_tell_where(std::int64_t microseconds) {

@@ -40,7 +40,7 @@ struct WeightPlan {
       : slices(count_slices(s, 0, s.ci, kSliceChannels)),
         height(round_up(group_outputs(s), kMatrixRows)),
         width(padded_columns(std::min({kSliceChannels, group_inputs(s), s.ci / s.deform_groups}))) {
-    const std::int64_t sums = height * width * element;
+    const std::int64_t sums = size_product(height, width, element);
     const std::int64_t in_cache = std::max<std::int64_t>(1, second_cache_bytes() / sums);
     const std::int64_t shared = ceil_div(count_taps(s), ceil_div(std::int64_t{4} * threads, slices));
     taps = std::clamp<std::int64_t>(std::min(in_cache, shared), 1, count_taps(s));
@@ -68,9 +68,9 @@ struct WeightArrays {
         slices(allocator.allocate<Slice>(p.slices)),
         zeros(allocator.allocate<T>(p.width)),
         sums_size(size_product(p.taps, p.height, p.width)),
-        rows_size(WeightPlan::kTilePixels * p.height),
-        columns_size(WeightPlan::kTilePixels * p.width),
-        taps_size(WeightPlan::kTilePixels * count_taps(s)),
+        rows_size(size_product(WeightPlan::kTilePixels, p.height)),
+        columns_size(size_product(WeightPlan::kTilePixels, p.width)),
+        taps_size(size_product(WeightPlan::kTilePixels, count_taps(s))),
         sums(allocator.allocate<A>(slots, sums_size)),
         bias(allocator.allocate<A>(slots, 2, p.height)),
         rows(allocator.allocate<A>(slots, rows_size)),

@@ -78,7 +78,7 @@ struct RowArrays {
         width(padded_columns(p.columns)),
         filters(allocator.allocate<Acc<T>>(p.pairs.offsets, p.depth, width)),
         sums_size((std::min(PairLists::kTileRows, p.to_rows) + 1) * width),
-        row_size(std::is_same_v<T, Acc<T>> ? 0 : kProductRows * p.depth),
+        row_size(std::is_same_v<T, Acc<T>> ? 0 : size_product(kProductRows, p.depth)),
         sums(allocator.allocate<Acc<T>>(slots, sums_size)),
         rows(allocator.allocate<Acc<T>>(slots, row_size)) {}
 };
