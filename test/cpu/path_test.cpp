@@ -120,9 +120,9 @@ TEST_P(PathTest, CarafeForward) {
   // 64 channels are whole register tiles of whole cache lines with 512-bit and 256-bit vectors, 48 with none.
   const bool whole_tiles = avx512() || level() == "AVX2";
   std::int64_t n = images_beyond(non_temporal_from::carafe(), 32 * 32 * 64);
-  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 64, 32, 32, 3, 1, 2}), whole_tiles ? "non_temporal" : "staged");
+  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 64, 32, 32, 3, 1, 2}), whole_tiles ? "non_temporal" : "cached");
   n = images_beyond(non_temporal_from::carafe(), 32 * 32 * 52);
-  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 52, 32, 32, 3, 1, 2}), "staged");
+  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 52, 32, 32, 3, 1, 2}), "cached");
 }
 
 TEST_P(PathTest, CarafeNchw) {

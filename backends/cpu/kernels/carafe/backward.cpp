@@ -26,17 +26,9 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 // ---- grad_input ------------------------------------------------------------------------------
 
-/// Whether sums begin and end in the registers. Where a tap has fewer multiply-adds, finding out costs more than it
-/// saves.
-template <int V>
-constexpr bool kWholeSums = (V == kTileVectors) && (HWY_TARGET <= HWY_AVX3);
-
 template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
-  const T* gradient[S];         ///< channels of each phase
-  const T* prefetch = nullptr;  ///< channels to be prefetched meanwhile; nullptr: none
-  std::int64_t fresh = -1;      ///< tap whose pixel has no sums yet
-  T* out = nullptr;             ///< non-temporal target of the sums of the first tap's pixel; nullptr: the ring
+  const T* gradient[S];  ///< channels of each phase
 
   using Taps<Acc<T>, Acc<T>, S>::Taps;
 };
@@ -76,30 +68,18 @@ HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin,
       do {
         hn::Vec<D> sum[V];
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v)
-          sum[v] = kAtomic || (kWholeSums<V> && tap == at.fresh) ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+        for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
         MLUOPS_UNROLL
         for (int s = 0; s < S; ++s) {
           const auto weight = hn::Set(d, mask[s][tap]);
           MLUOPS_UNROLL
           for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
         }
-        if (kWholeSums<V> && !kAtomic && tap == 0 && at.out != nullptr) {
-          T* const out = value_barrier(at.out + c);
-          MLUOPS_UNROLL
-          for (int v = 0; v < V; ++v) store_non_temporal(sum[v], d, out + v * lanes);
-        } else {
-          MLUOPS_UNROLL
-          for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
-        }
+        MLUOPS_UNROLL
+        for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
         pixel += stride;
       } while (++tap != row_end);
       reload_barrier(at);
-    }
-    if (at.prefetch != nullptr) {
-      const T* const prefetch = value_barrier(at.prefetch + c);
-      MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) hwy::Prefetch(prefetch + v * lanes);
     }
   }
 }
@@ -109,8 +89,6 @@ template <class T>
 struct Targets {
   Acc<T>* const* rows;        ///< under tap row kh: rows[kh]
   std::int64_t first_column;  ///< the column that the rows begin with
-  bool fresh = false;         ///< the pixel under the last tap of all, if the window has it, has no sums yet
-  T* finished = nullptr;      ///< grad_input of row rows[0], which gets its last additions; nullptr: written elsewhere
 };
 
 /// Scatters all output pixels of one window.
@@ -119,7 +97,6 @@ class WindowScatter {
  public:
   WindowScatter(const mluopsCarafeBackwardProblem& p, Allocator& allocator)
       : s_(p.shape),
-        input_(p.layout == MLUOP_LAYOUT_NCHW ? nullptr : static_cast<const T*>(p.input)),
         grad_output_(static_cast<const T*>(p.grad_output)),
         offsets_(s_, s_.wo, 1, allocator),
         masks_(s_, static_cast<const T*>(p.mask), allocator) {}
@@ -131,11 +108,7 @@ class WindowScatter {
   }
 
   /// Before the windows of a row, which come one after the other.
-  void begin_row(std::int64_t n, std::int64_t row, Range columns) {
-    masks_.begin_row(n, row, columns);
-    const std::int64_t next = row + radius(s_) + 1;
-    next_row_ = next < s_.h && input_ != nullptr ? input_ + (n * s_.h + next) * s_.w * s_.c : nullptr;
-  }
+  void begin_row(std::int64_t n, std::int64_t row, Range columns) { masks_.begin_row(n, row, columns); }
 
   void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, const Targets<T>& to) {
     masks_.step();
@@ -149,9 +122,6 @@ class WindowScatter {
         at.mask[i] = masks_.of(phase + i) + first_tap;
         at.gradient[i] = gradient + offsets_[phase + i] * s_.c;
       }
-      if (phase == 0 && next_row_ != nullptr) at.prefetch = next_row_ + column * s_.c;
-      if (phase == 0 && to.fresh && kh.end == s_.kernel && kw.end == s_.kernel) at.fresh = taps(s_) - 1 - first_tap;
-      if (phase + S == phases(s_) && to.finished != nullptr && kw.begin == 0) at.out = to.finished + first * s_.c;
       groups(at);
     });
   }
@@ -170,21 +140,17 @@ class WindowScatter {
       });
       at.offset += per_group;
       for (int i = 0; i < S; ++i) at.mask[i] += taps(s_), at.gradient[i] += per_group;
-      if (at.prefetch != nullptr) at.prefetch += per_group;
-      if (at.out != nullptr) at.out += per_group;
     }
   }
 
   const Shape& s_;
-  const T* input_;  // to prefetch from; nullptr: not
   const T* grad_output_;
-  const T* next_row_ = nullptr;  // of the input, the one that the windows of the next row add; nullptr: none
   PhaseOffsets offsets_;
   WindowMasks<T> masks_;
 };
 
-/// grad_input of the blocks of one slot, summed in a ring of K rows. A pixel is written when the last source pixel has
-/// been added: by whoever adds it, or with its row.
+/// grad_input of the blocks of one slot, summed in a ring of K rows. A row is written when the last source pixel has
+/// been added.
 template <class T>
 class OwnedInputGradient {
  public:
@@ -195,9 +161,6 @@ class OwnedInputGradient {
         grad_input_(static_cast<T*>(p.grad_input)),
         non_temporal_(leaves_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
         planes_(p.layout == MLUOP_LAYOUT_NCHW),
-        pixel_by_pixel_(!planes_ && non_temporal_ && whole_lines(grad_input_, s_.c * kSize)),
-        whole_sums_(kWholeSums<kTileVectors> && s_.c / s_.group % (kTileVectors * kLanes<A>) == 0),
-        direct_(whole_sums_ && pixel_by_pixel_),
         scatter_(p, allocator),
         ring_row_(block_columns * s_.c),
         ring_(allocator.allocate<A>(s_.kernel, ring_row_)),
@@ -207,11 +170,9 @@ class OwnedInputGradient {
   /// Other tensors from the next row on.
   void look_at(const T* grad_output, const T* mask) { scatter_.look_at(grad_output, mask); }
 
-  /// Clears the rows, or with whole sums those whose first source row is none of the map's.
   void begin(const Block& block) {
-    const std::int64_t end = whole_sums_ ? radius(s_) : block.rows.begin + s_.kernel;
-    for (std::int64_t row = block.rows.begin; row < end && row < block.rows.begin + s_.kernel; ++row)
-      clear(block, row, block.columns.end);
+    for (std::int64_t row = block.rows.begin; row < std::min(block.rows.end, block.rows.begin + s_.kernel); ++row)
+      std::fill_n(ring_row(row), block.columns.size() * s_.c, A{0});
   }
 
   /// Source rows whose windows reach into the block.
@@ -226,26 +187,17 @@ class OwnedInputGradient {
     for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
     const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
     scatter_.begin_row(block.n, row, sources);
-    if (whole_sums_ && kh.end == s_.kernel) clear(block, row + r, std::min(block.columns.end, r));
-    const bool finishes = kh.begin == 0;
-    const Targets<T> targets{targets_, block.columns.begin, whole_sums_,
-                             finishes && direct_ ? grad_input_ + (block.n * s_.h + row - r) * s_.w * s_.c : nullptr};
     for (std::int64_t column = sources.begin; column < sources.end; ++column) {
       const Range kw = taps_into(s_, column, block.columns);
-      scatter_.window(block.n, row, column, kh, kw, targets);
-      if (finishes && pixel_by_pixel_ && !direct_ && kw.begin == 0) {
-        finish(block, row - r, {column - r, column - r + 1});
-      }
+      scatter_.window(block.n, row, column, kh, kw, {targets_, block.columns.begin});
     }
-    const std::int64_t written = pixel_by_pixel_ ? std::max(block.columns.begin, sources.end - r) : block.columns.begin;
-    if (finishes) finish(block, row - r, {written, block.columns.end});
+    if (kh.begin == 0) finish(block, row - r);
   }
 
   /// Rows still in the ring after the last source row.
   void end(const Block& block) {
     const std::int64_t written = source_rows(block).end - radius(s_);
-    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row)
-      finish(block, row, block.columns);
+    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row) finish(block, row);
   }
 
  private:
@@ -253,23 +205,16 @@ class OwnedInputGradient {
 
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
 
-  /// The sums of a row up to a column.
-  void clear(const Block& block, std::int64_t row, std::int64_t end) {
-    const std::int64_t count = std::max<std::int64_t>(0, end - block.columns.begin) * s_.c;
-    std::memset(ring_row(row), 0, static_cast<std::size_t>(count) * sizeof(A));
-  }
-
-  /// Writes the sums of these columns of a row. Unless windows begin them, they are cleared for the row that takes the
-  /// place.
-  void finish(const Block& block, std::int64_t row, Range columns) {
-    A* const sums = ring_row(row) + (columns.begin - block.columns.begin) * s_.c;
-    const std::int64_t count = columns.size() * s_.c;
+  /// Writes the sums of a row, and clears them for the row that takes the place.
+  void finish(const Block& block, std::int64_t row) {
+    A* const sums = ring_row(row);
+    const std::int64_t column = block.columns.begin, count = block.columns.size() * s_.c;
     if (planes_) {
-      turn(sums, grad_input_ + (block.n * s_.c * s_.h + row) * s_.w + columns.begin, columns.size());
+      turn(sums, grad_input_ + (block.n * s_.c * s_.h + row) * s_.w + column, block.columns.size());
     } else {
-      store_row(non_temporal_, sums, grad_input_ + ((block.n * s_.h + row) * s_.w + columns.begin) * s_.c, count);
+      store_row(non_temporal_, sums, grad_input_ + ((block.n * s_.h + row) * s_.w + column) * s_.c, count);
     }
-    if (!whole_sums_) std::memset(sums, 0, static_cast<std::size_t>(count) * sizeof(A));
+    std::fill_n(sums, count, A{0});
   }
 
   /// Pixels of a row, rounded, into planes.
@@ -285,11 +230,8 @@ class OwnedInputGradient {
 
   const Shape& s_;
   T* grad_input_;
-  bool non_temporal_;    // grad_input is
-  bool planes_;          // grad_input is NCHW
-  bool pixel_by_pixel_;  // while still in the first cache; else with the row
-  bool whole_sums_;      // windows begin sums
-  bool direct_;          // and write them
+  bool non_temporal_;  // grad_input is
+  bool planes_;        // grad_input is NCHW
   WindowScatter<false, T> scatter_;
   std::int64_t ring_row_;
   A* ring_;

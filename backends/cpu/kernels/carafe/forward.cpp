@@ -21,22 +21,9 @@ namespace mluops::cpu::carafe::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// How the output is written: to the tensor through the caches; with non-temporal stores out of the registers, where
-/// tiles are whole cache lines; or with non-temporal copies of a stage.
-enum class Writing { kDirect, kNonTemporal, kStaged };
-
 template <class T>
 Blocks forward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts = kCacheParts) {
   return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32, cache_parts);
-}
-
-/// Bytes of an output row that are staged together: where they begin or end inside a cache line, that costs a read.
-constexpr std::int64_t kStageBytes = 2048;
-
-/// Input pixels whose outputs are staged together.
-template <class T>
-std::int64_t stage_columns(const Shape& s, std::int64_t block_columns) {
-  return std::min(block_columns, ceil_div(kStageBytes, s.scale * s.c * static_cast<std::int64_t>(sizeof(T))));
 }
 
 template <class T>
@@ -51,26 +38,12 @@ Fit non_temporal_applies(const Context&, const mluopsCall&, const mluopsCarafeFo
   return fit(whole_lines(p.output, kTile * kSize) && whole_tiles, large_output<T>(p.shape));
 }
 
-template <class T>
-Fit staged_applies(const Context&, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  const Shape& s = p.shape;
-  const std::int64_t columns = stage_columns<T>(s, forward_blocks<T>(call, s).columns());
-  const std::int64_t bytes = columns * s.scale * s.c * static_cast<std::int64_t>(sizeof(T));
-  return fit(true, large_output<T>(s) && bytes >= kStageBytes / 4);
-}
-
 template <class T, int S>
 struct Window : Taps<const Acc<T>, Acc<T>, S> {
-  T* out[S];               ///< channels of each phase
-  Promotion<T> promotion;  ///< channels of the group to be promoted meanwhile
+  T* out[S];  ///< channels of each phase
 
   using Taps<const Acc<T>, Acc<T>, S>::Taps;
 };
-
-/// Whether a pixel is promoted a vector after each row of taps, and not all at once: stores wait less if they come one
-/// by one. Emulated conversions need the registers.
-template <class T>
-constexpr bool kPromotesMeanwhile = !kAddsInPlace<T> && HWY_TARGET <= HWY_AVX2;
 
 /// Tiles of V vectors of channels of S output pixels, as many as begin in [begin, end). Per tap V vector and S scalar
 /// loads feed S * V multiply-adds. All tiles in one call: what a call stores on the stack waits behind the sums.
@@ -111,12 +84,6 @@ HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, s
         for (int v = 0; v < V; ++v) hwy::Prefetch(pixel + v * lanes);
       }
       reload_barrier(at);
-      if (kPromotesMeanwhile<T> && at.promotion.from != nullptr && row - at.rows < V) {
-        at.promotion(d, c + (row - at.rows) * lanes);
-      }
-    }
-    if (kPromotesMeanwhile<T> && at.promotion.from != nullptr && at.rows_end - at.rows < V) {
-      at.promotion.run(c + (at.rows_end - at.rows) * lanes, c + V * lanes);
     }
     MLUOPS_UNROLL
     for (int s = 0; s < S; ++s) {
@@ -127,67 +94,38 @@ HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, s
   }
 }
 
-/// Where the channels of output pixels go: to the tensor, or to a stage that is copied non-temporally.
+/// Where the channels of output pixels go.
 template <class T>
 class Outputs {
  public:
-  /// stage_columns 0: no stage.
-  Outputs(const Shape& s, T* output, std::int64_t stage_columns, Allocator& allocator)
-      : s_(s),
-        output_(output),
-        columns_(stage_columns),
-        pitch_(columns_ > 0 ? columns_ * s.scale : s.wo),
-        offsets_(s, pitch_, 1, allocator),
-        stage_(columns_ > 0 ? allocator.allocate<T>(s.scale, pitch_, s.c) : nullptr) {}
+  Outputs(const Shape& s, T* output, Allocator& allocator)
+      : s_(s), output_(output), offsets_(s, s.wo * s.c, s.c, allocator) {}
 
-  /// Another tensor from the next row on.
+  /// Another tensor from the next pixel on.
   void look_at(T* output) { output_ = output; }
-
-  /// Input pixels of a row in order.
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
-    T* const target = output_ + first_phase(s_, n, row, column) * s_.c;
-    if (columns_ > 0 && staged_ == 0) staged_target_ = target;
-    first_ = columns_ > 0 ? stage_ + staged_++ * s_.scale * s_.c : target;
+    first_ = output_ + first_phase(s_, n, row, column) * s_.c;
   }
-
   /// Channels of a phase.
-  T* of(std::int64_t phase) const { return first_ + offsets_[phase] * s_.c; }
-
-  /// After the last phase of an input pixel, which may be the last one of its row.
-  void finish(bool last) {
-    if (staged_ > 0 && (last || staged_ == columns_)) write_stage();
-  }
+  T* of(std::int64_t phase) const { return first_ + offsets_[phase]; }
 
  private:
-  void write_stage() {
-    const std::int64_t bytes = staged_ * s_.scale * s_.c * static_cast<std::int64_t>(sizeof(T));
-    for (std::int64_t r = 0; r < s_.scale; ++r) {
-      copy_non_temporal(stage_ + r * pitch_ * s_.c, staged_target_ + r * s_.wo * s_.c, bytes);
-    }
-    staged_ = 0;
-  }
-
   const Shape& s_;
   T* output_;
-  std::int64_t columns_, pitch_;
-  PhaseOffsets offsets_;
-  T* stage_;
-  std::int64_t staged_ = 0;     // input pixels in the stage
-  T* staged_target_ = nullptr;  // where they belong
-  T* first_ = nullptr;          // of phase 0
+  PhaseOffsets offsets_;  // in elements
+  T* first_ = nullptr;    // of phase 0
 };
 
 /// One call, with one slot's part of the arena. Rows: WindowRows or what stands for it.
 template <class T, class Rows = WindowRows<T>>
 class Forward {
  public:
-  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, Writing writing, Allocator allocator)
+  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool non_temporal, Allocator allocator)
       : s_(p.shape),
-        writing_(writing),
+        non_temporal_(non_temporal),
         rows_(s_, static_cast<const T*>(p.input), block_columns, allocator),
         masks_(s_, static_cast<const T*>(p.mask), allocator),
-        outputs_(s_, static_cast<T*>(p.output), writing == Writing::kStaged ? stage_columns<T>(s_, block_columns) : 0,
-                 allocator),
+        outputs_(s_, static_cast<T*>(p.output), allocator),
         arena_bytes_(allocator.bytes()) {}
 
   std::int64_t arena_bytes() const { return arena_bytes_; }
@@ -222,7 +160,6 @@ class Forward {
       outputs_.move_to(block.n, row, column);
       for_phases(phases(s_),
                  [&](std::int64_t phase, auto count) HWY_ATTR { window<decltype(count)::value>(row, column, phase); });
-      outputs_.finish(column + 1 == block.columns.end);
     }
   }
 
@@ -234,7 +171,6 @@ class Forward {
     const Range kh = taps_into(s_, row, {0, s_.h}), kw = taps_into(s_, column, {0, s_.w});
     const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
     Window<T, S> at(s_, kh, kw, rows_.rows(), rows_.offset(column));
-    if (kPromotesMeanwhile<T> && phase == 0) at.promotion = rows_.next();
     for (std::int64_t g = 0; g < s_.group; ++g, at.offset += per_group) {
       for (int i = 0; i < S; ++i) {
         at.mask[i] = masks_.of(phase + i) + g * taps(s_) + first_tap;
@@ -242,15 +178,14 @@ class Forward {
       }
       constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
       const std::int64_t tiled = per_group / kTile * kTile;
-      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, writing_ == Writing::kNonTemporal);
+      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, non_temporal_);
       for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
                                                HWY_ATTR { window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false); });
-      if (at.promotion.from != nullptr) at.promotion.from += per_group, at.promotion.to += per_group;
     }
   }
 
   const Shape& s_;
-  Writing writing_;
+  bool non_temporal_;
   Rows rows_;
   WindowMasks<T> masks_;
   Outputs<T> outputs_;
@@ -262,13 +197,13 @@ class Forward {
 template <class T>
 class PlanesForward {
  public:
-  PlanesForward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, Writing writing, Allocator allocator)
+  PlanesForward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool, Allocator allocator)
       : p_(p),
         rows_held_(std::max<std::int64_t>(1, fitting_pixels(p.shape) / p.shape.w)),
         columns_held_(even_part(block_columns, fitting_pixels(p.shape))),
         masks_(p.shape, mask_row(p.shape), 1, allocator),
-        outputs_{{p.shape, p.shape.c, rows_held_, allocator}, {p.shape, p.shape.c, rows_held_, allocator}},
-        rows_(p, block_columns, writing, allocator) {}
+        outputs_(p.shape, p.shape.c, rows_held_, allocator),
+        rows_(p, block_columns, false, allocator) {}
 
   std::int64_t arena_bytes() const { return rows_.arena_bytes(); }
 
@@ -284,7 +219,6 @@ class PlanesForward {
         run_row(block, row);
       }
     }
-    behind_.finish();
   }
 
  private:
@@ -300,28 +234,20 @@ class PlanesForward {
   void run_rows(const Block& block) {
     for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
       begin_row(block, row);
-      rows_.look_at_output(outputs_[at_hand_].origin(block.n, block.rows.begin));
+      rows_.look_at_output(outputs_.origin(block.n, block.rows.begin));
       rows_.run_columns(block, row, block.columns);
     }
-    leave(block);
+    outputs_.write(static_cast<T*>(p_.output), block);
   }
 
   void run_row(const Block& block, std::int64_t row) {
     begin_row(block, row);
     for (std::int64_t column = block.columns.begin; column < block.columns.end; column += columns_held_) {
       const Range columns{column, std::min(block.columns.end, column + columns_held_)};
-      rows_.look_at_output(outputs_[at_hand_].origin(block.n, row, column));
+      rows_.look_at_output(outputs_.origin(block.n, row, column));
       rows_.run_columns(block, row, columns);
-      leave({block.n, {row, row + 1}, columns});
+      outputs_.write(static_cast<T*>(p_.output), {block.n, {row, row + 1}, columns});
     }
-  }
-
-  /// These results leave while the next ones are computed.
-  void leave(const Block& block) {
-    behind_.finish();
-    behind_ = outputs_[at_hand_].behind(static_cast<T*>(p_.output), block);
-    rows_.rows().leave(&behind_);
-    at_hand_ = 1 - at_hand_;
   }
 
   void begin_row(const Block& block, std::int64_t row) {
@@ -334,33 +260,31 @@ class PlanesForward {
 
   const mluopsCarafeForwardProblem& p_;
   std::int64_t rows_held_, columns_held_;
-  OutputRows<T> masks_, outputs_[2];  // results at hand, and on their way
-  int at_hand_ = 0;
-  PlanesBehind<T> behind_;
+  OutputRows<T> masks_, outputs_;
   Forward<T, PlaneRows<T>> rows_;
 };
 
 template <class T, class Task>
-mluOpStatus_t forward_by(Writing writing, Context& context, const mluopsCall& call,
+mluOpStatus_t forward_by(bool non_temporal, Context& context, const mluopsCall& call,
                          const mluopsCarafeForwardProblem& p) {
   const Shape& s = p.shape;
   const Blocks blocks = forward_blocks<T>(call, s, p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
-  const std::int64_t slot_bytes = Task(p, blocks.columns(), writing, Allocator()).arena_bytes();
+  const std::int64_t slot_bytes = Task(p, blocks.columns(), non_temporal, Allocator()).arena_bytes();
   const double work = static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
   const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
   std::byte* const block = context.arena.reserve_array<std::byte>(slot_bytes, loop.slots());
   if (block == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Task task(p, blocks.columns(), writing, Allocator(block + slot * slot_bytes));
+    Task task(p, blocks.columns(), non_temporal, Allocator(block + slot * slot_bytes));
     for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
-    if (writing != Writing::kDirect || p.layout == MLUOP_LAYOUT_NCHW) non_temporal_fence();
+    non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-template <class T, Writing writing, class Task = Forward<T>>
+template <class T, bool kNonTemporal, class Task = Forward<T>>
 mluOpStatus_t forward_writing(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  return forward_by<T, Task>(writing, context, call, p);
+  return forward_by<T, Task>(kNonTemporal, context, call, p);
 }
 
 template <class T>
@@ -372,12 +296,11 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
   using Problem = mluopsCarafeForwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-      {"non_temporal", non_temporal_applies<T>, forward_writing<T, Writing::kNonTemporal>},
-      {"staged", staged_applies<T>, forward_writing<T, Writing::kStaged>},
-      {"cached", always<Problem>, forward_writing<T, Writing::kDirect>},
+      {"non_temporal", non_temporal_applies<T>, forward_writing<T, true>},
+      {"cached", always<Problem>, forward_writing<T, false>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_rows", planes_apply<T>, forward_writing<T, Writing::kDirect, PlanesForward<T>>},
+      {"nchw_rows", planes_apply<T>, forward_writing<T, false, PlanesForward<T>>},
       layout::kTransposed<operators::carafe_forward, Problem>,
   };
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);

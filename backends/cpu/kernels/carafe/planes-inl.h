@@ -30,52 +30,6 @@ bool rows_fill_tiles(const Shape& s) {
   return s.w >= kPanelTile<Moved<T>>;
 }
 
-/// Results in NHWC, `runs` runs of pixels, that go to planes while the next ones are computed: some cache lines with
-/// each window's arithmetic. All at once they would wait for memory.
-template <class T>
-class PlanesBehind {
- public:
-  PlanesBehind() = default;
-  PlanesBehind(const T* from, T* to, std::int64_t channels, std::int64_t plane, bool non_temporal)
-      : from_(from), to_(to), channels_(channels), plane_(plane), non_temporal_(non_temporal) {
-    const bool aligned = whole_lines(to, plane * kSize);
-    piece_ = (aligned ? 256 : 1280) / kSize;  // pixels; pieces that end inside a line cost a read
-  }
-  /// Runs of `pixels` each, `distance` pixels apart on both sides, in about as many steps as there are windows.
-  void start(std::int64_t runs, std::int64_t pixels, std::int64_t distance, std::int64_t windows) {
-    pixels_ = pixels, distance_ = distance;
-    pieces_ = ceil_div(pixels, piece_);
-    next_ = 0, end_ = runs * pieces_ * ceil_div(channels_, kLine);
-    step_ = ceil_div(end_, windows);
-  }
-
-  void step() {
-    if (next_ < end_) turn(std::min(end_, next_ + step_));
-  }
-  void finish() { turn(end_); }
-
- private:
-  static constexpr std::int64_t kSize = sizeof(T), kLine = 64 / kSize;
-
-  HWY_NOINLINE void turn(std::int64_t end) {
-    for (; next_ < end; ++next_) {
-      const std::int64_t pixel = next_ % pieces_ * piece_, lines = next_ / pieces_;
-      const std::int64_t tiles = ceil_div(channels_, kLine), c = lines % tiles * kLine;
-      const std::int64_t at = lines / tiles * distance_ + pixel;
-      transpose_panel(non_temporal_, moved<const T>(from_ + at * channels_ + c), channels_,
-                      std::min(piece_, pixels_ - pixel), std::min(kLine, channels_ - c), moved(to_ + c * plane_ + at),
-                      plane_);
-    }
-  }
-
-  const T* from_ = nullptr;
-  T* to_ = nullptr;
-  std::int64_t channels_ = 0, plane_ = 0;
-  bool non_temporal_ = false;
-  std::int64_t piece_ = 1, pixels_ = 0, distance_ = 0, pieces_ = 1;
-  std::int64_t next_ = 0, end_ = 0, step_ = 0;  // pieces of a cache line of channels
-};
-
 /// WindowRows over an NCHW input: a ring of rows, each turned and promoted when the first window needs it.
 template <class T>
 class PlaneRows {
@@ -107,14 +61,10 @@ class PlaneRows {
   }
   /// What else to request with the windows of the next row.
   void request(const PrefetchPlanes& other) { other_ = other; }
-  /// Results that leave meanwhile.
-  void leave(PlanesBehind<T>* behind) { behind_ = behind; }
   void reach(std::int64_t) {
     own_.step();
     other_.step();
-    if (behind_ != nullptr) behind_->step();
   }
-  Promotion<T> next() { return {}; }
 
   const A* const* rows() const { return rows_; }
   std::int64_t offset(std::int64_t column) const { return (column - radius(s_) - columns_.begin) * s_.c; }
@@ -139,7 +89,6 @@ class PlaneRows {
   std::int64_t n_ = 0, next_ = 0;  // rows before next_ are in the ring
   Range columns_{};
   PrefetchPlanes own_, other_;
-  PlanesBehind<T>* behind_ = nullptr;
 };
 
 /// The output pixels over some of the input pixels of an NCHW tensor [n, channels, s*h, s*w], in NHWC: those over a few
@@ -171,19 +120,13 @@ class OutputRows {
     const T* const first = planes + (n * channels_ * s_.ho + row * s_.scale) * s_.wo;
     return {first, s_.ho * s_.wo, channels_, s_.scale * s_.wo, windows};
   }
-  /// The planes over a block, held from its first pixel on, on their way into the tensor.
-  PlanesBehind<T> behind(T* planes, const Block& block) const {
-    const std::int64_t plane = first_of_plane(block), rows = block.rows.size() * s_.scale;
-    const std::int64_t windows = block.rows.size() * block.columns.size();
-    PlanesBehind<T> behind(pixels_, planes + plane, channels_, s_.ho * s_.wo, non_temporal_);
-    if (block.columns.size() == s_.w) {
-      behind.start(1, rows * s_.wo, 0, windows);
-    } else {
-      behind.start(rows, block.columns.size() * s_.scale, s_.wo, windows);
-    }
-    return behind;
+  /// Those over a block, held from its first pixel on, into the tensor.
+  void write(T* planes, const Block& block) const {
+    for_runs(block, [&](std::int64_t plane, std::int64_t pixel, std::int64_t count) HWY_ATTR {
+      transpose_panel(non_temporal_, moved<const T>(pixels_ + pixel * channels_), channels_, count, channels_,
+                      moved(planes + plane), s_.ho * s_.wo);
+    });
   }
-  void write(T* planes, const Block& block) const { behind(planes, block).finish(); }
 
  private:
   /// f(offset in the first plane, pixel of those held, pixels) for pixels that follow each other: all rows of whole

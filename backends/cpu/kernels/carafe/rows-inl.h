@@ -70,15 +70,6 @@ class WindowRows {
   /// arithmetic, memory is not waited for; a whole row at a time it is.
   void reach(std::int64_t column) { promote(std::min(columns_.end, column + radius(s_) + 1)); }
 
-  /// The pixel that the window after the one reached adds, for whoever promotes it meanwhile: all its channels, or the
-  /// next reach() comes too late.
-  Promotion<T> next() {
-    if (kAddsInPlace<T> || promoted_ >= columns_.end) return {};
-    const Promotion<T> pixel{from(), to(), kPrefetchColumns * s_.c};
-    ++promoted_;
-    return pixel;
-  }
-
   /// rows()[kh] + offset(column) + kw * c is the pixel under tap (kh, kw) of the window at `column`.
   const A* const* rows() const { return rows_; }
   std::int64_t offset(std::int64_t column) const { return (column - radius(s_) - columns_.begin) * s_.c; }
