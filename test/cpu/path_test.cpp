@@ -132,39 +132,33 @@ TEST_P(PathTest, CarafeNchw) {
 }
 
 TEST_P(PathTest, PsamaskCollect) {
-  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_cached");
-  const bool leaves_caches = images_beyond(non_temporal_from::psamask(), 576 * 576) == 1;
-  EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, 0}), vectors()       ? "collect_registers"
-                                                             : leaves_caches ? "collect_staged"
-                                                                             : "collect_cached");
-  const std::int64_t n = images_beyond(non_temporal_from::psamask(), 576 * 576);
-  EXPECT_EQ(psamask_forward({kFloat, n, 24, 24, 5, 5, 0}), "collect_staged");
-  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_cached");
-  EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, 0}),
-            vectors()                                                         ? "collect_registers"
-            : images_beyond(non_temporal_from::psamask(), 576 * 47 * 47) == 1 ? "collect_staged"
-                                                                              : "collect_cached");
-  EXPECT_EQ(psamask_backward({kFloat, images_beyond(non_temporal_from::psamask(), 576 * 25), 24, 24, 5, 5, 0}),
-            "collect_staged");
+  const std::int64_t bytes = non_temporal_from::psamask();
+  const char* const registers = vectors() ? "collect_registers" : "collect_plain";
+  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_plain");
+  EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, 0}), registers);
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 0}), registers);
+  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_plain");
+  EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, 0}), registers);
+  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 0}), "collect_plain");
 }
 
 TEST_P(PathTest, PsamaskNchw) {
   for (const int psa_type : {0, 1}) {
-    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "nchw_skew");
-    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "nchw_skew");
+    const char* const path = psa_type == 0 ? "skew" : "transpose";
+    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), path);
+    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), path);
   }
 }
 
 TEST_P(PathTest, PsamaskDistribute) {
   const std::int64_t bytes = non_temporal_from::psamask();
-  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "distribute_cached");
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "distribute_staged");
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 256 * 256), 16, 16, 31, 31, 1}),
-            vectors() ? "distribute_aligned" : "distribute_staged");
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 225 * 225), 15, 15, 29, 29, 1}),
-            avx512() ? "distribute_carried" : "distribute_staged");
-  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 1}), "distribute_cached");
-  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 1}), "distribute_staged");
+  const char* const lines = avx512() ? "distribute_lines" : "transpose";
+  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "transpose");
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 256 * 256), 16, 16, 31, 31, 1}), lines);
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 289 * 289), 17, 17, 33, 33, 1}), lines);
+  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
+  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 1}), "transpose");
 }
 
 TEST_P(PathTest, ThreeInterpolate) {

@@ -56,25 +56,32 @@ class PrefetchStream {
 class PrefetchPlanes {
  public:
   PrefetchPlanes() = default;
-  /// `run` elements from `first` and `planes` - 1 times `plane` elements further, in so many steps.
+  /// `run` elements from `first` and `planes` - 1 times `plane` elements further, in so many steps; then, for each of
+  /// `rows`, the same `row` elements further.
   template <class T>
-  PrefetchPlanes(const T* first, std::int64_t plane, std::int64_t planes, std::int64_t run, std::int64_t steps)
-      : at_(reinterpret_cast<const char*>(first)),
+  PrefetchPlanes(const T* first, std::int64_t plane, std::int64_t planes, std::int64_t run, std::int64_t steps,
+                 std::int64_t row = 0, std::int64_t rows = 1)
+      : first_(reinterpret_cast<const char*>(first)),
         plane_(plane * static_cast<std::int64_t>(sizeof(T))),
+        planes_(planes),
         run_(run * static_cast<std::int64_t>(sizeof(T))),
-        left_(planes),
-        share_(ceil_div(planes, steps)) {}
+        row_(row * static_cast<std::int64_t>(sizeof(T))),
+        left_(planes * rows),
+        share_(ceil_div(planes * rows, steps)) {}
 
   HWY_INLINE void step() {
-    for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_, at_ += plane_) {
-      const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at_) % 64);
-      prefetch_bytes<2>(at_ - past, run_ + past);
+    for (std::int64_t i = std::min(share_, left_); i > 0; --i, --left_) {
+      const char* const at = first_ + done_ * plane_;
+      const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) % 64);
+      prefetch_bytes<2>(at - past, run_ + past);
+      if (++done_ == planes_) done_ = 0, first_ += row_;
     }
   }
 
  private:
-  const char* at_ = nullptr;
-  std::int64_t plane_ = 0, run_ = 0, left_ = 0, share_ = 0;
+  const char* first_ = nullptr;
+  std::int64_t plane_ = 0, planes_ = 0, run_ = 0, row_ = 0, left_ = 0, share_ = 0;
+  std::int64_t done_ = 0;  ///< planes of a row
 };
 
 }  // namespace mluops::cpu

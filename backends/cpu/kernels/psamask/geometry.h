@@ -1,4 +1,13 @@
-// What collect and distribute share: where masks overlap the map, and how output is cut.
+// What PSAMask moves, for both directions, types and layouts.
+//
+// Each pixel of the map has a frame of values in x, its mask, and one in y, the map. A tensor holds frames in rows,
+// [pixel][cell], or in planes, [cell][pixel]:
+//
+//            collect x -> y     distribute x -> y
+//     NHWC   rows -> rows       rows -> planes
+//     NCHW   planes -> planes   planes -> rows
+//
+// Backward is the same with the tensors exchanged.
 #pragma once
 
 #include <algorithm>
@@ -15,35 +24,63 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
-/// Where the masks of a feature map overlap the map.
-struct Window {
-  std::int64_t h, w, h_mask, w_mask;
-  std::int64_t half_h, half_w;
-  bool covers_rows;     // every mask reaches all rows of the map
-  bool covers_columns;  // every mask row reaches all columns of the map
-  bool fills_columns;   // every mask row lies on the map with all its columns
+inline Range clamped(Range some, Range all) {
+  const std::int64_t begin = std::clamp(some.begin, all.begin, all.end);
+  return {begin, std::clamp(some.end, begin, all.end)};
+}
 
-  explicit Window(const mluopsPsamaskShape& s)
-      : h(s.h),
-        w(s.w),
-        h_mask(s.h_mask),
-        w_mask(s.w_mask),
-        half_h((s.h_mask - 1) / 2),
-        half_w((s.w_mask - 1) / 2),
-        covers_rows(half_h >= h - 1 && h_mask - half_h >= h),
-        covers_columns(half_w >= w - 1 && w_mask - half_w >= w),
-        fills_columns(w_mask == 1) {}
+/// Rows or columns. Cell c of the frame that is written comes from cell c + offset(p) of the one that is read, where
+/// the frames are those of a pixel in row or column p; it is zero where there is no such cell.
+struct Axis {
+  std::int64_t pixels, from, to;  ///< of the map; of the frame that is read; of the one that is written
+  std::int64_t half;              ///< cells of the mask before its middle
+  std::int64_t step;              ///< of the offset, from a pixel to the next: -1 forward, 1 backward
 
-  /// Mask rows of the source pixel in row y that fall on the map; mask columns of the one in column x alike.
-  Range rows(std::int64_t y) const { return {std::max<std::int64_t>(0, half_h - y), std::min(h_mask, h + half_h - y)}; }
-  Range columns(std::int64_t x) const {
-    return {std::max<std::int64_t>(0, half_w - x), std::min(w_mask, w + half_w - x)};
+  std::int64_t offset(std::int64_t pixel) const { return step * (pixel - half); }
+  /// The pixel for which cell `to` comes from cell `from`.
+  std::int64_t pixel(std::int64_t from_cell, std::int64_t to_cell) const { return step * (from_cell - to_cell) + half; }
+  /// Cells of a pixel's frame that come from another: the others are zeros.
+  Range moved(std::int64_t pixel) const { return clamped({-offset(pixel), from - offset(pixel)}, {0, to}); }
+  /// Pixels for which a cell comes from another.
+  Range pixels_of(std::int64_t to_cell) const {
+    const std::int64_t a = pixel(0, to_cell), b = pixel(from - 1, to_cell);
+    return clamped({std::min(a, b), std::max(a, b) + 1}, {0, pixels});
   }
-  /// Target columns the mask of the source in column x reaches.
-  Range targets(std::int64_t x) const {
-    return {std::max<std::int64_t>(0, x - half_w), std::min(w, x - half_w + w_mask)};
+  /// Cells that are read for any of the pixels [first, last].
+  Range read(std::int64_t first, std::int64_t last) const {
+    const std::int64_t low = std::min(offset(first), offset(last)), high = std::max(offset(first), offset(last));
+    return clamped({low, high + to}, {0, from});
   }
+  /// Whether no cell that is written is zero.
+  bool covers() const { return moved(0).size() == to && moved(pixels - 1).size() == to; }
 };
+
+/// One direction of one call.
+struct Move {
+  std::int64_t images;
+  Axis rows, columns;
+  bool from_planes, to_planes;  ///< else rows
+  const void* from;
+  void* to;
+
+  std::int64_t written() const { return images * rows.pixels * columns.pixels * rows.to * columns.to; }
+};
+
+inline Move move_of(const mluopsPsamaskShape& s, mluOpTensorLayout_t layout, bool forward, const void* from, void* to) {
+  const auto axis = [&](std::int64_t map, std::int64_t mask) {
+    return Axis{map, forward ? mask : map, forward ? map : mask, (mask - 1) / 2, forward ? -1 : 1};
+  };
+  const bool x_planes = layout == MLUOP_LAYOUT_NCHW, y_planes = x_planes == (s.psa_type == 0);
+  return {
+      s.n, axis(s.h, s.h_mask), axis(s.w, s.w_mask), forward ? x_planes : y_planes, forward ? y_planes : x_planes, from,
+      to};
+}
+
+/// Whether output is so large that it is written non-temporally.
+template <class E>
+bool leaves_caches(const Move& move) {
+  return move.written() * static_cast<std::int64_t>(sizeof(E)) > non_temporal_from::psamask();
+}
 
 /// A cache line of ones and one of zeros: which bytes of a line to keep, from where one loads it.
 inline constexpr auto kOnesThenZeros = [] {
@@ -51,37 +88,5 @@ inline constexpr auto kOnesThenZeros = [] {
   std::fill(bytes.begin(), bytes.begin() + 64, std::uint8_t{255});
   return bytes;
 }();
-
-/// 0, 1, 2 ..: which elements of two lines of 16 to take, from where one loads it.
-inline constexpr auto kCounting = [] {
-  std::array<std::uint32_t, 32> counts{};
-  for (std::uint32_t i = 0; i < counts.size(); ++i) counts[i] = i;
-  return counts;
-}();
-
-/// Pixels that collect moves side by side: in registers, or by way of a buffer.
-constexpr std::int64_t kPixelsTogether = 8, kPixelsStaged = 4;
-
-/// One after the other where they are so short that cache lines shared by two would be many.
-inline std::int64_t pixels_together(std::int64_t bytes) {
-  return bytes < 1024 ? 1 : kPixelsTogether;
-}
-
-/// Pixels of a block of collect. A task's buffer, if it has one, takes as many.
-inline std::int64_t collect_block(std::int64_t bytes) {
-  constexpr std::int64_t kBytes = std::int64_t{16} << 10, kMostBytes = std::int64_t{64} << 10;
-  return std::max({kBytes / bytes, std::min(kPixelsStaged, kMostBytes / bytes), std::int64_t{1}});
-}
-
-/// Zeros around what a row of output takes from the input are put together with it in rows up to this size.
-constexpr std::int64_t kWholeRowBytes = std::int64_t{16} << 10;
-
-/// Rows of targets distribute fills together: as many mask rows of a source pixel lie side by side.
-constexpr std::int64_t kTargetRowsTogether = 4;
-
-/// Working block of a task in distribute.
-inline std::int64_t distribute_block_bytes() {
-  return second_cache(15);
-}
 
 }  // namespace mluops::cpu::psamask

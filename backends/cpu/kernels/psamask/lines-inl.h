@@ -15,6 +15,39 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
+/// A run of output in bytes: `rows` pieces of `count` from the input, amid zeros.
+struct Pieces {
+  std::int64_t rows, count, stride;
+  std::int64_t before, between, behind;  ///< zeros
+  const std::uint8_t* from;
+
+  /// Rows and columns of a matrix of `height` x `width`; columns and widths in bytes.
+  static Pieces of(Range rows, Range columns, std::int64_t height, std::int64_t width, const std::uint8_t* from,
+                   std::int64_t stride) {
+    if (rows.size() <= 0) return {0, 0, 0, height * width, 0, 0, from};
+    const std::int64_t between = width - columns.size(), before = rows.begin * width + columns.begin;
+    const std::int64_t behind = (height - rows.end) * width + width - columns.end;
+    return {rows.size(), columns.size(), stride, before, between, behind, from};
+  }
+  /// Rows that follow each other on both sides are one.
+  Pieces joined() const {
+    if (between > 0 || stride != count || rows == 0) return *this;
+    return {1, rows * count, rows * count, before, 0, behind, from};
+  }
+};
+
+/// Zeros around pieces that lie in place, at `to`.
+inline void zero_around(const Pieces& p, std::uint8_t* to) {
+  zero_bytes(false, to, p.before);
+  to += p.before;
+  for (std::int64_t r = 0; r < p.rows; ++r) {
+    to += p.count;
+    const std::int64_t gap = r + 1 < p.rows ? p.between : p.behind;
+    zero_bytes(false, to, gap);
+    to += gap;
+  }
+}
+
 /// Bytes that pieces may come from; what is loaded around a piece stays within.
 struct Readable {
   const std::uint8_t *begin, *end;
@@ -68,6 +101,15 @@ class LineWriter {
     }
     pending_ = line;
     filled_ = bytes;
+  }
+
+  void add(const Pieces& p, const Readable& readable) {
+    if (p.before > 0) zeros(p.before);
+    for (std::int64_t r = 0; r < p.rows; ++r) {
+      copy(p.from + r * p.stride, p.count, readable);
+      const std::int64_t gap = r + 1 < p.rows ? p.between : p.behind;
+      if (gap > 0) zeros(gap);
+    }
   }
 
   /// Writes what there is of the last line.

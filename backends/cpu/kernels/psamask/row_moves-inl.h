@@ -1,15 +1,13 @@
-// Rows of PSAMask on NCHW tensors, moved in registers.
+// Rows of PSAMask, moved in registers.
 //
-// For one map row h and one mask row i, whose target row th = h + i - half_h lies on the map, the move is
-//     y column th*w+tw (collect) or tw (distribute) of pixel w  =  x column j of pixel w,   tw = w + j - half_w.
-// In planes, collect is a matrix with a pixel in each lane, whose lane l moves l rows down (forward) or up (backward).
-// Vectors keep their lanes, so log2(lanes) selects a vector do it (a skew). Distribute is a transpose, whose rows are
-// stored (forward) or loaded (backward) one element further each.
-#if defined(MLUOPS_CPU_PSAMASK_NCHW_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+// Between planes a vector has a pixel in each lane, and lane l moves l planes on: vectors keep their lanes, so
+// log2(lanes) selects a vector do it (a skew). Between planes and rows it is a transpose, whose rows are stored or
+// loaded one element further each.
+#if defined(MLUOPS_CPU_PSAMASK_ROW_MOVES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_PSAMASK_NCHW_ROWS_INL_H_
+#undef MLUOPS_CPU_PSAMASK_ROW_MOVES_INL_H_
 #else
-#define MLUOPS_CPU_PSAMASK_NCHW_ROWS_INL_H_
+#define MLUOPS_CPU_PSAMASK_ROW_MOVES_INL_H_
 #endif
 
 #include <algorithm>
@@ -138,66 +136,56 @@ HWY_INLINE void store_lanes(hn::Vec<LaneTag<E>> v, E* to, Lanes lanes) {
   }
 }
 
-/// Moves one map row between planes. `from` has all planes of a mask row or of a target row, or of a map row's pixels;
-/// `to` has some of them, `planes`, and all of their row is written.
+/// Moves what one row of frames has in one row of the map, or the reverse. `from` and `to` are matrices with a row for
+/// each plane or each pixel; `to` has some of them. Cells that come from none stay
+/// as they are where pixels are rows, and are zeroed where they are planes.
 template <class E>
 class RowMoves {
  public:
   static constexpr std::int64_t kN = kVectorLanes<E>;
   static constexpr std::int64_t kRowsPerStep = 8;  ///< that a skew reads while some planes are prefetched
 
-  explicit RowMoves(const mluopsPsamaskShape& s) : win_(s) {}
+  explicit RowMoves(const Axis& columns) : axis_(columns) {}
 
-  /// Collect forward: y plane tw, pixel w = x plane tw - w + half_w, pixel w.
-  void spread(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
+  /// Planes to planes: plane c, pixel w = plane c + offset(w), pixel w. kDown: the offset falls with w.
+  template <bool kDown>
+  void planes_to_planes(const Rows<const E>& from, Range cells, const Rows<E>& to, PrefetchPlanes& ahead) const {
+    constexpr std::int64_t kBack = kDown ? kN - 1 : 0, kOn = kN - 1 - kBack;
     for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
-      const std::int64_t shift = planes.begin + win_.half_w - w;  // from a plane written to the one lane 0 is of
-      const Range moved = clamped({-shift, win_.w_mask - shift + kN - 1}, planes.size());
-      const Range read = {std::max<std::int64_t>(0, moved.begin + shift - (kN - 1)), moved.end + shift};
+      const std::int64_t shift = cells.begin + axis_.offset(w);  // from a plane written to the one lane 0 is of
+      const Range moved = clamped({-shift - kOn, axis_.from - shift + kBack}, {0, cells.size()});
+      Range read = {moved.begin + shift - kBack, moved.end + shift + kOn};
+      if (kDown) read.begin = std::max<std::int64_t>(0, read.begin);
+      if (!kDown) read.end = std::min(axis_.from, read.end);
       zero(to, {0, moved.begin}, w, lanes);
-      skew<E, true>(read, loads(from, win_.w_mask, w, lanes, ahead), stores(to, moved, shift, w, lanes));
-      zero(to, {moved.end, planes.size()}, w, lanes);
+      skew<E, kDown>(read, loads(from, w, lanes, ahead), stores(to, moved, shift, w, lanes));
+      zero(to, {moved.end, cells.size()}, w, lanes);
     });
   }
 
-  /// Collect backward: x plane j, pixel w = y plane w + j - half_w, pixel w.
-  void gather(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
-    for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
-      const std::int64_t shift = planes.begin + w - win_.half_w;
-      const Range moved = clamped({-shift - (kN - 1), win_.w - shift}, planes.size());
-      const Range read = {moved.begin + shift, std::min(win_.w, moved.end + shift + kN - 1)};
-      zero(to, {0, moved.begin}, w, lanes);
-      skew<E, false>(read, loads(from, win_.w, w, lanes, ahead), stores(to, moved, shift, w, lanes));
-      zero(to, {moved.end, planes.size()}, w, lanes);
-    });
-  }
-
-  /// Distribute forward: y plane w, column tw = x plane tw - w + half_w, pixel w.
-  void turn(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
-    const std::int64_t pixels = std::min(kN, win_.w);
-    if (!win_.covers_columns) {
-      for (std::int64_t p = 0; p < planes.size(); ++p) std::fill_n(to[p], win_.w, E{0});
-    }
-    for (std::int64_t first = planes.begin; first < planes.end; first += kN) {
-      const std::int64_t w = std::min(first, win_.w - pixels);
-      const Range kept = {first - w, std::min(planes.end - w, pixels)};  // of its lanes
-      const Range masks = {std::max<std::int64_t>(0, win_.half_w - (w + pixels - 1)), win_.columns(w).end};
-      for (std::int64_t j = masks.begin; j < masks.end; j += kN) {
+  /// Planes to rows: pixel w, cell c = plane c + offset(w), pixel w.
+  void planes_to_rows(const Rows<const E>& from, Range pixels, const Rows<E>& to, PrefetchPlanes& ahead) const {
+    const std::int64_t lanes = std::min(kN, axis_.pixels);
+    for (std::int64_t first = pixels.begin; first < pixels.end; first += kN) {
+      const std::int64_t w = std::min(first, axis_.pixels - lanes);
+      const Range kept = {first - w, std::min(pixels.end - w, lanes)};  // of its lanes
+      const Range cells = axis_.read(w, w + lanes - 1);
+      for (std::int64_t c = cells.begin; c < cells.end; c += kN) {
         ahead.step();
-        turn_tile(from, j, w, {0, pixels}, kept, {to.data + (w - planes.begin) * to.stride, to.stride});
+        tile_to_rows(from, c, w, {0, lanes}, kept, {to.data + (w - pixels.begin) * to.stride, to.stride});
       }
     }
   }
 
-  /// Distribute backward: x plane j, pixel w = y plane w, column w + j - half_w.
-  void turn_back(const Rows<const E>& from, Range planes, const Rows<E>& to, PrefetchPlanes& ahead) const {
-    for (std::int64_t first = 0; first < planes.size(); first += kN) {
-      const Range some = {first, std::min(planes.size(), first + kN)};
+  /// Rows to planes: plane c, pixel w = pixel w, cell c + offset(w).
+  void rows_to_planes(const Rows<const E>& from, Range cells, const Rows<E>& to, PrefetchPlanes& ahead) const {
+    for (std::int64_t first = 0; first < cells.size(); first += kN) {
+      const Range some = {first, std::min(cells.size(), first + kN)};
       for_blocks([&](std::int64_t w, Lanes lanes) HWY_ATTR {
-        const std::int64_t tw = w + planes.begin + first - win_.half_w;
+        const std::int64_t c = cells.begin + first + axis_.offset(w), last = c + axis_.step * (lanes.end - 1);
         ahead.step();
-        if (tw >= win_.w || tw + lanes.end + kN <= 1) return zero(to, some, w, lanes);
-        turn_tile_back({from.data + w * from.stride, from.stride}, tw, w, lanes, some, to);
+        if (std::min(c, last) >= axis_.from || std::max(c, last) + kN <= 0) return zero(to, some, w, lanes);
+        tile_to_planes({from.data + w * from.stride, from.stride}, c, w, lanes, some, to);
       });
     }
   }
@@ -208,32 +196,25 @@ class RowMoves {
   /// f(w, lanes) for vectors that cover a row of the map; the last one begins early.
   template <class F>
   HWY_INLINE void for_blocks(F&& f) const {
-    if (win_.w < kN) return f(0, Lanes{0, win_.w});
-    for (std::int64_t w = 0; w < win_.w; w += kN) f(std::min(w, win_.w - kN), Lanes{0, kN});
+    if (axis_.pixels < kN) return f(0, Lanes{0, axis_.pixels});
+    for (std::int64_t w = 0; w < axis_.pixels; w += kN) f(std::min(w, axis_.pixels - kN), Lanes{0, kN});
   }
 
-  /// `some` of `count` planes.
-  static Range clamped(Range some, std::int64_t count) {
-    const std::int64_t begin = std::clamp<std::int64_t>(some.begin, 0, count);
-    return {begin, std::clamp(some.end, begin, count)};
-  }
-
-  static HWY_INLINE Vector load_row(const Rows<const E>& from, std::int64_t row, std::int64_t rows, std::int64_t w,
-                                    Lanes lanes) {
-    return row < 0 || row >= rows ? hn::Zero(LaneTag<E>()) : load_lanes<E>(from[row] + w, lanes);
+  /// Plane c from pixel w on, zeros where there is no such plane.
+  HWY_INLINE Vector load_plane(const Rows<const E>& from, std::int64_t c, std::int64_t w, Lanes lanes) const {
+    return c < 0 || c >= axis_.from ? hn::Zero(LaneTag<E>()) : load_lanes<E>(from[c] + w, lanes);
   }
 
   /// What a skew reads and writes.
-  static HWY_INLINE auto loads(const Rows<const E>& from, std::int64_t rows, std::int64_t w, Lanes lanes,
-                               PrefetchPlanes& ahead) {
-    return [&from, rows, w, lanes, &ahead](std::int64_t r) HWY_ATTR {
-      if (r % kRowsPerStep == 0) ahead.step();
-      return load_row(from, r, rows, w, lanes);
+  HWY_INLINE auto loads(const Rows<const E>& from, std::int64_t w, Lanes lanes, PrefetchPlanes& ahead) const {
+    return [this, &from, w, lanes, &ahead](std::int64_t c) HWY_ATTR {
+      if (c % kRowsPerStep == 0) ahead.step();
+      return load_plane(from, c, w, lanes);
     };
   }
   static HWY_INLINE auto stores(const Rows<E>& to, Range moved, std::int64_t shift, std::int64_t w, Lanes lanes) {
-    return [&to, moved, shift, w, lanes](std::int64_t r, auto v) HWY_ATTR {
-      const std::int64_t p = r - shift;
+    return [&to, moved, shift, w, lanes](std::int64_t c, auto v) HWY_ATTR {
+      const std::int64_t p = c - shift;
       if (p >= moved.begin && p < moved.end) store_lanes<E>(v, to[p] + w, lanes);
     };
   }
@@ -244,35 +225,36 @@ class RowMoves {
     }
   }
 
-  /// kN mask columns of some pixels from w on, to planes of these pixels.
-  HWY_INLINE void turn_tile(const Rows<const E>& from, std::int64_t j, std::int64_t w, Lanes lanes, Range kept,
-                            const Rows<E>& to) const {
+  /// kN planes from c on of some pixels from w on, to rows of these pixels.
+  HWY_INLINE void tile_to_rows(const Rows<const E>& from, std::int64_t c, std::int64_t w, Lanes lanes, Range kept,
+                               const Rows<E>& to) const {
     Vector v[kN];
     MLUOPS_UNROLL
-    for (std::int64_t k = 0; k < kN; ++k) v[k] = load_row(from, j + k, win_.w_mask, w, lanes);
+    for (std::int64_t k = 0; k < kN; ++k) v[k] = load_plane(from, c + k, w, lanes);
     transpose_lanes<E>(v);
     for (std::int64_t l = kept.begin; l < kept.end; ++l) {
-      const std::int64_t tw = w + l + j - win_.half_w;
-      Lanes inside = Lanes::within(tw, win_.w, kN);
-      inside.end = std::min(inside.end, win_.w_mask - j);
-      store_lanes<E>(v[l], to[l] + tw, inside);
+      const std::int64_t cell = c - axis_.offset(w + l);
+      Lanes inside = Lanes::within(cell, axis_.to, kN);
+      inside.end = std::min(inside.end, axis_.from - c);
+      store_lanes<E>(v[l], to[l] + cell, inside);
     }
   }
 
-  /// Columns of the pixels from w on, the first pixel's from tw on, to `planes`.
-  HWY_INLINE void turn_tile_back(const Rows<const E>& from, std::int64_t tw, std::int64_t w, Lanes lanes, Range planes,
+  /// Cells of the pixels from w on, the first pixel's from c on, to `planes`.
+  HWY_INLINE void tile_to_planes(const Rows<const E>& from, std::int64_t c, std::int64_t w, Lanes lanes, Range planes,
                                  const Rows<E>& to) const {
     Vector v[kN];
     MLUOPS_UNROLL
     for (std::int64_t l = 0; l < kN; ++l) {
+      const std::int64_t cell = c + axis_.step * l;
       v[l] =
-          l < lanes.end ? load_lanes<E>(from[l] + tw + l, Lanes::within(tw + l, win_.w, kN)) : hn::Zero(LaneTag<E>());
+          l < lanes.end ? load_lanes<E>(from[l] + cell, Lanes::within(cell, axis_.from, kN)) : hn::Zero(LaneTag<E>());
     }
     transpose_lanes<E>(v);
     for (std::int64_t p = planes.begin; p < planes.end; ++p) store_lanes<E>(v[p - planes.begin], to[p] + w, lanes);
   }
 
-  const Window win_;
+  const Axis axis_;
 };
 
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE
