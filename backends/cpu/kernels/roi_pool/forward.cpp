@@ -2,8 +2,8 @@
 //
 // input [B,H,W,C], output and argmax [R,PH,PW,C]. An item is a row of bins of a RoI and owns it. The channels of a
 // pixel are vectors; the greatest values so far and their pixels stay in registers while the pixels of a bin go by. A
-// comparison for each pixel read: bound by the caches the map lies in. In NCHW an item is a block of channels of an
-// image, whose panel it makes once and pools all RoIs from.
+// comparison for each pixel read: bound by the caches the map lies in. In NCHW an item is up to four blocks of channels
+// of an image, whose panels it makes once and pools all RoIs from.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -43,27 +43,35 @@ HWY_INLINE void store_numbers(hn::Vec<NumberTag<D>> v, D, std::int32_t* to) {
   }
 }
 
-/// Where the bins of a row come from and go to: pixels and bins with `step` elements between neighbours, `channels` of
-/// them side by side.
-template <class E, class O>
+/// Where the bins of a row come from and go to. Elements from a pixel to the next, from a block of kBlockChannels to
+/// the next, and from a bin, whose channels lie side by side, to the next.
+template <bool kPanels, class E, class O>
 struct Row {
   const E* image;
   O* output;
   std::int32_t* argmax;  ///< may be nullptr
-  std::int64_t step, channels;
+  std::int64_t pixel, block, bin, channels;
+
+  /// Channel c of the first pixel.
+  const E* at(std::int64_t c) const {
+    constexpr std::int64_t kChannels = layout::kBlockChannels<Acc<E>>;
+    return kPanels ? image + c / kChannels * block + c % kChannels : image + c;
+  }
 };
 
 /// One bin that has pixels: kWide vectors of channels from c on.
-template <int kWide, class E, class O, class D>
-HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols, const Row<E, O>& to, std::int64_t c) {
+template <int kWide, bool kPanels, class E, class O, class D>
+HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols, const Row<kPanels, E, O>& to,
+                     std::int64_t c) {
   const NumberTag<D> dn;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const E* const image = to.image + c;
-  const std::int64_t step = to.step;
+  const E* image[kWide];
+  const std::int64_t step = to.pixel;
   hn::Vec<D> best[kWide];
   hn::Vec<NumberTag<D>> pixel[kWide];
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) {
+    image[v] = to.at(c + v * lanes);
     best[v] = hn::Set(d, static_cast<hn::TFromD<D>>(std::numeric_limits<float>::lowest()));
     pixel[v] = hn::Set(dn, -1);
   }
@@ -73,7 +81,7 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
       const auto here = hn::Set(dn, static_cast<hn::TFromD<NumberTag<D>>>(at));
       MLUOPS_UNROLL
       for (int v = 0; v < kWide; ++v) {
-        const auto value = load(d, image + at * step + v * lanes);
+        const auto value = load(d, (kPanels ? image[v] : image[0] + v * lanes) + at * step);
         const auto greater = hn::Gt(value, best[v]);
         best[v] = hn::IfThenElse(greater, value, best[v]);
         pixel[v] = hn::IfThenElse(hn::RebindMask(dn, greater), here, pixel[v]);
@@ -88,8 +96,8 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
 }
 
 /// A row of a RoI's bins.
-template <class A, class E, class O>
-void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<E, O> to) {
+template <class A, bool kPanels, class E, class O>
+void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<kPanels, E, O> to) {
   const Pixels rows = roi.rows(row);
   for (std::int64_t col = 0; col < s.pooled_w; ++col) {
     const Pixels cols = roi.x.of(col);
@@ -100,8 +108,8 @@ void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<E, O> to)
       for_wide<A, 4>(to.channels, [&](auto d, auto vectors, std::int64_t c)
                                       HWY_ATTR { pool<decltype(vectors)::value>(d, s.w, rows, cols, to, c); });
     }
-    to.output += to.step;
-    if (to.argmax != nullptr) to.argmax += to.step;
+    to.output += to.bin;
+    if (to.argmax != nullptr) to.argmax += to.bin;
   }
 }
 
@@ -115,10 +123,10 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi<Acc<T>>::template read<T>(p, item / s.pooled_h);
       const std::int64_t bin = item * s.pooled_w * s.c;
-      pool_row<Acc<T>>(
-          s, roi, item % s.pooled_h,
-          Row<T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, static_cast<T*>(p.output) + bin,
-                    p.argmax == nullptr ? nullptr : p.argmax + bin, s.c, s.c});
+      pool_row<Acc<T>>(s, roi, item % s.pooled_h,
+                       Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c,
+                                        static_cast<T*>(p.output) + bin, p.argmax == nullptr ? nullptr : p.argmax + bin,
+                                        s.c, 0, s.c, s.c});
     }
   });
   return MLUOP_STATUS_SUCCESS;
@@ -126,59 +134,67 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
 
 // ---- NCHW ------------------------------------------------------------------------------------
 
-/// What a thread has: the panel of its channels, and the bins of a RoI before and after they become planes.
+/// What a thread has: the panels of its channels, block by block, and the bins of a RoI before and after they become
+/// planes.
 template <class A>
 struct PanelRoom {
-  static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
-  A *panel, *bins, *planes;
+  std::int64_t channels;
+  A *panels, *bins, *planes;
   std::int32_t* argmax;
 
-  PanelRoom(Allocator& allocator, const Shape& s)
-      : panel(allocator.allocate<A>(s.h, s.w, kChannels)),
-        bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, kChannels)),
-        planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, kChannels)),
-        argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, kChannels)) {}
+  PanelRoom(Allocator& allocator, const Shape& s, std::int64_t width)
+      : channels(width),
+        panels(allocator.allocate<A>(s.h, s.w, width)),
+        bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
+        planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
+        argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, width)) {}
 };
 
 /// Channels of an image, all its RoIs.
 template <class T>
-void pool_panel(const ForwardProblem& p, const layout::ChannelTask& task, const RoiOrder& order,
-                const PanelRoom<Acc<T>>& room) {
+void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const RoiOrder& order,
+                 const PanelRoom<Acc<T>>& room) {
   using A = Acc<T>;
-  constexpr std::int64_t kChannels = PanelRoom<A>::kChannels;
+  constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
   const Shape& s = p.shape;
   const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
-  fill_panel(map.pixels, static_cast<const T*>(p.input) + map.at(task.image, task.first), task.count(), room.panel);
+  for (std::int64_t c = 0; c < task.count(); c += kBlock) {
+    const T* const planes = static_cast<const T*>(p.input) + map.at(task.image, task.first + c);
+    fill_panel(map.pixels, planes, std::min(kBlock, task.count() - c), room.panels + c * map.pixels);
+  }
   for (const PlacedRoi& placed : order.of_image(task.image)) {
     const std::int64_t r = placed.roi;
     const auto roi = Roi<A>::template read<T>(p, r);
     for (std::int64_t row = 0; row < s.pooled_h; ++row) {
-      const std::int64_t first = row * s.pooled_w * kChannels;
+      const std::int64_t first = row * s.pooled_w * room.channels;
       pool_row(s, roi, row,
-               Row<A, A>{room.panel, room.bins + first, p.argmax == nullptr ? nullptr : room.argmax + first, kChannels,
-                         kChannels});
+               Row<true, A, A>{room.panels, room.bins + first, p.argmax == nullptr ? nullptr : room.argmax + first,
+                               kBlock, kBlock * map.pixels, room.channels, round_up(task.count(), kBlock)});
     }
     const std::int64_t at = bins.at(r, task.first);
-    transpose_panel(room.bins, kChannels, bins.pixels, task.count(), room.planes, bins.pixels);
+    transpose_panel(room.bins, room.channels, bins.pixels, task.count(), room.planes, bins.pixels);
     store_row(room.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
     if (p.argmax == nullptr) continue;
     using M = Moved<std::int32_t>;
-    transpose_panel(reinterpret_cast<const M*>(room.argmax), kChannels, bins.pixels, task.count(),
+    transpose_panel(reinterpret_cast<const M*>(room.argmax), room.channels, bins.pixels, task.count(),
                     reinterpret_cast<M*>(p.argmax + at), bins.pixels);
   }
 }
 
-/// Items are blocks of channels of images.
+/// Items are runs of blocks of channels of images, shorter ones where threads are many.
 template <class T>
 mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const std::int64_t items = s.batch * ceil_div(s.c, PanelRoom<A>::kChannels);
+  // Four vectors share what is found out about a bin.
+  const std::int64_t blocks = ceil_div(s.c, layout::kBlockChannels<A>), most = std::min<std::int64_t>(blocks, 4);
+  const std::int64_t together = std::clamp<std::int64_t>(s.batch * blocks / (2 * call.threads), 1, most);
+  const std::int64_t width = together * layout::kBlockChannels<A>, tasks = ceil_div(s.c, width);
   const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
   const double channel_ns = kUsualPixels * cost::kPool * bins + cost::kTranspose * static_cast<double>(s.h * s.w);
-  const Loop loop(context, call, items, static_cast<double>(PanelRoom<A>::kChannels) * channel_ns);
+  const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
   Allocator measure;
-  static_cast<void>(PanelRoom<A>(measure, s));
+  static_cast<void>(PanelRoom<A>(measure, s, width));
   std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
   auto order = allocate<RoiOrder>(context.arena, s.rois);
   if (rooms == nullptr || !order) return no_memory(call);
@@ -188,8 +204,11 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
-    const PanelRoom<A> room(cut, s);
-    for (std::int64_t i = begin; i < end; ++i) pool_panel<T>(p, layout::ChannelTask::of<A>(i, s.c), *order, room);
+    const PanelRoom<A> room(cut, s, width);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i % tasks * width;
+      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *order, room);
+    }
   });
   return MLUOP_STATUS_SUCCESS;
 }
