@@ -61,6 +61,29 @@ TEST(Rounding, FollowsTheSuffix) {
                                 [](double x) { return std::nearbyint(x); });
 }
 
+TEST(Rounding, OfUnsignedIntegersAndOfOlderNames) {
+  const auto near = [](double x) { return std::nearbyint(x); };
+  const auto trunc = [](double x) { return std::trunc(x); };
+  expect_rounding<std::uint8_t>([](auto* d, auto* s, auto n) { __bang_float2uchar(d, s, n); }, trunc);
+  expect_rounding<std::uint8_t>([](auto* d, auto* s, auto n) { __bang_float2uchar_rm(d, s, n); }, near);
+  expect_rounding<std::uint8_t>([](auto* d, auto* s, auto n) { __bang_float2uchar_dn(d, s, n); },
+                                [](double x) { return std::floor(x); });
+  expect_rounding<std::uint32_t>([](auto* d, auto* s, auto n) { __bang_float2uint32_rm(d, s, n, 0); }, near);
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_rm(d, s, n, 0); }, near);
+  expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int_tz(d, s, n, 0); }, trunc);
+  const auto bytes = converted<std::uint8_t>(std::vector<std::int32_t>{-7, 0, 5, 255, 256, 1 << 30},
+                                             [](auto* d, auto* s, auto n) { __bang_int322uchar(d, s, n, 0); });
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0, 0, 5, 255, 255, 255}));
+  const auto wide = converted<std::int32_t>(bytes, [](auto* d, auto* s, auto n) { __bang_uchar2int32(d, s, n, 0); });
+  EXPECT_EQ(wide, (std::vector<std::int32_t>{0, 0, 5, 255, 255, 255}));
+  const auto floats = converted<float>(std::vector<std::uint32_t>{0, 7, 4294967295u},
+                                       [](auto* d, auto* s, auto n) { __bang_uint322float(d, s, n, 0); });
+  EXPECT_EQ(floats, (std::vector<float>{0, 7, 4294967296.0f}));
+  const auto as_chars = converted<std::int8_t>(std::vector<half>{half(3.75f), half(200.0f)},
+                                               [](auto* d, auto* s, auto n) { __bang_half2uchar_dn(d, s, n); });
+  EXPECT_EQ(as_chars, (std::vector<std::int8_t>{3, -56}));
+}
+
 TEST(Rounding, AwayFromZeroAndFixPointPositions) {
   const auto away = [](double x) { return x < 0 ? std::floor(x) : std::ceil(x); };
   expect_rounding<std::int32_t>([](auto* d, auto* s, auto n) { __bang_float2int32_oz(d, s, n, 0); }, away);

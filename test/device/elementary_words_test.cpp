@@ -90,6 +90,8 @@ TYPED_TEST(ElementaryOfReal, Activations) {
   this->check(UNARY(__bang_active_tanh), AS_FLOAT(std::tanh(x)));
   this->check(UNARY(__bang_relu), MEANS(x < 0 ? 0 : x));
   this->check(UNARY(__bang_active_relu), MEANS(x < 0 ? 0 : x));
+  this->check(UNARY(__bang_neg), MEANS(-x));
+  this->check([](auto* d, auto* x, auto*) { __bang_relun(d, x, kLanes, 2.5f); }, MEANS(x < 0 ? 0 : x > 2.5 ? 2.5 : x));
   this->check(UNARY(__bang_active_sign), MEANS(x > 0 ? 1 : x < 0 ? -1 : x));
   this->check(UNARY(__bang_active_pow2), AS_FLOAT(std::exp2(x)));
   this->check(UNARY(__bang_active_sin), AS_FLOAT(std::sin(x)));
@@ -140,7 +142,10 @@ TYPED_TEST(ElementaryOfReal, CyclesTowardsZero) {
       auto *x = reinterpret_cast<T*>(nram), *y = x + n;
       __memcpy(x, a.data(), bytes, GDRAM2NRAM);
       __memcpy(y, b.data(), bytes, GDRAM2NRAM);
+      auto* z = y + n;
+      subtract ? __bang_sub_tz(z, x, y, n) : __bang_add_tz(z, x, y, n);
       subtract ? __bang_cycle_sub_tz(x, x, y, n, n) : __bang_cycle_add_tz(x, x, y, n, n);
+      EXPECT_EQ(std::memcmp(x, z, static_cast<std::size_t>(bytes)), 0);
       __memcpy(out.data(), x, bytes, NRAM2GDRAM);
     }),
               "");

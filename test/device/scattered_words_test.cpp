@@ -187,12 +187,14 @@ TEST_F(Scattered, AtomicsOfOtherKinds) {
     __bang_atomic_reduce_max(table.data(), x, 4);
     __bang_atomic_reduce_min(table.data() + 4, x, 4);
     __bang_atomic_reduce_add(table.data() + 8, 10.0f, 2);
+    __bang_atomic_add(x + 16, table.data() + 10, x, 1);
+    EXPECT_EQ(x[16], 10.0f);
     // 2 x 2 pieces of one float: 0, 2, 6 and 8 behind `out`.
     __bang_atomic_reduce_add(out.data(), x, 1, 1, 1, 8, 24, 4, 8);
   }),
             "");
   EXPECT_EQ(std::vector<float>(table.begin(), table.begin() + 11),
-            (std::vector<float>{2.5f, 2.5f, 2.5f, 3, 2.5f, 2.5f, 2.5f, 2.5f, 18, 19, 10}));
+            (std::vector<float>{2.5f, 2.5f, 2.5f, 3, 2.5f, 2.5f, 2.5f, 2.5f, 18, 19, 12.5f}));
   EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + 9),
             (std::vector<float>{1.5f, -1, 1.5f, -1, -1, -1, 1.5f, -1, 1.5f}));
 }

@@ -25,6 +25,10 @@ TEST(Driver, AgreesWithTheRuntime) {
   int value = 7;
   EXPECT_EQ(cnDeviceGetAttribute(&value, static_cast<CNdevice_attribute>(999), 0), CN_OPS_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(value, 7);
+  const char* result = nullptr;
+  EXPECT_EQ(cnGetErrorString(CN_OPS_ERROR_NOT_SUPPORTED, &result), CN_SUCCESS);
+  EXPECT_STREQ(result, "CN_OPS_ERROR_NOT_SUPPORTED");
+  EXPECT_EQ(cnGetErrorName(static_cast<CNresult>(999), &result), CN_ERROR_INVALID_VALUE);
   char name[64];
   ASSERT_EQ(cnDeviceGetName(name, sizeof(name), 0), CN_SUCCESS);
   EXPECT_EQ(std::strncmp(name, "MLU370-X4", 9), 0) << name;

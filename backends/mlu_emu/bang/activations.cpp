@@ -38,6 +38,14 @@ double sign(double x) {
   template void __bang_##name(half*, const half*, std::int64_t);             \
   template void __bang_##name(bfloat16_t*, const bfloat16_t*, std::int64_t); \
   template void __bang_##name(float*, const float*, std::int64_t)
+template <class T>
+void __bang_relun(T* dst, const T* a, std::int64_t n, ValueOf<T> bound) {
+  const auto most = static_cast<double>(static_cast<float>(bound));
+  apply(__func__, dst, a, n, [=](double x) { return x > most ? most : relu(x); });
+}
+template void __bang_relun(half*, const half*, std::int64_t, half);
+template void __bang_relun(bfloat16_t*, const bfloat16_t*, std::int64_t, bfloat16_t);
+template void __bang_relun(float*, const float*, std::int64_t, float);
 FUNCTION(active_exp, std::exp(x));
 FUNCTION(active_exphp, std::exp(x));
 FUNCTION(active_exp_less_0, std::exp(x));

@@ -45,7 +45,7 @@ template <class T, class F>
 void cycle(const char* name, T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length, F f) {
   Word word(name);
   word.count(n);
-  word.require(length > 0 && n % length == 0, "the count must be a multiple of the cycle");
+  word.require(n == length || (length > 0 && n % length == 0), "the count must be a multiple of the cycle");
   word.source(a, n, "first source");
   word.cycled_source(b, length, n);
   word.destination(dst, n);
@@ -134,6 +134,14 @@ void cycle_towards_zero(const char* name, T* dst, const T* a, const T* b, std::i
 }  // namespace
 
 template <class T>
+void __bang_add_tz(T* dst, const T* a, const T* b, std::int64_t n) {
+  cycle_towards_zero(__func__, dst, a, b, n, n, false);
+}
+template <class T>
+void __bang_sub_tz(T* dst, const T* a, const T* b, std::int64_t n) {
+  cycle_towards_zero(__func__, dst, a, b, n, n, true);
+}
+template <class T>
 void __bang_cycle_add_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
   cycle_towards_zero(__func__, dst, a, b, n, length, false);
 }
@@ -141,6 +149,10 @@ template <class T>
 void __bang_cycle_sub_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
   cycle_towards_zero(__func__, dst, a, b, n, length, true);
 }
+template void __bang_add_tz(half*, const half*, const half*, std::int64_t);
+template void __bang_add_tz(float*, const float*, const float*, std::int64_t);
+template void __bang_sub_tz(half*, const half*, const half*, std::int64_t);
+template void __bang_sub_tz(float*, const float*, const float*, std::int64_t);
 template void __bang_cycle_add_tz(half*, const half*, const half*, std::int64_t, std::int64_t);
 template void __bang_cycle_add_tz(float*, const float*, const float*, std::int64_t, std::int64_t);
 template void __bang_cycle_sub_tz(half*, const half*, const half*, std::int64_t, std::int64_t);

@@ -69,6 +69,13 @@ void from_integer(const char* name, To* dst, const I* src, std::int64_t n, int p
   convert(name, dst, src, n, [=](I x) { return static_cast<To>(static_cast<double>(x) * unit); });
 }
 
+/// Saturates, ties away from zero.
+template <class To, class From>
+void between_integers(const char* name, To* dst, const From* src, std::int64_t n, double unit) {
+  convert(name, dst, src, n,
+          [=](From x) { return to_integer<Rounding::kAwayFromTies, To>(static_cast<double>(x) * unit); });
+}
+
 }  // namespace
 
 #define TO_INTEGER(from, From, to, To)                                                     \
@@ -92,6 +99,9 @@ void from_integer(const char* name, To* dst, const I* src, std::int64_t n, int p
   }                                                                                        \
   void __bang_##from##2##to##_rn(To* dst, const From* src, std::int64_t n, int position) { \
     round_lanes<Rounding::kEven>(__func__, dst, src, n, position);                         \
+  }                                                                                        \
+  void __bang_##from##2##to##_rm(To* dst, const From* src, std::int64_t n, int position) { \
+    round_lanes<Rounding::kEven>(__func__, dst, src, n, position);                         \
   }
 MLUOPS_EMU_TO_INTEGERS(TO_INTEGER)
 #undef TO_INTEGER
@@ -111,10 +121,7 @@ MLUOPS_EMU_FROM_INTEGERS(FROM_INTEGER)
 
 void __bang_int322int16(std::int16_t* dst, const std::int32_t* src, std::int64_t n, int dst_position,
                         int src_position) {
-  const double unit = std::ldexp(unit_of(__func__, src_position), -dst_position);
-  convert(__func__, dst, src, n, [=](std::int32_t x) {
-    return to_integer<Rounding::kAwayFromTies, std::int16_t>(static_cast<float>(static_cast<double>(x) * unit));
-  });
+  between_integers(__func__, dst, src, n, std::ldexp(unit_of(__func__, src_position), -dst_position));
 }
 
 namespace {
@@ -176,14 +183,23 @@ void __bang_short2half(half* dst, const std::int16_t* src, std::int64_t n) {
   from_integer(__func__, dst, src, n, 0);
 }
 void __bang_uchar2int16(std::int16_t* dst, const std::uint8_t* src, std::int64_t n, int position) {
-  const float scale = unit_of(__func__, -position);
-  convert(__func__, dst, src, n, [=](std::uint8_t x) {
-    return to_integer<Rounding::kAwayFromTies, std::int16_t>(static_cast<float>(x) * scale);
-  });
+  between_integers(__func__, dst, src, n, unit_of(__func__, -position));
 }
-void __bang_half2uchar_dn(std::uint8_t* dst, const half* src, std::int64_t n) {
-  round_lanes<Rounding::kDown>(__func__, dst, src, n, 0);
+void __bang_uchar2int32(std::int32_t* dst, const std::uint8_t* src, std::int64_t n, int position) {
+  between_integers(__func__, dst, src, n, unit_of(__func__, -position));
 }
+void __bang_int322uchar(std::uint8_t* dst, const std::int32_t* src, std::int64_t n, int position) {
+  between_integers(__func__, dst, src, n, unit_of(__func__, position));
+}
+#define TO_UCHAR(suffix, rounding)                                                       \
+  void __bang_float2uchar##suffix(std::uint8_t* dst, const float* src, std::int64_t n) { \
+    round_lanes<Rounding::rounding>(__func__, dst, src, n, 0);                           \
+  }                                                                                      \
+  void __bang_half2uchar##suffix(std::uint8_t* dst, const half* src, std::int64_t n) {   \
+    round_lanes<Rounding::rounding>(__func__, dst, src, n, 0);                           \
+  }
+MLUOPS_EMU_TO_UCHAR(TO_UCHAR)
+#undef TO_UCHAR
 #define HALF_TO_SHORT(suffix, rounding)                                                 \
   void __bang_half2short_##suffix(std::int16_t* dst, const half* src, std::int64_t n) { \
     round_lanes<Rounding::rounding>(__func__, dst, src, n, 0);                          \

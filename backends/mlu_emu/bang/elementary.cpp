@@ -76,6 +76,10 @@ void __bang_abs(T* dst, const T* a, std::int64_t n) {
   unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
 }
 template <class T>
+void __bang_neg(T* dst, const T* a, std::int64_t n) {
+  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<Wide<T>>(-x); });
+}
+template <class T>
 void __bang_active_abs(T* dst, const T* a, std::int64_t n) {
   unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
 }
@@ -217,6 +221,7 @@ CYCLE_BITS(std::uint32_t);
 
 #define NUMBERS(T)                                                                         \
   template void __bang_abs(T*, const T*, std::int64_t);                                    \
+  template void __bang_neg(T*, const T*, std::int64_t);                                    \
   template void __bang_maximum(T*, const T*, const T*, std::int64_t);                      \
   template void __bang_minimum(T*, const T*, const T*, std::int64_t);                      \
   template void __bang_maxeq_scalar(T*, const T*, ValueOf<T>, std::int64_t);               \
@@ -268,6 +273,12 @@ REALS(float);
 
 // ---- the vendor's mathematical functions ---------------------------------------------------------------------------
 
+float __cn_scalar_max_f32(float a, float b) {
+  return std::fmax(a, b);
+}
+float __cn_scalar_min_f32(float a, float b) {
+  return std::fmin(a, b);
+}
 float __cn_scalar_sin_f32(float x) {
   return static_cast<float>(std::sin(static_cast<double>(x)));
 }

@@ -230,6 +230,20 @@ void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n) {
   atomic(__func__, gdram, nram, n, kSum);
 }
 template <class T>
+void __bang_atomic_add(T* dst, T* gdram, const T* nram, std::int64_t n) {
+  const std::int64_t bytes = bytes_of_lanes<T>(n);
+  Core& core = Core::current();
+  core.stored_source(__func__, "source", nram, bytes);
+  core.destination(__func__, "destination", dst, bytes);
+  core.atomic(__func__, gdram, bytes, [&] {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T before = gdram[i];
+      gdram[i] = static_cast<T>(before + nram[i]);
+      dst[i] = before;
+    }
+  });
+}
+template <class T>
 void __bang_atomic_reduce_max(T* gdram, const T* nram, std::int64_t n) {
   atomic(__func__, gdram, nram, n, [](auto a, auto b) { return a < b ? b : a; });
 }
@@ -260,6 +274,7 @@ void __bang_atomic_reduce_add(T* gdram, ValueOf<T> value, std::int64_t n) {
   });
 }
 #define ATOMIC(T)                                                                                              \
+  template void __bang_atomic_add(T*, T*, const T*, std::int64_t);                                             \
   template void __bang_atomic_reduce_add(T*, const T*, std::int64_t);                                          \
   template void __bang_atomic_reduce_max(T*, const T*, std::int64_t);                                          \
   template void __bang_atomic_reduce_min(T*, const T*, std::int64_t);                                          \

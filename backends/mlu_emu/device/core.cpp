@@ -197,7 +197,10 @@ std::string Core::describe(const void* address) const {
     return object == nullptr ? place : described(*object, offset % lane, place);
   }
   const int window = launch_->gdram.find(address);
-  if (window < 0) return launch_->no_tensor;
+  if (window < 0) {
+    const std::string freed = launch_->source == nullptr ? "" : launch_->source->freed_at(address);
+    return freed.empty() ? launch_->no_tensor : freed;
+  }
   const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   return describe_gdram(w, w.offset(address));
 }
@@ -385,10 +388,20 @@ void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t
   if (launch_->source != nullptr && touch != Touch::kRead && contested < 0) {
     w.remember({offset, bytes, task_.taskId, touch == Touch::kAtomic, word, where()});
   }
-  if (contested < 0) return;
+  if (contested < 0) return touch == Touch::kWrite ? warn_read_before(word, window, offset, bytes) : void();
   const Window::Written* earlier = w.written_at(contested, task_.taskId, touch);
   fault(word, race(w, contested, earlier) + ": a race unless all of them add atomically",
         earlier == nullptr ? CallSite{} : earlier->site);
+}
+
+void Core::warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const {
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
+  const Reads::Read* r = launch_->source == nullptr ? nullptr : w.reads().by_other(offset, bytes, task_.taskId);
+  if (r == nullptr) return;
+  warn(word,
+       describe_gdram(w, std::max(offset, r->offset)) + " was read by another task of this launch, task " +
+           std::to_string(r->task) + ", " + r->word + r->site.at() + ": a race, which that one won here",
+       r->site);
 }
 
 std::string Core::race(const Window& window, std::int64_t contested, const Window::Written* earlier) const {

@@ -85,8 +85,11 @@ class Core {
   explicit Core(std::int64_t nram_bytes) : nram_(nram_bytes) {}
   /// A core with WRAM and a share in its cluster's SRAM. The objects of a file may reach beyond its NRAM, as long as no
   /// task uses more than that.
-  Core(std::int64_t nram_bytes, std::int64_t wram_bytes, Nram* sram)
-      : nram_(nram_bytes, kMostNrams * nram_bytes), wram_(std::make_unique<Nram>(wram_bytes)), sram_(sram) {}
+  Core(std::int64_t nram_bytes, std::int64_t wram_bytes, Nram* sram, Window* shared)
+      : nram_(nram_bytes, kMostNrams * nram_bytes),
+        wram_(std::make_unique<Nram>(wram_bytes)),
+        sram_(sram),
+        shared_(shared) {}
 
   /// The core whose task this thread runs; a fault outside of any.
   static Core& current();
@@ -212,6 +215,11 @@ class Core {
 
   int check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch);
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
+  /// A write behind another task's read.
+  void warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const;
+  void note_read(const Copy& c);
+  void claim_shared(const Copy& c);
+  void claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch);
   std::string race(const Window& window, std::int64_t contested, const Window::Written* earlier) const;
   int block_of(const ScalarAccess& access) const;
   void pass_scalars(unsigned slot, const char* begin, std::int64_t bytes);
@@ -258,6 +266,7 @@ class Core {
   mutable Nram nram_;
   std::unique_ptr<Nram> wram_;
   Nram* sram_ = nullptr;
+  Window* shared_ = nullptr;  // who wrote and read SRAM, by the number of the core
   Checks checks_;
   const LaunchState* launch_ = nullptr;
   Timeline* timeline_ = nullptr;

@@ -147,6 +147,55 @@ void Core::warn_never_written(const Copy& c) const {
   warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: never written since cnrtMalloc");
 }
 
+/// Of gathers, whose pieces lie anywhere, nothing is noted.
+void Core::note_read(const Copy& c) {
+  if (launch_->source == nullptr || !checks().race || c.list != nullptr || launch_->spec.tasks() == 1) return;
+  const int index = launch_->gdram.find(c.src);
+  if (index < 0) return;
+  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+  const Side side = from_side(c);
+  const bool dense = side.dense();
+  w.reads().note({w.offset(c.src), dense ? c.bytes * c.pieces : c.bytes, dense ? 1 : c.pieces, dense ? 0 : c.src_stride,
+                  task_.taskId, c.word, where()});
+}
+
+/// Cores of a cluster and its memory core share SRAM: each may use what another one left there behind a barrier.
+void Core::claim_shared(const Copy& c) {
+  if (shared_ == nullptr || launch_->source == nullptr || !launch_->settings.checks.race) return;
+  if (c.from == Space::kSram) {
+    for_each_range(from_side(c), [&](const char* p, std::int64_t n) { claim_shared_range(c, p, n, Touch::kRead); });
+  }
+  if (c.to != Space::kSram) return;
+  const bool whole = !c.fills() && to_side(c).dense() && from_side(c).dense();
+  const auto bytes = static_cast<std::size_t>(c.bytes * c.pieces);
+  if (whole && sram_->inside(sram_->offset(c.dst), c.bytes * c.pieces) && std::memcmp(c.dst, c.src, bytes) == 0) {
+    return shared_->take(sram_->offset(c.dst), c.bytes * c.pieces, task_.coreId, 0);  // all cores store the same
+  }
+  for_each_range(to_side(c), [&](const char* p, std::int64_t n) { claim_shared_range(c, p, n, Touch::kWrite); });
+}
+
+void Core::claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch) {
+  const std::int64_t offset = sram_->offset(begin);
+  if (!sram_->inside(offset, bytes)) return;
+  const auto clash = [&](std::int64_t at, const char* did, int core, const char* word, const CallSite& site) {
+    fault(c.word,
+          describe(sram_->base() + at) + " was " + did + " by " +
+              (core == kMemoryCoreId ? "the memory core" : "core " + std::to_string(core)) + " of this cluster, " +
+              word + site.at() + ": no __sync_cluster() between them",
+          site);
+  };
+  const std::int64_t contested = shared_->claim(offset, bytes, touch, task_.coreId);
+  if (contested >= 0) {
+    const Window::Written* w = shared_->written_at(contested, task_.coreId, touch);
+    if (w != nullptr) clash(contested, "written", w->task, w->word, w->site);
+  }
+  if (touch == Touch::kRead) return shared_->reads().note({offset, bytes, 1, 0, task_.coreId, c.word, where()});
+  if (const Reads::Read* r = shared_->reads().by_other(offset, bytes, task_.coreId); r != nullptr) {
+    clash(std::max(offset, r->offset), "read", r->task, r->word, r->site);
+  }
+  shared_->remember({offset, bytes, task_.coreId, false, c.word, where()});
+}
+
 /// Moves the bytes and tells the shadows.
 void Core::transfer(const Copy& c) {
   settle_scalars();
@@ -164,8 +213,12 @@ void Core::transfer(const Copy& c) {
   };
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);
   if (launch_->threads && c.engine() == Engine::kIo) lock.lock();
-  if (c.from == Space::kGdram) claim_side(from_side(c), Touch::kRead);
+  if (c.from == Space::kGdram) {
+    claim_side(from_side(c), Touch::kRead);
+    note_read(c);
+  }
   if (c.to == Space::kGdram) claim_side(to_side(c), Touch::kWrite);
+  claim_shared(c);
   if (c.to == Space::kWram && wram_ != nullptr) note_weights(c);
   if (c.fills()) return fill(c);
   const bool judged_late = c.from != Space::kGdram && c.to == Space::kGdram;

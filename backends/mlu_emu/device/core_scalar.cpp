@@ -53,6 +53,9 @@ int Core::block_of(const ScalarAccess& a) const {
   };
   const int at = launch_->gdram.find(a.address), from = a.base == a.address ? at : launch_->gdram.find(a.base);
   const bool in_block = at >= 0 && inside(at);
+  if (checks().memory && at < 0 && from < 0 && !launch_->source->freed_at(a.address).empty()) {
+    operand_fault(kWord, "an access", a.address, a.bytes, "not in device memory");
+  }
   if (!checks().memory || from < 0 || (in_block && from == at)) return in_block ? at : -1;
   const Tensor& block = launch_->gdram.windows()[static_cast<std::size_t>(from)].tensor();
   const std::int64_t distance = static_cast<const char*>(a.address) - static_cast<const char*>(a.base);

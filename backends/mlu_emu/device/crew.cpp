@@ -9,8 +9,8 @@ namespace mluops::emu {
 
 // ---- a worker ------------------------------------------------------------------------------------------------------
 
-Worker::Worker(const Arch& arch, Nram* sram)
-    : core(arch.nram_bytes, arch.wram_bytes, sram), thread_([this] { serve(); }) {}
+Worker::Worker(const Arch& arch, Nram* sram, Window* shared)
+    : core(arch.nram_bytes, arch.wram_bytes, sram, shared), thread_([this] { serve(); }) {}
 
 Worker::~Worker() {
   {
@@ -64,8 +64,6 @@ void Worker::pause() {
 
 namespace {
 
-constexpr int kMemoryCoreId = 0x80;
-
 const char* name_of(Barrier barrier) {
   switch (barrier) {
     case Barrier::kCluster:
@@ -118,8 +116,11 @@ class Job : public Rendezvous {
     state_.rendezvous = this;
     const LaunchSpec& spec = shared.spec;
     const std::int64_t tasks = Crew::job_tasks(spec, crew.arch_);
-    for (int c = 0; c < std::max(1, spec.clusters); ++c)
-      crew.cluster(static_cast<std::size_t>(c)).sram->poison_if_used();
+    for (int c = 0; c < std::max(1, spec.clusters); ++c) {
+      const Crew::Cluster& cluster = crew.cluster(static_cast<std::size_t>(c));
+      cluster.sram->poison_if_used();
+      cluster.shared->forget();
+    }
     for (std::int64_t i = 0; i < tasks; ++i) {
       const auto cluster = static_cast<std::size_t>(spec.clusters == 0 ? 0 : i / crew.arch_.cores_per_cluster);
       TaskBuiltins task = task_builtins_of(spec, crew.arch_, first_task + i);
@@ -255,6 +256,9 @@ class Job : public Rendezvous {
   /// unseen then.
   void order_writes(const Member& meeting) {
     const bool cluster_only = of_cluster(meeting.barrier);
+    for (std::size_t c = 0; c < crew_.clusters_.size(); ++c) {
+      if (!cluster_only || c == meeting.cluster) order_shared(*crew_.clusters_[c].shared, meeting);
+    }
     for (Window& window : state_.gdram.windows()) {
       if (!cluster_only) {
         window.meet_all();
@@ -263,6 +267,11 @@ class Job : public Rendezvous {
       const int first = meeting.task.taskId - meeting.task.taskId % meeting.task.coreDim;
       window.meet(first, first + meeting.task.coreDim - 1, meeting.task.clusterId);
     }
+  }
+
+  static void order_shared(Window& shared, const Member& meeting) {
+    if (with_memory_core(meeting.barrier)) return shared.meet_all();
+    shared.meet(0, meeting.task.coreDim - 1, 0);
   }
 
   std::int64_t waiting() const {
@@ -310,7 +319,10 @@ class Job : public Rendezvous {
 Crew::Cluster& Crew::cluster(std::size_t index) {
   while (clusters_.size() <= index) {
     clusters_.emplace_back();
-    clusters_.back().sram = std::make_unique<Nram>(arch_.sram_bytes);
+    Cluster& added = clusters_.back();
+    added.sram = std::make_unique<Nram>(arch_.sram_bytes);
+    added.shared =
+        std::make_unique<Window>(Tensor{"SRAM", added.sram->base(), arch_.sram_bytes, Access::kReadWrite, false}, true);
   }
   return clusters_[index];
 }
@@ -320,7 +332,7 @@ Worker& Crew::idle_worker(std::size_t index) {
   for (const auto& worker : c.workers) {
     if (!worker->paused()) return *worker;
   }
-  c.workers.push_back(std::make_unique<Worker>(arch_, c.sram.get()));
+  c.workers.push_back(std::make_unique<Worker>(arch_, c.sram.get(), c.shared.get()));
   return *c.workers.back();
 }
 

@@ -19,7 +19,7 @@ namespace mluops::emu {
 /// A host thread with a core's memories: the thread is bound to them for good, since kernels hold references to them.
 class Worker {
  public:
-  Worker(const Arch& arch, Nram* sram);
+  Worker(const Arch& arch, Nram* sram, Window* shared);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -63,6 +63,7 @@ class Crew {
   /// One cluster of the machine: its SRAM and the threads that were its cores.
   struct Cluster {
     std::unique_ptr<Nram> sram;
+    std::unique_ptr<Window> shared;  // who wrote and read it
     std::vector<std::unique_ptr<Worker>> workers;
   };
   Cluster& cluster(std::size_t index);

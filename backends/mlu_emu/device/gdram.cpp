@@ -33,7 +33,7 @@ void sort_unique(std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-Window::Window(const Tensor& tensor, bool track_writers) : tensor_(tensor) {
+Window::Window(const Tensor& tensor, bool track_writers) : tensor_(tensor), reads_(tensor.bytes) {
   if (!track_writers || tensor.access == Access::kRead) return;
   writers_.reset(allocate_writers(tensor.bytes));
   units_ = (tensor.bytes + kUnit - 1) / kUnit;
@@ -118,6 +118,7 @@ const Window::Written* Window::written_at(std::int64_t offset, int task, Touch t
 }
 
 void Window::meet(int first_task, int last_task, int cluster) {
+  reads_.forget(first_task, last_task);
   const std::uint16_t first = writer_number(first_task), last = writer_number(last_task);
   const auto present = [=](std::uint16_t w) {
     return first <= last ? w >= first && w <= last : w >= first || w <= last;
@@ -134,6 +135,7 @@ void Window::meet(int first_task, int last_task, int cluster) {
 }
 
 void Window::meet_all() {
+  reads_.forget();
   const auto forget = [](Writer* begin, Writer* end) { std::fill(begin, end, kNobody); };
   for (Blocks& written : written_) {
     for_each_writer(written, forget);

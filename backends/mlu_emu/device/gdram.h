@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/mlu_emu/device/reads.h"
 #include "backends/mlu_emu/device/source.h"
 #include "backends/mlu_emu/device/tensor.h"
 
@@ -58,10 +59,13 @@ class Window {
   }
   /// What clashes with a touch by this task; nullptr when it is not remembered.
   const Written* written_at(std::int64_t offset, int task, Touch touch) const;
-  /// These tasks of a cluster met at a barrier: what they wrote is no race to their cluster any more. The cost is that
-  /// of what the cluster wrote since it last met.
+  /// What tasks read since they last met.
+  Reads& reads() { return reads_; }
+  /// These tasks of a cluster met at a barrier: what they wrote or read is no race to their cluster any more. The cost
+  /// is that of what the cluster wrote since it last met.
   void meet(int first_task, int last_task, int cluster);
-  /// All tasks met: what any wrote is no race to anybody. The cost is that of what was written since the last time.
+  /// All tasks met: what any wrote or read is no race to anybody. The cost is that of what was written since the last
+  /// time.
   void meet_all();
   /// Nothing is written.
   void forget() {
@@ -92,6 +96,7 @@ class Window {
   static constexpr std::size_t kRemembered = 4096;
   std::vector<Written> log_;
   std::size_t oldest_ = 0;
+  Reads reads_;
 };
 
 class Gdram {

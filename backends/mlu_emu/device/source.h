@@ -73,6 +73,8 @@ class KernelSource {
   virtual ScalarWork take_scalar_work() = 0;
   /// The pointer that a kernel's author calls that place of a block by; nullptr where none is known.
   virtual const NamedPointer* parameter_at(const Tensor& block, const char* address) const = 0;
+  /// What is known of an address in no tensor: the block that lay there until it was freed, or "".
+  virtual std::string freed_at(const void* address) const = 0;
   /// The code that this thread runs reads these from now on, before it calls scalar_access(); null: none is known.
   virtual void use(ScalarSpans* spans) = 0;
 };

@@ -3,6 +3,8 @@
 
 namespace mluops::emu {
 
+inline constexpr int kMemoryCoreId = 0x80;
+
 /// The built-in variables of a kernel; x runs fastest in taskId.
 struct TaskBuiltins {
   int taskId, taskIdX, taskIdY, taskIdZ;

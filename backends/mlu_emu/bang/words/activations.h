@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "backends/mlu_emu/bang/words/lane_types.h"
+
 namespace mluops::emu::bang {
 
 /// e^a.
@@ -55,6 +57,9 @@ template <class T>
 void __bang_relu(T* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_active_relu(T* dst, const T* a, std::int64_t n);
+/// relu(a), or the bound where that is more.
+template <class T>
+void __bang_relun(T* dst, const T* a, std::int64_t n, ValueOf<T> bound);
 /// -1, 0 or 1; a NaN stays.
 template <class T>
 void __bang_active_sign(T* dst, const T* a, std::int64_t n);

@@ -19,14 +19,29 @@ enum class Rounding { kZero, kDown, kUp, kAwayFromTies, kEven, kAwayFromZero };
   X(float, float, int32, std::int32_t) \
   X(half, half, int8, std::int8_t)     \
   X(half, half, int16, std::int16_t)   \
-  X(half, half, int32, std::int32_t)
+  X(half, half, int32, std::int32_t)   \
+  X(float, float, int, std::int32_t)   \
+  X(half, half, int, std::int32_t)     \
+  X(float, float, uint32, std::uint32_t)
 #define MLUOPS_EMU_FROM_INTEGERS(X)    \
   X(int8, std::int8_t, float, float)   \
   X(int8, std::int8_t, half, half)     \
   X(int16, std::int16_t, float, float) \
   X(int16, std::int16_t, half, half)   \
   X(int32, std::int32_t, float, float) \
-  X(int32, std::int32_t, half, half)
+  X(int32, std::int32_t, half, half)   \
+  X(int, std::int32_t, float, float)   \
+  X(int, std::int32_t, half, half)     \
+  X(uint32, std::uint32_t, float, float)
+#define MLUOPS_EMU_TO_UCHAR(X) \
+  X(, kZero)                   \
+  X(_tz, kZero)                \
+  X(_oz, kAwayFromZero)        \
+  X(_dn, kDown)                \
+  X(_up, kUp)                  \
+  X(_rd, kAwayFromTies)        \
+  X(_rn, kEven)                \
+  X(_rm, kEven)
 #define MLUOPS_EMU_CONVERSION(from, From, to, To)                                         \
   void __bang_##from##2##to(To* dst, const From* src, std::int64_t n, int position);      \
   void __bang_##from##2##to##_rd(To* dst, const From* src, std::int64_t n, int position); \
@@ -35,12 +50,15 @@ enum class Rounding { kZero, kDown, kUp, kAwayFromTies, kEven, kAwayFromZero };
   void __bang_##from##2##to##_tz(To* dst, const From* src, std::int64_t n, int position); \
   void __bang_##from##2##to##_dn(To* dst, const From* src, std::int64_t n, int position); \
   void __bang_##from##2##to##_up(To* dst, const From* src, std::int64_t n, int position); \
-  void __bang_##from##2##to##_oz(To* dst, const From* src, std::int64_t n, int position);
+  void __bang_##from##2##to##_oz(To* dst, const From* src, std::int64_t n, int position); \
+  void __bang_##from##2##to##_rm(To* dst, const From* src, std::int64_t n, int position);
 MLUOPS_EMU_TO_INTEGERS(MLUOPS_EMU_CONVERSION)
 MLUOPS_EMU_TO_INTEGERS(MLUOPS_EMU_DIRECTED)
 MLUOPS_EMU_FROM_INTEGERS(MLUOPS_EMU_CONVERSION)
 #undef MLUOPS_EMU_CONVERSION
 #undef MLUOPS_EMU_DIRECTED
+void __bang_int322uchar(std::uint8_t* dst, const std::int32_t* src, std::int64_t n, int position);
+void __bang_uchar2int32(std::int32_t* dst, const std::uint8_t* src, std::int64_t n, int position);
 void __bang_int322int16(std::int16_t* dst, const std::int32_t* src, std::int64_t n, int dst_position, int src_position);
 void __bang_half2float(float* dst, const half* src, std::int64_t n);
 void __bang_bfloat162float(float* dst, const bfloat16_t* src, std::int64_t n);
@@ -56,12 +74,23 @@ void __bang_float2half_tz(half* dst, const float* src, std::int64_t n);
 void __bang_float2bfloat16_rn(bfloat16_t* dst, const float* src, std::int64_t n);
 /// Rounds as _rn does.
 void __bang_float2bfloat16(bfloat16_t* dst, const float* src, std::int64_t n);
-// Integers of the older names, without a position: "short" is int16, "uchar" uint8.
+// To "uchar", without a position; older code has int8_t* as the destination.
+#define MLUOPS_EMU_UCHAR(suffix, rounding)                                                     \
+  void __bang_float2uchar##suffix(std::uint8_t* dst, const float* src, std::int64_t n);        \
+  void __bang_half2uchar##suffix(std::uint8_t* dst, const half* src, std::int64_t n);          \
+  inline void __bang_float2uchar##suffix(std::int8_t* dst, const float* src, std::int64_t n) { \
+    __bang_float2uchar##suffix(reinterpret_cast<std::uint8_t*>(dst), src, n);                  \
+  }                                                                                            \
+  inline void __bang_half2uchar##suffix(std::int8_t* dst, const half* src, std::int64_t n) {   \
+    __bang_half2uchar##suffix(reinterpret_cast<std::uint8_t*>(dst), src, n);                   \
+  }
+MLUOPS_EMU_TO_UCHAR(MLUOPS_EMU_UCHAR)
+#undef MLUOPS_EMU_UCHAR
+// Integers of the older names, without a position: "short" is int16.
 void __bang_uchar2half(half* dst, const std::uint8_t* src, std::int64_t n);
 void __bang_uchar2float(float* dst, const std::uint8_t* src, std::int64_t n);
 void __bang_uchar2int16(std::int16_t* dst, const std::uint8_t* src, std::int64_t n, int position);
 void __bang_short2half(half* dst, const std::int16_t* src, std::int64_t n);
-void __bang_half2uchar_dn(std::uint8_t* dst, const half* src, std::int64_t n);
 void __bang_half2short_tz(std::int16_t* dst, const half* src, std::int64_t n);
 void __bang_half2short_oz(std::int16_t* dst, const half* src, std::int64_t n);
 void __bang_half2short_dn(std::int16_t* dst, const half* src, std::int64_t n);

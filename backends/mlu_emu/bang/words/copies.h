@@ -49,6 +49,9 @@ void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDir
                     std::int64_t src_stride2, std::int64_t src_segments2);
 
 void __sync();
+inline void __mlvm_sync() {
+  __sync();
+}
 void __sync_io();
 void __sync_move();
 void __sync_compute();

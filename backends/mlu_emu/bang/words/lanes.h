@@ -82,6 +82,10 @@ void __bang_cycle_mul(T* dst, const T* a, const T* b, std::int64_t n, std::int64
 
 // Sums and differences rounded towards zero.
 template <class T>  // half, float
+void __bang_add_tz(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
+void __bang_sub_tz(T* dst, const T* a, const T* b, std::int64_t n);
+template <class T>
 void __bang_cycle_add_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 template <class T>
 void __bang_cycle_sub_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
@@ -124,9 +128,11 @@ void __bang_maxequal(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_minequal(T* dst, const T* a, const T* b, std::int64_t n);
 
-// Functions of one operand, rounded once: half, float; abs also int16, int32. activations.h has more of them.
+// Functions of one operand, rounded once: half, float; abs and neg also int16, int32. activations.h has more of them.
 template <class T>
 void __bang_abs(T* dst, const T* a, std::int64_t n);
+template <class T>
+void __bang_neg(T* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_active_abs(T* dst, const T* a, std::int64_t n);
 template <class T>
@@ -265,6 +271,8 @@ template <class T>  // int16, uint16, int32, uint32
 void __bang_srl(T* dst, const T* a, std::int64_t bits, std::int64_t n);
 
 // The vendor's mathematical functions, rounded once: the count comes first.
+float __cn_scalar_max_f32(float a, float b);
+float __cn_scalar_min_f32(float a, float b);
 float __cn_scalar_sin_f32(float x);
 float __cn_scalar_cos_f32(float x);
 half __cn_scalar_sin_f16(half x);

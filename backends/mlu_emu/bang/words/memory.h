@@ -70,10 +70,14 @@ template <class T>
 void __bang_atomic_reduce_add_async(T* gdram, const T* nram, std::int64_t n) {
   __bang_atomic_reduce_add(gdram, nram, n);
 }
+/// The larger (smaller) of both in the same way.
 template <class T>
 void __bang_atomic_reduce_max(T* gdram, const T* nram, std::int64_t n);
 template <class T>
 void __bang_atomic_reduce_min(T* gdram, const T* nram, std::int64_t n);
+/// __bang_atomic_reduce_add; what was there before goes to dst in NRAM, which may be nram.
+template <class T>
+void __bang_atomic_add(T* dst, T* gdram, const T* nram, std::int64_t n);
 /// Adds two nested rows of pieces of n elements (counts less 1, strides in bytes).
 template <class T>
 void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n, std::int64_t segments1, std::int64_t segments2,

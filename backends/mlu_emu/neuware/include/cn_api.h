@@ -64,6 +64,9 @@ typedef union {
   KernelClass unionLimit;
 } CNctxConfigParam;
 
+/** The name of a result; of an unknown one CN_ERROR_INVALID_VALUE and NULL. */
+CNresult cnGetErrorName(CNresult error, const char** name);
+CNresult cnGetErrorString(CNresult error, const char** text);
 CNresult cnGetLibVersion(int* major, int* minor, int* patch);
 CNresult cnGetDriverVersion(int* major, int* minor, int* patch);
 

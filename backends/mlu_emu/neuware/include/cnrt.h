@@ -145,6 +145,22 @@ typedef enum {
   cnrtFloat = 11,
   cnrtDouble = 12,
 } cnrtDataType_V2_t;
+/** Types of data as older programs name them. */
+typedef enum {
+  CNRT_INVALID = 0x0,
+  CNRT_FLOAT16 = 0x12,
+  CNRT_FLOAT32 = 0x13,
+  CNRT_FLOAT64 = 0x14,
+  CNRT_INT4 = 0x20,
+  CNRT_INT8 = 0x21,
+  CNRT_INT16 = 0x22,
+  CNRT_INT32 = 0x23,
+  CNRT_INT64 = 0x24,
+  CNRT_UINT8 = 0x31,
+  CNRT_UINT16 = 0x32,
+  CNRT_UINT32 = 0x33,
+  CNRT_BOOL = 0x61,
+} cnrtDataType_t;
 /** To nearest with ties to even, towards zero, down, up, to nearest with ties away from zero. */
 typedef enum {
   cnrtRounding_rm = 0,

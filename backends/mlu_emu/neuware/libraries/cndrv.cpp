@@ -95,6 +95,18 @@ int value_of(CNdevice_attribute attribute, bool* known) {
 
 extern "C" {
 
+CNresult cnGetErrorName(CNresult error, const char** name) {
+  if (name == nullptr) return CN_ERROR_INVALID_VALUE;
+  *name = error == CN_SUCCESS                      ? "CN_SUCCESS"
+          : error == CN_OPS_ERROR_NOT_SUPPORTED    ? "CN_OPS_ERROR_NOT_SUPPORTED"
+          : error == CN_ERROR_INVALID_VALUE        ? "CN_ERROR_INVALID_VALUE"
+          : error == CN_MEMORY_ERROR_OUT_OF_MEMORY ? "CN_MEMORY_ERROR_OUT_OF_MEMORY"
+                                                   : nullptr;
+  return *name == nullptr ? CN_ERROR_INVALID_VALUE : CN_SUCCESS;
+}
+CNresult cnGetErrorString(CNresult error, const char** text) {
+  return cnGetErrorName(error, text);
+}
 CNresult cnGetLibVersion(int* major, int* minor, int* patch) {
   return version_to(major, minor, patch);
 }

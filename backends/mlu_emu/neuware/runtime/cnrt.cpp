@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/mlu_emu/neuware/runtime/errors.h"
+#include "backends/mlu_emu/neuware/runtime/findings.h"
 #include "backends/mlu_emu/neuware/runtime/handles.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
@@ -30,12 +31,36 @@ cnrtQueue* queue_of(cnrtQueue_t queue) {
 
 namespace {
 
-/// Whether there is such a direction and a copy's device sides lie in blocks.
-bool on_device(const void* dst, const void* src, std::size_t bytes, cnrtMemTransDir_t direction) {
-  if (direction < cnrtMemcpyHostToDev || direction > cnrtMemcpyNoDirection) return false;
+enum class Where { kHost, kDevice, kAnywhere };
+
+/// What is wrong with one side of a copy; "": nothing.
+std::string problem_of_side(const char* role, const void* pointer, std::size_t bytes, Where where) {
+  const std::string block = Blocks::instance().at(pointer);
+  const std::string here = std::string(role) + ", " + std::to_string(bytes) + " bytes: ";
+  if (where == Where::kHost) return block.empty() ? "" : here + "wanted memory of the host, got " + block;
+  if (Blocks::instance().contains(pointer, bytes) || (where == Where::kAnywhere && block.empty())) return "";
+  return here +
+         (block.empty() ? "wanted memory of the device, got an address in no block of it" : "outside of " + block);
+}
+
+/// Whether there is such a direction and each side of a copy lies where that says.
+std::string problem_of_copy(const void* dst, const void* src, std::size_t bytes, cnrtMemTransDir_t direction) {
+  if (direction < cnrtMemcpyHostToDev || direction > cnrtMemcpyNoDirection) {
+    return "unknown direction " + std::to_string(static_cast<int>(direction));
+  }
+  const bool any = direction == cnrtMemcpyPeerToPeer || direction == cnrtMemcpyNoDirection;
   const bool to = direction == cnrtMemcpyHostToDev || direction == cnrtMemcpyDevToDev;
   const bool from = direction == cnrtMemcpyDevToHost || direction == cnrtMemcpyDevToDev;
-  return (!to || Blocks::instance().contains(dst, bytes)) && (!from || Blocks::instance().contains(src, bytes));
+  const auto wanted = [&](bool device) { return any ? Where::kAnywhere : device ? Where::kDevice : Where::kHost; };
+  const std::string problem = problem_of_side("destination", dst, bytes, wanted(to));
+  return problem.empty() ? problem_of_side("source", src, bytes, wanted(from)) : problem;
+}
+
+/// The call does nothing, and says why.
+cnrtRet_t refuse(const char* call, const std::string& problem) {
+  const std::string text = std::string(call) + ": " + problem;
+  Findings::instance().add({mluops::emu::Severity::kFault, "", call, text, {}, {}});
+  return keep_fault(cnrtErrorArgsInvalid, text);
 }
 
 std::size_t host_memory() {
@@ -166,7 +191,10 @@ cnrtRet_t cnrtMallocConstant(void** pointer, size_t bytes) {
   return cnrtMalloc(pointer, bytes);
 }
 cnrtRet_t cnrtFree(void* pointer) {
-  return keep(pointer == nullptr || Blocks::instance().release(pointer) ? cnrtSuccess : cnrtErrorArgsInvalid);
+  if (pointer == nullptr || Blocks::instance().release(pointer)) return cnrtSuccess;
+  const std::string block = Blocks::instance().at(pointer);
+  return neuware::refuse("cnrtFree", block.empty() ? "wanted a block of device memory, got an address in none"
+                                                   : "not the beginning of a block to free: " + block);
 }
 
 cnrtRet_t cnrtHostMalloc(void** pointer, size_t bytes) {
@@ -197,7 +225,8 @@ cnrtRet_t cnrtPointerGetAttributes(cnrtPointerAttributes_t* attributes, const vo
 cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direction) {
   if (bytes == 0) return cnrtSuccess;
   if (dst == nullptr || src == nullptr) return keep(cnrtErrorArgsInvalid);
-  if (!neuware::on_device(dst, src, bytes, direction)) return keep(cnrtErrorArgsInvalid);
+  const std::string problem = neuware::problem_of_copy(dst, src, bytes, direction);
+  if (!problem.empty()) return neuware::refuse("cnrtMemcpy", problem);
   std::memmove(dst, src, bytes);
   if (direction == cnrtMemcpyHostToDev) Blocks::instance().overwritten(dst, bytes);
   return cnrtSuccess;
@@ -220,7 +249,8 @@ cnrtRet_t cnrtMemsetAsync(void* pointer, int value, size_t bytes, cnrtQueue_t qu
   cnrtQueue* on = neuware::queue_of(queue);
   if (on == nullptr) return keep(cnrtErrorArgsInvalid);
   if (bytes == 0) return cnrtSuccess;
-  if (!Blocks::instance().contains(pointer, bytes)) return keep(cnrtErrorArgsInvalid);
+  const std::string problem = neuware::problem_of_side("destination", pointer, bytes, neuware::Where::kDevice);
+  if (!problem.empty()) return neuware::refuse("cnrtMemset", problem);
   std::memset(pointer, value, bytes);
   Blocks::instance().overwritten(pointer, bytes);
   neuware::spend(*on, "cnrtMemset", bytes, neuware::Machine::instance().settings().rates.memset_gbps);

@@ -6,6 +6,7 @@
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/neuware/runtime/findings.h"
+#include "backends/mlu_emu/neuware/runtime/memory.h"
 
 namespace neuware {
 
@@ -113,6 +114,10 @@ const NamedPointer* LaunchSource::parameter_at(const mluops::emu::Tensor& block,
     if (before && (last == nullptr || last->address < p.address)) last = &p;
   }
   return last;
+}
+
+std::string LaunchSource::freed_at(const void* address) const {
+  return Blocks::instance().at(address);
 }
 
 void LaunchSource::use(mluops::emu::ScalarSpans* known) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "backends/mlu_emu/device/nram.h"
 
@@ -11,6 +13,7 @@ namespace neuware {
 namespace {
 
 constexpr std::size_t kAlignment = 512;
+constexpr std::size_t kMostFreed = std::size_t{1} << 26;   // kept from being given out again
 constexpr std::size_t kMostFilled = std::size_t{1} << 28;  // more may be more than a program ever touches
 
 /// On the device, too, nobody knows what is there.
@@ -28,7 +31,9 @@ Blocks& Blocks::instance() {
 
 void* Blocks::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return nullptr;
-  void* memory = std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment);  // never of 0 bytes
+  const std::size_t whole = (bytes / kAlignment + 1) * kAlignment;  // never 0
+  void* memory = std::aligned_alloc(kAlignment, whole);
+  if (memory == nullptr) memory = allocate_again(whole);
   if (memory == nullptr) return nullptr;
   const bool fresh = bytes <= kMostFilled;
   if (fresh) fill(memory, bytes);
@@ -38,14 +43,45 @@ void* Blocks::allocate(std::size_t bytes) {
   return memory;
 }
 
+/// With the memory of freed blocks.
+void* Blocks::allocate_again(std::size_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  forget_freed(0);
+  return std::aligned_alloc(kAlignment, bytes);
+}
+
 bool Blocks::release(void* pointer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto block = blocks_.find(static_cast<const char*>(pointer));
   if (block == blocks_.end()) return false;
   allocated_ -= block->second.bytes;
+  freed_bytes_ += block->second.bytes;
+  freed_.emplace_back(block->first, std::move(block->second));
   blocks_.erase(block);
-  std::free(pointer);
+  forget_freed(kMostFreed);
   return true;
+}
+
+void Blocks::forget_freed(std::size_t most) {
+  constexpr std::size_t kMostBlocks = 1024;
+  while (!freed_.empty() && (freed_bytes_ > most || freed_.size() > kMostBlocks)) {
+    freed_bytes_ -= freed_.front().second.bytes;
+    std::free(const_cast<char*>(freed_.front().first));
+    freed_.pop_front();
+  }
+}
+
+std::string Blocks::at(const void* pointer) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const char* p = static_cast<const char*>(pointer);
+  const auto behind = blocks_.upper_bound(p);
+  if (behind != blocks_.begin() && holds(std::prev(behind)->first, std::prev(behind)->second, p)) {
+    return std::prev(behind)->second.name;
+  }
+  for (const auto& [begin, block] : freed_) {
+    if (holds(begin, block, p)) return block.name + ", which was freed";
+  }
+  return "";
 }
 
 bool Blocks::contains(const void* pointer, std::size_t bytes) const {

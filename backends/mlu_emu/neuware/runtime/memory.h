@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/mlu_emu/device/tensor.h"
@@ -21,6 +23,8 @@ class Blocks {
   bool release(void* pointer);
   /// True when the bytes lie in one block.
   bool contains(const void* pointer, std::size_t bytes) const;
+  /// "block 3", or "block 3, which was freed" for one of the latest of those; "" for what is none.
+  std::string at(const void* pointer) const;
   /// Bytes of a block get a value from outside of kernels.
   void overwritten(const void* pointer, std::size_t bytes);
   std::size_t allocated() const;
@@ -34,7 +38,16 @@ class Blocks {
     bool fresh;
   };
   mutable std::mutex mutex_;
+  using Placed = std::pair<const char*, Block>;
+  void* allocate_again(std::size_t bytes);
+  void forget_freed(std::size_t most);
+  static bool holds(const char* begin, const Block& block, const char* pointer) {
+    return pointer >= begin && pointer < begin + block.bytes;
+  }
+
   std::map<const char*, Block> blocks_;
+  std::deque<Placed> freed_;  // their memory is given back later: nothing else comes to lie there
+  std::size_t freed_bytes_ = 0;
   std::size_t allocated_ = 0, count_ = 0;
 };
 

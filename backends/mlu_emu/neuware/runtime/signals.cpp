@@ -18,7 +18,7 @@
 namespace neuware {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kMostFrames = 48;
 
 struct Crash {
@@ -54,8 +54,8 @@ const void* program_counter(const void* context) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
-  const bool of_the_processor = info->si_code > 0;
-  if (landing == nullptr || !of_the_processor) return pass_on(signal, info, context);
+  const bool of_this_thread = info->si_code > 0 || signal == SIGABRT;
+  if (landing == nullptr || !of_this_thread) return pass_on(signal, info, context);
   crash.signal = signal;
   crash.code = info->si_code;
   crash.address = info->si_addr;
@@ -126,6 +126,7 @@ std::string what(const Crash& c) {
   constexpr std::uintptr_t kPage = 4096;
   const auto at = reinterpret_cast<std::uintptr_t>(c.address);
   if (c.signal == SIGFPE) return "divided an integer by zero";
+  if (c.signal == SIGABRT) return "ended itself: an assertion that does not hold, or abort()";
   if (c.signal == SIGILL) return "came to what is no instruction";
   if (stacks().used_up(c.address)) return "used up the stack: a recursion without an end, or very large local arrays";
   if (c.code == SI_KERNEL) return "used an address that no memory has";
