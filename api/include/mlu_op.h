@@ -287,6 +287,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/focal_loss.h"
 #include "mluops/op/furthest_point_sample.h"
 #include "mluops/op/gather_points.h"
+#include "mluops/op/generate_proposals.h"
 #include "mluops/op/get_indice_pairs.h"
 #include "mluops/op/indice_convolution.h"
 #include "mluops/op/indice_max_pool.h"
@@ -297,6 +298,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/nms.h"
 #include "mluops/op/points_in_boxes.h"
 #include "mluops/op/poly_nms.h"
+#include "mluops/op/prior_box.h"
 #include "mluops/op/ps_roi_pool.h"
 #include "mluops/op/psamask.h"
 #include "mluops/op/roi_align.h"
@@ -309,5 +311,6 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/three_nn.h"
 #include "mluops/op/voxel_pooling.h"
 #include "mluops/op/voxelization.h"
+#include "mluops/op/yolo_box.h"
 
 #endif /* MLU_OP_H_ */

@@ -31,18 +31,12 @@ Status check_types(const TensorArg& input, std::initializer_list<TensorArg> othe
   return Status::go_on();
 }
 
-/// a * b, or -1, which no dimension has, when it leaves int64.
-std::int64_t product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? -1 : result;
-}
-
 /// `mask` and `output` fit `input` under the descriptor.
 Status check_relations(const mluOpCarafeStruct& d, const TensorArg& input, const TensorArg& mask,
                        const TensorArg& output) {
   const std::int64_t channels = size_of(input, Axis::kC);
-  const std::int64_t ho = product(size_of(input, Axis::kH), d.scale_factor);
-  const std::int64_t wo = product(size_of(input, Axis::kW), d.scale_factor);
+  const std::int64_t ho = dim_product({size_of(input, Axis::kH), d.scale_factor});
+  const std::int64_t wo = dim_product({size_of(input, Axis::kW), d.scale_factor});
   for (const TensorArg* t : {&mask, &output}) {
     MLUOPS_RETURN_IF_FINISHED(has_dim(*t, Axis::kN, size_of(input, Axis::kN), "the batch of input"));
     MLUOPS_RETURN_IF_FINISHED(has_dim(*t, Axis::kH, ho, "scale_factor * height of input"));
@@ -53,7 +47,7 @@ Status check_relations(const mluOpCarafeStruct& d, const TensorArg& input, const
                              ", got " + std::to_string(channels));
   }
   MLUOPS_RETURN_IF_FINISHED(has_dim(output, Axis::kC, channels, "the channels of input"));
-  const std::int64_t taps = product(std::int64_t{d.kernel_size} * d.kernel_size, d.group_size);
+  const std::int64_t taps = dim_product({d.kernel_size, d.kernel_size, d.group_size});
   return has_dim(mask, Axis::kC, taps, "group_size * kernel_size * kernel_size");
 }
 

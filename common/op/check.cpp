@@ -130,6 +130,10 @@ Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* m
   return has_dim(t, axis_of(t, axis), wanted, meaning);
 }
 
+std::int64_t dim_product(std::initializer_list<std::int64_t> sizes) {
+  return checked_product(sizes).value_or(-1);
+}
+
 Status same_dims(const TensorArg& t, const TensorArg& like) {
   if (t.desc->dims == like.desc->dims) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted the shape of " + like.name + ", " + dims_text(*like.desc) +
@@ -144,6 +148,11 @@ Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int
 
 Status at_least(const char* name, std::int64_t value, std::int64_t low) {
   return in_range(name, value, low, std::numeric_limits<std::int64_t>::max());
+}
+
+Status is_positive(const char* name, const Scalar& value) {
+  if (value.value > 0) return Status::go_on();
+  return Status::bad_param(std::string(name) + ": wanted > 0, got " + std::to_string(value.value));
 }
 
 Status is_dense(const TensorArg& t, mluOpStatus_t code) {

@@ -52,12 +52,16 @@ Status same_dtype(const TensorArg& t, const TensorArg& like);
 Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning);
 /// has_dim() for an axis of an image tensor.
 Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning);
+/// The product of sizes; -1, which no dimension is, where it leaves int64.
+std::int64_t dim_product(std::initializer_list<std::int64_t> sizes);
 /// All dimensions equal those of `like`.
 Status same_dims(const TensorArg& t, const TensorArg& like);
 /// A number in [low, high].
 Status in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
 /// A number from low on.
 Status at_least(const char* name, std::int64_t value, std::int64_t low);
+/// A float > 0, NaN is none.
+Status is_positive(const char* name, const Scalar& value);
 /// Dense row-major, else `code`.
 Status is_dense(const TensorArg& t, mluOpStatus_t code);
 /// Fewer than 2^31 elements (EXTENDED: no limit but int64 bytes), else NOT_SUPPORTED. Without elements: the product of

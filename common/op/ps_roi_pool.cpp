@@ -16,8 +16,7 @@ Status check_numbers(const PsRoiPoolNumbers& n, mluOpExtContract_t contract) {
     return Status::bad_param("pooled_width: wanted pooled_height (" + std::to_string(n.pooled_height) + "), got " +
                              std::to_string(n.pooled_width));
   }
-  if (n.spatial_scale.value > 0) return Status::go_on();
-  return Status::bad_param("spatial_scale: wanted > 0, got " + std::to_string(n.spatial_scale.value));
+  return is_positive("spatial_scale", n.spatial_scale);
 }
 
 /// mapping_channel counts channels in 32 bits; no product of the three leaves int64 before it is compared.

@@ -70,6 +70,9 @@ CALLS = {
                                                               numbers(1, n).int() % 9),
     "dynamic_scatter": lambda n: mt.dynamic_scatter(leaf(n, 2), numbers(n, 3) % 4, "mean"),
     "dynamic_voxelize": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], -1),
+    "generate_proposals": lambda n: mt.generate_proposals(
+        leaf(1, 2, 3, n).detach(), leaf(1, 8, 3, n).detach(), torch.tensor([[40.0, 50]]), boxes(6 * n, 4).detach().reshape(
+            3, n, 2, 4), torch.ones(3, n, 2, 4)),
     "furthest_point_sample": lambda n: mt.furthest_point_sample(leaf(1, n, 3), 2),
     "furthest_point_sample_with_dist": lambda n: mt.furthest_point_sample_with_dist(leaf(n, 2, 2), 2),
     "gather_points": lambda n: mt.gather_points(leaf(1, 2, n), numbers(1, 3) % n),
@@ -90,6 +93,7 @@ CALLS = {
     "points_in_boxes_part": lambda n: mt.points_in_boxes_part(leaf(1, n, 3), boxes(2, 7)[None]),
     "poly_nms": lambda n: mt.poly_nms(leaf(n, 9).detach(), 0.1),
     "ps_roi_pool": lambda n: mt.ps_roi_pool(leaf(1, 8, 6, 5 + n), torch.tensor(ROI), 2),
+    "prior_box": lambda n: mt.prior_box(torch.ones(1, 1, 3, n), torch.ones(1, 1, 30, 40), [4.0]),
     "psa_mask": lambda n: mt.psa_mask(leaf(n, 9, 2, 1), "collect", 3),
     "rectangles_overlap": lambda n: mt.diff_iou_rotated_2d(boxes(n, 5)[None], boxes(n, 5)[None] + 0.05),
     "roi_align": lambda n: mt.roi_align(leaf(1, 2, 6, 5 + n), torch.tensor(ROI), 2, 1.0, 2),
@@ -107,6 +111,7 @@ CALLS = {
     "three_interpolate": lambda n: mt.three_interpolate(leaf(1, 2, n), numbers(1, 2, 3) % n, leaf(1, 2, 3)),
     "three_nn": lambda n: mt.three_nn(leaf(1, 2, 3), leaf(1, n, 3)),
     "voxel_pooling": lambda n: mt.voxel_pooling(numbers(1, n, 3), leaf(1, n, 2), (3, 3, 3)),
+    "yolo_box": lambda n: mt.yolo_box(leaf(1, 12, 2, n).detach(), torch.tensor([[40, 50]]), [3, 4, 5, 6], 1, 0.1, 8),
     "voxelization": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], 2, 9),
 }
 

@@ -23,6 +23,7 @@
 #include "mluops/problem/focal_loss.h"
 #include "mluops/problem/furthest_point_sample.h"
 #include "mluops/problem/gather_points.h"
+#include "mluops/problem/generate_proposals.h"
 #include "mluops/problem/get_indice_pairs.h"
 #include "mluops/problem/indice_convolution.h"
 #include "mluops/problem/indice_max_pool.h"
@@ -33,6 +34,7 @@
 #include "mluops/problem/nms.h"
 #include "mluops/problem/points_in_boxes.h"
 #include "mluops/problem/poly_nms.h"
+#include "mluops/problem/prior_box.h"
 #include "mluops/problem/ps_roi_pool.h"
 #include "mluops/problem/psamask.h"
 #include "mluops/problem/roi_align.h"
@@ -45,5 +47,6 @@
 #include "mluops/problem/three_nn.h"
 #include "mluops/problem/voxel_pooling.h"
 #include "mluops/problem/voxelization.h"
+#include "mluops/problem/yolo_box.h"
 
 #endif /* MLUOPS_PROBLEM_H_ */

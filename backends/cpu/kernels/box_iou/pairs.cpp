@@ -10,12 +10,13 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/box_iou/boxes-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/spatial/box_pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {
+using namespace spatial::HWY_NAMESPACE;
 namespace {
 
 using Problem = mluopsBoxIouProblem;

@@ -12,11 +12,10 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/score_order.h"
+#include "backends/cpu/spatial/suppression.h"
 
 namespace mluops::cpu::poly_nms {
 namespace {
-
-constexpr std::int64_t kBlock = 64;
 
 template <class A>
 struct Arrays {
@@ -42,28 +41,17 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
       arrays->dropped[i] = 0;
     }
   });
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t j) {
-    if (arrays->dropped[j] != 0) return;
-    const Polygon& own = arrays->polygons[j];
-    const auto too_near = [&](std::int64_t i) { return Polygon::iou(arrays->polygons[i], own) > p.iou_threshold; };
-    arrays->dropped[j] = std::any_of(kept, kept + count, too_near) ? 1 : 0;
-  };
-  for (std::int64_t first = 0; first < n; first += kBlock) {
-    const std::int64_t last = std::min(n, first + kBlock);
-    std::int64_t kept[kBlock], count = 0;
-    for (std::int64_t i = first; i < last; ++i) {
-      drop(kept, count, i);
-      if (arrays->dropped[i] == 0) kept[count++] = i;
+  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) {
+    for (std::int64_t j = first; j < last; ++j) {
+      if (arrays->dropped[j] != 0) continue;
+      const Polygon& own = arrays->polygons[j];
+      const auto too_near = [&](std::int64_t i) { return Polygon::iou(arrays->polygons[i], own) > p.iou_threshold; };
+      arrays->dropped[j] = std::any_of(kept, kept + count, too_near) ? 1 : 0;
     }
-    Loop::one_of_many(context, call, n - last, cost::kAlignedPair * static_cast<double>(count))
-        .run([&](std::int64_t begin, std::int64_t end, int) {
-          for (std::int64_t j = last + begin; j < last + end; ++j) drop(kept, count, j);
-        });
-  }
+  };
   std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (arrays->dropped[i] == 0) p.output[count++] = arrays->order[i];
-  }
+  spatial::suppress(context, call, n, n, arrays->dropped, cost::kAlignedPair, drop,
+                    [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::sort(p.output, p.output + count);
   std::fill(p.output + count, p.output + n, 0);
   *p.output_size = static_cast<std::int32_t>(count);

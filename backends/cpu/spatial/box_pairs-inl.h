@@ -4,11 +4,11 @@
 // share is clamp(upper side) - clamp(lower side) high, clamped to [-h, h]; so their area is the sum over the sides of
 // the second, run through counterclockwise, of the integrals of -clamp(y) dx between clamped ends: a closed form
 // without cases, which roundings change by roundings, sides that lie on each other included.
-#if defined(MLUOPS_CPU_BOX_IOU_BOXES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#if defined(MLUOPS_CPU_SPATIAL_BOX_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_BOX_IOU_BOXES_INL_H_
+#undef MLUOPS_CPU_SPATIAL_BOX_PAIRS_INL_H_
 #else
-#define MLUOPS_CPU_BOX_IOU_BOXES_INL_H_
+#define MLUOPS_CPU_SPATIAL_BOX_PAIRS_INL_H_
 #endif
 
 #include <array>
@@ -21,7 +21,7 @@
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::box_iou::HWY_NAMESPACE {
+namespace mluops::cpu::spatial::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
 /// Boxes as one list for each of the fields that Kind makes of their numbers.
@@ -172,7 +172,7 @@ HWY_INLINE hn::Vec<D> iou(D d, const B& a, const B& b, hn::Vec<D> offset, bool o
   return hn::IfThenElseZero(hn::Gt(ratio, hn::Zero(d)), ratio);
 }
 
-}  // namespace mluops::cpu::box_iou::HWY_NAMESPACE
+}  // namespace mluops::cpu::spatial::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

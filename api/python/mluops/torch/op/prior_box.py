@@ -1,0 +1,86 @@
+"""prior_box: the boxes of SSD."""
+
+from typing import Optional, Sequence, Tuple
+
+import torch
+from torch import Tensor
+
+from ..._errors import bad_param
+from ..._function import ARRAY, BOOL, FLOAT, INT, CFunction
+from ..._shapes import rank
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["prior_box"]
+
+FORWARD = CFunction("mluOpPriorBox", ARRAY("min_sizes"), ARRAY("aspect_ratios"), ARRAY("variances"), ARRAY("max_sizes"),
+                    INT("height"), INT("width"), INT("im_height"), INT("im_width"), FLOAT("step_h"), FLOAT("step_w"),
+                    FLOAT("offset"), BOOL("clip"), BOOL("min_max_aspect_ratios_order"), ARRAY("output"), ARRAY("var"),
+                    results=2)
+
+
+def _fake(min_sizes, aspect_ratios, variances, max_sizes, height, width, *others):
+    shape = height, width, min_sizes.shape[0] * aspect_ratios.shape[0] + max_sizes.shape[0], 4
+    return min_sizes.new_empty(shape), min_sizes.new_empty(shape)
+
+
+def _call(outputs, *arguments):
+    run(FORWARD, *arguments, *outputs)
+
+
+_forward = operator(
+    "prior_box(Tensor min_sizes, Tensor aspect_ratios, Tensor variances, Tensor max_sizes, int height, int width,"
+    " int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order)"
+    " -> (Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents)
+
+
+def prior_box(input: Tensor, image: Tensor, min_sizes: Sequence[float], max_sizes: Optional[Sequence[float]] = None,
+              aspect_ratios: Sequence[float] = (1.0,), variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+              flip: bool = False, clip: bool = False, steps: Sequence[float] = (0.0, 0.0), offset: float = 0.5,
+              min_max_aspect_ratios_order: bool = False) -> Tuple[Tensor, Tensor]:
+    """The boxes of SSD at every pixel of a map, in the coordinates of the image.
+
+    Args:
+        input: T [N, C, H, W], of which the sizes count.
+        image: T [N, C, H_image, W_image], likewise.
+        min_sizes: sides of squares.
+        max_sizes: as many; a square with the side sqrt(min max) for each. None: none.
+        aspect_ratios: a box of the area of each min_size; 1 is one of them without being named.
+        variance: four numbers, given back for every box.
+        flip: each ratio r but 1 also as 1 / r.
+        clip: coordinates are clamped to [0, 1].
+        steps: pixels of the image from one centre to the next, along the width and the height; 0: those of the image by
+            those of the map.
+        offset: of the first centre, in steps.
+        min_max_aspect_ratios_order: squares of min_sizes and max_sizes come before the other ratios.
+    Returns: boxes and variances, T [H, W, P, 4].
+
+    T: the dtype of input: float16, bfloat16, float32, float64; boxes are computed in float64.
+    Source: Liu et al., "SSD", ECCV 2016; Paddle's prior_box; mluOpPriorBox.
+    """
+    like, picture = floats(input=input, image=image)
+    height, width = rank("input", like.shape, 4)[2:]
+    of_image = rank("image", picture.shape, 4)[2:]
+    if max_sizes and len(max_sizes) != len(min_sizes):
+        raise bad_param("max_sizes", f"as many as min_sizes, {len(min_sizes)}, or none", len(max_sizes))
+    if not len(min_sizes) or len(variance) != 4:
+        raise bad_param(*("variance", "four numbers", len(variance)) if len(min_sizes) else ("min_sizes", "a size", "none"))
+    if min(of_image) < 1:
+        raise bad_param("image", "a size of at least 1", tuple(of_image))
+    across, down = (float(step) or size / max(along, 1) for step, size, along in
+                    zip(steps, of_image[::-1], (width, height)))
+    if not (across > 0 and down > 0):
+        raise bad_param("steps", "two numbers >= 0", tuple(steps))
+    ratios = [1.0]
+    for ratio in map(float, aspect_ratios):
+        for each in (ratio, 1 / ratio)[:1 + bool(flip)]:
+            if all(abs(each - other) >= 1e-6 for other in ratios):
+                ratios.append(each)
+    numbers = (torch.tensor([float(each) for each in list_ or ()], dtype=input.dtype)
+               for list_ in (min_sizes, ratios, variance, max_sizes))
+    return _forward(*numbers, height, width, *of_image, down, across, float(offset), bool(clip),
+                    bool(min_max_aspect_ratios_order))
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"prior_box": lambda ones, zeros: prior_box(ones(1, 1, 1, 1), ones(1, 1, 8, 8), [4.0])}

@@ -1,0 +1,81 @@
+"""yolo_box: boxes and scores out of the map of a YOLO head."""
+
+from typing import Sequence, Tuple, Union
+
+import torch
+from torch import Tensor
+
+from ..._arguments import at_least, integer
+from ..._errors import bad_param
+from ..._function import ARRAY, BOOL, FLOAT, INT, CFunction
+from ..._shapes import expect, rank
+from .._integers import int32
+from .._operator import no_derivative, no_tangents, operator
+from .._tensors import floats, run
+
+__all__ = ["yolo_box"]
+
+FORWARD = CFunction("mluOpYoloBox", ARRAY("x"), ARRAY("img_size"), ARRAY("anchors"), INT("class_num"),
+                    FLOAT("conf_thresh"), INT("downsample_ratio"), BOOL("clip_bbox"), FLOAT("scale_x_y", "scale"),
+                    BOOL("iou_aware"), FLOAT("iou_aware_factor"), ARRAY("boxes"), ARRAY("scores"), results=2)
+
+
+def _fake(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y, iou_aware,
+          iou_aware_factor):
+    n, channels, h, w = rank("x", x.shape, 4)
+    at_least(1, class_num=class_num)
+    at_least(1, downsample_ratio=downsample_ratio)
+    count, = rank("anchors", anchors.shape, 1)
+    if count < 2 or count % 2:
+        raise bad_param("anchors", "pairs of width and height", count)
+    numbers = class_num + (6 if iou_aware else 5)
+    expect("x", x.shape, (n, count // 2 * numbers, h, w), ("", f"anchors times {numbers - class_num} + class_num", "", ""))
+    expect("img_size", img_size.shape, (n, 2), ("the batch of x", "height, width"))
+    return x.new_empty((n, count // 2, 4, h * w)), x.new_empty((n, count // 2, class_num, h * w))
+
+
+def _call(outputs, *arguments):
+    run(FORWARD, *arguments, *outputs)
+
+
+_forward = operator(
+    "yolo_box(Tensor x, Tensor img_size, Tensor anchors, int class_num, float conf_thresh, int downsample_ratio,"
+    " bool clip_bbox, float scale_x_y, bool iou_aware, float iou_aware_factor) -> (Tensor, Tensor)", _fake, _call,
+    setup=no_derivative, jvp=no_tangents)
+
+
+def yolo_box(x: Tensor, img_size: Tensor, anchors: Union[Sequence[int], Tensor], class_num: int, conf_thresh: float,
+             downsample_ratio: int, clip_bbox: bool = True, scale_x_y: float = 1.0, iou_aware: bool = False,
+             iou_aware_factor: float = 0.5) -> Tuple[Tensor, Tensor]:
+    """The box of every anchor at every pixel of a YOLO head's map, and its scores of all classes.
+
+    Args:
+        x: T [N, C, H, W]; C = S (5 + class_num): x, y, w, h, confidence and classes of each anchor; with iou_aware S
+            channels of IoUs before them.
+        img_size: int32 or int64 [N, 2]: height and width of each image.
+        anchors: S pairs of width and height, in pixels of the network's input.
+        class_num: classes.
+        conf_thresh: boxes and scores below this confidence are 0.
+        downsample_ratio: pixels of the network's input to one of x.
+        clip_bbox: boxes are clipped to [0, size - 1].
+        scale_x_y: of the sigmoid of x and y, about its middle.
+        iou_aware: the confidence is confidence^(1 - iou_aware_factor) IoU^iou_aware_factor.
+        iou_aware_factor: in [0, 1].
+    Returns: boxes T [N, S H W, 4]: x1, y1, x2, y2, and scores T [N, S H W, class_num]. Not differentiable.
+
+    T: float16, bfloat16, float32, float64. Source: Redmon and Farhadi, "YOLOv3", 2018; Paddle's yolo_box; mluOpYoloBox.
+    """
+    x, = floats(x=x)
+    sizes = int32("img_size", img_size)
+    pairs = anchors if isinstance(anchors, Tensor) else torch.tensor(anchors, dtype=torch.int64)
+    if iou_aware and not 0 <= iou_aware_factor <= 1:
+        raise bad_param("iou_aware_factor", "a number in [0, 1]", iou_aware_factor)
+    boxes, scores = _forward(x, sizes, int32("anchors", pairs.reshape(-1)), integer("class_num", class_num),
+                             float(conf_thresh), integer("downsample_ratio", downsample_ratio), bool(clip_bbox),
+                             float(scale_x_y), bool(iou_aware), float(iou_aware_factor))
+    n = x.shape[0]
+    return boxes.transpose(2, 3).reshape(n, -1, 4), scores.transpose(2, 3).reshape(n, -1, class_num)
+
+
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"yolo_box": lambda ones, zeros: yolo_box(ones(1, 6, 1, 1), zeros(1, 2), [8, 8], 1, 0.1, 32)}

@@ -1,0 +1,34 @@
+// Greedy suppression: of items in order, best first, each is kept that none kept before drops.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "backends/cpu/runtime/parallel.h"
+
+namespace mluops::cpu::spatial {
+
+/// Goes through n items in blocks of 64: a block is decided item by item on the calling thread, then those of it that
+/// are kept are held against all later items, each of which owns its mark. keep(i) is called for those kept, in order,
+/// until there are `most`. drop(kept, count, first, last) marks those of the items [first, last) that one of
+/// kept[0..count) drops; pair_ns is what it costs for a pair.
+template <class Drop, class Keep>
+void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most,
+              const std::uint8_t* dropped, double pair_ns, const Drop& drop, const Keep& keep) {
+  constexpr std::int64_t kBlock = 64;
+  for (std::int64_t first = 0; first < n && most > 0; first += kBlock) {
+    const std::int64_t last = std::min(n, first + kBlock);
+    std::int64_t kept[kBlock], count = 0;
+    for (std::int64_t i = first; i < last && most > 0; ++i) {
+      if (dropped[i] != 0) continue;
+      kept[count++] = i;
+      keep(i);
+      --most;
+      drop(&i, 1, i + 1, last);
+    }
+    Loop::one_of_many(context, call, n - last, pair_ns * static_cast<double>(count))
+        .run([&](std::int64_t begin, std::int64_t end, int) { drop(kept, count, last + begin, last + end); });
+  }
+}
+
+}  // namespace mluops::cpu::spatial
