@@ -127,7 +127,7 @@ def heads():
                                     9, 5, 0.5, 0.0, False)),
             ("yolo_box", (torch.rand(1, 12, 3, 4), torch.tensor([[9, 8]], dtype=torch.int32),
                           torch.tensor([3, 4, 5, 6], dtype=torch.int32), 1, 0.1, 8, True, 1.0, False, 0.5)),
-            ("prior_box", (torch.ones(2), torch.ones(3), torch.ones(4), torch.ones(0), 2, 3, 9, 9, 1.0, 1.0, 0.5, False,
+            ("prior_box", (torch.ones(9), 2, 3, 0, 2, 3, 9, 9, 1.0, 1.0, 0.5, False,
                            False))]
 
 
@@ -139,7 +139,8 @@ def test_opcheck(name, arguments):
 
 x, five = torch.ones(1, 10, 2, 3), torch.ones(1, 2, 2, 3)
 REFUSED = {
-    "eta: wanted 1": lambda: mt.generate_proposals(five, torch.ones(1, 8, 2, 3), *[five] * 3, eta=0.9),
+    "eta: wanted 1": lambda: mt.generate_proposals(five, torch.ones(1, 8, 2, 3), torch.ones(1, 2), *[torch.ones(
+        2, 3, 2, 4)] * 2, eta=0.9),
     "nms_thresh: wanted > 0": lambda: mt.generate_proposals(five, torch.ones(1, 8, 2, 3), torch.ones(1, 2), *[torch.ones(
         2, 3, 2, 4)] * 2, nms_thresh=0),
     "bbox_deltas: wanted dimension 1 to be 8": lambda: mt.generate_proposals(five, five, *[five] * 3),

@@ -19,18 +19,20 @@ FORWARD = CFunction("mluOpPriorBox", ARRAY("min_sizes"), ARRAY("aspect_ratios"),
                     results=2)
 
 
-def _fake(min_sizes, aspect_ratios, variances, max_sizes, height, width, *others):
-    shape = height, width, min_sizes.shape[0] * aspect_ratios.shape[0] + max_sizes.shape[0], 4
-    return min_sizes.new_empty(shape), min_sizes.new_empty(shape)
+def _fake(numbers, sizes, ratios, squares, height, width, *others):
+    shape = height, width, sizes * ratios + squares, 4
+    return numbers.new_empty(shape), numbers.new_empty(shape)
 
 
-def _call(outputs, *arguments):
-    run(FORWARD, *arguments, *outputs)
+def _call(outputs, numbers, sizes, ratios, squares, *arguments):
+    run(FORWARD, *numbers.split([sizes, ratios, 4, squares]), *arguments, *outputs)
+
+
+# One tensor of all lists: an operator with an empty one is not asked.
 
 
 _forward = operator(
-    "prior_box(Tensor min_sizes, Tensor aspect_ratios, Tensor variances, Tensor max_sizes, int height, int width,"
-    " int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order)"
+    "prior_box(Tensor numbers, int sizes, int ratios, int squares, int height, int width, int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order)"
     " -> (Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents)
 
 
@@ -76,9 +78,9 @@ def prior_box(input: Tensor, image: Tensor, min_sizes: Sequence[float], max_size
         for each in (ratio, 1 / ratio)[:1 + bool(flip)]:
             if all(abs(each - other) >= 1e-6 for other in ratios):
                 ratios.append(each)
-    numbers = (torch.tensor([float(each) for each in list_ or ()], dtype=input.dtype)
-               for list_ in (min_sizes, ratios, variance, max_sizes))
-    return _forward(*numbers, height, width, *of_image, down, across, float(offset), bool(clip),
+    largest = max_sizes or ()
+    numbers = torch.tensor([*min_sizes, *ratios, *variance, *largest], dtype=input.dtype)
+    return _forward(numbers, len(min_sizes), len(ratios), len(largest), height, width, *of_image, down, across, float(offset), bool(clip),
                     bool(min_max_aspect_ratios_order))
 
 
