@@ -89,11 +89,9 @@ Status check_generate_proposals(const GenerateProposalsArgs& a, mluopsGeneratePr
     MLUOPS_RETURN_IF_FINISHED(have_data(inputs));
     MLUOPS_RETURN_IF_FINISHED(have_data(outputs));
   }
-  MLUOPS_RETURN_IF_FINISHED(no_overlap({a.scores, a.bbox_deltas, a.im_shape, a.anchors, a.variances},
-                                       {a.rpn_rois,
-                                        a.rpn_roi_probs,
-                                        a.rpn_rois_num,
-                                        {"rpn_rois_batch_size", one_int32(), a.rpn_rois_batch_size}}));
+  MLUOPS_RETURN_IF_FINISHED(no_overlap(
+      {a.scores, a.bbox_deltas, a.im_shape, a.anchors, a.variances},
+      {a.rpn_rois, a.rpn_roi_probs, a.rpn_rois_num, {"rpn_rois_batch_size", one_int32(), a.rpn_rois_batch_size}}));
   const mluOpDataType_t dtype = a.scores.desc->dtype;
   const std::vector<std::int64_t>& dims = a.scores.desc->dims;
   problem = {{dtype, dims[0], dims[1], dims[2], dims[3]},

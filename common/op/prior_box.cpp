@@ -60,21 +60,21 @@ Status check_prior_box(const PriorBoxArgs& a, mluopsPriorBoxProblem& problem) {
   if (!is_empty(a.max_sizes)) MLUOPS_RETURN_IF_FINISHED(have_data({a.max_sizes}));
   MLUOPS_RETURN_IF_FINISHED(no_overlap({a.min_sizes, a.aspect_ratios, a.variances, a.max_sizes}, {a.output, a.var}));
   const mluOpDataType_t dtype = a.min_sizes.desc->dtype;
-  problem = {{dtype, a.min_sizes.desc->dims[0], a.aspect_ratios.desc->dims[0], a.max_sizes.desc->dims[0], a.height,
-              a.width},
-             a.min_sizes.data,
-             a.aspect_ratios.data,
-             a.variances.data,
-             is_empty(a.max_sizes) ? nullptr : a.max_sizes.data,
-             const_cast<void*>(a.output.data),
-             const_cast<void*>(a.var.data),
-             a.im_height,
-             a.im_width,
-             a.step_h.of(dtype),
-             a.step_w.of(dtype),
-             a.offset.of(dtype),
-             a.clip ? 1 : 0,
-             a.min_max_aspect_ratios_order ? 1 : 0};
+  problem = {
+      {dtype, a.min_sizes.desc->dims[0], a.aspect_ratios.desc->dims[0], a.max_sizes.desc->dims[0], a.height, a.width},
+      a.min_sizes.data,
+      a.aspect_ratios.data,
+      a.variances.data,
+      is_empty(a.max_sizes) ? nullptr : a.max_sizes.data,
+      const_cast<void*>(a.output.data),
+      const_cast<void*>(a.var.data),
+      a.im_height,
+      a.im_width,
+      a.step_h.of(dtype),
+      a.step_w.of(dtype),
+      a.offset.of(dtype),
+      a.clip ? 1 : 0,
+      a.min_max_aspect_ratios_order ? 1 : 0};
   return Status::go_on();
 }
 

@@ -17,7 +17,8 @@ Status check_shapes(const YoloBoxArgs& a) {
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.img_size, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.anchors, 1));
   for (const TensorArg& t : {a.boxes, a.scores}) MLUOPS_RETURN_IF_FINISHED(has_rank(t, 4));
-  const std::int64_t anchors = a.anchors.desc->dims[0] / 2, pixels = dim_product({a.x.desc->dims[2], a.x.desc->dims[3]});
+  const std::int64_t anchors = a.anchors.desc->dims[0] / 2,
+                     pixels = dim_product({a.x.desc->dims[2], a.x.desc->dims[3]});
   MLUOPS_RETURN_IF_FINISHED(not_empty(a.anchors));
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.anchors, 0, (a.anchors.desc->dims[0] + 1) / 2 * 2, "pairs of width and height"));
   const std::int64_t numbers = std::int64_t{a.class_num} + (a.iou_aware ? 6 : 5);
@@ -72,8 +73,8 @@ std::string case_keys(const mluopsYoloBoxProblem& p) {
   return CaseKeys()("n", s.n)("s", s.anchors)("c", s.classes)("h", s.h)("w", s.w)
       .scalar("conf", p.conf_thresh, s.dtype)
       .scalar("scale", p.scale, s.dtype)
-      .scalar("factor", p.iou_aware_factor, s.dtype)("down", p.downsample_ratio)("clip", p.clip_bbox)(
-          "iou_aware", p.iou_aware)
+      .scalar("factor", p.iou_aware_factor, s.dtype)("down", p.downsample_ratio)("clip", p.clip_bbox)("iou_aware",
+                                                                                                      p.iou_aware)
       .text();
 }
 

@@ -67,8 +67,7 @@ Description describe_proposals(const Case& text, mluOpDataType_t dtype) {
   const mluopsGenerateProposalsShape& s = p.shape;
   const double height = kStep * static_cast<double>(s.h), width = kStep * static_cast<double>(s.w);
   const auto exact = [](const char* name, std::int64_t count) {
-    return TensorSpec{
-        .name = name, .dtype = MLUOP_DTYPE_INT32, .dims = {count}, .comparison = Comparison::kBits};
+    return TensorSpec{.name = name, .dtype = MLUOP_DTYPE_INT32, .dims = {count}, .comparison = Comparison::kBits};
   };
   Description d;
   d.scalars = {p.nms_thresh, p.min_size, 1};
@@ -92,11 +91,11 @@ Description describe_proposals(const Case& text, mluOpDataType_t dtype) {
   const std::int64_t all = s.h * s.w * s.a, looked = p.pre_nms_top_n > 0 ? std::min(p.pre_nms_top_n, all) : all;
   d.flops = static_cast<double>(s.n * looked) * (40 + 12 * static_cast<double>(std::min(looked, p.post_nms_top_n)) / 8);
   d.call = [p](mluOpHandle_t handle, const Arguments& t) {
-    return mluOpGenerateProposalsV2(
-        handle, static_cast<int>(p.pre_nms_top_n), static_cast<int>(p.post_nms_top_n), static_cast<float>(p.nms_thresh),
-        static_cast<float>(p.min_size), 1, p.pixel_offset != 0, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
-        t[2].data, t[3].desc, t[3].data, t[4].desc, t[4].data, nullptr, 0, t[5].desc, t[5].data, t[6].desc, t[6].data,
-        t[7].desc, t[7].data, t[8].data);
+    return mluOpGenerateProposalsV2(handle, static_cast<int>(p.pre_nms_top_n), static_cast<int>(p.post_nms_top_n),
+                                    static_cast<float>(p.nms_thresh), static_cast<float>(p.min_size), 1,
+                                    p.pixel_offset != 0, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc,
+                                    t[2].data, t[3].desc, t[3].data, t[4].desc, t[4].data, nullptr, 0, t[5].desc,
+                                    t[5].data, t[6].desc, t[6].data, t[7].desc, t[7].data, t[8].data);
   };
   d.reference = [p](const Inputs& in, Coordinates) {
     mluopsGenerateProposalsProblem own = p;

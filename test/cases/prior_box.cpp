@@ -61,12 +61,11 @@ Description describe_prior_box(const Case& text, mluOpDataType_t dtype) {
   const std::vector<std::int64_t> boxes = {s.h, s.w, s.sizes * s.ratios + s.max_sizes, 4};
   Description d;
   d.scalars = {p.step_h, p.step_w, p.offset};
-  d.tensors = {
-      {.name = "min_sizes", .dtype = dtype, .dims = {s.sizes}, .fill = uniform(10, 100, text.seed("min"))},
-      {.name = "aspect_ratios", .dtype = dtype, .dims = {s.ratios}, .fill = ratios_of(text)},
-      {.name = "variances", .dtype = dtype, .dims = {4}, .fill = uniform(0.1, 0.2, text.seed("variances"))},
-      {.name = "output", .dtype = dtype, .dims = boxes},
-      {.name = "var", .dtype = dtype, .dims = boxes, .comparison = Comparison::kBits}};
+  d.tensors = {{.name = "min_sizes", .dtype = dtype, .dims = {s.sizes}, .fill = uniform(10, 100, text.seed("min"))},
+               {.name = "aspect_ratios", .dtype = dtype, .dims = {s.ratios}, .fill = ratios_of(text)},
+               {.name = "variances", .dtype = dtype, .dims = {4}, .fill = uniform(0.1, 0.2, text.seed("variances"))},
+               {.name = "output", .dtype = dtype, .dims = boxes},
+               {.name = "var", .dtype = dtype, .dims = boxes, .comparison = Comparison::kBits}};
   const bool squares = s.max_sizes != 0;
   const TensorSpec most = {
       .name = "max_sizes", .dtype = dtype, .dims = {s.max_sizes}, .fill = uniform(100, 200, text.seed("max"))};

@@ -20,7 +20,8 @@ const std::vector<Parameter> kParameters = {
     {"down", "16", "pixels of the network's input to one of the map"},
     {"clip", "1", "boxes are clipped to the image"},
     {"iou_aware", "0", "1: channels of IoUs"},
-    {"data", "usual", "usual (some confidences are below) | low (most are) | wild (some numbers are NaN, infinite, large)"},
+    {"data", "usual",
+     "usual (some confidences are below) | low (most are) | wild (some numbers are NaN, infinite, large)"},
 };
 
 double logit(double p) {
@@ -68,17 +69,15 @@ Description describe_yolo_box(const Case& text, mluOpDataType_t dtype) {
   const std::int64_t pixels = s.h * s.w, channels = s.anchors * (5 + s.classes + p.iou_aware);
   Description d;
   d.scalars = {p.conf_thresh, p.scale, p.iou_aware_factor};
-  d.tensors = {{.name = "x", .dtype = dtype, .dims = {s.n, channels, s.h, s.w}, .fill = logits(text, p)},
-               {.name = "img_size",
-                .dtype = MLUOP_DTYPE_INT32,
-                .dims = {s.n, 2},
-                .fill = integers(200, 700, text.seed("img"))},
-               {.name = "anchors",
-                .dtype = MLUOP_DTYPE_INT32,
-                .dims = {2 * s.anchors},
-                .fill = integers(5, 300, text.seed("anchors"))},
-               {.name = "boxes", .dtype = dtype, .dims = {s.n, s.anchors, 4, pixels}},
-               {.name = "scores", .dtype = dtype, .dims = {s.n, s.anchors, s.classes, pixels}}};
+  d.tensors = {
+      {.name = "x", .dtype = dtype, .dims = {s.n, channels, s.h, s.w}, .fill = logits(text, p)},
+      {.name = "img_size", .dtype = MLUOP_DTYPE_INT32, .dims = {s.n, 2}, .fill = integers(200, 700, text.seed("img"))},
+      {.name = "anchors",
+       .dtype = MLUOP_DTYPE_INT32,
+       .dims = {2 * s.anchors},
+       .fill = integers(5, 300, text.seed("anchors"))},
+      {.name = "boxes", .dtype = dtype, .dims = {s.n, s.anchors, 4, pixels}},
+      {.name = "scores", .dtype = dtype, .dims = {s.n, s.anchors, s.classes, pixels}}};
   d.flops = 8.0 * static_cast<double>(s.n * channels * pixels);
   d.call = [p](mluOpHandle_t handle, const Arguments& t) {
     return mluOpYoloBox(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,

@@ -67,8 +67,8 @@ GenerateProposalsResult generate_proposals(const mluopsGenerateProposalsProblem&
     if (p.pre_nms_top_n > 0 && p.pre_nms_top_n < all) order.resize(static_cast<std::size_t>(p.pre_nms_top_n));
     std::vector<Roi> kept;
     for (const std::int64_t k : order) {
-      Roi roi = moved(&anchors[4 * k], &deltas[4 * (i * all + k)], &variances[4 * k], scores[i * all + k],
-                      p.pixel_offset);
+      Roi roi =
+          moved(&anchors[4 * k], &deltas[4 * (i * all + k)], &variances[4 * k], scores[i * all + k], p.pixel_offset);
       if (std::ssize(kept) == p.post_nms_top_n || !clip(p, &images[2 * i], roi)) continue;
       const auto too_near = [&](const Roi& better) { return overlap(better, roi, p.pixel_offset) > p.nms_thresh; };
       if (std::none_of(kept.begin(), kept.end(), too_near)) kept.push_back(roi);

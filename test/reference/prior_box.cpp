@@ -44,8 +44,8 @@ PriorBoxResult prior_box(const mluopsPriorBoxProblem& p) {
       const double y = (static_cast<double>(h) + p.offset) * p.step_h;
       for (std::size_t size = 0; size < least.size(); ++size) {
         for (const Sides& of : sides_of(p, least[size], ratios, most, size)) {
-          for (const double v : {(x - of.w / 2) / p.im_width, (y - of.h / 2) / p.im_height,
-                                 (x + of.w / 2) / p.im_width, (y + of.h / 2) / p.im_height}) {
+          for (const double v : {(x - of.w / 2) / p.im_width, (y - of.h / 2) / p.im_height, (x + of.w / 2) / p.im_width,
+                                 (y + of.h / 2) / p.im_height}) {
             result.output.push_back(p.clip != 0 && (v < 0 || v > 1) ? (v < 0 ? 0.0 : 1.0) : v);
           }
           result.var.insert(result.var.end(), variances.begin(), variances.end());

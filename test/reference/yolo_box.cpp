@@ -25,7 +25,8 @@ YoloBoxResult yolo_box(const mluopsYoloBoxProblem& p) {
         const auto own = [&](std::int64_t c) { return channel(ious + a * numbers + c); };
         double confidence = logistic(own(4));
         if (ious != 0) {
-          confidence = std::pow(confidence, 1 - p.iou_aware_factor) * std::pow(logistic(channel(a)), p.iou_aware_factor);
+          confidence =
+              std::pow(confidence, 1 - p.iou_aware_factor) * std::pow(logistic(channel(a)), p.iou_aware_factor);
         }
         if (confidence < p.conf_thresh) continue;
         const double cells[2] = {static_cast<double>(s.w), static_cast<double>(s.h)};
@@ -37,7 +38,7 @@ YoloBoxResult yolo_box(const mluopsYoloBoxProblem& p) {
           double low = middle * size[axis] / cells[axis] - length / 2, high = low + length;
           if (std::isinf(length)) high = middle * size[axis] / cells[axis] + length / 2;
           if (p.clip_bbox != 0) {
-            low = std::fmax(low, 0.0);                // NaN becomes the bound
+            low = std::fmax(low, 0.0);  // NaN becomes the bound
             high = std::fmin(high, size[axis] - 1);
           }
           r.boxes[((n * s.anchors + a) * 4 + axis) * pixels + i] = low;

@@ -29,16 +29,27 @@ struct Proposals {
 
   reference::GenerateProposalsResult operator()() const {
     const auto k = static_cast<std::int64_t>(scores.size());
-    return reference::generate_proposals({{MLUOP_DTYPE_DOUBLE, 1, 1, k, 1}, scores.data(), deltas.data(), image.data(),
-                                          anchors.data(), variances.data(), nullptr, nullptr, nullptr, nullptr, pre, post,
-                                          iou, least, offset});
+    return reference::generate_proposals({{MLUOP_DTYPE_DOUBLE, 1, 1, k, 1},
+                                          scores.data(),
+                                          deltas.data(),
+                                          image.data(),
+                                          anchors.data(),
+                                          variances.data(),
+                                          nullptr,
+                                          nullptr,
+                                          nullptr,
+                                          nullptr,
+                                          pre,
+                                          post,
+                                          iou,
+                                          least,
+                                          offset});
   }
 };
 
 TEST(GenerateProposalsExample, BestFirstClippedAndFarEnough) {
   // The second shares 1/2 of the best one, the third nothing, the fourth lies outside.
-  const Proposals p{.scores = {0.5, 0.9, 0.7, 0.8},
-                    .anchors = {4, 0, 8, 4, 2, 0, 6, 4, 12, 2, 30, 8, -9, -9, -2, -2}};
+  const Proposals p{.scores = {0.5, 0.9, 0.7, 0.8}, .anchors = {4, 0, 8, 4, 2, 0, 6, 4, 12, 2, 30, 8, -9, -9, -2, -2}};
   const auto r = p();
   expect_close(r.rois, {2, 0, 6, 4, 12, 2, 20, 8, 4, 0, 8, 4});
   EXPECT_EQ(r.probs, (Values{0.9, 0.7, 0.5}));

@@ -37,12 +37,13 @@ TEST(ProposalsValidation, GenerateProposals) {
        {"three sizes", sized("im_shape", {2, 3}), MLUOP_STATUS_BAD_PARAM, "(height, width)"},
        {"other deltas", sized("bbox_deltas", {2, 3, 5, 6}), MLUOP_STATUS_BAD_PARAM, "(4 of each anchor)"},
        {"other anchors", sized("anchors", {3, 5, 5, 4}), MLUOP_STATUS_BAD_PARAM, "anchors" + wanted + "2 to be 6"},
-       {"other variances", sized("variances", {3, 6, 5, 4}), MLUOP_STATUS_BAD_PARAM, "variances" + wanted + "1 to be 5"},
+       {"other variances", sized("variances", {3, 6, 5, 4}), MLUOP_STATUS_BAD_PARAM,
+        "variances" + wanted + "1 to be 5"},
        {"fewer RoIs", sized("rpn_rois", {13, 4}), MLUOP_STATUS_BAD_PARAM, "rpn_rois" + wanted + "0 to be 14"},
        {"fewer scores", sized("rpn_roi_probs", {13, 1}), MLUOP_STATUS_BAD_PARAM, "rpn_roi_probs" + wanted + "0"},
        {"more counts", sized("rpn_rois_num", {3}), MLUOP_STATUS_BAD_PARAM, "rpn_rois_num" + wanted + "0 to be 2"},
-       {"counts of 64 bits", [](OpCall& c) { c.arg("rpn_rois_num").dtype = MLUOP_DTYPE_INT64; },
-        MLUOP_STATUS_BAD_PARAM, "rpn_rois_num: wanted dtype DTYPE_INT32"}});
+       {"counts of 64 bits", [](OpCall& c) { c.arg("rpn_rois_num").dtype = MLUOP_DTYPE_INT64; }, MLUOP_STATUS_BAD_PARAM,
+        "rpn_rois_num: wanted dtype DTYPE_INT32"}});
   OpCall none = call_of("generate_proposals_v2 n=1 h=3 w=5 a=6 pre=40 post=7");
   for (const char* const name : {"scores", "bbox_deltas", "im_shape", "rpn_rois", "rpn_roi_probs", "rpn_rois_num"}) {
     none.arg(name).dims[0] = 0;
@@ -126,9 +127,7 @@ TEST(ProposalsValidation, YoloBox) {
 }
 
 TEST(ProposalsValidation, PriorBox) {
-  const auto boxes = [](const Dims& of) {
-    return [=](OpCall& c) { c.arg("output").dims = c.arg("var").dims = of; };
-  };
+  const auto boxes = [](const Dims& of) { return [=](OpCall& c) { c.arg("output").dims = c.arg("var").dims = of; }; };
   check_table(
       call_of("prior_box h=3 w=2 sizes=5 ratios=6 max=1"),
       {{"a negative map", given("h", -1), MLUOP_STATUS_BAD_PARAM, "height: wanted >= 0, got -1"},
@@ -139,7 +138,8 @@ TEST(ProposalsValidation, PriorBox) {
        {"no ratios", sized("aspect_ratios", {0}), MLUOP_STATUS_BAD_PARAM, "aspect_ratios: wanted a non-empty tensor"},
        {"five variances", sized("variances", {5}), MLUOP_STATUS_BAD_PARAM, "variances: wanted dimension 0 to be 4"},
        {"fewer max_sizes", sized("max_sizes", {4}), MLUOP_STATUS_BAD_PARAM, "max_sizes: wanted dimension 0 to be 5"},
-       {"none, but room for them", sized("max_sizes", {0}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 2 to be 30"},
+       {"none, but room for them", sized("max_sizes", {0}), MLUOP_STATUS_BAD_PARAM,
+        "output: wanted dimension 2 to be 30"},
        {"fewer boxes", boxes({3, 2, 34, 4}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 2 to be 35"},
        {"other variances", sized("var", {3, 2, 34, 4}), MLUOP_STATUS_BAD_PARAM, "var: wanted the shape of output"}});
   OpCall none = call_of("prior_box h=3 w=2 sizes=5 ratios=6 max=1");

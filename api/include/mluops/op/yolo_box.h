@@ -10,10 +10,11 @@ extern "C" {
 
 /** Decodes the map of a YOLO head: the box of every anchor at every pixel, and its scores of all classes.
  *
- *  @param x                 T [N, C, H, W], ARRAY; C = S (5 + class_num): x, y, w, h, confidence and classes of each anchor;
- *                           with iou_aware S channels of IoUs before them.
+ *  @param x                 T [N, C, H, W], ARRAY; C = S (5 + class_num): x, y, w, h, confidence and classes of each
+ * anchor; with iou_aware S channels of IoUs before them.
  *  @param img_size          INT32 [N, 2], ARRAY: height and width of each image.
- *  @param anchors           INT32 [2 S], ARRAY, S >= 1: width and height of each anchor, in pixels of the network's input.
+ *  @param anchors           INT32 [2 S], ARRAY, S >= 1: width and height of each anchor, in pixels of the network's
+ * input.
  *  @param class_num         >= 1.
  *  @param conf_thresh       boxes and scores below this confidence are 0.
  *  @param downsample_ratio  pixels of the network's input to one of x, >= 1.

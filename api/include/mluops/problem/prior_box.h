@@ -27,8 +27,8 @@ typedef struct {
   const void* max_sizes; /* NULL without */
   void* output;
   void* var;
-  int32_t im_height, im_width;    /* >= 1 */
-  double step_h, step_w;          /* > 0 */
+  int32_t im_height, im_width; /* >= 1 */
+  double step_h, step_w;       /* > 0 */
   double offset;
   int32_t clip, min_max_order; /* 0 or 1 */
 } mluopsPriorBoxProblem;

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, anchors, 4, h * w],
- *  scores [n, anchors, classes, h * w]. */
+/** x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, anchors, 4, h *
+ * w], scores [n, anchors, classes, h * w]. */
 typedef struct {
   mluOpDataType_t dtype;
   int64_t n, anchors, classes, h, w;
@@ -25,7 +25,7 @@ typedef struct {
   void* boxes;
   void* scores;
   double conf_thresh, scale;
-  double iou_aware_factor; /* in [0, 1] where iou_aware */
+  double iou_aware_factor;      /* in [0, 1] where iou_aware */
   int32_t downsample_ratio;     /* >= 1 */
   int32_t clip_bbox, iou_aware; /* 0 or 1 */
 } mluopsYoloBoxProblem;

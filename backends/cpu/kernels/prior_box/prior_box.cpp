@@ -97,9 +97,8 @@ mluOpStatus_t boxes(Context& context, const mluopsCall& call, const Problem& p) 
 namespace mluops::cpu {
 
 mluOpStatus_t operators::prior_box(Context& context, const mluopsCall& call, const mluopsPriorBoxProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return prior_box::boxes<typename decltype(tag)::type>(context, call, problem);
-  });
+  return with_element(call, problem.shape.dtype,
+                      [&](auto tag) { return prior_box::boxes<typename decltype(tag)::type>(context, call, problem); });
 }
 
 }  // namespace mluops::cpu

@@ -2,8 +2,8 @@
 //
 // x [N,C,H,W], boxes [N,S,4,H*W], scores [N,S,classes,H*W]. An item is a run of pixels of one anchor of one image and
 // owns their boxes and scores: first the confidence and box of each, then the scores, class by class, in vectors of
-// pixels. Logits of pixels below the threshold, which are most of a trained network's, are not read where a whole vector
-// is. An exponential and a quotient per score: bound by arithmetic, or by the zeros written.
+// pixels. Logits of pixels below the threshold, which are most of a trained network's, are not read where a whole
+// vector is. An exponential and a quotient per score: bound by arithmetic, or by the zeros written.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/yolo_box/yolo_box.cpp"
 #include <hwy/foreach_target.h>
@@ -27,9 +27,9 @@ namespace {
 using Problem = mluopsYoloBoxProblem;
 using Shape = mluopsYoloBoxShape;
 
-constexpr std::int64_t kRun = 256;     ///< pixels of an item
-constexpr double kMostLogit = 1e4;     ///< exp(-kMostLogit) is 0 in every type
-constexpr double kDropped = -1;        ///< the confidence of a pixel below the threshold
+constexpr std::int64_t kRun = 256;  ///< pixels of an item
+constexpr double kMostLogit = 1e4;  ///< exp(-kMostLogit) is 0 in every type
+constexpr double kDropped = -1;     ///< the confidence of a pixel below the threshold
 
 template <class A>
 A sigmoid(A x) {

@@ -32,7 +32,8 @@ def _call(outputs, numbers, sizes, ratios, squares, *arguments):
 
 
 _forward = operator(
-    "prior_box(Tensor numbers, int sizes, int ratios, int squares, int height, int width, int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order)"
+    "prior_box(Tensor numbers, int sizes, int ratios, int squares, int height, int width,"
+    " int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order)"
     " -> (Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents)
 
 
