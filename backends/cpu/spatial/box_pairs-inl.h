@@ -21,7 +21,7 @@
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::spatial::HWY_NAMESPACE {
+namespace mluops::cpu::box_pairs::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
 /// Boxes as one list for each of the fields that Kind makes of their numbers.
@@ -172,7 +172,7 @@ HWY_INLINE hn::Vec<D> iou(D d, const B& a, const B& b, hn::Vec<D> offset, bool o
   return hn::IfThenElseZero(hn::Gt(ratio, hn::Zero(d)), ratio);
 }
 
-}  // namespace mluops::cpu::spatial::HWY_NAMESPACE
+}  // namespace mluops::cpu::box_pairs::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -19,6 +19,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {
+using namespace box_pairs::HWY_NAMESPACE;
 using namespace spatial::HWY_NAMESPACE;
 namespace {
 

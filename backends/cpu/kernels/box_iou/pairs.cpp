@@ -16,7 +16,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {
-using namespace spatial::HWY_NAMESPACE;
+using namespace box_pairs::HWY_NAMESPACE;
 namespace {
 
 using Problem = mluopsBoxIouProblem;

@@ -23,6 +23,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::generate_proposals::HWY_NAMESPACE {
+using namespace box_pairs::HWY_NAMESPACE;
 using namespace spatial::HWY_NAMESPACE;
 namespace {
 
