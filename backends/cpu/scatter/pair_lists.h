@@ -41,7 +41,7 @@ class PairLists {
         entries_(allocator.allocate<RowPair>(given())) {}
 
   void fill(const Context& context, const mluopsCall& call) {
-    const double offset_ns = cost::kListPair * static_cast<double>(given()) / static_cast<double>(pairs_.offsets);
+    const double offset_ns = cost::kStep * static_cast<double>(given()) / static_cast<double>(pairs_.offsets);
     const Loop loop(context, call, pairs_.offsets, offset_ns);
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t k = first; k < last; ++k) count(k);

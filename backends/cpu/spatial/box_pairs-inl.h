@@ -71,7 +71,7 @@ struct Upright {
   using A = Number;
   enum { kArea, kX1, kY1, kX2, kY2, kFields };
   static constexpr int kNumbers = 4;
-  static constexpr double kPairNs = cost::kUprightIou;
+  static constexpr double kPairCost = 3 * cost::kElement;
 
   /// A box with NaN becomes one that shares nothing.
   static std::array<A, kFields> fields(const std::array<A, 4>& n, A offset) {
@@ -98,7 +98,7 @@ struct Rotated {
   using A = double;
   enum { kArea, kX, kY, kHalfW, kHalfH, kCos, kSin, kReach, kFields };
   static constexpr int kNumbers = 5;
-  static constexpr double kPairNs = cost::kRotatedIou;
+  static constexpr double kPairCost = 40 * cost::kElement;
   static constexpr double kLeastArea = 1e-14;
 
   static std::array<A, kFields> fields(const std::array<A, 5>& n, A) {

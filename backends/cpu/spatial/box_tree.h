@@ -117,7 +117,12 @@ struct Trees {
 
 /// Nanoseconds it takes to build the tree of n points, about.
 inline double build_ns(std::int64_t n) {
-  return cost::kTreeLevel * static_cast<double>(n) * (1 + std::bit_width(static_cast<std::uint64_t>(n / kLeafPoints)));
+  return 3 * cost::kStep * static_cast<double>(n) * (1 + std::bit_width(static_cast<std::uint64_t>(n / kLeafPoints)));
+}
+
+/// What a search for so many nearest points costs, in a tree or, beside the distances, in a list.
+inline double search_ns(std::int64_t count) {
+  return cost::kStep * static_cast<double>(50 + 20 * count);
 }
 
 }  // namespace mluops::cpu::spatial

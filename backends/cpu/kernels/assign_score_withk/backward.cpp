@@ -118,7 +118,7 @@ void write_sums(const Loop& loop, const BackwardProblem& p, const Arrays<Acc<T>>
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const double all_ns = cost::kScoreGradElement * static_cast<double>(s.p * s.k * s.m * s.o);
+  const double all_ns = 3 * cost::kElement * static_cast<double>(s.p * s.k * s.m * s.o);
   const std::int64_t runs = ceil_div(s.p * s.k, kGradRun), groups = ceil_div(s.o, kChannels);
   const Loop scores(context, call, s.b * runs, all_ns / static_cast<double>(runs));
   const Loop sums(context, call, s.b * groups, all_ns / static_cast<double>(groups));

@@ -39,7 +39,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t pairs = s.p * s.k, runs = ceil_div(pairs, kRun);
-  const double run_ns = cost::kScoreElement * static_cast<double>(std::min(kRun, pairs) * s.m * s.o);
+  const double run_ns = 2 * cost::kElement * static_cast<double>(std::min(kRun, pairs) * s.m * s.o);
   const Loop loop(context, call, s.b * runs, run_ns);
   const std::int64_t each = std::min(kRun, pairs) * s.o;
   auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);

@@ -153,7 +153,7 @@ struct Collect {
 Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.m) * static_cast<double>(s.n);
-  return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * cost::kDistance / 2);
+  return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * cost::kElement / 2);
 }
 
 template <class T>
@@ -173,7 +173,7 @@ mluOpStatus_t query_by(Context& context, const mluopsCall& call, const Problem& 
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.m, kRun);
-  const double ball_ns = cost::kBall + (trees ? 0 : cost::kDistance * static_cast<double>(s.n));
+  const double ball_ns = 250 * cost::kStep + (trees ? 0 : cost::kElement * static_cast<double>(s.n));
   const Loop building(context, call, s.b, trees ? build_ns(s.n) : static_cast<double>(s.n));
   const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.m, kRun)) * ball_ns);
   const auto arrays =

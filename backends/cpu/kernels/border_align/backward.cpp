@@ -76,7 +76,7 @@ template <class T>
 bool sort(Context& context, const mluopsCall& call, const BackwardProblem& p, SortedBorders<Acc<T>>& sorted) {
   const double channels = static_cast<double>(p.shape.c), each = static_cast<double>(sorted.lines().each());
   return sorted.fill(context, call, p.shape, static_cast<const T*>(p.boxes), false, cost::kScatter * channels,
-                     cost::kWriteSum * channels * each);
+                     cost::kElement * channels * each);
 }
 
 template <class T>

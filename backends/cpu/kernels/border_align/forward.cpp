@@ -254,7 +254,7 @@ bool sort(Context& context, const mluopsCall& call, const ForwardProblem& p, Sor
   const Shape& s = p.shape;
   const double points = static_cast<double>(s.pool_size + 1);
   return sorted.fill(context, call, s, static_cast<const T*>(p.boxes), true,
-                     points * (cost::kPlacePoint + cost::kPool * static_cast<double>(s.c)), 0);
+                     points * (2 * cost::kStep + cost::kElement * static_cast<double>(s.c)), 0);
 }
 
 /// What all threads read, and the rooms of each.

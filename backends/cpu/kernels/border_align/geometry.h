@@ -161,9 +161,9 @@ class SortedBorders {
         if (on_map || with_outside) put(row, line, border_ns);
       });
     };
-    if (!buckets_.fill(context, call, cost::kFindLine, line_ns, each)) return false;
+    if (!buckets_.fill(context, call, 2 * cost::kStep, line_ns, each)) return false;
     const auto rows = buckets_.all();
-    Loop(context, call, std::ssize(rows), 2 * cost::kFindLine).run([&](std::int64_t begin, std::int64_t end, int) {
+    Loop(context, call, std::ssize(rows), 4 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end; ++i)
         placed_[i] = PlacedBorder<A>::of(s, boxes, rows[static_cast<std::size_t>(i)]);
     });
@@ -190,7 +190,7 @@ class LineRuns {
  public:
   LineRuns(std::span<const double> prefix_ns, int threads)
       : prefix_ns_(prefix_ns),
-        count_(std::max<std::int64_t>(index_of(prefix_ns.back() / cost::kRun, std::int64_t{kPerThread} * threads + 1),
+        count_(std::max<std::int64_t>(index_of(prefix_ns.back() / (2.5 * cost::kChunk), std::int64_t{kPerThread} * threads + 1),
                                       1)) {}
   std::int64_t count() const { return count_; }
   double each_ns() const { return prefix_ns_.back() / static_cast<double>(count_); }

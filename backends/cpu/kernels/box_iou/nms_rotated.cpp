@@ -40,7 +40,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   if (!arrays) return no_memory(call);
   for (std::int64_t i = 0; i < n; ++i) arrays->order.add(i, to_acc(static_cast<const T*>(p.scores)[i]));
   arrays->order.sort();
-  Loop(context, call, n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->boxes.read(i, static_cast<const T*>(p.boxes) + std::int64_t{arrays->order[i]} * p.shape.width, 0.0);
       arrays->dropped[i] = 0;
@@ -57,7 +57,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
         });
   };
   std::int64_t count = 0;
-  spatial::suppress(context, call, n, n, arrays->dropped, cost::kAlignedPair, drop,
+  spatial::suppress(context, call, n, n, arrays->dropped, cost::kStep, drop,
                     [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::fill(p.output + count, p.output + n, 0);
   *p.result_num = static_cast<std::int32_t>(count);

@@ -32,7 +32,7 @@ struct Arrays {
 template <class T, class Kind>
 void read(const Context& context, const mluopsCall& call, const void* boxes, std::int64_t count, std::int32_t offset,
           const Lists<Kind>& lists) {
-  Loop(context, call, count, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, count, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       lists.read(i, static_cast<const T*>(boxes) + i * Kind::kNumbers, static_cast<typename Kind::A>(offset));
     }
@@ -68,7 +68,7 @@ mluOpStatus_t run_aligned(Context& context, const mluopsCall& call, const Proble
   using A = typename Kind::A;
   constexpr std::int64_t kBlock = 64;
   const Shape& s = p.shape;
-  Loop(context, call, s.n, Kind::kPairNs + 2 * cost::kTurnBox)
+  Loop(context, call, s.n, Kind::kPairCost + 60 * cost::kStep)
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         A fields[2][Kind::kFields * kBlock];
         const Lists<Kind> a(fields[0], kBlock), b(fields[1], kBlock);
@@ -93,7 +93,7 @@ mluOpStatus_t run(Context& context, const mluopsCall& call, const Problem& p) {
   if (!arrays) return no_memory(call);
   read<T>(context, call, p.bbox1, s.n, s.offset, arrays->a);
   read<T>(context, call, p.bbox2, s.m, s.offset, arrays->b);
-  const double row_ns = Kind::kPairNs * static_cast<double>(s.m);
+  const double row_ns = Kind::kPairCost * static_cast<double>(s.m);
   Loop(context, call, s.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) {
       const auto one = [&](auto d, std::int64_t) HWY_ATTR { return Boxes<Kind, decltype(d)>::all(d, arrays->a, i); };

@@ -60,7 +60,7 @@ void finish(const GradSet<T>& set, T* gradient) {
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const mluopsChamferDistanceShape& s = p.shape;
-  const Loop loop(context, call, s.b, cost::kChamferGradPoint * static_cast<double>(s.n + s.m));
+  const Loop loop(context, call, s.b, 4 * cost::kScatter * static_cast<double>(s.n + s.m));
   const std::int64_t each = 2 * (s.n + s.m);
   Acc<T>* scratch = nullptr;
   if constexpr (!kAddsInPlace<T>) {

@@ -115,7 +115,7 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
   const Set<T> sets[] = {{static_cast<const T*>(p.xyz1), s.n, static_cast<T*>(p.dist1), p.idx1},
                          {static_cast<const T*>(p.xyz2), s.m, static_cast<T*>(p.dist2), p.idx2}};
   const double points = static_cast<double>(s.n + s.m);
-  const Loop building(context, call, s.b, kSorted ? build_ns(s.n) + build_ns(s.m) : cost::kLiftPoint * points);
+  const Loop building(context, call, s.b, kSorted ? build_ns(s.n) + build_ns(s.m) : cost::kStep * points);
   const auto arrays = allocate<Arrays<A>>(context.arena, s, kSorted, std::int64_t{building.slots()});
   if (!arrays) return no_memory(call);
   building.run([&](std::int64_t begin, std::int64_t end, int slot) {
@@ -133,7 +133,7 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
   });
   for (int set = 0; set < 2; ++set) {
     const int other = 1 - set;
-    const double point_ns = kSorted ? cost::kNearest : cost::kDistance * static_cast<double>(sets[other].n) + 10;
+    const double point_ns = search_ns(1) + (kSorted ? 0 : cost::kElement * static_cast<double>(sets[other].n));
     for_each_point<T>(context, call, s, sets[set], point_ns, [&](std::int64_t b, Nearest<A>& nearest) HWY_ATTR {
       if (kSorted) {
         search<true>(arrays->trees[other][b], nearest.from(), nearest);
@@ -150,8 +150,8 @@ mluOpStatus_t search_both(Context& context, const mluopsCall& call, const Forwar
 Fit tree_pays(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.n) * static_cast<double>(s.m);
-  const double searching = cost::kNearest * static_cast<double>(s.n + s.m);
-  return fit(true, build_ns(s.n) + build_ns(s.m) + searching < 2 * pairs * cost::kDistance);
+  const double searching = search_ns(1) * static_cast<double>(s.n + s.m);
+  return fit(true, build_ns(s.n) + build_ns(s.m) + searching < 2 * pairs * cost::kElement);
 }
 
 template <class T>

@@ -192,7 +192,7 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
   const Shape& s = p.shape;
   const WeightPlan plan(s, call.threads, sizeof(Acc<T>));
   const double numbers = static_cast<double>(s.batch * out_pixels(s) * plan.taps * plan.width);
-  const double task_ns = numbers * (cost::kSampleChannel + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double task_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, plan.slices * plan.parts, task_ns);
   const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);

@@ -117,7 +117,7 @@ void pack_filters(const Context& context, const mluopsCall& call, const ForwardP
         .run([&](std::int64_t begin, std::int64_t end, int)
                  HWY_ATTR { load_row(given + begin * row, arrays.wide + begin * row, (end - begin) * row); });
   }
-  Loop(context, call, s.groups * chunks, cost::kTranspose * static_cast<double>(plan.depth * plan.width))
+  Loop(context, call, s.groups * chunks, cost::kElement * static_cast<double>(plan.depth * plan.width))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t group = i / chunks, tap = i % chunks * plan.chunk_taps;
@@ -216,7 +216,7 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
   const Shape& s = p.shape;
   const ForwardPlan plan(s, call.threads);
   const double numbers = static_cast<double>(plan.tile_pixels * count_taps(s) * s.ci);
-  const double tile_ns = numbers * (cost::kSampleChannel + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double tile_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.batch * plan.tiles, tile_ns);
   const auto arrays = allocate<ForwardArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);

@@ -75,7 +75,7 @@ void sort(const Vertex<T>* vertices, const std::uint8_t* mask, std::int32_t vali
 template <class T>
 mluOpStatus_t sort_all(Context& context, const mluopsCall& call, const Problem& p) {
   const auto* const vertices = static_cast<const T*>(p.vertices);
-  Loop(context, call, p.shape.n, cost::kSortVertices).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, p.shape.n, 300 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     Vertex<Acc<T>> own[kVertices];
     for (std::int64_t n = begin; n < end; ++n) {
       const T* const from = vertices + 2 * n * kVertices;

@@ -18,7 +18,7 @@ using BackwardProblem = mluopsDynamicPointToVoxelBackwardProblem;
 using Shape = mluopsDynamicPointToVoxelShape;
 
 double rows_ns(const Shape& s, double rows) {
-  return rows * (cost::kReduceGradRow + cost::kReduceGradElement * static_cast<double>(s.c));
+  return rows * (8 * cost::kStep + cost::kMove * static_cast<double>(s.c));
 }
 
 /// Which voxel the map gives a point; -1 for none.

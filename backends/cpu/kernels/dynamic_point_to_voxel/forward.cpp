@@ -129,7 +129,7 @@ void write_rest(const ForwardProblem& p, std::int64_t voxels) {
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const double row_ns = cost::kReduceRow + cost::kReduceElement * static_cast<double>(s.c);
+  const double row_ns = 10 * cost::kStep + cost::kMove * static_cast<double>(s.c);
   const auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, s, std::min<std::int64_t>(call.threads, s.n));
   if (!arrays) return no_memory(call);
   std::int32_t *order = arrays->order, *other = arrays->other;

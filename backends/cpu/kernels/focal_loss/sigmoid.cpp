@@ -96,7 +96,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const mluopsFoca
   const auto* const logits = static_cast<const T*>(p.input);
   const auto* const weight = static_cast<const T*>(p.weight);
   T* const result = static_cast<T*>(p.result);
-  const double row_ns = cost::kSigmoidLogit * static_cast<double>(s.c);
+  const double row_ns = 2 * cost::kFunction * static_cast<double>(s.c);
   Loop(context, call, s.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     if (weight == nullptr) {
       of_others<T, backward, squared>(logits + begin * s.c, others, gamma, result + begin * s.c, (end - begin) * s.c);

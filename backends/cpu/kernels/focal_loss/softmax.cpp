@@ -75,7 +75,7 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const Pr
   using A = Acc<T>;
   const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
   T* const output = static_cast<T*>(p.result);
-  Loop(context, call, p.shape.n, cost::kSoftmaxTarget).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+  Loop(context, call, p.shape.n, 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for_rows<T>(
         p, begin, end,
         [&](std::int64_t n, std::int64_t, A probability, A weight) {
@@ -93,7 +93,7 @@ mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const P
   const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
   const auto* const softmax = static_cast<const T*>(p.input);
   T* const gradient = static_cast<T*>(p.result);
-  const double row_ns = cost::kSoftmaxTarget + cost::kMove * static_cast<double>(c);
+  const double row_ns = 20 * cost::kStep + cost::kMove * static_cast<double>(c);
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for_rows<T>(
         p, begin, end,

@@ -204,7 +204,7 @@ template <class T>
 mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
-  const Loop loop(context, call, s.b, build_ns(s.n) + cost::kPick * static_cast<double>(s.m));
+  const Loop loop(context, call, s.b, build_ns(s.n) + 100 * cost::kStep * static_cast<double>(s.m));
   const auto arrays = allocate<Arrays<A>>(context.arena, s.n, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

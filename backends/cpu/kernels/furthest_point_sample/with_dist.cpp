@@ -68,7 +68,7 @@ template <class T>
 mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const DistProblem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
-  const Loop loop(context, call, s.b, cost::kPickDistance * static_cast<double>(s.n) * static_cast<double>(s.m));
+  const Loop loop(context, call, s.b, 2 * cost::kElement * static_cast<double>(s.n) * static_cast<double>(s.m));
   const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
   A* const all = context.arena.reserve_array<A>(loop.slots(), pitch);
   if (all == nullptr) return no_memory(call);

@@ -40,7 +40,7 @@ template <class T>
 mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const double row_ns = cost::kScatterPoint * static_cast<double>(s.m) + cost::kMove * static_cast<double>(s.n);
+  const double row_ns = cost::kScatter * static_cast<double>(s.m) + cost::kMove * static_cast<double>(s.n);
   const Loop loop(context, call, s.b * s.c, row_ns);
   const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
   A* all = nullptr;
@@ -75,7 +75,7 @@ mluOpStatus_t by_atomics(Context& context, const mluopsCall& call, const Problem
   A* const sums = reserve_sums<T>(context, gradient, elements);
   if (sums == nullptr) return no_memory(call);
   clear_sums(context, call, sums, elements);
-  const double run_ns = cost::kAtomicScatterPoint * static_cast<double>(std::min(s.m, kRun) * std::min(s.c, kRows));
+  const double run_ns = cost::kAtomicAdd * static_cast<double>(std::min(s.m, kRun) * std::min(s.c, kRows));
   Loop(context, call, Rows::items(s) * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
       const Rows rows(s, item / runs);

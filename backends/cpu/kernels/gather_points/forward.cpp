@@ -28,7 +28,7 @@ template <class E>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsGatherPointsForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.m, kRun);
-  const double run_ns = cost::kGatherPoint * static_cast<double>(std::min(s.m, kRun) * std::min(s.c, kRows));
+  const double run_ns = cost::kGather * static_cast<double>(std::min(s.m, kRun) * std::min(s.c, kRows));
   Loop(context, call, Rows::items(s) * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t item = begin; item < end; ++item) {
       const Rows rows(s, item / runs);

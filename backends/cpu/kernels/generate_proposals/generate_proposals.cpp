@@ -90,7 +90,7 @@ std::int64_t propose(const Context& context, const mluopsCall& call, const Probl
   const double offset = p.pixel_offset;
   for (std::int64_t i = 0; i < all; ++i) arrays.order.add(i, to_acc(scores[i]));
   arrays.order.sort();
-  Loop::one_of_many(context, call, n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop::one_of_many(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       Box box;
       arrays.dropped[i] = decode<T>(p, image, arrays.order[i], box) ? 0 : 1;
@@ -107,7 +107,7 @@ std::int64_t propose(const Context& context, const mluopsCall& call, const Probl
         });
   };
   std::int64_t row = first;
-  spatial::suppress(context, call, n, p.post_nms_top_n, arrays.dropped, cost::kUprightIou, drop, [&](std::int64_t i) {
+  spatial::suppress(context, call, n, p.post_nms_top_n, arrays.dropped, 3 * cost::kElement, drop, [&](std::int64_t i) {
     T* const roi = static_cast<T*>(p.rpn_rois) + 4 * row;
     for (std::size_t k = 0; k < 4; ++k) roi[k] = from_acc<T>(static_cast<Acc<T>>(arrays.boxes.field[k + Kind::kX1][i]));
     static_cast<T*>(p.rpn_roi_probs)[row++] = scores[arrays.order[i]];

@@ -146,7 +146,7 @@ void write_outputs(const Context& context, const mluopsCall& call, const Problem
   if (s.sub_m != 0) {
     std::copy_n(p.indices, s.inputs * width, p.out_indices);
   } else {
-    Loop(context, call, words.end - words.begin, 2 * cost::kVoxelRow)
+    Loop(context, call, words.end - words.begin, 4 * cost::kStep)
         .run([&](std::int64_t begin, std::int64_t end, int) {
           write_rows(grid, words.begin + begin, words.begin + end, width, p.out_indices);
         });
@@ -190,7 +190,7 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) 
   if (!grid.countable())
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED,
                 "sparse_conv_desc: wanted fewer than 2^63 places with margins as wide as the filter reaches, got more");
-  const Loop loop(context, call, s.offsets, cost::kListPair * static_cast<double>(s.inputs));
+  const Loop loop(context, call, s.offsets, cost::kStep * static_cast<double>(s.inputs));
   auto arrays = collect(context, p, grid, loop.slots());
   if (!arrays) return no_memory(call);
   const std::int64_t outputs = s.sub_m != 0 ? s.inputs : arrays->outputs.rank();

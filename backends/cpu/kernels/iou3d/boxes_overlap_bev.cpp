@@ -26,13 +26,13 @@ mluOpStatus_t all_pairs(Context& context, const mluopsCall& call, const mluopsBo
   const auto arrays = allocate<OverlapArrays<A>>(context.arena, s);
   if (!arrays) return no_memory(call);
   const auto prepare = [&](const void* from, std::int64_t count, FlatBox<A>* to) {
-    Loop(context, call, count, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+    Loop(context, call, count, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end; ++i) to[i] = FlatBox<A>::read(static_cast<const T*>(from) + 7 * i);
     });
   };
   prepare(p.boxes_a, s.n, arrays->a);
   prepare(p.boxes_b, s.m, arrays->b);
-  Loop(context, call, s.n, cost::kTurnedOverlap * static_cast<double>(s.m))
+  Loop(context, call, s.n, 10 * cost::kStep * static_cast<double>(s.m))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) {
           T* const row = static_cast<T*>(p.overlap) + i * s.m;

@@ -64,14 +64,14 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
   const Shape& s = p.shape;
   const auto arrays = allocate<NmsArrays<A>>(context.arena, s);
   if (!arrays) return no_memory(call);
-  Loop(context, call, s.n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->boxes[i] = FlatBox<A>::read(static_cast<const T*>(p.boxes) + 7 * i);
       arrays->dropped[i] = 0;
     }
   });
   const Rule<A> rule(p);
-  const double pair_ns = s.rotated != 0 ? cost::kTurnedPair : cost::kAlignedPair;
+  const double pair_ns = s.rotated != 0 ? 2 * cost::kStep : cost::kStep;
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < s.n; first += kBlock) {
     const std::int64_t last = std::min(s.n, first + kBlock);

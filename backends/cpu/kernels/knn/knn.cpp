@@ -125,7 +125,7 @@ const T* points_of(const Problem& p, std::int64_t b) {
 template <class T>
 mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
-  const double point_ns = cost::kDistance * static_cast<double>(s.n) + cost::kNeighbour * static_cast<double>(s.k);
+  const double point_ns = cost::kElement * static_cast<double>(s.n) + search_ns(s.k);
   const Loop loop = searching(context, call, s, point_ns);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, false, std::int64_t{0}, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
@@ -145,7 +145,7 @@ template <class T>
 mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const Loop building(context, call, s.b, build_ns(s.n));
-  const Loop loop = searching(context, call, s, cost::kNeighbour * static_cast<double>(s.k));
+  const Loop loop = searching(context, call, s, search_ns(s.k));
   const auto arrays =
       allocate<Arrays<Acc<T>>>(context.arena, s, true, std::int64_t{building.slots()}, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
@@ -162,7 +162,7 @@ mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p
 Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.n) * static_cast<double>(s.m);
-  return fit(true, s.n > kLeafPoints && s.n > 2 * s.k && build_ns(s.n) < pairs * cost::kDistance);
+  return fit(true, s.n > kLeafPoints && s.n > 2 * s.k && build_ns(s.n) < pairs * cost::kElement);
 }
 
 template <class T>

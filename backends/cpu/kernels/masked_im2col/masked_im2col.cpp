@@ -24,7 +24,7 @@ const std::int32_t* find_pixels(Context& context, const mluopsCall& call, const 
                                 const std::int32_t* w) {
   auto* const pixels = context.arena.reserve_array<std::int32_t>(s.kernel_h, s.kernel_w, s.m);
   if (pixels == nullptr) return nullptr;
-  const double row_ns = cost::kGatherPoint * static_cast<double>(s.m);
+  const double row_ns = cost::kGather * static_cast<double>(s.m);
   Loop(context, call, s.kernel_h * s.kernel_w, row_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t k = begin; k < end; ++k) {
       const std::int64_t down = k / s.kernel_w - s.pad_h, across = k % s.kernel_w - s.pad_w;
@@ -54,7 +54,7 @@ mluOpStatus_t run(Context& context, const mluopsCall& call, const mluopsMaskedIm
   const std::int32_t* const pixels = find_pixels(context, call, s, p.mask_h_idx, p.mask_w_idx);
   if (pixels == nullptr) return no_memory(call);
   const std::int64_t window = s.kernel_h * s.kernel_w, plane = s.h * s.w;
-  const double item_ns = cost::kGatherPoint * static_cast<double>(std::min(s.c, kRows) * s.m);
+  const double item_ns = cost::kGather * static_cast<double>(std::min(s.c, kRows) * s.m);
   Loop(context, call, ceil_div(s.c, kRows) * window, item_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t first = item / window * kRows, k = item % window, count = std::min(kRows, s.c - first);
@@ -78,7 +78,7 @@ mluOpStatus_t run(Context& context, const mluopsCall& call, const mluopsMaskedCo
   const std::int32_t* const pixels = find_pixels(context, call, s, p.mask_h_idx, p.mask_w_idx);
   if (pixels == nullptr) return no_memory(call);
   const std::int64_t plane = s.h * s.w;
-  const double item_ns = cost::kGatherPoint * static_cast<double>(s.m) + cost::kMove * static_cast<double>(plane);
+  const double item_ns = cost::kGather * static_cast<double>(s.m) + cost::kMove * static_cast<double>(plane);
   Loop(context, call, s.c, item_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t c = begin; c < end; ++c) {
       const E* const from = static_cast<const E*>(p.col) + c * s.m;

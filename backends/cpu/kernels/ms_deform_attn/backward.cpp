@@ -30,7 +30,7 @@ inline std::int64_t owned_channels(const Shape& s, const mluopsCall& call) {
 }
 
 inline double sample_ns(const Shape& s, double channel_ns) {
-  return cost::kAttentionSample + 4 * channel_ns * static_cast<double>(s.channels);
+  return cost::kStep + 4 * channel_ns * static_cast<double>(s.channels);
 }
 
 }  // namespace mluops::cpu::ms_deform_attn
@@ -159,7 +159,7 @@ void all_sample_gradients(const Context& context, const mluopsCall& call, const 
                           const BackwardArrays<Acc<T>>& arrays) {
   const Shape& s = p.shape;
   const std::int64_t step = s.heads * s.channels;
-  const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kAttentionChannel);
+  const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const DotRoom<Acc<T>> room = arrays.room(s, slot);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -213,7 +213,7 @@ void value_by_owner(const Context& context, const mluopsCall& call, const Backwa
   const std::int64_t owned = owned_channels(s, call), parts = ceil_div(s.channels, owned);
   const std::int64_t step = s.heads * s.channels;
   const double task_ns = static_cast<double>(s.queries * s.levels * s.points) *
-                         (cost::kAttentionSample + 4 * cost::kAttentionChannel * static_cast<double>(owned));
+                         (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(owned));
   const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const DotRoom<Acc<T>> room = arrays.room(s, slot);
@@ -293,7 +293,7 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
   auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s, size_product(2, call.threads, s.keys, s.channels));
   if (!arrays) return no_memory(call);
   arrays->levels.fill(p);
-  const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, cost::kAttentionChannel);
+  const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.heads, head_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const DotRoom<A> room = arrays->room(s, slot);
     A* const values = arrays->sums + 2 * slot * panel_size;

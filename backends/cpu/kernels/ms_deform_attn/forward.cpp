@@ -167,7 +167,7 @@ mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const Forward
   using A = Acc<T>;
   const Shape& s = p.shape;
   const double head_ns = static_cast<double>(samples_of(s)) *
-                             (cost::kAttentionSample + 4 * cost::kAttentionChannel * static_cast<double>(s.channels)) +
+                             (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(s.channels)) +
                          5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
   Allocator measure;

@@ -34,7 +34,7 @@ UprightBox<Acc<T>>* prepare(Context& context, const mluopsCall& call, const Shap
   const std::int64_t count = s.b * s.n;
   auto* const prepared = context.arena.reserve_array<Box>(count);
   if (prepared == nullptr) return nullptr;
-  Loop(context, call, count, cost::kPrepareBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, count, 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       const T* const box = static_cast<const T*>(boxes) + 7 * i;
       prepared[i] = s.centred != 0 ? Box::centred_at(box, kMargin) : Box::standing_on(box);
@@ -77,7 +77,7 @@ mluOpStatus_t part(Context& context, const mluopsCall& call, const mluopsPointsI
       for (; found != 0; found &= found - 1) idx[std::countr_zero(found)] = static_cast<std::int32_t>(n);
     }
   };
-  return for_each_run<T>(context, call, s, p.points, p.boxes, cost::kPointInBox * static_cast<double>(s.n), visit);
+  return for_each_run<T>(context, call, s, p.points, p.boxes, 2 * cost::kElement * static_cast<double>(s.n), visit);
 }
 
 template <class T>
@@ -92,7 +92,7 @@ mluOpStatus_t all(Context& context, const mluopsCall& call, const mluopsPointsIn
       for (; found != 0; found &= found - 1) inside[std::countr_zero(found) * s.n + n] = 1;
     }
   };
-  const double point_ns = (cost::kPointInBox + cost::kWriteInside) * static_cast<double>(s.n);
+  const double point_ns = (2 * cost::kElement + cost::kMove) * static_cast<double>(s.n);
   return for_each_run<T>(context, call, s, p.points, p.boxes, point_ns, visit);
 }
 

@@ -35,7 +35,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
   if (!arrays) return no_memory(call);
   for (std::int64_t i = 0; i < n; ++i) arrays->order.add(i, to_acc(boxes[9 * i + 8]));
   arrays->order.sort();
-  Loop(context, call, n, cost::kTurnBox).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->polygons[i] = Polygon::of(boxes + 9 * std::int64_t{arrays->order[i]});
       arrays->dropped[i] = 0;
@@ -50,7 +50,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
     }
   };
   std::int64_t count = 0;
-  spatial::suppress(context, call, n, n, arrays->dropped, cost::kAlignedPair, drop,
+  spatial::suppress(context, call, n, n, arrays->dropped, cost::kStep, drop,
                     [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::sort(p.output, p.output + count);
   std::fill(p.output + count, p.output + n, 0);

@@ -84,7 +84,7 @@ mluOpStatus_t boxes(Context& context, const mluopsCall& call, const Problem& p) 
   const auto sides = allocate<Sides>(context.arena, priors);
   if (!sides) return no_memory(call);
   for (std::int64_t size = 0; size < s.sizes; ++size) find_sides<T>(p, size, *sides);
-  Loop(context, call, s.h * s.w, cost::kCopyRow * static_cast<double>(priors))
+  Loop(context, call, s.h * s.w, 5 * cost::kStep * static_cast<double>(priors))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t pixel = begin; pixel < end; ++pixel) write_pixel<T>(p, pixel, priors, *sides);
       });

@@ -102,7 +102,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const Backward
   const Images images(p);
   const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
   const double channel_ns =
-      2 * kUsualPixels * cost::kAddPixel * rois + 2 * cost::kTranspose * static_cast<double>(images.map.pixels);
+      kUsualPixels * cost::kElement * rois + 2 * cost::kElement * static_cast<double>(images.map.pixels);
   const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
   A* const panels = context.images.reserve_array<A>(loop.slots(), s.h, s.w, layout::kBlockChannels<A>);
@@ -182,7 +182,7 @@ mluOpStatus_t by_channels(Context& context, const mluopsCall& call, const Backwa
       put(i, index_of(to_acc(batch_index), s.batch) * images.map.channels + channel, element_ns);
     }
   };
-  if (!arrays->elements.fill(context, call, cost::kListPair, channel_ns, sort)) return no_memory(call);
+  if (!arrays->elements.fill(context, call, cost::kStep, channel_ns, sort)) return no_memory(call);
   Loop(context, call, arrays->elements.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Acc<T>* const sums = arrays->sums + slot * images.map.pixels;
     for (std::int64_t i = begin; i < end; ++i) add_channel<T>(p, images, *arrays, i, sums);

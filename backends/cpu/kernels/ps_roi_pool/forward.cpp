@@ -112,7 +112,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const Shape& s = p.shape;
   constexpr double kUsualPixels = 16;
   const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
-  const double channel_ns = kUsualPixels * cost::kAddPixel * rois + cost::kTranspose * static_cast<double>(s.h * s.w);
+  const double channel_ns = cost::kElement / 2 * kUsualPixels * rois + cost::kElement * static_cast<double>(s.h * s.w);
   const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
   A* const panels = context.images.reserve_array<A>(loop.slots(), s.h, s.w, layout::kBlockChannels<A>);

@@ -45,7 +45,7 @@ class Bins {
   void find(const Context& context, const mluopsCall& call, const Problem& p) {
     using A = Acc<T>;
     const A scale = static_cast<A>(p.exact_spatial_scale);
-    const double roi_ns = cost::kFindSample * static_cast<double>(s_.pooled_h + s_.pooled_w);
+    const double roi_ns = cost::kStep * static_cast<double>(s_.pooled_h + s_.pooled_w);
     Loop(context, call, s_.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t r = begin; r < end; ++r) {
         const T* const roi = static_cast<const T*>(p.rois) + 5 * r;

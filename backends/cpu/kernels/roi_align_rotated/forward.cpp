@@ -83,7 +83,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
   using A = Acc<T>;
   const Shape& s = p.shape;
   constexpr double kUsualSamples = 4;
-  const double row_ns = kUsualSamples * static_cast<double>(s.pooled_w * s.c) * cost::kSampleChannel;
+  const double row_ns = kUsualSamples * static_cast<double>(s.pooled_w * s.c) * cost::kElement;
   const Loop loop(context, call, s.rois * s.pooled_h, row_ns);
   A* const sums = context.arena.reserve_array<A>(loop.slots(), s.c);
   if (sums == nullptr) return no_memory(call);

@@ -49,7 +49,7 @@ template <class T>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double row_ns =
-      static_cast<double>(s.out_w) * (cost::kFindSample + cost::kSampleChannel * static_cast<double>(s.c));
+      static_cast<double>(s.out_w) * (cost::kStep + cost::kElement * static_cast<double>(s.c));
   Loop(context, call, s.grids * s.out_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t row = begin; row < end; ++row) {
       const T* const image = static_cast<const T*>(p.input) + image_of(s, row / s.out_h) * s.h * s.w * s.c;

@@ -118,7 +118,7 @@ constexpr double kUsualPixels = 16;
 template <class T>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const double row_ns = kUsualPixels * cost::kPool * static_cast<double>(s.pooled_w * s.c);
+  const double row_ns = kUsualPixels * cost::kElement * static_cast<double>(s.pooled_w * s.c);
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi<Acc<T>>::template read<T>(p, item / s.pooled_h);
@@ -191,7 +191,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const std::int64_t together = std::clamp<std::int64_t>(s.batch * blocks / (2 * call.threads), 1, most);
   const std::int64_t width = together * layout::kBlockChannels<A>, tasks = ceil_div(s.c, width);
   const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
-  const double channel_ns = kUsualPixels * cost::kPool * bins + cost::kTranspose * static_cast<double>(s.h * s.w);
+  const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(s.h * s.w));
   const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
   Allocator measure;
   static_cast<void>(PanelRoom<A>(measure, s, width));

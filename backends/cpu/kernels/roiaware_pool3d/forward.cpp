@@ -131,7 +131,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double numbers = static_cast<double>(s.x * s.y * s.z * (s.most + 2 * s.c));
-  const Loop loop(context, call, s.n, cost::kPointInBox * static_cast<double>(s.points) + cost::kMove * numbers);
+  const Loop loop(context, call, s.n, 2 * cost::kElement * static_cast<double>(s.points) + cost::kMove * numbers);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   fill_leaves(static_cast<const T*>(p.pts), s.points, arrays->leaves);

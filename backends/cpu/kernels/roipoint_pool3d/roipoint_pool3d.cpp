@@ -74,13 +74,13 @@ mluOpStatus_t pool(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const double samples = static_cast<double>(s.samples), numbers = static_cast<double>(3 + s.c);
   const double box_ns =
-      cost::kPointInBox * static_cast<double>(s.n) + samples * (cost::kCopyRow + cost::kRowElement * numbers);
+      2 * cost::kElement * static_cast<double>(s.n) + samples * (5 * cost::kStep + cost::kMove * numbers);
   const Loop loop(context, call, s.b * s.m, box_ns);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   const std::int64_t each = arrays->leaves_each;
   const auto* const points = static_cast<const T*>(p.points);
-  Loop(context, call, s.b, cost::kPointToRow * static_cast<double>(s.n))
+  Loop(context, call, s.b, cost::kStep * static_cast<double>(s.n))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
       });

@@ -74,7 +74,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   const Shape& s = p.shape;
   const WorkPartition<A> partition(s, 32, 8 * call.threads);
   const double item_ns = static_cast<double>(partition.group * kBlock<A>) *
-                         (static_cast<double>(partition.points) * 2 + static_cast<double>(s.m)) * cost::kInterpolate;
+                         (static_cast<double>(partition.points) * 2 + static_cast<double>(s.m)) * cost::kElement;
   const Loop loop(context, call, partition.items(s), item_ns);
   const std::int64_t slots = loop.slots(), block_count = partition.parts == 1 ? slots : partition.items(s);
   const auto arrays = allocate<Arrays<A>>(context.arena, s, partition.points, slots, block_count);
@@ -111,7 +111,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   if (partition.parts == 1) return MLUOP_STATUS_SUCCESS;
   const std::int64_t size = arrays->block_size;
   const Loop merge(context, call, s.b * partition.blocks,
-                   static_cast<double>(size * partition.parts) * cost::kWriteSum);
+                   static_cast<double>(size * partition.parts) * cost::kElement);
   merge.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t which = begin; which < end; ++which) {
       A* const sums = arrays->block(which * partition.parts);
@@ -161,7 +161,7 @@ mluOpStatus_t backward_by_points(Context& context, const mluopsCall& call,
   const std::int64_t image = s.c * s.m, runs = kAtomic ? ceil_div(s.n, at_once) : 1, run = kAtomic ? at_once : s.n;
   T* const gradient = static_cast<T*>(p.grad_features);
   const double added = static_cast<double>(std::min(s.n, run) * s.c);
-  const double owned_ns = 3 * added * cost::kScatter + static_cast<double>(image) * cost::kWriteSum;
+  const double owned_ns = 3 * added * cost::kScatter + static_cast<double>(image) * cost::kElement;
   const Loop loop(context, call, s.b * runs, kAtomic ? added * cost::kAtomicAdd : owned_ns);
   constexpr bool kAllImages = kAtomic || kAddsInPlace<T>;  // have sums; else one for each task at a time
   A* const all = reserve_sums(context, gradient, size_product(kAllImages ? s.b : loop.slots(), image));

@@ -154,8 +154,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
   using A = Acc<T>;
   const Shape& s = p.shape;
   const WorkPartition<A> partition(s, 4 * call.threads, 8 * call.threads);
-  const double points_ns = static_cast<double>(partition.points) * cost::kInterpolate +
-                           static_cast<double>(s.m / partition.parts) * cost::kTranspose;
+  const double points_ns = static_cast<double>(partition.points + s.m / partition.parts) * cost::kElement;
   const Loop loop(context, call, partition.items(s), static_cast<double>(partition.group * kBlock<A>) * points_ns);
   const std::int64_t slots = loop.slots();
   const auto arrays = allocate<Arrays<A>>(context.arena, s, partition.points, slots, slots);
@@ -201,7 +200,7 @@ mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
   const Shape& s = p.shape;
   const std::int64_t groups = std::clamp<std::int64_t>(8 * call.threads / s.b, 1, ceil_div(s.c, 16));
   const std::int64_t group = ceil_div(s.c, groups), near_pitch = round_up(s.n, kTilePoints);
-  const double item_ns = static_cast<double>(s.n) * (1.0 + static_cast<double>(group) * cost::kLookUp);
+  const double item_ns = static_cast<double>(s.n) * (1.0 + static_cast<double>(group) * cost::kElement);
   const Loop loop(context, call, s.b * groups, item_ns);
   const std::int64_t slots = loop.slots();
   const auto arrays = allocate<Arrays<float>>(context.arena, s, near_pitch, slots, std::int64_t{0});
@@ -238,7 +237,7 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
   constexpr std::int64_t at_once = kPointsAtOnce, kRowsAhead = 4;
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.n, at_once);
-  const double run_ns = static_cast<double>(std::min(s.n, at_once)) * (2.0 + cost::kGather * static_cast<double>(s.c));
+  const double run_ns = static_cast<double>(std::min(s.n, at_once)) * (2.0 + 3 * cost::kGather * static_cast<double>(s.c));
   const Loop loop(context, call, s.b * runs, run_ns);
   loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     std::uint32_t rows[3 * at_once];

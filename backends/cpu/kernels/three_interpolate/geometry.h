@@ -50,8 +50,8 @@ template <class A>
 bool transpose_pays(const Shape& s) {
   const double blocks = static_cast<double>(ceil_div(s.c, kBlock<A>)) * static_cast<double>(kBlock<A>);
   const double transposed =
-      blocks * (static_cast<double>(s.m) * cost::kTranspose + static_cast<double>(s.n) * cost::kInterpolate);
-  return can_transpose<A>(s) && transposed < static_cast<double>(s.c) * static_cast<double>(s.n) * cost::kGather;
+      blocks * static_cast<double>(s.m + s.n) * cost::kElement;
+  return can_transpose<A>(s) && transposed < static_cast<double>(s.c) * static_cast<double>(s.n) * 3 * cost::kGather;
 }
 
 /// How the work is cut. An item is, of one image, `group` blocks of channels, all their points; or where there are

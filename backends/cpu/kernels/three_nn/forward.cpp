@@ -109,7 +109,7 @@ mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const Problem& p
   Loop(context, call, s.b, static_cast<double>(s.m)).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t b = begin; b < end; ++b) fill_leaves(known_of<T>(p, b), s.m, known->leaves + b * known->each);
   });
-  const double point_ns = cost::kDistance * static_cast<double>(s.m) + cost::kThreeNearest;
+  const double point_ns = cost::kElement * static_cast<double>(s.m) + search_ns(3);
   for_each_point<T>(context, call, p, point_ns, [&](std::int64_t b, Nearest<Acc<T>>& nearest) HWY_ATTR {
     const Leaf<Acc<T>>* const leaves = known->leaves + b * known->each;
     for (std::int64_t i = 0; i < known->each; ++i) nearest(leaves[i]);
@@ -126,7 +126,7 @@ mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p
   building.run([&](std::int64_t begin, std::int64_t end, int slot) {
     for (std::int64_t b = begin; b < end; ++b) trees->build(b, known_of<T>(p, b), slot);
   });
-  for_each_point<T>(context, call, p, cost::kThreeNearest, [&](std::int64_t b, Nearest<Acc<T>>& nearest) HWY_ATTR {
+  for_each_point<T>(context, call, p, search_ns(3), [&](std::int64_t b, Nearest<Acc<T>>& nearest) HWY_ATTR {
     search<true>((*trees)[b], nearest.from(), nearest);
   });
   return MLUOP_STATUS_SUCCESS;
@@ -136,7 +136,7 @@ mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p
 Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
   const Shape& s = p.shape;
   const double pairs = static_cast<double>(s.n) * static_cast<double>(s.m);
-  return fit(true, s.m > kLeafPoints && build_ns(s.m) < pairs * cost::kDistance);
+  return fit(true, s.m > kLeafPoints && build_ns(s.m) < pairs * cost::kElement);
 }
 
 template <class T>

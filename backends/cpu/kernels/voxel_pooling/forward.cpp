@@ -41,7 +41,7 @@ HWY_INLINE std::int64_t cell_of(const Problem& p, std::int64_t point) {
 /// pos_memo: the image, y and x of every point.
 void tell_cells(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
-  Loop(context, call, s.batch * s.points, cost::kListPair).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.batch * s.points, cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       const bool inside = cell_of(p, i) >= 0;
       std::int32_t* const to = p.pos_memo + 3 * i;
@@ -81,14 +81,14 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& 
   const Shape& s = p.shape;
   auto cells = allocate<Buckets>(context.arena, call, s.batch * s.points, s.batch * s.y * s.x);
   if (!cells) return no_memory(call);
-  const double point_ns = cost::kRowElement * static_cast<double>(s.c);
+  const double point_ns = cost::kMove * static_cast<double>(s.c);
   const auto sort = [&](std::int64_t begin, std::int64_t end, auto&& put) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t cell = cell_of(p, i);
       if (cell >= 0) put(i, cell, point_ns);
     }
   };
-  if (!cells->fill(context, call, 2 * cost::kListPair, point_ns, sort)) return no_memory(call);
+  if (!cells->fill(context, call, 2 * cost::kStep, point_ns, sort)) return no_memory(call);
   const std::span<const std::int64_t> all = cells->all();
   Loop(context, call, cells->prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) {

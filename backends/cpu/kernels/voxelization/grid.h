@@ -55,7 +55,7 @@ template <class T>
 void find_places(const Context& context, const mluopsCall& call, const Shape& s, const void* points,
                  const void* voxel_size, const void* range, std::int32_t* places) {
   const Grid<Acc<T>> grid(static_cast<const T*>(voxel_size), static_cast<const T*>(range));
-  Loop(context, call, s.n, cost::kVoxelOfPoint).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, 4 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t n = begin; n < end; ++n) {
       grid.find(static_cast<const T*>(points) + n * s.features, places + 3 * n);
     }

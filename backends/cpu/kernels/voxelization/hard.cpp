@@ -126,7 +126,7 @@ class Numbering {
 template <class T>
 void copy_rows(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
   const Shape& s = p.shape;
-  Loop(context, call, s.n, cost::kCopyRow).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t n = begin; n < end; ++n) {
       if (arrays.voxel[n] < 0) continue;
       const std::int64_t to = arrays.voxel[n] * s.max_points + arrays.row[n];
@@ -141,7 +141,7 @@ template <class T>
 void clear_rest(const Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const std::int64_t size = s.max_points * s.features;
-  const double voxel_ns = cost::kVoxelByte * static_cast<double>(size * static_cast<std::int64_t>(sizeof(T)));
+  const double voxel_ns = cost::kMoveByte * static_cast<double>(size * static_cast<std::int64_t>(sizeof(T)));
   Loop(context, call, s.max_voxels, voxel_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t v = begin; v < end; ++v) {
       const std::int64_t used = p.num_points_per_voxel[v] * s.features;

@@ -117,7 +117,7 @@ template <class T>
 mluOpStatus_t decode(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   const std::int64_t pixels = s.h * s.w, runs = ceil_div(pixels, kRun);
-  const double run_ns = cost::kSigmoidLogit * static_cast<double>((8 + s.classes) * std::min(pixels, kRun));
+  const double run_ns = 2 * cost::kFunction * static_cast<double>((8 + s.classes) * std::min(pixels, kRun));
   Loop(context, call, s.n * s.anchors * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     Acc<T> confidences[kRun];
     for (std::int64_t item = begin; item < end; ++item) {

@@ -66,9 +66,9 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
   const bool rows = bins.aligned();
   const std::int64_t together = rows ? s.pooled_w : 1;
   const double channels = static_cast<double>(s.c);
-  const double pixel_ns = channels * (cost::kAddPixel + (rows ? 0 : cost::kReadPixel));
-  const double base_ns = cost::kZeroByte * sizeof(T) * static_cast<double>(t.pixels()) * channels;
-  return tiles.fill(context, call, cost::kSortTile, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  const double pixel_ns = channels * (cost::kElement / 2 + (rows ? 0 : cost::kElement / 4));
+  const double base_ns = cost::kMoveByte / 8 * sizeof(T) * static_cast<double>(t.pixels()) * channels;
+  return tiles.fill(context, call, 20 * cost::kStep, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     PixelRange x{};
     double item_ns = 0;
     std::int64_t roi = -1;
@@ -81,7 +81,7 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
       const std::int64_t row_begin = t.row_of(y.first), row_end = t.row_end(y.last);
       const std::int64_t col_begin = t.col_of(x.first), col_end = t.col_end(x.last);
       const std::int64_t touched = std::max<std::int64_t>(1, (row_end - row_begin) * (col_end - col_begin));
-      const double cost = cost::kFindBin + item_ns / static_cast<double>(touched);
+      const double cost = 30 * cost::kStep + item_ns / static_cast<double>(touched);
       const std::int64_t batch = bins.roi(at).batch;
       for (std::int64_t row = row_begin; row < row_end; ++row) {
         for (std::int64_t col = col_begin; col < col_end; ++col) put(at.bin, t.index(batch, row, col), cost);
@@ -102,7 +102,7 @@ void put_offset_gradients(Context& context, const mluopsCall& call, const Backwa
   }
   // A bin that nothing was added to has no gradient, also where its RoI is not finite.
   const auto scaled = [](Acc<T> sum, Acc<T> by) { return from_acc<T>(sum == 0 ? Acc<T>{0} : sum * by); };
-  Loop(context, call, bins.count(), cost::kBin).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, bins.count(), 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t bin = begin; bin < end; ++bin) {
       const BinPlace at = bins.place(bin);
       const Roi<Acc<T>>& roi = bins.roi(at);

@@ -133,7 +133,7 @@ void list_and_sort(const Context& context, const mluopsCall& call, const Bins<T>
                    Plan& plan) {
   const Shape& s = bins.s;
   const double axes = static_cast<double>(bins.aligned() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w);
-  const double roi_ns = cost::kFindSample * axes * std::max(s.sampling_ratio, 4);
+  const double roi_ns = cost::kStep * axes * std::max(s.sampling_ratio, 4);
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t roi = begin; roi < end; ++roi) {
       const auto lists = plan.lists(roi);
@@ -142,7 +142,7 @@ void list_and_sort(const Context& context, const mluopsCall& call, const Bins<T>
     }
   });
   const double units = static_cast<double>(s.rois * plan.bins() / plan.together());
-  Loop(context, call, plan.groups(), units * cost::kSortBin / static_cast<double>(plan.groups()))
+  Loop(context, call, plan.groups(), units * 10 * cost::kStep / static_cast<double>(plan.groups()))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t group = begin; group < end; ++group) plan.sort_units(group);
       });

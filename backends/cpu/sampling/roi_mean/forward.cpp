@@ -220,7 +220,7 @@ class Walk {
 /// Puts each bin into the cell its middle lies in.
 template <class T>
 bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells, Buckets& sorted) {
-  return sorted.fill(context, call, cost::kSortBin, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return sorted.fill(context, call, 10 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     bins.for_each(begin, end, [&](const BinPlace& at) {
       const std::int64_t row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
       put(at.bin, row + cells.of_column(bins.x(at).middle(bins.s.w)), 0.0);
@@ -232,7 +232,7 @@ bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, co
 /// RoI's row of bins.
 template <class A>
 bool sort_rows(Context& context, const mluopsCall& call, const Shape& s, const RoiTaps<A>& taps, Buckets& sorted) {
-  return sorted.fill(context, call, cost::kSortBin, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return sorted.fill(context, call, 10 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     for (std::int64_t item = begin, roi = begin / s.pooled_h, row = begin % s.pooled_h; item < end; ++item) {
       taps.for_each_cell(roi, row, [&](std::int64_t bin, std::int64_t cell) { put(bin, cell, 0.0); });
       if (++row == s.pooled_h) {
@@ -256,7 +256,7 @@ void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>
                    const RoiTaps<Acc<T>>& taps) {
   const Shape& s = bins.s;
   const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
-  const double roi_ns = cost::kFindSample * static_cast<double>(axes * std::max(s.sampling_ratio, 2));
+  const double roi_ns = cost::kStep * static_cast<double>(axes * std::max(s.sampling_ratio, 2));
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t roi = begin; roi < end; ++roi) {
       find_taps(bins, Wanted<RoiTaps<Acc<T>>>{roi, taps, roi, &cells});
@@ -269,7 +269,7 @@ template <class T>
 double mean_bin_ns(const Bins<T>& bins) {
   double pixels = 0;
   for (std::int64_t roi = 0; roi < bins.s.rois; ++roi) pixels += bins.pixels_read({0, roi, 0, 0});
-  return cost::kFindBin + cost::kReadPixel * static_cast<double>(bins.s.c) * pixels / static_cast<double>(bins.s.rois);
+  return 30 * cost::kStep + cost::kElement / 4 * static_cast<double>(bins.s.c) * pixels / static_cast<double>(bins.s.rois);
 }
 
 /// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how

@@ -148,7 +148,7 @@ template <class A>
 double pool_ns(const Shape& s, std::int64_t groups) {
   const double channels = static_cast<double>(layout::kBlockChannels<A>);
   const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(groups);
-  return bins * channels * (cost::kTranspose + 16 * cost::kReadPixel);
+  return bins * channels * 5 * cost::kElement;
 }
 
 template <class T>

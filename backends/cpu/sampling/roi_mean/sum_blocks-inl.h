@@ -247,7 +247,7 @@ void add_moves_up(const Context& context, const mluopsCall& call, const Backward
   const std::int64_t blocks = ceil_div(p.shape.c, layout::kBlockChannels<A>), count = bins.count();
   // A bin that nothing was added to has no gradient, also where its RoI is not finite.
   const auto scaled = [](A sum, A by) { return from_acc<T>(sum == 0 ? A{0} : sum * by); };
-  Loop(context, call, count, cost::kBin + static_cast<double>(blocks))
+  Loop(context, call, count, 5 * cost::kStep + static_cast<double>(blocks))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         bins.for_each(begin, end, [&](const BinPlace& at) {
           Move<A> sum = moves[at.bin];
@@ -284,9 +284,9 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const Backwar
   if (rooms == nullptr) return no_memory(call);
   auto* const parts = reinterpret_cast<Move<A>*>(rooms + room_bytes);
   const double channels = static_cast<double>(layout::kBlockChannels<A>);
-  const double item_ns = channels * (static_cast<double>(s.h * s.w) * (cost::kTranspose + cost::kWriteSum) +
+  const double item_ns = channels * (static_cast<double>(s.h * s.w) * 2 * cost::kElement +
                                      static_cast<double>(bins.count()) / static_cast<double>(s.batch) *
-                                         (cost::kTranspose + 16 * cost::kAddPixel));
+                                         9 * cost::kElement);
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
     const SumRoom<A> room(cut, ring, plan->most_slots(), plan->bins(), kOffset);
