@@ -97,11 +97,11 @@ Fill coordinates(const Case& t) {
   return [=, width = s.axes + 1](std::int64_t i) {
     const int column = static_cast<int>(i % width);
     const double along = static_cast<double>(i / width) / static_cast<double>(s.inputs);
-    const double ring = std::floor(along * 32), turn = (along * 32 - ring) * 2 * 3.14159265358979;
-    const double radius = (0.05 + 0.45 * ring / 32) * (1 + 0.05 * std::sin(40 * turn));
-    const double unit = column == s.axes ? 0.5 + radius * std::cos(turn)
+    const double ring = std::floor(along * 32), angle = (along * 32 - ring) * 2 * 3.14159265358979;
+    const double radius = (0.05 + 0.45 * ring / 32) * (1 + 0.05 * std::sin(40 * angle));
+    const double unit = column == s.axes ? 0.5 + radius * std::cos(angle)
                         : column == s.axes - 1
-                            ? 0.5 + radius * std::sin(turn)
+                            ? 0.5 + radius * std::sin(angle)
                             : unit_random(seed + 2, static_cast<std::int64_t>(along * 300) * 8 + column);
     return std::min(in(unit, size_of(column)), static_cast<double>(size_of(column) - 1));
   };

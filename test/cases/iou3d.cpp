@@ -14,7 +14,7 @@ const std::vector<Parameter> kOverlapParameters = {
 const std::vector<Parameter> kNmsParameters = {
     {"n", "1000", "boxes"},
     {"iou", "0.3", "IoU threshold"},
-    {"rotated", "1", "1: with their turn (mmcv's nms3d) | 0: without (nms3d_normal)"},
+    {"rotated", "1", "1: with their rotation (mmcv's nms3d) | 0: without (nms3d_normal)"},
     {"boxes", "random", kUprightBoxKinds},
 };
 

@@ -24,7 +24,7 @@ const std::vector<Parameter> kParameters = {
     {"aligned", "1", "1: moved by half a pixel"},
     {"clockwise", "0", "1: positive rotations are clockwise"},
     {"rois", "network",
-     "network (a side of 7 to 28 pixels of the map) | inside | far | straight (whole and half pixels, quarter turns) | "
+     "network (a side of 7 to 28 pixels of the map) | inside | far | straight (whole and half pixels, quarter rotations) | "
      "huge (many times the map) | special (NaN, infinite, negative sides)"},
 };
 
@@ -71,10 +71,10 @@ Values make_rois(const Case& t, const Shape& s) {
   Values rois;
   for (std::int64_t r = 0; r < s.rois; ++r) {
     const Extent x = extent(kind, static_cast<double>(s.w), random), y = extent(kind, static_cast<double>(s.h), random);
-    const double turn = kind == "straight" ? std::acos(0.0) * static_cast<double>(random.integer(0, 1)) : 0;
+    const double angle = kind == "straight" ? std::acos(0.0) * static_cast<double>(random.integer(0, 1)) : 0;
     const double image = static_cast<double>(random.integer(0, s.batch - 1));
     for (const double number : {image, x.centre / scale, y.centre / scale, x.size / scale, y.size / scale,
-                                kind == "straight" ? turn : random.real(-4, 4)}) {
+                                kind == "straight" ? angle : random.real(-4, 4)}) {
       rois.push_back(number);
     }
   }

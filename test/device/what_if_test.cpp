@@ -37,9 +37,9 @@ class WhatIfs : public testing::Test {
     const double sum = kStart + kSteps * (2 * kCopy + words * kWord);
     ASSERT_DOUBLE_EQ(rig.report().time, sum);
   }
-  const HotLine& line(Way way) const {
+  const HotLine& line(Direction direction) const {
     const auto& lines = rig.report().lines;
-    return *std::find_if(lines.begin(), lines.end(), [&](const HotLine& l) { return l.way == way; });
+    return *std::find_if(lines.begin(), lines.end(), [&](const HotLine& l) { return l.direction == direction; });
   }
 
   std::vector<float> in = std::vector<float>(kSteps * kTile, 1.0f), out = std::vector<float>(kSteps * kTile);
@@ -127,9 +127,9 @@ TEST_F(WhatIfs, TheLinesHoldTheWholeTime) {
   double held = 0;
   for (const HotLine& l : rig.report().lines) held += l.held;
   EXPECT_DOUBLE_EQ(held, rig.report().time);
-  EXPECT_DOUBLE_EQ(line(Way::kLoad).held, kSteps * kCopy);
-  EXPECT_EQ(line(Way::kLoad).bytes, kSteps * kBytes);
-  EXPECT_EQ(line(Way::kStore).times, kSteps);
+  EXPECT_DOUBLE_EQ(line(Direction::kLoad).held, kSteps * kCopy);
+  EXPECT_EQ(line(Direction::kLoad).bytes, kSteps * kBytes);
+  EXPECT_EQ(line(Direction::kStore).times, kSteps);
 }
 
 TEST_F(WhatIfs, WaitingIsTheCopysNotTheBarriers) {
@@ -140,8 +140,8 @@ TEST_F(WhatIfs, WaitingIsTheCopysNotTheBarriers) {
     __sync();                                             // the other 97
   }),
             "");
-  EXPECT_DOUBLE_EQ(line(Way::kLoad).busy, kCopy);
-  EXPECT_DOUBLE_EQ(line(Way::kLoad).held, kCopy - kWord);
+  EXPECT_DOUBLE_EQ(line(Direction::kLoad).busy, kCopy);
+  EXPECT_DOUBLE_EQ(line(Direction::kLoad).held, kCopy - kWord);
 }
 
 TEST_F(WhatIfs, SentencesNameTheWordAndTheChange) {

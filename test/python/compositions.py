@@ -126,18 +126,18 @@ def roi_align(input, rois, output_size, spatial_scale, sampling_ratio, pool_mode
 
 
 def roi_align_rotated(input, rois, output_size, spatial_scale, sampling_ratio=0, aligned=True, clockwise=False):
-    """Samples of a box turned about its centre, a RoI at a time."""
+    """Samples of a box rotated about its centre, a RoI at a time."""
     ph, pw = output_size if isinstance(output_size, tuple) else (output_size, output_size)
     rows = []
     for roi in rois.to(input.dtype):
         cx, cy = roi[1:3] * spatial_scale - (0.5 if aligned else 0)
         w, h = roi[3:5] * spatial_scale if aligned else (roi[3:5] * spatial_scale).clamp(min=1)
-        turn = -roi[5] if clockwise else roi[5]
+        angle = -roi[5] if clockwise else roi[5]
         gh, gw = (sampling_ratio if sampling_ratio > 0 else math.ceil(float(extent) / bins) for extent, bins in
                   ((h, ph), (w, pw)))
         y = ((torch.arange(ph * gh, dtype=input.dtype) + 0.5) / (ph * gh) - 0.5)[:, None] * h
         x = ((torch.arange(pw * gw, dtype=input.dtype) + 0.5) / (pw * gw) - 0.5)[None] * w
-        down, across = y * turn.cos() - x * turn.sin() + cy, y * turn.sin() + x * turn.cos() + cx
+        down, across = y * angle.cos() - x * angle.sin() + cy, y * angle.sin() + x * angle.cos() + cx
         samples = bilinear(input[int(roi[0])], down.flatten(), across.flatten()).reshape(-1, ph, gh, pw, gw)
         rows.append(samples.mean((2, 4)))
     return torch.stack(rows) if rows else input.new_zeros(0, input.shape[1], ph, pw) + input.sum() * 0

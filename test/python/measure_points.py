@@ -177,8 +177,8 @@ def weight_bank_case():
 def roiaware_composed(rois, points, features, size):
     """Box by box: which voxel each point of it is in, then the maximum of each voxel."""
     result = features.new_zeros(len(rois), size ** 3, features.shape[1])
-    for number, (x, y, z, dx, dy, dz, turn) in enumerate(rois.tolist()):
-        c, s = math.cos(turn), math.sin(turn)
+    for number, (x, y, z, dx, dy, dz, angle) in enumerate(rois.tolist()):
+        c, s = math.cos(angle), math.sin(angle)
         moved = points - points.new_tensor([x, y, z])
         local = torch.stack([moved[:, 0] * c + moved[:, 1] * s, moved[:, 1] * c - moved[:, 0] * s, moved[:, 2]], 1)
         local += local.new_tensor([dx / 2, dy / 2, 0])

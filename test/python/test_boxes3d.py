@@ -15,7 +15,7 @@ every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 LIMIT = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}
 
 BOXES_A = [[1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 0.0], [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0], [3.0, 3.0, 3.0, 3.0, 2.0, 2.0, 0.0]]
-BOXES_B = [[1.0, 1.0, 1.0, 2.0, 2.0, 2.0, turn] for turn in (0.0, math.pi / 2, math.pi / 4)]
+BOXES_B = [[1.0, 1.0, 1.0, 2.0, 2.0, 2.0, angle] for angle in (0.0, math.pi / 2, math.pi / 4)]
 
 
 def test_overlap_and_iou_of_mmcv_s_tests():
@@ -174,9 +174,9 @@ def pooled(rois, pts, features, size, most, mode):
     for n, roi in enumerate(rois.double()):
         voxels = {}
         for p, point in enumerate(pts.double()):
-            shift, turn = point - roi[:3], -roi[6]
-            x = shift[0] * turn.cos() - shift[1] * turn.sin()
-            y = shift[0] * turn.sin() + shift[1] * turn.cos()
+            shift, angle = point - roi[:3], -roi[6]
+            x = shift[0] * angle.cos() - shift[1] * angle.sin()
+            y = shift[0] * angle.sin() + shift[1] * angle.cos()
             if abs(x) < roi[3] / 2 and abs(y) < roi[4] / 2 and abs(shift[2] - roi[5] / 2) <= roi[5] / 2:
                 along = zip((x + roi[3] / 2, y + roi[4] / 2, shift[2]), roi[3:6], size)
                 voxels.setdefault(tuple(min(int(at / (side / k)), k - 1) for at, side, k in along), []).append(p)

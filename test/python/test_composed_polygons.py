@@ -70,8 +70,8 @@ def pairs(row):
 
 def quads(count, dtype, spread=8.0):
     """Convex ones in both senses."""
-    turns = torch.rand(count, 4).add(torch.arange(4)).mul(math.pi / 2)
-    corners = torch.stack([turns.cos(), turns.sin()], 2) * (torch.rand(count, 1, 2) * 3 + 0.5)
+    angles = torch.rand(count, 4).add(torch.arange(4)).mul(math.pi / 2)
+    corners = torch.stack([angles.cos(), angles.sin()], 2) * (torch.rand(count, 1, 2) * 3 + 0.5)
     corners = corners + torch.rand(count, 1, 2) * spread
     corners[::2] = corners[::2].flip(1)
     return corners.reshape(count, 8).to(dtype)

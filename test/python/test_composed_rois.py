@@ -40,16 +40,16 @@ def mean(plane, height, width, bins, ratio, place):
 
 def turned_bins(x, roi, bins, scale, ratio, aligned, clockwise):
     plane = x[int(roi[0])].double()
-    cx, cy, width, height, turn = roi[1:].double().tolist()
+    cx, cy, width, height, angle = roi[1:].double().tolist()
     cx, cy = (each * scale - (0.5 if aligned else 0) for each in (cx, cy))
     width, height = (each * scale if aligned else max(each * scale, 1) for each in (width, height))
-    turn = -turn if clockwise else turn
+    angle = -angle if clockwise else angle
     result = torch.zeros(plane.shape[0], *bins, dtype=torch.float64)
     for p in range(bins[0]):
         for q in range(bins[1]):
             def place(dy, dx):
                 v, u = ((p + 0.5) / bins[0] - 0.5) * height + dy, ((q + 0.5) / bins[1] - 0.5) * width + dx
-                return (v * math.cos(turn) - u * math.sin(turn) + cy, v * math.sin(turn) + u * math.cos(turn) + cx)
+                return (v * math.cos(angle) - u * math.sin(angle) + cy, v * math.sin(angle) + u * math.cos(angle) + cx)
             result[:, p, q] = mean(plane, height, width, bins, ratio, place)
     return result
 
@@ -73,8 +73,8 @@ def test_roi_align_rotated(ratio, aligned, clockwise, dtype):
 
 
 def test_roi_align_rotated_of_mmcv_s_tests():
-    for turn, wanted in ((0.0, [[1.9375, 4.75], [7.5625, 10.375]]), (math.pi / 2, [[7.5625, 1.9375], [10.375, 4.75]])):
-        found = mt.roi_align_rotated(torch.tensor(IMAGE), torch.tensor([[0.0, 1.5, 1.5, 3, 3, turn]]), 2, 1.0, 2)
+    for angle, wanted in ((0.0, [[1.9375, 4.75], [7.5625, 10.375]]), (math.pi / 2, [[7.5625, 1.9375], [10.375, 4.75]])):
+        found = mt.roi_align_rotated(torch.tensor(IMAGE), torch.tensor([[0.0, 1.5, 1.5, 3, 3, angle]]), 2, 1.0, 2)
         assert torch.allclose(found, torch.tensor([[wanted]]), atol=1e-5)
 
 
@@ -202,11 +202,11 @@ def test_rotated_feature_align(points, dtype):
     for n in range(2):
         for h in range(4):
             for w in range(5):
-                y, at, width, height, turn = boxes[n, h, w].double().tolist()
+                y, at, width, height, angle = boxes[n, h, w].double().tolist()
                 y, at, width, height = (each / 8 for each in (y, at, width, height))
                 places = [(y, at)] + [
-                    (y + math.sin(turn) * width / 2 * i + math.cos(turn) * height / 2 * j,
-                     at + math.cos(turn) * width / 2 * i - math.sin(turn) * height / 2 * j)
+                    (y + math.sin(angle) * width / 2 * i + math.cos(angle) * height / 2 * j,
+                     at + math.cos(angle) * width / 2 * i - math.sin(angle) * height / 2 * j)
                     for i, j in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
                 for place in places[:points]:
                     one = (torch.tensor([each], dtype=torch.float64) for each in place)

@@ -163,8 +163,8 @@ def test_detectron2_boxes(installed, detectron2):
     if hasattr(torch.library, "Library"):
         assert torch.equal(torch.ops.detectron2.box_iou_rotated(boxes, boxes), iou)
         assert torch.ops.detectron2.nms_rotated(boxes, scores, 0.3).tolist() == wanted
-    turned = boxes * torch.tensor([1, 1, 1, 1, -math.pi / 180])
-    assert torch.allclose(iou, mt.box_iou_rotated(turned, turned), atol=1e-6)
+    clockwise = boxes * torch.tensor([1, 1, 1, 1, -math.pi / 180])
+    assert torch.allclose(iou, mt.box_iou_rotated(clockwise, clockwise), atol=1e-6)
 
 
 @doors("detectron2")

@@ -113,8 +113,8 @@ def test_boxes3d_through_mmcv():
 
 
 def turned_boxes(count, dtype, spread=10.0):
-    at, size, turn = torch.rand(count, 2) * spread, torch.rand(count, 2) * 4 + 0.5, torch.rand(count, 1) * 6 - 3
-    return torch.cat([at, size, turn], 1).to(dtype)
+    at, size, angle = torch.rand(count, 2) * spread, torch.rand(count, 2) * 4 + 0.5, torch.rand(count, 1) * 6 - 3
+    return torch.cat([at, size, angle], 1).to(dtype)
 
 
 @pytest.mark.parametrize("dtype, limit", [(torch.float64, 1e-12), (torch.float32, 2e-5)], ids=str)

@@ -134,9 +134,9 @@ def test_out_arrays_are_used_and_checked():
 
 def test_not_contiguous_inputs_are_copied():
     x, m = values(1, 4, 2, 4), values(1, 8, 4, 9)
-    turned = np.ascontiguousarray(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
-    assert not turned.flags.c_contiguous
-    np.testing.assert_array_equal(mluops.carafe(turned, m, 3, 1, 2), mluops.carafe(x, m, 3, 1, 2))
+    transposed = np.ascontiguousarray(x.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+    assert not transposed.flags.c_contiguous
+    np.testing.assert_array_equal(mluops.carafe(transposed, m, 3, 1, 2), mluops.carafe(x, m, 3, 1, 2))
 
 
 def test_numbers_may_be_numpy_s():

@@ -72,9 +72,9 @@ def test_knn_s_edges():
 def inside(points, boxes):
     """mmcv's rule in double, for boxes that points keep clear of: [B, M, N]."""
     shift = points.double()[:, :, None] - boxes.double()[:, None, :, :3]
-    half, turn = boxes.double()[:, None, :, 3:6] / 2, -boxes.double()[:, None, :, 6]
-    x = shift[..., 0] * turn.cos() - shift[..., 1] * turn.sin()
-    y = shift[..., 0] * turn.sin() + shift[..., 1] * turn.cos()
+    half, angle = boxes.double()[:, None, :, 3:6] / 2, -boxes.double()[:, None, :, 6]
+    x = shift[..., 0] * angle.cos() - shift[..., 1] * angle.sin()
+    y = shift[..., 0] * angle.sin() + shift[..., 1] * angle.cos()
     z = shift[..., 2] - half[..., 2]
     return ((x.abs() < half[..., 0]) & (y.abs() < half[..., 1]) & (z.abs() <= half[..., 2])).int()
 

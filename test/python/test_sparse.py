@@ -242,7 +242,7 @@ def test_iou_of_rectangles():
 
 
 def on_each_other(dtype=torch.float64):
-    """Pairs of rectangles whose sides lie on each other: the same, the same turned, axis-aligned ones, one that touches,
+    """Pairs of rectangles whose sides lie on each other: the same, the same rotated, axis-aligned ones, one that touches,
     and one inside a corner; with what they share."""
     pi = torch.pi
     pairs = [((1, 2, 3, 2, 0.3), (1, 2, 3, 2, 0.3), 6), ((1, 2, 3, 2, 0.3), (1, 2, 3, 2, 0.3 + pi), 6),

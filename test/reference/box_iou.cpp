@@ -15,10 +15,10 @@ double cross(Point a, Point b) {
 }
 
 std::vector<Point> corners(const double* box) {
-  const Point centre(box[0], box[1]), turn = std::polar(1.0, box[4]);
+  const Point centre(box[0], box[1]), rotation = std::polar(1.0, box[4]);
   const double x = std::fabs(box[2]) / 2, y = std::fabs(box[3]) / 2;
-  return {centre + turn * Point(-x, -y), centre + turn * Point(x, -y), centre + turn * Point(x, y),
-          centre + turn * Point(-x, y)};
+  return {centre + rotation * Point(-x, -y), centre + rotation * Point(x, -y), centre + rotation * Point(x, y),
+          centre + rotation * Point(-x, y)};
 }
 
 // Sutherland and Hodgman: what is left of the side from a to b.

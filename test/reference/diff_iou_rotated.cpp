@@ -14,14 +14,14 @@ class Order {
   bool less(double x1, double y1, double x2, double y2) const {
     if (std::fabs(round(x1 - x2)) < 1e-8 && std::fabs(round(y1 - y2)) < 1e-8) return false;
     if (y1 > 0 && y2 < 0) return true;
-    const double difference = round(turn(x1, y1) - turn(x2, y2));
+    const double difference = round(order(x1, y1) - order(x2, y2));
     if (y1 > 0 && y2 > 0) return difference > 1e-8;
     return y1 < 0 && y2 < 0 && difference < 1e-8;
   }
   double round(double x) const { return is_float_ ? static_cast<double>(static_cast<float>(x)) : x; }
 
  private:
-  double turn(double x, double y) const {
+  double order(double x, double y) const {
     const double squares = round(round(x * x) + round(y * y));
     return round(round(std::fabs(x) * x) / round(squares + 1e-8));
   }

@@ -15,21 +15,21 @@ double cross(Point a, Point b) {
 
 // A box in the plane: its corners in order.
 struct Flat {
-  Point centre, turn;
+  Point centre, rotation;
   double dx, dy;
 
   explicit Flat(const double* box)
-      : centre(box[0], box[1]), turn(std::cos(box[6]), std::sin(box[6])), dx(box[3]), dy(box[4]) {}
+      : centre(box[0], box[1]), rotation(std::cos(box[6]), std::sin(box[6])), dx(box[3]), dy(box[4]) {}
 
   Point corner(int i) const {
     const double x = i % 4 == 1 || i % 4 == 2 ? dx / 2 : -dx / 2, y = i % 4 >= 2 ? dy / 2 : -dy / 2;
-    return centre + Point(x * turn.real() - y * turn.imag(), x * turn.imag() + y * turn.real());
+    return centre + Point(x * rotation.real() - y * rotation.imag(), x * rotation.imag() + y * rotation.real());
   }
   // With a margin of 0.01.
   bool has(Point p) const {
     const Point d = p - centre;
-    return std::fabs(d.real() * turn.real() + d.imag() * turn.imag()) < dx / 2 + 0.01 &&
-           std::fabs(d.imag() * turn.real() - d.real() * turn.imag()) < dy / 2 + 0.01;
+    return std::fabs(d.real() * rotation.real() + d.imag() * rotation.imag()) < dx / 2 + 0.01 &&
+           std::fabs(d.imag() * rotation.real() - d.real() * rotation.imag()) < dy / 2 + 0.01;
   }
 };
 

@@ -22,7 +22,7 @@ struct UprightBox {
   A half_x, half_y, half_z;
   A cosine, sine;  ///< of the turn back
 
-  /// From x, y, z, the sides and the turn about z, where z is the bottom.
+  /// From x, y, z, the sides and the rotation about z, where z is the bottom.
   template <class T>
   static UprightBox standing_on(const T* box) {
     UprightBox b = centred_at(box);

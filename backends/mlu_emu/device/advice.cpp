@@ -44,8 +44,8 @@ std::string subject(const HotLine& line) {
   if (line.word == kBarrier) return "waits for other cores at the barrier" + at(line, "in");
   switch (line.engine) {
     case Engine::kIo:
-      if (line.way == Way::kWithin) return "waits for " + line.word + at(line, "in");
-      return std::string("waits for ") + (line.way == Way::kLoad ? "loads from" : "stores to") + " GDRAM, " +
+      if (line.direction == Direction::kWithin) return "waits for " + line.word + at(line, "in");
+      return std::string("waits for ") + (line.direction == Direction::kLoad ? "loads from" : "stores to") + " GDRAM, " +
              line.word + at(line, "in");
     case Engine::kMove:
       return "waits for copies within the chip, " + line.word + at(line, "in");
@@ -75,7 +75,7 @@ struct Remedy {
 /// What could take that line's time away.
 std::vector<Remedy> remedies(const HotLine& line) {
   std::vector<Remedy> all;
-  if (line.engine == Engine::kIo && line.way != Way::kWithin) {
+  if (line.engine == Engine::kIo && line.direction != Direction::kWithin) {
     all.push_back({Change::kTwoBuffers, "two buffers in turn, so that copies run beside the computing"});
     if (line.in_pieces > kLeastCause * line.busy) all.push_back({Change::kWholeCopies, "copies in one piece"});
   }

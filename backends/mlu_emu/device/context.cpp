@@ -97,7 +97,7 @@ namespace {
 
 /// The same lines of all cores are one, and so are those of one file in several objects.
 std::vector<HotLine> lines_of(const std::vector<Timeline>& timelines) {
-  std::map<std::tuple<std::string, int, std::string, Engine, Way>, HotLine> lines;
+  std::map<std::tuple<std::string, int, std::string, Engine, Direction>, HotLine> lines;
   const auto longest = std::max_element(timelines.begin(), timelines.end(),
                                         [](const auto& a, const auto& b) { return a.now() < b.now(); });
   for (auto t = timelines.begin(); t != timelines.end(); ++t) {
@@ -105,8 +105,8 @@ std::vector<HotLine> lines_of(const std::vector<Timeline>& timelines) {
     for (const LineCost& c : t->watched->lines.lines()) {
       if (t->stats.memory_core && t != longest && c.engine == Engine::kVector) continue;  // nobody sees its results
       const std::string file = c.site.known() ? c.site.file : "";
-      HotLine& line = lines[{file, c.site.line, c.word, c.engine, c.way}];
-      line.file = file, line.line = c.site.line, line.word = c.word, line.engine = c.engine, line.way = c.way;
+      HotLine& line = lines[{file, c.site.line, c.word, c.engine, c.direction}];
+      line.file = file, line.line = c.site.line, line.word = c.word, line.engine = c.engine, line.direction = c.direction;
       line.times += c.times, line.bytes += c.bytes, line.pieces += c.pieces;
       line.scalar += c.scalar;
       if (t != longest) continue;

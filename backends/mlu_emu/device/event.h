@@ -8,7 +8,7 @@
 namespace mluops::emu {
 
 /// Of a copy, seen from the chip.
-enum class Way { kWithin, kLoad, kStore };
+enum class Direction { kWithin, kLoad, kStore };
 
 /// Times are modelled nanoseconds.
 struct Event {
@@ -19,7 +19,7 @@ struct Event {
   double start, duration;
   double start_cost = 0;   // of the duration, whatever the word's size
   double pieces_cost = 0;  // of the duration, for being in pieces and not in one
-  Way way = Way::kWithin;
+  Direction direction = Direction::kWithin;
   std::int64_t pieces = 1;
 };
 

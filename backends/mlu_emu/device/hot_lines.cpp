@@ -4,14 +4,14 @@
 
 namespace mluops::emu {
 
-std::size_t HotLines::line_of(const CallSite& site, const char* word, Engine engine, Way way) {
-  const auto [place, added] = numbers_.try_emplace({site.file, site.line, word, engine, way}, lines_.size());
-  if (added) lines_.push_back({site, word, engine, way});
+std::size_t HotLines::line_of(const CallSite& site, const char* word, Engine engine, Direction direction) {
+  const auto [place, added] = numbers_.try_emplace({site.file, site.line, word, engine, direction}, lines_.size());
+  if (added) lines_.push_back({site, word, engine, direction});
   return place->second;
 }
 
 void HotLines::ran(const CallSite& site, const Event& word, double now, bool async) {
-  const std::size_t line = line_of(site, word.word, word.engine, word.way);
+  const std::size_t line = line_of(site, word.word, word.engine, word.direction);
   LineCost& cost = lines_[line];
   ++cost.times;
   cost.bytes += word.bytes;
@@ -28,7 +28,7 @@ void HotLines::ran(const CallSite& site, const Event& word, double now, bool asy
 }
 
 void HotLines::computed(const CallSite& site, const ScalarWork& work, double duration) {
-  LineCost& cost = lines_[line_of(site, "scalar code", Engine::kScalar, Way::kWithin)];
+  LineCost& cost = lines_[line_of(site, "scalar code", Engine::kScalar, Direction::kWithin)];
   ++cost.times;
   cost.busy += duration;
   cost.held += duration;
@@ -45,7 +45,7 @@ void HotLines::waited(Engine engine, double now, double until) {
 }
 
 void HotLines::paused(const CallSite& site, const char* what, double duration) {
-  LineCost& cost = lines_[line_of(site, what, Engine::kScalar, Way::kWithin)];
+  LineCost& cost = lines_[line_of(site, what, Engine::kScalar, Direction::kWithin)];
   ++cost.times;
   cost.held += duration;
 }

@@ -19,7 +19,7 @@ struct LineCost {
   CallSite site;
   const char* word;
   Engine engine;
-  Way way;
+  Direction direction;
   std::int64_t times = 0, bytes = 0, pieces = 0;
   double busy = 0;       // of its engine
   double starts = 0;     // of that, for starting
@@ -45,10 +45,10 @@ class HotLines {
     double begin, end;
     std::size_t line;
   };
-  std::size_t line_of(const CallSite& site, const char* word, Engine engine, Way way);
+  std::size_t line_of(const CallSite& site, const char* word, Engine engine, Direction direction);
 
   std::vector<LineCost> lines_;
-  std::map<std::tuple<const char*, int, const char*, Engine, Way>, std::size_t> numbers_;
+  std::map<std::tuple<const char*, int, const char*, Engine, Direction>, std::size_t> numbers_;
   std::array<std::vector<Queued>, kEngines> queued_;
 };
 

@@ -58,9 +58,9 @@ void put_core(Json& j, const CoreStats& c) {
   j.close('}').member("hidden_io_us", c.hidden_io / 1e3).member("time_us", c.time / 1e3).close('}');
 }
 
-const char* way_name(Way way) {
-  if (way == Way::kLoad) return "load";
-  return way == Way::kStore ? "store" : "";
+const char* direction_name(Direction direction) {
+  if (direction == Direction::kLoad) return "load";
+  return direction == Direction::kStore ? "store" : "";
 }
 
 void put_lines(Json& j, const LaunchReport& launch) {
@@ -68,7 +68,7 @@ void put_lines(Json& j, const LaunchReport& launch) {
   for (const HotLine& l : launch.lines) {
     const bool paused = l.word == kTaskStart || l.word == kBarrier;
     j.newline().open('{').member("file", l.file).member("line", l.line).member("word", l.word);
-    j.member("engine", paused ? "" : kEngineNames[static_cast<std::size_t>(l.engine)]).member("way", way_name(l.way));
+    j.member("engine", paused ? "" : kEngineNames[static_cast<std::size_t>(l.engine)]).member("direction", direction_name(l.direction));
     j.member("times", l.times).member("bytes", l.bytes).member("busy_us", l.busy / 1e3);
     j.member("held_us", l.held / 1e3).close('}');
   }

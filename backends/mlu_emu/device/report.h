@@ -18,7 +18,7 @@ struct HotLine {
   int line = 0;
   std::string word;
   Engine engine = Engine::kScalar;
-  Way way = Way::kWithin;
+  Direction direction = Direction::kWithin;
   std::int64_t times = 0, bytes = 0, pieces = 0;
   double busy = 0, starts = 0, in_pieces = 0, held = 0;
   ScalarWork scalar = {};  // of all cores

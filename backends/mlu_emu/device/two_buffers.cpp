@@ -122,12 +122,12 @@ void TwoBuffers::run(const Event& word, std::span<const Touched> operands) {
   if (word.engine != Engine::kIo) {
     now_ = std::max(now_, known) + word.duration;
     done(operands, now_);
-  } else if (word.way == Way::kWithin) {  // an atomic
+  } else if (word.direction == Direction::kWithin) {  // an atomic
     now_ = copy(std::max(now_, known), word.duration);
     done(operands, now_);
   } else {
     const double from = std::max({floor_, stored_by_scalar_, known});
-    if (word.way == Way::kLoad) return done(operands, copy(from, word.duration));
+    if (word.direction == Direction::kLoad) return done(operands, copy(from, word.duration));
     stores_.push_back({from, word.duration, 0});
     done(operands, 0, static_cast<std::ptrdiff_t>(stores_.size()) - 1);
   }

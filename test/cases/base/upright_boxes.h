@@ -11,11 +11,11 @@
 namespace mluops::cases {
 
 inline constexpr const char* kUprightBoxKinds =
-    "random (sides up to 1) | small (sides up to 0.2) | grid (not turned, sides on the points of data=grid) | same "
+    "random (sides up to 1) | small (sides up to 0.2) | grid (not rotated, sides on the points of data=grid) | same "
     "(all "
     "one) | wild (NaN, Inf, negative sides)";
 
-/// Element i of boxes [..., 7]: x, y, z, the sides, the turn about z.
+/// Element i of boxes [..., 7]: x, y, z, the sides, the rotation about z.
 inline Fill upright_boxes(const std::string& kind, std::uint64_t seed) {
   const Fill unit = uniform(0, 1, seed);
   const auto box = [unit](std::int64_t i, double most, std::int64_t which) {

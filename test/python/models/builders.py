@@ -101,15 +101,15 @@ def segmented_images(training):
 
 
 def points_of(boxes, each, scene, count, features):
-    """`each` points in every box [x, y, z of the bottom, sizes, turn], the others anywhere in the scene [low, high]; all
+    """`each` points in every box [x, y, z of the bottom, sizes, angle], the others anywhere in the scene [low, high]; all
     in a random order, with which box each is in (-1: none)."""
     low, high = torch.tensor(scene)
     low, high = low.float(), high.float()
     points = [low + torch.rand(count - each * len(boxes), 3) * (high - low)]
     for box in boxes:
         local = (torch.rand(each, 3) - torch.tensor([0.5, 0.5, 0.0])) * 0.9 * box[3:6]
-        turn = box[6]
-        x, y = local[:, 0] * turn.cos() - local[:, 1] * turn.sin(), local[:, 0] * turn.sin() + local[:, 1] * turn.cos()
+        angle = box[6]
+        x, y = local[:, 0] * angle.cos() - local[:, 1] * angle.sin(), local[:, 0] * angle.sin() + local[:, 1] * angle.cos()
         points.append(torch.stack([x, y, local[:, 2]], 1) + box[:3])
     owners = torch.cat([torch.full((len(part),), i - 1) for i, part in enumerate(points)])
     order = torch.randperm(count)
@@ -235,7 +235,7 @@ def nearer_voxels(config):
 
 
 def fewer_boxes(config):
-    """Of PointRCNN: its suppression in double, of turned boxes, would take minutes."""
+    """Of PointRCNN: its suppression in double, of rotated boxes, would take minutes."""
     for stage in (config.train_cfg.rpn.rpn_proposal, config.test_cfg.rpn.nms_cfg):
         stage.nms_pre, stage.nms_post = 512, 100
 

@@ -250,7 +250,7 @@ class RoIPointPool3dFunction:
 
 
 def corners_of(boxes):
-    """[N, 4, 2] of boxes x, y, w, h, turn."""
+    """[N, 4, 2] of boxes x, y, w, h, angle."""
     signs = torch.tensor([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]], dtype=boxes.dtype)
     local = signs * boxes[:, None, 2:4]
     c, s = boxes[:, 4, None].cos(), boxes[:, 4, None].sin()

@@ -1,4 +1,4 @@
-/* Overlaps of turned boxes seen from above, and non-maximum suppression by them: part of mlu_op.h, which includes it.
+/* Overlaps of rotated boxes seen from above, and non-maximum suppression by them: part of mlu_op.h, which includes it.
  */
 #ifndef MLUOPS_OP_IOU3D_H_
 #define MLUOPS_OP_IOU3D_H_
@@ -15,7 +15,7 @@ extern "C" {
  *    less than 0.01 outside it; in order round their mean. Each operation is rounded to float (double for DOUBLE);
  *    cosine, sine and the angles of the order are those of double, rounded. docs/op/iou3d.md has all of it.
  *
- *  @param boxes_a  T [N, 7], ARRAY; x, y, z, dx, dy, dz, turn about z. z and dz are not looked at.
+ *  @param boxes_a  T [N, 7], ARRAY; x, y, z, dx, dy, dz, rotation about z. z and dz are not looked at.
  *  @param boxes_b  T [M, 7], ARRAY.
  *  @param overlap  T [N, M], ARRAY; overwritten.
  *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. overlap empty: SUCCESS, nothing written. Strided tensors:
@@ -29,7 +29,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtBoxesOverlapBev(mluOpHandle_t handle, const 
 /** Keeps each box whose IoU with every box kept before, seen from above, is not greater than a threshold.
  *
  *    iou(a, b) = s / max(dx_a * dy_a + dx_b * dy_b - s, 1e-8), s their overlap: rotated 1, that of
- *    mluOpExtBoxesOverlapBev; rotated 0, that of the boxes without their turn
+ *    mluOpExtBoxesOverlapBev; rotated 0, that of the boxes without their rotation
  *    keep[0..K-1] = the indices of the boxes kept, in order; zeros behind; num_out = K
  *
  *  @param boxes          T [N, 7], ARRAY; best first.

@@ -15,7 +15,7 @@ extern "C" {
  *    float (double for DOUBLE), the sums dx / 2 + 1e-5 once, cos and sin to the nearest float
  *
  *  @param points          T [B, M, 3], ARRAY; x, y, z.
- *  @param boxes           T [B, N, 7], ARRAY; bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the turn about z.
+ *  @param boxes           T [B, N, 7], ARRAY; bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z.
  *  @param points_indices  INT32 [B, M], ARRAY: index of the box, -1 where there is none; overwritten.
  *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. An empty tensor: SUCCESS, nothing written. Strided tensors:
  *  NOT_SUPPORTED. Cost: at most 12*B*M*N flops. Source: OpenPCDet's points_in_boxes_gpu. */

@@ -32,7 +32,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetRoiAwarePool3dForwardWorkspaceSize(mluOpHand
  *  @param pool_method          0: maximum, 1: mean.
  *  @param boxes_num, pts_num, channels, max_pts_each_voxel, out_x, out_y, out_z  N, P, C, S, X, Y, Z; X, Y, Z at most
  * 256.
- *  @param rois                 T [N, 7]; x, y, z, dx, dy, dz, turn about z.
+ *  @param rois                 T [N, 7]; x, y, z, dx, dy, dz, rotation about z.
  *  @param pts                  T [P, 3].
  *  @param pts_feature          T [P, C].
  *  @param workspace            workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it

@@ -27,7 +27,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetRoiPointPool3dWorkspaceSize(
  *  @param batch_size, pts_num, boxes_num, feature_in_len, sampled_pts_num  B, N, M, C, S.
  *  @param points             T [B, N, 3]; x, y, z.
  *  @param point_features     T [B, N, C].
- *  @param boxes3d            T [B, M, 7]; x, y, z, dx, dy, dz, turn about z.
+ *  @param boxes3d            T [B, M, 7]; x, y, z, dx, dy, dz, rotation about z.
  *  @param workspace          workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
  * alone.
  *  @param workspace_size     As mluOpGetRoiPointPool3dWorkspaceSize says, or less.

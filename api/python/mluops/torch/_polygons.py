@@ -69,8 +69,8 @@ def hull(points: Tensor) -> Tensor:
     for _ in range(points.shape[1] - 1):
         arm = found - found[rows, at][:, None]
         size = arm.square().sum(-1)
-        turn = arm[:, :, None, 0] * arm[:, None, :, 1] - arm[:, :, None, 1] * arm[:, None, :, 0]  # from one to another
-        leftmost = (turn / size.clamp(min=1e-300).sqrt()[:, :, None]).amin(2)
+        cross = arm[:, :, None, 0] * arm[:, None, :, 1] - arm[:, :, None, 1] * arm[:, None, :, 0]  # from one to another
+        leftmost = (cross / size.clamp(min=1e-300).sqrt()[:, :, None]).amin(2)
         slack = 16 * torch.finfo(found.dtype).eps * found.abs().amax((1, 2))[:, None]
         candidate = (size > 0) & (leftmost >= torch.minimum(
             leftmost.masked_fill(size == 0, -float("inf")).amax(1, keepdim=True), -slack))

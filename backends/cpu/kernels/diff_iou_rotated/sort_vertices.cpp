@@ -24,7 +24,7 @@ struct Vertex {
 
 /// What grows as a vertex goes round half the origin, of one sign of y.
 template <class T>
-T turn(Vertex<T> v) {
+T key(Vertex<T> v) {
   const auto length = static_cast<T>(static_cast<double>(v.x * v.x + v.y * v.y) + kTiny);
   return std::abs(v.x) * v.x / length;
 }
@@ -33,8 +33,8 @@ template <class T>
 bool less(Vertex<T> a, Vertex<T> b) {
   if (std::abs(a.x - b.x) < kTiny && std::abs(b.y - a.y) < kTiny) return false;
   if (a.y > 0 && b.y < 0) return true;
-  if (a.y > 0 && b.y > 0) return turn(a) - turn(b) > kTiny;
-  if (a.y < 0 && b.y < 0) return turn(a) - turn(b) < kTiny;
+  if (a.y > 0 && b.y > 0) return key(a) - key(b) > kTiny;
+  if (a.y < 0 && b.y < 0) return key(a) - key(b) < kTiny;
   return false;
 }
 

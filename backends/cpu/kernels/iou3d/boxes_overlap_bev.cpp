@@ -1,4 +1,4 @@
-// BoxesOverlapBev: the area that each of N turned boxes shares with each of M, seen from above.
+// BoxesOverlapBev: the area that each of N rotated boxes shares with each of M, seen from above.
 //
 // boxes_a [N,7], boxes_b [M,7], overlap [N,M]. Corners, cosine and sine of every box are made once. An item is a box of
 // boxes_a and owns its row. Two boxes far apart cost 7 flops, others a polygon: some 16 pairs of sides and a sort,

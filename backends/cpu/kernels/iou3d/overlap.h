@@ -1,4 +1,4 @@
-// The area two turned boxes share, seen from above.
+// The area two rotated boxes share, seen from above.
 //
 // The operations are OpenPCDet's, in its order, each rounded to A: which points become corners of the polygon decides
 // about a margin of 0.01 and signs of small numbers, so another order would be another operator.
@@ -13,20 +13,20 @@
 namespace mluops::cpu::iou3d {
 
 template <class A>
-struct Place {
+struct Point {
   A x, y;
 
-  Place operator-(const Place& o) const { return {x - o.x, y - o.y}; }
-  Place operator+(const Place& o) const { return {x + o.x, y + o.y}; }
+  Point operator-(const Point& o) const { return {x - o.x, y - o.y}; }
+  Point operator+(const Point& o) const { return {x + o.x, y + o.y}; }
 };
 
 template <class A>
-A cross(const Place<A>& a, const Place<A>& b) {
+A cross(const Point<A>& a, const Point<A>& b) {
   return a.x * b.y - a.y * b.x;
 }
 /// The cross product of p1 - p0 and p2 - p0.
 template <class A>
-A cross(const Place<A>& p1, const Place<A>& p2, const Place<A>& p0) {
+A cross(const Point<A>& p1, const Point<A>& p2, const Point<A>& p0) {
   return (p1.x - p0.x) * (p2.y - p0.y) - (p2.x - p0.x) * (p1.y - p0.y);
 }
 
@@ -40,10 +40,10 @@ constexpr A kNothing = static_cast<A>(1e-8);
 /// A box as seen from above.
 template <class A>
 struct FlatBox {
-  Place<A> centre;
+  Point<A> centre;
   A dx, dy, cosine, sine;
   A reach;  ///< boxes whose centres are further apart than their reaches share nothing, rounding and margin included
-  Place<A> corners[5];  ///< in order, the first one again at the end
+  Point<A> corners[5];  ///< in order, the first one again at the end
 
   template <class T>
   static FlatBox read(const T* box) {
@@ -51,13 +51,13 @@ struct FlatBox {
     b.centre = {to_acc(box[0]), to_acc(box[1])};
     b.dx = to_acc(box[3]);
     b.dy = to_acc(box[4]);
-    const auto turn = static_cast<double>(to_acc(box[6]));
-    b.cosine = static_cast<A>(std::cos(turn));
-    b.sine = static_cast<A>(std::sin(turn));
+    const auto angle = static_cast<double>(to_acc(box[6]));
+    b.cosine = static_cast<A>(std::cos(angle));
+    b.sine = static_cast<A>(std::sin(angle));
     const A x1 = b.centre.x - b.dx / 2, x2 = b.centre.x + b.dx / 2;
     const A y1 = b.centre.y - b.dy / 2, y2 = b.centre.y + b.dy / 2;
-    const Place<A> flat[] = {{x1, y1}, {x2, y1}, {x2, y2}, {x1, y2}, {x1, y1}};
-    for (int i = 0; i < 5; ++i) b.corners[i] = b.turned(flat[i]);
+    const Point<A> flat[] = {{x1, y1}, {x2, y1}, {x2, y2}, {x1, y2}, {x1, y1}};
+    for (int i = 0; i < 5; ++i) b.corners[i] = b.rotated(flat[i]);
     b.reach = std::sqrt(b.dx * b.dx + b.dy * b.dy) * static_cast<A>(0.501) + 2 * kMargin<A> +
               (std::abs(b.centre.x) + std::abs(b.centre.y)) * static_cast<A>(1e-6);
     return b;
@@ -65,15 +65,15 @@ struct FlatBox {
 
   A area() const { return dx * dy; }
 
-  bool has(const Place<A>& p) const {
-    const Place<A> d = p - centre;
+  bool has(const Point<A>& p) const {
+    const Point<A> d = p - centre;
     const A along_x = d.x * cosine + d.y * sine, along_y = d.y * cosine - d.x * sine;
     return std::abs(along_x) < dx / 2 + kMargin<A> && std::abs(along_y) < dy / 2 + kMargin<A>;
   }
 
  private:
-  Place<A> turned(const Place<A>& p) const {
-    const Place<A> d = p - centre;
+  Point<A> rotated(const Point<A>& p) const {
+    const Point<A> d = p - centre;
     return {d.x * cosine - d.y * sine + centre.x, d.x * sine + d.y * cosine + centre.y};
   }
 };
@@ -82,7 +82,7 @@ struct FlatBox {
 template <class A>
 class Polygon {
  public:
-  void add(const Place<A>& p) {
+  void add(const Point<A>& p) {
     if (count_ == kMost) return;
     centre_ = centre_ + p;
     points_[count_++] = p;
@@ -103,9 +103,9 @@ class Polygon {
   void sort() {
     A angles[kMost];
     for (int i = 0; i < count_; ++i) {
-      const Place<A> d = points_[i] - centre_;
+      const Point<A> d = points_[i] - centre_;
       const A angle = static_cast<A>(std::atan2(static_cast<double>(d.y), static_cast<double>(d.x)));
-      const Place<A> point = points_[i];
+      const Point<A> point = points_[i];
       int at = i;
       for (; at > 0 && angles[at - 1] > angle; --at) {
         angles[at] = angles[at - 1];
@@ -116,21 +116,21 @@ class Polygon {
     }
   }
 
-  Place<A> centre_ = {0, 0};
-  Place<A> points_[kMost];
+  Point<A> centre_ = {0, 0};
+  Point<A> points_[kMost];
   int count_ = 0;
 };
 
 /// Whether the rectangles about two sides meet.
 template <class A>
-bool rectangles_meet(const Place<A>& p0, const Place<A>& p1, const Place<A>& q0, const Place<A>& q1) {
+bool rectangles_meet(const Point<A>& p0, const Point<A>& p1, const Point<A>& q0, const Point<A>& q1) {
   return std::min(p0.x, p1.x) <= std::max(q0.x, q1.x) && std::min(q0.x, q1.x) <= std::max(p0.x, p1.x) &&
          std::min(p0.y, p1.y) <= std::max(q0.y, q1.y) && std::min(q0.y, q1.y) <= std::max(p0.y, p1.y);
 }
 
 /// Adds the point where the sides p0 p1 and q0 q1 cross, if they do.
 template <class A>
-void add_crossing(const Place<A>& p0, const Place<A>& p1, const Place<A>& q0, const Place<A>& q1, Polygon<A>& polygon) {
+void add_crossing(const Point<A>& p0, const Point<A>& p1, const Point<A>& q0, const Point<A>& q1, Polygon<A>& polygon) {
   if (!rectangles_meet(p0, p1, q0, q1)) return;
   const A s1 = cross(q0, p1, p0), s2 = cross(p1, q1, p0), s3 = cross(p0, q1, q0), s4 = cross(q1, p1, q0);
   if (!(s1 * s2 > 0 && s3 * s4 > 0)) return;
@@ -148,7 +148,7 @@ void add_crossing(const Place<A>& p0, const Place<A>& p1, const Place<A>& q0, co
 /// Far apart: comparisons with NaN say no, and such boxes take the long way to the same 0.
 template <class A>
 bool far_apart(const FlatBox<A>& a, const FlatBox<A>& b) {
-  const Place<A> d = a.centre - b.centre;
+  const Point<A> d = a.centre - b.centre;
   const A reach = a.reach + b.reach;
   return d.x * d.x + d.y * d.y > reach * reach;
 }

@@ -87,10 +87,10 @@ class Polygon {
 
   Polygon() = default;
   explicit Polygon(const std::array<Point, 4>& c) {
-    const auto turn = [&](std::size_t i, std::size_t j, std::size_t k) { return cross(c[j] - c[i], c[k] - c[i]); };
-    const double whole = turn(0, 1, 2) + turn(0, 2, 3);
-    const bool left = turn(0, 1, 2) >= 0 && turn(1, 2, 3) >= 0 && turn(2, 3, 0) >= 0 && turn(3, 0, 1) >= 0;
-    const bool right = turn(0, 1, 2) <= 0 && turn(1, 2, 3) <= 0 && turn(2, 3, 0) <= 0 && turn(3, 0, 1) <= 0;
+    const auto cross_at = [&](std::size_t i, std::size_t j, std::size_t k) { return cross(c[j] - c[i], c[k] - c[i]); };
+    const double whole = cross_at(0, 1, 2) + cross_at(0, 2, 3);
+    const bool left = cross_at(0, 1, 2) >= 0 && cross_at(1, 2, 3) >= 0 && cross_at(2, 3, 0) >= 0 && cross_at(3, 0, 1) >= 0;
+    const bool right = cross_at(0, 1, 2) <= 0 && cross_at(1, 2, 3) <= 0 && cross_at(2, 3, 0) <= 0 && cross_at(3, 0, 1) <= 0;
     area_ = std::abs(whole) / 2;
     low_ = high_ = c[0];
     for (const Point p : c) {
@@ -103,14 +103,14 @@ class Polygon {
       return;
     }
     const double sense = whole < 0 ? -1 : 1;
-    add(c[0], c[1], c[2], sense * turn(0, 1, 2));
-    add(c[0], c[2], c[3], sense * turn(0, 2, 3));
+    add(c[0], c[1], c[2], sense * cross_at(0, 1, 2));
+    add(c[0], c[2], c[3], sense * cross_at(0, 2, 3));
   }
   /// A triangle that runs through its corners as the whole does, or counts negative.
   void add(Point a, Point b, Point c, double sense) {
-    const bool turned = cross(b - a, c - a) < 0;
+    const bool clockwise = cross(b - a, c - a) < 0;
     pieces_[count_++] =
-        turned ? Convex{{a, c, b}, 3, sense < 0 ? -1.0 : 1.0} : Convex{{a, b, c}, 3, sense < 0 ? -1.0 : 1.0};
+        clockwise ? Convex{{a, c, b}, 3, sense < 0 ? -1.0 : 1.0} : Convex{{a, b, c}, 3, sense < 0 ? -1.0 : 1.0};
   }
 
   std::array<Convex, 2> pieces_ = {};

@@ -12,7 +12,7 @@ __all__ = ["active_rotated_filter"]
 
 
 def active_rotated_filter(input: Tensor, indices: Tensor) -> Tensor:
-    """Copies of a filter, turned and with its orientations moved on. Composed of torch operators.
+    """Copies of a filter, rotated and with its orientations moved on. Composed of torch operators.
 
     Args:
         input: T [M, C, O, H, W].

@@ -78,7 +78,7 @@ def convex_giou(pointsets: Tensor, polygons: Tensor) -> Tuple[Tensor, Tensor]:
 
 
 def min_area_polygons(pointsets: Tensor) -> Tensor:
-    """The smallest rectangles, of any turn, around point sets. Composed of torch operators, computed in double.
+    """The smallest rectangles, of any angle, around point sets. Composed of torch operators, computed in double.
 
     Args:
         pointsets: T [N, 18]; x1, y1, ..., x9, y9.
@@ -94,8 +94,8 @@ def min_area_polygons(pointsets: Tensor) -> Tensor:
         return pointsets.new_zeros(0, 8)
     corners = hull(points)  # a side of the rectangle is along one of its sides
     side = corners.roll(-1, 1) - corners
-    turn = torch.atan2(side[..., 1], side[..., 0]).remainder(math.pi / 2)
-    along = torch.stack([turn.cos(), turn.sin()], -1)  # [N, 9, 2]
+    angle = torch.atan2(side[..., 1], side[..., 0]).remainder(math.pi / 2)
+    along = torch.stack([angle.cos(), angle.sin()], -1)  # [N, 9, 2]
     across = torch.stack([-along[..., 1], along[..., 0]], -1)
     u, v = (points @ axis.transpose(1, 2) for axis in (along, across))  # [N, 9, 9]
     areas = (u.amax(1) - u.amin(1)) * (v.amax(1) - v.amin(1))

@@ -34,13 +34,13 @@ sort_vertices = operator("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor
 
 
 class _Rectangles:
-    """Rectangles x, y, w, h, turn, [..., 5]; of a size below 0 its amount counts."""
+    """Rectangles x, y, w, h, angle, [..., 5]; of a size below 0 its amount counts."""
 
     def __init__(self, box: Tensor) -> None:
         box = box.double()
-        self.center, self.half, turn = box[..., :2], box[..., 2:4].abs() / 2, box[..., 4]
+        self.center, self.half, angle = box[..., :2], box[..., 2:4].abs() / 2, box[..., 4]
         self.sign = box[..., 2:4].sign()
-        along = torch.stack([turn.cos(), turn.sin()], -1)
+        along = torch.stack([angle.cos(), angle.sin()], -1)
         across = torch.stack([-along[..., 1], along[..., 0]], -1)
         self.axes = torch.stack([along, across], -2)  # [..., 2, 2], an axis in a row
         self.signs = box.new_tensor([[1, 1], [-1, 1], [-1, -1], [1, -1]])  # of the corners, counterclockwise
@@ -51,12 +51,12 @@ class _Rectangles:
         return (points - self.center.unsqueeze(-2)) @ self.axes.transpose(-1, -2)
 
     def gradient(self, of_corners: Tensor) -> Tensor:
-        """That of x, y, w, h, turn, given that of the corners."""
+        """That of x, y, w, h, angle, given that of the corners."""
         own = of_corners @ self.axes.transpose(-1, -2)
         sizes = (own * self.signs).sum(-2) / 2 * self.sign
         arms = self.corners - self.center.unsqueeze(-2)
-        turn = (arms[..., 0] * of_corners[..., 1] - arms[..., 1] * of_corners[..., 0]).sum(-1, keepdim=True)
-        return torch.cat([of_corners.sum(-2), sizes, turn], -1)
+        angle = (arms[..., 0] * of_corners[..., 1] - arms[..., 1] * of_corners[..., 0]).sum(-1, keepdim=True)
+        return torch.cat([of_corners.sum(-2), sizes, angle], -1)
 
 
 def _shared_area(first: _Rectangles, second: _Rectangles) -> Tensor:
@@ -100,7 +100,7 @@ def _moved_corners(first: _Rectangles, second: _Rectangles) -> Tensor:
 
 def _area_fake(box1, box2):
     expect("box2", box2.shape, box1.shape, ("that of box1",) * box1.dim())
-    expect("box1", box1.shape[-1:], (5,), ("x, y, w, h, turn",))
+    expect("box1", box1.shape[-1:], (5,), ("x, y, w, h, angle",))
     return box1.new_empty(box1.shape[:-1])
 
 
@@ -153,28 +153,28 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     """IoU of rotated rectangles, one by one.
 
     Args:
-        box1, box2: T [B, N, 5]; x, y, w, h, turn.
+        box1, box2: T [B, N, 5]; x, y, w, h, angle.
     Returns: T [B, N], differentiable in both; 0 of boxes of no size. Where sides lie on each other, the derivative is the
     mean of those of both directions.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Areas are computed in float64, by another way than
     that of mmcv's diff_iou_rotated_2d, which is wrong where sides lie on each other.
     """
-    dtype, (box1, box2) = _pairs(box1, box2, 5, "x, y, w, h, turn")
+    dtype, (box1, box2) = _pairs(box1, box2, 5, "x, y, w, h, angle")
     areas = box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3]
     return _ratio(shared_area(box1, box2), areas).to(dtype)
 
 
 def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
-    """IoU of boxes turned about z, one by one.
+    """IoU of boxes rotated about z, one by one.
 
     Args:
-        box3d1, box3d2: T [B, N, 7]; x, y, z, w, h, l, turn; z is the centre.
+        box3d1, box3d2: T [B, N, 7]; x, y, z, w, h, l, angle; z is the centre.
     Returns: T [B, N], differentiable in both; as diff_iou_rotated_2d.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     """
-    dtype, boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, turn")
+    dtype, boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, angle")
     flat = (box[..., [0, 1, 3, 4, 6]] for box in boxes)
     tops, bottoms = ([box[..., 2] + sign * box[..., 5] * 0.5 for box in boxes] for sign in (1, -1))
     height = (torch.min(*tops) - torch.max(*bottoms)).clamp(min=0)

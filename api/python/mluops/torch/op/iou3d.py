@@ -1,4 +1,4 @@
-"""iou3d: overlaps of turned boxes seen from above, and non-maximum suppression by them."""
+"""iou3d: overlaps of rotated boxes seen from above, and non-maximum suppression by them."""
 
 import torch
 from torch import Tensor
@@ -66,7 +66,7 @@ def boxes_overlap_bev(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     """The area that each box of boxes_a shares with each of boxes_b, seen from above.
 
     Args:
-        boxes_a: T [N, 7]; x, y, z, dx, dy, dz, turn about z.
+        boxes_a: T [N, 7]; x, y, z, dx, dy, dz, rotation about z.
         boxes_b: T [M, 7].
     Returns: T [N, M]. Not differentiable.
 
@@ -75,7 +75,7 @@ def boxes_overlap_bev(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     return overlap(*floats(boxes_a=boxes_a, boxes_b=boxes_b))
 
 
-_FROM_ABOVE = [0, 1, 3, 4, 6]  # x, y, dx, dy, turn
+_FROM_ABOVE = [0, 1, 3, 4, 6]  # x, y, dx, dy, angle
 
 
 def _area_with_gradient(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
@@ -92,7 +92,7 @@ def boxes_iou3d(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     """The volume that boxes share over that of both together.
 
     Args:
-        boxes_a: T [N, 7]; x, y, z, dx, dy, dz, turn about z; z is the centre.
+        boxes_a: T [N, 7]; x, y, z, dx, dy, dz, rotation about z; z is the centre.
         boxes_b: T [M, 7].
     Returns: T [N, M], differentiable in both.
 
@@ -121,7 +121,7 @@ def nms3d(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     iou_threshold.
 
     Args:
-        boxes: T [N, 7]; x, y, z, dx, dy, dz, turn about z.
+        boxes: T [N, 7]; x, y, z, dx, dy, dz, rotation about z.
         scores: [N].
         iou_threshold: see above.
     Returns: indices int64 [K], best score first.
@@ -133,7 +133,7 @@ def nms3d(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
 
 
 def nms3d_normal(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
-    """nms3d of the boxes without their turn.
+    """nms3d of the boxes without their rotation.
 
     Args:
         boxes, scores, iou_threshold: of nms3d.

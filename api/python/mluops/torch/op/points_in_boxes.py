@@ -45,7 +45,7 @@ def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:
 
     Args:
         points: T [B, M, 3]; x, y, z.
-        boxes: T [B, N, 7]; x, y, z, x_size, y_size, z_size, rz: z is the centre of the bottom, rz the turn about z.
+        boxes: T [B, N, 7]; x, y, z, x_size, y_size, z_size, rz: z is the centre of the bottom, rz the rotation about z.
     Returns: indices int32 [B, M], -1 for points in no box. A point on a side face is outside, on top or bottom inside.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's points_in_boxes_part.

@@ -1,4 +1,4 @@
-"""roi_align_rotated and riroi_align_rotated: means in the bins of turned RoIs, and their modules. riroi_align_rotated is
+"""roi_align_rotated and riroi_align_rotated: means in the bins of rotated RoIs, and their modules. riroi_align_rotated is
 roi_align_rotated and a mix of its channels by torch's operators."""
 
 import math
@@ -23,7 +23,7 @@ BACKWARD = CFunction("mluOpRoiAlignRotatedBackward", NHWC("grad_output", "top_gr
 
 def _count(rois, sampling_ratio):
     count, _ = rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (count, 6), ("", "batch index, x, y, w, h, turn"))
+    expect("rois", rois.shape, (count, 6), ("", "batch index, x, y, w, h, angle"))
     at_least(0, sampling_ratio=sampling_ratio)
     return count
 
@@ -36,7 +36,7 @@ def _fake(input, rois, pooled_height, pooled_width, sampling_ratio, spatial_scal
 
 def _gradient_fake(grad, rois, batch, height, width, sampling_ratio, spatial_scale, aligned, clockwise):
     count, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
-    expect("rois", rois.shape, (_count(rois, sampling_ratio), 6), ("", "batch index, x, y, w, h, turn"))
+    expect("rois", rois.shape, (_count(rois, sampling_ratio), 6), ("", "batch index, x, y, w, h, angle"))
     NCHW.expect("grad_output", grad.shape, (rois.shape[0], channels, pooled_height, pooled_width),
                 ("the number of rois", "channels", "pooled_height", "pooled_width"))
     at_least(0, batch=batch, height=height, width=width)
@@ -76,17 +76,17 @@ forward = operator(
 
 def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,
                       aligned: bool = True, clockwise: bool = False) -> Tensor:
-    """Means of bilinear samples in the bins of turned RoIs.
+    """Means of bilinear samples in the bins of rotated RoIs.
 
     Args:
         input: T [N, C, H, W].
-        rois: T [R, 6]; batch index, x and y of the centre, w, h, turn in radians. A batch index outside [0, N-1] is
+        rois: T [R, 6]; batch index, x and y of the centre, w, h, angle in radians. A batch index outside [0, N-1] is
             refused.
         output_size: bins down and across.
         spatial_scale: RoIs are scaled by it.
         sampling_ratio: samples of a bin along each axis, at most 256; 0 and below: one for each started pixel.
         aligned: centres are moved by half a pixel; else RoIs are at least one pixel large.
-        clockwise: the sense of positive turns.
+        clockwise: the sense of positive angles.
     Returns: T [R, C, *output_size]; 0 of bins without samples. Differentiable in input.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; samples are placed in double. NCHW and
@@ -100,16 +100,16 @@ def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_sc
 
 def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_scale: float, num_samples: int = 0,
                         num_orientations: int = 8, clockwise: bool = False) -> Tensor:
-    """roi_align_rotated of channels of which each num_orientations in a row are orientations: these turn with the RoI,
+    """roi_align_rotated of channels of which each num_orientations in a row are orientations: these rotate with the RoI,
     the part of a step between two of them by interpolation.
 
     Args:
         features: T [N, C * num_orientations, H, W].
-        rois: T [R, 6]; batch index, x and y of the centre, w, h, turn in radians; at least one pixel large.
+        rois: T [R, 6]; batch index, x and y of the centre, w, h, angle in radians; at least one pixel large.
         out_size: bins down and across.
         spatial_scale: RoIs are scaled by it.
         num_samples: samples of a bin along each axis; 0: one for each started pixel.
-        clockwise: the sense of positive turns for places (orientations turn as in mmcv, whatever it says).
+        clockwise: the sense of positive angles for places (orientations rotate as in mmcv, whatever it says).
     Returns: T [R, C * num_orientations, *out_size]. Differentiable in features.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are rounded before they are mixed.

@@ -103,7 +103,7 @@ def roiaware_pool3d(rois: Tensor, pts: Tensor, pts_feature: Tensor, out_size: Un
     """Pools the features of the points in each upright box, voxel by voxel of the box.
 
     Args:
-        rois: T [N, 7]; x, y, z, dx, dy, dz, rz: z is the centre of the bottom, rz the turn about z.
+        rois: T [N, 7]; x, y, z, dx, dy, dz, rz: z is the centre of the bottom, rz the rotation about z.
         pts: T [P, 3]; x, y, z.
         pts_feature: T [P, C].
         out_size: voxels along the sides of a box, one number or three, at most 256.

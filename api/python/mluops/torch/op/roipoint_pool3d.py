@@ -48,7 +48,7 @@ def roipoint_pool3d(points: Tensor, point_features: Tensor, boxes3d: Tensor,
     Args:
         points: T [B, N, 3]; x, y, z.
         point_features: T [B, N, C], C at least 1.
-        boxes3d: T [B, M, 7]; x, y, z, dx, dy, dz, rz: z is the centre of the bottom, rz the turn about z.
+        boxes3d: T [B, M, 7]; x, y, z, dx, dy, dz, rz: z is the centre of the bottom, rz the rotation about z.
         num_sampled_points: S, at least 1; the points of a box that has fewer are repeated.
     Returns: pooled features T [B, M, S, 3 + C], zeros for a box without points, and int32 [B, M], 1 for such a box.
     Neither is differentiable, as in mmcv.

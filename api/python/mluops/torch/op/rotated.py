@@ -1,4 +1,4 @@
-"""IoU and non-maximum suppression of turned rectangles."""
+"""IoU and non-maximum suppression of rotated rectangles."""
 
 from typing import Optional, Tuple
 
@@ -21,7 +21,7 @@ NMS = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes"
 
 
 def count_of(name: str, boxes: Tensor, numbers: str) -> int:
-    """How many boxes of such numbers, "x, y, w, h, turn", there are."""
+    """How many boxes of such numbers, "x, y, w, h, angle", there are."""
     n, _ = rank(name, boxes.shape, 2)
     expect(name, boxes.shape, (n, numbers.count(",") + 1), ("", numbers))
     return n
@@ -41,7 +41,7 @@ def mode_number(mode: str) -> int:
     return int(mode == "iof")
 
 
-_NUMBERS = "x, y, w, h, turn"
+_NUMBERS = "x, y, w, h, angle"
 
 iou = operator("box_iou_rotated(Tensor bboxes1, Tensor bboxes2, int mode, bool aligned) -> Tensor",
                lambda bboxes1, bboxes2, mode, aligned: pairs(bboxes1, bboxes2, aligned, _NUMBERS),
@@ -73,27 +73,27 @@ def kept(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return first(count, keep)[0].long()
 
 
-def _turned(boxes: Tensor, clockwise: bool) -> Tensor:
-    """The boxes, turned clockwise."""
+def _clockwise(boxes: Tensor, clockwise: bool) -> Tensor:
+    """The boxes with angles that count clockwise."""
     return boxes if clockwise or boxes.dim() != 2 or boxes.shape[1] != 5 else boxes * boxes.new_tensor([1, 1, 1, 1, -1])
 
 
 def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: bool = False,
                     clockwise: bool = True) -> Tensor:
-    """IoU of turned rectangles.
+    """IoU of rotated rectangles.
 
     Args:
-        bboxes1: T [N, 5]; x, y, w, h, turn in radians.
+        bboxes1: T [N, 5]; x, y, w, h, angle in radians.
         bboxes2: T [M, 5].
         mode: "iou", or "iof": shared area over that of the first.
         aligned: one by one instead of each with each; M is N.
-        clockwise: the sense of positive turns.
+        clockwise: the sense of positive angles.
     Returns: T [N, M], or [N] if aligned; 0 where nothing is shared. Not differentiable (diff_iou_rotated_2d is).
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's box_iou_rotated.
     """
     a, b = floats(bboxes1=bboxes1, bboxes2=bboxes2)
-    return iou(_turned(a, clockwise), _turned(b, clockwise), mode_number(mode), bool(aligned))
+    return iou(_clockwise(a, clockwise), _clockwise(b, clockwise), mode_number(mode), bool(aligned))
 
 
 def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None,
@@ -101,25 +101,25 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
     """Keeps each box, best score first, whose IoU with every box kept before is not greater than iou_threshold.
 
     Args:
-        dets: T [N, 5]; x, y, w, h, turn in radians.
+        dets: T [N, 5]; x, y, w, h, angle in radians.
         scores: T [N].
         iou_threshold: see above.
         labels: [N]; boxes suppress those of their own label alone. (mmcv takes them without effect.)
-        clockwise: the sense of positive turns.
+        clockwise: the sense of positive angles.
     Returns: boxes and scores T [K, 6] and indices int64 [K], best score first.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md, "Sizes").
     Source: mmcv's nms_rotated.
     """
     boxes, scores = floats(dets=dets, scores=scores)
-    turned = _turned(boxes, clockwise)
+    rotated = _clockwise(boxes, clockwise)
     if labels is None:
-        indices = kept(turned, scores, iou_threshold)
+        indices = kept(rotated, scores, iou_threshold)
     else:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
         own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
-        places = [at[kept(turned[at], scores[at], iou_threshold)] for at in own]
-        indices = torch.cat(places) if places else kept(turned, scores, iou_threshold)
+        places = [at[kept(rotated[at], scores[at], iou_threshold)] for at in own]
+        indices = torch.cat(places) if places else kept(rotated, scores, iou_threshold)
         indices = indices[scores[indices].sort(0, descending=True)[1]]
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 

@@ -14,10 +14,10 @@ __all__ = ["rotated_feature_align"]
 
 def _moved(box: Tensor, points: int) -> Tensor:
     """y and x [2, points, P] of the centre and, of five points, the corners."""
-    y, x, width, height, turn = box.unbind(1)
+    y, x, width, height, angle = box.unbind(1)
     if points == 1:
         return torch.stack([y, x])[:, None]
-    cos, sin = turn.cos(), turn.sin()
+    cos, sin = angle.cos(), angle.sin()
     wx, wy, hx, hy = cos * width / 2, sin * width / 2, -sin * height / 2, cos * height / 2
     return torch.stack([torch.stack([y, y + wy + hy, y - wy + hy, y - wy - hy, y + wy - hy]),
                         torch.stack([x, x + wx + hx, x - wx + hx, x - wx - hx, x + wx - hx])])
@@ -29,7 +29,7 @@ def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale:
 
     Args:
         features: T [N, C, H, W].
-        best_rbboxes: T [N, H, W, 5]; y and x of the centre, w, h, turn in radians.
+        best_rbboxes: T [N, H, W, 5]; y and x of the centre, w, h, angle in radians.
         spatial_scale: centres and sizes are scaled by it.
         points: 1: the centre; 5: the corners too.
     Returns: T [N, C, H, W]: the features and the sum of their bilinear samples at the points. Differentiable in
@@ -40,7 +40,7 @@ def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale:
     """
     features, boxes = floats(features=features, best_rbboxes=best_rbboxes)
     n, channels, height, width = rank("features", features.shape, 4)
-    expect("best_rbboxes", boxes.shape, (n, height, width, 5), ("that of features",) * 3 + ("y, x, w, h, turn",))
+    expect("best_rbboxes", boxes.shape, (n, height, width, 5), ("that of features",) * 3 + ("y, x, w, h, angle",))
     if points not in (1, 5):
         raise bad_param("points", "1 or 5", points)
     boxes = boxes.detach().reshape(-1, 5)
