@@ -24,7 +24,8 @@ const std::vector<Parameter> kParameters = {
     {"aligned", "1", "1: moved by half a pixel"},
     {"clockwise", "0", "1: positive rotations are clockwise"},
     {"rois", "network",
-     "network (a side of 7 to 28 pixels of the map) | inside | far | straight (whole and half pixels, quarter rotations) | "
+     "network (a side of 7 to 28 pixels of the map) | inside | far | straight (whole and half pixels, quarter "
+     "rotations) | "
      "huge (many times the map) | special (NaN, infinite, negative sides)"},
 };
 

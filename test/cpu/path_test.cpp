@@ -1,8 +1,10 @@
 // Which path a kernel takes: one shape for every path, at the instruction-set levels that have it.
-#include "backends/cpu/runtime/machine.h"
 
 #include <list>
 
+#include "backends/cpu/kernels/border_align/geometry.h"
+#include "backends/cpu/kernels/carafe/geometry.h"
+#include "backends/cpu/kernels/psamask/geometry.h"
 #include "backends/cpu/runtime/arena.h"
 #include "test/cpu/support.h"
 
@@ -119,9 +121,9 @@ TEST_P(PathTest, CarafeForward) {
   EXPECT_EQ(carafe_forward({kFloat, 1, 8, 8, 64, 16, 16, 3, 1, 2}), "cached");
   // 64 channels are whole register tiles of whole cache lines with 512-bit and 256-bit vectors, 48 with none.
   const bool whole_tiles = avx512() || level() == "AVX2";
-  std::int64_t n = images_beyond(non_temporal_from::carafe(), 32 * 32 * 64);
+  std::int64_t n = images_beyond(carafe::non_temporal_from(), 32 * 32 * 64);
   EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 64, 32, 32, 3, 1, 2}), whole_tiles ? "non_temporal" : "cached");
-  n = images_beyond(non_temporal_from::carafe(), 32 * 32 * 52);
+  n = images_beyond(carafe::non_temporal_from(), 32 * 32 * 52);
   EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 52, 32, 32, 3, 1, 2}), "cached");
 }
 
@@ -132,7 +134,7 @@ TEST_P(PathTest, CarafeNchw) {
 }
 
 TEST_P(PathTest, PsamaskCollect) {
-  const std::int64_t bytes = non_temporal_from::psamask();
+  const std::int64_t bytes = psamask::non_temporal_from();
   const char* const registers = vectors() ? "collect_registers" : "collect_plain";
   EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_plain");
   EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, 0}), registers);
@@ -151,7 +153,7 @@ TEST_P(PathTest, PsamaskNchw) {
 }
 
 TEST_P(PathTest, PsamaskDistribute) {
-  const std::int64_t bytes = non_temporal_from::psamask();
+  const std::int64_t bytes = psamask::non_temporal_from();
   const char* const lines = avx512() ? "distribute_lines" : "transpose";
   EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
   EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "transpose");
@@ -173,7 +175,7 @@ TEST_P(PathTest, ThreeInterpolate) {
 }
 
 TEST_P(PathTest, BorderAlignForward) {
-  const std::int64_t n = images_beyond(non_temporal_from::border_align_forward(), 64 * 4 * 32);
+  const std::int64_t n = images_beyond(border_align::pooled_non_temporal_from(), 64 * 4 * 32);
   for (const mluopsBorderAlignShape& s :
        {mluopsBorderAlignShape{kFloat, 1, 8, 8, 16, 4, 3}, mluopsBorderAlignShape{kFloat, n, 8, 8, 32, 64, 3},
         mluopsBorderAlignShape{kFloat, 1, 8, 8, 16, 4, 256}}) {

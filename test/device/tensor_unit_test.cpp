@@ -61,7 +61,7 @@ class WithWram : public Rig {
     const Settings& settings = context.settings;
     Gdram gdram(spec.tensors, settings.checks.race);
     const LaunchState state{spec, settings, gdram, false, 1};
-    Core core(settings.arch.nram_bytes, settings.arch.wram_bytes, nullptr);
+    Core core(settings.arch.nram_bytes, settings.arch.wram_bytes, nullptr, nullptr);
     timeline = Timeline();
     timeline.stats.read.resize(spec.tensors.size());
     timeline.stats.written.resize(spec.tensors.size());

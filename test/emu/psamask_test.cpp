@@ -1,5 +1,7 @@
 #include "backends/mlu_emu/plan/psamask.h"
 
+#include <bit>
+
 #include "test/emu/support.h"
 
 namespace mluops::emu::test {

@@ -113,6 +113,19 @@ TEST_F(Command, SyntaxAlone) {
   EXPECT_FALSE(exists("k.o") || exists("a.out"));
 }
 
+/// What C++20 took away, and what it brought.
+TEST_F(Command, FilesAreCpp17UnlessALaterOneIsAskedFor) {
+  put("old.mlu",
+      "#include <mlu.h>\nconst char *name = u8\"k\";\n__mlu_entry__ void k(float *x) { x[taskId] = x[0]; }\n");
+  EXPECT_EQ(shell("cncc -fsyntax-only old.mlu && cncc -std=c++11 -fsyntax-only old.mlu"), 0) << text("err.txt");
+  EXPECT_NE(shell("cncc -std=c++20 -fsyntax-only old.mlu"), 0);
+  put("new.mlu",
+      "#include <mlu.h>\ntemplate <class T>\nconcept Small = sizeof(T) < 4;\n"
+      "__mlu_entry__ void k(float *x) { x[taskId] = Small<half>; }\n");
+  EXPECT_NE(shell("cncc -fsyntax-only new.mlu"), 0);
+  EXPECT_EQ(shell("cncc -std=gnu++20 -fsyntax-only new.mlu"), 0) << text("err.txt");
+}
+
 TEST_F(Command, ItsOwnPreprocessedTextCompiles) {
   NEUWARE_SKIP_WITHOUT_PROGRAMS();
   ASSERT_EQ(shell("cncc -Isub -E k.mlu -o k.ii && cncc -c k.ii -o k1.o && cncc k1.o -o a"), 0) << text("err.txt");

@@ -212,6 +212,15 @@ CUDA_CALLS = """
     with torch.cuda.device(0):
         torch.cuda.synchronize()
     torch.cuda.set_device(0)
+    assert torch.cuda.current_device() == 0 and x.to(0) is x and x.to(0, torch.float64).dtype == torch.float64
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    with torch.cuda.stream(torch.cuda.Stream()) as stream:
+        end.record(stream)
+    torch.cuda.current_stream().wait_stream(torch.cuda.default_stream(0))
+    torch.cuda.current_stream().record_event().synchronize()
+    end.synchronize()
+    assert end.query() and 0 <= begin.elapsed_time(end) < 60000
     assert not torch.cuda.is_available()
 
     @torch.jit.script
@@ -231,7 +240,8 @@ CUDA_CALLS = """
             return torch.zeros(3, device="cuda") + y.cuda().to("cuda:0")
         assert torch.equal(torch.compile(sent, backend="eager")(torch.ones(3)), torch.ones(3))
     mluops.dropin.uninstall()
-    for call in (x.cuda, lambda: x.to("cuda"), lambda: torch.zeros(1, device="cuda"), lambda: torch.cuda.IntTensor(1)):
+    for call in (x.cuda, lambda: x.to("cuda"), lambda: torch.zeros(1, device="cuda"), lambda: torch.cuda.IntTensor(1),
+                 lambda: x.to(0), torch.cuda.current_device):
         try:
             call()
         except (AssertionError, RuntimeError, TypeError, AttributeError):

@@ -48,7 +48,7 @@ void transpose_columns(const Matrices& m, const E* from, std::int64_t first, std
 template <class E>
 void transpose_all(const Context& context, const mluopsCall& call, const Matrices& m, const E* from, E* to) {
   const std::int64_t blocks = ceil_div(m.columns, kColumns<E>), size = m.rows * m.columns;
-  const bool non_temporal = m.bytes() > non_temporal_from::relayout();
+  const bool non_temporal = m.bytes() > second_cache(64);
   const Loop loop(context, call, m.count * blocks, cost::kMoveByte * static_cast<double>(m.rows * 128));
   loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) {

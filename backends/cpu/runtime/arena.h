@@ -89,21 +89,21 @@ std::optional<Arrays> allocate(Arena& arena, const Args&... args) {
   return Arrays(cut, args...);
 }
 
-/// Scratch of the threads of a loop: each has a struct of arrays Room(Allocator&, args...) of its own.
-template <class Room>
-class Rooms {
+/// Scratch of the threads of a loop: each has a struct of arrays Scratch(Allocator&, args...) of its own.
+template <class Scratch>
+class SlotScratch {
  public:
   template <class... Args>
-  Rooms(Allocator& allocator, int threads, const Args&... args) {
+  SlotScratch(Allocator& allocator, int threads, const Args&... args) {
     Allocator measure;
-    static_cast<void>(Room(measure, args...));
+    static_cast<void>(Scratch(measure, args...));
     bytes_ = measure.bytes();
     rooms_ = allocator.allocate<std::byte>(threads, bytes_);
   }
   template <class... Args>
-  Room of(int slot, const Args&... args) const {
+  Scratch of(int slot, const Args&... args) const {
     Allocator cut(rooms_ + slot * bytes_);
-    return Room(cut, args...);
+    return Scratch(cut, args...);
   }
 
  private:

@@ -155,7 +155,7 @@ struct WeightTap {
   void merge(const WeightTap& other) { weight += other.weight; }
 };
 
-/// Room for the taps of one axis: two per sample, and never more than two per pixel.
+/// Scratch for the taps of one axis: two per sample, and never more than two per pixel.
 inline std::int64_t most_taps(std::int64_t size, int sampling_ratio) {
   return sampling_ratio > 0 ? 2 * std::min<std::int64_t>(size, sampling_ratio) : 2 * size;
 }

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Room for the sums of a gradient: the gradient itself where that can be added to (kAddsInPlace), else
+/// Scratch for the sums of a gradient: the gradient itself where that can be added to (kAddsInPlace), else
 /// the arena; nullptr when there is no memory.
 template <class T>
 Acc<T>* reserve_sums(Context& context, T* gradient, std::int64_t count) {

@@ -45,8 +45,8 @@ std::string subject(const HotLine& line) {
   switch (line.engine) {
     case Engine::kIo:
       if (line.direction == Direction::kWithin) return "waits for " + line.word + at(line, "in");
-      return std::string("waits for ") + (line.direction == Direction::kLoad ? "loads from" : "stores to") + " GDRAM, " +
-             line.word + at(line, "in");
+      return std::string("waits for ") + (line.direction == Direction::kLoad ? "loads from" : "stores to") +
+             " GDRAM, " + line.word + at(line, "in");
     case Engine::kMove:
       return "waits for copies within the chip, " + line.word + at(line, "in");
     case Engine::kVector:

@@ -106,7 +106,8 @@ std::vector<HotLine> lines_of(const std::vector<Timeline>& timelines) {
       if (t->stats.memory_core && t != longest && c.engine == Engine::kVector) continue;  // nobody sees its results
       const std::string file = c.site.known() ? c.site.file : "";
       HotLine& line = lines[{file, c.site.line, c.word, c.engine, c.direction}];
-      line.file = file, line.line = c.site.line, line.word = c.word, line.engine = c.engine, line.direction = c.direction;
+      line.file = file, line.line = c.site.line, line.word = c.word, line.engine = c.engine,
+      line.direction = c.direction;
       line.times += c.times, line.bytes += c.bytes, line.pieces += c.pieces;
       line.scalar += c.scalar;
       if (t != longest) continue;

@@ -327,7 +327,9 @@ void Core::account(const Copy& c, bool async) {
     touch(*timeline_, wram_.get(), to_side(c), c.to, true);
   }
   const Taken taken = duration(c, window);
-  const Direction direction = c.to == Space::kGdram ? Direction::kStore : c.from == Space::kGdram ? Direction::kLoad : Direction::kWithin;
+  const Direction direction = c.to == Space::kGdram     ? Direction::kStore
+                              : c.from == Space::kGdram ? Direction::kLoad
+                                                        : Direction::kWithin;
   timeline_->run({c.word, c.engine(), task_.taskId, bytes, 0, taken.start + taken.in_pieces + taken.bytes, taken.start,
                   taken.in_pieces, direction, c.pieces},
                  async);

@@ -68,7 +68,8 @@ void put_lines(Json& j, const LaunchReport& launch) {
   for (const HotLine& l : launch.lines) {
     const bool paused = l.word == kTaskStart || l.word == kBarrier;
     j.newline().open('{').member("file", l.file).member("line", l.line).member("word", l.word);
-    j.member("engine", paused ? "" : kEngineNames[static_cast<std::size_t>(l.engine)]).member("direction", direction_name(l.direction));
+    j.member("engine", paused ? "" : kEngineNames[static_cast<std::size_t>(l.engine)])
+        .member("direction", direction_name(l.direction));
     j.member("times", l.times).member("bytes", l.bytes).member("busy_us", l.busy / 1e3);
     j.member("held_us", l.held / 1e3).close('}');
   }

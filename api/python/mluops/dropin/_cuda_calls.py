@@ -5,6 +5,7 @@ types of torch.cuda. Nothing says that there is a CUDA device: torch.cuda.is_ava
 
 import contextlib
 import functools
+import time
 import warnings
 from typing import Any, Callable
 
@@ -15,7 +16,7 @@ from .._replacing import Replacements
 _done = Replacements()
 
 _TYPES = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
-_METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "type")
+_METHODS = ("new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "type")
 _MAKERS = ("arange", "as_tensor", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace",
            "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn",
            "randn_like", "randperm", "tensor", "zeros", "zeros_like", "tril_indices", "triu_indices",
@@ -34,6 +35,19 @@ def _on_cpu(value: Any) -> Any:
             return "cpu"
         return value.replace("torch.cuda.", "torch.")
     return value
+
+
+def _to(function: Callable) -> Callable:
+    """Tensor.to, whose first argument may be the number of a CUDA device."""
+    kept = _kept(function)
+
+    @functools.wraps(function)
+    def call(value: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is int:
+            args = ("cpu",) + args[1:]
+        return kept(value, *args, **kwargs)
+
+    return call
 
 
 def _kept(function: Callable) -> Callable:
@@ -75,6 +89,13 @@ def _idle() -> Callable:
     return call
 
 
+def _zero() -> Callable:
+    def call() -> int:
+        return 0
+
+    return call
+
+
 def _context() -> type:
     """torch.cuda.device(0) and torch.cuda.stream(...)."""
 
@@ -83,6 +104,57 @@ def _context() -> type:
             super().__init__()
 
     return Context
+
+
+class _Stream(contextlib.nullcontext):
+    """A stream on which every call has ended when it returns."""
+
+    cuda_stream = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def query(self) -> bool:
+        return True
+
+    def record_event(self, event: Any = None) -> "_Event":
+        event = event or _Event()
+        event.record(self)
+        return event
+
+    def synchronize(self, *args: Any) -> None:
+        return None
+
+    wait_event = wait_stream = synchronize
+
+
+class _Event:
+    """An event whose time is the host's."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._at = 0.0
+
+    def record(self, stream: Any = None) -> None:
+        self._at = time.perf_counter()
+
+    def elapsed_time(self, end: "_Event") -> float:
+        """Milliseconds."""
+        return (end._at - self._at) * 1e3
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self, *args: Any) -> None:
+        return None
+
+    wait = synchronize
+
+
+def _stream() -> Callable:
+    def call(device: Any = None) -> _Stream:
+        return _Stream()
+
+    return call
 
 
 def _load(load: Callable) -> Callable:
@@ -102,6 +174,7 @@ def install() -> None:
         return
     for name in _METHODS:
         _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
+    _done.set(torch.Tensor, "to", _to(torch.Tensor.to))
     for name in ("cuda", "pin_memory"):
         _done.set(torch.Tensor, name, _itself())
     _done.set(torch.nn.Module, "cuda", _itself())
@@ -115,6 +188,11 @@ def install() -> None:
         _done.set(torch.cuda, name, _idle())
     for name in ("device", "stream"):
         _done.set(torch.cuda, name, _context())
+    for name in ("current_stream", "default_stream"):
+        _done.set(torch.cuda, name, _stream())
+    _done.set(torch.cuda, "Stream", _Stream)
+    _done.set(torch.cuda, "Event", _Event)
+    _done.set(torch.cuda, "current_device", _zero())
     _done.set(torch, "load", _load(torch.load))
     warnings.warn("mluops.dropin: cuda_calls=True, tensors and modules sent to CUDA stay on the CPU", stacklevel=3)
 

@@ -44,12 +44,12 @@ struct BackwardArrays {
 
 /// A thread's block of channels of an image in NCHW, as NHWC tensors.
 template <class T>
-struct BlockRoom {
+struct BlockScratch {
   T* grad_output;
   std::int32_t* argmax;  ///< [k, 4, channels], both
   T* grad_input;         ///< [h, w, 4, channels]
 
-  BlockRoom(Allocator& allocator, const Shape& s, std::int64_t channels)
+  BlockScratch(Allocator& allocator, const Shape& s, std::int64_t channels)
       : grad_output(allocator.allocate<T>(s.k, 4, channels)),
         argmax(allocator.allocate<std::int32_t>(s.k, 4, channels)),
         grad_input(allocator.allocate<T>(s.h, s.w, 4, channels)) {}
@@ -58,7 +58,7 @@ struct BlockRoom {
 template <class T>
 struct BlockArrays {
   BackwardArrays<T> owner;
-  Rooms<BlockRoom<T>> rooms;
+  SlotScratch<BlockScratch<T>> rooms;
 
   BlockArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t channels)
       : owner(allocator, call, s, channels), rooms(allocator, call.threads, s, channels) {}
@@ -81,7 +81,7 @@ bool sort(Context& context, const mluopsCall& call, const BackwardProblem& p, So
 
 template <class T>
 bool gradient_leaves_caches(const Shape& s) {
-  return s.n * s.h * s.w * 4 * s.c * static_cast<std::int64_t>(sizeof(T)) > non_temporal_from::border_align_backward();
+  return s.n * s.h * s.w * 4 * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(8);
 }
 
 template <class T>
@@ -115,21 +115,22 @@ void take_planes(const M* planes, std::int64_t rows, std::int64_t channels, M* t
 /// Channels from `first` on of an image.
 template <class T>
 void own_block(const BackwardProblem& p, std::int64_t image, std::int64_t first, std::int64_t width,
-               const BackwardArrays<T>& arrays, Acc<T>* sums, const BlockRoom<T>& room) {
+               const BackwardArrays<T>& arrays, Acc<T>* sums, const BlockScratch<T>& scratch) {
   using E = Moved<T>;
   using I = Moved<std::int32_t>;
   const Shape& s = p.shape;
   const std::int64_t rows = s.k * 4, channels = std::min(width, s.c - first), at = (image * s.c + first) * rows;
-  take_planes(static_cast<const E*>(p.grad_output) + at, rows, channels, reinterpret_cast<E*>(room.grad_output), width);
-  take_planes(reinterpret_cast<const I*>(p.argmax) + at, rows, channels, reinterpret_cast<I*>(room.argmax), width);
+  take_planes(static_cast<const E*>(p.grad_output) + at, rows, channels, reinterpret_cast<E*>(scratch.grad_output),
+              width);
+  take_planes(reinterpret_cast<const I*>(p.argmax) + at, rows, channels, reinterpret_cast<I*>(scratch.argmax), width);
   const std::int64_t lines = arrays.sorted.lines().of_chunk(), pixels = s.h * s.w;
-  const GradRows<T> grads = {room.grad_output, room.argmax, image * rows, width};
-  LineOwner<T>(s, arrays.sorted, grads, GradMap<T>{room.grad_input, image, width, false}, sums)
+  const GradRows<T> grads = {scratch.grad_output, scratch.argmax, image * rows, width};
+  LineOwner<T>(s, arrays.sorted, grads, GradMap<T>{scratch.grad_input, image, width, false}, sums)
       .run(image * lines, (image + 1) * lines);
   for (std::int64_t border = 0; border < 4; ++border) {
     E* const planes = static_cast<E*>(p.grad_input) + ((image * 4 + border) * s.c + first) * pixels;
     layout::HWY_NAMESPACE::rows_to_planes(gradient_leaves_caches<T>(s),
-                                          reinterpret_cast<const E*>(room.grad_input) + border * width, 4 * width,
+                                          reinterpret_cast<const E*>(scratch.grad_input) + border * width, 4 * width,
                                           pixels, channels, planes, pixels);
   }
 }
@@ -154,10 +155,10 @@ mluOpStatus_t by_blocks(Context& context, const mluopsCall& given, const Backwar
   if (!arrays || !sort<T>(context, call, p, arrays->owner.sorted)) return no_memory(call);
   const double item_ns = arrays->owner.sorted.prefix_ns().back() / static_cast<double>(items);
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const BlockRoom<T> room = arrays->rooms.of(slot, s, width);
+    const BlockScratch<T> scratch = arrays->rooms.of(slot, s, width);
     for (std::int64_t i = begin; i < end; ++i) {
       own_block(p, i / blocks, i % blocks * width, width, arrays->owner,
-                arrays->owner.sums + slot * arrays->owner.sum_count, room);
+                arrays->owner.sums + slot * arrays->owner.sum_count, scratch);
     }
     non_temporal_fence();
   });

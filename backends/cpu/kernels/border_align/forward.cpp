@@ -56,14 +56,14 @@ std::int64_t channels_at_once(const Shape& s) {
   return std::min(s.c, std::max(whole, second_cache(25) / pixel / whole * whole));
 }
 
-/// A thread's room in NHWC.
+/// A thread's scratch in NHWC.
 template <class A>
-struct LineRoom {
+struct LineScratch {
   LinePoints<A> points;
   std::int64_t places;
   A* packed[2];  ///< [channels, places]: two lines
 
-  LineRoom(Allocator& allocator, const Shape& s)
+  LineScratch(Allocator& allocator, const Shape& s)
       : points(allocate_points<A>(allocator, s)), places(std::max(s.h, s.w) + kPlaces) {
     for (A*& line : packed) line = allocator.allocate<A>(channels_at_once<A>(s), places);
   }
@@ -80,7 +80,7 @@ namespace {
 template <class T>
 bool outputs_leave_caches(const Shape& s) {
   return borders_of(s) * s.c * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) >=
-         non_temporal_from::border_align_forward();
+         pooled_non_temporal_from();
 }
 
 /// Pools kVectors vectors of channels of several borders of one line, whose results begin at channel 0 of `out`.
@@ -155,9 +155,9 @@ class PackedLines {
   using A = Acc<T>;
 
  public:
-  PackedLines(const ForwardProblem& p, const Lines& lines, const LineRoom<A>& room)
-      : p_(p), s_(p.shape), lines_(lines), places_(room.places) {
-    for (int i = 0; i < 2; ++i) held_[i].packed = room.packed[i];
+  PackedLines(const ForwardProblem& p, const Lines& lines, const LineScratch<A>& scratch)
+      : p_(p), s_(p.shape), lines_(lines), places_(scratch.places) {
+    for (int i = 0; i < 2; ++i) held_[i].packed = scratch.packed[i];
   }
   std::int64_t places() const { return places_; }
 
@@ -229,14 +229,14 @@ class PackedLines {
 
 /// All borders on lines [begin, end).
 template <int kWide, class T>
-void pool_lines(const ForwardProblem& p, const SortedBorders<Acc<T>>& sorted, const LineRoom<Acc<T>>& room,
+void pool_lines(const ForwardProblem& p, const SortedBorders<Acc<T>>& sorted, const LineScratch<Acc<T>>& scratch,
                 std::int64_t begin, std::int64_t end) {
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   const bool non_temporal = sizeof(T) <= 4 && outputs_leave_caches<T>(s) && whole_lines(p.output, row_bytes) &&
                             whole_lines(p.argmax, 4 * s.c);
-  PackedLines<kWide, T> source(p, sorted.lines(), room);
-  BorderPool<kWide, T, PackedLines<kWide, T>> pool(s, sorted, room.points, source);
+  PackedLines<kWide, T> source(p, sorted.lines(), scratch);
+  BorderPool<kWide, T, PackedLines<kWide, T>> pool(s, sorted, scratch.points, source);
   const std::int64_t chunk = channels_at_once<Acc<T>>(s);
   for (std::int64_t first = 0; first < s.c; first += chunk) {
     const std::int64_t channels = std::min(chunk, s.c - first);
@@ -257,11 +257,11 @@ bool sort(Context& context, const mluopsCall& call, const ForwardProblem& p, Sor
                      points * (2 * cost::kStep + cost::kElement * static_cast<double>(s.c)), 0);
 }
 
-/// What all threads read, and the rooms of each.
-template <class A, class Room>
+/// What all threads read, and the scratch of each.
+template <class A, class Scratch>
 struct ForwardArrays {
   SortedBorders<A> sorted;
-  Rooms<Room> rooms;
+  SlotScratch<Scratch> rooms;
 
   template <class... Args>
   ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, const Lines& lines, const Args&... args)
@@ -273,7 +273,7 @@ mluOpStatus_t by_lines(Context& context, const mluopsCall& given, const ForwardP
   using A = Acc<T>;
   const Shape& s = p.shape;
   const mluopsCall call = with_threads(given, borders_of(s));
-  auto arrays = allocate<ForwardArrays<A, LineRoom<A>>>(context.arena, call, s, Lines(s, s.k));
+  auto arrays = allocate<ForwardArrays<A, LineScratch<A>>>(context.arena, call, s, Lines(s, s.k));
   if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
   // A block of two lines need not fit the first cache: loads from the second keep up, while one weight broadcast for
   // each vector loaded does not.
@@ -318,9 +318,9 @@ struct PanelTasks {
   }
 };
 
-/// A thread's room in NCHW.
+/// A thread's scratch in NCHW.
 template <class T>
-struct PanelRoom {
+struct PanelScratch {
   using A = Acc<T>;
 
   LinePoints<A> points;
@@ -330,7 +330,7 @@ struct PanelRoom {
   T* values;
   std::int32_t* indices;  ///< [box of a chunk, border, width], both
 
-  PanelRoom(Allocator& allocator, const Shape& s, const PanelTasks& tasks)
+  PanelScratch(Allocator& allocator, const Shape& s, const PanelTasks& tasks)
       : points(allocate_points<A>(allocator, s)),
         map_size(std::max(s.h * (s.w + kPlaces), s.w * (s.h + kPlaces)) * tasks.width),
         panel(allocator.allocate<A>(s.h, s.w, layout::kBlockChannels<A>)),
@@ -346,8 +346,14 @@ class PanelPool {
   static constexpr std::int64_t kWidth = kWide * kLanes<A>, kChannels = layout::kBlockChannels<A>;
 
  public:
-  PanelPool(const ForwardProblem& p, const PanelTasks& tasks, const SortedBorders<A>& sorted, const PanelRoom<T>& room)
-      : p_(p), s_(p.shape), tasks_(tasks), sorted_(sorted), room_(room), non_temporal_(outputs_leave_caches<T>(s_)) {}
+  PanelPool(const ForwardProblem& p, const PanelTasks& tasks, const SortedBorders<A>& sorted,
+            const PanelScratch<T>& scratch)
+      : p_(p),
+        s_(p.shape),
+        tasks_(tasks),
+        sorted_(sorted),
+        room_(scratch),
+        non_temporal_(outputs_leave_caches<T>(s_)) {}
 
   void run(std::int64_t task) {
     const std::int64_t block = task / tasks_.parts, part = task % tasks_.parts, chunks = tasks_.lines.chunks();
@@ -421,7 +427,7 @@ class PanelPool {
   const Shape& s_;
   const PanelTasks& tasks_;
   const SortedBorders<A>& sorted_;
-  const PanelRoom<T>& room_;
+  const PanelScratch<T>& room_;
   const bool non_temporal_;
 
   PrefetchStream ahead_{static_cast<const A*>(nullptr), 0, 1};
@@ -434,12 +440,12 @@ mluOpStatus_t pool_panels(Context& context, const mluopsCall& given, const Forwa
   const Shape& s = p.shape;
   const PanelTasks tasks(s, given.threads, kWide * kLanes<A>, sizeof(T) + sizeof(std::int32_t));
   const mluopsCall call = with_threads(given, tasks.count(s));
-  auto arrays = allocate<ForwardArrays<A, PanelRoom<T>>>(context.arena, call, s, tasks.lines, tasks);
+  auto arrays = allocate<ForwardArrays<A, PanelScratch<T>>>(context.arena, call, s, tasks.lines, tasks);
   if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
   const double task_ns = arrays->sorted.prefix_ns().back() / static_cast<double>(tasks.count(s));
   Loop(context, call, tasks.count(s), task_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const PanelRoom<T> room = arrays->rooms.of(slot, s, tasks);
-    PanelPool<kWide, T> pool(p, tasks, arrays->sorted, room);
+    const PanelScratch<T> scratch = arrays->rooms.of(slot, s, tasks);
+    PanelPool<kWide, T> pool(p, tasks, arrays->sorted, scratch);
     for (std::int64_t i = begin; i < end; ++i) pool.run(i);
     non_temporal_fence();
   });

@@ -190,8 +190,8 @@ class LineRuns {
  public:
   LineRuns(std::span<const double> prefix_ns, int threads)
       : prefix_ns_(prefix_ns),
-        count_(std::max<std::int64_t>(index_of(prefix_ns.back() / (2.5 * cost::kChunk), std::int64_t{kPerThread} * threads + 1),
-                                      1)) {}
+        count_(std::max<std::int64_t>(
+            index_of(prefix_ns.back() / (2.5 * cost::kChunk), std::int64_t{kPerThread} * threads + 1), 1)) {}
   std::int64_t count() const { return count_; }
   double each_ns() const { return prefix_ns_.back() / static_cast<double>(count_); }
   std::int64_t first_line(std::int64_t run) const { return part_begin(prefix_ns_, run, count_); }
@@ -202,5 +202,11 @@ class LineRuns {
   std::span<const double> prefix_ns_;
   std::int64_t count_;
 };
+
+/// Output of so many bytes is written with non-temporal stores: it would leave the second-level cache before anyone
+/// reads it.
+inline std::int64_t pooled_non_temporal_from() {
+  return second_cache(16);
+}
 
 }  // namespace mluops::cpu::border_align

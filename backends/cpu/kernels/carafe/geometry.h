@@ -113,9 +113,15 @@ class Blocks {
   std::int64_t strips_, columns_, bands_, rows_;
 };
 
+/// Output of so many bytes is written with non-temporal stores: it would leave the second-level cache before anyone
+/// reads it.
+inline std::int64_t non_temporal_from() {
+  return second_cache(128);
+}
+
 /// Whether to write so large a tensor with non-temporal stores.
 inline bool leaves_caches(std::int64_t bytes) {
-  return bytes > non_temporal_from::carafe();
+  return bytes > non_temporal_from();
 }
 
 }  // namespace mluops::cpu::carafe

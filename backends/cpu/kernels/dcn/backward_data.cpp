@@ -298,7 +298,8 @@ mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const Dat
   const Shape& s = p.shape;
   const DataPlan plan(s);
   const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
-  const double task_ns = numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+  const double task_ns =
+      numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
   const auto arrays = allocate<DataArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);

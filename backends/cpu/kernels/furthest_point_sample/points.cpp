@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 

@@ -146,10 +146,9 @@ void write_outputs(const Context& context, const mluopsCall& call, const Problem
   if (s.sub_m != 0) {
     std::copy_n(p.indices, s.inputs * width, p.out_indices);
   } else {
-    Loop(context, call, words.end - words.begin, 4 * cost::kStep)
-        .run([&](std::int64_t begin, std::int64_t end, int) {
-          write_rows(grid, words.begin + begin, words.begin + end, width, p.out_indices);
-        });
+    Loop(context, call, words.end - words.begin, 4 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+      write_rows(grid, words.begin + begin, words.begin + end, width, p.out_indices);
+    });
   }
   std::fill_n(p.out_indices + outputs * width, (s.outputs - outputs) * width, 0);
 }

@@ -47,11 +47,11 @@ using BackwardProblem = mluopsMsDeformAttnBackwardProblem;
 
 /// What a thread has.
 template <class A>
-struct DotRoom {
+struct DotScratch {
   Samples<A> samples;
   A* dot[4];  ///< of the gradient with the channels of a sample's pixels
 
-  DotRoom(Allocator& allocator, const Shape& s) : samples(allocator, s) {
+  DotScratch(Allocator& allocator, const Shape& s) : samples(allocator, s) {
     for (A*& d : dot) d = allocator.allocate<A>(samples.padded);
   }
 };
@@ -59,14 +59,14 @@ struct DotRoom {
 /// Dot products of `grad` with the channels of the four pixels of sample i; 0 for those off the map.
 template <class T, class E>
 HWY_INLINE void dot_pixels(const T* grad, const E* head, std::int64_t step, std::int64_t n, std::int64_t i,
-                           const DotRoom<Acc<T>>& room) {
+                           const DotScratch<Acc<T>>& scratch) {
   using A = Acc<T>;
   const hn::ScalableTag<A> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const E* row[4];
   bool on_map[4];
   for (int k = 0; k < 4; ++k) {
-    const std::int64_t key = room.samples.key[k][i];
+    const std::int64_t key = scratch.samples.key[k][i];
     on_map[k] = key >= 0;
     row[k] = head + (on_map[k] ? key * step : 0);
   }
@@ -83,14 +83,14 @@ HWY_INLINE void dot_pixels(const T* grad, const E* head, std::int64_t step, std:
   sum_4_vectors(d, s0, s1, s2, s3, dots);
   for (int k = 0; k < 4; ++k) {
     for (std::int64_t j = c; j < n; ++j) dots[k] += to_acc(grad[j]) * to_acc(row[k][j]);
-    room.dot[k][i] = on_map[k] ? dots[k] : A{0};
+    scratch.dot[k][i] = on_map[k] ? dots[k] : A{0};
   }
 }
 
 /// A vector of samples, from i on: gradients in the place of locations and weights.
 template <class D, class A = hn::TFromD<D>>
-HWY_INLINE void gradients_of_dots(D d, const SampleLevels<A>& levels, std::int64_t i, const DotRoom<A>& room) {
-  const Samples<A>& q = room.samples;
+HWY_INLINE void gradients_of_dots(D d, const SampleLevels<A>& levels, std::int64_t i, const DotScratch<A>& scratch) {
+  const Samples<A>& q = scratch.samples;
   const auto one = hn::Set(d, A{1}), up = hn::LoadU(d, q.up + i), left = hn::LoadU(d, q.left + i);
   const auto on_map = hn::Gt(hn::LoadU(d, q.on_map + i), hn::Zero(d));
   const auto weight = hn::LoadU(d, q.attn + i);
@@ -98,7 +98,7 @@ HWY_INLINE void gradients_of_dots(D d, const SampleLevels<A>& levels, std::int64
   auto sum = hn::Zero(d);
   MLUOPS_UNROLL
   for (int k = 0; k < 4; ++k) {
-    dot[k] = hn::LoadU(d, room.dot[k] + i);
+    dot[k] = hn::LoadU(d, scratch.dot[k] + i);
     sum = hn::MulAdd(hn::LoadU(d, q.weight[k] + i), dot[k], sum);
   }
   const auto across = hn::MulAdd(up, hn::Sub(dot[3], dot[2]), hn::Mul(hn::Sub(one, up), hn::Sub(dot[1], dot[0])));
@@ -121,15 +121,15 @@ struct HeadRow {
 /// readable, one key `step` from the next.
 template <class T, class E>
 void sample_gradients(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, const HeadRow& at, const E* value,
-                      std::int64_t step, const DotRoom<Acc<T>>& room) {
+                      std::int64_t step, const DotScratch<Acc<T>>& scratch) {
   const Shape& s = p.shape;
   const std::int64_t count = samples_of(s);
   const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
-  for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, value, step, s.channels, i, room);
+  for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, value, step, s.channels, i, scratch);
   const FullTag<T> d;
-  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) gradients_of_dots(d, levels, i, room);
-  store_row(room.samples.loc, static_cast<T*>(p.grad_sampling_loc) + 2 * at.sample, 2 * count);
-  store_row(room.samples.attn, static_cast<T*>(p.grad_attn_weight) + at.sample, count);
+  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) gradients_of_dots(d, levels, i, scratch);
+  store_row(scratch.samples.loc, static_cast<T*>(p.grad_sampling_loc) + 2 * at.sample, 2 * count);
+  store_row(scratch.samples.attn, static_cast<T*>(p.grad_attn_weight) + at.sample, count);
 }
 
 /// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread, or of all.
@@ -143,14 +143,14 @@ struct BackwardArrays {
   BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
       : levels(allocator, s) {
     Allocator measure;
-    static_cast<void>(DotRoom<A>(measure, s));
+    static_cast<void>(DotScratch<A>(measure, s));
     room_bytes = measure.bytes();
     rooms = allocator.allocate<std::byte>(call.threads, room_bytes);
     sums = allocator.allocate<A>(sum_count);
   }
-  DotRoom<A> room(const Shape& s, int slot) const {
+  DotScratch<A> scratch(const Shape& s, int slot) const {
     Allocator cut(rooms + slot * room_bytes);
-    return DotRoom<A>(cut, s);
+    return DotScratch<A>(cut, s);
   }
 };
 
@@ -161,14 +161,14 @@ void all_sample_gradients(const Context& context, const mluopsCall& call, const 
   const std::int64_t step = s.heads * s.channels;
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotRoom<Acc<T>> room = arrays.room(s, slot);
+    const DotScratch<Acc<T>> scratch = arrays.scratch(s, slot);
     for (std::int64_t row = begin; row < end; ++row) {
       const T* const values = s.keys == 0 ? static_cast<const T*>(p.grad_output)
                                           : static_cast<const T*>(p.value) + row / s.queries * s.keys * step;
       for (std::int64_t head = 0; head < s.heads; ++head) {
         const HeadRow at(s, row, head);
-        find_samples<T>(p, arrays.levels, at.sample, room.samples);
-        sample_gradients<T>(p, arrays.levels, at, values + head * s.channels, step, room);
+        find_samples<T>(p, arrays.levels, at.sample, scratch.samples);
+        sample_gradients<T>(p, arrays.levels, at, values + head * s.channels, step, scratch);
       }
     }
   });
@@ -216,17 +216,17 @@ void value_by_owner(const Context& context, const mluopsCall& call, const Backwa
                          (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(owned));
   const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotRoom<Acc<T>> room = arrays.room(s, slot);
+    const DotScratch<Acc<T>> scratch = arrays.scratch(s, slot);
     for (std::int64_t task = begin; task < end; ++task) {
       const std::int64_t first = task % parts * owned;
       const HeadPart part{task / parts / s.heads, task / parts % s.heads, first, std::min(owned, s.channels - first)};
       T* const gradient =
           static_cast<T*>(p.grad_value) + part.image * s.keys * step + part.head * s.channels + part.first;
       if constexpr (kAddsInPlace<T>) {
-        add_queries<T>(p, arrays.levels, part, room.samples, gradient, step);
+        add_queries<T>(p, arrays.levels, part, scratch.samples, gradient, step);
       } else {
         Acc<T>* const sums = arrays.sums + slot * s.keys * owned;
-        add_queries<T>(p, arrays.levels, part, room.samples, sums, part.count);
+        add_queries<T>(p, arrays.levels, part, scratch.samples, sums, part.count);
         for (std::int64_t key = 0; key < s.keys; ++key) {
           store_row(sums + key * part.count, gradient + key * step, part.count);
         }
@@ -247,14 +247,14 @@ void value_by_atomics(Context& context, const mluopsCall& call, const BackwardPr
   clear_sums(context, call, sums, elements);
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kAtomicAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotRoom<A> room = arrays.room(s, slot);
+    const DotScratch<A> scratch = arrays.scratch(s, slot);
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t head = 0; head < s.heads; ++head) {
         const HeadRow at(s, row, head);
         const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
         A* const to = sums + row / s.queries * s.keys * row_elements + head * s.channels;
-        find_samples<T>(p, arrays.levels, at.sample, room.samples);
-        for_pixels(s, room.samples, [&](std::int64_t key, A weight) {
+        find_samples<T>(p, arrays.levels, at.sample, scratch.samples);
+        for_pixels(s, scratch.samples, [&](std::int64_t key, A weight) {
           for (std::int64_t c = 0; c < s.channels; ++c)
             atomic_add(to + key * row_elements + c, weight * to_acc(grad[c]));
         });
@@ -295,7 +295,7 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
   arrays->levels.fill(p);
   const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.heads, head_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotRoom<A> room = arrays->room(s, slot);
+    const DotScratch<A> scratch = arrays->scratch(s, slot);
     A* const values = arrays->sums + 2 * slot * panel_size;
     A* const sums = values + panel_size;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -309,11 +309,11 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
         const HeadRow later(s, std::min(row + kQueriesAhead, (image + 1) * s.queries - 1), head);
         prefetch_samples<T>(p, later.sample);
         prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), s.channels);
-        find_samples<T>(p, arrays->levels, at.sample, room.samples);
-        for_pixels(s, room.samples, [&](std::int64_t key, A weight) HWY_ATTR {
+        find_samples<T>(p, arrays->levels, at.sample, scratch.samples);
+        for_pixels(s, scratch.samples, [&](std::int64_t key, A weight) HWY_ATTR {
           axpy(weight, grad, sums + key * s.channels, s.channels);
         });
-        sample_gradients<T>(p, arrays->levels, at, values, s.channels, room);
+        sample_gradients<T>(p, arrays->levels, at, values, s.channels, scratch);
       }
       for (std::int64_t key = 0; key < s.keys; ++key) {
         store_row(sums + key * s.channels, static_cast<T*>(p.grad_value) + first + key * row_elements, s.channels);

@@ -38,11 +38,11 @@ struct Taps {
 
 /// What a thread has: the head at hand and the next one.
 template <class A>
-struct HeadRoom {
+struct HeadScratch {
   Samples<A> samples;
   Taps<A> taps[2];
 
-  HeadRoom(Allocator& allocator, const Shape& s)
+  HeadScratch(Allocator& allocator, const Shape& s)
       : samples(allocator, s), taps{Taps<A>(allocator, s), Taps<A>(allocator, s)} {}
 };
 
@@ -115,8 +115,8 @@ class QueryRun {
  public:
   using A = Acc<T>;
 
-  QueryRun(const ForwardProblem& p, const SampleLevels<A>& levels, HeadRoom<A>& room)
-      : p_(p), s_(p.shape), levels_(levels), room_(room), step_(s_.heads * s_.channels) {}
+  QueryRun(const ForwardProblem& p, const SampleLevels<A>& levels, HeadScratch<A>& scratch)
+      : p_(p), s_(p.shape), levels_(levels), room_(scratch), step_(s_.heads * s_.channels) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * s_.heads, last = end * s_.heads;
@@ -149,7 +149,7 @@ class QueryRun {
   const ForwardProblem& p_;
   const Shape& s_;
   const SampleLevels<A>& levels_;
-  HeadRoom<A>& room_;
+  HeadScratch<A>& room_;
   std::int64_t step_;
 };
 
@@ -166,19 +166,18 @@ template <class T>
 mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const double head_ns = static_cast<double>(samples_of(s)) *
-                             (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(s.channels)) +
-                         5;
+  const double head_ns =
+      static_cast<double>(samples_of(s)) * (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(s.channels)) + 5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
   Allocator measure;
-  static_cast<void>(HeadRoom<A>(measure, s));
+  static_cast<void>(HeadScratch<A>(measure, s));
   auto arrays = allocate<ForwardArrays<A>>(context.arena, s, loop.slots(), measure.bytes());
   if (!arrays) return no_memory(call);
   arrays->levels.fill(p);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(arrays->rooms + slot * measure.bytes());
-    HeadRoom<A> room(cut, s);
-    QueryRun<T>(p, arrays->levels, room).run(begin, end);
+    HeadScratch<A> scratch(cut, s);
+    QueryRun<T>(p, arrays->levels, scratch).run(begin, end);
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -89,8 +89,10 @@ class Polygon {
   explicit Polygon(const std::array<Point, 4>& c) {
     const auto cross_at = [&](std::size_t i, std::size_t j, std::size_t k) { return cross(c[j] - c[i], c[k] - c[i]); };
     const double whole = cross_at(0, 1, 2) + cross_at(0, 2, 3);
-    const bool left = cross_at(0, 1, 2) >= 0 && cross_at(1, 2, 3) >= 0 && cross_at(2, 3, 0) >= 0 && cross_at(3, 0, 1) >= 0;
-    const bool right = cross_at(0, 1, 2) <= 0 && cross_at(1, 2, 3) <= 0 && cross_at(2, 3, 0) <= 0 && cross_at(3, 0, 1) <= 0;
+    const bool left =
+        cross_at(0, 1, 2) >= 0 && cross_at(1, 2, 3) >= 0 && cross_at(2, 3, 0) >= 0 && cross_at(3, 0, 1) >= 0;
+    const bool right =
+        cross_at(0, 1, 2) <= 0 && cross_at(1, 2, 3) <= 0 && cross_at(2, 3, 0) <= 0 && cross_at(3, 0, 1) <= 0;
     area_ = std::abs(whole) / 2;
     low_ = high_ = c[0];
     for (const Point p : c) {

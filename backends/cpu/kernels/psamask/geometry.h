@@ -76,10 +76,16 @@ inline Move move_of(const mluopsPsamaskShape& s, mluOpTensorLayout_t layout, boo
       to};
 }
 
+/// Output of so many bytes is written with non-temporal stores: it would leave the second-level cache before anyone
+/// reads it.
+inline std::int64_t non_temporal_from() {
+  return second_cache(64);
+}
+
 /// Whether output is so large that it is written non-temporally.
 template <class E>
 bool leaves_caches(const Move& move) {
-  return move.written() * static_cast<std::int64_t>(sizeof(E)) > non_temporal_from::psamask();
+  return move.written() * static_cast<std::int64_t>(sizeof(E)) > non_temporal_from();
 }
 
 /// A cache line of ones and one of zeros: which bytes of a line to keep, from where one loads it.

@@ -48,8 +48,7 @@ HWY_INLINE void take_sample(const ForwardProblem& p, const T* image, std::int64_
 template <class T>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const double row_ns =
-      static_cast<double>(s.out_w) * (cost::kStep + cost::kElement * static_cast<double>(s.c));
+  const double row_ns = static_cast<double>(s.out_w) * (cost::kStep + cost::kElement * static_cast<double>(s.c));
   Loop(context, call, s.grids * s.out_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t row = begin; row < end; ++row) {
       const T* const image = static_cast<const T*>(p.input) + image_of(s, row / s.out_h) * s.h * s.w * s.c;

@@ -137,12 +137,12 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
 /// What a thread has: the panels of its channels, block by block, and the bins of a RoI before and after they become
 /// planes.
 template <class A>
-struct PanelRoom {
+struct PanelScratch {
   std::int64_t channels;
   A *panels, *bins, *planes;
   std::int32_t* argmax;
 
-  PanelRoom(Allocator& allocator, const Shape& s, std::int64_t width)
+  PanelScratch(Allocator& allocator, const Shape& s, std::int64_t width)
       : channels(width),
         panels(allocator.allocate<A>(s.h, s.w, width)),
         bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
@@ -153,30 +153,31 @@ struct PanelRoom {
 /// Channels of an image, all its RoIs.
 template <class T>
 void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const RoiOrder& order,
-                 const PanelRoom<Acc<T>>& room) {
+                 const PanelScratch<Acc<T>>& scratch) {
   using A = Acc<T>;
   constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
   const Shape& s = p.shape;
   const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
   for (std::int64_t c = 0; c < task.count(); c += kBlock) {
     const T* const planes = static_cast<const T*>(p.input) + map.at(task.image, task.first + c);
-    fill_panel(map.pixels, planes, std::min(kBlock, task.count() - c), room.panels + c * map.pixels);
+    fill_panel(map.pixels, planes, std::min(kBlock, task.count() - c), scratch.panels + c * map.pixels);
   }
   for (const PlacedRoi& placed : order.of_image(task.image)) {
     const std::int64_t r = placed.roi;
     const auto roi = Roi<A>::template read<T>(p, r);
     for (std::int64_t row = 0; row < s.pooled_h; ++row) {
-      const std::int64_t first = row * s.pooled_w * room.channels;
-      pool_row(s, roi, row,
-               Row<true, A, A>{room.panels, room.bins + first, p.argmax == nullptr ? nullptr : room.argmax + first,
-                               kBlock, kBlock * map.pixels, room.channels, round_up(task.count(), kBlock)});
+      const std::int64_t first = row * s.pooled_w * scratch.channels;
+      pool_row(
+          s, roi, row,
+          Row<true, A, A>{scratch.panels, scratch.bins + first, p.argmax == nullptr ? nullptr : scratch.argmax + first,
+                          kBlock, kBlock * map.pixels, scratch.channels, round_up(task.count(), kBlock)});
     }
     const std::int64_t at = bins.at(r, task.first);
-    transpose_panel(room.bins, room.channels, bins.pixels, task.count(), room.planes, bins.pixels);
-    store_row(room.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
+    transpose_panel(scratch.bins, scratch.channels, bins.pixels, task.count(), scratch.planes, bins.pixels);
+    store_row(scratch.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
     if (p.argmax == nullptr) continue;
     using M = Moved<std::int32_t>;
-    transpose_panel(reinterpret_cast<const M*>(room.argmax), room.channels, bins.pixels, task.count(),
+    transpose_panel(reinterpret_cast<const M*>(scratch.argmax), scratch.channels, bins.pixels, task.count(),
                     reinterpret_cast<M*>(p.argmax + at), bins.pixels);
   }
 }
@@ -194,7 +195,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(s.h * s.w));
   const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
   Allocator measure;
-  static_cast<void>(PanelRoom<A>(measure, s, width));
+  static_cast<void>(PanelScratch<A>(measure, s, width));
   std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
   auto order = allocate<RoiOrder>(context.arena, s.rois);
   if (rooms == nullptr || !order) return no_memory(call);
@@ -204,10 +205,10 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
-    const PanelRoom<A> room(cut, s, width);
+    const PanelScratch<A> scratch(cut, s, width);
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i % tasks * width;
-      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *order, room);
+      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *order, scratch);
     }
   });
   return MLUOP_STATUS_SUCCESS;

@@ -80,10 +80,9 @@ mluOpStatus_t pool(Context& context, const mluopsCall& call, const Problem& p) {
   if (!arrays) return no_memory(call);
   const std::int64_t each = arrays->leaves_each;
   const auto* const points = static_cast<const T*>(p.points);
-  Loop(context, call, s.b, cost::kStep * static_cast<double>(s.n))
-      .run([&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
-      });
+  Loop(context, call, s.b, cost::kStep * static_cast<double>(s.n)).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
+  });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     std::int32_t* const found = arrays->found + slot * s.samples;
     for (std::int64_t i = begin; i < end; ++i) {

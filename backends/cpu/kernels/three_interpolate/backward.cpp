@@ -110,8 +110,7 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call,
   });
   if (partition.parts == 1) return MLUOP_STATUS_SUCCESS;
   const std::int64_t size = arrays->block_size;
-  const Loop merge(context, call, s.b * partition.blocks,
-                   static_cast<double>(size * partition.parts) * cost::kElement);
+  const Loop merge(context, call, s.b * partition.blocks, static_cast<double>(size * partition.parts) * cost::kElement);
   merge.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t which = begin; which < end; ++which) {
       A* const sums = arrays->block(which * partition.parts);

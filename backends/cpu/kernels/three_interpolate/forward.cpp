@@ -237,7 +237,8 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
   constexpr std::int64_t at_once = kPointsAtOnce, kRowsAhead = 4;
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.n, at_once);
-  const double run_ns = static_cast<double>(std::min(s.n, at_once)) * (2.0 + 3 * cost::kGather * static_cast<double>(s.c));
+  const double run_ns =
+      static_cast<double>(std::min(s.n, at_once)) * (2.0 + 3 * cost::kGather * static_cast<double>(s.c));
   const Loop loop(context, call, s.b * runs, run_ns);
   loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     std::uint32_t rows[3 * at_once];

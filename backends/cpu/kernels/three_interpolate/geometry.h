@@ -49,8 +49,7 @@ bool can_transpose(const Shape& s) {
 template <class A>
 bool transpose_pays(const Shape& s) {
   const double blocks = static_cast<double>(ceil_div(s.c, kBlock<A>)) * static_cast<double>(kBlock<A>);
-  const double transposed =
-      blocks * static_cast<double>(s.m + s.n) * cost::kElement;
+  const double transposed = blocks * static_cast<double>(s.m + s.n) * cost::kElement;
   return can_transpose<A>(s) && transposed < static_cast<double>(s.c) * static_cast<double>(s.n) * 3 * cost::kGather;
 }
 

@@ -37,7 +37,7 @@ void check_neighbours(std::int64_t m, const std::int32_t* indices, const T* raw,
 template <class T>
 bool may_store_non_temporal(std::int64_t rows, std::int64_t length, const void* out) {
   const auto row_bytes = length * static_cast<std::int64_t>(sizeof(T));
-  return whole_lines(out, row_bytes) && rows * row_bytes >= non_temporal_from::three_interpolate();
+  return whole_lines(out, row_bytes) && rows * row_bytes >= second_cache(16);
 }
 
 /// The neighbours of the run of points a task works on, checked when it comes to another run.

@@ -269,7 +269,8 @@ template <class T>
 double mean_bin_ns(const Bins<T>& bins) {
   double pixels = 0;
   for (std::int64_t roi = 0; roi < bins.s.rois; ++roi) pixels += bins.pixels_read({0, roi, 0, 0});
-  return 30 * cost::kStep + cost::kElement / 4 * static_cast<double>(bins.s.c) * pixels / static_cast<double>(bins.s.rois);
+  return 30 * cost::kStep +
+         cost::kElement / 4 * static_cast<double>(bins.s.c) * pixels / static_cast<double>(bins.s.rois);
 }
 
 /// Whether RoIs overlap so much, as if they covered the map more than once, that the order of their bins decides how
@@ -297,8 +298,7 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const Forward
 
   const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();
   const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };
-  const bool non_temporal =
-      bins.count() * row_bytes >= non_temporal_from::roi_mean_forward() && whole_lines(p.output, row_bytes);
+  const bool non_temporal = bins.count() * row_bytes >= pooled_non_temporal_from() && whole_lines(p.output, row_bytes);
   const auto pool = non_temporal ? pool_bin<true, T> : pool_bin<false, T>;
   Loop(context, call, bins.count(), mean_bin_ns(bins))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {

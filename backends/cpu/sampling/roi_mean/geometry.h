@@ -189,15 +189,15 @@ struct BinTaps {
 
   BinTaps() = default;
   template <class T>
-  BinTaps(const Bins<T>& bins, const BinPlace& at, Kind* room)
-      : BinTaps(bins, at, {0, bins.s.h}, {0, bins.s.w}, room) {}
+  BinTaps(const Bins<T>& bins, const BinPlace& at, Kind* scratch)
+      : BinTaps(bins, at, {0, bins.s.h}, {0, bins.s.w}, scratch) {}
   /// Only those on some rows and columns.
   template <class T>
-  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Kind* room)
-      : y(room, bins.y(at), bins.s.h, rows), x(room + most_rows(bins.s), bins.x(at), bins.s.w, columns) {}
+  BinTaps(const Bins<T>& bins, const BinPlace& at, PixelRange rows, PixelRange columns, Kind* scratch)
+      : y(scratch, bins.y(at), bins.s.h, rows), x(scratch + most_rows(bins.s), bins.x(at), bins.s.w, columns) {}
 
   static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }
-  /// Room for the taps of a bin, rows then columns.
+  /// Scratch for the taps of a bin, rows then columns.
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
 };
 
@@ -225,6 +225,17 @@ inline const char* declined(const Shape& s) {
   if (s.h > kMost || s.w > kMost) return "input: height and width must be below 2^31";
   if (s.rois > kMost / s.pooled_h / s.pooled_w) return "output: it must have less than 2^31 bins";
   return nullptr;
+}
+
+/// Output of so many bytes is written with non-temporal stores: it would leave the second-level cache before anyone
+/// reads it.
+inline std::int64_t pooled_non_temporal_from() {
+  return second_cache(16);
+}
+
+/// Gradients of so many bytes are written with non-temporal stores, once their tiles hold all that is added.
+inline std::int64_t summed_non_temporal_from() {
+  return second_cache(32);
 }
 
 }  // namespace mluops::cpu::roi_mean

@@ -86,10 +86,10 @@ struct TapLists {
 
   /// Pixels are counted from `before` pixels earlier.
   void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size, std::int32_t before) const {
-    Kind* const room = (*this)[bin];
-    const TapList<A, Kind> taps(room + 1, axis, size, {0, size});
-    for (std::int64_t i = 1; i <= taps.size(); ++i) room[i].index += before;
-    room->index = static_cast<std::int32_t>(taps.size());
+    Kind* const first = (*this)[bin];
+    const TapList<A, Kind> taps(first + 1, axis, size, {0, size});
+    for (std::int64_t i = 1; i <= taps.size(); ++i) first[i].index += before;
+    first->index = static_cast<std::int32_t>(taps.size());
   }
   void set_size(std::int64_t bin, std::int32_t size) const { (*this)[bin]->index = size; }
   /// The last two of `size` taps, which lie there as they do in memory.
@@ -166,7 +166,7 @@ class RoiTaps {
     return shared_ ? taps_ + at.roi * per_roi_ + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
   }
 
-  static Taps listed(const WeightTap<A>* room) { return {room + 1, static_cast<std::size_t>(room->index)}; }
+  static Taps listed(const WeightTap<A>* first) { return {first + 1, static_cast<std::size_t>(first->index)}; }
 
   std::int64_t h_, w_, map_h_;
   bool shared_;

@@ -286,7 +286,7 @@ class Owner {
  private:
   static constexpr std::size_t kPrefetchBins = 4;
 
-  bool large() const { return all_bytes_ > non_temporal_from::roi_mean_backward(); }
+  bool large() const { return all_bytes_ > summed_non_temporal_from(); }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
 
   // ---- listing ----

@@ -15,10 +15,10 @@ using namespace layout::HWY_NAMESPACE;
 
 /// What a thread has.
 template <class A>
-struct PoolRoom {
+struct PoolScratch {
   A *pixels, *stage, *turned;
 
-  PoolRoom(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins)
+  PoolScratch(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins)
       : pixels(allocator.allocate<A>(ring.room(), layout::kBlockChannels<A>)),
         stage(allocator.allocate<A>(slots, bins, layout::kBlockChannels<A>)),
         turned(allocator.allocate<A>(bins, layout::kBlockChannels<A>)) {}
@@ -34,9 +34,9 @@ class BlockPool {
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
   static constexpr int kVectors = kBlockVectors<A>;
 
-  BlockPool(const ForwardProblem& p, const P& plan, const layout::RingSize& size, const PoolRoom<A>& room,
+  BlockPool(const ForwardProblem& p, const P& plan, const layout::RingSize& size, const PoolScratch<A>& scratch,
             bool non_temporal)
-      : p_(p), s_(p.shape), plan_(plan), ring_(size, room.pixels), room_(room), non_temporal_(non_temporal) {}
+      : p_(p), s_(p.shape), plan_(plan), ring_(size, scratch.pixels), room_(scratch), non_temporal_(non_temporal) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     BlocksAhead<T, P> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, end);
@@ -139,7 +139,7 @@ class BlockPool {
   const Shape& s_;
   const P& plan_;
   const PixelRing<A> ring_;
-  const PoolRoom<A>& room_;
+  const PoolScratch<A>& room_;
   bool non_temporal_;
 };
 
@@ -164,17 +164,17 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
   const layout::RingSize ring = plan->ring();
 
   Allocator measure;
-  static_cast<void>(PoolRoom<A>(measure, ring, plan->most_slots(), plan->bins()));
+  static_cast<void>(PoolScratch<A>(measure, ring, plan->most_slots(), plan->bins()));
   std::byte* const rooms = context.images.reserve_array<std::byte>(call.threads, measure.bytes());
   if (rooms == nullptr) return no_memory(call);
   const std::int64_t bytes = s.rois * plan->bins() * s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool non_temporal = bytes >= non_temporal_from::roi_mean_forward();
+  const bool non_temporal = bytes >= pooled_non_temporal_from();
   const std::int64_t items = BlockTask::count<A>(s, plan->groups());
   const double item_ns = pool_ns<A>(s, plan->groups());
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
-    const PoolRoom<A> room(cut, ring, plan->most_slots(), plan->bins());
-    BlockPool<T>(p, *plan, ring, room, non_temporal).run(begin, end);
+    const PoolScratch<A> scratch(cut, ring, plan->most_slots(), plan->bins());
+    BlockPool<T>(p, *plan, ring, scratch, non_temporal).run(begin, end);
     if (non_temporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;

@@ -17,10 +17,10 @@ using namespace layout::HWY_NAMESPACE;
 
 /// What a thread has.
 template <class A>
-struct SumRoom {
+struct SumScratch {
   A *sums, *pixels, *stage, *turned;
 
-  SumRoom(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins, bool offset)
+  SumScratch(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins, bool offset)
       : sums(allocator.allocate<A>(ring.room(), layout::kBlockChannels<A>)),
         pixels(allocator.allocate<A>(offset ? ring.room() : 0, layout::kBlockChannels<A>)),
         stage(allocator.allocate<A>(slots, bins, layout::kBlockChannels<A>)),
@@ -40,18 +40,17 @@ class BlockSums {
   static constexpr int kVectors = kBlockVectors<A>;
 
   /// `moves`: what grad_offset needs of a bin, per block of channels.
-  BlockSums(const BackwardProblem& p, const P& plan, const layout::RingSize& size, const SumRoom<A>& room,
+  BlockSums(const BackwardProblem& p, const P& plan, const layout::RingSize& size, const SumScratch<A>& scratch,
             Move<A>* moves)
       : p_(p),
         s_(p.shape),
         plan_(plan),
-        sums_(size, room.sums),
-        pixels_(size, room.pixels),
-        room_(room),
+        sums_(size, scratch.sums),
+        pixels_(size, scratch.pixels),
+        room_(scratch),
         moves_(moves),
         plane_(s_.h * s_.w),
-        non_temporal_(s_.batch * s_.c * plane_ * static_cast<std::int64_t>(sizeof(T)) >
-                      non_temporal_from::roi_mean_backward()) {}
+        non_temporal_(s_.batch * s_.c * plane_ * static_cast<std::int64_t>(sizeof(T)) > summed_non_temporal_from()) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     BlocksAhead<T, P> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, kOffset ? end : begin);
@@ -228,7 +227,7 @@ class BlockSums {
   const Shape& s_;
   const P& plan_;
   const PixelRing<A> sums_, pixels_;
-  const SumRoom<A>& room_;
+  const SumScratch<A>& room_;
   Move<A>* moves_;
   std::int64_t plane_;
   bool non_temporal_;
@@ -276,7 +275,7 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const Backwar
 
   const std::int64_t items = BlockTask::count<A>(s, s.batch);
   Allocator measure;
-  static_cast<void>(SumRoom<A>(measure, ring, plan->most_slots(), plan->bins(), kOffset));
+  static_cast<void>(SumScratch<A>(measure, ring, plan->most_slots(), plan->bins(), kOffset));
   const std::int64_t room_bytes = size_product(call.threads, measure.bytes());
   const std::int64_t moves = kOffset ? items / s.batch * bins.count() : 0;
   std::byte* const rooms =
@@ -284,13 +283,13 @@ mluOpStatus_t sum_blocks(Context& context, const mluopsCall& call, const Backwar
   if (rooms == nullptr) return no_memory(call);
   auto* const parts = reinterpret_cast<Move<A>*>(rooms + room_bytes);
   const double channels = static_cast<double>(layout::kBlockChannels<A>);
-  const double item_ns = channels * (static_cast<double>(s.h * s.w) * 2 * cost::kElement +
-                                     static_cast<double>(bins.count()) / static_cast<double>(s.batch) *
-                                         9 * cost::kElement);
+  const double item_ns =
+      channels * (static_cast<double>(s.h * s.w) * 2 * cost::kElement +
+                  static_cast<double>(bins.count()) / static_cast<double>(s.batch) * 9 * cost::kElement);
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
-    const SumRoom<A> room(cut, ring, plan->most_slots(), plan->bins(), kOffset);
-    BlockSums<T, kOffset>(p, *plan, ring, room, parts).run(begin, end);
+    const SumScratch<A> scratch(cut, ring, plan->most_slots(), plan->bins(), kOffset);
+    BlockSums<T, kOffset>(p, *plan, ring, scratch, parts).run(begin, end);
     non_temporal_fence();
   });
   if constexpr (kOffset) add_moves_up(context, call, p, bins, parts);

@@ -219,13 +219,18 @@ class Driver {
     return options;
   }
 
-  /// The user's options for a BANG C file. Its language is C++17; the words' headers need C++20, which contains it.
+  /// The user's options for a BANG C file. Its language is C++17, or a later one that is asked for.
   Arguments bang_options() const {
     Arguments options;
+    std::string language = "-std=c++17";
     for (const std::string& a : o_.common) {
-      if (a.compare(0, 5, "-std=") != 0) options.push_back(a);
+      if (a.compare(0, 5, "-std=") != 0) {
+        options.push_back(a);
+      } else if (a.find("++2") != std::string::npos) {
+        language = a;
+      }
     }
-    options.push_back("-std=c++20");
+    options.push_back(language);
     return options;
   }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/mlu_emu/device/scalar_spans.h"
@@ -254,16 +255,20 @@ constexpr void loop_ends(int operations, const char* file = __builtin_FILE(), in
 enum class Access { kLoad, kStore, kUpdate };
 
 /// The type of an object behind so many brackets.
-template <class A, int Brackets>
+template <class A, int Brackets, class = void>
 struct Element {
   using Type = A;
 };
 template <class T, int Brackets>
-requires(Brackets > 0) struct Element<T*, Brackets> : Element<T, Brackets - 1> {
-};
+struct Element<T*, Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brackets - 1> {};
 template <class T, std::size_t N, int Brackets>
-requires(Brackets > 0) struct Element<T[N], Brackets> : Element<T, Brackets - 1> {
-};
+struct Element<T[N], Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brackets - 1> {};
+
+/// What can be added to and dereferenced.
+template <class A, class = void>
+struct PointsSomewhere : std::false_type {};
+template <class A>
+struct PointsSomewhere<A, std::void_t<decltype(*(std::declval<const A&>() + 0))>> : std::true_type {};
 
 /// Counts a scalar's load or store in the memory that the address lies in.
 template <Access kind>
@@ -282,7 +287,7 @@ void count_access(const void* address) {
 /// Stands in the first brackets behind a name, of the last of which the element is read or written.
 template <Access kind, int Brackets, class A, class I>
 constexpr I access(const A& array, I i) {
-  if constexpr (requires { *(array + 0); }) {
+  if constexpr (PointsSomewhere<A>::value) {
     using Pointer = decltype(array + 0);  // an array's, and one that is __restrict__, is a plain one here
     if constexpr (std::is_pointer_v<Pointer> && !std::is_array_v<typename Element<Pointer, Brackets>::Type>) {
       if (!__builtin_is_constant_evaluated())
