@@ -111,7 +111,7 @@ Description describe_proposals(const Case& text, mluOpDataType_t dtype) {
 }
 
 Cases smallest() {
-  return list({"n=1 h=1 w=1 a=1 pre=1 post=1", "n=2 h=3 w=5 a=6 pre=40 post=7"});
+  return list({"n=1 h=1 w=1 a=1 pre=1 post=1", "n=2 h=2 w=3 a=3 pre=12 post=4"});
 }
 
 Cases document() {

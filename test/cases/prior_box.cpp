@@ -71,12 +71,14 @@ Description describe_prior_box(const Case& text, mluOpDataType_t dtype) {
       .name = "max_sizes", .dtype = dtype, .dims = {s.max_sizes}, .fill = uniform(100, 200, text.seed("max"))};
   if (squares) d.tensors.insert(d.tensors.begin() + 3, most);
   d.flops = 2.0 * static_cast<double>(boxes[0] * boxes[1] * boxes[2] * 4);
-  d.call = [p, squares, none = nothing(dtype)](mluOpHandle_t handle, Arguments t) {
-    if (!squares) t.insert(t.begin() + 3, {none.get(), nullptr});
-    return mluOpPriorBox(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data, t[3].desc, t[3].data,
+  d.call = [p, squares, none = nothing(dtype)](mluOpHandle_t handle, const Arguments& t) {
+    const Argument most = squares ? t[3] : Argument{none.get(), nullptr};
+    const Argument& output = t[squares ? 4 : 3];
+    const Argument& var = t[squares ? 5 : 4];
+    return mluOpPriorBox(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data, most.desc, most.data,
                          static_cast<int>(p.shape.h), static_cast<int>(p.shape.w), p.im_height, p.im_width,
                          static_cast<float>(p.step_h), static_cast<float>(p.step_w), static_cast<float>(p.offset),
-                         p.clip != 0, p.min_max_order != 0, t[4].desc, t[4].data, t[5].desc, t[5].data);
+                         p.clip != 0, p.min_max_order != 0, output.desc, output.data, var.desc, var.data);
   };
   d.reference = [p](const Inputs& in, Coordinates) {
     mluopsPriorBoxProblem own = p;

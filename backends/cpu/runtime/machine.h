@@ -34,10 +34,10 @@ inline constexpr double kOneOfMany = 100'000;
 inline constexpr double kChunk = 4'000;  ///< work of a chunk that makes claiming it free and still evens out the ends
 // Elements, of tensors in the caches unless it says otherwise.
 inline constexpr double kMultiplyAdd = 0.05;  ///< in register tiles
-inline constexpr double kElement = 0.12;      ///< of a vector: loaded, combined with another, kept
+inline constexpr double kElement = 0.15;      ///< of a vector: loaded, combined with another, kept
 inline constexpr double kFunction = 0.75;     ///< of a vector: an exponential, a logarithm
 inline constexpr double kMove = 0.2;          ///< read or written, cleared or converted, a whole tensor of the memory
-inline constexpr double kMoveByte = 0.1;      ///< likewise, of bytes copied in pieces
+inline constexpr double kMoveByte = 0.15;     ///< likewise, of bytes copied in pieces
 inline constexpr double kGather = 0.5;        ///< loaded from where an index says
 inline constexpr double kScatter = 1.0;       ///< added where an index says
 inline constexpr double kAtomicAdd = 10;      ///< likewise, by a compare-and-swap

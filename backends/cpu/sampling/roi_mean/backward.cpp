@@ -67,7 +67,7 @@ bool sort_by_tiles(Context& context, const mluopsCall& call, const Bins<T>& bins
   const std::int64_t together = rows ? s.pooled_w : 1;
   const double channels = static_cast<double>(s.c);
   const double pixel_ns = channels * (cost::kElement / 2 + (rows ? 0 : cost::kElement / 4));
-  const double base_ns = cost::kMoveByte / 8 * sizeof(T) * static_cast<double>(t.pixels()) * channels;
+  const double base_ns = cost::kMoveByte / 12 * sizeof(T) * static_cast<double>(t.pixels()) * channels;
   return tiles.fill(context, call, 20 * cost::kStep, base_ns, [&](std::int64_t begin, std::int64_t end, auto&& put) {
     PixelRange x{};
     double item_ns = 0;
