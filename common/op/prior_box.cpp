@@ -80,7 +80,7 @@ Status check_prior_box(const PriorBoxArgs& a, mluopsPriorBoxProblem& problem) {
 
 std::string case_keys(const mluopsPriorBoxProblem& p) {
   const mluopsPriorBoxShape& s = p.shape;
-  return CaseKeys()("h", s.h)("w", s.w)("sizes", s.sizes)("ratios", s.ratios)("max", s.max_sizes != 0 ? 1 : 0)(
+  return CaseKeys()("h", s.h)("w", s.w)("sizes", s.sizes)("ratios", s.ratios)("squares", s.max_sizes != 0 ? 1 : 0)(
              "imh", p.im_height)("imw", p.im_width)
       .scalar("steph", p.step_h, s.dtype)
       .scalar("stepw", p.step_w, s.dtype)

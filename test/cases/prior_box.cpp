@@ -13,7 +13,7 @@ const std::vector<Parameter> kParameters = {
     {"w", "38", ""},
     {"sizes", "1", "min_sizes"},
     {"ratios", "4", "aspect_ratios"},
-    {"max", "1", "1: as many max_sizes; 0: none"},
+    {"squares", "1", "1: as many max_sizes; 0: none"},
     {"imh", "300", "image"},
     {"imw", "300", ""},
     {"steph", "8", "pixels from centre to centre"},
@@ -21,13 +21,13 @@ const std::vector<Parameter> kParameters = {
     {"offset", "0.5", "of the first centre"},
     {"clip", "1", "coordinates are clamped to [0, 1]"},
     {"minmax", "0", "1: squares first"},
-    {"kind", "usual", "usual (one ratio is 1) | ones (several are) | none (is 1) | wild (negative and infinite ones)"},
+    {"data", "usual", "usual (one ratio is 1) | ones (several are) | none (is 1) | wild (negative and infinite ones)"},
 };
 
 mluopsPriorBoxProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   const std::int64_t sizes = t.size("sizes");
   mluopsPriorBoxProblem p = {};
-  p.shape = {dtype, sizes, t.size("ratios"), t.size("max") != 0 ? sizes : 0, t.size("h"), t.size("w")};
+  p.shape = {dtype, sizes, t.size("ratios"), t.size("squares") != 0 ? sizes : 0, t.size("h"), t.size("w")};
   p.im_height = static_cast<std::int32_t>(t.size("imh"));
   p.im_width = static_cast<std::int32_t>(t.size("imw"));
   p.step_h = scalar_of(t, "steph", dtype);
@@ -39,7 +39,7 @@ mluopsPriorBoxProblem problem_of(const Case& t, mluOpDataType_t dtype) {
 }
 
 Fill ratios_of(const Case& t) {
-  return [kind = t.word("kind"), seed = t.seed("ratios")](std::int64_t i) {
+  return [kind = t.word("data"), seed = t.seed("ratios")](std::int64_t i) {
     if (kind == "wild") return i % 3 == 0 ? -1.0 : i % 3 == 1 ? HUGE_VAL : 0.5;
     const bool one = kind == "ones" ? i % 2 == 0 : kind == "usual" && i == 0;
     return one ? 1 : 0.3 + 0.6 * unit_random(seed, i) + (i % 2 == 0 ? 1 : 0);
@@ -93,7 +93,7 @@ Description describe_prior_box(const Case& text, mluOpDataType_t dtype) {
 }
 
 Cases smallest() {
-  return list({"h=1 w=1 sizes=1 ratios=1 max=0", "h=3 w=2 sizes=5 ratios=6 max=1"});
+  return list({"h=1 w=1 sizes=1 ratios=1 squares=0", "h=3 w=2 sizes=5 ratios=6 squares=1"});
 }
 
 Cases document() {  // maps of SSD 300, and of the vendor's tests
@@ -102,10 +102,10 @@ Cases document() {  // maps of SSD 300, and of the vendor's tests
 }
 
 Cases edge() {
-  const Cases kinds = each(list({"h=5 w=7 sizes=3 ratios=4", "h=5 w=7 sizes=3 ratios=4 max=0", "h=4 w=3 ratios=1"}),
-                           "kind", {"usual", "ones", "none"});
+  const Cases kinds = each(list({"h=5 w=7 sizes=3 ratios=4", "h=5 w=7 sizes=3 ratios=4 squares=0", "h=4 w=3 ratios=1"}),
+                           "data", {"usual", "ones", "none"});
   return joined(each(kinds, "minmax", {"0", "1"}),
-                list({"h=9 w=3 clip=0 steph=3.7 stepw=0.3 offset=0", "h=2 w=2 sizes=2 ratios=5 kind=wild",
+                list({"h=9 w=3 clip=0 steph=3.7 stepw=0.3 offset=0", "h=2 w=2 sizes=2 ratios=5 data=wild",
                       "h=6 w=5 sizes=70 ratios=31", "h=8 w=8 offset=-40 imh=1 imw=1"}));
 }
 
@@ -114,8 +114,8 @@ Case random_case(Random& random, double effort) {
   Case c;
   const std::int64_t most = effort < 1 ? 20 : 60;
   c.set("h", odd_size(random, most)).set("w", odd_size(random, most)).set("sizes", random.integer(1, 4));
-  c.set("ratios", random.integer(1, 6)).set("max", random.integer(0, 1)).set("clip", random.integer(0, 1));
-  return c.set("minmax", random.integer(0, 1)).set("kind", random.pick(kinds)).set("imw", random.integer(100, 900));
+  c.set("ratios", random.integer(1, 6)).set("squares", random.integer(0, 1)).set("clip", random.integer(0, 1));
+  return c.set("minmax", random.integer(0, 1)).set("data", random.pick(kinds)).set("imw", random.integer(100, 900));
 }
 
 Cases large() {

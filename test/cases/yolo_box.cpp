@@ -21,7 +21,8 @@ const std::vector<Parameter> kParameters = {
     {"clip", "1", "boxes are clipped to the image"},
     {"iou_aware", "0", "1: channels of IoUs"},
     {"data", "usual",
-     "usual (some confidences are below) | low (most are) | wild (some numbers are NaN, infinite, large)"},
+     "usual (some confidences are below) | low (most are) | even (each is 0.5) | wild (some numbers are NaN, infinite, "
+     "large)"},
 };
 
 double logit(double p) {
@@ -37,6 +38,7 @@ Fill logits(const Case& t, const mluopsYoloBoxProblem& p) {
     const std::int64_t channel = i / pixels % channels, number = channel < ious ? -1 : (channel - ious) % numbers;
     const std::int64_t anchor = channel < ious ? channel : (channel - ious) / numbers;
     if (number == -1 || number == 4) {
+      if (kind == "even") return 0.0;
       const std::int64_t place = (image * s.anchors + anchor) * pixels + i % pixels;
       double object = 0.05 + 0.9 * unit_random(seed + 1, place), iou = 0.05 + 0.9 * unit_random(seed + 2, place);
       if (kind == "low" && unit_random(seed + 3, place / 40) < 0.9) object = iou = least / 3;

@@ -129,7 +129,7 @@ TEST(ProposalsValidation, YoloBox) {
 TEST(ProposalsValidation, PriorBox) {
   const auto boxes = [](const Dims& of) { return [=](OpCall& c) { c.arg("output").dims = c.arg("var").dims = of; }; };
   check_table(
-      call_of("prior_box h=3 w=2 sizes=5 ratios=6 max=1"),
+      call_of("prior_box h=3 w=2 sizes=5 ratios=6 squares=1"),
       {{"a negative map", given("h", -1), MLUOP_STATUS_BAD_PARAM, "height: wanted >= 0, got -1"},
        {"no image", given("imw", 0), MLUOP_STATUS_BAD_PARAM, "im_width: wanted >= 1, got 0"},
        {"no step", given("steph", 0), MLUOP_STATUS_BAD_PARAM, "step_h: wanted > 0"},
@@ -142,7 +142,7 @@ TEST(ProposalsValidation, PriorBox) {
         "output: wanted dimension 2 to be 30"},
        {"fewer boxes", boxes({3, 2, 34, 4}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 2 to be 35"},
        {"other variances", sized("var", {3, 2, 34, 4}), MLUOP_STATUS_BAD_PARAM, "var: wanted the shape of output"}});
-  OpCall none = call_of("prior_box h=3 w=2 sizes=5 ratios=6 max=1");
+  OpCall none = call_of("prior_box h=3 w=2 sizes=5 ratios=6 squares=1");
   none.set("h", 0);
   none.arg("output").dims[0] = none.arg("var").dims[0] = 0;
   EXPECT_EQ(none.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();

@@ -1,5 +1,6 @@
 // Conversions between lane types.
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -10,6 +11,15 @@
 namespace mluops::emu::bang {
 namespace {
 
+/// A copy of these bytes, until the thread's next. Of no type: libcnrt is loaded by programs that have little room left
+/// for the variables of its threads.
+const void* copied_aside(const void* from, std::int64_t bytes) {
+  thread_local std::vector<std::byte> aside;
+  const auto* const first = static_cast<const std::byte*>(from);
+  aside.assign(first, first + bytes);
+  return aside.data();
+}
+
 /// The source as it was before the word: a copy aside when the destination overwrites lanes still to be read.
 template <class To, class From>
 const From* as_before(const To* dst, const From* src, std::int64_t n) {
@@ -17,9 +27,7 @@ const From* as_before(const To* dst, const From* src, std::int64_t n) {
   const auto to_end = to + bytes_of_lanes<To>(n), from_end = from + bytes_of_lanes<From>(n);
   const bool apart = n <= 0 || to_end <= from || from_end <= to;
   if (apart || (to <= from && sizeof(To) <= sizeof(From))) return src;
-  thread_local std::vector<From> aside;
-  aside.assign(src, src + n);
-  return aside.data();
+  return static_cast<const From*>(copied_aside(src, n * static_cast<std::int64_t>(sizeof(From))));
 }
 
 template <class To, class From, class F>
