@@ -204,6 +204,7 @@ class Core {
   /// A vector word's operand: it is used until a barrier says otherwise.
   void note_running(const char* word, const void* address, std::int64_t bytes, bool written);
   void check_running(const Copy& c) const;
+  void check_scalars_in_nram(const Copy& c) const;
 
   void check_nram(const char* word, const char* role, const void* address, std::int64_t bytes,
                   Space space = Space::kNram) const;

@@ -349,6 +349,7 @@ void Core::copy(const Copy& c) {
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   if (!in_flight_.empty()) wait(c.engine());  // an engine keeps the order of its copies
   running_.done();                            // a synchronous copy comes behind what was computed
+  scalars_.nram_done();
   check_to(c, true);
   check_from(c, true);
   transfer(c);
@@ -361,6 +362,7 @@ void Core::copy_async(const Copy& c) {
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
   check_other_engines(c);
   check_running(c);
+  check_scalars_in_nram(c);
   check_to(c, false);
   check_from(c, false);
   if (checks().overlap && c.to != Space::kGdram) hide_target(c);
@@ -389,6 +391,7 @@ void Core::arrive(const char* word, Barrier barrier) {
   wait(Engine::kIo);
   wait(Engine::kMove);
   running_.done();
+  scalars_.nram_done();
   if (launch_->rendezvous == nullptr) fault(word, "this launch runs its tasks one after the other: no barriers");
   settle_scalars();
   launch_->rendezvous->arrive(barrier);
@@ -398,6 +401,7 @@ void Core::arrive(const char* word, Barrier barrier) {
 void Core::wait(Engine engine) {
   count_word("a barrier");
   if (engine == Engine::kVector) running_.done();
+  scalars_.nram_done();
   timeline_->wait(engine);
   for (std::size_t i = 0; i < in_flight_.size(); ++i) {
     if (in_flight_[i].engine() != engine) continue;

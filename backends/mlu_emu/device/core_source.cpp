@@ -121,4 +121,21 @@ void Core::check_running(const Copy& c) const {
   });
 }
 
+/// The guide does not say that a queued copy waits for the scalar code before it.
+void Core::check_scalars_in_nram(const Copy& c) const {
+  if (launch_->source == nullptr || !checks().overlap) return;
+  scalars_.for_each_in_nram([&](const ScalarSpans::InNram& s, bool stored) {
+    const auto* begin = reinterpret_cast<const char*>(s.begin);
+    const auto bytes = static_cast<std::int64_t>(s.end - s.begin);
+    const bool reads = stored && overlaps(from_side(c), begin, bytes);
+    if (!reads && (c.to == Space::kGdram || !overlaps(to_side(c), begin, bytes))) return;
+    const CallSite site{s.file, s.line};
+    warn(c.word,
+         std::string("unordered by the guide: ") + (reads ? "source " : "destination ") + describe(begin) + ", " +
+             std::to_string(bytes) + " bytes: " + (stored ? "stored" : "loaded") + " by scalar code" + site.at() +
+             ", which may still run: no __sync() between them",
+         site);
+  });
+}
+
 }  // namespace mluops::emu

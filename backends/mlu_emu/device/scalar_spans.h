@@ -35,12 +35,20 @@ struct ScalarSpans {
     const std::uint16_t* writers;
   };
 
+  /// What a place loaded from NRAM or stored there last, one behind the other, and where that began.
+  struct InNram {
+    std::size_t begin, end;
+    const char* file;
+    int line;
+  };
+
   const char* nram;
   std::size_t nram_bytes;
   std::uint16_t task;  // as the writers' numbers have it
   Loads loads[kSlots];
   Stores stores[kSlots];
   Written written[kSlots];
+  InNram nram_loads[kSlots], nram_stores[kSlots];
 };
 
 }  // namespace mluops::emu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace mluops::emu {
 
@@ -73,6 +74,12 @@ void ScalarWatch::forget() {
   spans_.nram = nram_->base();
   spans_.nram_bytes = static_cast<std::size_t>(nram_->bytes());
   spans_.task = Window::writer_number(task_.taskId);
+}
+
+void ScalarWatch::nram_done() {
+  if (!on()) return;
+  std::fill(std::begin(spans_.nram_loads), std::end(spans_.nram_loads), ScalarSpans::InNram{});
+  std::fill(std::begin(spans_.nram_stores), std::end(spans_.nram_stores), ScalarSpans::InNram{});
 }
 
 void ScalarWatch::contest(const ScalarAccess& store, int index) {

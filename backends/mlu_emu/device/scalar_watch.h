@@ -50,6 +50,16 @@ class ScalarWatch {
   /// Others may have run: nothing that was known of device memory is any more.
   void forget();
 
+  /// Each run of NRAM that scalar code loaded or stored since a barrier: where, and whether it was stored.
+  template <class Visit>
+  void for_each_in_nram(Visit&& visit) const {
+    for (unsigned slot = 0; slot < ScalarSpans::kSlots; ++slot) {
+      if (spans_.nram_loads[slot].end != 0) visit(spans_.nram_loads[slot], false);
+      if (spans_.nram_stores[slot].end != 0) visit(spans_.nram_stores[slot], true);
+    }
+  }
+  void nram_done();
+
   void contest(const ScalarAccess& store, int window);
   /// What was contested, once.
   Contested take_contested();

@@ -93,6 +93,17 @@ inline bool wrote(const T* address) {
   return all;
 }
 
+/// Queued copies of what scalar code has at hand in NRAM are judged by this.
+template <Touch kTouch, unsigned kSlot, class T>
+inline void in_nram(const T* address, const char* file, int line) {
+  if constexpr (kTouch != Touch::kPart) {
+    auto& run = (kTouch == Touch::kLoad ? spans->nram_loads : spans->nram_stores)[kSlot];
+    const auto at = reinterpret_cast<std::size_t>(address);
+    if (run.end != at) run = {at, at, file, line};
+    run.end = at + sizeof(T);
+  }
+}
+
 /// A load or store of base[...] or *base by scalar code, before it happens.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
@@ -120,7 +131,7 @@ inline void check_access(const T* base, const T* address, const char* name, cons
       return;
     }
   }
-  if (bytes_from(spans->nram) < spans->nram_bytes) return;
+  if (bytes_from(spans->nram) < spans->nram_bytes) return in_nram<kTouch, kSlot>(address, file, line);
   if (kTouch != Touch::kPart && wrote<kSlot>(address)) return;
   touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
 }
