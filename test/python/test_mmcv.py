@@ -209,16 +209,16 @@ def test_install_and_uninstall_with_mmcv_lite():
             mluops.mmcv.install()
         ours = [str(w.message) for w in caught if "mluops.mmcv" in str(w.message)]
         assert len(ours) == 1 and "CARAFE, " in ours[0] and "without compiled" in ours[0], ours
-        from mmcv.ops import CARAFE, PrRoIPool, get_compiler_version
+        from mmcv.ops import CARAFE, contour_expand, get_compiler_version
         from mmcv.ops.carafe import CARAFENaiveFunction
         assert isinstance(get_compiler_version(), str)
         x, m = torch.ones(1, 4, 3, 3), torch.ones(1, 9, 6, 6)
         CARAFE(3, 1, 2)(x, m)
         try:
-            PrRoIPool(2)(x, torch.tensor([[0, 0, 0, 1, 1.]]))
-            raise SystemExit("PrRoIPool ran")
+            contour_expand(torch.ones(1, 3, 3), torch.ones(3, 3, dtype=torch.int32), 0, 1)
+            raise SystemExit("contour_expand ran")
         except NotImplementedError as error:
-            assert "mmcv operator PrRoIPool (prroi_pool_forward) is not among those mluops serves" in str(error), error
+            assert "mmcv operator ContourExpand (contour_expand) is not among those mluops serves" in str(error), error
             assert "CARAFE" in str(error) and "PSAMask" in str(error) and "python -m mluops.mmcv" in str(error)
         replaced = CARAFENaiveFunction.backward
         mluops.mmcv.uninstall()
