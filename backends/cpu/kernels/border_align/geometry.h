@@ -68,7 +68,7 @@ struct BorderAxes {
 /// The lines of all images, chunks of their boxes, and borders; each has room for as many as the longer side.
 class Lines {
  public:
-  /// Of a line's number.
+  /// Where a line lies, by its number.
   struct Place {
     std::int64_t image, chunk, border, line;
   };

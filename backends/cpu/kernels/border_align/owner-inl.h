@@ -390,7 +390,7 @@ class LineOwner {
     }
   }
 
-  /// Of borders [begin, end) on a short line.
+  /// Finds what each point of borders [begin, end) on a short line weighs at each pixel of it.
   void weigh(std::int64_t begin, std::int64_t end, std::int64_t length) {
     const D d;
     alignas(64) std::int32_t numbers[kBlock];
@@ -447,7 +447,7 @@ class LineOwner {
       A* line = sums_ + k * sums_pitch(axes.length);
       for (std::int64_t i = 0; i < axes.length; ++i, line += kBlock) {
         A* const next = line + kShort * kBlock;
-        // Of half, a block is a part of a cache line.
+        // A block of half is a part of a cache line, which is not stored past the caches.
         if (out != nullptr)
           store(non_temporal_ && std::is_same_v<T, A>, hn::Load(d, line), d, out + i * axes.pixel_pitch + k);
         hn::Store(hn::Load(d, next), d, line);

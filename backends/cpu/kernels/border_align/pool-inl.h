@@ -37,7 +37,7 @@ struct LineBlend {
 struct PixelRange {
   std::int64_t begin, end;
 
-  /// Of all points between two coordinates on a line of `length` pixels.
+  /// The pixels that points between two coordinates on a line of `length` pixels touch.
   template <class A>
   static PixelRange between(A a, A b, std::int64_t length) {
     const A low = std::min(a, b), high = std::max(a, b);

@@ -120,7 +120,7 @@ class OutputRows {
     const T* const first = planes + (n * channels_ * s_.ho + row * s_.scale) * s_.wo;
     return {first, s_.ho * s_.wo, channels_, s_.scale * s_.wo, windows};
   }
-  /// Those over a block, held from its first pixel on, into the tensor.
+  /// Writes the pixels of a block, which scratch holds from its first one on, into the planes of the tensor.
   void write(T* planes, const Block& block) const {
     for_runs(block, [&](std::int64_t plane, std::int64_t pixel, std::int64_t count) HWY_ATTR {
       transpose_panel(non_temporal_, moved<const T>(pixels_ + pixel * channels_), channels_, count, channels_,

@@ -38,7 +38,7 @@ struct Axis {
         sub_m(s.sub_m != 0),
         transpose(s.transpose != 0) {}
 
-  /// Of an input at x: false when it meets no output at all.
+  /// The class and place of an input at x; false when it meets no output at all.
   bool number(std::int64_t x, std::int64_t& its_class, std::int64_t& at) const {
     if (x < 0 || x >= input) return false;
     its_class = transpose || sub_m ? 0 : (x + pad) % stride;
