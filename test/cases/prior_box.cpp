@@ -67,9 +67,9 @@ Description describe_prior_box(const Case& text, mluOpDataType_t dtype) {
                {.name = "output", .dtype = dtype, .dims = boxes},
                {.name = "var", .dtype = dtype, .dims = boxes, .comparison = Comparison::kBits}};
   const bool squares = s.max_sizes != 0;
-  const TensorSpec most = {
+  const TensorSpec max_sizes = {
       .name = "max_sizes", .dtype = dtype, .dims = {s.max_sizes}, .fill = uniform(100, 200, text.seed("max"))};
-  if (squares) d.tensors.insert(d.tensors.begin() + 3, most);
+  if (squares) d.tensors.insert(d.tensors.begin() + 3, max_sizes);
   d.flops = 2.0 * static_cast<double>(boxes[0] * boxes[1] * boxes[2] * 4);
   d.call = [p, squares, none = nothing(dtype)](mluOpHandle_t handle, const Arguments& t) {
     const Argument most = squares ? t[3] : Argument{none.get(), nullptr};
