@@ -25,9 +25,10 @@ std::vector<Sides> sides_of(const mluopsPriorBoxProblem& p, double least, const 
   }
   const auto one = std::find_if(ratios.begin(), ratios.end(), [](double r) { return std::fabs(r - 1) < 1e-6; });
   of_ratios.erase(one == ratios.end() ? of_ratios.end() - 1 : of_ratios.begin() + (one - ratios.begin()));
-  all = {square};
-  all.insert(all.end(), of_max.begin(), of_max.end());
-  all.insert(all.end(), of_ratios.begin(), of_ratios.end());
+  all.push_back(square);
+  for (const std::vector<Sides>& more : {of_max, of_ratios}) {
+    for (const Sides& sides : more) all.push_back(sides);
+  }
   return all;
 }
 
