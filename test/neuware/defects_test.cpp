@@ -122,6 +122,8 @@ const std::map<std::string, Told>& told() {
       {"stores_in_what_was_freed", {true, {"__memcpy at ", "destination block ", ", which was freed, 256 bytes"}}},
       {"scalar_store_in_what_was_freed", {true, {"scalar code at ", "block ", ", which was freed"}}},
       {"passes_memory_of_the_host", {true, {"destination an address in no block of device memory"}}},
+      {"columns_overlap", {true, {"scalar code at ", "g+12 (GDRAM, block ", "task 0, scalar code at "}}},
+      {"column_is_read_too_early", {true, {"scalar code at ", "g+4 (GDRAM, block ", "task 0, scalar code at "}}},
       {"barrier_of_some", {true, {"__sync_cluster", "dead-lock", "missing: task 1"}}},
   };
   return table;

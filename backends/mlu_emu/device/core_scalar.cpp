@@ -106,7 +106,7 @@ void Core::check_scalar_load(const ScalarAccess& a, int index) {
   if (!fresh && (w.untouched() || !checks().race)) {
     return scalars_.pass_loads(a.slot, block.data, block.bytes - ScalarWatch::kWidest + 1);
   }
-  scalars_.pass_written(a.slot, w);
+  scalars_.pass_written(a, index);
   const std::int64_t begin = offset / kPiece * kPiece, bytes = std::min(kPiece, block.bytes - begin);
   for (std::int64_t at = begin; fresh && at < begin + bytes; at += 4) {
     if (w.never_written(at, 4)) return;
@@ -126,7 +126,7 @@ void Core::check_scalar_store(const ScalarAccess& a, int index) {
   if (room < a.bytes) return scalars_.contest(a, index);
   const bool each = !in_flight_.empty();  // is looked at
   scalars_.run_stores(a, index, each ? a.bytes : room);
-  if (!each) scalars_.pass_written(a.slot, w);
+  if (!each) scalars_.pass_written(a, index);
 }
 
 /// The value is there: where it is the one that was there before, nobody sees who came last.

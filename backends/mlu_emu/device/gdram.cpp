@@ -10,8 +10,8 @@
 namespace mluops::emu {
 namespace {
 
-constexpr std::int64_t kUnit = 2;      // bytes one writer entry stands for
-constexpr std::int64_t kBlock = 1024;  // entries of a block
+constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
+constexpr std::int64_t kBlock = static_cast<std::int64_t>(ScalarSpans::kListed) / kUnit;  // entries of a block
 constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
 
 /// Wraps around as a task's does.
@@ -48,14 +48,19 @@ void Window::for_each_writer(const Blocks& blocks, Visit&& visit) {
   }
 }
 
-/// Puts the blocks of a range on the cluster's list, unless they were put there last.
+/// Puts the blocks of a range on the cluster's list, unless they were put there last. All of them count as touched, as
+/// the cluster's tasks may go on in them by themselves.
 void Window::note_written(std::int64_t first_unit, std::int64_t end_unit, int cluster) {
-  const int list = cluster % kClusters;
+  Writer* begin = writers_.get() + first_unit / kBlock * kBlock;
+  Writer* end = writers_.get() + std::min((end_unit + kBlock - 1) / kBlock * kBlock, units_);
+  touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
+  touched_end_ = std::max(touched_end_, end);
+  const std::uint8_t list = list_number(cluster);
   for (std::int64_t block = first_unit / kBlock; block * kBlock < end_unit; ++block) {
     std::uint8_t& listed = listed_[static_cast<std::size_t>(block)];
-    if (listed == list + 1) continue;
-    listed = static_cast<std::uint8_t>(list + 1);
-    Blocks& written = written_[static_cast<std::size_t>(list)];
+    if (listed == list) continue;
+    listed = list;
+    Blocks& written = written_[static_cast<std::size_t>(list - 1)];
     if (written.size() > 2 * listed_.size()) sort_unique(written);  // clusters take turns in one block
     written.push_back(static_cast<std::uint32_t>(block));
   }
@@ -81,8 +86,6 @@ std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch,
     std::fill(begin, end, self);
   }
   note_written(begin - writers_.get(), end - writers_.get(), cluster);
-  touched_begin_ = touched_begin_ == nullptr ? begin : std::min(touched_begin_, begin);
-  touched_end_ = std::max(touched_end_, end);
   return -1;
 }
 
@@ -110,11 +113,17 @@ bool Window::never_written(std::int64_t offset, std::int64_t bytes) const {
 }
 
 const Window::Written* Window::written_at(std::int64_t offset, int task, Touch touch) const {
-  const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Written& w) {
-    return w.task != task && !(w.atomic && touch == Touch::kAtomic) && w.offset <= offset &&
-           offset < w.offset + w.bytes;
-  });
-  return found == log_.rend() ? nullptr : &*found;
+  const std::uint16_t writer = writers_ == nullptr ? kNobody : writers_.get()[offset / kUnit];
+  const bool one = writer != kNobody && writer < 0x8000;  // else atomic additions, or tasks that met
+  const Written* found = nullptr;
+  for (auto w = log_.rbegin(); w != log_.rend(); ++w) {
+    const bool there =
+        w->offset <= offset && offset < w->offset + w->bytes && (!one || writer_number(w->task) == writer);
+    if (!there || w->task == task || (w->atomic && touch == Touch::kAtomic)) continue;
+    if (w->bytes < tensor_.bytes) return &*w;
+    if (found == nullptr) found = &*w;
+  }
+  return found;
 }
 
 void Window::meet(int first_task, int last_task, int cluster) {

@@ -41,7 +41,11 @@ class Window {
   /// is invented.
   static std::uint16_t writer_number(int task) { return static_cast<std::uint16_t>(1 + task % 0x7fff); }
   /// Who wrote each pair of bytes; null where nobody notes it.
-  const std::uint16_t* writers() const { return writers_.get(); }
+  std::uint16_t* writers() const { return writers_.get(); }
+  /// For each block of entries who has it on a list of what was written, 0 for nobody. Where a task's cluster has, the
+  /// task may write its number into `writers` by itself.
+  const std::uint8_t* listed() const { return listed_.data(); }
+  static std::uint8_t list_number(int cluster) { return static_cast<std::uint8_t>(1 + cluster % kClusters); }
   /// All of these bytes still hold what they were allocated with.
   bool never_written(std::int64_t offset, std::int64_t bytes) const;
   /// Who wrote where: for the texts of races.
@@ -57,7 +61,8 @@ class Window {
     log_[oldest_] = written;
     oldest_ = (oldest_ + 1) % kRemembered;
   }
-  /// What clashes with a touch by this task; nullptr when it is not remembered.
+  /// What clashes with a touch by this task, rather a part of the tensor than all of it; nullptr when that is not
+  /// remembered.
   const Written* written_at(std::int64_t offset, int task, Touch touch) const;
   /// What tasks read since they last met.
   Reads& reads() { return reads_; }

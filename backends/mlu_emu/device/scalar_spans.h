@@ -28,11 +28,18 @@ struct ScalarSpans {
     const char* begin;
     std::size_t bytes, room;
   };
-  /// A block and the writer of each pair of its bytes: what the task has written it may load and store.
+  static constexpr std::size_t kListed = 2048;  // bytes for which barriers know at once whether anybody wrote there
+
+  /// A block and the writer of each pair of its bytes, 0 for nobody. What the task has written it may load and store.
+  /// What nobody has it may load where all of the block is defined, and the line that is told may store it where
+  /// `listed` says that the next barrier looks there.
   struct Written {
     const char* begin;
     std::size_t bytes;
-    const std::uint16_t* writers;
+    std::uint16_t* writers;
+    const std::uint8_t* listed;  // for each kListed bytes: by whom
+    bool defined;
+    int line;  // 0: none stores
   };
 
   /// What a place loaded from NRAM or stored there last, one behind the other, and where that began.
@@ -45,6 +52,7 @@ struct ScalarSpans {
   const char* nram;
   std::size_t nram_bytes;
   std::uint16_t task;  // as the writers' numbers have it
+  std::uint8_t list;   // as `listed` has it
   Loads loads[kSlots];
   Stores stores[kSlots];
   Written written[kSlots];

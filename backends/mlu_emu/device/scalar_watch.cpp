@@ -28,9 +28,15 @@ void ScalarWatch::pass_stores(unsigned slot, const char* begin, std::int64_t byt
   spans_.stores[slot] = {begin, static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes)};
 }
 
-void ScalarWatch::pass_written(unsigned slot, const Window& w) {
-  const std::size_t bytes = w.writers() == nullptr ? 0 : static_cast<std::size_t>(w.tensor().bytes);
-  spans_.written[slot] = {w.tensor().data, bytes, w.writers()};
+void ScalarWatch::pass_written(const ScalarAccess& access, int index) {
+  Window& w = window(index);
+  const Tensor& block = w.tensor();
+  ScalarSpans::Written& known = spans_.written[access.slot];
+  if (w.writers() == nullptr) return void(known = {});
+  const int before = known.begin == block.data ? known.line : 0;
+  const int line = access.touch == ScalarTouch::kStore ? access.site.line : before;
+  if (line != before) w.remember({0, block.bytes, task_.taskId, false, kWord, access.site});
+  known = {block.data, static_cast<std::size_t>(block.bytes), w.writers(), w.listed(), !block.fresh, line};
 }
 
 std::int64_t ScalarWatch::ahead(const ScalarAccess& store) const {
@@ -74,6 +80,7 @@ void ScalarWatch::forget() {
   spans_.nram = nram_->base();
   spans_.nram_bytes = static_cast<std::size_t>(nram_->bytes());
   spans_.task = Window::writer_number(task_.taskId);
+  spans_.list = Window::list_number(task_.clusterId);
 }
 
 void ScalarWatch::nram_done() {

@@ -37,8 +37,9 @@ class ScalarWatch {
   }
   /// No race is looked for in what that place stores there.
   void pass_stores(unsigned slot, const char* begin, std::int64_t bytes);
-  /// Where the task is the writer, that place may load and store.
-  void pass_written(unsigned slot, const Window& window);
+  /// Where the task is the writer, that place may load and store, and where nobody is: what this place may do by itself
+  /// is the task's from now on.
+  void pass_written(const ScalarAccess& access, int window);
   /// Bytes behind a store that are worth a look whether they are free: the more, the longer the run that ended there.
   /// To look far ahead of scattered stores would cost too much.
   std::int64_t ahead(const ScalarAccess& store) const;

@@ -82,15 +82,25 @@ extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSp
 void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
            const char* name, const char* file, int line);
 
-/// The task at hand has written what lies there.
-template <unsigned kSlot, class T>
-inline bool wrote(const T* address) {
+/// The task at hand has written what lies there, or nobody has; a store makes it the task's.
+template <Touch kTouch, unsigned kSlot, class T>
+inline bool own(const T* address, int line) {
+  constexpr std::size_t kListed = mluops::emu::ScalarSpans::kListed, kUnits = sizeof(T) / 2;
   const auto& block = spans->written[kSlot];
   const std::size_t at = reinterpret_cast<std::size_t>(address) - reinterpret_cast<std::size_t>(block.begin);
   if (sizeof(T) < 2 || at % 2 != 0 || at >= block.bytes || sizeof(T) > block.bytes - at) return false;
-  bool all = true;
-  for (std::size_t i = 0; i < sizeof(T) / 2; ++i) all &= block.writers[at / 2 + i] == spans->task;
-  return all;
+  std::uint16_t* writers = block.writers + at / 2;
+  bool mine = true, free = true;
+  for (std::size_t i = 0; i < kUnits; ++i) {
+    mine &= writers[i] == spans->task;
+    free &= writers[i] == spans->task || writers[i] == 0;
+  }
+  if (mine || !free || kTouch == Touch::kUpdate) return mine;
+  if (kTouch == Touch::kLoad) return block.defined;
+  if (line != block.line || at % kListed + sizeof(T) > kListed || block.listed[at / kListed] != spans->list)
+    return false;
+  for (std::size_t i = 0; i < kUnits; ++i) writers[i] = spans->task;
+  return true;
 }
 
 /// Queued copies of what scalar code has at hand in NRAM are judged by this.
@@ -132,7 +142,7 @@ inline void check_access(const T* base, const T* address, const char* name, cons
     }
   }
   if (bytes_from(spans->nram) < spans->nram_bytes) return in_nram<kTouch, kSlot>(address, file, line);
-  if (kTouch != Touch::kPart && wrote<kSlot>(address)) return;
+  if (kTouch != Touch::kPart && own<kTouch, kSlot>(address, line)) return;
   touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
 }
 
