@@ -149,6 +149,13 @@ TEST(Rounding, OfOneNumber) {
   EXPECT_EQ(__float2int32_up(2.1f), 3);
   EXPECT_EQ(__float2int32_dn(-2.1f), -3);
   EXPECT_EQ(__half2int32(half(2.5f)), 2);
+  EXPECT_EQ(__float2int(-2.75f), -2);
+  EXPECT_EQ(__float2int(3e9f), std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(__half2int(half(-2.75f)), -2);
+  EXPECT_EQ(__float2short(40000.0f), std::numeric_limits<std::int16_t>::max());
+  EXPECT_EQ(__half2short(half(2.75f)), 2);
+  EXPECT_EQ(__float2int_rm(2.5f), 2) << "ties to even";
+  EXPECT_EQ(__half2int32_rm(half(3.5f)), 4) << "ties to even";
   EXPECT_EQ(__half2int32_up(half(2.5f)), 3);
   EXPECT_EQ(__float2int32(std::nanf("")), 0);
   EXPECT_EQ(__float2half_rn(1.0f / 3).bits, half(1.0f / 3).bits);

@@ -65,6 +65,7 @@ TYPED_TEST(ElementaryOfReal, FunctionsOfOneOperand) {
   this->check(UNARY(__bang_sqrt), MEANS(std::sqrt(x)));
   this->check(UNARY(__bang_recip), MEANS(1 / x));
   this->check(UNARY(__bang_log2), MEANS(static_cast<float>(std::log2(x))));
+  this->check(UNARY(__bang_log), MEANS(static_cast<float>(std::log2(x))));
   this->check(UNARY(__bang_pow2), MEANS(static_cast<float>(std::exp2(x))));
   this->check(UNARY(__bang_sin), MEANS(static_cast<float>(std::sin(x))));
   this->check(UNARY(__bang_cos), MEANS(static_cast<float>(std::cos(x))));

@@ -57,6 +57,12 @@ TEST(Half, MixesWithNumbersAndConvertsBothWays) {
   h += 1;
   h *= 2.0;
   EXPECT_EQ(h, 5.0f);
+  float sum = 0x1p-12f;
+  sum += half(1.0f);
+  EXPECT_EQ(sum, 1.0f + 0x1p-12f) << "a float that a half is added to stays a float";
+  int whole = 7;
+  whole *= half(0.5f);
+  EXPECT_EQ(whole, 3);
   static_assert(std::is_same_v<decltype(h + 1.0f), half>);
   static_assert(std::is_same_v<decltype(2 / h), half>);
   static_assert(std::is_same_v<decltype(h > 0 ? 0 : h), half>);

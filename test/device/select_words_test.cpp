@@ -82,6 +82,31 @@ TYPED_TEST(Select, PacksBehindOneAnotherAlsoInPlace) {
   }
 }
 
+TYPED_TEST(Select, SelectedLanesComeBehindTheirNumber) {
+  constexpr std::size_t kHead = 128 / sizeof(TypeParam);
+  for (const std::int64_t n : {1, 65, 500}) {
+    for (const bool as_bits : {false, true}) {
+      this->on_device(n, [&](auto* x, auto* m, auto* dst) {
+        auto* bits = reinterpret_cast<std::uint8_t*>(dst + 800);
+        __memset_nram(bits, 100, 0);
+        for (std::int64_t i = 0; i < n; ++i) bits[i / 8] |= static_cast<std::uint8_t>((m[i] == 0 ? 0 : 1) << i % 8);
+        as_bits ? __bang_select_bitindex(dst, x, bits, n) : __bang_select(dst, x, m, n);
+      });
+      std::uint32_t head[32], kept = 0;
+      std::memcpy(head, this->out.data(), sizeof(head));
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (!this->set(i)) continue;
+        ASSERT_EQ(static_cast<float>(this->out[kHead + kept]),
+                  static_cast<float>(this->values[static_cast<std::size_t>(i)]));
+        ++kept;
+      }
+      EXPECT_EQ(head[0], kept);
+      for (std::size_t i = 1; i < 32; ++i) EXPECT_EQ(head[i], 0u);
+      EXPECT_EQ(static_cast<float>(this->out[kHead + kept]), 1.0f) << "behind the lanes nothing changes";
+    }
+  }
+}
+
 TYPED_TEST(Select, ExtremesComeWithTheirIndex) {
   constexpr std::int64_t n = 700;
   for (const int word : {0, 1, 2, 3}) {

@@ -156,7 +156,7 @@ TEST_F(Command, ResponseFiles) {
 
 TEST_F(Command, HeadersOfTheCommandLineMayUseTheWords) {
   put("words.h", "__mlu_func__ float one(half h) { return __BANG_ARCH__ > 0 ? (float)h : 0.0f; }\n");
-  for (const char* const header : {"bang_device_functions_decls.h", "bang_device_types.h"}) {
+  for (const char* const header : {"bang_device_functions.h", "bang_device_functions_decls.h", "bang_device_types.h"}) {
     EXPECT_EQ(shell(std::string("cncc -Isub -include words.h -include ") + header + " -c k.mlu"), 0) << text("err.txt");
   }
   EXPECT_EQ(shell("cncc -Isub -x bang --bang-device-only -fPIC -shared k.mlu -lbangc -lm -o k.so"), 0)

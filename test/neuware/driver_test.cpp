@@ -71,6 +71,14 @@ TEST(Management, OneDevice) {
   cndevDDRInfo_t memory = {};
   ASSERT_EQ(cndevGetDDRInfo(&memory, device), CNDEV_SUCCESS);
   EXPECT_EQ(memory.bandWidth, 307) << "GB/s of the cost model";
+  cndevDeviceMaxPerformance_t peak = {};
+  ASSERT_EQ(cndevGetDeviceMaxPerformance(&peak, device), CNDEV_SUCCESS);
+  EXPECT_EQ(peak.fp16Tensor, 1500u) << "multiply-adds of the cost model";
+  EXPECT_EQ(peak.int8Tensor, 3000u);
+  EXPECT_EQ(peak.fp32Tensor, 375u);
+  EXPECT_EQ(peak.fp32Vector, 175u) << "two operations for each of the cost model's 350 bytes";
+  EXPECT_EQ(cndevGetDeviceMaxPerformance(nullptr, device), CNDEV_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(cndevGetDeviceMaxPerformance(&peak, 1), CNDEV_ERROR_INVALID_ARGUMENT);
   unsigned count = 1;
   cndevProcessInfo_t process = {};
   ASSERT_EQ(cndevGetProcessInfo(&count, &process, device), CNDEV_SUCCESS);

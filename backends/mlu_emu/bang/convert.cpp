@@ -242,12 +242,6 @@ bfloat16_t __float2bfloat16(float x) {
 bfloat16_t __float2bfloat16_rn(float x) {
   return bfloat16_t(x);
 }
-std::int32_t __float2int32(float x) {
-  return __float2int32_tz(x);
-}
-std::int32_t __half2int32(half x) {
-  return __half2int32_tz(x);
-}
 
 namespace {
 
@@ -283,12 +277,20 @@ To one(float x) {
   To __##from##2##to##_rn(From x) {             \
     return one<Rounding::kEven, To>(x);         \
   }
+#define TO_ONE_INTEGER(from, From, to, To) \
+  To __##from##2##to(From x) {             \
+    return one<Rounding::kZero, To>(x);    \
+  }                                        \
+  To __##from##2##to##_rm(From x) {        \
+    return one<Rounding::kEven, To>(x);    \
+  }                                        \
+  TO_ONE(from, From, to, To)
 TO_ONE(float, float, half, half)
-TO_ONE(float, float, int, std::int32_t)
-TO_ONE(float, float, short, std::int16_t)
-TO_ONE(float, float, int32, std::int32_t)
-TO_ONE(half, half, int, std::int32_t)
-TO_ONE(half, half, short, std::int16_t)
-TO_ONE(half, half, int32, std::int32_t)
+TO_ONE_INTEGER(float, float, int, std::int32_t)
+TO_ONE_INTEGER(float, float, short, std::int16_t)
+TO_ONE_INTEGER(float, float, int32, std::int32_t)
+TO_ONE_INTEGER(half, half, int, std::int32_t)
+TO_ONE_INTEGER(half, half, short, std::int16_t)
+TO_ONE_INTEGER(half, half, int32, std::int32_t)
 
 }  // namespace mluops::emu::bang

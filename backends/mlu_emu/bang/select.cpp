@@ -48,9 +48,9 @@ void give(const char* name, std::uint32_t* dst, std::uint32_t value) {
   *dst = value;
 }
 
-/// The lanes that are wanted to the front of dst; how many they are.
+/// The lanes that are wanted, one behind the other; the word knows which of them are undefined.
 template <class T, class Wanted>
-std::uint32_t pack(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+std::vector<T> wanted_lanes(Word& word, const T* src, std::int64_t n, Wanted wanted) {
   const LaneFlags undefined = word.lanes_of(src, n);
   LaneFlags kept_undefined;
   std::vector<T> packed;
@@ -60,9 +60,29 @@ std::uint32_t pack(Word& word, T* dst, const T* src, std::int64_t n, Wanted want
     if (!undefined.empty()) kept_undefined.push_back(undefined[static_cast<std::size_t>(i)]);
   }
   word.undefined(std::move(kept_undefined));
+  return packed;
+}
+
+/// The lanes that are wanted to the front of dst; how many they are.
+template <class T, class Wanted>
+std::uint32_t pack(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+  const std::vector<T> packed = wanted_lanes(word, src, n, wanted);
   word.destination(dst, static_cast<std::int64_t>(packed.size()));
   std::copy(packed.begin(), packed.end(), dst);
   return static_cast<std::uint32_t>(packed.size());
+}
+
+/// How many lanes are wanted, in 128 bytes; the lanes behind them.
+template <class T, class Wanted>
+void select(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+  constexpr std::int64_t kHead = 128 / sizeof(T);
+  const std::vector<T> packed = wanted_lanes(word, src, n, wanted);
+  const auto count = static_cast<std::uint32_t>(packed.size());
+  word.destination(dst, kHead + count);
+  word.target(dst + kHead);
+  std::memset(dst, 0, 128);
+  std::memcpy(dst, &count, sizeof(count));
+  std::copy(packed.begin(), packed.end(), dst + kHead);
 }
 
 }  // namespace
@@ -134,6 +154,14 @@ void __bang_collect(T* dst, const T* src, const T* mask, std::int64_t n) {
   __bang_filter(dst, src, mask, n);
 }
 
+template <class T>
+void __bang_select(T* dst, const T* src, const T* mask, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(mask, n, "mask");
+  select(word, dst, src, n, [&](std::int64_t i) { return is_set(mask[i]); });
+}
+
 namespace {
 
 /// dst[i] = src[i] where wanted(i). What is known of dst's other lanes stays known.
@@ -167,6 +195,15 @@ void __bang_maskmove(T* dst, const T* src, const T* mask, std::int64_t n) {
 namespace {
 
 constexpr std::int64_t kByte = 8;
+
+bool bit(const void* mask, std::int64_t i) {
+  return ((static_cast<const std::uint8_t*>(mask)[i / kByte] >> (i % kByte)) & 1) != 0;
+}
+
+void decide_bits(const Word& word, const void* mask, std::int64_t n) {
+  word.count(n);
+  word.decider(static_cast<const std::uint8_t*>(mask), (n + kByte - 1) / kByte, "mask");
+}
 
 /// A byte is undefined where all its lanes are: padding behind the last lane spoils nothing.
 LaneFlags bytes_undefined(const Word& word, std::int64_t bytes) {
@@ -219,10 +256,8 @@ BITINDEX(ge, >=);
 template <class T>
 std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
   Word word(__func__);
-  word.count(n);
-  word.decider(static_cast<const std::uint8_t*>(mask), (n + kByte - 1) / kByte, "mask");
-  const auto* bits = static_cast<const std::uint8_t*>(mask);
-  return pack(word, dst, src, n, [&](std::int64_t i) { return ((bits[i / kByte] >> (i % kByte)) & 1) != 0; });
+  decide_bits(word, mask, n);
+  return pack(word, dst, src, n, [&](std::int64_t i) { return bit(mask, i); });
 }
 
 template <class T>
@@ -230,12 +265,16 @@ void __bang_collect_bitindex(T* dst, const T* src, const void* mask, std::int64_
   __bang_filter_bitindex(dst, src, mask, n);
 }
 template <class T>
+void __bang_select_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
+  Word word(__func__);
+  decide_bits(word, mask, n);
+  select(word, dst, src, n, [&](std::int64_t i) { return bit(mask, i); });
+}
+template <class T>
 void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
   Word word(__func__);
-  word.count(n);
-  const auto* bits = static_cast<const std::uint8_t*>(mask);
-  word.decider(bits, (n + kByte - 1) / kByte, "mask");
-  move_where(word, dst, src, n, [&](std::int64_t i) { return ((bits[i / kByte] >> (i % kByte)) & 1) != 0; });
+  decide_bits(word, mask, n);
+  move_where(word, dst, src, n, [&](std::int64_t i) { return bit(mask, i); });
 }
 
 #define SELECT(T)                                                                         \
@@ -250,8 +289,10 @@ void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64
   template void __bang_findfirst1(std::uint32_t*, const T*, std::int64_t);                \
   template void __bang_findlast1(std::uint32_t*, const T*, std::int64_t);                 \
   template void __bang_collect(T*, const T*, const T*, std::int64_t);                     \
+  template void __bang_select(T*, const T*, const T*, std::int64_t);                      \
   template void __bang_maskmove(T*, const T*, const T*, std::int64_t);                    \
   template void __bang_collect_bitindex(T*, const T*, const void*, std::int64_t);         \
+  template void __bang_select_bitindex(T*, const T*, const void*, std::int64_t);          \
   template void __bang_maskmove_bitindex(T*, const T*, const void*, std::int64_t);        \
   template std::uint32_t __bang_filter_bitindex(T*, const T*, const void*, std::int64_t); \
   template std::uint32_t __bang_filter(T*, const T*, const T*, std::int64_t)

@@ -104,6 +104,7 @@ float __bfloat162float(bfloat16_t x);
 half __float2half(float x);
 bfloat16_t __float2bfloat16(float x);
 bfloat16_t __float2bfloat16_rn(float x);
+half __float2half_rm(float x);
 #define MLUOPS_EMU_TO_ONE(from, From, to, To) \
   To __##from##2##to##_tz(From x);            \
   To __##from##2##to##_oz(From x);            \
@@ -111,16 +112,18 @@ bfloat16_t __float2bfloat16_rn(float x);
   To __##from##2##to##_up(From x);            \
   To __##from##2##to##_rd(From x);            \
   To __##from##2##to##_rn(From x);
+#define MLUOPS_EMU_TO_ONE_INTEGER(from, From, to, To) \
+  To __##from##2##to(From x);                         \
+  To __##from##2##to##_rm(From x);                    \
+  MLUOPS_EMU_TO_ONE(from, From, to, To)
 MLUOPS_EMU_TO_ONE(float, float, half, half)
-MLUOPS_EMU_TO_ONE(float, float, int, std::int32_t)
-MLUOPS_EMU_TO_ONE(float, float, short, std::int16_t)
-MLUOPS_EMU_TO_ONE(float, float, int32, std::int32_t)
-MLUOPS_EMU_TO_ONE(half, half, int, std::int32_t)
-MLUOPS_EMU_TO_ONE(half, half, short, std::int16_t)
-MLUOPS_EMU_TO_ONE(half, half, int32, std::int32_t)
+MLUOPS_EMU_TO_ONE_INTEGER(float, float, int, std::int32_t)
+MLUOPS_EMU_TO_ONE_INTEGER(float, float, short, std::int16_t)
+MLUOPS_EMU_TO_ONE_INTEGER(float, float, int32, std::int32_t)
+MLUOPS_EMU_TO_ONE_INTEGER(half, half, int, std::int32_t)
+MLUOPS_EMU_TO_ONE_INTEGER(half, half, short, std::int16_t)
+MLUOPS_EMU_TO_ONE_INTEGER(half, half, int32, std::int32_t)
+#undef MLUOPS_EMU_TO_ONE_INTEGER
 #undef MLUOPS_EMU_TO_ONE
-half __float2half_rm(float x);
-std::int32_t __float2int32(float x);
-std::int32_t __half2int32(half x);
 
 }  // namespace mluops::emu::bang

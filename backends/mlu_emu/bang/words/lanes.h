@@ -143,6 +143,10 @@ template <class T>
 void __bang_recip(T* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_log2(T* dst, const T* a, std::int64_t n);
+template <class T>  // older name of __bang_log2
+void __bang_log(T* dst, const T* a, std::int64_t n) {
+  __bang_log2(dst, a, n);
+}
 template <class T>
 void __bang_pow2(T* dst, const T* a, std::int64_t n);  // 2^a
 template <class T>

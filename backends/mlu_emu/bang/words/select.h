@@ -48,6 +48,9 @@ std::uint32_t __bang_filter(T* dst, const T* src, const T* mask, std::int64_t n)
 /// Older name of __bang_filter, without the count.
 template <class T>
 void __bang_collect(T* dst, const T* src, const T* mask, std::int64_t n);
+/// How many lanes __bang_filter would keep, as uint32, and zeros up to 128 bytes; the lanes follow.
+template <class T>
+void __bang_select(T* dst, const T* src, const T* mask, std::int64_t n);
 /// dst[i] = src[i] where mask[i] is not zero; else dst[i] stays.
 template <class T>
 void __bang_maskmove(T* dst, const T* src, const T* mask, std::int64_t n);
@@ -64,11 +67,13 @@ template <class T>
 void __bang_gt_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_ge_bitindex(T* dst, const T* a, const T* b, std::int64_t n);
-/// __bang_filter and __bang_collect with a bit mask.
+/// __bang_filter, __bang_collect and __bang_select with a bit mask.
 template <class T>
 std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
 template <class T>
 void __bang_collect_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
+template <class T>
+void __bang_select_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);
 /// __bang_maskmove with a bit mask.
 template <class T>
 void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64_t n);

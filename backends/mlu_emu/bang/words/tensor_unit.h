@@ -193,8 +193,6 @@ MLUOPS_EMU_NOT_MODELLED(__bang_histogram)
 MLUOPS_EMU_NOT_MODELLED(__bang_load_matrix)
 MLUOPS_EMU_NOT_MODELLED(__bang_maxpool_bp)
 MLUOPS_EMU_NOT_MODELLED(__bang_rand)
-MLUOPS_EMU_NOT_MODELLED(__bang_select)
-MLUOPS_EMU_NOT_MODELLED(__bang_select_bitindex)
 MLUOPS_EMU_NOT_MODELLED(__bang_unpool)
 #undef MLUOPS_EMU_NOT_MODELLED
 

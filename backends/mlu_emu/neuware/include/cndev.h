@@ -29,6 +29,13 @@ typedef struct {
   int version;
   int boardFreq; /* MHz, of the cost model */
 } cndevFrequencyInfo_t;
+/* Of the cost model, in a cycle of one core: multiply-adds of the tensor unit, operations of the vector unit (a
+ * multiplication and an addition for each lane). */
+typedef struct {
+  int version;
+  uint64_t int8Tensor, int16Tensor, fp16Tensor, bf16Tensor, fp32Tensor;
+  uint64_t fp16Vector, bf16Vector, fp32Vector, int8Vector, int16Vector;
+} cndevDeviceMaxPerformance_t;
 
 cndevRet_t cndevInit(int reserved);
 cndevRet_t cndevRelease(void);
@@ -38,6 +45,7 @@ cndevRet_t cndevGetDeviceHandleByIndex(int index, cndevDevice_t* device);
 cndevRet_t cndevGetProcessInfo(unsigned* count, cndevProcessInfo_t* info, cndevDevice_t device);
 cndevRet_t cndevGetDDRInfo(cndevDDRInfo_t* info, cndevDevice_t device);
 cndevRet_t cndevGetFrequencyInfo(cndevFrequencyInfo_t* info, cndevDevice_t device);
+cndevRet_t cndevGetDeviceMaxPerformance(cndevDeviceMaxPerformance_t* info, cndevDevice_t device);
 
 #if defined(__cplusplus)
 }

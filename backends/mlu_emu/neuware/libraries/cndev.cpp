@@ -47,4 +47,20 @@ cndevRet_t cndevGetFrequencyInfo(cndevFrequencyInfo_t* info, cndevDevice_t devic
   info->boardFreq = static_cast<int>(neuware::Machine::instance().settings().rates.clock_ghz * kMegaPerGiga);
   return CNDEV_SUCCESS;
 }
+cndevRet_t cndevGetDeviceMaxPerformance(cndevDeviceMaxPerformance_t* info, cndevDevice_t device) {
+  constexpr double kOperations = 2;
+  if (info == nullptr || device != 0) return CNDEV_ERROR_INVALID_ARGUMENT;
+  const auto& rates = neuware::Machine::instance().settings().rates;
+  const auto multiply_adds = [&](double times) { return static_cast<uint64_t>(rates.tensor_macs_cycle * times); };
+  const auto operations = [&](int bytes) {
+    return static_cast<uint64_t>(rates.vector_bytes_cycle * kOperations / bytes);
+  };
+  info->int8Tensor = multiply_adds(2);
+  info->int16Tensor = info->fp16Tensor = info->bf16Tensor = multiply_adds(1);
+  info->fp32Tensor = multiply_adds(0.25);
+  info->int8Vector = operations(1);
+  info->fp16Vector = info->bf16Vector = info->int16Vector = operations(2);
+  info->fp32Vector = operations(4);
+  return CNDEV_SUCCESS;
+}
 }

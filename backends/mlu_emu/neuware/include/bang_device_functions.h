@@ -1,0 +1,3 @@
+/* The words, under a name some programs include. */
+#pragma once
+#include "bang.h"
