@@ -305,6 +305,17 @@ def test_the_second_kernel_is_quick_and_the_third_time_nothing_is_compiled(scale
     scale_module("scale_second")
     third = time.monotonic() - begin
     assert third < second / 3 and second < 300
+    objects = list(Path(os.environ["TORCH_EXTENSIONS_DIR"]).glob("**/scale_second/*.o"))
+    assert objects and all(b"pybind11" not in path.read_bytes() for path in objects), "it takes longer than all else"
+
+
+def test_a_kernel_file_that_binds_itself(device, tmp_path):
+    from torch_mlu.utils.cpp_extension import load
+    source = tmp_path / "self_bound.mlu"
+    bindings = 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale_of, py::arg("x")); }'
+    source.write_text(KERNEL.replace("FUNCTION", "function") + "torch::Tensor scale_of(torch::Tensor x) "
+                      "{ return function(x, 2.0, x.numel()); }\n" + bindings)
+    assert load("self_bound", str(source)).scale(x=torch.ones(4).mlu()).cpu().tolist() == [2, 2, 2, 2]
 
 
 def test_objects_of_another_installation_are_compiled_anew(device, tmp_path, monkeypatch):

@@ -94,14 +94,19 @@ def _precompiled(command: Sequence[str], bang: bool) -> Optional[Path]:
 
 
 def _with_headers(job: Job) -> List[str]:
-    if _WHOLE in job.command or os.environ.get("MLUOPS_PRECOMPILED") == "0":
+    if _WHOLE in job.command:
         return job.command
-    header = _precompiled(job.command, is_bang(job.source))
-    if header is None:
-        return job.command
-    if is_bang(job.source):
-        return [*job.command, f"--bang-prefix-header={header}"]
-    return [*job.command, "-include", str(header)]
+    precompiled = os.environ.get("MLUOPS_PRECOMPILED") != "0"
+    header = _precompiled(job.command, is_bang(job.source)) if precompiled else None
+    if not is_bang(job.source):
+        return job.command if header is None else [*job.command, "-include", str(header)]
+    prefix = [] if header is None else [f"--bang-prefix-header={header}"]
+    return [*job.command, *prefix, *(["-include", "torch/csrc/utils/pybind.h"] if _binds(job.source) else [])]
+
+
+def _binds(source: Path) -> bool:
+    """Whether a BANG C file uses pybind11, which is not among its headers: it takes longer than all else in them."""
+    return re.search(r"\b(pybind11|PYBIND11_MODULE|py)\b", source.read_text(errors="replace")) is not None
 
 
 # ---- compiling ----

@@ -11,7 +11,7 @@ from . import _cache, _compiler
 from ..neuware import home
 
 OLDEST = (2, 7)
-_SOURCES = ("memory.cpp", "device.cpp", "operators.cpp", "autocast.cpp")
+_SOURCES = ("bindings.cpp", "memory.cpp", "device.cpp", "operators.cpp", "autocast.cpp")
 
 
 def _check_torch() -> None:
@@ -38,7 +38,7 @@ def _compile(folder: Path) -> None:
     command = [*_compiler.host().split(), "-std=c++17", "-O1", "-fPIC", "-shared", *_compiler.abi_flags(), f"-I{sources}",
                *(f"-isystem{path}" for path in _compiler.include_paths()), str(whole), "-o",
                str(folder / "libmluops_torch.so"), *(f"-L{path}" for path in _compiler.library_paths()),
-               "-lc10", "-ltorch_cpu", "-lcnrt", "-lcndrv", f"-Wl,-rpath,{libraries}"]
+               "-lc10", "-ltorch_cpu", "-ltorch_python", "-lcnrt", "-lcndrv", f"-Wl,-rpath,{libraries}"]
     _compiler.run(command)
 
 

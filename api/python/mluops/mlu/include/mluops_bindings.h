@@ -2,7 +2,7 @@
 // compile; the extension is then bound by pybind11, which takes longer to compile.
 #pragma once
 
-#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/python_headers.h>
 #include <torch/types.h>
 
 #include <limits>
@@ -16,6 +16,12 @@
 namespace mluops_bindings {
 
 struct PythonError {};  // which is set
+
+// In the device's library: what tells tensors apart in Python brings pybind11, which takes most of a kernel's time to
+// compile.
+bool is_tensor(PyObject* object);
+const at::Tensor& tensor_of(PyObject* object);
+PyObject* python_of(const at::Tensor& tensor);
 
 [[noreturn]] inline void refuse(PyObject* got, const char* wanted) {
   PyErr_Format(PyExc_TypeError, "%s was wanted, got %.200s", wanted, Py_TYPE(got)->tp_name);
@@ -51,8 +57,8 @@ T integer_of(PyObject* object) {
 template <class T>
 T from_python(PyObject* object) {
   if constexpr (std::is_same_v<T, at::Tensor>) {
-    if (!THPVariable_Check(object)) refuse(object, "a tensor");
-    return THPVariable_Unpack(object);
+    if (!is_tensor(object)) refuse(object, "a tensor");
+    return tensor_of(object);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (!PyBool_Check(object)) refuse(object, "a bool");
     return object == Py_True;
@@ -97,7 +103,7 @@ PyObject* to_python(const std::tuple<T...>& values) {
 template <class T>
 PyObject* to_python(const T& value) {
   if constexpr (std::is_same_v<T, at::Tensor>) {
-    return THPVariable_Wrap(value);
+    return python_of(value);
   } else if constexpr (std::is_same_v<T, bool>) {
     return PyBool_FromLong(value);
   } else if constexpr (std::is_integral_v<T>) {
