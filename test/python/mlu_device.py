@@ -422,6 +422,26 @@ def test_the_judge_passes_weights_and_arguments_by_default(device, tmp_path):
     assert status == 2 and "parameter factor of the function: the reference has no number left" in text
 
 
+def test_the_judge_has_modules_in_either_mode(device, tmp_path):
+    reference, kernel = tmp_path / "module.py", tmp_path / "kernel.mlu"
+    reference.write_text("""
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(4)
+    def forward(self, x): return self.norm(x)
+def get_inputs(): return [torch.tensor([[1.0], [3.0]]).expand(2, 4) * 100]
+def get_init_inputs(): return []
+""")
+    kernel.write_text("#include <torch/extension.h>\ntorch::Tensor bang_func(torch::Tensor x) "
+                      "{ return (x - x.mean(0)) / x.std(0, false); }\n")
+    status, text = check(kernel, reference)
+    assert status == 1 and "right against the module in training mode: --train" in text, text
+    status, text = check(kernel, reference, "--train")
+    assert status == 0, text
+
+
 def test_arguments_go_by_type_then_name_then_order(device):
     from mluops.mlu._arguments import Parameter, bind, initial_of, parameters, state_of
     wanted = parameters("std::vector<torch::Tensor> f(const torch::Tensor &x, int n, std::vector<int64_t> sizes = {1, 2},"

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ..neuware import _report
 
@@ -35,6 +35,8 @@ def _parsed(arguments: List[str]) -> argparse.Namespace:
     parser.add_argument("--tolerance", type=float,
                         help="absolute and relative: 1e-2 for float16, 2e-2 for bfloat16, else 1e-4")
     parser.add_argument("--seed", type=int, default=0, help="of get_inputs() (0)")
+    parser.add_argument("--train", action="store_true",
+                        help="the module in training mode, as judges have it that do not call eval()")
     parser.add_argument("--flags", default="-O2", help="for cncc (-O2), in one argument")
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
     parsed = parser.parse_args(arguments)
@@ -116,6 +118,35 @@ def _compared(number: int, got: Any, want: Any, tolerance: float) -> Dict[str, A
     return {"right": False, "text": text}
 
 
+def _promoted(tensor: Any) -> Any:
+    import torch
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def _wanted(model: Any, inputs: List[Any], train: bool) -> List[Any]:
+    """What the module gives, of copies: it may change its inputs."""
+    import torch
+    with torch.no_grad():
+        return _tensors(model.train(train)(*_mapped(_mapped(inputs, _promoted), torch.clone)))
+
+
+def _judged(got: List[Any], want: List[Any], inputs: List[Any], tolerance: Optional[float]) -> List[Dict[str, Any]]:
+    """What is said about each output."""
+    import torch
+    if len(got) != len(want):
+        return [{"right": False, "text": f"{len(got)} outputs, {len(want)} were wanted"}]
+    said = []
+    for i, (a, b) in enumerate(zip(got, want)):
+        allowed = tolerance or max(_TOLERANCES.get(str(t.dtype).split(".")[1], 1e-4)
+                                   for t in [a, *inputs] if isinstance(t, torch.Tensor))
+        said.append(_compared(i, a, b, allowed))
+    return said
+
+
+def _right(said: List[Dict[str, Any]]) -> bool:
+    return all(one["right"] for one in said)
+
+
 def _run(options: argparse.Namespace) -> Dict[str, Any]:
     import torch
     from . import _arguments, _cache, cpp_extension
@@ -127,9 +158,6 @@ def _run(options: argparse.Namespace) -> Dict[str, Any]:
         wanted = dtype is not None and (tensor.is_floating_point() or not dtype.is_floating_point)
         return (tensor.to(dtype) if wanted else tensor).contiguous()
 
-    def promoted(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
-
     begin = time.monotonic()
     name = f"check_{_cache.key_of([options.file.resolve(), options.function, options.flags])}"
     text = f"#line 1 \"{options.file}\"\n{options.file.read_text()}"  # faults name the lines of the file itself
@@ -140,30 +168,26 @@ def _run(options: argparse.Namespace) -> Dict[str, Any]:
     torch.manual_seed(options.seed)
     initial = _mapped(list(reference.get_init_inputs()), cast)
     inputs = _mapped(list(reference.get_inputs()), cast)
-    model = reference.Model(*_mapped(initial, promoted)).eval()
+    model = reference.Model(*_mapped(initial, _promoted))
     if dtype is not None and dtype.is_floating_point:
         model.to(dtype)  # the weights the kernel sees
     model.to(torch.float64 if dtype == torch.float64 else torch.float32)
-    with torch.no_grad():
-        want = _tensors(model(*_mapped(_mapped(inputs, promoted), torch.clone)))
     named = [*_arguments.initial_of(reference.Model, initial), *_arguments.state_of(model)]
-    model.to("mlu")  # where host code finds its weights that looks for the module
     arguments = _arguments.bind(_arguments.parameters(signature), inputs, _mapped(named, cast))
     arguments = _mapped(arguments, lambda tensor: tensor.to("mlu"))
+    want = _wanted(model, inputs, options.train)
+    model.to("mlu")  # where host code finds its weights that looks for the module
     begin = time.monotonic()
     got = _tensors(getattr(extension, options.function)(*arguments))
     torch.mlu.synchronize()
     ran = time.monotonic() - begin
-    if len(got) != len(want):
-        said = [{"right": False, "text": f"{len(got)} outputs, {len(want)} were wanted"}]
-    else:
-        said = []
-        for i, (a, b) in enumerate(zip(got, want)):
-            tolerance = options.tolerance or max(_TOLERANCES.get(str(t.dtype).split(".")[1], 1e-4)
-                                                 for t in [a, *inputs] if isinstance(t, torch.Tensor))
-            said.append(_compared(i, a, b, tolerance))
-    return {"status": RIGHT if all(one["right"] for one in said) else WRONG, "texts": [one["text"] for one in said],
-            "built": built, "ran": ran}
+    said = _judged(got, want, inputs, options.tolerance)
+    texts = [one["text"] for one in said]
+    if not (_right(said) or options.train):
+        want = _wanted(model.to("cpu"), inputs, True)
+        if _right(_judged(got, want, inputs, options.tolerance)):
+            texts.append("right against the module in training mode: --train")
+    return {"status": RIGHT if _right(said) else WRONG, "texts": texts, "built": built, "ran": ran}
 
 
 def _worker(options: argparse.Namespace) -> None:
