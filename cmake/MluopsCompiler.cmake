@@ -63,6 +63,10 @@ elseif(NOT MLUOPS_LEVELS STREQUAL "all")
   message(FATAL_ERROR "MLUOPS_LEVELS: all, machine, native or avx2, not ${MLUOPS_LEVELS}")
 endif()
 
+add_library(mluops_levels INTERFACE)
+target_compile_definitions(mluops_levels INTERFACE HWY_DISABLED_TARGETS=${MLUOPS_HWY_DISABLED_TARGETS})
+target_compile_options(mluops_levels INTERFACE ${MLUOPS_SIMD_OPTIONS})
+
 # What the library that ships is hardened with; not its tests, nor where sanitizers look for the same and more.
 add_library(mluops_hardening INTERFACE)
 if(NOT MLUOPS_SANITIZE)

@@ -1,9 +1,5 @@
 #include "common/capture.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -13,6 +9,7 @@
 #include <utility>
 
 #include "common/env.h"
+#include "common/system.h"
 #include "common/verbose.h"
 #include "common/version.h"
 
@@ -88,13 +85,9 @@ std::string tensor_line(const Capture::Tensor& t) {
 
 /// Whether a word of a problem may be a pointer: an address that is mapped. Not where the lower half is a small number:
 /// an enumerator with whatever stands in the padding behind it.
-bool mapped(std::uintptr_t address) {
+bool may_point(std::uintptr_t word) {
   constexpr std::uintptr_t kSmall = std::uintptr_t{1} << 20, kLowerHalf = 0xffffffff;
-  if ((address & kLowerHalf) < kSmall) return false;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  unsigned char resident = 0;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
-  return address >= page && mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+  return (word & kLowerHalf) >= kSmall && mapped(word);
 }
 
 }  // namespace
@@ -108,9 +101,8 @@ bool capturing() noexcept {
 }
 
 Status set_capture(CaptureSettings settings) {
-  struct stat folder = {};
   const bool wanted = !settings.folder.empty();
-  if (wanted && (stat(settings.folder.c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode))) {
+  if (wanted && !is_folder(settings.folder)) {
     return Status::bad_param("folder: wanted one that exists, got " + settings.folder);
   }
   if (settings.calls < 0 || settings.bytes < 0) return Status::bad_param("calls and bytes: wanted 0 or more");
@@ -180,7 +172,7 @@ bool Capture::every_pointer_is_known() const {
     std::uintptr_t word = 0;
     std::memcpy(&word, problem_ + at, sizeof word);
     const auto is_at = [&](const Tensor& t) { return t.offset == static_cast<std::int64_t>(at); };
-    if (std::none_of(tensors_.begin(), tensors_.end(), is_at) && mapped(word)) return false;
+    if (std::none_of(tensors_.begin(), tensors_.end(), is_at) && may_point(word)) return false;
   }
   return true;
 }
@@ -217,7 +209,7 @@ void Capture::write_file(const char* backend, const mluopsCall& call, const std:
   const long long number = capture_state().files++;
   if (number >= settings_->calls) return;
   const std::string path =
-      settings_->folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
+      settings_->folder + "/" + std::to_string(process_number()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
   std::ofstream file(path, std::ios::binary);
   const std::string text = header(backend, call, words, ms);
   const auto write = [&](const void* data, std::int64_t bytes) { file.write(static_cast<const char*>(data), bytes); };

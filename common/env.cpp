@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "common/system.h"
+
 namespace mluops {
 
 namespace {
@@ -19,7 +21,7 @@ std::optional<std::string> env_text(const char* name) {
 }
 
 std::optional<std::string> secure_env_text(const char* name) {
-  return non_empty(secure_getenv(name));
+  return non_empty(secure_variable(name));
 }
 
 std::optional<long long> env_integer(const char* name, long long low, long long high, std::string* problem) {

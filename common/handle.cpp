@@ -1,14 +1,12 @@
 #include "common/handle.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
 
 #include "common/env.h"
 #include "common/shared_object.h"
+#include "common/system.h"
 
 namespace mluops {
 
@@ -91,12 +89,6 @@ int omp_threads() {
   return n >= 1 && n <= kMostThreads ? static_cast<int>(n) : 0;
 }
 
-/// Processors in the affinity mask of a thread; 0 when it cannot be read.
-int processors_of(pid_t thread) {
-  cpu_set_t mask;
-  return sched_getaffinity(thread, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 0;
-}
-
 /// Processors an OpenMP runtime of the process found when it was loaded; 0 when there is none.
 int openmp_processors() {
   const auto count = reinterpret_cast<int (*)()>(symbol_of_process("omp_get_num_procs"));
@@ -106,7 +98,7 @@ int openmp_processors() {
 /// Processors the process may use. A mask may be that of one thread alone: OpenMP binds the first thread of the program
 /// to one place (OMP_PROC_BIND), pools bind their workers. So the largest of the masks that tell counts.
 int affinity_threads() {
-  const int found = std::max({processors_of(0), processors_of(getpid()), openmp_processors()});
+  const int found = std::max({processors_of_caller(), processors_of_process(), openmp_processors()});
   return found > 0 ? found : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 

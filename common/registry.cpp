@@ -1,16 +1,13 @@
 #include "common/registry.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 #include "common/env.h"
 #include "common/shared_object.h"
+#include "common/system.h"
 
 #ifndef MLUOPS_PART
 #define MLUOPS_PART ""
@@ -22,31 +19,6 @@ namespace {
 bool valid_name(const char* name) {
   if (name == nullptr || *name == '\0') return false;
   return std::string_view(name).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
-}
-
-/// Whether anyone may put another file in the place of `path`: a folder that all may write to, unless only owners may
-/// remove what is in it (the sticky bit).
-bool replaceable_by_anyone(const struct stat& folder) {
-  return (folder.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_ISVTX) == 0;
-}
-
-/// Empty when the code in a file may be run: a regular file that not everybody can change or replace. The path is
-/// followed to where it leads first.
-std::string why_not_trusted(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), std::free);
-  struct stat file;
-  if (real == nullptr || stat(real.get(), &file) != 0) return "cannot be opened: " + std::string(strerror(errno));
-  if (!S_ISREG(file.st_mode)) return "is no regular file";
-  if ((file.st_mode & S_IWOTH) != 0) return "everybody may write to the file";
-  std::string folder = real.get();
-  do {
-    folder.resize(folder.rfind('/'));
-    const char* const name = folder.empty() ? "/" : folder.c_str();
-    struct stat status;
-    if (stat(name, &status) != 0) return "cannot look at folder " + std::string(name);
-    if (replaceable_by_anyone(status)) return "everybody may write to folder " + std::string(name);
-  } while (!folder.empty());
-  return {};
 }
 
 /// The least a plugin's struct may have: all but operators, which come last.

@@ -31,7 +31,7 @@ function roofline(rows, roof, chosen) {
   return plot("roofline", axes(x, y, BOX, {x: "flops per byte that must move", y: "GFLOP/s"}),
     svg("path", {class: "roof", d: `M${x.at(start)} ${y.at(start * copy)}L${x.at(ridge)} ${y.at(peak)}L${BOX.right} ${y.at(peak)}`}),
     svg("text", {x: BOX.right - 6, y: y.at(peak) - 7, "text-anchor": "end"}, `multiply-add ${number(peak)} GFLOP/s`),
-    svg("text", {x: x.at(slope) - 8, y: y.at(slope * copy) - 8, "text-anchor": "end"}, `copy ${number(copy)} GB/s`),
+    svg("text", {x: x.at(slope) + 10, y: y.at(slope * copy) + 8}, `copy ${number(copy)} GB/s`),
     with_flops.map((row) => mark(row, x.at(intensity(row)), y.at(rate(row)), chosen)));
 }
 

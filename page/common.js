@@ -20,7 +20,7 @@ function number(x) {
   if (x === undefined || x === null || Number.isNaN(x)) return "";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size >= 1e7 || size < 1e-3) return x.toExponential(1);
+  if (size >= 1e12 || size < 1e-3) return x.toExponential(1);
   return size >= 100 ? Math.round(x).toLocaleString("en") : String(Number(x.toPrecision(3)));
 }
 

@@ -6,7 +6,9 @@
 #include "backends/cpu/runtime/partition.h"
 
 #include <pthread.h>
+#ifdef __linux__
 #include <sched.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -27,8 +29,10 @@ std::atomic<bool> forked_child{false};
 std::atomic<int> busy_threads{0};
 
 int usable_cores() {
+#ifdef __linux__
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+#endif
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 

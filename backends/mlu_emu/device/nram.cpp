@@ -8,7 +8,7 @@
 namespace mluops::emu {
 namespace {
 
-constexpr std::int64_t kGuard = 4096;
+constexpr std::int64_t kGuard = Nram::kGuard;
 constexpr std::int64_t kWord = sizeof(kPoison);
 
 char poison_byte(std::int64_t offset, std::uint32_t pattern) {
@@ -17,9 +17,7 @@ char poison_byte(std::int64_t offset, std::uint32_t pattern) {
 
 char* allocate(std::int64_t bytes) {
   const std::int64_t whole = (bytes + 2 * kGuard + kGuard - 1) / kGuard * kGuard;
-  void* memory = std::aligned_alloc(kGuard, static_cast<std::size_t>(whole));
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<char*>(memory);
+  return static_cast<char*>(::operator new (static_cast<std::size_t>(whole), std::align_val_t{kGuard}));
 }
 
 void fill_poison(char* begin, std::int64_t bytes, std::uint32_t pattern = kPoison) {

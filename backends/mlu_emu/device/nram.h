@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "backends/mlu_emu/device/bitmap.h"
@@ -23,6 +24,9 @@ inline constexpr std::uint32_t kPoison = 0x7ff17ff1u, kInfinitePoison = 0x7ff27f
 /// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
 class Nram {
  public:
+  /// Bytes before and behind the memory that are nobody's; it begins at a multiple of them.
+  static constexpr std::int64_t kGuard = 4096;
+
   /// May grow to `most` bytes.
   explicit Nram(std::int64_t bytes, std::int64_t most = 0);
 
@@ -70,7 +74,7 @@ class Nram {
 
  private:
   struct Free {
-    void operator()(char* p) const { std::free(p); }
+    void operator()(char* p) const { ::operator delete (p, std::align_val_t{kGuard}); }
   };
   bool scalar_store_seen(std::int64_t word) const;
 
