@@ -163,6 +163,17 @@ TEST_F(Command, HeadersOfTheCommandLineMayUseTheWords) {
       << text("err.txt");
 }
 
+TEST_F(Command, WhiteSpaceOfUnicodeIsWhiteSpace) {
+  put("wide.h", "\u00a0inline\u00a0int answer(int a,\u3000int\u2009\u53d8\u91cf) {\u00a0return a + \u53d8\u91cf; }\n");
+  put("wide.mlu",
+      "#include \"wide.h\"\n__mlu_entry__\u00a0void k()\u00a0{ __nram__\u3000float x[64]; __bang_add(x,\u00a0x, x, "
+      "64); }\n"
+      "int main() {\u00a0return answer(20, 22) + (sizeof(\"\u00a0\") == 3 ? 0 : 1); }\n");
+  ASSERT_EQ(shell("cncc -c wide.mlu -o wide.o"), 0) << text("err.txt");
+  NEUWARE_SKIP_WITHOUT_PROGRAMS();
+  ASSERT_EQ(shell("cncc wide.mlu -o wide && ./wide; test $? = 42"), 0) << text("err.txt");
+}
+
 TEST_F(Command, SignalsLeaveNothingBehind) {
   put("endless.sh", "#!/bin/sh\nexec sleep 30\n");
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {

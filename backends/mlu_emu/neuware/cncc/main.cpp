@@ -11,12 +11,14 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/mlu_emu/device/arch.h"
 #include "backends/mlu_emu/neuware/cncc/options.h"
 #include "backends/mlu_emu/neuware/cncc/process.h"
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
+#include "backends/mlu_emu/neuware/cncc/source.h"
 
 namespace cncc {
 namespace {
@@ -190,7 +192,27 @@ class Driver {
     append(command, o_.preprocess);
     append(command, dependencies(input, final_output));
     append(command, {input, "-o", to});
-    return run(command, o_.verbose);
+    return run_with_any_space(command);
+  }
+
+  /// g++ takes white space of Unicode, as text from a page of the web has it, for a part of an identifier and gives up,
+  /// unless identifiers are those of ASCII: rewriting makes it spaces then.
+  int run_with_any_space(Arguments command) {
+    const std::string messages = scratch_.file(".txt");
+    if (isatty(STDERR_FILENO) != 0) command.insert(command.begin() + 1, "-fdiagnostics-color=always");
+    int status = run(command, o_.verbose, messages);
+    if (status != 0 && has_unicode_space(read(messages))) {
+      command.insert(command.begin() + 1, "-fno-extended-identifiers");
+      status = run(command, o_.verbose, messages);
+    }
+    std::fputs(read(messages).c_str(), stderr);
+    return status;
+  }
+  static bool has_unicode_space(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if ((text[i] & 0x80) != 0 && unicode_space(text.substr(i)) != 0) return true;
+    }
+    return false;
   }
 
   /// A path as a C string holds it. Compilers disagree on what __BASE_FILE__ is in a file included by the command line.

@@ -44,7 +44,7 @@ void end_by(int signal) {
   std::_Exit(1);
 }
 
-int run(const std::vector<std::string>& command, bool verbose) {
+int run(const std::vector<std::string>& command, bool verbose, const std::string& messages) {
   std::vector<char*> argv;
   for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
@@ -55,6 +55,7 @@ int run(const std::vector<std::string>& command, bool verbose) {
   check_signals();
   const pid_t started = fork();
   if (started == 0) {
+    if (!messages.empty() && std::freopen(messages.c_str(), "wb", stderr) == nullptr) _exit(127);
     execvp(argv[0], argv.data());
     std::fprintf(stderr, "cncc: error: cannot run '%s'\n", argv[0]);
     _exit(127);

@@ -16,8 +16,9 @@ void catch_signals();
 /// Ends the process as the signal would have.
 [[noreturn]] void end_by(int signal);
 
-/// Runs a program and returns its exit status; its messages are the user's. Throws Interrupted.
-int run(const std::vector<std::string>& command, bool verbose);
+/// Runs a program and returns its exit status; its messages are the user's, or go to the file `messages`. Throws
+/// Interrupted.
+int run(const std::vector<std::string>& command, bool verbose, const std::string& messages = {});
 
 /// A directory for intermediate files, removed with everything in it.
 class Scratch {

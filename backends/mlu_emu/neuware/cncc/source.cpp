@@ -5,6 +5,16 @@
 #include <utility>
 
 namespace cncc {
+
+std::size_t unicode_space(std::string_view text) {
+  for (const std::string_view space : {"\u00a0", "\u202f", "\u205f", "\u3000"}) {
+    if (text.substr(0, space.size()) == space) return space.size();
+  }
+  const bool general = text.size() > 2 && text.substr(0, 2) == "\xe2\x80";
+  const auto last = general ? static_cast<unsigned char>(text[2]) : 0;
+  return last >= 0x80 && last <= 0x8a ? 3 : 0;  // of fixed widths
+}
+
 namespace {
 
 bool is_digit(char c) {
@@ -17,20 +27,20 @@ bool continues_word(char c) {
   return starts_word(c) || is_digit(c);
 }
 
-/// Cuts a preprocessed text into tokens.
+/// Cuts a preprocessed text into tokens; white space of Unicode in it becomes spaces.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string& text) : text_(text) {}
 
   bool next(Token& token) {
     const std::size_t before = at_;
     skip_space();
-    token.space = text_.substr(before, at_ - before);
+    token.space = part(before, at_ - before);
     token.user = user_;
     if (at_ == text_.size()) return false;
     const std::size_t begin = at_;
     token.kind = scan();
-    token.text = token.spelling = text_.substr(begin, at_ - begin);
+    token.text = token.spelling = part(begin, at_ - begin);
     if (token.kind == Kind::kSymbol) token.text = without_digraph(token.text);
     after_operator_ = token.text == "operator";
     line_start_ = false;
@@ -38,6 +48,9 @@ class Scanner {
   }
 
  private:
+  std::string_view part(std::size_t begin, std::size_t size = std::string_view::npos) const {
+    return std::string_view(text_).substr(begin, size);
+  }
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
   void skip_space() {
@@ -49,6 +62,8 @@ class Scanner {
         ++at_;
       } else if (text_[at_] == '#' && line_start_) {
         directive();
+      } else if (const std::size_t bytes = unicode_space(part(at_)); bytes != 0) {
+        text_.replace(at_, bytes, bytes, ' ');
       } else {
         return;
       }
@@ -58,7 +73,7 @@ class Scanner {
   /// A line marker says which file follows; 3 among its flags: a system header. Pragmas stay as they are.
   void directive() {
     const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-    const std::string_view line = text_.substr(at_, end - at_);
+    const std::string_view line = part(at_, end - at_);
     const std::size_t quote = line.rfind('"');
     const bool marker = line.size() > 2 && is_digit(line[2]);
     if (marker && quote != std::string_view::npos) user_ = line.find('3', quote) == std::string_view::npos;
@@ -75,8 +90,8 @@ class Scanner {
 
   Kind word() {
     const std::size_t begin = at_;
-    while (continues_word(peek())) ++at_;
-    const std::string_view prefix = text_.substr(begin, at_ - begin);
+    while (continues_word(peek()) && unicode_space(part(at_)) == 0) ++at_;
+    const std::string_view prefix = part(begin, at_ - begin);
     const bool literal = peek() == '"' || peek() == '\'';
     if (literal && (prefix == "R" || prefix == "LR" || prefix == "u8R" || prefix == "uR" || prefix == "UR"))
       return raw();
@@ -105,7 +120,7 @@ class Scanner {
     const std::size_t open = text_.find('(', at_);
     if (open == std::string_view::npos) return quoted('"');
     std::string end(")");
-    end.append(text_.substr(at_ + 1, open - at_ - 1)).append("\"");
+    end.append(part(at_ + 1, open - at_ - 1)).append("\"");
     const std::size_t close = text_.find(end, open);
     at_ = close == std::string_view::npos ? text_.size() : close + end.size();
     return Kind::kText;
@@ -122,7 +137,7 @@ class Scanner {
 
   Kind symbol() {
     // Only what the rewriting looks at is kept together; ">" stays single because it may close template arguments.
-    const std::string_view rest = text_.substr(at_);
+    const std::string_view rest = part(at_);
     const bool angle_then_scope = rest.substr(0, 3) == "<::" && peek(3) != ':' && peek(3) != '>';
     for (const std::string_view s : {"<<<", "::", "->", "<<", "<=", "==", "!=", "&&", "||", "<%", "%>", "<:", ":>"}) {
       if (rest.substr(0, s.size()) != s || (s == "<:" && angle_then_scope)) continue;
@@ -132,7 +147,7 @@ class Scanner {
     return ++at_, Kind::kSymbol;
   }
 
-  std::string_view text_;
+  std::string& text_;
   std::size_t at_ = 0;
   bool user_ = true, line_start_ = true, after_operator_ = false;
 };
