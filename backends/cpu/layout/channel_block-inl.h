@@ -26,29 +26,6 @@ using namespace cpu::HWY_NAMESPACE;
 template <class A>
 inline constexpr int kBlockVectors = static_cast<int>(kBlockChannels<A>) / kLanes<A>;
 
-#if HWY_TARGET <= HWY_AVX3
-/// 16 x 16 floats transposed. Blocks of four are put together where they are loaded, which leaves half the shuffles.
-HWY_INLINE void transpose_16(const float* HWY_RESTRICT from, std::int64_t from_stride, float* HWY_RESTRICT to,
-                             std::int64_t to_stride) {
-  const hn::ScalableTag<float> d;
-  MLUOPS_UNROLL
-  for (int g = 0; g < 16; g += 4) {
-    hn::Vec<decltype(d)> v[4];
-    MLUOPS_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const float* const p = from + i * from_stride + g;
-      auto blocks = _mm512_castps128_ps512(_mm_loadu_ps(p));
-      blocks = _mm512_mask_broadcast_f32x4(blocks, 0x00f0, _mm_loadu_ps(p + 4 * from_stride));
-      blocks = _mm512_mask_broadcast_f32x4(blocks, 0x0f00, _mm_loadu_ps(p + 8 * from_stride));
-      v[i].raw = _mm512_mask_broadcast_f32x4(blocks, 0xf000, _mm_loadu_ps(p + 12 * from_stride));
-    }
-    transpose_in_blocks(d, v);
-    MLUOPS_UNROLL
-    for (int i = 0; i < 4; ++i) hn::StoreU(v[i], d, to + (g + i) * to_stride);
-  }
-}
-#endif
-
 /// `pixels` neighbouring pixels, 16 at most, of kBlockChannels planes that lie `plane` elements apart.
 template <class T, class A = Acc<T>>
 HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pixels, A* HWY_RESTRICT to) {
@@ -56,7 +33,7 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<A, float>) {
     if (pixels == kBlockPixels) {
-      if constexpr (std::is_same_v<T, A>) return transpose_16(planes, plane, to, kChannels);
+      if constexpr (std::is_same_v<T, A>) return transpose_panel(planes, plane, kChannels, pixels, to, kChannels);
       const hn::ScalableTag<A> d;
       hn::Vec<decltype(d)> v[kBlockPixels];
       MLUOPS_UNROLL
@@ -83,22 +60,7 @@ HWY_INLINE void put_pixels(const A* HWY_RESTRICT from, std::int64_t pixels, std:
                            std::int64_t plane, bool non_temporal) {
   constexpr std::int64_t kChannels = kBlockChannels<A>;
   HWY_ALIGN A stage[kBlockPixels * kChannels];
-#if HWY_TARGET <= HWY_AVX3
-  if constexpr (std::is_same_v<A, float>) {
-    if (pixels == kBlockPixels) {
-      if (std::is_same_v<T, A> && first == 0 && !non_temporal) {
-        return transpose_16(from, kChannels, reinterpret_cast<float*>(planes), plane);
-      }
-      transpose_16(from, kChannels, stage, kBlockPixels);
-    } else {
-      transpose_panel(from, kChannels, pixels, kChannels, stage, kBlockPixels);
-    }
-  } else {
-    transpose_panel(from, kChannels, pixels, kChannels, stage, kBlockPixels);
-  }
-#else
   transpose_panel(from, kChannels, pixels, kChannels, stage, kBlockPixels);
-#endif
   for (std::int64_t c = first; c < kChannels; ++c) {
     store_row(non_temporal, stage + c * kBlockPixels, planes + c * plane, pixels);
   }
@@ -122,35 +84,8 @@ class PixelRing {
     take_pixels(planes + first, plane, count, pixels_ + place * kChannels);
     if (beyond > 0) std::copy_n(pixels_ + size_.pixels() * kChannels, beyond * kChannels, pixels_);
   }
-  /// Zeroes block `block` of an image of `plane` pixels.
-  HWY_INLINE void zero(std::int64_t plane, std::int64_t block) const {
-    for_parts(plane, block, [&](A* pixels, std::int64_t, std::int64_t count) HWY_ATTR {
-      const hn::ScalableTag<A> d;
-      A* const end = pixels + count * kBlockChannels<A>;
-      for (; pixels != end; pixels += kLanes<A>) hn::Store(hn::Zero(d), d, pixels);
-    });
-  }
-  /// Channels [first, kBlockChannels) of a block into the planes of an image. Non-temporal stores only where they make
-  /// whole cache lines.
-  template <class T>
-  HWY_INLINE void put(T* planes, std::int64_t plane, std::int64_t block, std::int64_t first, bool non_temporal) const {
-    const bool lines = whole_lines(planes, plane * static_cast<std::int64_t>(sizeof(T))) &&
-                       kBlockPixels * static_cast<std::int64_t>(sizeof(T)) >= kCacheLineBytes;
-    for_parts(plane, block, [&](A* pixels, std::int64_t pixel, std::int64_t count) HWY_ATTR {
-      put_pixels(pixels, count, first, planes + pixel, plane, non_temporal && lines && count == kBlockPixels);
-    });
-  }
 
  private:
-  /// f(pixels, the first one's number, how many) for the one or two runs that a block is.
-  template <class F>
-  HWY_INLINE void for_parts(std::int64_t plane, std::int64_t block, F f) const {
-    const std::int64_t first = block * kBlockPixels, count = std::min(kBlockPixels, plane - first);
-    const std::int64_t place = size_.place(first), before = std::min(count, size_.pixels() - place);
-    f(pixels_ + place * kBlockChannels<A>, first, before);
-    if (before < count) f(pixels_, first + before, count - before);
-  }
-
   RingSize size_;
   A* pixels_;
 };

@@ -169,6 +169,24 @@ void rows_to_planes(bool non_temporal, const E* block, std::int64_t width, std::
   }
 }
 
+/// to[c][r] = from[r][c]; rows lie `pitch` and `to_pitch` elements apart. Meanwhile what lies at `next` as this does at
+/// `from` is prefetched into the second cache, tile by tile.
+template <class E>
+void transpose_strip(const E* from, const E* next, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
+                     bool non_temporal, E* to, std::int64_t to_pitch) {
+  constexpr std::int64_t kLine = kCacheLineBytes / static_cast<std::int64_t>(sizeof(E));
+  const std::int64_t run = whole_lines(to, to_pitch * static_cast<std::int64_t>(sizeof(E))) ? kLine : rows;
+  for (std::int64_t c = 0; c < columns; c += kLine) {
+    const std::int64_t width = std::min(kLine, columns - c);
+    for (std::int64_t first = 0; first < rows; first += run) {
+      const std::int64_t end = std::min(rows, first + run);
+      for (std::int64_t r = first; r < end; ++r) prefetch<2>(next + r * pitch + c, 1);
+      rows_to_planes(non_temporal, from + first * pitch + c, pitch, end - first, width, to + c * to_pitch + first,
+                     to_pitch);
+    }
+  }
+}
+
 }  // namespace mluops::cpu::layout::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

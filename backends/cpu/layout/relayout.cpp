@@ -1,16 +1,18 @@
 // Transposes of many matrices, from [rows, columns] to [columns, rows].
 //
-// A task owns kColumns columns of one matrix, which are rows of the result nobody else writes. It walks down their rows
-// in panels: a panel is transposed register tile by register tile into a stage that stays in the first cache, from
-// where whole cache lines go to memory. No arithmetic: bound by reading and writing every element once.
+// A task owns strips: some cache lines of the longer side of a matrix, all of the shorter side, so that one end of the
+// transpose is memory in its order and the other runs of whole cache lines. While a strip is transposed, tile by tile
+// in registers, the next one is prefetched into the second cache: its runs are too many for the machine to foresee. No
+// arithmetic: bound by reading and writing every element once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/layout/relayout.cpp"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/simd/panel-inl.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,43 +20,24 @@ namespace mluops::cpu::layout::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// Columns of a task: two cache lines of each row.
+/// Elements of the longer side that a strip has.
 template <class E>
-constexpr std::int64_t kColumns = 128 / static_cast<std::int64_t>(sizeof(E));
-/// Rows of a panel: runs of 1 KiB in the result.
-template <class E>
-constexpr std::int64_t kRows = 1024 / static_cast<std::int64_t>(sizeof(E));
-
-/// Columns [first, first + columns) of one matrix.
-template <class E>
-void transpose_columns(const Matrices& m, const E* from, std::int64_t first, std::int64_t columns, bool non_temporal,
-                       E* to) {
-  HWY_ALIGN E stage[kColumns<E> * kRows<E>];
-  for (std::int64_t r = 0; r < m.rows; r += kRows<E>) {
-    const std::int64_t rows = std::min(kRows<E>, m.rows - r);
-    const E* const panel = from + r * m.columns + first;
-    E* const target = to + first * m.rows + r;
-    if (!non_temporal) {
-      transpose_panel(panel, m.columns, rows, columns, target, m.rows);
-      continue;
-    }
-    transpose_panel(panel, m.columns, rows, columns, stage, kRows<E>);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      copy_non_temporal(stage + c * kRows<E>, target + c * m.rows, rows * static_cast<std::int64_t>(sizeof(E)));
-    }
-  }
-}
+constexpr std::int64_t kStrip = 4 * kCacheLineBytes / static_cast<std::int64_t>(sizeof(E));
 
 template <class E>
 void transpose_all(const Context& context, const mluopsCall& call, const Matrices& m, const E* from, E* to) {
-  const std::int64_t blocks = ceil_div(m.columns, kColumns<E>), size = m.rows * m.columns;
+  const bool wide = m.columns > m.rows;
+  const std::int64_t length = wide ? m.columns : m.rows, strips = ceil_div(length, kStrip<E>);
+  const std::int64_t step = wide ? 1 : m.columns, to_step = wide ? m.rows : 1, size = m.rows * m.columns;
   const bool non_temporal = m.bytes() > second_cache(64);
-  const Loop loop(context, call, m.count * blocks, cost::kMoveByte * static_cast<double>(m.rows * 128));
-  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+  const double strip_ns = cost::kMoveByte * static_cast<double>(m.bytes()) / static_cast<double>(m.count * strips);
+  Loop(context, call, m.count * strips, strip_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t image = i / blocks, first = i % blocks * kColumns<E>;
-      transpose_columns(m, from + image * size, first, std::min(kColumns<E>, m.columns - first), non_temporal,
-                        to + image * size);
+      const std::int64_t image = i / strips, first = i % strips * kStrip<E>,
+                         count = std::min(kStrip<E>, length - first);
+      const E* const strip = from + image * size + first * step;
+      transpose_strip(strip, strip + count * step, wide ? m.rows : count, wide ? count : m.columns, m.columns,
+                      non_temporal, to + image * size + first * to_step, m.rows);
     }
     if (non_temporal) non_temporal_fence();
   });

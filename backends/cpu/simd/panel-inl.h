@@ -1,4 +1,5 @@
 // Panels of a matrix transposed, tile by tile in registers. Include after foreach_target.h, like simd-inl.h.
+#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/simd/transpose-inl.h"
 #include "common/shape.h"
@@ -29,48 +30,82 @@ void transpose_elements(const E* from, std::int64_t from_stride, std::int64_t ro
 #if HWY_TARGET == HWY_SCALAR
 template <class E>
 constexpr std::int64_t kPanelTile = 1;
-
-template <class E>
-HWY_INLINE void transpose_tile(const E* from, std::int64_t, E* to, std::int64_t) {
-  *to = *from;
-}
 #else
-/// Edge of a register tile: 128-bit blocks for 16-bit elements, whole vectors for the others.
+/// Edge of a register tile that is worth it: a 128-bit block of 16-bit elements, a vector of the others.
 template <class E>
 constexpr std::int64_t kPanelTile = sizeof(E) == 2 ? 8 : kLanes<E>;
 
-template <class E>
-HWY_INLINE void transpose_tile(const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
-                               std::int64_t to_stride) {
-  using Tag = std::conditional_t<sizeof(E) == 2, hn::CappedTag<E, 8>, hn::ScalableTag<E>>;
-  const Tag d;
-  hn::Vec<Tag> v[kPanelTile<E>];
-  MLUOPS_UNROLL
-  for (std::int64_t i = 0; i < kPanelTile<E>; ++i) v[i] = hn::LoadU(d, from + i * from_stride);
-  if constexpr (sizeof(E) == 2) {
-    transpose_16bit(d, v);
+/// The 128-bit block at p, the one `apart` elements behind it, and so on.
+template <class D, class E>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const E* p, std::int64_t apart) {
+  if constexpr (hn::MaxLanes(d) * sizeof(E) == 16) {
+    return hn::LoadU(d, p);
+#if HWY_TARGET <= HWY_AVX3
+  } else if constexpr (hn::MaxLanes(d) * sizeof(E) == 64) {
+    const auto block = [&](std::int64_t i)
+                           HWY_ATTR { return _mm_loadu_ps(reinterpret_cast<const float*>(p + i * apart)); };
+    auto blocks = _mm512_castps128_ps512(block(0));
+    blocks = _mm512_mask_broadcast_f32x4(blocks, 0x00f0, block(1));
+    blocks = _mm512_mask_broadcast_f32x4(blocks, 0x0f00, block(2));
+    blocks = _mm512_mask_broadcast_f32x4(blocks, 0xf000, block(3));
+    return hn::BitCast(d, hn::Vec<hn::Repartition<float, D>>{blocks});
+#endif
   } else {
-    transpose_square<E>(v);
+    const hn::Half<D> half;
+    constexpr auto kBlocks = static_cast<std::int64_t>(hn::MaxLanes(half) * sizeof(E) / 16);
+    return hn::Combine(d, load_blocks(half, p + kBlocks * apart, apart), load_blocks(half, p, apart));
   }
+}
+
+/// A square of as many rows and columns as D has lanes. Blocks are put together where they are loaded, which leaves
+/// half the shuffles. Non-temporal stores need whole cache lines.
+template <bool kNonTemporal, class D, class E>
+HWY_INLINE void transpose_tile(D d, const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
+                               std::int64_t to_stride) {
+  constexpr auto kEdge = static_cast<std::int64_t>(hn::MaxLanes(d)), kBlock = 16 / static_cast<std::int64_t>(sizeof(E));
   MLUOPS_UNROLL
-  for (std::int64_t i = 0; i < kPanelTile<E>; ++i) hn::StoreU(v[i], d, to + i * to_stride);
+  for (std::int64_t g = 0; g < kEdge; g += kBlock) {
+    hn::Vec<D> v[kBlock];
+    MLUOPS_UNROLL
+    for (std::int64_t i = 0; i < kBlock; ++i) v[i] = load_blocks(d, from + g + i * from_stride, kBlock * from_stride);
+    transpose_in_blocks(d, v);
+    MLUOPS_UNROLL
+    for (std::int64_t i = 0; i < kBlock; ++i) {
+      kNonTemporal ? hn::Stream(v[i], d, to + (g + i) * to_stride) : hn::StoreU(v[i], d, to + (g + i) * to_stride);
+    }
+  }
+}
+
+/// Row by row of the result. The last tiles of a row or column begin early where they would reach over its end: some
+/// elements are written twice.
+template <class D, class E>
+void transpose_tiles(D d, const E* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns, E* to,
+                     std::int64_t to_stride) {
+  constexpr auto kEdge = static_cast<std::int64_t>(hn::MaxLanes(d));
+  for (std::int64_t next = 0; next < columns; next += kEdge) {
+    const std::int64_t c = std::min(next, columns - kEdge);
+    for (std::int64_t next_row = 0; next_row < rows; next_row += kEdge) {
+      const std::int64_t r = std::min(next_row, rows - kEdge);
+      transpose_tile<false>(d, from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+    }
+  }
 }
 #endif
 
-/// rows x columns of `from` transposed to `to`, whose rows lie to_stride apart. The last tiles of a row or column begin
-/// early where they would reach over its end: some elements are written twice.
+/// rows x columns of `from` transposed to `to`, whose rows lie to_stride apart.
 template <class E>
 void transpose_panel(const E* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns, E* to,
                      std::int64_t to_stride) {
-  constexpr std::int64_t kTile = kPanelTile<E>;
-  if (rows < kTile || columns < kTile) return transpose_elements(from, from_stride, rows, columns, to, to_stride);
-  for (std::int64_t next_row = 0; next_row < rows; next_row += kTile) {
-    const std::int64_t r = std::min(next_row, rows - kTile);
-    for (std::int64_t next = 0; next < columns; next += kTile) {
-      const std::int64_t c = std::min(next, columns - kTile);
-      transpose_tile(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
-    }
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<E> d;
+  const hn::CappedTag<E, 16 / sizeof(E)> block;
+  const std::int64_t edge = std::min(rows, columns);
+  if (edge >= kLanes<E>) return transpose_tiles(d, from, from_stride, rows, columns, to, to_stride);
+  if (edge >= static_cast<std::int64_t>(hn::MaxLanes(block))) {
+    return transpose_tiles(block, from, from_stride, rows, columns, to, to_stride);
   }
+#endif
+  transpose_elements(from, from_stride, rows, columns, to, to_stride);
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -79,40 +114,24 @@ HWY_INLINE std::int64_t transpose_whole_lines(const E*, std::int64_t, std::int64
   return 0;
 }
 #else
-/// Whether a row of a tile is a cache line.
-template <class E>
-constexpr bool kTileIsLines = kPanelTile<E>* static_cast<std::int64_t>(sizeof(E)) == 64;
-
-/// A tile whose rows are whole cache lines, stored past the caches.
-template <class E>
-HWY_INLINE void transpose_tile_non_temporal(const E* HWY_RESTRICT from, std::int64_t from_stride, E* HWY_RESTRICT to,
-                                            std::int64_t to_stride) {
-  const hn::ScalableTag<E> d;
-  hn::Vec<decltype(d)> v[kPanelTile<E>];
-  MLUOPS_UNROLL
-  for (std::int64_t i = 0; i < kPanelTile<E>; ++i) v[i] = hn::LoadU(d, from + i * from_stride);
-  transpose_square<E>(v);
-  MLUOPS_UNROLL
-  for (std::int64_t i = 0; i < kPanelTile<E>; ++i) hn::Stream(v[i], d, to + i * to_stride);
-}
-
-/// The part of a panel that is whole tiles of whole cache lines on both ends; returns how many of its rows were done.
+/// The part of a panel that is whole tiles of whole cache lines on both ends, with non-temporal stores; returns how
+/// many of its rows were done.
 template <class E>
 HWY_INLINE std::int64_t transpose_whole_lines(const E* from, std::int64_t from_stride, std::int64_t rows,
                                               std::int64_t columns, E* to, std::int64_t to_stride) {
-  if constexpr (sizeof(E) >= 4 && kTileIsLines<E>) {
-    constexpr std::int64_t kTile = kPanelTile<E>;
+  if constexpr (kLanes<E> * static_cast<std::int64_t>(sizeof(E)) == kCacheLineBytes) {
+    constexpr std::int64_t kTile = kLanes<E>;
     if (!whole_lines(to, to_stride * static_cast<std::int64_t>(sizeof(E))) || columns % kTile != 0) return 0;
     const std::int64_t whole = round_down(rows, kTile);
     for (std::int64_t c = 0; c < columns; c += kTile) {
       for (std::int64_t r = 0; r < whole; r += kTile) {
-        transpose_tile_non_temporal(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+        transpose_tile<true>(hn::ScalableTag<E>(), from + r * from_stride + c, from_stride, to + c * to_stride + r,
+                             to_stride);
       }
     }
     return whole;
-  } else {
-    return 0;
   }
+  return 0;
 }
 #endif
 

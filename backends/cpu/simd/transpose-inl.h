@@ -48,10 +48,37 @@ HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* v, int stride) {
   }
 }
 
-/// Rows of 4 floats or 2 doubles, transposed inside each 128-bit block.
+/// 8 vectors of 16-bit lanes: inside each 128-bit block, v[i] lane j becomes v[j] lane i.
+template <class D>
+HWY_INLINE void transpose_16bit(D d, hn::Vec<D>* v) {
+  static_assert(sizeof(hn::TFromD<D>) == 2);
+  const hn::RepartitionToWide<D> d2;
+  const hn::RepartitionToWide<decltype(d2)> d4;
+  hn::Vec<decltype(d2)> pairs[8];
+  HWY_UNROLL(4)
+  for (int i = 0; i < 4; ++i) {
+    pairs[i] = hn::BitCast(d2, hn::InterleaveLower(d, v[2 * i], v[2 * i + 1]));
+    pairs[i + 4] = hn::BitCast(d2, hn::InterleaveUpper(d, v[2 * i], v[2 * i + 1]));
+  }
+  HWY_UNROLL(2)
+  for (int i = 0; i < 8; i += 4) {
+    const auto lower01 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i], pairs[i + 1]));
+    const auto upper01 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i], pairs[i + 1]));
+    const auto lower23 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i + 2], pairs[i + 3]));
+    const auto upper23 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i + 2], pairs[i + 3]));
+    v[i] = hn::BitCast(d, hn::InterleaveLower(d4, lower01, lower23));
+    v[i + 1] = hn::BitCast(d, hn::InterleaveUpper(d4, lower01, lower23));
+    v[i + 2] = hn::BitCast(d, hn::InterleaveLower(d4, upper01, upper23));
+    v[i + 3] = hn::BitCast(d, hn::InterleaveUpper(d4, upper01, upper23));
+  }
+}
+
+/// Rows of 8 16-bit elements, 4 floats or 2 doubles, transposed inside each 128-bit block.
 template <class D>
 HWY_INLINE void transpose_in_blocks(D d, hn::Vec<D>* v) {
-  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+  if constexpr (sizeof(hn::TFromD<D>) == 2) {
+    transpose_16bit(d, v);
+  } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
     const auto lower = hn::InterleaveLower(d, v[0], v[1]);
     v[1] = hn::InterleaveUpper(d, v[0], v[1]);
     v[0] = lower;
@@ -78,31 +105,6 @@ HWY_INLINE void transpose_square(hn::Vec<hn::ScalableTag<A>>* v) {
   for (int g = 0; g < kBlocks; ++g) transpose_in_blocks(d, v + g * kPerBlock);
   HWY_UNROLL(4)
   for (int k = 0; k < kPerBlock; ++k) transpose_blocks<kBlocks>(d, v + k, kPerBlock);
-}
-
-/// 8 vectors of 16-bit lanes: inside each 128-bit block, v[i] lane j becomes v[j] lane i.
-template <class D>
-HWY_INLINE void transpose_16bit(D d, hn::Vec<D>* v) {
-  static_assert(sizeof(hn::TFromD<D>) == 2);
-  const hn::RepartitionToWide<D> d2;
-  const hn::RepartitionToWide<decltype(d2)> d4;
-  hn::Vec<decltype(d2)> pairs[8];
-  HWY_UNROLL(4)
-  for (int i = 0; i < 4; ++i) {
-    pairs[i] = hn::BitCast(d2, hn::InterleaveLower(d, v[2 * i], v[2 * i + 1]));
-    pairs[i + 4] = hn::BitCast(d2, hn::InterleaveUpper(d, v[2 * i], v[2 * i + 1]));
-  }
-  HWY_UNROLL(2)
-  for (int i = 0; i < 8; i += 4) {
-    const auto lower01 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i], pairs[i + 1]));
-    const auto upper01 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i], pairs[i + 1]));
-    const auto lower23 = hn::BitCast(d4, hn::InterleaveLower(d2, pairs[i + 2], pairs[i + 3]));
-    const auto upper23 = hn::BitCast(d4, hn::InterleaveUpper(d2, pairs[i + 2], pairs[i + 3]));
-    v[i] = hn::BitCast(d, hn::InterleaveLower(d4, lower01, lower23));
-    v[i + 1] = hn::BitCast(d, hn::InterleaveUpper(d4, lower01, lower23));
-    v[i + 2] = hn::BitCast(d, hn::InterleaveLower(d4, upper01, upper23));
-    v[i + 3] = hn::BitCast(d, hn::InterleaveUpper(d4, upper01, upper23));
-  }
 }
 #endif
 

@@ -13,8 +13,8 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi_mean/offset-inl.h"
+#include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/sampling/roi_mean/owner-inl.h"
-#include "backends/cpu/sampling/roi_mean/sum_blocks-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/scatter/scatter.h"
@@ -113,6 +113,17 @@ void put_offset_gradients(Context& context, const mluopsCall& call, const Backwa
   });
 }
 
+/// Zeroes as many elements.
+template <class T>
+void clear(const Context& context, const mluopsCall& call, T* elements, std::int64_t count) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const bool non_temporal = count * kSize > summed_non_temporal_from();
+  Loop(context, call, count, cost::kMove).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    zero_bytes(non_temporal, elements + begin, (end - begin) * kSize);
+    if (non_temporal) non_temporal_fence();
+  });
+}
+
 template <class T>
 mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
@@ -120,9 +131,13 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   const bool offset = p.offset != nullptr;
   const Tiles t(s, sizeof(A), kOwnerTileBytes, kOwnerTiles);
   const std::int64_t items = s.rois * s.pooled_h * (offset ? s.pooled_w : 1);
-  auto arrays = allocate<OwnerArrays<A>>(context.arena, call, s, items, t, offset);
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
+  const std::int64_t tile_bytes = planes ? t.pixels() * s.c * static_cast<std::int64_t>(sizeof(T)) : 0;
+  auto arrays = allocate<OwnerArrays<A>>(context.arena, call, s, items, t, offset, tile_bytes);
   if (!arrays) return no_memory(call);
   if (!read_rois<T>(s, p.rois, arrays->rois)) return too_many_samples(call);
+  arrays->cleared = planes && !crowded<T>(s, p.rois);
+  if (arrays->cleared) clear(context, call, static_cast<T*>(p.grad_input), s.batch * s.h * s.w * s.c);
   const Bins<T> bins(s, p.offset, arrays->rois);
   if (!sort_by_tiles(context, call, bins, t, arrays->tiles)) return no_memory(call);
 
@@ -138,6 +153,24 @@ mluOpStatus_t backward_by_owner(Context& context, const mluopsCall& call, const 
   });
   if (offset) put_offset_gradients(context, call, p, bins, tiles, arrays->moves);
   return MLUOP_STATUS_SUCCESS;
+}
+
+/// NCHW: grad_output transposed; tiles of the map go between planes and a scratch tile that stays in the caches.
+template <class T>
+mluOpStatus_t backward_of_planes(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  context.last_scatter = "owner";
+  const layout::Image pooled = pooled_of(p.shape);
+  std::byte* const grad_output = context.images.reserve(pooled.bytes());
+  if (grad_output == nullptr && pooled.bytes() > 0) return no_memory(call);
+  layout::transpose(context, call, pooled.from_nchw(), p.grad_output, grad_output);
+  BackwardProblem q = p;
+  q.grad_output = grad_output;
+  return backward_by_owner<T>(context, call, q);
+}
+
+/// Not where atomic additions are asked for, which take the map in NHWC.
+inline Fit tiles_apply(const Context& context, const mluopsCall& call, const BackwardProblem&) {
+  return fit(true, !wants_atomics(context, call));
 }
 
 /// grad_input of one bin, added atomically to sums of the whole map.
@@ -193,10 +226,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
       {"owner", always<BackwardProblem>, backward_by_owner<T>},
   };
   static constexpr Path<BackwardProblem> kNchwPaths[] = {
-#if HWY_TARGET != HWY_SCALAR
-    {"nchw_blocks", sums_apply<T>, backward_by_blocks<T>},
-#endif
-    layout::kTransposed<roi_mean::backward, BackwardProblem>,
+      {"nchw_tiles", tiles_apply, backward_of_planes<T>},
+      layout::kTransposed<roi_mean::backward, BackwardProblem>,
   };
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_scatter_path(context, call, p, kPaths);

@@ -240,16 +240,21 @@ struct OwnerArrays {
   Roi<A>* rois;
   Tap<A>* taps;              ///< per thread, of a bin: rows then columns
   A* sums;                   ///< per thread: one tile
+  std::int64_t tile_bytes;   ///< of a thread
+  std::byte* elements;       ///< per thread, in NCHW: one tile, channels innermost
+  bool cleared = false;      ///< grad_input is zero already
   std::int64_t lists_bytes;  ///< of a thread
   std::byte* lists;          ///< per thread
   Move<A>* moves;            ///< with offset: of all bins
   Buckets tiles;             ///< with offset, each entry has room for a Move
 
   OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t,
-              bool offset)
+              bool offset, std::int64_t bytes_of_tile)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
         taps(allocator.allocate<Tap<A>>(call.threads, BinTaps<A>::most(s))),
         sums(allocator.allocate<A>(call.threads, t.pixels(), s.c)),
+        tile_bytes(bytes_of_tile),
+        elements(allocator.allocate<std::byte>(call.threads, tile_bytes)),
         lists_bytes(bytes_of_lists(s, t, offset)),
         lists(allocator.allocate<std::byte>(call.threads, lists_bytes)),
         moves(allocator.allocate<Move<A>>(offset ? items : 0)),

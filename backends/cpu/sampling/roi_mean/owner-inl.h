@@ -6,6 +6,7 @@
 #define MLUOPS_CPU_ROI_MEAN_OWNER_INL_H_
 #endif
 
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi_mean/lists.h"
 #include "backends/cpu/sampling/roi_mean/offset-inl.h"
@@ -16,6 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+using namespace layout::HWY_NAMESPACE;
 
 /// grad_input larger than this leaves the caches before anyone reads it. Not the machine's: it decides in which order
 /// sums are added.
@@ -32,6 +34,26 @@ void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool non_t
       zero_bytes(non_temporal, out, bytes);
     } else {
       store_row(non_temporal, sums + (y - area.y0) * row_size, out, row_size);
+    }
+  }
+}
+
+/// write_area in NCHW, from pixels of which a row of the tile has `width`. Runs of a plane that are not whole cache
+/// lines go into the caches: the tile beside it has the rest of the line.
+template <class T>
+void write_planes(const Shape& s, const Area& area, const T* pixels, std::int64_t width, bool non_temporal,
+                  T* grad_input) {
+  using E = Moved<T>;
+  const std::int64_t plane = s.h * s.w, bytes = area.width() * static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t y = area.y0; y < area.y1; ++y) {
+    T* const out = grad_input + area.batch * s.c * plane + y * s.w + area.x0;
+    const bool lines = whole_lines(out, plane * static_cast<std::int64_t>(sizeof(T))) && bytes % kCacheLineBytes == 0;
+    if (pixels == nullptr) {
+      for (std::int64_t c = 0; c < s.c; ++c) zero_bytes(non_temporal && lines, out + c * plane, bytes);
+    } else {
+      const T* const row = pixels + (y - area.y0) * width * s.c;
+      transpose_panel(non_temporal && lines, reinterpret_cast<const E*>(row), s.c, area.width(), s.c,
+                      reinterpret_cast<E*>(out), plane);
     }
   }
 }
@@ -92,8 +114,9 @@ class TileSums {
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
 
-  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
-      : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
+  /// `tile`: with offset, in NCHW, the pixels of input, channels innermost.
+  TileSums(const BackwardProblem& p, A* sums, const T* tile, Pairs& pairs, NextGradients<T>& next)
+      : p_(p), s_(p.shape), sums_(sums), tile_(tile), pairs_(pairs), next_(next) {}
 
   /// Pixels in `rows` of the tile: those that links are on.
   void run(Target target, const Area& area, PixelRange rows) {
@@ -109,6 +132,12 @@ class TileSums {
     p_.offset == nullptr ? sum_rows<kTile, false>() : sum_rows<kTile, true>();
   }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
+  bool in_tile() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
+  /// Pixels of input in row y of the tile.
+  const T* input_row(std::int64_t y) const {
+    if (in_tile()) return tile_ + (y - area_.y0) * area_.width() * s_.c;
+    return static_cast<const T*>(p_.input) + ((area_.batch * s_.h + y) * s_.w + area_.x0) * s_.c;
+  }
   const T* gradient(std::uint32_t bin) const {
     return static_cast<const T*>(p_.grad_output) + static_cast<std::int64_t>(bin) * s_.c;
   }
@@ -143,7 +172,7 @@ class TileSums {
         sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
       }
     };
-    WidePixels<T, count> pixels(kOffset ? static_cast<const T*>(p_.input) + in_map * s_.c + c : nullptr, s_.c);
+    WidePixels<T, count> pixels(kOffset ? input_row(y) + c : nullptr, s_.c);
     hn::Vec<D> sum[count], next[count];
     begin_with(0, sum);
     for (std::int64_t x = 0; x < area_.width(); ++x) {
@@ -219,13 +248,12 @@ class TileSums {
 
   /// Channels of a pixel that a link is on, one row of the tile before its bins' gradients are multiplied with it.
   HWY_INLINE void prefetch_input(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t n) const {
-    if (y >= rows_.last) return;
+    if (y >= rows_.last || in_tile()) return;
     const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
     const bool pair_before =
         x > 0 && pairs_.begin(in_tile - 1, Pairs::kPair) != pairs_.begin(in_tile - 1, Pairs::kSingle);
     if (!pair_before && pairs_.begin(in_tile, Pairs::kPair) == pairs_.begin(in_tile + 1, Pairs::kPair)) return;
-    const std::int64_t pixel = (area_.batch * s_.h + y) * s_.w + area_.x0 + x;
-    prefetch<2>(static_cast<const T*>(p_.input) + pixel * s_.c + c, n);
+    prefetch<2>(input_row(y) + x * s_.c + c, n);
   }
 
   static constexpr std::uint32_t kLinksAhead = 3;
@@ -233,6 +261,7 @@ class TileSums {
   const BackwardProblem& p_;
   const Shape& s_;
   A* const sums_;
+  const T* const tile_;
   Pairs& pairs_;
   NextGradients<T>& next_;
   Target target_{};
@@ -256,28 +285,31 @@ class Owner {
         non_temporal_(large() && whole_lines(p.grad_input, row_bytes_)),
         taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
+        tile_(reinterpret_cast<T*>(arrays.elements + slot * arrays.tile_bytes)),
+        cleared_(arrays.cleared),
         allocator_(arrays.lists + slot * arrays.lists_bytes),
         columns_(allocator_, s_, p.offset == nullptr),
         pairs_(allocator_, t, p.offset != nullptr),
         listed_(allocator_, s_, p.offset != nullptr),
         next_(bins, static_cast<const T*>(p.grad_output)),
-        tile_sums_(p, sums_, pairs_, next_) {}
+        tile_sums_(p, sums_, tile_, pairs_, next_) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
   /// items[k]; without, the first bins of RoIs' rows.
   void run(const Area& area, std::span<const std::int64_t> items, Move<A>* moves) {
-    if (items.empty()) return write_area(s_, area, static_cast<A*>(nullptr), large(), grad_input());
+    if (items.empty()) return write_zeros(area);
     area_ = area;
     items_ = items;
     moves_ = moves;
     complete_ = true;
     clear_lists();
     p_.offset == nullptr ? list_rows() : list_bins();
-    const bool direct = complete_ && (non_temporal_ || all_bytes_ <= kCachedBytes);
-    if (complete_ && !direct) std::fill_n(sums_, area.pixels() * s_.c, A{0});
+    const bool direct = complete_ && !planes() && (non_temporal_ || all_bytes_ <= kCachedBytes);
+    const Area part = cleared_ && complete_ ? touched() : area_;
+    if (complete_ && !direct) std::fill_n(sums_ + in_tile(part.y0), (part.y1 - part.y0) * area.width() * s_.c, A{0});
     next_.plan((rows_.last - rows_.first) * area_.width(), linked_ / std::ssize(items_) + 1);
     empty_lists(!direct ? Target::kTile : non_temporal_ ? Target::kNonTemporal : Target::kCaches);
-    if (!direct) write_area(s_, area, sums_, large(), grad_input());
+    if (!direct) write_sums(part);
   }
 
   /// What run() is called with after this; meanwhile the gradients it needs are prefetched.
@@ -287,6 +319,7 @@ class Owner {
   static constexpr std::size_t kPrefetchBins = 4;
 
   bool large() const { return all_bytes_ > summed_non_temporal_from(); }
+  bool planes() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
 
   // ---- listing ----
@@ -336,6 +369,11 @@ class Owner {
   }
   void list(std::uint32_t first, const TapList<A>& y, A inverse_count, typename Pairs::Columns columns) {
     if (columns.empty()) return;
+    for (const auto& column : columns) {
+      const std::int64_t x = area_.x0 + column.key / 2;
+      across_.first = std::min(across_.first, x);
+      across_.last = std::max(across_.last, column.key % 2 == 0 ? x + 2 : x + 1);
+    }
     for (const Tap<A>& tap : y) pairs_.add(row_of(tap), first, tap.weight * inverse_count, columns);
   }
 
@@ -358,6 +396,7 @@ class Owner {
 
   void empty_lists(Target target) {
     if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
+    if (p_.offset != nullptr && planes()) take_pixels();
     tile_sums_.run(target, area_, rows_);
     if (target != Target::kTile) {
       write_zeros({area_.y0, rows_.first});
@@ -370,13 +409,54 @@ class Owner {
     pairs_.clear();
     listed_.clear();
     rows_ = {area_.y1, area_.y0};
+    across_ = {area_.x1, area_.x0};
   }
+  /// What links are on.
+  Area touched() const {
+    Area part = area_;
+    part.y0 = std::min(rows_.first, rows_.last);
+    part.y1 = rows_.last;
+    part.x0 = across_.first;
+    part.x1 = across_.last;
+    return part;
+  }
+  /// Where a row begins in a tile of pixels.
+  std::int64_t in_tile(std::int64_t y) const { return (y - area_.y0) * area_.width() * s_.c; }
   /// Rows of the tile that nothing is added to.
   void write_zeros(PixelRange rows) const {
     Area part = area_;
     part.y0 = rows.first;
     part.y1 = rows.last;
-    write_area(s_, part, static_cast<A*>(nullptr), large(), grad_input());
+    write_zeros(part);
+  }
+  void write_zeros(const Area& area) const {
+    if (cleared_) return;
+    planes() ? write_planes<T>(s_, area, nullptr, 0, large(), grad_input())
+             : write_area<T>(s_, area, nullptr, large(), grad_input());
+  }
+  /// A part of the tile whose rows have all sums; with all of its columns in NHWC.
+  void write_sums(const Area& part) const {
+    if (!planes()) return write_area(s_, part, sums_, large(), grad_input());
+    const std::int64_t first = in_tile(part.y0), in_row = (part.x0 - area_.x0) * s_.c;
+    const T* pixels = tile_;
+    if constexpr (std::is_same_v<T, A>) {
+      pixels = sums_;
+    } else {
+      store_row(sums_ + first, tile_ + first, in_tile(part.y1) - first);
+    }
+    write_planes(s_, part, pixels + first + in_row, area_.width(), large(), grad_input());
+  }
+
+  /// Rows of input's planes that links are on, into the tile.
+  void take_pixels() const {
+    using E = Moved<T>;
+    const std::int64_t plane = s_.h * s_.w;
+    const auto* const planes = static_cast<const E*>(p_.input) + area_.batch * s_.c * plane + area_.x0;
+    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+      const E* const row = planes + y * s_.w;
+      transpose_strip(row, row + s_.w, s_.c, area_.width(), plane, false, reinterpret_cast<E*>(tile_) + in_tile(y),
+                      s_.c);
+    }
   }
 
   // ---- grad_offset ----
@@ -393,6 +473,8 @@ class Owner {
   const bool non_temporal_;  ///< whole vectors of sums, straight out of the registers
   Tap<A>* taps_;             ///< of a bin
   A* sums_;
+  T* tile_;             ///< in NCHW: pixels of input, then of grad_input, channels innermost
+  const bool cleared_;  ///< grad_input is zero where nothing is written
   Allocator allocator_;
   ColumnPairs<A> columns_;
   Pairs pairs_;
@@ -400,7 +482,7 @@ class Owner {
   NextGradients<T> next_;
   TileSums<T> tile_sums_;
   Area area_{};
-  PixelRange rows_{};  ///< of the tile, those that links are on
+  PixelRange rows_{}, across_{};  ///< rows and columns of the map that links are on
   std::span<const std::int64_t> items_;
   Move<A>* moves_ = nullptr;
   bool complete_ = true;     ///< nothing was added to sums_ so far

@@ -1,9 +1,9 @@
-// Means of RoIs' bins, in NCHW: which pixels bins lie on and in which order they are worked on, the same for all
-// channels.
+// Means of RoIs' bins, forward in NCHW: which pixels bins lie on and in which order they are worked on, the same for
+// all channels.
 //
 // A task has some channels of an image. It goes down the image and holds a ring of rows of pixels; bins come in the
-// order of the first row they lie on, so that a ring of as many rows as a bin is high is enough. What bins give or take
-// lies in a stage, a slot for each RoI from its first bin to its last. All this is planned once a call.
+// order of the first row they lie on, so that a ring of as many rows as a bin is high is enough. What bins are lies
+// in a stage, a slot for each RoI from its first bin to its last. All this is planned once a call.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,6 @@ struct Unit {
   std::int32_t slot;                 ///< of the stage
   std::int32_t first_row, last_row;  ///< of pixels; the last one is behind them
   std::int32_t blocks;               ///< touched blocks of pixels that begin before the last row
-  std::int32_t done_blocks;          ///< those that end before the first
   bool packed;                       ///< the next one follows it and its taps
   bool first, last;                  ///< of its RoI
 };
@@ -130,12 +129,9 @@ class TouchedBlocks {
     }
     ranks[blocks_] = rank;
   }
-  /// How many of those listed begin before a row, and how many end before it.
+  /// How many of those listed begin before a row.
   std::int32_t begun(std::int64_t group, std::int64_t row) const {
     return ranks_[group * (blocks_ + 1) + ceil_div(row * w_, layout::kBlockPixels)];
-  }
-  std::int32_t ended(std::int64_t group, std::int64_t row) const {
-    return ranks_[group * (blocks_ + 1) + row * w_ / layout::kBlockPixels];
   }
   std::span<const std::int32_t> operator[](std::int64_t group) const {
     return {list_ + group * (blocks_ + 1), static_cast<std::size_t>(ranks_[group * (blocks_ + 1) + blocks_])};
@@ -253,7 +249,6 @@ class Plan {
     for (U& unit : units) {
       ++starts[unit.first_row + 1];
       unit.blocks = touched_.begun(index, unit.last_row);
-      unit.done_blocks = touched_.ended(index, unit.first_row);
     }
     for (std::int64_t y = 0; y < s_.h; ++y) starts[y + 1] += starts[y];
     const U** const sorted = sorted_ + group.first_roi * units_of_roi();
