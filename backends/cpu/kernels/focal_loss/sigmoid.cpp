@@ -54,14 +54,34 @@ namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
+/// log(1 + e) and 1 / (1 + e) for e from 0 to 1, out of one quotient: with s = e / (2 + e), at most 1/3, log(1 + e) is
+/// 2 atanh(s), a series in the square of s.
+template <class D>
+HWY_INLINE void log_and_inverse(D d, hn::Vec<D> e, hn::Vec<D>& log, hn::Vec<D>& inverse) {
+  using A = hn::TFromD<D>;
+  constexpr int kTerms = sizeof(A) == 4 ? 7 : 17;  // 9^-kTerms is less than half the spacing of numbers
+  const auto one_more = hn::Add(e, hn::Set(d, A{1})), two_more = hn::Add(e, hn::Set(d, A{2}));
+  const auto both = hn::Div(hn::Set(d, A{1}), hn::Mul(one_more, two_more));
+  inverse = hn::Mul(two_more, both);
+  const auto s = hn::Mul(e, hn::Mul(one_more, both)), square = hn::Mul(s, s);
+  auto sum = hn::Set(d, A{2} / (2 * kTerms - 1));
+  HWY_UNROLL(16)
+  for (int term = kTerms - 2; term >= 0; --term) {
+    sum = hn::MulAdd(sum, square, hn::Set(d, A{2} / static_cast<A>(2 * term + 1)));
+  }
+  log = hn::Mul(s, sum);
+}
+
 /// What the logits of other classes than the target's become, times `factor`.
 template <class D, bool backward, bool squared>
 HWY_INLINE hn::Vec<D> of_others(D d, hn::Vec<D> x, hn::Vec<D> factor, hn::Vec<D> gamma) {
   using A = hn::TFromD<D>;
   const auto constant = [&](double v) HWY_ATTR { return hn::Set(d, static_cast<A>(v)); };
-  const auto one = constant(1), size = hn::Abs(x);
+  const auto size = hn::Abs(x);
   const auto e = hn::Exp(d, hn::Neg(hn::Min(size, constant(kMostLogit))));
-  const auto rest = hn::Log1p(d, e), near = hn::Div(one, hn::Add(one, e)), far = hn::Mul(e, near);
+  hn::Vec<D> rest, near;
+  log_and_inverse(d, e, rest, near);
+  const auto far = hn::Mul(e, near);
   const auto positive = hn::Ge(x, hn::Zero(d));
   const auto log_near = hn::Neg(rest), log_far = hn::Sub(log_near, size);
   const auto p = hn::IfThenElse(positive, near, far);

@@ -1,7 +1,7 @@
 // FocalLossSoftmax: probabilities [n,c] to losses [n], and to the gradient in the logits [n,c].
 //
-// A task owns rows. Forward reads one probability of a row; backward reads and writes the row, a product per element:
-// bound by memory.
+// A task owns rows, and takes the logarithms and exponentials of some of them together, a row in a lane. Forward reads
+// one probability of a row; backward reads and writes the row, a product per element: bound by memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/focal_loss/softmax.cpp"
 #include <hwy/foreach_target.h>
@@ -16,6 +16,8 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
+
+#include <hwy/contrib/math/math-inl.h>
 
 #ifndef MLUOPS_CPU_FOCAL_LOSS_SOFTMAX_ONCE_
 #define MLUOPS_CPU_FOCAL_LOSS_SOFTMAX_ONCE_
@@ -55,56 +57,107 @@ namespace {
 
 using Problem = mluopsFocalLossProblem;
 
-/// f(row, target, the target's probability, the row's weight) for rows that have a target, none(row) for the others.
-template <class T, class F, class None>
-HWY_INLINE void for_rows(const Problem& p, std::int64_t begin, std::int64_t end, F&& f, None&& none) {
-  const auto* const softmax = static_cast<const T*>(p.input);
-  const auto* const weight = static_cast<const T*>(p.weight);
-  for (std::int64_t n = begin; n < end; ++n) {
-    const std::int64_t target = p.target[n];
-    if (target < 0) {
-      none(n);
-      continue;
-    }
-    f(n, target, to_acc(softmax[n * p.shape.c + target]), weight == nullptr ? Acc<T>{1} : to_acc(weight[target]));
+/// loss(), or derivative(), of probabilities from 0 to below 1.
+template <class D, bool backward>
+HWY_INLINE hn::Vec<D> inside(D d, hn::Vec<D> p, hn::Vec<D> alpha, hn::Vec<D> gamma) {
+  using A = hn::TFromD<D>;
+  const auto one = hn::Set(d, A{1}), log_rest = hn::Log1p(d, hn::Neg(p));
+  const auto log = hn::Log(d, hn::Max(p, hn::Set(d, static_cast<A>(FLT_MIN))));
+  if constexpr (backward) {
+    const auto power = hn::Exp(d, hn::Mul(hn::Sub(gamma, one), log_rest));
+    const auto second = hn::MulSub(hn::Mul(gamma, p), log, hn::Sub(one, p));
+    return hn::Mul(hn::Mul(alpha, power), second);
   }
+  return hn::Neg(hn::Mul(hn::Mul(alpha, hn::Exp(d, hn::Mul(gamma, log_rest))), log));
+}
+
+/// Rows whose functions are taken together.
+constexpr std::int64_t kTogether = 256;
+
+/// What some rows have at their targets.
+template <class T>
+struct Targets {
+  using A = Acc<T>;
+  HWY_ALIGN A probability[kTogether], weight[kTogether], value[kTogether];
+
+  /// value[i]: the loss of row first + i, or the derivative times the probability; 0 where there is no target.
+  template <bool backward>
+  void find(const Problem& p, std::int64_t first, std::int64_t count) {
+    read(p, first, count);
+    const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
+    for_lanes<A>(count, [&](auto d, std::int64_t i) HWY_ATTR {
+      using D = decltype(d);
+      const auto of_row = inside<D, backward>(d, hn::LoadU(d, probability + i), hn::Set(d, alpha), hn::Set(d, gamma));
+      hn::StoreU(hn::Mul(hn::LoadU(d, weight + i), of_row), d, value + i);
+    });
+    for (std::int64_t i = 0; i < count; ++i) {
+      const A at = probability[i];
+      if (p.target[first + i] < 0) {
+        value[i] = 0;
+      } else if (!(at >= 0 && at < 1)) {  // 1, NaN, and what is no probability
+        value[i] = weight[i] * (backward ? derivative(at, alpha, gamma) : loss(at, alpha, gamma));
+      }
+    }
+  }
+
+ private:
+  void read(const Problem& p, std::int64_t first, std::int64_t count) {
+    const auto* const softmax = static_cast<const T*>(p.input) + first * p.shape.c;
+    const auto* const weights = static_cast<const T*>(p.weight);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t target = p.target[first + i];
+      probability[i] = target < 0 ? A{0} : to_acc(softmax[i * p.shape.c + target]);
+      weight[i] = target < 0 || weights == nullptr ? A{1} : to_acc(weights[target]);
+    }
+  }
+};
+
+/// f(first, count) for rows [begin, end), so many at once.
+template <class F>
+void for_some_rows(std::int64_t begin, std::int64_t end, F&& f) {
+  for (std::int64_t n = begin; n < end; n += kTogether) f(n, std::min(kTogether, end - n));
 }
 
 template <class T>
 mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
-  using A = Acc<T>;
-  const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
   T* const output = static_cast<T*>(p.result);
-  Loop(context, call, p.shape.n, 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for_rows<T>(
-        p, begin, end,
-        [&](std::int64_t n, std::int64_t, A probability, A weight) {
-          output[n] = from_acc<T>(weight * loss(probability, alpha, gamma));
-        },
-        [&](std::int64_t n) { output[n] = T{}; });
+  const double row_ns = cost::kGather + 4 * cost::kFunction;
+  Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    Targets<T> targets;
+    for_some_rows(begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+      targets.template find<false>(p, first, count);
+      store_row(targets.value, output + first, count);
+    });
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
+/// The gradient of a row whose target has the derivative b.
+template <class T>
+HWY_INLINE void write_gradient(const Problem& p, std::int64_t n, Acc<T> probability, Acc<T> b) {
+  const std::int64_t c = p.shape.c, target = p.target[n];
+  const T* const softmax = static_cast<const T*>(p.input) + n * c;
+  T* const gradient = static_cast<T*>(p.result) + n * c;
+  if (target < 0) {
+    std::fill_n(gradient, c, T{});
+    return;
+  }
+  for_lanes<Acc<T>>(c, [&](auto d, std::int64_t i)
+                           HWY_ATTR { store(hn::Mul(hn::Set(d, -b), load(d, softmax + i)), d, gradient + i); });
+  gradient[target] = from_acc<T>(b * (1 - probability));
+}
+
 template <class T>
 mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
-  using A = Acc<T>;
-  const std::int64_t c = p.shape.c;
-  const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
-  const auto* const softmax = static_cast<const T*>(p.input);
-  T* const gradient = static_cast<T*>(p.result);
-  const double row_ns = 20 * cost::kStep + cost::kMove * static_cast<double>(c);
+  const double row_ns = cost::kGather + 4 * cost::kFunction + cost::kMove * static_cast<double>(p.shape.c);
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for_rows<T>(
-        p, begin, end,
-        [&](std::int64_t n, std::int64_t target, A probability, A weight) HWY_ATTR {
-          const A b = weight * derivative(probability, alpha, gamma);
-          for_lanes<A>(c, [&](auto d, std::int64_t i) HWY_ATTR {
-            store(hn::Mul(hn::Set(d, -b), load(d, softmax + n * c + i)), d, gradient + n * c + i);
-          });
-          gradient[n * c + target] = from_acc<T>(b * (1 - probability));
-        },
-        [&](std::int64_t n) { std::fill_n(gradient + n * c, c, T{}); });
+    Targets<T> targets;
+    for_some_rows(begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
+      targets.template find<true>(p, first, count);
+      for (std::int64_t i = 0; i < count; ++i) {
+        write_gradient<T>(p, first + i, targets.probability[i], targets.value[i]);
+      }
+    });
   });
   return MLUOP_STATUS_SUCCESS;
 }
