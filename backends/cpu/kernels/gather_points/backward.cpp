@@ -1,9 +1,11 @@
 // GatherPoints and GroupPoints, backward: grad_points[b,c,idx[b,m]] += grad_output[b,c,m].
 //
 // grad_output [B,C,M], idx [B,M], grad_points [B,C,N].
-// owner: an item is a row (b,c), whose sums it makes alone, in increasing m: the same bits for every number of threads.
-// atomic: an item is a run of the indices of up to four rows, added to sums that items share. One addition for each
-// element read: bound by memory.
+// panels: an item is a block of channels of an image; it adds the channels of a m, transposed to a cache line, to a
+// panel of sums [N, a cache line] and empties that into its rows. owner: an item is a row (b,c), whose sums it makes
+// alone. In both each sum is made in increasing m: the same bits for every number of threads. atomic: an item is a run
+// of the indices of up to four rows, added to sums that items share. One addition for each element read: bound by
+// memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/gather_points/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -12,6 +14,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/gather_points/geometry.h"
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
@@ -28,11 +31,10 @@ using Problem = mluopsGatherPointsBackwardProblem;
 template <class T, class Add>
 HWY_INLINE void add_run(const Shape& s, const std::int32_t* idx, std::int64_t count, const T* grad, std::int64_t rows,
                         Acc<T>* sums, Add&& add) {
-  for (std::int64_t r = 0; r < rows; ++r, grad += s.m, sums += s.n) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t at = idx[i];
-      if (at >= 0 && at < s.n) add(sums + at, to_acc(grad[i]));
-    }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t at = idx[i];
+    if (at < 0 || at >= s.n) continue;
+    for (std::int64_t r = 0; r < rows; ++r) add(sums + r * s.n + at, to_acc(grad[r * s.m + i]));
   }
 }
 
@@ -42,26 +44,87 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& 
   const Shape& s = p.shape;
   const double row_ns = cost::kScatter * static_cast<double>(s.m) + cost::kMove * static_cast<double>(s.n);
   const Loop loop(context, call, s.b * s.c, row_ns);
-  const std::int64_t pitch = round_up(s.n, 64 / static_cast<std::int64_t>(sizeof(A)));
   A* all = nullptr;
   if constexpr (!kAddsInPlace<T>) {
-    all = context.arena.reserve_array<A>(loop.slots(), pitch);
+    all = context.arena.reserve_array<A>(loop.slots(), kRows, s.n);
     if (all == nullptr) return no_memory(call);
   }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t row = begin; row < end; ++row) {
+    for (std::int64_t row = begin, rows = 0; row < end; row += rows) {
+      rows = std::min({kRows, end - row, s.c - row % s.c});
       T* const to = static_cast<T*>(p.grad_points) + row * s.n;
       A* sums = nullptr;
       if constexpr (kAddsInPlace<T>) {
         sums = to;
       } else {
-        sums = all + slot * pitch;
+        sums = all + slot * kRows * s.n;
       }
-      std::fill_n(sums, s.n, A{0});
-      add_run(s, p.idx + row / s.c * s.m, s.m, static_cast<const T*>(p.grad_output) + row * s.m, 1, sums,
+      std::fill_n(sums, rows * s.n, A{0});
+      add_run(s, p.idx + row / s.c * s.m, s.m, static_cast<const T*>(p.grad_output) + row * s.m, rows, sums,
               [](A* sum, A value) { *sum += value; });
-      if constexpr (!kAddsInPlace<T>) store_row(sums, to, s.n);
+      if constexpr (!kAddsInPlace<T>) store_row(sums, to, rows * s.n);
     }
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// sums[idx[i]] += the channels of grad [channels,pitch] at i, for all i in [0,m); sums [n, a block of channels].
+template <class T, class A = Acc<T>>
+HWY_INLINE void add_to_panel(const Shape& s, const std::int32_t* idx, const T* grad, std::int64_t channels,
+                             A* HWY_RESTRICT sums) {
+  constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kTogether = layout::kBlockPixels;
+  constexpr std::int64_t kAhead = 4 * kTogether;
+  const hn::ScalableTag<A> d;
+  HWY_ALIGN A block[kTogether * kChannels] = {};
+  for (std::int64_t first = 0; first < s.m; first += kTogether) {
+    const std::int64_t count = std::min(kTogether, s.m - first);
+    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(grad + c * s.m + first + kAhead), 1);
+    if (channels == kChannels) {
+      layout::HWY_NAMESPACE::take_pixels(grad + first, s.m, count, block);
+    } else {
+      for (std::int64_t i = 0; i < channels * count; ++i) {
+        block[i % count * kChannels + i / count] = to_acc(grad[i / count * s.m + first + i % count]);
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t at = idx[first + i];
+      if (at < 0 || at >= s.n) continue;
+      MLUOPS_UNROLL
+      for (std::int64_t v = 0; v < kChannels; v += kLanes<A>) {
+        A* const sum = sums + at * kChannels + v;
+        hn::StoreU(hn::Add(hn::LoadU(d, sum), hn::LoadU(d, block + i * kChannels + v)), d, sum);
+      }
+    }
+  }
+}
+
+/// Most of a panel's lanes have a channel, and every thread has a panel.
+template <class T>
+Fit fills_panels(const Context&, const mluopsCall& call, const Problem& p) {
+  constexpr std::int64_t kChannels = layout::kBlockChannels<Acc<T>>;
+  return fit(true, p.shape.c >= kChannels / 2 && p.shape.b * ceil_div(p.shape.c, kChannels) >= call.threads);
+}
+
+template <class T>
+mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
+  const double channel_ns = cost::kElement * static_cast<double>(s.m) + cost::kMove * static_cast<double>(s.n);
+  const Loop loop(context, call, s.b * ceil_div(s.c, kChannels), channel_ns * static_cast<double>(kChannels));
+  A* const panels = context.arena.reserve_array<A>(loop.slots(), s.n, kChannels);
+  if (panels == nullptr) return no_memory(call);
+  const bool large = s.b * s.c * s.n * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    A* const sums = panels + slot * s.n * kChannels;
+    for (std::int64_t item = begin; item < end; ++item) {
+      const auto task = layout::ChannelTask::of<A>(item, s.c);
+      const std::int64_t row = task.image * s.c + task.first;
+      std::fill_n(sums, s.n * kChannels, A{0});
+      add_to_panel(s, p.idx + task.image * s.m, static_cast<const T*>(p.grad_output) + row * s.m, task.count(), sums);
+      layout::HWY_NAMESPACE::empty_panel(s.n, sums, task.count(), static_cast<T*>(p.grad_points) + row * s.n, large);
+    }
+    non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -93,6 +156,7 @@ template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {
       {kAtomicPath, atomic_applies<Problem>, by_atomics<T>},
+      {"panels", fills_panels<T>, by_panels<T>},
       {"owner", always<Problem>, by_owner<T>},
   };
   return run_scatter_path(context, call, p, kPaths);
