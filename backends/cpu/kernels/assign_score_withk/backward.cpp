@@ -1,116 +1,121 @@
 // AssignScoreWithk, backward.
 //
-// grad_scores [B,P,K,M]: an item is a run of pairs (n,k) of one image, whose gradients it brings into rows of O; it
-// owns their rows of grad_scores. grad_points and grad_centers [B,N,M,O]: an item is up to 16 channels of one image; it
-// goes over all pairs in their order, so sums do not depend on threads, and owns its channels of both gradients. Both
-// read two rows a pair that indices choose, 3 flops an element: bound by memory beyond the caches.
+// grad_output [B,O,P,K] is transposed once, to a row of O for each pair (n,k).
+// Pairs are sorted by the rows [m,o] of points and of centers that their indices choose. An item is such a row: it owns
+// the same row of grad_points or grad_centers, which it makes in the first cache, from its pairs in their order, and
+// writes once, and its share of each pair's grad_scores [B,P,K,M]; both shares are added up at the end. Sums do not
+// depend on threads. 4 flops an element of rows in the first cache.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/assign_score_withk/backward.cpp"
+#include <hwy/foreach_target.h>
+
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/assign_score_withk/geometry.h"
+#include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "common/shape.h"
+#include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/simd-inl.h"
 
-namespace mluops::cpu::assign_score_withk {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::assign_score_withk::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using BackwardProblem = mluopsAssignScoreWithkBackwardProblem;
 
-constexpr std::int64_t kGradRun = 64, kChannels = 16;
+/// Pairs of which the next but so many is prefetched: their rows lie anywhere.
+constexpr std::int64_t kPairsAhead = 6;
 
-template <class A>
-struct Arrays {
-  std::int64_t run, channels, rows;
-  A* grads;    ///< [slots of the scores, run, o]
-  A* points;   ///< [slots of the sums, n * m, channels]
-  A* centers;  ///< likewise
+template <class T>
+struct BackwardArrays {
+  using A = Acc<T>;
+  T* grads;       ///< [b * p * k, o]
+  Buckets pairs;  ///< by row of points, then by row of centers
+  A* shares;      ///< [2, b * p * k, m] of grad_scores: of points, of centers
+  A* rows;        ///< [slots, m * o]
 
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t for_scores, std::int64_t for_sums)
-      : run(std::min(kGradRun, s.p * s.k)),
-        channels(std::min(kChannels, s.o)),
-        rows(s.n * s.m),
-        grads(allocator.allocate<A>(for_scores, run, s.o)),
-        points(allocator.allocate<A>(for_sums, rows, channels)),
-        centers(allocator.allocate<A>(for_sums, rows, channels)) {}
+  BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
+      : grads(allocator.allocate<T>(s.b, s.p, s.k, s.o)),
+        pairs(allocator, call, s.b * s.p * s.k, 2 * s.b * s.n),
+        shares(allocator.allocate<A>(2, s.b, s.p, s.k, s.m)),
+        rows(allocator.allocate<A>(std::int64_t{call.threads}, s.m, s.o)) {}
 };
 
-/// The row [m] of grad_scores of a pair, whose gradients are grads [o].
-template <class T>
-void score_row(const BackwardProblem& p, std::int64_t number, const Acc<T>* __restrict grads) {
-  const Shape& s = p.shape;
-  T* const to = static_cast<T*>(p.grad_scores) + number * s.m;
-  const Pair pair(s, p.knn_idx, number);
-  if (!pair.counts) {
-    std::fill_n(to, s.m, T{});
-    return;
-  }
-  const T* point = static_cast<const T*>(p.points) + pair.point * s.m * s.o;
-  const T* center = static_cast<const T*>(p.centers) + pair.center * s.m * s.o;
-  for (std::int64_t m = 0; m < s.m; ++m, point += s.o, center += s.o) {
-    Acc<T> sum = 0;
-    for (std::int64_t o = 0; o < s.o; ++o) sum += (to_acc(point[o]) - to_acc(center[o])) * grads[o];
-    to[m] = from_acc<T>(sum);
-  }
-}
-
-template <class T>
-void write_scores(const Loop& loop, const BackwardProblem& p, const Arrays<Acc<T>>& arrays) {
-  const Shape& s = p.shape;
-  const std::int64_t pairs = s.p * s.k, runs = ceil_div(pairs, kGradRun);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    Acc<T>* const grads = arrays.grads + slot * arrays.run * s.o;
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / runs, first = item % runs * kGradRun, count = std::min(kGradRun, pairs - first);
-      const T* from = static_cast<const T*>(p.grad_output) + b * s.o * pairs + first;
-      for (std::int64_t o = 0; o < s.o; ++o, from += pairs) {
-        for (std::int64_t i = 0; i < count; ++i) grads[i * s.o + o] = to_acc(from[i]);
+/// A pair's part in a row [m,o] of points or centers: sums[m] += scores[m] * gradient, and shares[m] = row[m] *
+/// gradient, where the gradient is `sign` times grads [o].
+template <class T, int kWide>
+void add_wide(const Shape& s, const T* HWY_RESTRICT row, const T* HWY_RESTRICT scores, const T* HWY_RESTRICT grads,
+              Acc<T> sign, Acc<T>* HWY_RESTRICT sums, Acc<T>* HWY_RESTRICT shares) {
+  using A = Acc<T>;
+  std::fill_n(shares, s.m, A{0});
+  for_wide<A, kWide>(s.o, [&](auto d, auto vectors, std::int64_t o) HWY_ATTR {
+    constexpr int count = decltype(vectors)::value;
+    hn::Vec<decltype(d)> grad[count];
+    MLUOPS_UNROLL
+    for (int v = 0; v < count; ++v) grad[v] = hn::Mul(hn::Set(d, sign), load(d, grads + o + v * kLanes<A>));
+    for (std::int64_t m = 0; m < s.m; ++m) {
+      const auto score = hn::Set(d, to_acc(scores[m]));
+      auto share = hn::Zero(d);
+      MLUOPS_UNROLL
+      for (int v = 0; v < count; ++v) {
+        const std::int64_t i = m * s.o + o + v * kLanes<A>;
+        hn::StoreU(hn::MulAdd(score, grad[v], hn::LoadU(d, sums + i)), d, sums + i);
+        share = hn::MulAdd(load(d, row + i), grad[v], share);
       }
-      for (std::int64_t i = 0; i < count; ++i) score_row<T>(p, b * pairs + first + i, grads + i * s.o);
+      shares[m] += hn::GetLane(hn::SumOfLanes(d, share));
     }
   });
 }
 
-/// Adds a pair to the sums of `count` channels from `first` on; points and centers [n,m,channels] of its image.
 template <class T>
-void add_pair(const BackwardProblem& p, std::int64_t number, std::int64_t first, std::int64_t count,
-              std::int64_t channels, Acc<T>* points, Acc<T>* centers) {
+void add_pairs(Context& context, const mluopsCall& call, const BackwardProblem& p, const BackwardArrays<T>& arrays) {
+  using A = Acc<T>;
   const Shape& s = p.shape;
-  const Pair pair(s, p.knn_idx, number);
-  if (!pair.counts) return;
-  const std::int64_t pairs = s.p * s.k, b = number / pairs;
-  const T* const grad = static_cast<const T*>(p.grad_output) + (b * s.o + first) * pairs + number % pairs;
-  Acc<T> grads[kChannels];
-  for (std::int64_t o = 0; o < count; ++o) grads[o] = to_acc(grad[o * pairs]);
-  const T* const scores = static_cast<const T*>(p.scores) + number * s.m;
-  Acc<T>* point = points + (pair.point - b * s.n) * s.m * channels;
-  Acc<T>* center = centers + (pair.center - b * s.n) * s.m * channels;
-  for (std::int64_t m = 0; m < s.m; ++m, point += channels, center += channels) {
-    const Acc<T> score = to_acc(scores[m]);
-    for (std::int64_t o = 0; o < count; ++o) point[o] += score * grads[o];
-    for (std::int64_t o = 0; o < count; ++o) center[o] -= score * grads[o];
-  }
+  const std::int64_t rows = s.b * s.n, each = s.m * s.o;
+  const T* const scores = static_cast<const T*>(p.scores);
+  const auto add = s.o < 4 * kLanes<A> ? add_wide<T, 2> : add_wide<T, 4>;
+  Loop(context, call, arrays.pairs.prefix_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    A* const sums = arrays.rows + slot * each;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const bool is_center = i >= rows;
+      const T* const row = static_cast<const T*>(is_center ? p.centers : p.points) + i % rows * each;
+      A* const shares = arrays.shares + is_center * s.b * s.p * s.k * s.m;
+      std::fill_n(sums, each, A{0});
+      for (const std::int64_t& pair : arrays.pairs[i]) {
+        const std::int64_t next =
+            *std::min(&pair + kPairsAhead, arrays.pairs.all().data() + arrays.pairs.all().size() - 1);
+        prefetch(scores + next * s.m, s.m);
+        prefetch(arrays.grads + next * s.o, s.o);
+        prefetch(shares + next * s.m, s.m);
+        add(s, row, scores + pair * s.m, arrays.grads + pair * s.o, static_cast<A>(is_center ? -1 : 1), sums,
+            shares + pair * s.m);
+      }
+      store_row(sums, static_cast<T*>(is_center ? p.grad_centers : p.grad_points) + i % rows * each, each);
+    }
+  });
 }
 
 template <class T>
-void write_sums(const Loop& loop, const BackwardProblem& p, const Arrays<Acc<T>>& arrays) {
+void write_scores(Context& context, const mluopsCall& call, const BackwardProblem& p, const Acc<T>* shares) {
   const Shape& s = p.shape;
-  const std::int64_t pairs = s.p * s.k, groups = ceil_div(s.o, kChannels), channels = arrays.channels;
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    Acc<T>* const points = arrays.points + slot * arrays.rows * channels;
-    Acc<T>* const centers = arrays.centers + slot * arrays.rows * channels;
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / groups, first = item % groups * kChannels, count = std::min(kChannels, s.o - first);
-      std::fill_n(points, arrays.rows * channels, Acc<T>{0});
-      std::fill_n(centers, arrays.rows * channels, Acc<T>{0});
-      for (std::int64_t i = 0; i < pairs; ++i) add_pair<T>(p, b * pairs + i, first, count, channels, points, centers);
-      for (std::int64_t row = 0; row < arrays.rows; ++row) {
-        const std::int64_t to = (b * arrays.rows + row) * s.o + first;
-        for (std::int64_t o = 0; o < count; ++o) {
-          static_cast<T*>(p.grad_points)[to + o] = from_acc<T>(points[row * channels + o]);
-          static_cast<T*>(p.grad_centers)[to + o] = from_acc<T>(centers[row * channels + o]);
-        }
+  const std::int64_t pairs = s.b * s.p * s.k;
+  const double pair_ns = cost::kStep + cost::kMove * static_cast<double>(s.m);
+  Loop(context, call, pairs, pair_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t number = begin; number < end; ++number) {
+      T* const to = static_cast<T*>(p.grad_scores) + number * s.m;
+      if (!Pair(s, p.knn_idx, number).counts) {
+        std::fill_n(to, s.m, T{});
+        continue;
       }
+      const Acc<T>* const point = shares + number * s.m;
+      const Acc<T>* const center = point + pairs * s.m;
+      for_lanes<Acc<T>>(s.m, [&](auto d, std::int64_t m) HWY_ATTR {
+        store(hn::Add(hn::LoadU(d, point + m), hn::LoadU(d, center + m)), d, to + m);
+      });
     }
   });
 }
@@ -118,28 +123,34 @@ void write_sums(const Loop& loop, const BackwardProblem& p, const Arrays<Acc<T>>
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const double all_ns = 3 * cost::kElement * static_cast<double>(s.p * s.k * s.m * s.o);
-  const std::int64_t runs = ceil_div(s.p * s.k, kGradRun), groups = ceil_div(s.o, kChannels);
-  const Loop scores(context, call, s.b * runs, all_ns / static_cast<double>(runs));
-  const Loop sums(context, call, s.b * groups, all_ns / static_cast<double>(groups));
-  const auto arrays =
-      allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{scores.slots()}, std::int64_t{sums.slots()});
+  auto arrays = allocate<BackwardArrays<T>>(context.arena, call, s);
   if (!arrays) return no_memory(call);
-  write_scores<T>(scores, p, *arrays);
-  write_sums<T>(sums, p, *arrays);
+  const double row_ns = 2 * cost::kElement * static_cast<double>(s.m * s.o);
+  const auto sort = [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    for (std::int64_t number = begin; number < end; ++number) {
+      const Pair pair(s, p.knn_idx, number);
+      if (!pair.counts) continue;
+      put(number, pair.point, row_ns);
+      put(number, s.b * s.n + pair.center, row_ns);
+    }
+  };
+  if (!arrays->pairs.fill(context, call, 2 * cost::kStep, row_ns, sort)) return no_memory(call);
+  layout::transpose(context, call, {s.b, s.o, s.p * s.k, sizeof(T)}, p.grad_output, arrays->grads);
+  add_pairs(context, call, p, *arrays);
+  write_scores<T>(context, call, p, arrays->shares);
   return MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace
-}  // namespace mluops::cpu::assign_score_withk
+MLUOPS_CPU_KERNEL(backward, mluopsAssignScoreWithkBackwardProblem, with_element)
 
+}  // namespace
+}  // namespace mluops::cpu::assign_score_withk::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace mluops::cpu {
 
-mluOpStatus_t operators::assign_score_withk_backward(Context& context, const mluopsCall& call,
-                                                     const mluopsAssignScoreWithkBackwardProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return assign_score_withk::backward<typename decltype(tag)::type>(context, call, problem);
-  });
-}
+MLUOPS_CPU_ENTRY(assign_score_withk_backward, assign_score_withk, backward, mluopsAssignScoreWithkBackwardProblem)
 
 }  // namespace mluops::cpu
+#endif
