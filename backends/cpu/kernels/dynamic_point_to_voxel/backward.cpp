@@ -4,14 +4,21 @@
 // sum, mean: an item is a point, whose row is its voxel's, or that divided: a gather of rows, bound by memory.
 // max: the points are put in the order of their voxels; an item is a voxel and owns the rows of its points, of which
 // the first with the maximum gets the gradient. Every element of feats is read once: bound by memory.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dynamic_point_to_voxel/backward.cpp"
+#include <hwy/foreach_target.h>
+
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
-namespace mluops::cpu::dynamic_point_to_voxel {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using BackwardProblem = mluopsDynamicPointToVoxelBackwardProblem;
@@ -43,7 +50,7 @@ mluOpStatus_t of_sums(Context& context, const mluopsCall& call, const BackwardPr
   const Shape& s = p.shape;
   const Map map(p);
   const bool mean = s.reduce == MLUOP_REDUCE_DMEAN;
-  Loop(context, call, s.n, rows_ns(s, 1)).run([&](std::int64_t begin, std::int64_t end, int) {
+  Loop(context, call, s.n, rows_ns(s, 1)).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t n = begin; n < end; ++n) {
       const std::int64_t v = map[n];
       T* const to = static_cast<T*>(p.grad_feats) + n * s.c;
@@ -52,24 +59,25 @@ mluOpStatus_t of_sums(Context& context, const mluopsCall& call, const BackwardPr
         continue;
       }
       const T* const from = static_cast<const T*>(p.grad_voxel_feats) + v * s.c;
-      const auto count = static_cast<Acc<T>>(mean ? p.voxel_points_count[v] : 1);
-      for (std::int64_t c = 0; c < s.c; ++c) to[c] = mean ? from_acc<T>(to_acc(from[c]) / count) : from[c];
+      if (!mean) {
+        std::copy_n(from, s.c, to);
+        continue;
+      }
+      const auto count = static_cast<Acc<T>>(p.voxel_points_count[v]);
+      for_lanes<Acc<T>>(s.c, [&](auto d, std::int64_t c)
+                                 HWY_ATTR { store(hn::Div(load(d, from + c), hn::Set(d, count)), d, to + c); });
     }
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 /// The points of each voxel, in their order.
-template <class A>
 struct BackwardArrays {
   std::int32_t* order;
   std::int32_t* ends;  ///< of each voxel in order
-  A* left;             ///< [slots, c]: the gradients of a voxel that have not found their point
 
-  BackwardArrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : order(allocator.allocate<std::int32_t>(s.n)),
-        ends(allocator.allocate<std::int32_t>(s.m + 1)),
-        left(allocator.allocate<A>(slots, s.c)) {}
+  BackwardArrays(Allocator& allocator, const Shape& s)
+      : order(allocator.allocate<std::int32_t>(s.n)), ends(allocator.allocate<std::int32_t>(s.m + 1)) {}
 
   void sort(const Map& map, std::int64_t points) const {
     std::fill_n(ends, map.voxels() + 1, 0);
@@ -83,25 +91,23 @@ struct BackwardArrays {
   }
 };
 
-/// The rows of the points of one voxel; left [c] is for the time between. A gradient goes to the first point that has
-/// the maximum, and 0 to the others.
+/// The rows of the points of one voxel. A gradient goes to the first point that has the maximum, and 0 to the others.
 template <class T>
-void give(const BackwardProblem& p, std::int64_t voxel, const std::int32_t* points, const std::int32_t* end,
-          Acc<T>* __restrict left) {
+HWY_INLINE void give(const BackwardProblem& p, std::int64_t voxel, const std::int32_t* points,
+                     const std::int32_t* end) {
   const Shape& s = p.shape;
   const T* const grad = static_cast<const T*>(p.grad_voxel_feats) + voxel * s.c;
-  const T* const __restrict greatest = static_cast<const T*>(p.voxel_feats) + voxel * s.c;
-  for (std::int64_t c = 0; c < s.c; ++c) left[c] = to_acc(grad[c]);
-  for (; points != end; ++points) {
-    const T* const __restrict from = static_cast<const T*>(p.feats) + s.c * *points;
-    T* const __restrict to = static_cast<T*>(p.grad_feats) + s.c * *points;
-    for (std::int64_t c = 0; c < s.c; ++c) {
-      const bool found = to_acc(from[c]) == to_acc(greatest[c]);
-      const Acc<T> rest = left[c];
-      to[c] = from_acc<T>(found ? rest : Acc<T>{0});
-      left[c] = found ? Acc<T>{0} : rest;
+  const T* const greatest = static_cast<const T*>(p.voxel_feats) + voxel * s.c;
+  for_lanes<Acc<T>>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
+    auto left = load(d, grad + c);
+    const auto most = load(d, greatest + c);
+    for (const std::int32_t* point = points; point != end; ++point) {
+      const std::int64_t at = s.c * *point + c;
+      const auto found = hn::Eq(load(d, static_cast<const T*>(p.feats) + at), most);
+      store(hn::IfThenElseZero(found, left), d, static_cast<T*>(p.grad_feats) + at);
+      left = hn::IfThenZeroElse(found, left);
     }
-  }
+  });
 }
 
 template <class T>
@@ -110,35 +116,37 @@ mluOpStatus_t of_maxima(Context& context, const mluopsCall& call, const Backward
   const Map map(p);
   const double points = static_cast<double>(s.n), voxels = static_cast<double>(std::max<std::int64_t>(map.voxels(), 1));
   const Loop loop(context, call, map.voxels(), rows_ns(s, points / voxels));
-  const auto arrays = allocate<BackwardArrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
+  const auto arrays = allocate<BackwardArrays>(context.arena, s);
   if (!arrays) return no_memory(call);
   arrays->sort(map, s.n);
   for (std::int64_t n = 0; n < s.n; ++n) {
     if (map[n] < 0) std::fill_n(static_cast<T*>(p.grad_feats) + n * s.c, s.c, T{});
   }
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+  loop.run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t v = begin; v < end; ++v) {
       const std::int32_t first = v == 0 ? 0 : arrays->ends[v - 1];
-      give<T>(p, v, arrays->order + first, arrays->order + arrays->ends[v], arrays->left + slot * s.c);
+      give<T>(p, v, arrays->order + first, arrays->order + arrays->ends[v]);
     }
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace
-}  // namespace mluops::cpu::dynamic_point_to_voxel
-
-namespace mluops::cpu {
-
-mluOpStatus_t operators::dynamic_point_to_voxel_backward(Context& context, const mluopsCall& call,
-                                                         const mluopsDynamicPointToVoxelBackwardProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (problem.shape.reduce == MLUOP_REDUCE_DMAX) {
-      return dynamic_point_to_voxel::of_maxima<T>(context, call, problem);
-    }
-    return dynamic_point_to_voxel::of_sums<T>(context, call, problem);
-  });
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  return p.shape.reduce == MLUOP_REDUCE_DMAX ? of_maxima<T>(context, call, p) : of_sums<T>(context, call, p);
 }
 
+MLUOPS_CPU_KERNEL(backward, mluopsDynamicPointToVoxelBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mluops::cpu {
+
+MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_backward, dynamic_point_to_voxel, backward,
+                 mluopsDynamicPointToVoxelBackwardProblem)
+
 }  // namespace mluops::cpu
+#endif

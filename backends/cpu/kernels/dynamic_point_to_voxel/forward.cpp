@@ -1,22 +1,27 @@
 // DynamicPointToVoxel, forward: the sum, mean or maximum of the features of the points of each voxel.
 //
-// feats [N,C], coors [N,3], voxel_feats [M,C]. The points are sorted by their voxel, byte by byte of the three
-// coordinates from the last to the first, on one thread: as many passes as the largest coordinates have bytes, five for
-// a LiDAR sweep. Points of a voxel keep their order, so sums do not depend on threads. An item is a voxel: it owns its
-// rows and the map of its points. Every element of feats is read once, in rows: bound by memory from C = 16 or so, by
-// the sort below.
+// feats [N,C], coors [N,3], voxel_feats [M,C]. The points are sorted by their voxel, on one thread: by one number that
+// holds all three coordinates where that fits, as it does for the grid of any sweep. Points of a voxel keep their
+// order, so sums do not depend on threads. An item is a voxel: it owns its rows and the map of its points. Every
+// element of feats is read once, in rows: bound by memory from C = 16 or so, by the sort below.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dynamic_point_to_voxel/forward.cpp"
+#include <hwy/foreach_target.h>
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
-#include <utility>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/simd-inl.h"
+#include "backends/cpu/spatial/radix_sort.h"
 #include "common/shape.h"
 
-namespace mluops::cpu::dynamic_point_to_voxel {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using ForwardProblem = mluopsDynamicPointToVoxelForwardProblem;
@@ -26,92 +31,97 @@ bool has_voxel(const std::int32_t* place) {
   return (place[0] | place[1] | place[2]) >= 0;
 }
 
-template <class A>
-struct ForwardArrays {
-  std::int32_t *order, *other;  ///< points by voxel, and as before the last pass
-  std::int32_t* begins;         ///< where in order each voxel begins, and the end
-  A* sums;                      ///< [slots, c]
-
-  ForwardArrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : order(allocator.allocate<std::int32_t>(s.n)),
-        other(allocator.allocate<std::int32_t>(s.n)),
-        begins(allocator.allocate<std::int32_t>(s.n + 1)),
-        sums(allocator.allocate<A>(slots, s.c)) {}
+struct Item {
+  std::int64_t key;  ///< equal where the voxel is, in the order of voxels
+  std::int32_t point;
 };
 
-/// Sorts `count` points of `from` into `to` by one byte of one coordinate; equal ones stay in order.
-void sort_by_byte(const std::int32_t* coordinates, int shift, const std::int32_t* from, std::int64_t count,
-                  std::int32_t* to) {
-  std::array<std::int32_t, 256> next = {};
-  const auto byte_of = [&](std::int32_t point) {
-    return static_cast<std::uint32_t>(coordinates[3 * std::int64_t{point}]) >> shift & 0xff;
-  };
-  for (std::int64_t i = 0; i < count; ++i) ++next[byte_of(from[i])];
-  std::int32_t before = 0;
-  for (std::int32_t& n : next) before += std::exchange(n, before);
-  for (std::int64_t i = 0; i < count; ++i) to[next[byte_of(from[i])]++] = from[i];
+struct ForwardArrays {
+  Item *items, *spare;
+  std::int32_t* begins;  ///< where each voxel's items begin, and the end
+
+  ForwardArrays(Allocator& allocator, const Shape& s)
+      : items(allocator.allocate<Item>(s.n)),
+        spare(allocator.allocate<Item>(s.n)),
+        begins(allocator.allocate<std::int32_t>(s.n + 1)) {}
+};
+
+/// Sorts by the coordinates one after the other, whatever they are, and numbers the voxels.
+Item* sort_by_axis(const std::int32_t* coors, Item* items, Item* spare, std::int64_t count) {
+  const auto place = [&](const Item& item) { return coors + 3 * std::int64_t{item.point}; };
+  for (int axis = 2; axis >= 0; --axis) {
+    Item* const sorted = spatial::radix_sort(items, spare, count, [&](const Item& i) { return place(i)[axis]; });
+    spare = sorted == items ? spare : items;
+    items = sorted;
+  }
+  for (std::int64_t i = 1; i < count; ++i) {
+    items[i].key = items[i - 1].key + (std::equal(place(items[i]), place(items[i]) + 3, place(items[i - 1])) ? 0 : 1);
+  }
+  return items;
 }
 
-/// Puts the points that have a voxel in the order of voxels, then of points; order and other may change places. Returns
-/// how many there are.
-std::int64_t sort_points(const ForwardProblem& p, std::int32_t*& order, std::int32_t*& other) {
-  std::int64_t count = 0;
+/// The points that have a voxel, in the order of voxels, then of points; count: how many there are.
+const Item* sort_points(const ForwardProblem& p, const ForwardArrays& arrays, std::int64_t& count) {
   std::uint32_t bits[3] = {};
+  count = 0;
   for (std::int64_t n = 0; n < p.shape.n; ++n) {
     const std::int32_t* const place = p.coors + 3 * n;
     if (!has_voxel(place)) continue;
-    order[count++] = static_cast<std::int32_t>(n);
+    arrays.items[count++] = {0, static_cast<std::int32_t>(n)};
     for (int axis = 0; axis < 3; ++axis) bits[axis] |= static_cast<std::uint32_t>(place[axis]);
   }
-  for (int axis = 2; axis >= 0; --axis) {
-    for (int shift = 0; shift < static_cast<int>(std::bit_width(bits[axis])); shift += 8) {
-      sort_by_byte(p.coors + axis, shift, order, count, other);
-      std::swap(order, other);
-    }
+  const int y_bits = std::bit_width(bits[1]), z_bits = std::bit_width(bits[2]);
+  if (std::bit_width(bits[0]) + y_bits + z_bits > 63) {
+    return sort_by_axis(p.coors, arrays.items, arrays.spare, count);
   }
-  return count;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t* const place = p.coors + 3 * std::int64_t{arrays.items[i].point};
+    arrays.items[i].key = ((std::int64_t{place[0]} << y_bits | place[1]) << z_bits) | place[2];
+  }
+  return spatial::radix_sort(arrays.items, arrays.spare, count, [](const Item& item) { return item.key; });
 }
 
 /// Where runs of points of one voxel begin; returns how many there are.
-std::int64_t find_voxels(const ForwardProblem& p, const std::int32_t* order, std::int64_t count, std::int32_t* begins) {
+std::int64_t find_voxels(const Item* items, std::int64_t count, std::int32_t* begins) {
   std::int64_t voxels = 0;
-  const std::int32_t* last = nullptr;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int32_t* const place = p.coors + 3 * std::int64_t{order[i]};
-    if (last != nullptr && std::equal(place, place + 3, last)) continue;
-    begins[voxels++] = static_cast<std::int32_t>(i);
-    last = place;
+    if (i == 0 || items[i].key != items[i - 1].key) begins[voxels++] = static_cast<std::int32_t>(i);
   }
   begins[voxels] = static_cast<std::int32_t>(count);
   return voxels;
 }
 
-/// One row of voxel_feats from those of its points; sums [c] is for the time between.
+/// One row of voxel_feats from those of its points.
 template <class T>
-void reduce(const Shape& s, const T* feats, const std::int32_t* points, std::int64_t count, Acc<T>* __restrict sums,
-            T* to) {
+HWY_INLINE void reduce(const Shape& s, const T* feats, const Item* items, std::int64_t count, T* to) {
+  using A = Acc<T>;
   const bool greatest = s.reduce == MLUOP_REDUCE_DMAX;
-  std::fill_n(sums, s.c, greatest ? -std::numeric_limits<Acc<T>>::infinity() : Acc<T>{0});
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T* const row = feats + s.c * points[i];
-    if (greatest) {
-      for (std::int64_t c = 0; c < s.c; ++c) sums[c] = to_acc(row[c]) > sums[c] ? to_acc(row[c]) : sums[c];
-    } else {
-      for (std::int64_t c = 0; c < s.c; ++c) sums[c] += to_acc(row[c]);
+  const A divisor = s.reduce == MLUOP_REDUCE_DMEAN ? static_cast<A>(count) : A{1};
+  for_wide<A, 4>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+    constexpr int kVectors = decltype(vectors)::value;
+    const auto first = hn::Set(d, greatest ? -std::numeric_limits<A>::infinity() : A{0});
+    hn::Vec<decltype(d)> sum[kVectors];
+    MLUOPS_UNROLL
+    for (int v = 0; v < kVectors; ++v) sum[v] = first;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T* const row = feats + s.c * items[i].point + c;
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const auto value = load(d, row + v * kLanes<A>);
+        sum[v] = greatest ? hn::IfThenElse(hn::Gt(value, sum[v]), value, sum[v]) : hn::Add(sum[v], value);
+      }
     }
-  }
-  const Acc<T> divisor = s.reduce == MLUOP_REDUCE_DMEAN ? static_cast<Acc<T>>(count) : Acc<T>{1};
-  for (std::int64_t c = 0; c < s.c; ++c) to[c] = from_acc<T>(sums[c] / divisor);
+    MLUOPS_UNROLL
+    for (int v = 0; v < kVectors; ++v) store(hn::Div(sum[v], hn::Set(d, divisor)), d, to + c + v * kLanes<A>);
+  });
 }
 
 template <class T>
-void write_voxel(const ForwardProblem& p, std::int64_t voxel, const std::int32_t* points, std::int64_t count,
-                 Acc<T>* sums) {
-  const Shape& s = p.shape;
-  std::copy_n(p.coors + 3 * std::int64_t{points[0]}, 3, p.voxel_coors + 3 * voxel);
+HWY_INLINE void write_voxel(const ForwardProblem& p, std::int64_t voxel, const Item* items, std::int64_t count) {
+  std::copy_n(p.coors + 3 * std::int64_t{items[0].point}, 3, p.voxel_coors + 3 * voxel);
   p.voxel_points_count[voxel] = static_cast<std::int32_t>(count);
-  for (std::int64_t i = 0; i < count; ++i) p.point2voxel_map[points[i]] = static_cast<std::int32_t>(voxel);
-  reduce(s, static_cast<const T*>(p.feats), points, count, sums, static_cast<T*>(p.voxel_feats) + voxel * s.c);
+  for (std::int64_t i = 0; i < count; ++i) p.point2voxel_map[items[i].point] = static_cast<std::int32_t>(voxel);
+  reduce(p.shape, static_cast<const T*>(p.feats), items, count, static_cast<T*>(p.voxel_feats) + voxel * p.shape.c);
 }
 
 /// Rows without a voxel, and points without one.
@@ -130,35 +140,36 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double row_ns = 10 * cost::kStep + cost::kMove * static_cast<double>(s.c);
-  const auto arrays = allocate<ForwardArrays<Acc<T>>>(context.arena, s, std::min<std::int64_t>(call.threads, s.n));
+  const auto arrays = allocate<ForwardArrays>(context.arena, s);
   if (!arrays) return no_memory(call);
-  std::int32_t *order = arrays->order, *other = arrays->other;
-  const std::int64_t count = sort_points(p, order, other);
-  const std::int64_t voxels = find_voxels(p, order, count, arrays->begins);
+  std::int64_t count = 0;
+  const Item* const items = sort_points(p, *arrays, count);
+  const std::int64_t voxels = find_voxels(items, count, arrays->begins);
   if (voxels > s.m) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "voxel_feats: has fewer rows than there are voxels");
   write_rest<T>(p, voxels);
   *p.voxel_num = static_cast<std::int32_t>(voxels);
   if (voxels == 0) return MLUOP_STATUS_SUCCESS;
   const double voxel_ns = row_ns * static_cast<double>(count) / static_cast<double>(voxels);
-  Loop(context, call, voxels, voxel_ns).run([&](std::int64_t begin, std::int64_t end, int slot) {
+  Loop(context, call, voxels, voxel_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t v = begin; v < end; ++v) {
       const std::int32_t first = arrays->begins[v];
-      write_voxel<T>(p, v, order + first, arrays->begins[v + 1] - first, arrays->sums + slot * s.c);
+      write_voxel<T>(p, v, items + first, arrays->begins[v + 1] - first);
     }
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace
-}  // namespace mluops::cpu::dynamic_point_to_voxel
+MLUOPS_CPU_KERNEL(forward, mluopsDynamicPointToVoxelForwardProblem, with_element)
 
+}  // namespace
+}  // namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace mluops::cpu {
 
-mluOpStatus_t operators::dynamic_point_to_voxel_forward(Context& context, const mluopsCall& call,
-                                                        const mluopsDynamicPointToVoxelForwardProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return dynamic_point_to_voxel::forward<typename decltype(tag)::type>(context, call, problem);
-  });
-}
+MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_forward, dynamic_point_to_voxel, forward,
+                 mluopsDynamicPointToVoxelForwardProblem)
 
 }  // namespace mluops::cpu
+#endif

@@ -1,22 +1,30 @@
 // RoiAwarePool3d, backward: gradients go to the point that was the greatest, or to all points of the voxel.
 //
-// grad_out and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_in [P,C]. An item is up to 16 channels; it goes
-// over all voxels in their order, so sums do not depend on threads, and owns its channels of grad_in. One addition for
-// each number read: bound by memory.
+// grad_out and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_in [P,C]. An item is up to 16 channels, fewer
+// where that leaves threads without one; it goes over all voxels in their order, so sums do not depend on threads, and
+// owns its channels of grad_in, which it keeps in rows of points. One addition for each number read: bound by memory,
+// where most voxels are not empty by the second cache that the sums lie in.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/roiaware_pool3d/backward.cpp"
+#include <hwy/foreach_target.h>
+
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
-namespace mluops::cpu::roiaware_pool3d {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using BackwardProblem = mluopsRoiAwarePool3dBackwardProblem;
 using Shape = mluopsRoiAwarePool3dShape;
 
-constexpr std::int64_t kChannels = 16;
+constexpr std::int64_t kMostChannels = 16, kLeastChannels = 4;
 
 bool is_point(const Shape& s, std::int64_t index) {
   return index >= 0 && index < s.points;
@@ -24,65 +32,75 @@ bool is_point(const Shape& s, std::int64_t index) {
 
 /// Adds one voxel's gradients [count] to sums [points, channels].
 template <class T>
-void add_greatest(const Shape& s, const std::int32_t* argmax, const T* grad, std::int64_t count, std::int64_t channels,
-                  Acc<T>* sums) {
+HWY_INLINE void add_greatest(const Shape& s, const std::int32_t* argmax, const T* grad, std::int64_t count,
+                             std::int64_t channels, Acc<T>* sums) {
+  const bool empty = std::all_of(argmax, argmax + count, [](std::int32_t index) { return index < 0; });
+  if (empty) return;
   for (std::int64_t c = 0; c < count; ++c) {
     if (is_point(s, argmax[c])) sums[argmax[c] * channels + c] += to_acc(grad[c]);
   }
 }
 
 template <class T>
-void add_mean(const Shape& s, const std::int32_t* voxel, const T* grad, std::int64_t count, std::int64_t channels,
-              Acc<T>* sums) {
+HWY_INLINE void add_mean(const Shape& s, const std::int32_t* voxel, const T* grad, std::int64_t count,
+                         std::int64_t channels, Acc<T>* sums) {
+  using A = Acc<T>;
   const std::int64_t points = std::clamp<std::int64_t>(voxel[0], 0, s.most - 1);
-  const Acc<T> share = Acc<T>{1} / static_cast<Acc<T>>(std::max<std::int64_t>(points, 1));
+  if (points == 0) return;
+  HWY_ALIGN A shares[kMostChannels];
+  scale(A{1} / static_cast<A>(points), grad, shares, count);
   for (std::int64_t i = 1; i <= points; ++i) {
-    if (!is_point(s, voxel[i])) continue;
-    Acc<T>* const row = sums + voxel[i] * channels;
-    for (std::int64_t c = 0; c < count; ++c) row[c] += to_acc(grad[c]) * share;
+    if (is_point(s, voxel[i])) axpy(A{1}, shares, sums + voxel[i] * channels, count);
+  }
+}
+
+template <class T>
+void add_voxels(const BackwardProblem& p, std::int64_t first, std::int64_t count, std::int64_t channels, Acc<T>* sums) {
+  const Shape& s = p.shape;
+  const std::int64_t voxels = s.n * s.x * s.y * s.z;
+  for (std::int64_t v = 0; v < voxels; ++v) {
+    const T* const grad = static_cast<const T*>(p.grad_out) + v * s.c + first;
+    if (s.mean != 0) {
+      add_mean(s, p.pts_idx_of_voxels + v * s.most, grad, count, channels, sums);
+    } else {
+      add_greatest(s, p.argmax + v * s.c + first, grad, count, channels, sums);
+    }
   }
 }
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const std::int64_t voxels = s.n * s.x * s.y * s.z, groups = ceil_div(s.c, kChannels);
-  const std::int64_t channels = std::min(kChannels, s.c), each = s.points * channels;
-  const Loop loop(context, call, groups, cost::kScatter * static_cast<double>(voxels * channels));
+  const std::int64_t fair = round_up(ceil_div(s.c, std::int64_t{call.threads}), kLeastChannels);
+  const std::int64_t channels = std::min(std::min(kMostChannels, fair), s.c);
+  const std::int64_t groups = ceil_div(s.c, channels), each = s.points * channels;
+  const Loop loop(context, call, groups, cost::kScatter * static_cast<double>(s.n * s.x * s.y * s.z * channels));
   auto* const all = context.arena.reserve_array<Acc<T>>(loop.slots(), each);
   if (all == nullptr) return no_memory(call);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Acc<T>* const sums = all + slot * each;
     for (std::int64_t group = begin; group < end; ++group) {
-      const std::int64_t first = group * kChannels, count = std::min(kChannels, s.c - first);
+      const std::int64_t first = group * channels, count = std::min(channels, s.c - first);
       std::fill_n(sums, each, Acc<T>{0});
-      for (std::int64_t v = 0; v < voxels; ++v) {
-        const T* const grad = static_cast<const T*>(p.grad_out) + v * s.c + first;
-        if (s.mean != 0) {
-          add_mean(s, p.pts_idx_of_voxels + v * s.most, grad, count, channels, sums);
-        } else {
-          add_greatest(s, p.argmax + v * s.c + first, grad, count, channels, sums);
-        }
-      }
+      add_voxels<T>(p, first, count, channels, sums);
       for (std::int64_t point = 0; point < s.points; ++point) {
-        T* const to = static_cast<T*>(p.grad_in) + point * s.c + first;
-        for (std::int64_t c = 0; c < count; ++c) to[c] = from_acc<T>(sums[point * channels + c]);
+        store_row(sums + point * channels, static_cast<T*>(p.grad_in) + point * s.c + first, count);
       }
     }
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace
-}  // namespace mluops::cpu::roiaware_pool3d
+MLUOPS_CPU_KERNEL(backward, mluopsRoiAwarePool3dBackwardProblem, with_element)
 
+}  // namespace
+}  // namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace mluops::cpu {
 
-mluOpStatus_t operators::roiaware_pool3d_backward(Context& context, const mluopsCall& call,
-                                                  const mluopsRoiAwarePool3dBackwardProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return roiaware_pool3d::backward<typename decltype(tag)::type>(context, call, problem);
-  });
-}
+MLUOPS_CPU_ENTRY(roiaware_pool3d_backward, roiaware_pool3d, backward, mluopsRoiAwarePool3dBackwardProblem)
 
 }  // namespace mluops::cpu
+#endif
