@@ -194,7 +194,7 @@ Case random_case(Random& random, double effort) {
 }
 
 Cases large() {
-  return list({"n=3000 c=80", "n=3001 c=77 gamma=1.5 weight=1", "n=70000 c=3"});
+  return list({"n=12000 c=80", "n=12001 c=77 gamma=1.5 weight=1", "n=70000 c=3"});
 }
 
 Cases network() {

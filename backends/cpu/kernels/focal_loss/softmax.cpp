@@ -121,7 +121,7 @@ void for_some_rows(std::int64_t begin, std::int64_t end, F&& f) {
 template <class T>
 mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
   T* const output = static_cast<T*>(p.result);
-  const double row_ns = cost::kGather + 4 * cost::kFunction;
+  const double row_ns = cost::kStep + cost::kGather + 4 * cost::kFunction;
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     Targets<T> targets;
     for_some_rows(begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
@@ -149,7 +149,8 @@ HWY_INLINE void write_gradient(const Problem& p, std::int64_t n, Acc<T> probabil
 
 template <class T>
 mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
-  const double row_ns = cost::kGather + 4 * cost::kFunction + cost::kMove * static_cast<double>(p.shape.c);
+  const double row_ns =
+      cost::kStep + cost::kGather + 4 * cost::kFunction + cost::kMove * static_cast<double>(p.shape.c);
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     Targets<T> targets;
     for_some_rows(begin, end, [&](std::int64_t first, std::int64_t count) HWY_ATTR {
