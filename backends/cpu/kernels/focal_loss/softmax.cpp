@@ -57,6 +57,12 @@ namespace {
 
 using Problem = mluopsFocalLossProblem;
 
+/// e^x, x no greater than 0 or so. Beyond integers Exp is not defined at every level.
+template <class D>
+HWY_INLINE hn::Vec<D> exponential(D d, hn::Vec<D> x) {
+  return hn::Exp(d, hn::Max(x, hn::Set(d, hn::TFromD<D>{-1e4F})));
+}
+
 /// loss(), or derivative(), of probabilities from 0 to below 1.
 template <class D, bool backward>
 HWY_INLINE hn::Vec<D> inside(D d, hn::Vec<D> p, hn::Vec<D> alpha, hn::Vec<D> gamma) {
@@ -64,11 +70,11 @@ HWY_INLINE hn::Vec<D> inside(D d, hn::Vec<D> p, hn::Vec<D> alpha, hn::Vec<D> gam
   const auto one = hn::Set(d, A{1}), log_rest = hn::Log1p(d, hn::Neg(p));
   const auto log = hn::Log(d, hn::Max(p, hn::Set(d, static_cast<A>(FLT_MIN))));
   if constexpr (backward) {
-    const auto power = hn::Exp(d, hn::Mul(hn::Sub(gamma, one), log_rest));
+    const auto power = exponential(d, hn::Mul(hn::Sub(gamma, one), log_rest));
     const auto second = hn::MulSub(hn::Mul(gamma, p), log, hn::Sub(one, p));
     return hn::Mul(hn::Mul(alpha, power), second);
   }
-  return hn::Neg(hn::Mul(hn::Mul(alpha, hn::Exp(d, hn::Mul(gamma, log_rest))), log));
+  return hn::Neg(hn::Mul(hn::Mul(alpha, exponential(d, hn::Mul(gamma, log_rest))), log));
 }
 
 /// Rows whose functions are taken together.
@@ -87,7 +93,10 @@ struct Targets {
     const auto alpha = static_cast<A>(p.exact_alpha), gamma = static_cast<A>(p.exact_gamma);
     for_lanes<A>(count, [&](auto d, std::int64_t i) HWY_ATTR {
       using D = decltype(d);
-      const auto of_row = inside<D, backward>(d, hn::LoadU(d, probability + i), hn::Set(d, alpha), hn::Set(d, gamma));
+      const auto given = hn::LoadU(d, probability + i);
+      const auto is_inside = hn::And(hn::Ge(given, hn::Zero(d)), hn::Lt(given, hn::Set(d, A{1})));
+      const auto of_row =
+          inside<D, backward>(d, hn::IfThenElseZero(is_inside, given), hn::Set(d, alpha), hn::Set(d, gamma));
       hn::StoreU(hn::Mul(hn::LoadU(d, weight + i), of_row), d, value + i);
     });
     for (std::int64_t i = 0; i < count; ++i) {
