@@ -220,6 +220,7 @@ class Core {
   void warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const;
   void note_read(const Copy& c);
   void claim_shared(const Copy& c);
+  bool stores_what_is_there(const Copy& c) const;
   void claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch);
   std::string race(const Window& window, std::int64_t contested, const Window::Written* earlier) const;
   int block_of(const ScalarAccess& access) const;

@@ -166,12 +166,33 @@ void Core::claim_shared(const Copy& c) {
     for_each_range(from_side(c), [&](const char* p, std::int64_t n) { claim_shared_range(c, p, n, Touch::kRead); });
   }
   if (c.to != Space::kSram) return;
-  const bool whole = !c.fills() && to_side(c).dense() && from_side(c).dense();
-  const auto bytes = static_cast<std::size_t>(c.bytes * c.pieces);
-  if (whole && sram_->inside(sram_->offset(c.dst), c.bytes * c.pieces) && std::memcmp(c.dst, c.src, bytes) == 0) {
-    return shared_->take(sram_->offset(c.dst), c.bytes * c.pieces, task_.coreId, 0);  // all cores store the same
+  const bool same = stores_what_is_there(c);
+  for_each_range(to_side(c), [&](const char* p, std::int64_t n) {
+    same ? shared_->take(sram_->offset(p), n, task_.coreId, 0) : claim_shared_range(c, p, n, Touch::kWrite);
+  });
+}
+
+/// All of it lies in SRAM already, so nobody sees which core came last.
+bool Core::stores_what_is_there(const Copy& c) const {
+  bool same = true;
+  for_each_range(to_side(c), [&](const char* p, std::int64_t n) {
+    same = same && sram_->inside(sram_->offset(p), n);
+    const auto size = static_cast<std::int64_t>(c.pattern.size());
+    for (std::int64_t at = 0; same && c.fills() && at < n; at += size) {
+      same = std::memcmp(p + at, c.pattern.data(), static_cast<std::size_t>(std::min(size, n - at))) == 0;
+    }
+  });
+  if (c.fills() || !same) return same;
+  const auto is_there = [bytes = static_cast<std::size_t>(c.bytes)](const char* dst, const char* src) {
+    return std::memcmp(dst, src, bytes) == 0;
+  };
+  if (c.list != nullptr) {
+    return std::all_of(c.list->begin(), c.list->end(), [&](const Piece& p) { return is_there(p.dst, p.src); });
   }
-  for_each_range(to_side(c), [&](const char* p, std::int64_t n) { claim_shared_range(c, p, n, Touch::kWrite); });
+  for (std::int64_t i = 0; same && i < c.pieces; ++i) {
+    same = is_there(c.dst + i * c.dst_stride, c.src + i * c.src_stride);
+  }
+  return same;
 }
 
 void Core::claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch) {

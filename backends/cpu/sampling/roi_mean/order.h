@@ -86,10 +86,10 @@ struct TapLists {
 
   /// Pixels are counted from `before` pixels earlier.
   void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size, std::int32_t before) const {
-    Kind* const first = (*this)[bin];
-    const TapList<A, Kind> taps(first + 1, axis, size, {0, size});
-    for (std::int64_t i = 1; i <= taps.size(); ++i) first[i].index += before;
-    first->index = static_cast<std::int32_t>(taps.size());
+    Kind* const places = (*this)[bin];
+    const TapList<A, Kind> taps(places + 1, axis, size, {0, size});
+    for (std::int64_t i = 1; i <= taps.size(); ++i) places[i].index += before;
+    places->index = static_cast<std::int32_t>(taps.size());
   }
   void set_size(std::int64_t bin, std::int32_t size) const { (*this)[bin]->index = size; }
   /// The last two of `size` taps, which lie there as they do in memory.
