@@ -93,6 +93,7 @@ def test_export(name):
         assert torch.equal(program(*tensors), function(*tensors))
 
 
-def test_inductor():
+def test_inductor(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)  # with it torch refuses operators that its exporter to ONNX can decompose
     compiled = torch.compile(CASES["nms"][0], fullgraph=True)
     assert torch.equal(compiled(*boxes(3)), CASES["nms"][0](*boxes(3)))
