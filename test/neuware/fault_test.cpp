@@ -13,6 +13,14 @@ TEST_F(Faults, MoreNramThanACoreHas) {
   expect_fault({"uses_all", "lanes", "256 bytes of NRAM", "capacity.mlu"});
 }
 
+TEST_F(Faults, WholeWramMayBeFilledOverItsLanesEnds) {
+  fill_wram(queue, false);
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  fill_wram(queue, true);
+  expect_fault({"fills_wram", "__memcpy at ", "whole_wram.mlu", "destination"});
+}
+
 TEST_F(Faults, UndefinedLanesStored) {
   OnDevice<float> out(64, 7.0f);
   stores_undefined(queue, out.data());

@@ -52,6 +52,9 @@ void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
 void strays(cnrtQueue_t queue, int form, float* host);
 
+// whole_wram.mlu
+void fill_wram(cnrtQueue_t queue, bool beyond);
+
 // times.mlu
 void compute_on(cnrtQueue_t queue, unsigned tasks, float* g, int form, int steps);
 void compute_in_pieces_on(cnrtQueue_t queue, float* g, int steps);

@@ -1,4 +1,5 @@
 // Checks of a core that need to know the kernel's source: objects, and what runs beside copies.
+#include <algorithm>
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
@@ -33,9 +34,15 @@ void Core::check_weights_object(const char* word, const char* role, const void* 
   constexpr std::int64_t kMostLanes = 64;
   const KernelSource& source = *launch_->source;
   const std::int64_t offset = wram_->offset(address), lane = wram_->bytes() / launch_->settings.arch.wram_lanes();
-  for (const std::int64_t part : {lane, wram_->bytes() / kMostLanes}) {
-    if (offset % part + bytes <= part && source.holds(Space::kWram, offset % part, bytes)) return;
-  }
+  const auto holds = [&](std::int64_t part) {
+    std::int64_t at = offset, next = offset;
+    for (; at < offset + bytes; at = next) {
+      next = std::min(offset + bytes, (at / part + 1) * part);
+      if (!source.holds(Space::kWram, at % part, next - at)) return false;
+    }
+    return true;
+  };
+  if (holds(lane) || holds(wram_->bytes() / kMostLanes)) return;
   const NramRegion* object = source.object_at(Space::kWram, offset % lane);
   if (object == nullptr) operand_fault(word, role, address, bytes, "in no object of the kernel's file");
   operand_fault(
