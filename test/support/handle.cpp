@@ -18,8 +18,11 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
-Handle::Handle(const std::string& backend, int threads, const std::vector<std::string>& options) {
+Handle::Handle() {
   require(mluOpCreate(&handle_), "mluOpCreate");
+}
+
+Handle::Handle(const std::string& backend, int threads, const std::vector<std::string>& options) : Handle() {
   require(mluOpExtSetBackend(handle_, backend.c_str()), "backend " + backend);
   require(mluOpExtSetNumThreads(handle_, threads), "threads");
   for (const std::string& option : options) {

@@ -26,6 +26,7 @@ class Handle {
   std::string last_run_backend() const;
 
  private:
+  Handle();
   mluOpHandle_t handle_ = nullptr;
 };
 
