@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <string_view>
 
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 #include "backends/mlu_emu/neuware/cncc/source.h"
@@ -91,14 +90,6 @@ bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-/// It becomes a space.
-bool has_unicode_space(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (static_cast<unsigned char>(text[i]) >= 0x80 && cncc::unicode_space(text.substr(i)) != 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void fuzz_cncc(const std::uint8_t* data, std::size_t size) {
@@ -110,7 +101,7 @@ void fuzz_cncc(const std::uint8_t* data, std::size_t size) {
     require_harmless(std::string(e.what()).empty() ? "no reason" : "", text);
     return;
   }
-  const bool plain = !has_unicode_space(text) &&
+  const bool plain = !cncc::has_unicode_space(text) &&
                      std::none_of(kChanged.begin(), kChanged.end(), [&](const char* w) { return contains(text, w); });
   require_harmless(plain && out != text ? "a text without BANG C and loops was changed: " + out : "", text);
   if (contains(text, "\"") || contains(text, "'")) return;  // a literal that is dropped may have held lines

@@ -11,7 +11,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "backends/mlu_emu/device/arch.h"
@@ -207,12 +206,6 @@ class Driver {
     }
     std::fputs(read(messages).c_str(), stderr);
     return status;
-  }
-  static bool has_unicode_space(std::string_view text) {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if ((text[i] & 0x80) != 0 && unicode_space(text.substr(i)) != 0) return true;
-    }
-    return false;
   }
 
   /// A path as a C string holds it. Compilers disagree on what __BASE_FILE__ is in a file included by the command line.

@@ -15,6 +15,13 @@ std::size_t unicode_space(std::string_view text) {
   return last >= 0x80 && last <= 0x8a ? 3 : 0;  // of fixed widths
 }
 
+bool has_unicode_space(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] & 0x80) != 0 && unicode_space(text.substr(i)) != 0) return true;
+  }
+  return false;
+}
+
 namespace {
 
 bool is_digit(char c) {

@@ -29,6 +29,7 @@ struct Token {
 bool one_of(std::string_view t, std::initializer_list<std::string_view> list);
 /// Bytes of the white space of Unicode that a text begins with, or 0. The vendor's compiler takes it for white space.
 std::size_t unicode_space(std::string_view text);
+bool has_unicode_space(std::string_view text);
 
 class Source {
  public:
