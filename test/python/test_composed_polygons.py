@@ -127,7 +127,8 @@ def test_nms_quadri(threshold):
     assert kept.tolist() == wanted and 3 < len(wanted) < len(apart) < 40
     assert torch.equal(dets, torch.cat([boxes[kept], scores[kept, None]], 1))
     assert mt.nms_quadri(boxes, scores, threshold, labels)[1].tolist() == apart
-    assert mt.nms_quadri(boxes[:0], scores[:0], threshold)[0].shape == (0, 9)
+    for none in (None, labels[:0]):
+        assert mt.nms_quadri(boxes[:0], scores[:0], threshold, none)[0].shape == (0, 9)
 
 
 @every_dtype

@@ -9,8 +9,10 @@ def box_iou_quadri(bboxes1, bboxes2, ious, mode_flag=0, aligned=False):
 
 def nms_quadri(dets, scores, order, dets_sorted, iou_threshold, multi_label=0):
     """Labels have no effect, as in mmcv's own code: models shift the boxes of each label apart (batched_nms)."""
-    return order[_ours.kept_quads(dets_sorted[:, :8].double().reshape(-1, 4, 2), iou_threshold)]
+    kept = _ours.kept_quads(dets[:, :8], scores, iou_threshold)
+    return kept[scores[kept].sort(0, descending=True)[1]]
 
 
-ENTRY_POINTS = COMPOSED = (box_iou_quadri, nms_quadri)
+ENTRY_POINTS = (box_iou_quadri, nms_quadri)
+COMPOSED = (box_iou_quadri,)
 KEEPS_OWN = ("box_iou_quadri", "nms_quadri")

@@ -1,6 +1,7 @@
-"""box_iou_quadri and nms_quadri: IoU and suppression of convex quadrilaterals. A composition of torch operators, no
-kernel of the library."""
+"""box_iou_quadri and nms_quadri: IoU and suppression of convex quadrilaterals. IoU is a composition of torch operators,
+suppression is poly_nms."""
 
+import math
 from typing import Optional, Tuple
 
 import torch
@@ -10,10 +11,9 @@ from ..._errors import bad_param
 from ..._shapes import expect, rank
 from .._polygons import shared_areas, turned_area
 from .._tensors import floats
+from .poly_nms import poly_nms
 
 __all__ = ["box_iou_quadri", "nms_quadri"]
-
-_ROWS = 1 << 22  # comparisons of bounds at once
 
 
 def _corners(name: str, boxes: Tensor) -> Tensor:
@@ -55,41 +55,20 @@ def box_iou_quadri(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned:
     return _ratios(first, second, pairs, mode == "iof").reshape(rows.shape[0], cols.shape[0]).to(boxes[0].dtype)
 
 
-def _close(boxes: Tensor) -> Tuple[Tensor, Tensor]:
-    """The pairs i < j of boxes [N, 4, 2] whose bounds share area."""
-    low, high = boxes.amin(1), boxes.amax(1)
-    count = boxes.shape[0]
-    found = []
-    for rows in torch.arange(count, device=boxes.device).split(max(_ROWS // max(count, 1), 1)):
-        near = (torch.min(high[rows, None], high) > torch.max(low[rows, None], low)).all(2)
-        i, j = (near & (rows[:, None] < torch.arange(count, device=boxes.device))).nonzero().unbind(1)
-        found.append((rows[i], j))
-    return tuple(torch.cat(each) for each in zip(*found))
-
-
-def kept_quads(corners: Tensor, iou_threshold: float, groups: Optional[Tensor] = None) -> Tensor:
-    """Which of boxes [N, 4, 2], best first, no box kept before suppresses, bool [N]."""
-    keep = torch.ones(corners.shape[0], dtype=torch.bool, device=corners.device)
-    if not corners.shape[0]:
-        return keep
-    i, j = _close(corners)
-    if groups is not None:
-        same = groups[i] == groups[j]
-        i, j = i[same], j[same]
-    over = _ratios(corners, corners, (i, j)) > iou_threshold
-    i, j = i[over], j[over]
-    while True:  # right for one box more each time at least, mostly for all in a few
-        left = torch.ones_like(keep)
-        left[j[keep[i]]] = False
-        if torch.equal(left, keep):
-            return keep
-        keep = left
+def kept_quads(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
+    """Indices int64 of the boxes [N, 8] kept, ascending. Boxes without area, of which poly_nms keeps one alone, share
+    nothing."""
+    corners = boxes.detach().double().reshape(-1, 4, 2)
+    across = corners[:, 2:] - corners[:, :2]
+    falling, rising = (across[:, 0] * across[:, 1].flip(1)).unbind(1)
+    there = boxes.detach().masked_fill((falling == rising)[:, None], math.nan)
+    return poly_nms(torch.cat([there, scores.detach()[:, None]], 1), iou_threshold)
 
 
 def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
                labels: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
     """Keeps each convex quadrilateral, best score first, whose IoU with every one kept before is not greater than
-    iou_threshold. Composed of torch operators, computed in double.
+    iou_threshold.
 
     Args:
         dets: T [N, 8]; x1, y1, ..., x4, y4, in either sense.
@@ -98,17 +77,22 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
         labels: [N]; boxes suppress those of their own label alone. (mmcv takes them without effect.)
     Returns: boxes and scores T [K, 9] and indices int64 [K], best score first.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's nms_quadri.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; IoUs are computed in float64. K is read from the
+    data (docs/python.md, "Sizes"). Source: mmcv's nms_quadri.
     """
     boxes, scores = floats(dets=dets, scores=scores)
-    corners = _corners("dets", boxes)
+    _corners("dets", boxes)
     expect("scores", scores.shape, boxes.shape[:1], ("the number of dets",))
     if not iou_threshold >= 0:
         raise bad_param("iou_threshold", "a number of at least 0", iou_threshold)
-    if labels is not None:
+    if labels is None:
+        kept = kept_quads(boxes, scores, iou_threshold)
+    else:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
-    order = scores.sort(0, descending=True)[1]
-    indices = order[kept_quads(corners[order], iou_threshold, None if labels is None else labels[order])]
+        own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
+        kept = torch.cat([labels.new_zeros(0, dtype=torch.int64)]
+                         + [at[kept_quads(boxes[at], scores[at], iou_threshold)] for at in own])
+    indices = kept[scores[kept].sort(0, descending=True)[1]]
     return torch.cat([boxes[indices], scores[indices, None]], 1), indices
 
 
