@@ -1,11 +1,8 @@
-// PSAMask where pixels and cells do not lie side by side in the same way: put
-// together block by block.
+// PSAMask from planes or to planes: put together block by block.
 //
-// A task owns rows of the output's frames (planes) or of the map (rows of
-// frames). What is read for several of them lies together, so a task has
-// several, and puts its output together in the second cache, from where it
-// leaves in whole cache lines. Bound by reading the covered cells and writing
-// the output once.
+// A task owns rows of the output's frames (planes) or of the map (rows of frames). What is read for several of them
+// lies together, so a task has several, and puts its output together in the second cache, from where it leaves in whole
+// cache lines. Bound by reading the covered cells and writing the output once.
 #if defined(MLUOPS_CPU_PSAMASK_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_PSAMASK_BLOCKS_INL_H_
@@ -27,9 +24,8 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// An image of a tensor: [groups][parts][rows][columns]. In planes, a part is
-/// the plane of a cell, a group those of a row of cells; in rows, a part is a
-/// pixel, a group a row of the map.
+/// An image of a tensor: [groups][parts][rows][columns]. In planes, a part is the plane of a cell, a group those of a
+/// row of cells; in rows, a part is a pixel, a group a row of the map.
 struct Image {
   std::int64_t groups, parts, rows, columns;
 
@@ -57,14 +53,12 @@ struct Block {
 template <class E>
 class Blocks {
  public:
-  /// `staged`: whether a block is put together in scratch, and fits the second
-  /// cache.
-  Blocks(const Image& to, bool staged) : to_(to) {
+  explicit Blocks(const Image& to) : to_(to) {
     constexpr std::int64_t kLeastParts = 16, kLeastRows = 8;
     const std::int64_t most = second_cache(28) / static_cast<std::int64_t>(sizeof(E)) / to.columns;
     parts_ = std::clamp(most / kLeastRows, std::min(kLeastParts, to.parts), to.parts);
     const std::int64_t rows = std::max<std::int64_t>(1, most / parts_);
-    rows_ = staged ? std::clamp(rows / 2, std::min(kLeastRows, to.rows), to.rows) : to.rows;
+    rows_ = std::clamp(rows / 2, std::min(kLeastRows, to.rows), to.rows);
     owns_ = std::clamp<std::int64_t>(rows / rows_, 1, to.groups);
   }
 
@@ -72,14 +66,12 @@ class Blocks {
   bool joined() const { return rows_ == to_.rows && parts_ == to_.parts; }
   std::int64_t elements() const { return owns_ * parts_ * rows_ * to_.columns; }
   std::int64_t tasks() const { return ceil_div(to_.groups, owns_); }  ///< of an image
-  /// Parts that are under way at a time: those of a block, where another block
-  /// goes on with their rows.
+  /// Parts that are under way at a time: those of a block, where another block goes on with their rows.
   std::int64_t under_way() const { return rows_ == to_.rows ? 1 : owns_ * parts_; }
 
   std::int64_t of_task() const { return ceil_div(to_.parts, parts_) * ceil_div(to_.rows, rows_); }
 
-  /// Block i of all images: those of a task follow each other, row after row of
-  /// the same parts.
+  /// Block i of all images: those of a task follow each other, row after row of the same parts.
   Block operator[](std::int64_t i) const {
     const std::int64_t runs = ceil_div(to_.rows, rows_), task = i / of_task(), own = task % tasks() * owns_;
     const std::int64_t part = i % of_task() / runs * parts_, row = i % runs * rows_;
@@ -94,8 +86,7 @@ class Blocks {
   std::int64_t owns_, parts_, rows_;  ///< of a block
 };
 
-/// Which rows of the parts of a group that is read become which rows of an own
-/// group.
+/// Which rows of the parts of a group that is read become which rows of an own group.
 class RowMap {
  public:
   explicit RowMap(const Move& move) : axis_(move.rows), from_planes_(move.from_planes), to_planes_(move.to_planes) {}
@@ -122,34 +113,34 @@ class RowMap {
 };
 
 /// Moves blocks, for one thread.
-template <class E>
+template <class E, bool kNonTemporal>
 class Mover {
  public:
-  using Writer = LineWriter<true>;
+  using Writer = LineWriter<kNonTemporal>;
 
-  /// One task's scratch: where a block of output is put together, and what
-  /// writes its parts. A part that another block goes on with is not finished,
-  /// so its last cache line is written once and whole.
+  /// A thread's scratch: what moves a row, where a block of output is put together, and what writes its parts. A part
+  /// that another block goes on with is not finished, so its last cache line is written once and whole.
   struct Scratch {
+    E* frames;
     E* stage;
     Writer* writers;
 
-    Scratch(Allocator& allocator, const Blocks<E>& blocks)
-        : stage(allocator.allocate<E>(stage_elements(blocks))),
+    Scratch(Allocator& allocator, const Move& move, const Blocks<E>& blocks)
+        : frames(allocator.allocate<E>(RowMoves<E>::kPixels, RowMoves<E>::pitch(move))),
+          stage(allocator.allocate<E>(stage_elements(blocks))),
           writers(allocator.allocate<Writer>(blocks.under_way())) {}
   };
 
-  /// `scratch` may be nullptr: output is put together in place.
-  Mover(const Move& move, const Image& from, const Image& to, const Blocks<E>& blocks, const Scratch* scratch)
+  Mover(const Move& move, const Image& from, const Image& to, const Blocks<E>& blocks, const Scratch& scratch)
       : move_(move),
         from_(from),
         to_(to),
         blocks_(blocks),
         rows_(move),
-        row_moves_(move.columns),
-        stage_(scratch != nullptr ? scratch->stage : nullptr),
-        writers_(scratch != nullptr ? scratch->writers : nullptr) {
-    for (std::int64_t i = 0; writers_ != nullptr && i < blocks.under_way(); ++i) new (writers_ + i) Writer();
+        row_moves_(move, scratch.frames),
+        stage_(scratch.stage),
+        writers_(scratch.writers) {
+    for (std::int64_t i = 0; i < blocks.under_way(); ++i) new (writers_ + i) Writer();
   }
 
   /// Tasks [begin, end).
@@ -157,7 +148,7 @@ class Mover {
     const std::int64_t last = end * blocks_.of_task() - 1;
     for (std::int64_t i = begin * blocks_.of_task(); i <= last; ++i) {
       move_groups(blocks_[i], blocks_[std::min(i + 1, last)]);
-      stage_ != nullptr ? write(blocks_[i]) : zero_rest(blocks_[i]);
+      write(blocks_[i]);
     }
   }
 
@@ -172,7 +163,6 @@ class Mover {
 
   /// Row r of an own group's parts of a block.
   Rows<E> target(const Block& block, std::int64_t own, std::int64_t r) const {
-    if (stage_ == nullptr) return {out(block) + to_.at(own, block.parts.begin, r), to_.part()};
     const std::int64_t part = block.rows.size() * to_.columns;
     const std::int64_t first = (own - block.owns.begin) * block.parts.size() * part;
     return {stage_ + kLine + first + (r - block.rows.begin) * to_.columns, part};
@@ -195,8 +185,7 @@ class Mover {
     return some;
   }
 
-  /// All groups to a block, each while the one behind it is prefetched, the
-  /// last while the first of the next block is.
+  /// All groups to a block, each while the one behind it is prefetched, the last while the first of the next block is.
   void move_groups(const Block& block, const Block& next) {
     Range rows = rows_of(0, block);
     for (std::int64_t g = 0; g < from_.groups; ++g) {
@@ -213,15 +202,7 @@ class Mover {
     if (!has_row(own, g, block)) return;
     const Rows<const E> from = {in(block) + from_.at(g, 0, rows_.read(own, g)), from_.part()};
     const Rows<E> to = target(block, own, rows_.written(own, g));
-    if (!move_.to_planes) {
-      row_moves_.planes_to_rows(from, block.parts, to, ahead_);
-    } else if (!move_.from_planes) {
-      row_moves_.rows_to_planes(from, block.parts, to, ahead_);
-    } else if (move_.columns.step < 0) {
-      row_moves_.template planes_to_planes<true>(from, block.parts, to, ahead_);
-    } else {
-      row_moves_.template planes_to_planes<false>(from, block.parts, to, ahead_);
-    }
+    row_moves_.run(from, block.parts, to, ahead_);
   }
 
   PrefetchPlanes first_ahead(const Block& block) const {
@@ -233,16 +214,13 @@ class Mover {
 
   /// Rows of a group's parts, to be prefetched while another group is moved.
   PrefetchPlanes ahead(std::int64_t g, Range read, const Block& block) const {
-    const std::int64_t vectors = ceil_div(move_.columns.pixels, RowMoves<E>::kN), parts = block.parts.size();
-    const std::int64_t rows = vectors * parts / RowMoves<E>::kRowsPerStep;
-    const std::int64_t tiles = vectors * ceil_div(parts, RowMoves<E>::kN);
-    const std::int64_t steps = std::max<std::int64_t>(1, move_.from_planes == move_.to_planes ? rows : tiles);
+    const std::int64_t tiles =
+        ceil_div(move_.columns.pixels, RowMoves<E>::kPixels) * ceil_div(block.parts.size(), RowMoves<E>::kPixels);
     const E* const first = in(block) + from_.at(g, 0, read.begin);
-    const std::int64_t all_steps = block.owns.size() * steps;
-    if (move_.from_planes) return {first, from_.part(), from_.parts, read.size() * from_.columns, all_steps};
+    const std::int64_t steps = block.owns.size() * tiles;
+    if (move_.from_planes) return {first, from_.part(), from_.parts, read.size() * from_.columns, steps};
     const Axis& axis = move_.columns;
-    return {
-        first + axis.offset(0), from_.part() + axis.step, from_.parts, axis.to, all_steps, from_.columns, read.size()};
+    return {first + axis.offset(0), from_.part() + axis.step, from_.parts, axis.to, steps, from_.columns, read.size()};
   }
 
   /// The block from the stage to where it belongs.
@@ -270,7 +248,7 @@ class Mover {
     return writer;
   }
 
-  /// What the rows of a block have of a part, in the stage or in place.
+  /// What the rows of a block have of a part.
   Pieces pieces(const Block& block, std::int64_t own, std::int64_t part) const {
     const Range rows = rows_.moved(own, block.rows);
     const Range cells = move_.to_planes ? Range{0, to_.columns} : move_.columns.moved(part);
@@ -279,16 +257,6 @@ class Mover {
                       {bytes(cells.begin), bytes(cells.end)}, block.rows.size(), bytes(to_.columns),
                       reinterpret_cast<const std::uint8_t*>(at[part - block.parts.begin] + cells.begin),
                       bytes(to_.columns));
-  }
-
-  /// Zeros around what was moved in place.
-  void zero_rest(const Block& block) const {
-    for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
-      for (std::int64_t p = block.parts.begin; p < block.parts.end; ++p) {
-        zero_around(pieces(block, own, p),
-                    reinterpret_cast<std::uint8_t*>(out(block) + to_.at(own, p, block.rows.begin)));
-      }
-    }
   }
 
   const Move& move_;
@@ -301,27 +269,28 @@ class Mover {
   PrefetchPlanes ahead_;
 };
 
-template <class E>
-mluOpStatus_t move_blocks(Context& context, const mluopsCall& call, const Move& move) {
+template <class E, bool kNonTemporal>
+mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Move& move) {
+  using Worker = Mover<E, kNonTemporal>;
   const Image from(move.from_planes, move.rows.from, move.columns.from, move.rows.pixels, move.columns.pixels);
   const Image to(move.to_planes, move.rows.to, move.columns.to, move.rows.pixels, move.columns.pixels);
-  const bool staged = leaves_caches<E>(move);
-  const Blocks<E> blocks(to, staged);
-  Allocator measure;
-  if (staged) static_cast<void>(typename Mover<E>::Scratch(measure, blocks));
+  const Blocks<E> blocks(to);
   const std::int64_t tasks = move.images * blocks.tasks();
   const double bytes = static_cast<double>(move.written()) * sizeof(E);
   const Loop loop(context, call, tasks, cost::kMoveByte * bytes / static_cast<double>(tasks));
-  std::byte* const block = context.arena.reserve_array<std::byte>(measure.bytes(), loop.slots());
-  if (block == nullptr && staged) return no_memory(call);
+  const auto scratch =
+      allocate<SlotScratch<typename Worker::Scratch>>(context.arena, static_cast<int>(loop.slots()), move, blocks);
+  if (!scratch) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Allocator allocator(block + slot * measure.bytes());
-    const typename Mover<E>::Scratch scratch(allocator, blocks);
-    Mover<E> mover(move, from, to, blocks, staged ? &scratch : nullptr);
-    mover.run(begin, end);
-    if (staged) non_temporal_fence();
+    Worker(move, from, to, blocks, scratch->of(slot, move, blocks)).run(begin, end);
+    if (kNonTemporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
+}
+
+template <class E>
+mluOpStatus_t move_blocks(Context& context, const mluopsCall& call, const Move& move) {
+  return leaves_caches<E>(move) ? run_blocks<E, true>(context, call, move) : run_blocks<E, false>(context, call, move);
 }
 
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE

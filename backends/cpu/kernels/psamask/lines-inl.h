@@ -36,18 +36,6 @@ struct Pieces {
   }
 };
 
-/// Zeros around pieces that lie in place, at `to`.
-inline void zero_around(const Pieces& p, std::uint8_t* to) {
-  zero_bytes(false, to, p.before);
-  to += p.before;
-  for (std::int64_t r = 0; r < p.rows; ++r) {
-    to += p.count;
-    const std::int64_t gap = r + 1 < p.rows ? p.between : p.behind;
-    zero_bytes(false, to, gap);
-    to += gap;
-  }
-}
-
 /// Bytes that pieces may come from; what is loaded around a piece stays within.
 struct Readable {
   const std::uint8_t *begin, *end;

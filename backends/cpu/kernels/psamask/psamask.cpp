@@ -7,7 +7,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/psamask/blocks-inl.h"
 #include "backends/cpu/kernels/psamask/collect-inl.h"
-#include "backends/cpu/kernels/psamask/distribute_lines-inl.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/path.h"
 
@@ -32,13 +31,9 @@ mluOpStatus_t run(Context& context, const mluopsCall& call, const Move& move) {
       {"collect_registers", collects_by_lines<E>, run_lines<E>},
       {"collect_plain", always<Move>, run_plain<E>},
   };
-  static constexpr Path<Move> kSkewPaths[] = {{"skew", always<Move>, move_blocks<E>}};
-  static constexpr Path<Move> kTransposePaths[] = {
-      {"distribute_lines", distributes_by_lines<E>, distribute_by_lines},
-      {"transpose", always<Move>, move_blocks<E>},
-  };
-  if (move.from_planes != move.to_planes) return run_path(context, call, move, kTransposePaths);
-  return move.from_planes ? run_path(context, call, move, kSkewPaths) : run_path(context, call, move, kRowPaths);
+  static constexpr Path<Move> kPlanePaths[] = {{"transpose", always<Move>, move_blocks<E>}};
+  const bool planes = move.from_planes || move.to_planes;
+  return planes ? run_path(context, call, move, kPlanePaths) : run_path(context, call, move, kRowPaths);
 }
 
 template <class E>
