@@ -8,7 +8,9 @@ torch = pytest.importorskip("torch")
 
 import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
+import mluops.torch.op as operators  # noqa: E402
 from cases import CASES, EMULATED, TOLERANCE  # noqa: E402
+from mluops import _listing  # noqa: E402
 from mluops._context import _MOST_KEPT, torch_door  # noqa: E402
 from mluops.torch.op import carafe as carafe_operator  # noqa: E402
 
@@ -159,6 +161,21 @@ def test_a_plan_tells_two_inputs_apart_that_were_one():
     torch_door.context().plans.clear()
     mt.carafe(one, one, 3, 1, 1)
     assert torch.equal(mt.carafe(one, other, 3, 1, 1), wanted)
+
+
+# Operators of several C calls, of one beside operators of torch, or of one on parts or copies of their tensors.
+WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "rectangles_overlap",
+                 "softmax_focal_loss", "stack_ball_query", "stack_group_points", "stack_three_nn"}
+SMALLEST = {name: call for module in _listing.modules(operators) for name, call in module.SMALLEST.items()}
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_operators_of_one_call_have_plans(name):
+    plans = torch_door.context().plans
+    plans.clear()
+    SMALLEST[name](lambda *shape: torch.ones(shape), lambda *shape: torch.zeros(shape, dtype=torch.int32))
+    made = [plan for plan in plans.values() if plan is not None]
+    assert (not made) == (name in WITHOUT_PLANS)
 
 
 def test_plans_used_long_ago_are_dropped():

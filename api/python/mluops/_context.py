@@ -48,6 +48,9 @@ class Recent:
             self._young, self._old = {}, self._young
         self._young[key] = value
 
+    def values(self) -> list:
+        return [*self._young.values(), *self._old.values()]
+
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
 

@@ -110,6 +110,8 @@ def _run(found: c.Context, function: CFunction, values: tuple, image_layout: int
             layout = image_layout if layout == c.NHWC else layout
             used[i] = value.contiguous(memory_format=_MEMORY[layout])  # `used` keeps it until the call is over
             given[i] = reference(used[i], layout)
+        elif isinstance(value, Tensor):  # a bare address, of numbers next to each other
+            used[i], given[i] = value, value.data_ptr()
     arguments, scalars = function.arguments(found, tuple(given)), function.scalars(tuple(given))
     function.call(found, arguments, scalars)
     return Prepared(function, arguments, scalars, [(function.last[i] - 1, value) for i, value in used.items()])

@@ -33,7 +33,7 @@ def _fake(scores, point_features, center_features, knn_idx):
 
 
 def _call(output, scores, point_features, center_features, knn_idx):
-    run(FORWARD, point_features, center_features, scores, knn_idx, output)
+    return run(FORWARD, point_features, center_features, scores, knn_idx, output)
 
 
 def _gradient_fake(grad, scores, point_features, center_features, knn_idx):
@@ -44,7 +44,7 @@ def _gradient_fake(grad, scores, point_features, center_features, knn_idx):
 
 def _gradient_call(outputs, grad, scores, point_features, center_features, knn_idx):
     grad_scores, grad_points, grad_centers = outputs
-    run(BACKWARD, grad, point_features, center_features, scores, knn_idx, grad_points, grad_centers, grad_scores)
+    return run(BACKWARD, grad, point_features, center_features, scores, knn_idx, grad_points, grad_centers, grad_scores)
 
 
 gradient = operator("assign_score_withk_backward(Tensor grad, Tensor scores, Tensor point_features, Tensor "

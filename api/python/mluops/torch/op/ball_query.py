@@ -32,7 +32,7 @@ def _fake(xyz, center_xyz, min_radius, max_radius, sample_num):
 
 
 def _call(indices, xyz, center_xyz, min_radius, max_radius, sample_num):
-    run(FORWARD, center_xyz, xyz, min_radius, max_radius, sample_num, indices)
+    return run(FORWARD, center_xyz, xyz, min_radius, max_radius, sample_num, indices)
 
 
 forward = operator(

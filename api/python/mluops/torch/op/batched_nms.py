@@ -8,12 +8,10 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._shapes import expect
 from .._tensors import floats
-from .nms import nms, soft_nms
+from .nms import kept, soft_nms
 from .rotated import nms_rotated
 
 __all__ = ["batched_nms"]
-
-_ANY = {"nms": nms, "soft_nms": soft_nms}
 
 
 def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
@@ -50,10 +48,16 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     kind, one_group = nms_cfg.get("type", "nms"), nms_cfg.get("class_agnostic", class_agnostic)
     if kind == "nms_rotated":
         return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)
-    if kind not in _ANY:
+    if kind not in ("nms", "soft_nms"):
         raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
-    dets, indices = _ANY[kind](boxes if one_group else _apart(boxes, idxs), scores, **config)
-    return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
+    apart = boxes if one_group else _apart(boxes, idxs)
+    if kind == "nms":
+        indices = kept(apart, scores, **config)
+        found = scores[indices].unsqueeze(1)
+    else:
+        dets, indices = soft_nms(apart, scores, **config)
+        found = dets[:, 4:].to(boxes.dtype)
+    return torch.cat([boxes[indices], found], 1), indices
 
 
 SMALLEST: dict = {}  # its operators are those of nms and iou3d

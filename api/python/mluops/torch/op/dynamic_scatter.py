@@ -37,7 +37,7 @@ def _fake(feats, coors, reduce_type):
 
 
 def _call(outputs, feats, coors, reduce_type):
-    run(FORWARD, reduce_type, feats, coors, None, 0, *outputs)
+    return run(FORWARD, reduce_type, feats, coors, None, 0, *outputs)
 
 
 def _gradient_fake(grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
@@ -52,7 +52,7 @@ def _gradient_fake(grad, feats, voxel_feats, point2voxel_map, voxel_points_count
 
 
 def _gradient_call(grad_feats, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
-    run(BACKWARD, reduce_type, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, None, 0,
+    return run(BACKWARD, reduce_type, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, None, 0,
         grad_feats)
 
 

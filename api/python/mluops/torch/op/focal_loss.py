@@ -52,7 +52,7 @@ def _sigmoid_fake(input, target, weight, gamma, alpha):
 
 
 def _sigmoid_call(output, input, target, weight, gamma, alpha):
-    run(SIGMOID_FORWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, output)
+    return run(SIGMOID_FORWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, output)
 
 
 def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):

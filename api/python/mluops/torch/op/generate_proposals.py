@@ -32,7 +32,7 @@ def _fake(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post
 
 def _call(outputs, *arguments):
     tensors, (pre, post, thresh, least, offset) = arguments[:5], arguments[5:]
-    run(FORWARD, pre, post, thresh, least, 1.0, offset, *tensors, None, 0, *outputs[:3], outputs[3].data_ptr())
+    return run(FORWARD, pre, post, thresh, least, 1.0, offset, *tensors, None, 0, *outputs[:3], outputs[3])
 
 
 # How many there are is in the data: the operator returns as many as there may be, and how many there are.

@@ -35,7 +35,7 @@ def _nms_fake(boxes, iou_threshold, rotated):
 
 def _nms_call(outputs, boxes, iou_threshold, rotated):
     keep, count = outputs
-    run(NMS3D, boxes, iou_threshold, int(rotated), keep, count.data_ptr())
+    return run(NMS3D, boxes, iou_threshold, int(rotated), keep, count)
 
 
 overlap = operator("boxes_overlap_bev(Tensor boxes_a, Tensor boxes_b) -> Tensor", _overlap_fake,

@@ -9,7 +9,7 @@ from ..._arguments import at_least, integer
 from ..._function import ARRAY, INT, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._tensors import floats, is_tensor, run
 
 __all__ = ["knn"]
 
@@ -27,7 +27,7 @@ def _fake(xyz, center_xyz, k):
 
 
 def _call(outputs, xyz, center_xyz, k):
-    run(FORWARD, xyz, center_xyz, k, *outputs)
+    return run(FORWARD, xyz, center_xyz, k, *outputs)
 
 
 def _nothing_known(outputs):
@@ -52,7 +52,9 @@ def knn(k: int, xyz: Tensor, center_xyz: Optional[Tensor] = None, transposed: bo
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: mmcv's knn.
     """
-    centers = xyz if center_xyz is None else center_xyz
+    centers = center_xyz
+    if center_xyz is None:
+        centers = is_tensor("xyz", xyz).detach()  # a tensor of its own: a plan has to tell its inputs apart
     if transposed:
         xyz, centers = xyz.transpose(1, 2), centers.transpose(1, 2)
     indices, _ = forward(*floats(xyz=xyz, center_xyz=centers), integer("k", k))

@@ -46,7 +46,7 @@ def _fake(value, shapes, starts, locations, weights):
 
 
 def _call(output, *inputs):
-    run(FORWARD, *inputs, _ONE_IMAGE, output)
+    return run(FORWARD, *inputs, _ONE_IMAGE, output)
 
 
 def _gradient_fake(grad, value, shapes, starts, locations, weights):
@@ -56,7 +56,7 @@ def _gradient_fake(grad, value, shapes, starts, locations, weights):
 
 
 def _gradient_call(outputs, grad, *inputs):
-    run(BACKWARD, *inputs, grad, _ONE_IMAGE, *outputs)
+    return run(BACKWARD, *inputs, grad, _ONE_IMAGE, *outputs)
 
 
 gradient = operator(

@@ -57,7 +57,7 @@ def _nms_call(outputs, boxes, scores, iou_threshold, offset, score_threshold, ma
     indices, count = outputs
     most = max_num if 0 < max_num < boxes.shape[0] else boxes.shape[0]
     lowest = score_threshold if score_threshold > 0 else _EVERY_SCORE
-    run(NMS, (0, 0, iou_threshold, most, lowest, offset, 0, False), boxes, scores, None, 0, indices, count.data_ptr())
+    return run(NMS, (0, 0, iou_threshold, most, lowest, offset, 0, False), boxes, scores, None, 0, indices, count)
 
 
 _nms = operator("nms(Tensor boxes, Tensor scores, float iou_threshold, int offset, float score_threshold, int max_num)"
@@ -71,7 +71,7 @@ def _soft_nms_fake(boxes, scores, iou_threshold, sigma, min_score, method, offse
 
 def _soft_nms_call(outputs, boxes, scores, *numbers):
     dets, indices, count = outputs
-    run(SOFT_NMS, boxes, scores, *numbers, dets, indices, count.data_ptr())
+    return run(SOFT_NMS, boxes, scores, *numbers, dets, indices, count)
 
 
 _soft_nms = operator(
@@ -87,7 +87,7 @@ def _nms_match_fake(dets, iou_threshold):
 
 def _nms_match_call(outputs, dets, iou_threshold):
     indices, sizes, count = outputs
-    run(NMS_MATCH, dets, iou_threshold, indices, sizes, count.data_ptr())
+    return run(NMS_MATCH, dets, iou_threshold, indices, sizes, count)
 
 
 _nms_match = operator("nms_match(Tensor dets, float iou_threshold) -> (Tensor, Tensor, Tensor)", _nms_match_fake,

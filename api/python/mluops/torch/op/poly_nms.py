@@ -23,7 +23,7 @@ def _fake(dets, iou_threshold):
 
 def _call(outputs, dets, iou_threshold):
     keep, count = outputs
-    run(NMS, dets, iou_threshold, None, 0, keep, count.data_ptr())
+    return run(NMS, dets, iou_threshold, None, 0, keep, count)
 
 
 # How many are kept is in the data: the operator returns as many as there may be, and how many there are.

@@ -25,7 +25,7 @@ def _fake(numbers, sizes, ratios, squares, height, width, *others):
 
 
 def _call(outputs, numbers, sizes, ratios, squares, *arguments):
-    run(FORWARD, *numbers.split([sizes, ratios, 4, squares]), *arguments, *outputs)
+    return run(FORWARD, *numbers.split([sizes, ratios, 4, squares]), *arguments, *outputs)
 
 
 # One tensor of all lists: an operator with an empty one is not asked.

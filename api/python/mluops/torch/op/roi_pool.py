@@ -40,7 +40,7 @@ def _fake(input, rois, pooled_height, pooled_width, spatial_scale):
 
 def _call(outputs, input, rois, pooled_height, pooled_width, spatial_scale):
     output, argmax = outputs
-    run(FORWARD, _MAX, input, rois, spatial_scale, output, argmax)
+    return run(FORWARD, _MAX, input, rois, spatial_scale, output, argmax)
 
 
 def _gradient_fake(grad, rois, argmax, batch, height, width, spatial_scale):
@@ -53,7 +53,7 @@ def _gradient_fake(grad, rois, argmax, batch, height, width, spatial_scale):
 
 
 def _gradient_call(grad_input, grad, rois, argmax, batch, height, width, spatial_scale):
-    run(BACKWARD, _MAX, grad, rois, argmax, spatial_scale, grad_input)
+    return run(BACKWARD, _MAX, grad, rois, argmax, spatial_scale, grad_input)
 
 
 gradient = operator(

@@ -40,8 +40,8 @@ def _fake(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode):
 
 def _call(outputs, rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode):
     pooled, argmax, noted = outputs
-    run(FORWARD, mode, rois.shape[0], *pts_feature.shape, rois, pts, pts_feature, None, 0, max_pts_per_voxel, out_x,
-        out_y, out_z, argmax, noted, pooled)
+    return run(FORWARD, mode, rois.shape[0], *pts_feature.shape, rois, pts, pts_feature, None, 0, max_pts_per_voxel,
+               out_x, out_y, out_z, argmax, noted, pooled)
 
 
 def _nothing_inside(outputs):
@@ -60,7 +60,7 @@ def _gradient_fake(grad, argmax, noted, points, mode):
 
 def _gradient_call(grad_in, grad, argmax, noted, points, mode):
     n, x, y, z, channels = grad.shape
-    run(BACKWARD, mode, n, x, y, z, channels, noted.shape[4], noted, argmax, grad, grad_in)
+    return run(BACKWARD, mode, n, x, y, z, channels, noted.shape[4], noted, argmax, grad, grad_in)
 
 
 gradient = operator("roiaware_pool3d_backward(Tensor grad, Tensor argmax, Tensor pts_idx_of_voxels, SymInt points, "

@@ -32,7 +32,7 @@ def _fake(points, point_features, boxes3d, num_sampled_points):
 
 
 def _call(outputs, points, point_features, boxes3d, num_sampled_points):
-    run(FORWARD, *points.shape[:2], boxes3d.shape[1], point_features.shape[2], num_sampled_points, points,
+    return run(FORWARD, *points.shape[:2], boxes3d.shape[1], point_features.shape[2], num_sampled_points, points,
         point_features, boxes3d, None, 0, *outputs)
 
 

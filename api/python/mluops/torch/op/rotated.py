@@ -57,7 +57,7 @@ def _nms_fake(dets, scores, iou_threshold):
 
 def _nms_call(outputs, dets, scores, iou_threshold):
     keep, count = outputs
-    run(NMS, iou_threshold, dets, scores, None, 0, keep, count.data_ptr())
+    return run(NMS, iou_threshold, dets, scores, None, 0, keep, count)
 
 
 # How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.

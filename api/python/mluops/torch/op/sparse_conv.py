@@ -216,17 +216,17 @@ def _fake(features, filters, pairs, num, outputs, inverse):
 
 def _call(output, features, filters, pairs, num, outputs, inverse):
     counts = _numbers(num)
-    run(FORWARD, features, filters, pairs, counts.data_ptr(), outputs, inverse, 0, None, 0, output)
+    return run(FORWARD, features, filters, pairs, counts, outputs, inverse, 0, None, 0, output)
 
 
 def _data_call(input_grad, features, filters, grad, pairs, num, inverse):
     counts = _numbers(num)
-    run(BACKWARD_DATA, grad, filters, pairs, counts.data_ptr(), inverse, 0, None, 0, input_grad)
+    return run(BACKWARD_DATA, grad, filters, pairs, counts, inverse, 0, None, 0, input_grad)
 
 
 def _filter_call(filters_grad, features, filters, grad, pairs, num, inverse):
     counts = _numbers(num)
-    run(BACKWARD_FILTER, features, grad, pairs, counts.data_ptr(), inverse, 0, None, 0, filters_grad)
+    return run(BACKWARD_FILTER, features, grad, pairs, counts, inverse, 0, None, 0, filters_grad)
 
 
 def _gradient_fake(of):
@@ -317,7 +317,7 @@ def _max_fake(features, pairs, num, outputs):
 
 def _max_call(output, features, pairs, num, outputs):
     counts = _numbers(num)
-    run(MAX_FORWARD, features, pairs, counts.data_ptr(), output)
+    run(MAX_FORWARD, features, pairs, counts, output)
     if (features < 0).any():  # the library, as mmcv, starts at 0
         output.copy_(_greatest(features, pairs, counts.tolist(), outputs))
 
@@ -348,7 +348,7 @@ def _max_gradient_fake(features, output, grad, pairs, num):
 
 def _max_gradient_call(input_grad, features, output, grad, pairs, num):
     counts = _numbers(num)
-    run(MAX_BACKWARD, features, output, grad, pairs, counts.data_ptr(), input_grad)
+    return run(MAX_BACKWARD, features, output, grad, pairs, counts, input_grad)
 
 
 max_gradient = operator("indice_maxpool_backward(Tensor features, Tensor output, Tensor grad, Tensor indice_pairs, "

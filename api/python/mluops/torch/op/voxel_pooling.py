@@ -29,7 +29,7 @@ def _fake(geom_xyz, input_features, x, y, z):
 
 
 def _call(outputs, geom_xyz, input_features, x, y, z):
-    run(FORWARD, *input_features.shape, x, y, z, geom_xyz, input_features, *outputs)
+    return run(FORWARD, *input_features.shape, x, y, z, geom_xyz, input_features, *outputs)
 
 
 def _empty(outputs):

@@ -46,7 +46,7 @@ def _hard_call(outputs, points, voxel_size, coors_range, max_points, max_voxels)
         for output in outputs:
             output.zero_()
         return
-    run(HARD, points, voxel_size, coors_range, max_points, max_voxels, 3, True, None, 0, *outputs)
+    return run(HARD, points, voxel_size, coors_range, max_points, max_voxels, 3, True, None, 0, *outputs)
 
 
 def _dynamic_fake(points, voxel_size, coors_range):

@@ -35,7 +35,7 @@ def _fake(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_b
 
 
 def _call(outputs, *arguments):
-    run(FORWARD, *arguments, *outputs)
+    return run(FORWARD, *arguments, *outputs)
 
 
 _forward = operator(
