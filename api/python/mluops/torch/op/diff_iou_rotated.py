@@ -10,6 +10,7 @@ from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
+from .rotated import iou
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
@@ -59,22 +60,6 @@ class _Rectangles:
         return torch.cat([of_corners.sum(-2), sizes, angle], -1)
 
 
-def _shared_area(first: _Rectangles, second: _Rectangles) -> Tensor:
-    """The area inside the way round the first rectangle, each of its points moved to the nearest one of the second: what
-    the ways outside become has no area. Every rounding moves that way a little; no decision hangs on one."""
-    begin = second.frame(first.corners)
-    step = begin.roll(-1, -2) - begin
-    limit = second.half.unsqueeze(-2)
-    at = torch.cat([(-limit - begin) / step, (limit - begin) / step], -1)  # where a side passes those of the second
-    at = torch.where(at.isnan(), torch.zeros_like(at), at).clamp(0, 1).sort(-1)[0]
-    at = torch.cat([torch.zeros_like(at[..., :1]), at, torch.ones_like(at[..., :1])], -1).unsqueeze(-1)
-    way = begin.unsqueeze(-2) + at * step.unsqueeze(-2)  # [..., 4 sides, 6 points, 2]
-    limit = limit.unsqueeze(-2)
-    way = torch.max(torch.min(way, limit), -limit)
-    x, y = way[..., :-1, :], way[..., 1:, :]
-    return (x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]).sum((-1, -2)) / 2
-
-
 def _moved_corners(first: _Rectangles, second: _Rectangles) -> Tensor:
     """The derivative of the shared area by the corners of the first rectangle, [..., 4, 2]: the parts of its sides that
     are inside of the second one move the area's border. A side on one of the second counts half: that is the mean of
@@ -105,7 +90,13 @@ def _area_fake(box1, box2):
 
 
 def _area_call(area, box1, box2):
-    area.copy_(_shared_area(_Rectangles(box1), _Rectangles(box2)).clamp(min=0))
+    """Out of box_iou_rotated, which knows no sizes below 0 and none whose squares are lost beside 1."""
+    boxes = torch.stack([box1, box2]).double().reshape(2, -1, 5)
+    sizes = boxes[..., 2:4].abs_()
+    scale = sizes.amax((0, 2)).clamp(min=1e-150)
+    boxes[..., :4].div_(scale[:, None])
+    ratio = iou(*boxes, 0, True)
+    area.copy_((ratio / (1 + ratio) * sizes.prod(2).sum(0) * scale * scale).reshape(area.shape))
 
 
 def _area_gradient_fake(grad, box1, box2):
@@ -175,7 +166,7 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     """
     dtype, boxes = _pairs(box3d1, box3d2, 7, "x, y, z, w, h, l, angle")
-    flat = (box[..., [0, 1, 3, 4, 6]] for box in boxes)
+    flat = (torch.cat([box[..., :2], box[..., 3:5], box[..., 6:]], -1) for box in boxes)
     tops, bottoms = ([box[..., 2] + sign * box[..., 5] * 0.5 for box in boxes] for sign in (1, -1))
     height = (torch.min(*tops) - torch.max(*bottoms)).clamp(min=0)
     volumes = [box[..., 3] * box[..., 4] * box[..., 5] for box in boxes]
