@@ -129,6 +129,20 @@ TEST_F(Faults, WhatTheProcessorRefusesNamesKernelTaskAndLine) {
   EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";
 }
 
+TEST_F(Faults, StacksUsedUpInTheLibraryLeaveNothingLocked) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer ends the process itself";
+#endif
+  constexpr int kStep = 16, kMost = 1536;  // bytes; a level of the recursion takes less than the most
+  for (int bytes = kStep; bytes <= kMost; bytes += kStep) {
+    sinks(queue, bytes);
+    expect_fault({"sink, task 0", "used up the stack"});
+  }
+  OnDevice<std::int32_t> out(8);
+  who_am_i(queue, {1, 1, 1}, cnrtFuncTypeBlock, out.data());
+  EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";
+}
+
 TEST_F(Faults, MemoryOfTheHostIsNamedSo) {
   std::vector<float> host(64);
   strays(queue, 4, host.data());

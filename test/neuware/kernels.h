@@ -51,6 +51,7 @@ void unknown_mlisa(cnrtQueue_t queue);
 void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
 void strays(cnrtQueue_t queue, int form, float* host);
+void sinks(cnrtQueue_t queue, int bytes);
 
 // whole_wram.mlu
 void fill_wram(cnrtQueue_t queue, bool beyond);

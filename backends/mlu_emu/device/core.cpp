@@ -1,6 +1,7 @@
 #include "backends/mlu_emu/device/core.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "backends/mlu_emu/device/fault.h"
 #include "backends/mlu_emu/device/work.h"
@@ -14,6 +15,8 @@ thread_local Core* running = nullptr;
 
 Core& Core::current() {
   if (running == nullptr) throw Fault("a kernel's word was used outside of a launch");
+  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  if (here < running->stack_floor_ && std::uncaught_exceptions() == 0) running->launch_->source->out_of_stack();
   return *running;
 }
 
@@ -44,6 +47,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
 void Core::leave() noexcept {
   nram_.reach(launch_->nram_reach == nullptr ? nram_.bytes() : *launch_->nram_reach);
   scalars_.leave();
+  stack_floor_ = nullptr;
   running = nullptr;
 }
 

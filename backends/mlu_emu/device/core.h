@@ -95,6 +95,9 @@ class Core {
   static Core& current();
   /// This thread runs a task.
   static bool runs_here();
+  /// Words that begin with less stack than lies above `floor` end the task: what the processor stops inside the
+  /// library may hold a lock.
+  void keep_stack_above(const char* floor) { stack_floor_ = floor; }
 
   void begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline);
   /// Completes what is still queued, as the device does, and checks that scalar code stayed inside NRAM.
@@ -275,6 +278,7 @@ class Core {
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
   Running running_;
+  const char* stack_floor_ = nullptr;
   CallSite acting_;          // in place of the word at hand
   bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task

@@ -75,6 +75,8 @@ class KernelSource {
   virtual const NamedPointer* parameter_at(const Tensor& block, const char* address) const = 0;
   /// What is known of an address in no tensor: the block that lay there until it was freed, or "".
   virtual std::string freed_at(const void* address) const = 0;
+  /// This thread's stack has no room left for a word. Throws.
+  [[noreturn]] virtual void out_of_stack() = 0;
   /// The code that this thread runs reads these from now on, before it calls scalar_access(); null: none is known.
   virtual void use(ScalarSpans* spans) = 0;
 };

@@ -7,6 +7,7 @@
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/neuware/runtime/findings.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
+#include "backends/mlu_emu/neuware/runtime/signals.h"
 
 namespace neuware {
 
@@ -118,6 +119,10 @@ const NamedPointer* LaunchSource::parameter_at(const mluops::emu::Tensor& block,
 
 std::string LaunchSource::freed_at(const void* address) const {
   return Blocks::instance().at(address);
+}
+
+void LaunchSource::out_of_stack() {
+  leave_used_up_stack();
 }
 
 void LaunchSource::use(mluops::emu::ScalarSpans* known) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -95,6 +96,7 @@ class Stacks {
     pthread_attr_getstack(&attributes, &low, &size);
     pthread_attr_destroy(&attributes);
     low_ = reinterpret_cast<std::uintptr_t>(low);
+    kept_ = std::min(kKept, size / 4);
   }
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
@@ -104,6 +106,9 @@ class Stacks {
     sigaltstack(&none, nullptr);
   }
 
+  const void* low() const { return reinterpret_cast<const void*>(low_); }
+  /// Above it a word of the library, and the unwinder after it, have room.
+  const char* floor() const { return reinterpret_cast<const char*>(low_ + kept_); }
   /// The address lies where a frame too many would.
   bool used_up(const void* address) const {
     constexpr std::uintptr_t kNear = 1 << 16;
@@ -112,9 +117,9 @@ class Stacks {
   }
 
  private:
-  static constexpr std::size_t kBytes = 1 << 16;
+  static constexpr std::size_t kBytes = 1 << 16, kKept = 1 << 18;
   std::unique_ptr<char[]> memory_;
-  std::uintptr_t low_ = 0;
+  std::uintptr_t low_ = 0, kept_ = 0;
 };
 
 Stacks& stacks() {
@@ -137,6 +142,8 @@ std::string what(const Crash& c) {
          (at < kPage ? ", a null pointer" : ", which is memory of neither the device nor the host");
 }
 
+struct OutOfStack {};
+
 /// setjmp() has this frame alone: nothing here has to be destroyed.
 bool landed(const std::function<void()>& task, sigjmp_buf& buffer) {
   if (sigsetjmp(buffer, 0) != 0) return true;
@@ -145,17 +152,34 @@ bool landed(const std::function<void()>& task, sigjmp_buf& buffer) {
   return false;
 }
 
+bool left_early(const std::function<void()>& task, sigjmp_buf& buffer) {
+  try {
+    return landed(task, buffer);
+  } catch (const OutOfStack&) {
+    return true;
+  }
+}
+
 }  // namespace
+
+void leave_used_up_stack() {
+  crash.signal = SIGSEGV;
+  crash.code = SEGV_MAPERR;
+  crash.address = stacks().low();
+  crash.frames = backtrace(crash.frame, kMostFrames);
+  crash.first = 0;
+  throw OutOfStack{};
+}
 
 void run_guarded(const std::function<void()>& task, const void* in_module) {
   static std::once_flag once;
   std::call_once(once, catch_signals);
-  stacks();
+  mluops::emu::Core::current().keep_stack_above(stacks().floor());
   struct Landing {
     sigjmp_buf buffer;
     ~Landing() { landing = nullptr; }
   } here;
-  if (!landed(task, here.buffer)) return;
+  if (!left_early(task, here.buffer)) return;
   landing = nullptr;
   const SourceLine line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
   mluops::emu::Core& core = mluops::emu::Core::current();

@@ -10,4 +10,8 @@ namespace neuware {
 /// frames hold is not destroyed then.
 void run_guarded(const std::function<void()>& task, const void* in_module);
 
+/// Ends the task that run_guarded() runs on this thread as one whose stack is used up. Throws, so that locks are
+/// released.
+[[noreturn]] void leave_used_up_stack();
+
 }  // namespace neuware
