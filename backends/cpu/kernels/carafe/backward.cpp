@@ -11,7 +11,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/carafe/grad_mask-inl.h"
-#include "backends/cpu/kernels/carafe/planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/operators.h"
@@ -101,12 +100,6 @@ class WindowScatter {
         offsets_(s_, s_.wo, 1, allocator),
         masks_(s_, static_cast<const T*>(p.mask), allocator) {}
 
-  /// Other tensors from the next row on.
-  void look_at(const T* grad_output, const T* mask) {
-    grad_output_ = grad_output;
-    masks_.look_at(mask);
-  }
-
   /// Before the windows of a row, which come one after the other.
   void begin_row(std::int64_t n, std::int64_t row, Range columns) { masks_.begin_row(n, row, columns); }
 
@@ -160,15 +153,10 @@ class OwnedInputGradient {
       : s_(p.shape),
         grad_input_(static_cast<T*>(p.grad_input)),
         non_temporal_(leaves_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        planes_(p.layout == MLUOP_LAYOUT_NCHW),
         scatter_(p, allocator),
         ring_row_(block_columns * s_.c),
         ring_(allocator.allocate<A>(s_.kernel, ring_row_)),
-        targets_(allocator.allocate<A*>(s_.kernel)),
-        rounded_(planes_ && !kAddsInPlace<T> ? allocator.allocate<T>(ring_row_) : nullptr) {}
-
-  /// Other tensors from the next row on.
-  void look_at(const T* grad_output, const T* mask) { scatter_.look_at(grad_output, mask); }
+        targets_(allocator.allocate<A*>(s_.kernel)) {}
 
   void begin(const Block& block) {
     for (std::int64_t row = block.rows.begin; row < std::min(block.rows.end, block.rows.begin + s_.kernel); ++row)
@@ -209,34 +197,17 @@ class OwnedInputGradient {
   void finish(const Block& block, std::int64_t row) {
     A* const sums = ring_row(row);
     const std::int64_t column = block.columns.begin, count = block.columns.size() * s_.c;
-    if (planes_) {
-      turn(sums, grad_input_ + (block.n * s_.c * s_.h + row) * s_.w + column, block.columns.size());
-    } else {
-      store_row(non_temporal_, sums, grad_input_ + ((block.n * s_.h + row) * s_.w + column) * s_.c, count);
-    }
+    store_row(non_temporal_, sums, grad_input_ + ((block.n * s_.h + row) * s_.w + column) * s_.c, count);
     std::fill_n(sums, count, A{0});
-  }
-
-  /// Pixels of a row, rounded, into planes.
-  void turn(const A* sums, T* target, std::int64_t pixels) {
-    const T* from = rounded_;
-    if constexpr (kAddsInPlace<T>) {
-      from = sums;
-    } else {
-      store_row(sums, rounded_, pixels * s_.c);
-    }
-    transpose_panel(non_temporal_, moved(from), s_.c, pixels, s_.c, moved(target), s_.h * s_.w);
   }
 
   const Shape& s_;
   T* grad_input_;
   bool non_temporal_;  // grad_input is
-  bool planes_;        // grad_input is NCHW
   WindowScatter<false, T> scatter_;
   std::int64_t ring_row_;
   A* ring_;
   A** targets_;
-  T* rounded_;  // sums of a row on their way into planes
 };
 
 template <class T>
@@ -253,46 +224,6 @@ struct OwnerTask {
     const Range rows = input.source_rows(block);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       if (row >= block.rows.begin && row < block.rows.end) mask.run_row(block, row);
-      input.run_row(block, row);
-    }
-    input.end(block);
-  }
-};
-
-/// OwnerTask on NCHW tensors: both gradients of a row are found on the same turned rows.
-template <class T>
-struct PlanesTask {
-  const mluopsCarafeBackwardProblem& p;
-  MaskGradient<T, PlaneRows<T>> mask;
-  OwnedInputGradient<T> input;
-  OutputRows<T> masks, grad_outputs, grad_masks;
-
-  PlanesTask(const mluopsCarafeBackwardProblem& problem, std::int64_t block_columns, Allocator& allocator)
-      : p(problem),
-        mask(p, block_columns, allocator),
-        input(p, block_columns, allocator),
-        masks(p.shape, mask_row(p.shape), 1, allocator),
-        grad_outputs(p.shape, p.shape.c, 1, allocator),
-        grad_masks(p.shape, mask_row(p.shape), 1, allocator) {}
-
-  void run(const Block& block) {
-    const std::int64_t n = block.n, r = radius(p.shape);
-    const Range reaching{std::max<std::int64_t>(0, block.columns.begin - r),
-                         std::min(p.shape.w, block.columns.end + r)};
-    mask.begin(block);
-    input.begin(block);
-    const Range rows = input.source_rows(block);
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      masks.read(static_cast<const T*>(p.mask), n, row, reaching);
-      grad_outputs.read(static_cast<const T*>(p.grad_output), n, row, reaching);
-      const T* const gradients = grad_outputs.origin(n, row);
-      if (row >= block.rows.begin && row < block.rows.end) {
-        mask.look_at(gradients, grad_masks.origin(n, row, block.columns.begin));
-        mask.rows().request(grad_outputs.ahead(static_cast<const T*>(p.grad_output), n, row + 1, block.columns.size()));
-        mask.run_row(block, row);
-        grad_masks.write(static_cast<T*>(p.grad_mask), {n, {row, row + 1}, block.columns});
-      }
-      input.look_at(gradients, masks.origin(n, row));
       input.run_row(block, row);
     }
     input.end(block);
@@ -355,10 +286,10 @@ mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Shape& 
 }
 
 template <class T>
-Blocks backward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts = kCacheParts) {
+Blocks backward_blocks(const mluopsCall& call, const Shape& s) {
   constexpr std::int64_t kLeastRows = 8;
   return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, kLeastRows,
-                std::max(s.h, kLeastRows), cache_parts);
+                std::max(s.h, kLeastRows));
 }
 
 template <class T>
@@ -367,20 +298,6 @@ mluOpStatus_t backward_owned(Context& context, const mluopsCall& call, const mlu
   return run_blocks(
       context, call, p.shape, blocks, 0,
       [&](Allocator& allocator) HWY_ATTR { return OwnerTask<T>(p, blocks.columns(), allocator); }, [](std::byte*) {});
-}
-
-template <class T>
-Fit planes_apply(const Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  return fit(true, rows_fill_tiles<T>(p.shape) && !wants_atomics(context, call));
-}
-
-template <class T>
-mluOpStatus_t backward_planes(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  const Blocks blocks = backward_blocks<T>(call, p.shape, kPlanesCacheParts);
-  context.last_scatter = "owner";
-  return run_blocks(
-      context, call, p.shape, blocks, 0,
-      [&](Allocator& allocator) HWY_ATTR { return PlanesTask<T>(p, blocks.columns(), allocator); }, [](std::byte*) {});
 }
 
 template <class T>
@@ -409,7 +326,6 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
       {"owner", always<Problem>, backward_owned<T>},
   };
   static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_rows", planes_apply<T>, backward_planes<T>},
       layout::kTransposed<operators::carafe_backward, Problem>,
   };
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths)

@@ -22,7 +22,7 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 template <class T>
-Blocks forward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts = kCacheParts) {
+Blocks forward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts) {
   return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32, cache_parts);
 }
 
@@ -101,7 +101,6 @@ class Outputs {
   Outputs(const Shape& s, T* output, Allocator& allocator)
       : s_(s), output_(output), offsets_(s, s.wo * s.c, s.c, allocator) {}
 
-  /// Another tensor from the next pixel on.
   void look_at(T* output) { output_ = output; }
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
     first_ = output_ + first_phase(s_, n, row, column) * s_.c;
@@ -136,25 +135,18 @@ class Forward {
   }
 
   void begin(const Block& block) { rows_.begin(block); }
-
-  void run_row(const Block& block, std::int64_t row) {
-    begin_row(block, row);
-    run_columns(block, row, block.columns);
+  Rows& rows() { return rows_; }
+  /// Other tensors from the next row on.
+  void look_at(const T* mask, T* output) {
+    masks_.look_at(mask);
+    outputs_.look_at(output);
   }
 
-  Rows& rows() { return rows_; }
-  /// Other tensors: the masks from the next row on.
-  void look_at_masks(const T* mask) { masks_.look_at(mask); }
-  void look_at_output(T* output) { outputs_.look_at(output); }
-
-  void begin_row(const Block& block, std::int64_t row) {
+  /// A row of the block, or some of its columns, in order.
+  void run_row(const Block& block, std::int64_t row) {
     rows_.advance(row);
     masks_.begin_row(block.n, row, block.columns);
-  }
-
-  /// Columns of the row, in order.
-  void run_columns(const Block& block, std::int64_t row, Range columns) {
-    for (std::int64_t column = columns.begin; column < columns.end; ++column) {
+    for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
       rows_.reach(column);
       masks_.step();
       outputs_.move_to(block.n, row, column);
@@ -199,69 +191,47 @@ class PlanesForward {
  public:
   PlanesForward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool, Allocator allocator)
       : p_(p),
-        rows_held_(std::max<std::int64_t>(1, fitting_pixels(p.shape) / p.shape.w)),
-        columns_held_(even_part(block_columns, fitting_pixels(p.shape))),
+        rows_held_(block_columns < p.shape.w ? 1 : std::max<std::int64_t>(1, fitting_pixels(p.shape) / p.shape.w)),
+        columns_held_(even_share(block_columns, fitting_pixels(p.shape))),
         masks_(p.shape, mask_row(p.shape), 1, allocator),
         outputs_(p.shape, p.shape.c, rows_held_, allocator),
-        rows_(p, block_columns, false, allocator) {}
+        forward_(p, block_columns, false, allocator) {}
 
-  std::int64_t arena_bytes() const { return rows_.arena_bytes(); }
+  std::int64_t arena_bytes() const { return forward_.arena_bytes(); }
 
   void run(const Block& block) {
-    rows_.begin(block);
-    const bool whole = block.columns.size() == p_.shape.w && columns_held_ >= p_.shape.w;
-    const std::int64_t step = whole ? rows_held_ : 1;
-    for (std::int64_t row = block.rows.begin; row < block.rows.end; row += step) {
-      const Range rows{row, std::min(block.rows.end, row + step)};
-      if (whole) {
-        run_rows({block.n, rows, block.columns});
-      } else {
-        run_row(block, row);
+    forward_.begin(block);
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; row += rows_held_) {
+      const Range rows{row, std::min(block.rows.end, row + rows_held_)};
+      for (std::int64_t column = block.columns.begin; column < block.columns.end; column += columns_held_) {
+        run_part({block.n, rows, {column, std::min(block.columns.end, column + columns_held_)}});
       }
     }
   }
 
  private:
-  static constexpr std::int64_t kMostHeldBytes = std::int64_t{320} << 10;
-
   /// Input pixels whose results are held.
   static std::int64_t fitting_pixels(const Shape& s) {
     const std::int64_t bytes = phases(s) * s.c * static_cast<std::int64_t>(sizeof(T));
-    return std::max<std::int64_t>(kPanelTile<Moved<T>>, std::min(second_cache(20), kMostHeldBytes) / bytes);
-  }
-  static std::int64_t even_part(std::int64_t n, std::int64_t most) { return ceil_div(n, ceil_div(n, most)); }
-
-  void run_rows(const Block& block) {
-    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
-      begin_row(block, row);
-      rows_.look_at_output(outputs_.origin(block.n, block.rows.begin));
-      rows_.run_columns(block, row, block.columns);
-    }
-    outputs_.write(static_cast<T*>(p_.output), block);
+    return std::max<std::int64_t>(kPanelTile<Moved<T>>, second_cache(20) / bytes);
   }
 
-  void run_row(const Block& block, std::int64_t row) {
-    begin_row(block, row);
-    for (std::int64_t column = block.columns.begin; column < block.columns.end; column += columns_held_) {
-      const Range columns{column, std::min(block.columns.end, column + columns_held_)};
-      rows_.look_at_output(outputs_.origin(block.n, row, column));
-      rows_.run_columns(block, row, columns);
-      outputs_.write(static_cast<T*>(p_.output), {block.n, {row, row + 1}, columns});
-    }
-  }
-
-  void begin_row(const Block& block, std::int64_t row) {
+  void run_part(const Block& part) {
     const T* const masks = static_cast<const T*>(p_.mask);
-    masks_.read(masks, block.n, row, block.columns);
-    rows_.look_at_masks(masks_.origin(block.n, row));
-    rows_.rows().request(masks_.ahead(masks, block.n, row + 1, block.columns.size()));
-    rows_.begin_row(block, row);
+    for (std::int64_t row = part.rows.begin; row < part.rows.end; ++row) {
+      const Block line{part.n, {row, row + 1}, part.columns};
+      masks_.read(masks, line);
+      forward_.rows().prefetch_too(masks_.ahead(masks, line));
+      forward_.look_at(masks_.origin(line), outputs_.origin(part));
+      forward_.run_row(line, row);
+    }
+    outputs_.write(static_cast<T*>(p_.output), part);
   }
 
   const mluopsCarafeForwardProblem& p_;
   std::int64_t rows_held_, columns_held_;
   OutputRows<T> masks_, outputs_;
-  Forward<T, PlaneRows<T>> rows_;
+  Forward<T, PlaneRows<T>> forward_;
 };
 
 template <class T, class Task>
@@ -287,9 +257,10 @@ mluOpStatus_t forward_writing(Context& context, const mluopsCall& call, const ml
   return forward_by<T, Task>(kNonTemporal, context, call, p);
 }
 
+/// Whether a row of the map is long enough to be transposed in registers.
 template <class T>
 Fit planes_apply(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
-  return fit(true, rows_fill_tiles<T>(p.shape));
+  return fit(true, p.shape.w >= kPanelTile<Moved<T>>);
 }
 
 template <class T>

@@ -69,9 +69,14 @@ struct Block {
   Range rows, columns;
 };
 
-/// What rows and sums may take of 64 parts of the second-level cache. Planes get more: they are turned in whole rows,
-/// which strips would cut.
+/// What rows and sums may take of 64 parts of the second-level cache. Planes get more: they are transposed in whole
+/// rows, which strips would cut.
 inline constexpr std::int64_t kCacheParts = 28, kPlanesCacheParts = 56;
+
+/// Size of the parts when n is cut into as few even ones as possible, none above `most`.
+inline std::int64_t even_share(std::int64_t n, std::int64_t most) {
+  return ceil_div(n, ceil_div(n, most));
+}
 
 /// The map cut into blocks: strips of columns narrow enough for the K rows of a window to stay in the second-level
 /// cache, bands of rows short enough to feed all threads evenly.
@@ -101,9 +106,6 @@ class Blocks {
   }
 
  private:
-  /// Size of the parts when n is cut into as few even ones as possible, none above `most`.
-  static std::int64_t even_share(std::int64_t n, std::int64_t most) { return ceil_div(n, ceil_div(n, most)); }
-
   void cut_rows(std::int64_t most) {
     rows_ = even_share(shape_.h, std::min(shape_.h, most));
     bands_ = ceil_div(shape_.h, rows_);

@@ -128,9 +128,6 @@ class WindowGradients {
     }
   }
 
-  /// Another tensor from the next row on.
-  void look_at(const T* grad_output) { grad_output_ = grad_output; }
-
   /// Before the first window of a row; step() goes to it.
   void begin_row(std::int64_t n, std::int64_t row, Range columns) {
     next_ = grad_output_ + first_phase(s_, n, row, columns.begin) * s_.c;
@@ -176,18 +173,14 @@ class MaskStage {
  public:
   using A = Acc<T>;
 
-  /// non_temporal: where the sums are written past the caches if there are many.
-  MaskStage(const Shape& s, T* grad_mask, std::int64_t block_columns, bool non_temporal, Allocator& allocator)
+  MaskStage(const Shape& s, T* grad_mask, std::int64_t block_columns, Allocator& allocator)
       : s_(s),
         grad_mask_(grad_mask),
-        non_temporal_(non_temporal && leaves_caches(s.n * s.ho * s.wo * mask_row(s) * kSize)),
+        non_temporal_(leaves_caches(s.n * s.ho * s.wo * mask_row(s) * kSize)),
         window_(s.scale * mask_row(s)),
         columns_(std::min(block_columns, ceil_div(kBytes, window_ * kSize))),
         offsets_(s, columns_ * window_, mask_row(s), allocator),
         stage_(allocator.allocate<A>(s.scale, columns_, window_)) {}
-
-  /// Another tensor from the next row on.
-  void look_at(T* grad_mask) { grad_mask_ = grad_mask; }
 
   /// Windows of a row in order.
   void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
@@ -231,8 +224,8 @@ class MaskStage {
   A* first_ = nullptr;       // of phase 0
 };
 
-/// grad_mask of the blocks of one slot. Rows: WindowRows or what stands for it.
-template <class T, class Rows = WindowRows<T>>
+/// grad_mask of the blocks of one slot.
+template <class T>
 class MaskGradient {
  public:
   using A = Acc<T>;
@@ -241,15 +234,8 @@ class MaskGradient {
       : s_(p.shape),
         rows_(s_, static_cast<const T*>(p.input), block_columns, allocator),
         gradients_(s_, static_cast<const T*>(p.grad_output), allocator),
-        stage_(s_, static_cast<T*>(p.grad_mask), block_columns, std::is_same_v<Rows, WindowRows<T>>, allocator) {}
+        stage_(s_, static_cast<T*>(p.grad_mask), block_columns, allocator) {}
 
-  /// Other tensors from the next row on.
-  void look_at(const T* grad_output, T* grad_mask) {
-    gradients_.look_at(grad_output);
-    stage_.look_at(grad_mask);
-  }
-
-  Rows& rows() { return rows_; }
   void begin(const Block& block) { rows_.begin(block); }
 
   /// Gradients of the output pixels that belong to input row `row` of the block.
@@ -309,7 +295,7 @@ class MaskGradient {
   }
 
   const Shape& s_;
-  Rows rows_;
+  WindowRows<T> rows_;
   WindowGradients<T> gradients_;
   MaskStage<T> stage_;
 };

@@ -1,5 +1,5 @@
-// NCHW tensors under the NHWC kernels: a row at a time is turned into scratch that stays in the second cache, worked on
-// there, and turned back.
+// NCHW tensors under the NHWC kernel (forward): a few rows at a time are transposed into scratch that stays in the
+// second cache, worked on there, and transposed back.
 #if defined(MLUOPS_CPU_CARAFE_PLANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_CARAFE_PLANES_INL_H_
@@ -24,13 +24,7 @@ Moved<T>* moved(T* p) {
   return reinterpret_cast<Moved<T>*>(p);
 }
 
-/// Whether a row of the map is long enough to be turned in registers.
-template <class T>
-bool rows_fill_tiles(const Shape& s) {
-  return s.w >= kPanelTile<Moved<T>>;
-}
-
-/// WindowRows over an NCHW input: a ring of rows, each turned and promoted when the first window needs it.
+/// WindowRows over an NCHW input: a ring of rows, each transposed and promoted when the first window needs it.
 template <class T>
 class PlaneRows {
  public:
@@ -42,7 +36,7 @@ class PlaneRows {
         rows_(allocator.allocate<const A*>(s.kernel)),
         ring_row_((columns + 2 * radius(s)) * s.c),
         ring_(allocator.allocate<A>(s.kernel, ring_row_)),
-        turned_(kAddsInPlace<T> ? nullptr : allocator.allocate<T>(ring_row_)) {}
+        stage_(kAddsInPlace<T> ? nullptr : allocator.allocate<T>(ring_row_)) {}
 
   void begin(const Block& block) {
     n_ = block.n;
@@ -54,15 +48,17 @@ class PlaneRows {
   void advance(std::int64_t row) {
     const Range kh = taps_into(s_, row, {0, s_.h});
     const std::int64_t first = row - radius(s_);
-    for (; next_ < first + kh.end; ++next_) turn(next_);
+    while (next_ < first + kh.end) {
+      transpose(next_++);
+      ahead_ = next_ == s_.h ? PrefetchPlanes()
+                             : PrefetchPlanes(planes(next_), s_.h * s_.w, s_.c, columns_.size(), columns_.size());
+    }
     for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = ring_row(first + k);
-    own_ = next_ < s_.h ? PrefetchPlanes(row_of_planes(next_), s_.h * s_.w, s_.c, columns_.size(), columns_.size())
-                        : PrefetchPlanes();
   }
-  /// What else to request with the windows of the next row.
-  void request(const PrefetchPlanes& other) { other_ = other; }
+  /// What else to prefetch with the windows of the next row.
+  void prefetch_too(const PrefetchPlanes& other) { other_ = other; }
   void reach(std::int64_t) {
-    own_.step();
+    ahead_.step();
     other_.step();
   }
 
@@ -71,12 +67,12 @@ class PlaneRows {
 
  private:
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
-  const T* row_of_planes(std::int64_t row) const { return input_ + (n_ * s_.c * s_.h + row) * s_.w + columns_.begin; }
+  const T* planes(std::int64_t row) const { return input_ + (n_ * s_.c * s_.h + row) * s_.w + columns_.begin; }
 
-  void turn(std::int64_t row) {
-    T* to = turned_;
+  void transpose(std::int64_t row) {
+    T* to = stage_;
     if constexpr (kAddsInPlace<T>) to = ring_row(row);
-    transpose_panel(moved(row_of_planes(row)), s_.h * s_.w, s_.c, columns_.size(), moved(to), s_.c);
+    transpose_panel(moved(planes(row)), s_.h * s_.w, s_.c, columns_.size(), moved(to), s_.c);
     if constexpr (!kAddsInPlace<T>) load_row(to, ring_row(row), columns_.size() * s_.c);
   }
 
@@ -85,14 +81,14 @@ class PlaneRows {
   const A** rows_;
   std::int64_t ring_row_;
   A* ring_;
-  T* turned_;                      // a row on its way
+  T* stage_;                       // a row on its way
   std::int64_t n_ = 0, next_ = 0;  // rows before next_ are in the ring
   Range columns_{};
-  PrefetchPlanes own_, other_;
+  PrefetchPlanes ahead_, other_;  // the next row, and of another tensor
 };
 
-/// The output pixels over some of the input pixels of an NCHW tensor [n, channels, s*h, s*w], in NHWC: those over a few
-/// rows of input pixels, or over some columns of one row.
+/// The output pixels over a few input pixels of an NCHW tensor [n, channels, s*h, s*w], in NHWC: over some rows, or
+/// over some columns of one row.
 template <class T>
 class OutputRows {
  public:
@@ -102,25 +98,21 @@ class OutputRows {
         non_temporal_(leaves_caches(s.n * s.ho * s.wo * channels * static_cast<std::int64_t>(sizeof(T)))),
         pixels_(allocator.allocate<T>(rows, s.scale, s.wo, channels)) {}
 
-  /// Where an NHWC tensor that has these, from an input pixel on, in their place would begin.
-  T* origin(std::int64_t n, std::int64_t row, std::int64_t column = 0) const {
-    return pixels_ - first_phase(s_, n, row, column) * channels_;
-  }
+  /// Where an NHWC tensor that has those over `block` in their place would begin.
+  T* origin(const Block& block) const { return pixels_ - first_of(block) * channels_; }
 
-  /// The output pixels over these columns of a row out of the tensor; held from the row's first column on.
-  void read(const T* planes, std::int64_t n, std::int64_t row, Range columns) const {
-    for_runs({n, {row, row + 1}, columns}, [&](std::int64_t plane, std::int64_t pixel, std::int64_t count) HWY_ATTR {
-      T* const to = pixels_ + (pixel + columns.begin * s_.scale) * channels_;
-      transpose_panel(moved(planes + plane), s_.ho * s_.wo, channels_, count, moved(to), channels_);
+  void read(const T* planes, const Block& block) const {
+    for_runs(block, [&](std::int64_t plane, std::int64_t pixel, std::int64_t count) HWY_ATTR {
+      transpose_panel(moved(planes + plane), s_.ho * s_.wo, channels_, count, moved(pixels_ + pixel * channels_),
+                      channels_);
     });
   }
-  /// Requests for the row that is read next, over so many windows.
-  PrefetchPlanes ahead(const T* planes, std::int64_t n, std::int64_t row, std::int64_t windows) const {
-    if (row >= s_.h) return {};
-    const T* const first = planes + (n * channels_ * s_.ho + row * s_.scale) * s_.wo;
-    return {first, s_.ho * s_.wo, channels_, s_.scale * s_.wo, windows};
+  /// Prefetches what is read for the next row of a block of one row.
+  PrefetchPlanes ahead(const T* planes, const Block& block) const {
+    if (block.rows.end >= s_.h) return {};
+    const T* const next = planes + first_of_plane(block) + s_.scale * s_.wo;
+    return {next, s_.ho * s_.wo, channels_, s_.scale * s_.wo, block.columns.size()};
   }
-  /// Writes the pixels of a block, which scratch holds from its first one on, into the planes of the tensor.
   void write(T* planes, const Block& block) const {
     for_runs(block, [&](std::int64_t plane, std::int64_t pixel, std::int64_t count) HWY_ATTR {
       transpose_panel(non_temporal_, moved<const T>(pixels_ + pixel * channels_), channels_, count, channels_,
@@ -129,6 +121,13 @@ class OutputRows {
   }
 
  private:
+  std::int64_t first_of(const Block& block) const {
+    return first_phase(s_, block.n, block.rows.begin, block.columns.begin);
+  }
+  std::int64_t first_of_plane(const Block& block) const {
+    return first_of(block) + block.n * (channels_ - 1) * s_.ho * s_.wo;
+  }
+
   /// f(offset in the first plane, pixel of those held, pixels) for pixels that follow each other: all rows of whole
   /// width at once.
   template <class F>
@@ -136,10 +135,6 @@ class OutputRows {
     const std::int64_t plane = first_of_plane(block), rows = block.rows.size() * s_.scale;
     if (block.columns.size() == s_.w) return f(plane, 0, rows * s_.wo);
     for (std::int64_t r = 0; r < rows; ++r) f(plane + r * s_.wo, r * s_.wo, block.columns.size() * s_.scale);
-  }
-
-  std::int64_t first_of_plane(const Block& block) const {
-    return (block.n * channels_ * s_.ho + block.rows.begin * s_.scale) * s_.wo + block.columns.begin * s_.scale;
   }
 
   const Shape& s_;
