@@ -10,78 +10,52 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align/geometry.h"
 #include "backends/cpu/operators.h"
-#include "backends/cpu/sampling/roi_order.h"
-#include "backends/cpu/scatter/channel_sums-inl.h"
+#include "backends/cpu/sampling/roi_gradient-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-/// add(pixel, channel, value) for channels [first, end) of a RoI's bins that have a greatest sample.
-template <class T, class Add>
-HWY_INLINE void add_roi(const BackwardProblem& p, std::int64_t roi, std::int64_t first, std::int64_t end, Add&& add) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const auto* const grad = static_cast<const T*>(p.grad_output);
-  const auto *const ys = static_cast<const T*>(p.argmax_y), *const xs = static_cast<const T*>(p.argmax_x);
-  const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
-    for (std::int64_t c = first; c < end; ++c) {
-      const std::int64_t element = bins.at(roi, c) + bin * bins.pixel();
-      const A at_y = to_acc(ys[element]), g = to_acc(grad[element]);
-      AxisSample<A> y, x;
-      if (at_y == A{-1} || !sample_axis(at_y, s.h, y) || !sample_axis(to_acc(xs[element]), s.w, x)) continue;
-      add(y.low * s.w + x.low, c, y.low_weight * x.low_weight * g);
-      add(y.low * s.w + x.high, c, y.low_weight * x.high_weight * g);
-      add(y.high * s.w + x.low, c, y.high_weight * x.low_weight * g);
-      add(y.high * s.w + x.high, c, y.high_weight * x.high_weight * g);
+/// What the RoIs add to grad_input.
+template <class T>
+struct Rois {
+  const BackwardProblem& p;
+
+  std::int64_t count() const { return p.shape.rois; }
+  double additions() const { return 4 * static_cast<double>(p.shape.pooled_h * p.shape.pooled_w); }
+  PlacedRoi place(std::int64_t r) const {
+    using A = Acc<T>;
+    const roi_mean::Shape grid = mean_shape(p);
+    const auto roi = Roi<A>::read(static_cast<const T*>(p.rois) + 5 * r, grid, grid.aligned);
+    return {roi.batch, BinAxis<A>(roi.y, A{0}, 0).middle(grid.h), BinAxis<A>(roi.x, A{0}, 0).middle(grid.w), r};
+  }
+  /// to(pixel, channel, value) for channels [first, end) of a RoI's bins that have a greatest sample.
+  template <class Add>
+  HWY_INLINE void add(std::int64_t roi, std::int64_t first, std::int64_t end, Add&& to) const {
+    using A = Acc<T>;
+    const Shape& s = p.shape;
+    const auto* const grad = static_cast<const T*>(p.grad_output);
+    const auto *const ys = static_cast<const T*>(p.argmax_y), *const xs = static_cast<const T*>(p.argmax_x);
+    const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
+      for (std::int64_t c = first; c < end; ++c) {
+        const std::int64_t element = bins.at(roi, c) + bin * bins.pixel();
+        const A at_y = to_acc(ys[element]), g = to_acc(grad[element]);
+        AxisSample<A> y, x;
+        if (at_y == A{-1} || !sample_axis(at_y, s.h, y) || !sample_axis(to_acc(xs[element]), s.w, x)) continue;
+        to(y.low * s.w + x.low, c, y.low_weight * x.low_weight * g);
+        to(y.low * s.w + x.high, c, y.low_weight * x.high_weight * g);
+        to(y.high * s.w + x.low, c, y.high_weight * x.low_weight * g);
+        to(y.high * s.w + x.high, c, y.high_weight * x.high_weight * g);
+      }
     }
   }
-}
-
-template <class A>
-struct BackwardArrays {
-  RoiOrder order;
-  A* sums;  ///< panels of all threads, or of the whole map
-
-  BackwardArrays(Allocator& allocator, const Shape& s, std::int64_t sum_count)
-      : order(allocator, s.rois), sums(allocator.allocate<A>(sum_count)) {}
 };
-
-template <class T, bool kAtomic>
-mluOpStatus_t add_greatest(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
-  auto arrays = allocate<BackwardArrays<A>>(context.arena, s, sum_count);
-  if (!arrays) return no_memory(call);
-  arrays->order.sort([&, grid = mean_shape(p)](std::int64_t r) {
-    const auto roi = Roi<A>::read(static_cast<const T*>(p.rois) + 5 * r, grid, grid.aligned);
-    return PlacedRoi{roi.batch, BinAxis<A>(roi.y, A{0}, 0).middle(s.h), BinAxis<A>(roi.x, A{0}, 0).middle(s.w), r};
-  });
-  const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
-  const auto add = [&](std::int64_t roi, std::int64_t first, std::int64_t end, auto&& to)
-                       HWY_ATTR { add_roi<T>(p, roi, first, end, to); };
-  const double additions = 4 * static_cast<double>(s.pooled_h * s.pooled_w);
-  const ChannelSums<T, decltype(rois_of), decltype(add)> sums{
-      static_cast<T*>(p.grad_input), map, s.batch, s.rois, additions, rois_of, add};
-  if constexpr (kAtomic) {
-    sums.by_atomics(context, call, arrays->sums);
-  } else {
-    sums.by_owner(context, call, arrays->sums);
-  }
-  return MLUOP_STATUS_SUCCESS;
-}
 
 template <class T>
 mluOpStatus_t greatest_backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  static constexpr Path<BackwardProblem> kPaths[] = {
-      {kAtomicPath, atomic_applies<BackwardProblem>, add_greatest<T, true>},
-      {"owner", always<BackwardProblem>, add_greatest<T, false>},
-  };
-  return run_scatter_path(context, call, p, kPaths);
+  return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(greatest_backward, mluopsRoiAlignBackwardProblem, with_element)

@@ -11,8 +11,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align_rotated/geometry.h"
-#include "backends/cpu/sampling/roi_order.h"
-#include "backends/cpu/scatter/channel_sums-inl.h"
+#include "backends/cpu/sampling/roi_gradient-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE {
@@ -21,74 +20,49 @@ namespace {
 
 using BackwardProblem = mluopsRoiAlignRotatedBackwardProblem;
 
-/// add(pixel, channel, value) for channels [first, end) of a RoI's samples.
-template <class T, class Add>
-HWY_INLINE void add_roi(const BackwardProblem& p, std::int64_t r, std::int64_t first, std::int64_t end, Add&& add) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const auto* const grad = static_cast<const T*>(p.grad_output);
-  const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const auto roi = RotatedRoi::read<T>(p, r);
-  constexpr std::int64_t kMost = 256;
-  A own[kMost];  // of a bin: no store of add() can change it, so loops over channels become vectors
-  for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
-    for (std::int64_t from = first; from < end; from += kMost) {
-      const std::int64_t count = std::min(kMost, end - from), at = bins.at(r, from) + bin * bins.pixel();
-      for (std::int64_t i = 0; i < count; ++i) own[i] = to_acc(grad[at + i * bins.channel()]);
-      roi.for_each_sample(bin / s.pooled_w, bin % s.pooled_w, [&](const FourPixels& sample) HWY_ATTR {
-        for (std::size_t k = 0; k < 4; ++k) {
-          const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
-          for (std::int64_t i = 0; i < count; ++i) add(sample.pixel[k], from + i, weight * own[i]);
-        }
-      });
+/// What the RoIs add to grad_input.
+template <class T>
+struct Rois {
+  const BackwardProblem& p;
+
+  std::int64_t count() const { return p.shape.rois; }
+  double additions() const {
+    constexpr double kUsualSamples = 4;
+    return 4 * kUsualSamples * static_cast<double>(p.shape.pooled_h * p.shape.pooled_w);
+  }
+  PlacedRoi place(std::int64_t r) const {
+    const auto roi = RotatedRoi::read<T>(p, r);
+    return {roi.image, roi.row(), roi.column(), r};
+  }
+  /// to(pixel, channel, value) for channels [first, end) of a RoI's samples.
+  template <class Add>
+  HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
+    using A = Acc<T>;
+    const Shape& s = p.shape;
+    const auto* const grad = static_cast<const T*>(p.grad_output);
+    const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    const auto roi = RotatedRoi::read<T>(p, r);
+    constexpr std::int64_t kMost = 256;
+    A own[kMost];  // of a bin: no store of to() can change it, so loops over channels become vectors
+    for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
+      for (std::int64_t from = first; from < end; from += kMost) {
+        const std::int64_t count = std::min(kMost, end - from), at = bins.at(r, from) + bin * bins.pixel();
+        for (std::int64_t i = 0; i < count; ++i) own[i] = to_acc(grad[at + i * bins.channel()]);
+        roi.for_each_sample(bin / s.pooled_w, bin % s.pooled_w, [&](const FourPixels& sample) HWY_ATTR {
+          for (std::size_t k = 0; k < 4; ++k) {
+            const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
+            for (std::int64_t i = 0; i < count; ++i) to(sample.pixel[k], from + i, weight * own[i]);
+          }
+        });
+      }
     }
   }
-}
-
-template <class A>
-struct Arrays {
-  RoiOrder order;
-  A* sums;  ///< panels of all threads, or of the whole map
-
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t sum_count)
-      : order(allocator, s.rois), sums(allocator.allocate<A>(sum_count)) {}
 };
-
-template <class T, bool kAtomic>
-mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
-  auto arrays = allocate<Arrays<A>>(context.arena, s, sum_count);
-  if (!arrays) return no_memory(call);
-  arrays->order.sort([&](std::int64_t r) {
-    const auto roi = RotatedRoi::read<T>(p, r);
-    return PlacedRoi{roi.image, roi.row(), roi.column(), r};
-  });
-  const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
-  const auto add = [&](std::int64_t roi, std::int64_t first, std::int64_t end, auto&& to)
-                       HWY_ATTR { add_roi<T>(p, roi, first, end, to); };
-  constexpr double kUsualSamples = 4;
-  const double additions = 4 * kUsualSamples * static_cast<double>(s.pooled_h * s.pooled_w);
-  const ChannelSums<T, decltype(rois_of), decltype(add)> sums{
-      static_cast<T*>(p.grad_input), map, s.batch, s.rois, additions, rois_of, add};
-  if constexpr (kAtomic) {
-    sums.by_atomics(context, call, arrays->sums);
-  } else {
-    sums.by_owner(context, call, arrays->sums);
-  }
-  return MLUOP_STATUS_SUCCESS;
-}
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  static constexpr Path<BackwardProblem> kPaths[] = {
-      {kAtomicPath, atomic_applies<BackwardProblem>, add_rois<T, true>},
-      {"owner", always<BackwardProblem>, add_rois<T, false>},
-  };
-  return run_scatter_path(context, call, p, kPaths);
+  return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(backward, mluopsRoiAlignRotatedBackwardProblem, with_element)

@@ -8,8 +8,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_crop/geometry.h"
-#include "backends/cpu/sampling/roi_order.h"
-#include "backends/cpu/scatter/channel_sums-inl.h"
+#include "backends/cpu/sampling/roi_gradient-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_crop::HWY_NAMESPACE {
@@ -18,68 +17,42 @@ namespace {
 
 using BackwardProblem = mluopsRoiCropBackwardProblem;
 
-/// add(pixel, channel, value) for channels [first, end) of the points of a grid.
-template <class T, class Add>
-HWY_INLINE void add_grid(const BackwardProblem& p, std::int64_t grid, std::int64_t first, std::int64_t end, Add&& add) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const layout::Elements out{s.out_h * s.out_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  constexpr std::int64_t kMost = 256;
-  A own[kMost];  // of a point: no store of add() can change it, so loops over channels become vectors
-  for (std::int64_t i = 0; i < out.pixels; ++i) {
-    PaddedSample<A> found;
-    if (!sample<T>(s, p.grid, grid * out.pixels + i, found)) continue;
-    for (std::int64_t from = first; from < end; from += kMost) {
-      const std::int64_t count = std::min(kMost, end - from), at = out.at(grid, from) + i * out.pixel();
-      for (std::int64_t c = 0; c < count; ++c) {
-        own[c] = to_acc(static_cast<const T*>(p.grad_output)[at + c * out.channel()]);
-      }
-      for (std::size_t k = 0; k < 4; ++k) {
-        if (!found.on_map[k]) continue;
-        for (std::int64_t c = 0; c < count; ++c) add(found.pixel[k], from + c, found.weight[k] * own[c]);
+/// What the grids add to grad_input.
+template <class T>
+struct Rois {
+  const BackwardProblem& p;
+
+  std::int64_t count() const { return p.shape.grids; }
+  double additions() const { return 4 * static_cast<double>(p.shape.out_h * p.shape.out_w); }
+  PlacedRoi place(std::int64_t grid) const { return {image_of(p.shape, grid), 0, 0, grid}; }
+  /// to(pixel, channel, value) for channels [first, end) of the points of a grid.
+  template <class Add>
+  HWY_INLINE void add(std::int64_t grid, std::int64_t first, std::int64_t end, Add&& to) const {
+    using A = Acc<T>;
+    const Shape& s = p.shape;
+    const layout::Elements out{s.out_h * s.out_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    constexpr std::int64_t kMost = 256;
+    A own[kMost];  // of a point: no store of to() can change it, so loops over channels become vectors
+    for (std::int64_t i = 0; i < out.pixels; ++i) {
+      PaddedSample<A> found;
+      if (!sample<T>(s, p.grid, grid * out.pixels + i, found)) continue;
+      for (std::int64_t from = first; from < end; from += kMost) {
+        const std::int64_t count = std::min(kMost, end - from), at = out.at(grid, from) + i * out.pixel();
+        for (std::int64_t c = 0; c < count; ++c) {
+          own[c] = to_acc(static_cast<const T*>(p.grad_output)[at + c * out.channel()]);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+          if (!found.on_map[k]) continue;
+          for (std::int64_t c = 0; c < count; ++c) to(found.pixel[k], from + c, found.weight[k] * own[c]);
+        }
       }
     }
   }
-}
-
-template <class A>
-struct Arrays {
-  RoiOrder order;
-  A* sums;  ///< panels of all threads, or of the whole map
-
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t sum_count)
-      : order(allocator, s.grids), sums(allocator.allocate<A>(sum_count)) {}
 };
-
-template <class T, bool kAtomic>
-mluOpStatus_t add_grids(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  const Shape& s = p.shape;
-  const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
-  auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, sum_count);
-  if (!arrays) return no_memory(call);
-  arrays->order.sort([&](std::int64_t g) { return PlacedRoi{image_of(s, g), 0, 0, g}; });
-  const auto grids_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
-  const auto add = [&](std::int64_t grid, std::int64_t first, std::int64_t end, auto&& to)
-                       HWY_ATTR { add_grid<T>(p, grid, first, end, to); };
-  const double additions = 4 * static_cast<double>(s.out_h * s.out_w);
-  const ChannelSums<T, decltype(grids_of), decltype(add)> sums{
-      static_cast<T*>(p.grad_input), map, s.batch, s.grids, additions, grids_of, add};
-  if constexpr (kAtomic) {
-    sums.by_atomics(context, call, arrays->sums);
-  } else {
-    sums.by_owner(context, call, arrays->sums);
-  }
-  return MLUOP_STATUS_SUCCESS;
-}
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  static constexpr Path<BackwardProblem> kPaths[] = {
-      {kAtomicPath, atomic_applies<BackwardProblem>, add_grids<T, true>},
-      {"owner", always<BackwardProblem>, add_grids<T, false>},
-  };
-  return run_scatter_path(context, call, p, kPaths);
+  return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(backward, mluopsRoiCropBackwardProblem, with_element)
