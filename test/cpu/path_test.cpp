@@ -160,8 +160,7 @@ TEST_P(PathTest, PsamaskDistribute) {
 }
 
 TEST_P(PathTest, ThreeInterpolate) {
-  EXPECT_EQ(three_interpolate_forward({kFloat, 2, 32, 32, 128}), avx512() || level() == "AVX2" ? "tables" : "blocks");
-  EXPECT_EQ(three_interpolate_forward({kFloat, 2, 32, 64, 128}), avx512() ? "tables" : "blocks");
+  EXPECT_EQ(three_interpolate_forward({kFloat, 2, 32, 32, 128}), "blocks");
   EXPECT_EQ(three_interpolate_forward({MLUOP_DTYPE_DOUBLE, 2, 32, 32, 128}), "blocks");
   EXPECT_EQ(three_interpolate_forward({kFloat, 2, 32, 256, 1024}), "blocks");
   EXPECT_EQ(three_interpolate_forward({kFloat, 2, 1, 1024, 16}), "rows");
@@ -238,10 +237,10 @@ TEST(PathOption, ForcesAPathOrSaysWhichThereAre) {
   EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(backend.query("last_path"), "blocks");
   EXPECT_EQ(backend.query("last_paths"), "blocks, rows");
-  backend.option("path", "tables");  // the features are too many for it
+  backend.option("path", "lines");  // of another operator
   std::memset(p.output, 0x77, 16 * sizeof(float));
   EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, p), MLUOP_STATUS_NOT_SUPPORTED);
-  EXPECT_EQ(last_error, "option path: wanted one of blocks, rows, got \"tables\"");
+  EXPECT_EQ(last_error, "option path: wanted one of blocks, rows, got \"lines\"");
   EXPECT_EQ(static_cast<const unsigned char*>(p.output)[0], 0x77);
   backend.option("path", "auto");
   EXPECT_EQ(backend.run(&mluopsBackend::three_interpolate_forward, p), MLUOP_STATUS_SUCCESS) << last_error;

@@ -8,7 +8,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/three_interpolate/neighbours-inl.h"
-#include "backends/cpu/kernels/three_interpolate/tables-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -192,44 +191,6 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
   return MLUOP_STATUS_SUCCESS;
 }
 
-#if HWY_TARGET <= HWY_AVX2
-/// For M up to kMostInTables. An item is some channels of one image.
-template <class T>
-mluOpStatus_t forward_by_tables(Context& context, const mluopsCall& call,
-                                const mluopsThreeInterpolateForwardProblem& p) {
-  const Shape& s = p.shape;
-  const std::int64_t groups = std::clamp<std::int64_t>(8 * call.threads / s.b, 1, ceil_div(s.c, 16));
-  const std::int64_t group = ceil_div(s.c, groups), near_pitch = round_up(s.n, kTilePoints);
-  const double item_ns = static_cast<double>(s.n) * (1.0 + static_cast<double>(group) * cost::kElement);
-  const Loop loop(context, call, s.b * groups, item_ns);
-  const std::int64_t slots = loop.slots();
-  const auto arrays = allocate<Arrays<float>>(context.arena, s, near_pitch, slots, std::int64_t{0});
-  if (!arrays) return no_memory(call);
-
-  const bool non_temporal = may_store_non_temporal<T>(s.b * s.c, s.n, p.output);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const Neighbours<float> near = arrays->near(slot);
-    std::int64_t image = -1;
-    bool outside = false;
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / groups, c = std::min(s.c, item % groups * group);
-      if (b != image) {
-        const std::int64_t first = 3 * b * s.n;
-        outside = any_outside(s.m, p.indices + first, 3 * s.n);
-        split_neighbours(p.indices + first, static_cast<const T*>(p.weights) + first, s.n, near_pitch, near);
-      }
-      image = b;
-      const std::int64_t row = b * s.c + c, channels = std::min(s.c, c + group) - c;
-      const Rows<const T> in{static_cast<const T*>(p.features) + row * s.m, s.m, channels};
-      const Rows<T> out{static_cast<T*>(p.output) + row * s.n, s.n, channels};
-      table_kernel<T>(s.m, outside)(in, s.m, near, near_pitch, s.n, non_temporal, out);
-    }
-    if (non_temporal) non_temporal_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-#endif
-
 /// For few channels, or few points among many: element by element, indices and weights read once for all channels.
 template <class T>
 mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
@@ -263,19 +224,6 @@ mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const ml
   return MLUOP_STATUS_SUCCESS;
 }
 
-#if HWY_TARGET <= HWY_AVX2
-/// A table has floats; tables_apply leaves double to the other paths.
-template <>
-mluOpStatus_t forward_by_tables<double>(Context&, const mluopsCall&, const mluopsThreeInterpolateForwardProblem&) {
-  return MLUOP_STATUS_NOT_SUPPORTED;
-}
-
-template <class T>
-Fit tables_apply(const Context&, const mluopsCall&, const mluopsThreeInterpolateForwardProblem& p) {
-  return fit(std::is_same_v<Acc<T>, float> && p.shape.m <= kMostInTables);
-}
-#endif
-
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const mluopsThreeInterpolateForwardProblem& p) {
   return fit(can_transpose<Acc<T>>(p.shape), transpose_pays<Acc<T>>(p.shape));
@@ -285,11 +233,8 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThreeInterpolateForwardProblem& p) {
   using Problem = mluopsThreeInterpolateForwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-#if HWY_TARGET <= HWY_AVX2
-    {"tables", tables_apply<T>, forward_by_tables<T>},
-#endif
-    {"blocks", blocks_apply<T>, forward_by_blocks<T>},
-    {"rows", always<Problem>, forward_by_rows<T>},
+      {"blocks", blocks_apply<T>, forward_by_blocks<T>},
+      {"rows", always<Problem>, forward_by_rows<T>},
   };
   return run_path(context, call, p, kPaths);
 }
