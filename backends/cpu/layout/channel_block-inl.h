@@ -26,18 +26,22 @@ using namespace cpu::HWY_NAMESPACE;
 template <class A>
 inline constexpr int kBlockVectors = static_cast<int>(kBlockChannels<A>) / kLanes<A>;
 
-/// `pixels` neighbouring pixels, 16 at most, of kBlockChannels planes that lie `plane` elements apart.
+/// `pixels` neighbouring pixels, 16 at most, of `channels` planes that lie `plane` elements apart; what is beyond these
+/// channels may be anything.
 template <class T, class A = Acc<T>>
-HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pixels, A* HWY_RESTRICT to) {
+HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pixels, A* HWY_RESTRICT to,
+                            std::int64_t channels = kBlockChannels<A>) {
   constexpr std::int64_t kChannels = kBlockChannels<A>;
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<A, float>) {
     if (pixels == kBlockPixels) {
-      if constexpr (std::is_same_v<T, A>) return transpose_panel(planes, plane, kChannels, pixels, to, kChannels);
+      if constexpr (std::is_same_v<T, A>) {
+        if (channels == kChannels) return transpose_panel(planes, plane, kChannels, pixels, to, kChannels);
+      }
       const hn::ScalableTag<A> d;
       hn::Vec<decltype(d)> v[kBlockPixels];
       MLUOPS_UNROLL
-      for (std::int64_t c = 0; c < kChannels; ++c) v[c] = load(d, planes + c * plane);
+      for (std::int64_t c = 0; c < kChannels; ++c) v[c] = load(d, planes + std::min(c, channels - 1) * plane);
       transpose_square<A>(v);
       MLUOPS_UNROLL
       for (std::int64_t i = 0; i < kBlockPixels; ++i) hn::StoreU(v[i], d, to + i * kChannels);
@@ -46,24 +50,22 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
   }
 #endif
   if constexpr (std::is_same_v<T, A>) {
-    transpose_panel(planes, plane, kChannels, pixels, to, kChannels);
+    transpose_panel(planes, plane, channels, pixels, to, kChannels);
   } else {
-    HWY_ALIGN Moved<T> stage[kBlockPixels * kChannels];
-    transpose_panel(reinterpret_cast<const Moved<T>*>(planes), plane, kChannels, pixels, stage, kChannels);
+    HWY_ALIGN Moved<T> stage[kBlockPixels * kChannels] = {};
+    transpose_panel(reinterpret_cast<const Moved<T>*>(planes), plane, channels, pixels, stage, kChannels);
     load_row(reinterpret_cast<const T*>(stage), to, pixels * kChannels);
   }
 }
 
-/// The inverse for channels [first, kBlockChannels) of so many pixels.
+/// The inverse.
 template <class T, class A = Acc<T>>
-HWY_INLINE void put_pixels(const A* HWY_RESTRICT from, std::int64_t pixels, std::int64_t first, T* planes,
-                           std::int64_t plane, bool non_temporal) {
+HWY_INLINE void put_pixels(const A* HWY_RESTRICT from, std::int64_t pixels, std::int64_t channels, T* planes,
+                           std::int64_t plane) {
   constexpr std::int64_t kChannels = kBlockChannels<A>;
   HWY_ALIGN A stage[kBlockPixels * kChannels];
   transpose_panel(from, kChannels, pixels, kChannels, stage, kBlockPixels);
-  for (std::int64_t c = first; c < kChannels; ++c) {
-    store_row(non_temporal, stage + c * kBlockPixels, planes + c * plane, pixels);
-  }
+  for (std::int64_t c = 0; c < channels; ++c) store_row(false, stage + c * kBlockPixels, planes + c * plane, pixels);
 }
 
 /// A ring of pixels that hold all rows of an image or a power of two of them.

@@ -47,8 +47,8 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::layout::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others are 0. `next`: as
-/// much memory is prefetched meanwhile, in its order, for whoever reads it afterwards; nullptr: none.
+/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others hold anything.
+/// `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it afterwards; nullptr: none.
 template <class T, class A = Acc<T>>
 void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* HWY_RESTRICT panel,
                 const T* next = nullptr) {
@@ -57,14 +57,8 @@ void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* 
   for (std::int64_t i = 0; i < pixels; i += kBlockPixels) {
     const std::int64_t count = std::min(kBlockPixels, pixels - i);
     if (next != nullptr) prefetch<2>(value_barrier(next + i * channels), count * channels);
-    if (channels == kChannels) {
-      for (std::int64_t c = 0; c < kChannels; ++c) prefetch(value_barrier(planes + c * pixels + i + kAhead), 1);
-      take_pixels(planes + i, pixels, count, panel + i * kChannels);
-      continue;
-    }
-    for (std::int64_t c = 0; c < channels; ++c) {
-      for (std::int64_t k = i; k < i + count; ++k) panel[k * kChannels + c] = to_acc(planes[c * pixels + k]);
-    }
+    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(planes + c * pixels + i + kAhead), 1);
+    take_pixels(planes + i, pixels, count, panel + i * kChannels, channels);
   }
 }
 

@@ -64,9 +64,9 @@ template <class T, class A = Acc<T>>
 void empty(const BinTask& task, const Images& images, const A* HWY_RESTRICT panel, T* to) {
   constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::kBlockPixels;
   const std::int64_t step = images.bins * images.map.channel(), pixels = images.map.pixels;
-  if (images.map.planes && task.count == kChannels) {
+  if (images.map.planes) {
     for (std::int64_t i = 0; i < pixels; i += kPixels) {
-      put_pixels(panel + i * kChannels, std::min(kPixels, pixels - i), 0, to + i, step, false);
+      put_pixels(panel + i * kChannels, std::min(kPixels, pixels - i), task.count, to + i, step);
     }
     return;
   }

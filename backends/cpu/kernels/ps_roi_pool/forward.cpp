@@ -27,13 +27,13 @@ template <class T, class A = Acc<T>>
 void fill(const BinTask& task, const layout::Elements& map, std::int64_t channel_step, const T* from,
           std::int64_t begin, std::int64_t end, A* HWY_RESTRICT panel) {
   constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::kBlockPixels;
-  if (map.planes && task.count == kChannels) {
+  if (task.count < kChannels) std::fill(panel + begin * kChannels, panel + end * kChannels, A{0});
+  if (map.planes) {
     for (std::int64_t i = begin; i < end; i += kPixels) {
-      take_pixels(from + i, channel_step, std::min(kPixels, end - i), panel + i * kChannels);
+      take_pixels(from + i, channel_step, std::min(kPixels, end - i), panel + i * kChannels, task.count);
     }
     return;
   }
-  if (task.count < kChannels) std::fill(panel + begin * kChannels, panel + end * kChannels, A{0});
   for (std::int64_t i = begin; i < end; ++i) {
     const T* const pixel = from + i * map.pixel();
     for (std::int64_t c = 0; c < task.count; ++c) panel[i * kChannels + c] = to_acc(pixel[c * channel_step]);
