@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <utility>
 
@@ -84,7 +83,6 @@ struct Unit {
   std::int32_t slot;                 ///< of the stage
   std::int32_t first_row, last_row;  ///< of pixels; the last one is behind them
   std::int32_t blocks;               ///< touched blocks of pixels that begin before the last row
-  bool packed;                       ///< the next one follows it and its taps
   bool first, last;                  ///< of its RoI
 };
 
@@ -171,7 +169,7 @@ class Plan {
   std::int64_t bins() const { return bins_; }          ///< of a RoI
   std::int64_t together() const { return together_; }  ///< bins of a unit
 
-  /// Sorts the RoIs, which are read, by images. Returns the bytes that put_in takes.
+  /// Sorts the RoIs, which are read, by images. Returns how many taps put_in takes room for.
   std::int64_t sort_rois() {
     std::fill_n(image_end_, s_.batch, std::int64_t{0});
     touched_.clear();
@@ -199,14 +197,9 @@ class Plan {
         of_roi_[order_[i]].place = i;
       }
     }
-    Allocator measure;
-    take(measure);
-    return measure.bytes();
+    return taps_count_;
   }
-  void put_in(std::byte* room) {
-    Allocator cut(room);
-    take(cut);
-  }
+  void put_in(Tap* taps) { taps_ = taps; }
   /// Rows of pixels that have to be at hand at a time, once RoIs are sorted.
   layout::RingSize ring() const { return {s_.h, s_.w, ring_rows_}; }
 
@@ -254,7 +247,6 @@ class Plan {
     const U** const sorted = sorted_ + group.first_roi * units_of_roi();
     for (const U& unit : units) sorted[starts[unit.first_row]++] = &unit;
     give_slots(group);
-    if (offset_) pack(group);
   }
 
   const Group& operator[](std::int64_t group) const { return list_[group]; }
@@ -300,37 +292,6 @@ class Plan {
     }
   }
 
-  /// Copies units and their taps in their order: a task reads them as one stream. Without offset taps are few.
-  void pack(const Group& group) {
-    if (group.first_roi == group.last_roi) return;
-    const std::int64_t first = group.first_roi * units_of_roi(), end = group.last_roi * units_of_roi();
-    std::byte* to = packed_ + first * static_cast<std::int64_t>(sizeof(U)) +
-                    of_roi_[order_[group.first_roi]].first_tap * static_cast<std::int64_t>(sizeof(Tap));
-    const auto put = [&](const Tap* list) {
-      Tap* const copy = reinterpret_cast<Tap*>(to);
-      std::copy_n(list, 1 + list->index, copy);
-      to += (1 + list->index) * static_cast<std::int64_t>(sizeof(Tap));
-      return copy;
-    };
-    for (std::int64_t i = first; i < end; ++i) {
-      if (i + kAhead < end) prefetch_bytes(sorted_[i + kAhead]->rows, 2 * kCacheLineBytes);
-      U* const unit = new (to) U(*sorted_[i]);
-      to += sizeof(U);
-      unit->packed = true;
-      unit->rows = put(unit->rows);
-      unit->columns = put(unit->columns);
-      sorted_[i] = unit;
-    }
-  }
-  void take(Allocator& allocator) {
-    taps_ = allocator.allocate<Tap>(taps_count_);
-    const auto bytes = taps_count_ * static_cast<std::int64_t>(sizeof(Tap)) +
-                       s_.rois * units_of_roi() * static_cast<std::int64_t>(sizeof(U));
-    packed_ = allocator.allocate<std::byte>(offset_ ? bytes : 0);
-  }
-
-  static constexpr std::int64_t kAhead = 8;
-
   const Shape& s_;
   bool offset_;
   std::int64_t parts_, bins_, together_, ring_rows_ = 0;
@@ -345,7 +306,6 @@ class Plan {
   TouchedBlocks touched_;
   std::int64_t taps_count_ = 0;
   Tap* taps_ = nullptr;  ///< RoI by RoI, in the order of order_
-  std::byte* packed_ = nullptr;
 };
 
 }  // namespace mluops::cpu::roi_mean

@@ -57,7 +57,6 @@ constexpr std::size_t kUnitsAhead = 8;
 /// Before unit i: what a later one is made of.
 template <class Tap>
 HWY_INLINE void prefetch_unit(std::span<const Unit<Tap>* const> units, std::size_t i) {
-  if (units[i]->packed) return prefetch_bytes(reinterpret_cast<const char*>(units[i]) + 4096, 192);
   if (i + 2 * kUnitsAhead < units.size()) prefetch_bytes(units[i + 2 * kUnitsAhead], sizeof(Unit<Tap>));
   if (i + kUnitsAhead >= units.size()) return;
   prefetch(units[i + kUnitsAhead]->rows, 5);
@@ -129,36 +128,29 @@ class BlocksAhead {
   std::int64_t next_ = 0, channel_ = 0, most_, lead_ = 0, credit_ = 0, share_ = 0, units_ = 1;
 };
 
-/// Finds the taps of all RoIs and sorts their units.
+/// Reads a call's RoIs and plans the order in which they are worked on.
 template <class T, class Plan>
-void list_and_sort(const Context& context, const mluopsCall& call, const Bins<T>& bins, const layout::RingSize& ring,
-                   Plan& plan) {
-  const Shape& s = bins.s;
+mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const ForwardProblem& p, Plan& plan) {
+  const Shape& s = p.shape;
+  if (!read_rois<T>(s, p.rois, plan.rois())) return too_many_samples(call);
+  auto* const taps = context.entries.reserve_array<WeightTap<Acc<T>>>(plan.sort_rois());
+  if (taps == nullptr) return no_memory(call);
+  plan.put_in(taps);
+  const Bins<T> bins(s, p.offset, plan.rois());
   const double axes = static_cast<double>(bins.aligned() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w);
-  const double roi_ns = cost::kStep * axes * std::max(s.sampling_ratio, 4);
-  Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) {
-      const auto lists = plan.lists(roi);
-      find_taps(bins, Wanted<std::remove_const_t<decltype(lists)>>{roi, lists, roi, nullptr});
-      plan.add_roi(roi, ring);
-    }
-  });
+  Loop(context, call, s.rois, cost::kStep * axes * std::max(s.sampling_ratio, 4))
+      .run([&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t roi = begin; roi < end; ++roi) {
+          const auto lists = plan.lists(roi);
+          find_taps(bins, Wanted<std::remove_const_t<decltype(lists)>>{roi, lists, roi, nullptr});
+          plan.add_roi(roi, plan.ring());
+        }
+      });
   const double units = static_cast<double>(s.rois * plan.bins() / plan.together());
   Loop(context, call, plan.groups(), units * 10 * cost::kStep / static_cast<double>(plan.groups()))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t group = begin; group < end; ++group) plan.sort_units(group);
       });
-}
-
-/// Reads a call's RoIs and plans the order in which they are worked on.
-template <class T, class Problem, class Plan>
-mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const Problem& p, Plan& plan) {
-  const Shape& s = p.shape;
-  if (!read_rois<T>(s, p.rois, plan.rois())) return too_many_samples(call);
-  std::byte* const lists = context.entries.reserve(plan.sort_rois());
-  if (lists == nullptr) return no_memory(call);
-  plan.put_in(lists);
-  list_and_sort(context, call, Bins<T>(s, p.offset, plan.rois()), plan.ring(), plan);
   return MLUOP_STATUS_SUCCESS;
 }
 
