@@ -5,7 +5,7 @@ between.
 Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu-time]
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
-of install(), `detection` torchvision for its, `points` scipy and Open3D. `peers`, which only runs when it is asked for, is
+of install(), `detection` torchvision for its, `points` scipy and Open3D. `small` are calls of eight boxes. `peers`, which only runs when it is asked for, is
 the table of docs/performance.md: least times, with one and two threads.
 """
 
@@ -21,6 +21,7 @@ import torch
 import measure_detection
 import measure_peers
 import measure_points
+import measure_small
 import mluops.torch as mt
 from mluops.op import border_align as border_align_c
 from mluops.op import carafe as carafe_c
@@ -121,6 +122,17 @@ CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(5
          lambda: three_interpolate(256, 1024, 256), lambda: three_interpolate(128, 4096, 1024),
          lambda: deform_roi_pool(50, 76, 256, 11, 0.0625), lambda: deform_roi_pool(100, 152, 256, 200, 0.125),
          lambda: border_align(25, 38, 1024)]
+
+
+def least(function, seconds, together=20):
+    """Of the means of some calls one after the other, in microseconds."""
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = clock()
+        for _ in range(together):
+            function()
+        best = min(best, (clock() - start) / together)
+    return best * 1e6
 
 
 SLOW = 0.03  # seconds: nothing of what was in the caches is left
@@ -359,8 +371,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for each line of a table")
     parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points",
-                                           "peers"])
-    parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection`, `points` or `peers`")
+                                           "small", "peers"])
+    parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection`, `points`, "
+                        "`small` or `peers`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
     parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
@@ -378,5 +391,7 @@ if __name__ == "__main__":
     if options.only in (None, "points"):
         measure_detection.table(measure_points.CASES, ("scipy", "Open3D"), measure_points.agree, options.seconds,
                                 options.case, medians)
+    if options.only in (None, "small"):
+        measure_small.small(options.seconds, options.case, least)
     if options.only == "peers":
         measure_peers.table(options.seconds, options.case)
