@@ -169,15 +169,16 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
       const Item item(partition, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
       const std::int64_t end_c = std::min(s.c, item.last_block * kBlock<A>), points = item.last - item.first;
+      const bool staged = non_temporal && points > kTilePoints;  // a tile leaves while the next is filled
       for (std::int64_t c = item.first_block * kBlock<A>; c < end_c; c += kBlock<A>) {
         const std::int64_t channels = std::min(end_c - c, kBlock<A>), row = item.b * s.c + c;
         const T* const features = static_cast<const T*>(p.features) + row * s.m;
         const T* const next = features + channels * s.m;
         if (transposed != row)
-          layout::HWY_NAMESPACE::fill_panel(s.m, features, channels, block, non_temporal ? nullptr : next);
+          layout::HWY_NAMESPACE::fill_panel(s.m, features, channels, block, staged ? nullptr : next);
         transposed = row;
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
-        if (non_temporal) {
+        if (staged) {
           const std::int64_t wanted = partition.parts == 1 ? channels * s.m : 0;
           interpolate_staged(block, near, points, out,
                              PrefetchStream(next, wanted, std::max<std::int64_t>(1, points / kTilePoints)));
