@@ -30,28 +30,7 @@ inline std::int64_t element_bytes(mluOpDataType_t dtype) {
 }
 
 // visit_images(problem, visit): visit(pointer, image) for each image tensor of a problem; pointers to const are inputs.
-
-template <class Visit>
-void visit_images(mluopsCarafeForwardProblem& p, Visit&& visit) {
-  const mluopsCarafeShape& s = p.shape;
-  const std::int64_t size = element_bytes(s.dtype);
-  visit(p.input, Image{s.n, s.h * s.w, s.c, size});
-  visit(p.mask, Image{s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size});
-  visit(p.output, Image{s.n, s.ho * s.wo, s.c, size});
-}
-
-template <class Visit>
-void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
-  const mluopsCarafeShape& s = p.shape;
-  const std::int64_t size = element_bytes(s.dtype);
-  const Image input = {s.n, s.h * s.w, s.c, size}, output = {s.n, s.ho * s.wo, s.c, size};
-  const Image mask = {s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size};
-  visit(p.input, input);
-  visit(p.mask, mask);
-  visit(p.grad_output, output);
-  visit(p.grad_input, input);
-  visit(p.grad_mask, mask);
-}
+// An operator's room defines it.
 
 /// The outputs of a call that lie in scratch, and where they belong.
 struct Outputs {

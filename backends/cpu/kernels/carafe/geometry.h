@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "common/shape.h"
@@ -127,3 +128,29 @@ inline bool leaves_caches(std::int64_t bytes) {
 }
 
 }  // namespace mluops::cpu::carafe
+
+namespace mluops::cpu::layout {
+
+template <class Visit>
+void visit_images(mluopsCarafeForwardProblem& p, Visit&& visit) {
+  const mluopsCarafeShape& s = p.shape;
+  const std::int64_t size = element_bytes(s.dtype);
+  visit(p.input, Image{s.n, s.h * s.w, s.c, size});
+  visit(p.mask, Image{s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size});
+  visit(p.output, Image{s.n, s.ho * s.wo, s.c, size});
+}
+
+template <class Visit>
+void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
+  const mluopsCarafeShape& s = p.shape;
+  const std::int64_t size = element_bytes(s.dtype);
+  const Image input = {s.n, s.h * s.w, s.c, size}, output = {s.n, s.ho * s.wo, s.c, size};
+  const Image mask = {s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size};
+  visit(p.input, input);
+  visit(p.mask, mask);
+  visit(p.grad_output, output);
+  visit(p.grad_input, input);
+  visit(p.grad_mask, mask);
+}
+
+}  // namespace mluops::cpu::layout

@@ -32,13 +32,6 @@ roi_mean::Shape mean_shape(const Problem& p) {
           .int32_samples = false};
 }
 
-inline layout::Image map_of(const Shape& s) {
-  return {s.batch, s.h * s.w, s.c, layout::element_bytes(s.dtype)};
-}
-inline layout::Image pooled_of(const Shape& s) {
-  return {s.rois, s.pooled_h * s.pooled_w, s.c, layout::element_bytes(s.dtype)};
-}
-
 /// What this backend leaves to others, nullptr for nothing. The number of samples of a bin is an int32, as on the
 /// device.
 inline const char* declined(const Shape& s) {
@@ -54,18 +47,12 @@ namespace mluops::cpu::layout {
 
 template <class Visit>
 void visit_images(mluopsRoiAlignForwardProblem& p, Visit&& visit) {
-  visit(p.input, roi_align::map_of(p.shape));
-  visit(p.output, roi_align::pooled_of(p.shape));
-  visit(p.argmax_x, roi_align::pooled_of(p.shape));
-  visit(p.argmax_y, roi_align::pooled_of(p.shape));
-}
-
-template <class Visit>
-void visit_images(mluopsRoiAlignBackwardProblem& p, Visit&& visit) {
-  visit(p.grad_output, roi_align::pooled_of(p.shape));
-  visit(p.argmax_x, roi_align::pooled_of(p.shape));
-  visit(p.argmax_y, roi_align::pooled_of(p.shape));
-  visit(p.grad_input, roi_align::map_of(p.shape));
+  const mluopsRoiAlignShape& s = p.shape;
+  const Image pooled = {s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)};
+  visit(p.input, Image{s.batch, s.h * s.w, s.c, element_bytes(s.dtype)});
+  visit(p.output, pooled);
+  visit(p.argmax_x, pooled);
+  visit(p.argmax_y, pooled);
 }
 
 }  // namespace mluops::cpu::layout

@@ -22,12 +22,13 @@
 namespace mluops::cpu::roi_mean {
 
 /// The taps of one RoI, as find_taps lists them.
-template <class A, class Kind>
+template <class A>
 class RoiLists {
  public:
-  using Lists = TapLists<A, Kind>;
+  using Tap = WeightTap<A>;
+  using Lists = TapLists<A>;
 
-  RoiLists(const Shape& s, bool offset, const Roi<A>& roi, Kind* taps)
+  RoiLists(const Shape& s, bool offset, const Roi<A>& roi, Tap* taps)
       : shared_(!offset), h_(s.pooled_h), rows_(1 + most(roi.y, s.h)), columns_(1 + most(roi.x, s.w)), taps_(taps) {}
   static std::int64_t most(const RoiAxis<A>& axis, std::int64_t size) { return 2 * std::min(axis.grid, size); }
   static std::int64_t places(const Shape& s, bool offset, const Roi<A>& roi) {
@@ -45,20 +46,20 @@ class RoiLists {
  private:
   bool shared_;
   std::int64_t h_, rows_, columns_;
-  Kind* taps_;
+  Tap* taps_;
 };
 
-template <class Tap>
-std::span<const Tap> listed(const Tap* list) {
+template <class A>
+std::span<const WeightTap<A>> listed(const WeightTap<A>* list) {
   return {list + 1, static_cast<std::size_t>(list->index)};
 }
 
 /// What taps lie on.
-template <class Tap>
-PixelRange range_of(std::span<const Tap> taps) {
+template <class A>
+PixelRange range_of(std::span<const WeightTap<A>> taps) {
   if (taps.empty()) return {0, 0};
   std::int64_t first = taps[0].index, last = first;
-  for (const Tap& tap : taps) {
+  for (const WeightTap<A>& tap : taps) {
     first = std::min<std::int64_t>(first, tap.index);
     last = std::max<std::int64_t>(last, tap.index);
   }
@@ -66,18 +67,19 @@ PixelRange range_of(std::span<const Tap> taps) {
 }
 
 /// Makes indices places.
-template <class A, class Tap, class Place>
-void place(const TapLists<A, Tap>& lists, std::int64_t count, const Place& place_of) {
+template <class A, class Place>
+void place(const TapLists<A>& lists, std::int64_t count, const Place& place_of) {
   for (std::int64_t i = 0; i < count; ++i) {
-    Tap* const list = lists[i];
+    WeightTap<A>* const list = lists[i];
     for (std::int64_t k = 1; k <= list->index; ++k) list[k].index = static_cast<std::int32_t>(place_of(list[k].index));
   }
 }
 
 /// Bins that are worked on together: a row of a RoI's bins, or with offset a single one.
-template <class Tap>
+template <class A>
 struct Unit {
-  const Tap *rows, *columns;  ///< lists of taps; those of further bins' columns follow
+  const WeightTap<A>* rows;     ///< a list of taps
+  const WeightTap<A>* columns;  ///< likewise; those of further bins' columns follow
   std::int32_t columns_apart;
   std::int32_t roi, first_bin;       ///< counted in the RoI
   std::int32_t slot;                 ///< of the stage
@@ -141,10 +143,11 @@ class TouchedBlocks {
   std::int32_t *ranks_, *list_;
 };
 
-template <class A, class Tap>
+template <class A>
 class Plan {
  public:
-  using U = Unit<Tap>;
+  using Tap = WeightTap<A>;
+  using U = Unit<A>;
 
   /// `parts`: of the RoIs of an image.
   Plan(Allocator& allocator, const Shape& s, bool offset, std::int64_t parts)
@@ -192,7 +195,7 @@ class Plan {
     for (std::int64_t g = 0; g < groups(); ++g) {
       for (std::int64_t i = list_[g].first_roi; i < list_[g].last_roi; ++i) {
         of_roi_[order_[i]].first_tap =
-            std::exchange(taps_count_, taps_count_ + RoiLists<A, Tap>::places(s_, offset_, rois_[order_[i]]));
+            std::exchange(taps_count_, taps_count_ + RoiLists<A>::places(s_, offset_, rois_[order_[i]]));
         of_roi_[order_[i]].group = g;
         of_roi_[order_[i]].place = i;
       }
@@ -204,7 +207,7 @@ class Plan {
   layout::RingSize ring() const { return {s_.h, s_.w, ring_rows_}; }
 
   /// The places of the taps of a RoI.
-  RoiLists<A, Tap> lists(std::int64_t roi) const { return {s_, offset_, rois_[roi], taps_ + of_roi_[roi].first_tap}; }
+  RoiLists<A> lists(std::int64_t roi) const { return {s_, offset_, rois_[roi], taps_ + of_roi_[roi].first_tap}; }
   /// The units of a RoI, whose taps were found; from now on their indices are places in the ring, and in its rows. RoIs
   /// may come from several threads.
   void add_roi(std::int64_t roi, const layout::RingSize& ring) {

@@ -39,38 +39,37 @@ struct BlockTask {
 template <class T>
 bool fits_blocks(const Shape& s, const void* rois, bool offset) {
   using A = Acc<T>;
-  using Tap = WeightTap<A>;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / layout::kBlockChannels<A>;
   if (s.c < layout::kBlockChannels<A> || s.h + 64 > kMost / s.w) return false;
   const auto most = static_cast<double>(std::max<std::int64_t>(s.batch * s.h * s.w * s.c, std::int64_t{1} << 20));
   double taps = 0;
   for (std::int64_t r = 0; r < s.rois; ++r) {
     const auto roi = Roi<A>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
-    taps += static_cast<double>(RoiLists<A, Tap>::places(s, offset, roi));
+    taps += static_cast<double>(RoiLists<A>::places(s, offset, roi));
   }
-  return taps * static_cast<double>(sizeof(Tap)) <= most * static_cast<double>(sizeof(A));
+  return taps * static_cast<double>(sizeof(WeightTap<A>)) <= most * static_cast<double>(sizeof(A));
 }
 
 /// So many units before their turn what they are made of is prefetched.
 constexpr std::size_t kUnitsAhead = 8;
 
 /// Before unit i: what a later one is made of.
-template <class Tap>
-HWY_INLINE void prefetch_unit(std::span<const Unit<Tap>* const> units, std::size_t i) {
-  if (i + 2 * kUnitsAhead < units.size()) prefetch_bytes(units[i + 2 * kUnitsAhead], sizeof(Unit<Tap>));
+template <class A>
+HWY_INLINE void prefetch_unit(std::span<const Unit<A>* const> units, std::size_t i) {
+  if (i + 2 * kUnitsAhead < units.size()) prefetch_bytes(units[i + 2 * kUnitsAhead], sizeof(Unit<A>));
   if (i + kUnitsAhead >= units.size()) return;
   prefetch(units[i + kUnitsAhead]->rows, 5);
   prefetch(units[i + kUnitsAhead]->columns, 5);
 }
 
 /// Prefetches the touched blocks of pixels that tasks [item, end) need, in their order, at the pace they are needed at.
-template <class T, class Plan>
+template <class T>
 class BlocksAhead {
  public:
   using A = Acc<T>;
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kRun = 8, kLeast = 2 * kRun;
 
-  BlocksAhead(const Shape& s, const Plan& plan, const T* input, std::int64_t item, std::int64_t end)
+  BlocksAhead(const Shape& s, const Plan<A>& plan, const T* input, std::int64_t item, std::int64_t end)
       : s_(s), plan_(plan), input_(input), plane_(s.h * s.w), item_(item), end_(end) {
     most_ = std::clamp<std::int64_t>(2 * ceil_div(s.w, layout::kBlockPixels) + 8, 24, 96) * kChannels;
     enter();
@@ -120,7 +119,7 @@ class BlocksAhead {
   }
 
   const Shape& s_;
-  const Plan& plan_;
+  const Plan<A>& plan_;
   const T* input_;
   std::int64_t plane_, item_, end_;
   std::span<const std::int32_t> blocks_;
@@ -129,8 +128,8 @@ class BlocksAhead {
 };
 
 /// Reads a call's RoIs and plans the order in which they are worked on.
-template <class T, class Plan>
-mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const ForwardProblem& p, Plan& plan) {
+template <class T>
+mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const ForwardProblem& p, Plan<Acc<T>>& plan) {
   const Shape& s = p.shape;
   if (!read_rois<T>(s, p.rois, plan.rois())) return too_many_samples(call);
   auto* const taps = context.entries.reserve_array<WeightTap<Acc<T>>>(plan.sort_rois());
@@ -171,21 +170,20 @@ class BlockPool {
   using A = Acc<T>;
   using D = hn::ScalableTag<A>;
   using Tap = WeightTap<A>;
-  using P = Plan<A, Tap>;
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
   static constexpr int kVectors = kBlockVectors<A>;
 
-  BlockPool(const ForwardProblem& p, const P& plan, const layout::RingSize& size, const PoolScratch<A>& scratch,
+  BlockPool(const ForwardProblem& p, const Plan<A>& plan, const layout::RingSize& size, const PoolScratch<A>& scratch,
             bool non_temporal)
       : p_(p), s_(p.shape), plan_(plan), ring_(size, scratch.pixels), room_(scratch), non_temporal_(non_temporal) {}
 
   void run(std::int64_t begin, std::int64_t end) {
-    BlocksAhead<T, P> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, end);
+    BlocksAhead<T> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, end);
     for (std::int64_t item = begin; item < end; ++item) run_task(BlockTask::of<A>(s_, item), ahead);
   }
 
  private:
-  void run_task(const BlockTask& task, BlocksAhead<T, P>& ahead) {
+  void run_task(const BlockTask& task, BlocksAhead<T>& ahead) {
     const Group& group = plan_[task.group];
     const T* const planes = static_cast<const T*>(p_.input) + (group.image * s_.c + task.channel) * s_.h * s_.w;
     const auto blocks = plan_.touched(task.group);
@@ -193,12 +191,12 @@ class BlockPool {
     std::int64_t taken = 0;
     ahead.begin(task.group);
     for (std::size_t i = 0; i < units.size(); ++i) {
-      prefetch_unit<Tap>(units, i);
+      prefetch_unit<A>(units, i);
       if (i + kUnitsAhead < units.size()) {
-        const Unit<Tap>& next = *units[i + kUnitsAhead];
+        const Unit<A>& next = *units[i + kUnitsAhead];
         prefetch(room_.stage + (next.slot * plan_.bins() + next.first_bin) * kChannels, plan_.together() * kChannels);
       }
-      const Unit<Tap>& unit = *units[i];
+      const Unit<A>& unit = *units[i];
       for (; taken < unit.blocks; ++taken) {
         ring_.take(planes, s_.h * s_.w, blocks[static_cast<std::size_t>(taken)]);
         ahead.taken();
@@ -209,7 +207,7 @@ class BlockPool {
     }
   }
 
-  HWY_INLINE void pool(const Unit<Tap>& unit) const {
+  HWY_INLINE void pool(const Unit<A>& unit) const {
     const auto rows = listed(unit.rows);
     const Tap* columns = unit.columns;
     const A inverse_count = plan_.rois()[unit.roi].inverse_count;
@@ -269,7 +267,7 @@ class BlockPool {
   }
 
   /// What its RoI's bins are, channel by channel.
-  void put_out(const BlockTask& task, const Unit<Tap>& unit) const {
+  void put_out(const BlockTask& task, const Unit<A>& unit) const {
     const std::int64_t bins = plan_.bins(), others = task.own - task.channel;
     transpose_panel(room_.stage + unit.slot * bins * kChannels, kChannels, bins, kChannels, room_.turned, bins);
     store_row(non_temporal_, room_.turned + others * bins,
@@ -278,7 +276,7 @@ class BlockPool {
 
   const ForwardProblem& p_;
   const Shape& s_;
-  const P& plan_;
+  const Plan<A>& plan_;
   const PixelRing<A> ring_;
   const PoolScratch<A>& room_;
   bool non_temporal_;
@@ -295,11 +293,10 @@ double pool_ns(const Shape& s, std::int64_t groups) {
 template <class T>
 mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
-  using P = Plan<A, WeightTap<A>>;
   const Shape& s = p.shape;
   const std::int64_t parts = std::clamp<std::int64_t>(ceil_div(2 * call.threads, BlockTask::count<A>(s, s.batch)), 1,
                                                       ceil_div(s.rois, 16 * s.batch));
-  auto plan = allocate<P>(context.arena, s, p.offset != nullptr, parts);
+  auto plan = allocate<Plan<A>>(context.arena, s, p.offset != nullptr, parts);
   if (!plan) return no_memory(call);
   if (const mluOpStatus_t status = make_plan<T>(context, call, p, *plan); status != MLUOP_STATUS_SUCCESS) return status;
   const layout::RingSize ring = plan->ring();
