@@ -13,12 +13,14 @@
                      [&](auto tag) HWY_ATTR { return kernel<typename decltype(tag)::type>(context, call, problem); }); \
   }
 
-/// In mluops::cpu under HWY_ONCE: the function of operators.h, which calls the room's run_<kernel> of the handle's
+/// Outside namespaces, under HWY_ONCE: the function of operators.h, which calls the room's run_<kernel> of the handle's
 /// level.
 #define MLUOPS_CPU_ENTRY(name, room, kernel, Problem)                                               \
+  namespace mluops::cpu {                                                                           \
   namespace room {                                                                                  \
   HWY_EXPORT(run_##kernel);                                                                         \
   }                                                                                                 \
   mluOpStatus_t operators::name(Context& context, const mluopsCall& call, const Problem& problem) { \
     return room::HWY_DISPATCH_TABLE(run_##kernel)[context.isa.index](context, call, problem);       \
+  }                                                                                                 \
   }

@@ -148,9 +148,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsAssignScoreWithkBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(assign_score_withk_backward, assign_score_withk, backward, mluopsAssignScoreWithkBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

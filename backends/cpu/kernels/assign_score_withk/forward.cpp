@@ -148,9 +148,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsAssignScoreWithkForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(assign_score_withk_forward, assign_score_withk, forward, mluopsAssignScoreWithkForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -220,9 +220,5 @@ MLUOPS_CPU_KERNEL(query, mluopsBallQueryProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(ball_query, ball_query, query, mluopsBallQueryProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -129,9 +129,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsBorderAlignBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(border_align_backward, border_align, backward, mluopsBorderAlignBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

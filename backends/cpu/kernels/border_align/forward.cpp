@@ -295,9 +295,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsBorderAlignForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(border_align_forward, border_align, forward, mluopsBorderAlignForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

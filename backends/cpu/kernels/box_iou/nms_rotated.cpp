@@ -71,9 +71,5 @@ MLUOPS_CPU_KERNEL(suppress, mluopsNmsRotatedProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(nms_rotated, box_iou, suppress, mluopsNmsRotatedProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -120,10 +120,6 @@ MLUOPS_CPU_KERNEL(rotated, mluopsBoxIouProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(bbox_overlaps, box_iou, upright, mluopsBoxIouProblem)
 MLUOPS_CPU_ENTRY(box_iou_rotated, box_iou, rotated, mluopsBoxIouProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -339,9 +339,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsCarafeBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(carafe_backward, carafe, backward, mluopsCarafeBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -284,9 +284,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsCarafeForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(carafe_forward, carafe, forward, mluopsCarafeForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -170,9 +170,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsChamferDistanceForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(chamfer_distance_forward, chamfer_distance, forward, mluopsChamferDistanceForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -328,9 +328,5 @@ MLUOPS_CPU_KERNEL(backward_data, mluopsDcnBackwardDataProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(dcn_backward_data, dcn, backward_data, mluopsDcnBackwardDataProblem)
-
-}  // namespace mluops::cpu
 #endif

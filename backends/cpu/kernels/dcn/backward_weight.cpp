@@ -219,9 +219,5 @@ MLUOPS_CPU_KERNEL(backward_weight, mluopsDcnBackwardWeightProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(dcn_backward_weight, dcn, backward_weight, mluopsDcnBackwardWeightProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -244,9 +244,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsDcnForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(dcn_forward, dcn, forward, mluopsDcnForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -143,10 +143,6 @@ MLUOPS_CPU_KERNEL(backward, mluopsDynamicPointToVoxelBackwardProblem, with_eleme
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_backward, dynamic_point_to_voxel, backward,
                  mluopsDynamicPointToVoxelBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -166,10 +166,6 @@ MLUOPS_CPU_KERNEL(forward, mluopsDynamicPointToVoxelForwardProblem, with_element
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_forward, dynamic_point_to_voxel, forward,
                  mluopsDynamicPointToVoxelForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

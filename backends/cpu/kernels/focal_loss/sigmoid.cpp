@@ -163,10 +163,6 @@ MLUOPS_CPU_KERNEL(sigmoid_backward, mluopsFocalLossProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(focal_loss_sigmoid_forward, focal_loss, sigmoid_forward, mluopsFocalLossProblem)
 MLUOPS_CPU_ENTRY(focal_loss_sigmoid_backward, focal_loss, sigmoid_backward, mluopsFocalLossProblem)
-
-}  // namespace mluops::cpu
 #endif

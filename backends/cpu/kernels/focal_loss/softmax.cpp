@@ -192,10 +192,6 @@ MLUOPS_CPU_KERNEL(softmax_backward, mluopsFocalLossProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(focal_loss_softmax_forward, focal_loss, softmax_forward, mluopsFocalLossProblem)
 MLUOPS_CPU_ENTRY(focal_loss_softmax_backward, focal_loss, softmax_backward, mluopsFocalLossProblem)
-
-}  // namespace mluops::cpu
 #endif

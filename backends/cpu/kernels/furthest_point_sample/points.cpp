@@ -238,9 +238,5 @@ MLUOPS_CPU_KERNEL(sample, mluopsFurthestPointSampleProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(furthest_point_sample, furthest_point_sample, sample, mluopsFurthestPointSampleProblem)
-
-}  // namespace mluops::cpu
 #endif

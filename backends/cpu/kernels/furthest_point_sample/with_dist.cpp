@@ -102,10 +102,6 @@ MLUOPS_CPU_KERNEL(sample_with_dist, mluopsFurthestPointSampleWithDistProblem, wi
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(furthest_point_sample_with_dist, furthest_point_sample, sample_with_dist,
                  mluopsFurthestPointSampleWithDistProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -169,9 +169,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsGatherPointsBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(gather_points_backward, gather_points, backward, mluopsGatherPointsBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

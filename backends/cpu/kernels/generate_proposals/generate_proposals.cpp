@@ -144,9 +144,5 @@ MLUOPS_CPU_KERNEL(generate, mluopsGenerateProposalsProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(generate_proposals_v2, generate_proposals, generate, mluopsGenerateProposalsProblem)
-
-}  // namespace mluops::cpu
 #endif

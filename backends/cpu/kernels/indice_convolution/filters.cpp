@@ -243,10 +243,6 @@ MLUOPS_CPU_KERNEL(backward_filter, mluopsIndiceConvolutionBackwardFilterProblem,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(indice_convolution_backward_filter, indice_convolution, backward_filter,
                  mluopsIndiceConvolutionBackwardFilterProblem)
-
-}  // namespace mluops::cpu
 #endif

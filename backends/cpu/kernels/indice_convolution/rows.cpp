@@ -200,11 +200,7 @@ MLUOPS_CPU_KERNEL(backward_data, mluopsIndiceConvolutionBackwardDataProblem, wit
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(indice_convolution_forward, indice_convolution, forward, mluopsIndiceConvolutionForwardProblem)
 MLUOPS_CPU_ENTRY(indice_convolution_backward_data, indice_convolution, backward_data,
                  mluopsIndiceConvolutionBackwardDataProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -120,10 +120,6 @@ MLUOPS_CPU_KERNEL(backward, mluopsIndiceMaxPoolBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(indice_max_pool_forward, indice_max_pool, forward, mluopsIndiceMaxPoolForwardProblem)
 MLUOPS_CPU_ENTRY(indice_max_pool_backward, indice_max_pool, backward, mluopsIndiceMaxPoolBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -181,9 +181,5 @@ MLUOPS_CPU_KERNEL(neighbours, mluopsKnnProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(knn, knn, neighbours, mluopsKnnProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -345,9 +345,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsMsDeformAttnBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(ms_deform_attn_backward, ms_deform_attn, backward, mluopsMsDeformAttnBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -196,9 +196,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsMsDeformAttnForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(ms_deform_attn_forward, ms_deform_attn, forward, mluopsMsDeformAttnForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -170,10 +170,6 @@ MLUOPS_CPU_KERNEL(match, mluopsNmsMatchProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(nms, nms, hard, mluopsNmsProblem)
 MLUOPS_CPU_ENTRY(nms_match, nms, match, mluopsNmsMatchProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -191,9 +191,5 @@ MLUOPS_CPU_KERNEL(soft, mluopsSoftNmsProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(soft_nms, nms, soft, mluopsSoftNmsProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -104,10 +104,6 @@ MLUOPS_CPU_KERNEL(all, mluopsPointsInBoxesAllProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(points_in_boxes_part, points_in_boxes, part, mluopsPointsInBoxesPartProblem)
 MLUOPS_CPU_ENTRY(points_in_boxes_all, points_in_boxes, all, mluopsPointsInBoxesAllProblem)
-
-}  // namespace mluops::cpu
 #endif

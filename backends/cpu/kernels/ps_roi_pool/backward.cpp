@@ -206,9 +206,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsPsRoiPoolBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(ps_roi_pool_backward, ps_roi_pool, backward, mluopsPsRoiPoolBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -139,9 +139,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsPsRoiPoolForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(ps_roi_pool_forward, ps_roi_pool, forward, mluopsPsRoiPoolForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -64,10 +64,6 @@ MLUOPS_CPU_KERNEL(backward, mluopsPsamaskBackwardProblem, with_width)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(psamask_forward, psamask, forward, mluopsPsamaskForwardProblem)
 MLUOPS_CPU_ENTRY(psamask_backward, psamask, backward, mluopsPsamaskBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

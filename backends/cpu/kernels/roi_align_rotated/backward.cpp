@@ -72,9 +72,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsRoiAlignRotatedBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_align_rotated_backward, roi_align_rotated, backward, mluopsRoiAlignRotatedBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

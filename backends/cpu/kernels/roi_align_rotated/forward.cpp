@@ -117,9 +117,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsRoiAlignRotatedForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_align_rotated_forward, roi_align_rotated, forward, mluopsRoiAlignRotatedForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

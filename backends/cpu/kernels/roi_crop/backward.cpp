@@ -62,9 +62,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsRoiCropBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_crop_backward, roi_crop, backward, mluopsRoiCropBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -73,9 +73,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsRoiCropForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_crop_forward, roi_crop, forward, mluopsRoiCropForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -64,9 +64,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsRoiPoolBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_pool_backward, roi_pool, backward, mluopsRoiPoolBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

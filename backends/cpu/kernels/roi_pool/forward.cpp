@@ -228,9 +228,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsRoiPoolForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roi_pool_forward, roi_pool, forward, mluopsRoiPoolForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -98,9 +98,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsRoiAwarePool3dBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roiaware_pool3d_backward, roiaware_pool3d, backward, mluopsRoiAwarePool3dBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -148,9 +148,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsRoiAwarePool3dForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roiaware_pool3d_forward, roiaware_pool3d, forward, mluopsRoiAwarePool3dForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -104,9 +104,5 @@ MLUOPS_CPU_KERNEL(pool, mluopsRoiPointPool3dProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(roipoint_pool3d, roipoint_pool3d, pool, mluopsRoiPointPool3dProblem)
-
-}  // namespace mluops::cpu
 #endif

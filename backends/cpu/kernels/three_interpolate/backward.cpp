@@ -207,9 +207,5 @@ MLUOPS_CPU_KERNEL(backward, mluopsThreeInterpolateBackwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(three_interpolate_backward, three_interpolate, backward, mluopsThreeInterpolateBackwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -247,9 +247,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsThreeInterpolateForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(three_interpolate_forward, three_interpolate, forward, mluopsThreeInterpolateForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

@@ -155,9 +155,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsThreeNNForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(three_nn_forward, three_nn, forward, mluopsThreeNNForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

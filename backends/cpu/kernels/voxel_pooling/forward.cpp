@@ -138,9 +138,5 @@ MLUOPS_CPU_KERNEL(forward, mluopsVoxelPoolingForwardProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(voxel_pooling_forward, voxel_pooling, forward, mluopsVoxelPoolingForwardProblem)
-
-}  // namespace mluops::cpu
 #endif

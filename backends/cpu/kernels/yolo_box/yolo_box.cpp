@@ -140,9 +140,5 @@ MLUOPS_CPU_KERNEL(decode, mluopsYoloBoxProblem, with_element)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mluops::cpu {
-
 MLUOPS_CPU_ENTRY(yolo_box, yolo_box, decode, mluopsYoloBoxProblem)
-
-}  // namespace mluops::cpu
 #endif
