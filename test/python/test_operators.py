@@ -164,8 +164,8 @@ def test_a_plan_tells_two_inputs_apart_that_were_one():
 
 
 # Operators of several C calls, of one beside operators of torch, or of one on parts or copies of their tensors.
-WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "rectangles_overlap",
-                 "softmax_focal_loss", "stack_ball_query", "stack_group_points", "stack_three_nn"}
+WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "softmax_focal_loss",
+                 "stack_ball_query", "stack_group_points", "stack_three_nn"}
 SMALLEST = {name: call for module in _listing.modules(operators) for name, call in module.SMALLEST.items()}
 
 
