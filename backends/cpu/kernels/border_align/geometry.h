@@ -9,7 +9,6 @@
 #include <limits>
 #include <span>
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -26,6 +25,12 @@ using Shape = mluopsBorderAlignShape;
 
 inline std::int64_t borders_of(const Shape& s) {
   return s.n * s.k * 4;
+}
+
+/// The call on no more threads than that.
+inline mluopsCall with_threads(mluopsCall call, std::int64_t most) {
+  call.threads = static_cast<int>(std::min<std::int64_t>(call.threads, most));
+  return call;
 }
 
 /// One border of one box: a coordinate that stays, and one that runs. Top and bottom (0, 2) run along x and stay on
@@ -60,35 +65,47 @@ struct BorderAxes {
   }
 };
 
-/// The lines of all images and borders; each border of an image has room for as many as the longer side.
+/// The lines of all images, chunks of their boxes, and borders; each has room for as many as the longer side.
 class Lines {
  public:
   /// Where a line lies, by its number.
   struct Place {
-    std::int64_t image, border, line;
+    std::int64_t image, chunk, border, line;
   };
 
-  explicit Lines(const Shape& s) : s_(s), each_(std::max(s.h, s.w)) {}
+  Lines(const Shape& s, std::int64_t chunk_boxes)
+      : boxes_(s.k), each_(std::max(s.h, s.w)), chunk_boxes_(chunk_boxes), chunks_(ceil_div(s.k, chunk_boxes)) {}
   std::int64_t each() const { return each_; }
-  std::int64_t count() const { return s_.n * 4 * each_; }
-  Place place(std::int64_t index) const { return {index / each_ / 4, index / each_ % 4, index % each_}; }
+  std::int64_t chunks() const { return chunks_; }
+  std::int64_t of_chunk() const { return 4 * each_; }
+  std::int64_t first_box(std::int64_t chunk) const { return chunk * chunk_boxes_; }
+  std::int64_t boxes(std::int64_t chunk) const { return std::min(chunk_boxes_, boxes_ - first_box(chunk)); }
+  Place place(std::int64_t index) const {
+    const std::int64_t chunk = index / of_chunk();
+    return {chunk / chunks_, chunk % chunks_, index / each_ % 4, index % each_};
+  }
 
   /// put(row, number of the first of the two lines it lies between, whether it is on the map) for the borders [begin,
   /// end); outside, the number is that of the first line.
   template <class T, class Put>
-  void sort(const T* boxes, std::int64_t begin, std::int64_t end, Put&& put) const {
-    const std::int64_t lines[2] = {s_.h, s_.w};
+  void sort(const Shape& s, const T* boxes, std::int64_t begin, std::int64_t end, Put&& put) const {
+    const std::int64_t lines[2] = {s.h, s.w};
+    std::int64_t first = 0, chunk_end = begin;
     for (std::int64_t row = begin; row < end; ++row) {
+      if (row == chunk_end) {
+        const std::int64_t image = row / 4 / boxes_, chunk = row / 4 % boxes_ / chunk_boxes_;
+        first = (image * chunks_ + chunk) * of_chunk();
+        chunk_end = 4 * (image * boxes_ + first_box(chunk) + this->boxes(chunk));
+      }
       // The coordinate that stays: y1, x1, y2, x2.
       AxisSample<Acc<T>> line;
       const bool on_map = sample_axis(to_acc(boxes[row ^ 1]), lines[row % 2], line);
-      put(row, (row / (4 * s_.k) * 4 + row % 4) * each_ + (on_map ? line.low : 0), on_map);
+      put(row, first + row % 4 * each_ + (on_map ? line.low : 0), on_map);
     }
   }
 
  private:
-  Shape s_;
-  std::int64_t each_;
+  std::int64_t boxes_, each_, chunk_boxes_, chunks_;
 };
 
 /// A border on its line: where its points lie along it, and how much they weigh there and on the next line.
@@ -129,9 +146,9 @@ class SortedBorders {
  public:
   static constexpr std::int64_t kBehind = 8;  ///< borders behind the last, who is there once more: to be prefetched
 
-  SortedBorders(Allocator& allocator, const mluopsCall& call, const Shape& s)
-      : lines_(s),
-        buckets_(allocator, call, borders_of(s), lines_.count()),
+  SortedBorders(Allocator& allocator, const mluopsCall& call, const Shape& s, const Lines& lines)
+      : lines_(lines),
+        buckets_(allocator, call, borders_of(s), s.n * lines.chunks() * lines.of_chunk()),
         placed_(allocator.allocate<PlacedBorder<A>>(size_sum(borders_of(s), kBehind))) {}
 
   /// Borders outside the map are left out or not. A border costs border_ns, a line line_ns more. False when there is no
@@ -140,7 +157,7 @@ class SortedBorders {
   bool fill(Context& context, const mluopsCall& call, const Shape& s, const T* boxes, bool with_outside,
             double border_ns, double line_ns) {
     const auto each = [&](std::int64_t begin, std::int64_t end, auto&& put) {
-      lines_.sort(boxes, begin, end, [&](std::int64_t row, std::int64_t line, bool on_map) {
+      lines_.sort(s, boxes, begin, end, [&](std::int64_t row, std::int64_t line, bool on_map) {
         if (on_map || with_outside) put(row, line, border_ns);
       });
     };
@@ -193,23 +210,3 @@ inline std::int64_t pooled_non_temporal_from() {
 }
 
 }  // namespace mluops::cpu::border_align
-
-namespace mluops::cpu::layout {
-
-template <class Visit>
-void visit_images(mluopsBorderAlignForwardProblem& p, Visit&& visit) {
-  const mluopsBorderAlignShape& s = p.shape;
-  visit(p.input, Image{s.n, s.h * s.w, 4 * s.c, element_bytes(s.dtype)});
-  visit(p.output, Image{s.n, s.k * 4, s.c, element_bytes(s.dtype)});
-  visit(p.argmax, Image{s.n, s.k * 4, s.c, sizeof(std::int32_t)});
-}
-
-template <class Visit>
-void visit_images(mluopsBorderAlignBackwardProblem& p, Visit&& visit) {
-  const mluopsBorderAlignShape& s = p.shape;
-  visit(p.grad_output, Image{s.n, s.k * 4, s.c, element_bytes(s.dtype)});
-  visit(p.argmax, Image{s.n, s.k * 4, s.c, sizeof(std::int32_t)});
-  visit(p.grad_input, Image{s.n, s.h * s.w, 4 * s.c, element_bytes(s.dtype)});
-}
-
-}  // namespace mluops::cpu::layout

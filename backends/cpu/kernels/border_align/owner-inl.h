@@ -29,6 +29,24 @@ struct ScatterTerms {
   alignas(64) std::uint32_t places[kBlock];
 };
 
+/// grad_output and argmax: those of row r of [n, k, 4] at (r - first) * pitch.
+template <class T>
+struct GradRows {
+  const T* grad_output;
+  const std::int32_t* argmax;
+  std::int64_t first, pitch;
+
+  std::int64_t at(std::int64_t row) const { return (row - first) * pitch; }
+};
+
+/// grad_input of images from `image` on, [h, w, 4, channels].
+template <class T>
+struct GradMap {
+  T* grad_input;
+  std::int64_t image, channels;
+  bool non_temporal;
+};
+
 /// Sums of a channel, two for each pixel. The last ones are no pixels: what a point on the last pixel gives to the one
 /// behind it goes to the first of them, and what belongs to no pixel goes there too.
 inline std::int64_t sums_pitch(std::int64_t length) {
@@ -37,11 +55,11 @@ inline std::int64_t sums_pitch(std::int64_t length) {
 
 /// Channels whose sums are in the second cache together: a multiple of 32, and about the same for all.
 template <class A>
-std::int64_t summed_channels(const Shape& s) {
+std::int64_t summed_channels(const Shape& s, std::int64_t channels) {
   constexpr std::int64_t kLine = 32;
   const std::int64_t pitch = sums_pitch(std::max(s.h, s.w)) * static_cast<std::int64_t>(sizeof(A));
   const std::int64_t most = std::max(second_cache(24) / (pitch * kLine), std::int64_t{1}) * kLine;
-  return round_up(ceil_div(s.c, ceil_div(s.c, most)), kLine);
+  return round_up(ceil_div(channels, ceil_div(channels, most)), kLine);
 }
 
 }  // namespace mluops::cpu::border_align
@@ -204,20 +222,19 @@ class LineOwner {
   static constexpr std::int64_t kMostBorders = 512, kShortBorders = 24;
 
  public:
-  LineOwner(const mluopsBorderAlignBackwardProblem& p, const SortedBorders<A>& sorted, bool non_temporal, A* sums)
-      : s_(p.shape),
+  LineOwner(const Shape& s, const SortedBorders<A>& sorted, const GradRows<T>& rows, const GradMap<T>& map, A* sums)
+      : s_(s),
         sorted_(sorted),
-        grad_output_(static_cast<const T*>(p.grad_output)),
-        argmax_(p.argmax),
-        grad_input_(static_cast<T*>(p.grad_input)),
-        non_temporal_(non_temporal && s_.c % kLeave == 0),
+        rows_(rows),
+        map_(map),
+        non_temporal_(map.non_temporal && map.channels % kLeave == 0),
         sums_(sums) {}
 
   /// Lines [begin, end). The line before is summed again, for what it gives to the first one.
   void run(std::int64_t begin, std::int64_t end) {
-    const std::int64_t chunk = summed_channels<A>(s_);
-    for (first_ = 0; first_ < s_.c; first_ += chunk) {
-      channels_ = std::min(chunk, s_.c - first_);
+    const std::int64_t chunk = summed_channels<A>(s_, map_.channels);
+    for (first_ = 0; first_ < map_.channels; first_ += chunk) {
+      channels_ = std::min(chunk, map_.channels - first_);
       carried_ = false;
       if (begin % sorted_.lines().each() != 0 && sorted_.begin(begin - 1) < sorted_.begin(begin)) own(begin - 1, false);
       for (std::int64_t line = begin; line < end; ++line) own(line, true);
@@ -227,10 +244,10 @@ class LineOwner {
  private:
   void own(std::int64_t index, bool write) {
     const Lines::Place place = sorted_.lines().place(index);
-    const BorderAxes axes(s_, place.border, 4 * s_.c);
+    const BorderAxes axes(s_, place.border, 4 * map_.channels);
     if (place.line >= axes.lines) return;
-    T* const map = grad_input_ + (place.image * s_.h * s_.w * 4 + place.border) * s_.c + first_;
-    T* const out = write ? map + place.line * axes.line_pitch : nullptr;
+    T* const image = map_.grad_input + (place.image - map_.image) * s_.h * s_.w * 4 * map_.channels;
+    T* const out = write ? image + place.border * map_.channels + first_ + place.line * axes.line_pitch : nullptr;
     const std::int64_t begin = sorted_.begin(index), end = sorted_.begin(index + 1);
     if (begin == end && !carried_) return write_zeros(axes, out);
     if (!carried_) std::fill_n(sums_, round_up(channels_, kLeave) * sums_pitch(axes.length), A{0});
@@ -261,7 +278,7 @@ class LineOwner {
 
   /// Blocks of a short line are whole.
   bool is_short(std::int64_t length) const {
-    return kShortLines<A> && length <= kShort && s_.pool_size < kBlock && s_.c % kBlock == 0;
+    return kShortLines<A> && length <= kShort && s_.pool_size < kBlock && map_.channels % kBlock == 0;
   }
 
   void add_block(std::int64_t begin, std::int64_t end, std::int64_t c, std::int64_t n, std::int64_t length) const {
@@ -282,21 +299,21 @@ class LineOwner {
   /// line.
   void add_channel(const PlacedBorder<A>& border, std::int64_t c, std::int64_t length, std::int64_t to_pixel,
                    std::int64_t to_next, A* sums) const {
-    const std::int64_t at = border.row * s_.c + first_ + c;
-    const A gradient = to_acc(grad_output_[at]);
-    border.for_each_pixel(s_, argmax_[at], length, [&](int next, std::int64_t pixel, A weight) {
+    const std::int64_t at = rows_.at(border.row) + first_ + c;
+    const A gradient = to_acc(rows_.grad_output[at]);
+    border.for_each_pixel(s_, rows_.argmax[at], length, [&](int next, std::int64_t pixel, A weight) {
       sums[next * to_next + pixel * to_pixel] += weight * gradient;
     });
   }
 
   /// Prefetches kBlock channels of a border that is added soon, and of one of the next group.
   HWY_INLINE void prefetch_rows(const PlacedBorder<A>* border, std::int64_t later, std::int64_t c) const {
-    const std::int64_t soon = border[SortedBorders<A>::kBehind].row * s_.c + first_ + c,
-                       then = border[later].row * s_.c + first_ + c;
-    __builtin_prefetch(grad_output_ + soon, 0, 3);
-    __builtin_prefetch(argmax_ + soon, 0, 3);
-    __builtin_prefetch(grad_output_ + then, 0, 2);
-    __builtin_prefetch(argmax_ + then, 0, 2);
+    const std::int64_t soon = rows_.at(border[SortedBorders<A>::kBehind].row) + first_ + c,
+                       then = rows_.at(border[later].row) + first_ + c;
+    __builtin_prefetch(rows_.grad_output + soon, 0, 3);
+    __builtin_prefetch(rows_.argmax + soon, 0, 3);
+    __builtin_prefetch(rows_.grad_output + then, 0, 2);
+    __builtin_prefetch(rows_.argmax + then, 0, 2);
   }
   /// From a border to the same one of the next group.
   std::int64_t to_next_group(std::int64_t begin, std::int64_t end) const {
@@ -308,16 +325,15 @@ class LineOwner {
                                 A* HWY_RESTRICT sums) const {
     constexpr int kRing = 2 * kPrepared;
     const std::int64_t pitch = sums_pitch(length), later = to_next_group(begin, end), pool_size = s_.pool_size;
-    const T* const grad_output = grad_output_ + first_ + c;
-    const std::int32_t* const argmax = argmax_ + first_ + c;
-    const std::int64_t channels = s_.c;
+    const GradRows<T> rows = rows_;  // a copy: nobody else writes to it
+    const std::int64_t channel = first_ + c;
     const PlacedBorder<A>* const border = &sorted_[begin];
     ScatterTerms<A> ring[kRing];
     const std::int64_t count = end - begin;
     const auto find = [&](std::int64_t i) HWY_ATTR {
       const PlacedBorder<A>& one = border[std::min(i, count - 1)];
-      const std::int64_t at = one.row * channels;
-      find_terms(pool_size, one, grad_output + at, argmax + at, length, pitch, ring[i % kRing]);
+      const std::int64_t at = rows.at(one.row) + channel;
+      find_terms(pool_size, one, rows.grad_output + at, rows.argmax + at, length, pitch, ring[i % kRing]);
     };
     for (int i = 0; i < kPrepared; ++i) find(i);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -342,10 +358,10 @@ class LineOwner {
     for (std::int64_t i = begin; i < end; ++i) {
       const PlacedBorder<A>& border = sorted_[i];
       prefetch_rows(&border, later, c);
-      const std::int64_t at = border.row * s_.c + first_ + c;
-      const auto point = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(argmax_ + at));
+      const std::int64_t at = rows_.at(border.row) + first_ + c;
+      const auto point = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(rows_.argmax + at));
       const auto lane = hn::IndicesFromVec(d, hn::And(point, hn::Set(du, kBlock - 1)));
-      auto gradient = load(d, grad_output_ + at);
+      auto gradient = load(d, rows_.grad_output + at);
       const auto finite = hn::IsFinite(gradient);
       if (!hn::AllTrue(d, finite)) add_rest(border, c, length, sums);
       gradient = hn::IfThenElseZero(hn::And(finite, hn::RebindMask(d, hn::Lt(point, points))), gradient);
@@ -369,7 +385,7 @@ class LineOwner {
   /// What is not finite: 0 times it is a NaN where nothing should be added.
   HWY_NOINLINE void add_rest(const PlacedBorder<A>& border, std::int64_t c, std::int64_t length, A* sums) const {
     for (std::int64_t k = 0; k < kBlock; ++k) {
-      if (std::isfinite(to_acc(grad_output_[border.row * s_.c + first_ + c + k]))) continue;
+      if (std::isfinite(to_acc(rows_.grad_output[rows_.at(border.row) + first_ + c + k]))) continue;
       add_channel(border, c + k, length, kBlock, kShort * kBlock, sums + k);
     }
   }
@@ -448,9 +464,8 @@ class LineOwner {
 
   const Shape& s_;
   const SortedBorders<A>& sorted_;
-  const T* const grad_output_;
-  const std::int32_t* const argmax_;
-  T* const grad_input_;
+  GradRows<T> rows_;
+  const GradMap<T> map_;
   const bool non_temporal_;
   A* const sums_;
 
