@@ -15,8 +15,9 @@ thread_local Core* running = nullptr;
 
 Core& Core::current() {
   if (running == nullptr) throw Fault("a kernel's word was used outside of a launch");
-  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
-  if (here < running->stack_floor_ && std::uncaught_exceptions() == 0) running->launch_->source->out_of_stack();
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const bool in_kept = here - running->kept_stack_ < running->kept_stack_bytes_;
+  if (in_kept && std::uncaught_exceptions() == 0) running->launch_->source->out_of_stack();
   return *running;
 }
 
@@ -47,7 +48,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
 void Core::leave() noexcept {
   nram_.reach(launch_->nram_reach == nullptr ? nram_.bytes() : *launch_->nram_reach);
   scalars_.leave();
-  stack_floor_ = nullptr;
+  kept_stack_bytes_ = 0;
   running = nullptr;
 }
 

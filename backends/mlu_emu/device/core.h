@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -95,9 +96,12 @@ class Core {
   static Core& current();
   /// This thread runs a task.
   static bool runs_here();
-  /// Words that begin with less stack than lies above `floor` end the task: what the processor stops inside the
+  /// A word that begins in these last bytes of the thread's stack ends the task: what the processor stops inside the
   /// library may hold a lock.
-  void keep_stack_above(const char* floor) { stack_floor_ = floor; }
+  void keep_stack(const void* low, std::size_t bytes) {
+    kept_stack_ = reinterpret_cast<std::uintptr_t>(low);
+    kept_stack_bytes_ = bytes;
+  }
 
   void begin_task(const LaunchState& launch, const TaskBuiltins& task, Timeline& timeline);
   /// Completes what is still queued, as the device does, and checks that scalar code stayed inside NRAM.
@@ -278,7 +282,7 @@ class Core {
   TaskBuiltins task_ = {};
   std::vector<Copy> in_flight_;
   Running running_;
-  const char* stack_floor_ = nullptr;
+  std::uintptr_t kept_stack_ = 0, kept_stack_bytes_ = 0;
   CallSite acting_;          // in place of the word at hand
   bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task

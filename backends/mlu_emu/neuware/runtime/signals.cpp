@@ -107,8 +107,8 @@ class Stacks {
   }
 
   const void* low() const { return reinterpret_cast<const void*>(low_); }
-  /// Above it a word of the library, and the unwinder after it, have room.
-  const char* floor() const { return reinterpret_cast<const char*>(low_ + kept_); }
+  /// Bytes from there on: room for a word of the library, and for the unwinder after it.
+  std::size_t kept() const { return kept_; }
   /// The address lies where a frame too many would.
   bool used_up(const void* address) const {
     constexpr std::uintptr_t kNear = 1 << 16;
@@ -119,7 +119,8 @@ class Stacks {
  private:
   static constexpr std::size_t kBytes = 1 << 16, kKept = 1 << 18;
   std::unique_ptr<char[]> memory_;
-  std::uintptr_t low_ = 0, kept_ = 0;
+  std::uintptr_t low_ = 0;
+  std::size_t kept_ = 0;
 };
 
 Stacks& stacks() {
@@ -174,7 +175,7 @@ void leave_used_up_stack() {
 void run_guarded(const std::function<void()>& task, const void* in_module) {
   static std::once_flag once;
   std::call_once(once, catch_signals);
-  mluops::emu::Core::current().keep_stack_above(stacks().floor());
+  mluops::emu::Core::current().keep_stack(stacks().low(), stacks().kept());
   struct Landing {
     sigjmp_buf buffer;
     ~Landing() { landing = nullptr; }
