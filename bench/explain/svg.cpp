@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bench/explain/text.h"
@@ -54,12 +55,13 @@ double draw_map(Svg& svg, const Json& regions, double nram, double y) {
   y += 10;
   svg.box(kMargin, y, kInner, kBar, "#eee", "free");
   double end = 0, line = y + kBar + kLine;
-  for (std::size_t r = 0; r < regions.items().size(); ++r) {
-    const Json& region = regions.items()[r];
-    const double offset = region["offset"].number(), bytes = region["bytes"].number();
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    const Json& region = regions[r];
+    const double offset = region.at("offset").get<double>(), bytes = region.at("bytes").get<double>();
     const std::string colour = kColours[r % std::size(kColours)];
-    const std::string label = region["name"].text() + ": offset " + std::to_string(region["offset"].integer()) + ", " +
-                              std::to_string(region["bytes"].integer()) + " bytes";
+    const std::string label = region.at("name").get<std::string>() + ": offset " +
+                              std::to_string(region.at("offset").get<long long>()) + ", " +
+                              std::to_string(region.at("bytes").get<long long>()) + " bytes";
     svg.box(kMargin + offset / nram * kInner, y, bytes / nram * kInner, kBar, colour, label);
     const double column = kMargin + static_cast<double>(r % 2) * kInner / 2;
     svg.box(column, line - 10, 12, 12, colour, label);
@@ -67,7 +69,7 @@ double draw_map(Svg& svg, const Json& regions, double nram, double y) {
     if (r % 2 == 1) line += kLine;
     end = std::max(end, offset + bytes);
   }
-  const double last = kMargin + static_cast<double>(regions.items().size() % 2) * kInner / 2;
+  const double last = kMargin + static_cast<double>(regions.size() % 2) * kInner / 2;
   svg.box(last, line - 10, 12, 12, "#eee", "free");
   svg.text(last + 18, line, "free: " + std::to_string(static_cast<long long>(nram - end)) + " bytes");
   return line + 2 * kLine;
@@ -76,17 +78,17 @@ double draw_map(Svg& svg, const Json& regions, double nram, double y) {
 double draw_cores(Svg& svg, const Json& cores, double y) {
   constexpr double kHeight = 80;
   double longest = 0;
-  for (const Json& c : cores.items()) longest = std::max(longest, c["time_us"].number());
+  for (const Json& c : cores) longest = std::max(longest, c.at("time_us").get<double>());
   if (longest == 0) return y;
   svg.text(kMargin, y, "Modelled time of each core: longest " + number(longest) + " us", 14);
-  const double slot = kInner / static_cast<double>(cores.items().size());
-  for (std::size_t i = 0; i < cores.items().size(); ++i) {
-    const Json& c = cores.items()[i];
-    const double height = c["time_us"].number() / longest * kHeight;
+  const double slot = kInner / static_cast<double>(cores.size());
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    const Json& c = cores[i];
+    const double height = c.at("time_us").get<double>() / longest * kHeight;
     svg.box(kMargin + static_cast<double>(i) * slot + 1, y + 10 + kHeight - height, std::max(1.0, slot - 2), height,
             "#4e79a7",
-            "core " + std::to_string(i) + ": " + std::to_string(c["tasks"].integer()) + " tasks, " +
-                number(c["time_us"].number()) + " us");
+            "core " + std::to_string(i) + ": " + std::to_string(c.at("tasks").get<long long>()) + " tasks, " +
+                number(c.at("time_us").get<double>()) + " us");
   }
   return y + kHeight + 40;
 }
@@ -99,12 +101,14 @@ struct Event {
 
 std::vector<Event> events_of(const Json& trace) {
   std::vector<Event> events;
-  for (const Json& e : trace["traceEvents"].items()) {
-    if (e["ph"].text() != "X") continue;
-    events.push_back({e["pid"].integer(), e["tid"].integer(), e["ts"].number(), e["dur"].number(),
-                      e["name"].text() + ", task " + std::to_string(e["args"]["task"].integer()) + ", " +
-                          std::to_string(e["args"]["bytes"].integer()) + " bytes, " + number(e["dur"].number()) +
-                          " us"});
+  for (const Json& e : trace.at("traceEvents")) {
+    if (e.at("ph").get<std::string>() != "X") continue;
+    events.push_back({e.at("pid").get<long long>(), e.at("tid").get<long long>(), e.at("ts").get<double>(),
+                      e.at("dur").get<double>(),
+                      e.at("name").get<std::string>() + ", task " +
+                          std::to_string(e.at("args").at("task").get<long long>()) + ", " +
+                          std::to_string(e.at("args").at("bytes").get<long long>()) + " bytes, " +
+                          number(e.at("dur").get<double>()) + " us"});
   }
   return events;
 }
@@ -150,10 +154,9 @@ double draw_timeline(Svg& svg, const std::vector<Event>& events, double y) {
 }
 
 const Json& main_launch(const Json& report) {
-  const auto& launches = report["launches"].items();
-  return *std::max_element(launches.begin(), launches.end(), [](const Json& a, const Json& b) {
-    return a["cores"].items().size() < b["cores"].items().size();
-  });
+  const auto& launches = report.at("launches");
+  return *std::max_element(launches.begin(), launches.end(),
+                           [](const Json& a, const Json& b) { return a.at("cores").size() < b.at("cores").size(); });
 }
 
 }  // namespace
@@ -161,17 +164,18 @@ const Json& main_launch(const Json& report) {
 std::string draw(const Json& report, const Json& trace, const std::string& title) {
   Svg svg;
   const Json& launch = main_launch(report);
-  const auto& dim = launch["dim"].items();
+  const auto& dim = launch.at("dim");
   double y = 30;
   svg.text(kMargin, y, title, 18);
   y += 22;
   svg.text(kMargin, y,
-           launch["type"].text() + " {" + std::to_string(dim[0].integer()) + ", " + std::to_string(dim[1].integer()) +
-               ", " + std::to_string(dim[2].integer()) + "} on " + report["arch"]["name"].text() + ": IO efficiency " +
-               number(100 * report["totals"]["io_efficiency"].number()) + " %, compute efficiency " +
-               number(100 * report["totals"]["compute_efficiency"].number()) + " % (modelled)");
-  y = draw_map(svg, launch["nram"], report["arch"]["nram_bytes"].number(), y + 36);
-  y = draw_cores(svg, launch["cores"], y);
+           launch.at("type").get<std::string>() + " {" + std::to_string(dim[0].get<long long>()) + ", " +
+               std::to_string(dim[1].get<long long>()) + ", " + std::to_string(dim[2].get<long long>()) + "} on " +
+               report.at("arch").at("name").get<std::string>() + ": IO efficiency " +
+               number(100 * report.at("totals").at("io_efficiency").get<double>()) + " %, compute efficiency " +
+               number(100 * report.at("totals").at("compute_efficiency").get<double>()) + " % (modelled)");
+  y = draw_map(svg, launch.at("nram"), report.at("arch").at("nram_bytes").get<double>(), y + 36);
+  y = draw_cores(svg, launch.at("cores"), y);
   y = draw_timeline(svg, events_of(trace), y);
   return svg.finish(y + kMargin);
 }
