@@ -35,15 +35,13 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   const auto& s = p.shape;
   const Rois rois{p};
   const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const std::int64_t sum_count = kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T>(map, s.batch, call);
+  const std::int64_t sum_count =
+      kAtomic ? atomic_sums<T>(map, s.batch) : owner_sums<T, Rois::kOwnPixels>(map, s.batch, call);
   auto arrays = allocate<RoiGradientArrays<Acc<T>>>(context.arena, rois.count(), sum_count);
   if (!arrays) return no_memory(call);
   arrays->order.sort([&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
   const auto rois_of = [&](std::int64_t image) { return arrays->order.of_image(image); };
-  const auto add = [&](std::int64_t roi, std::int64_t first, std::int64_t end, auto&& to)
-                       HWY_ATTR { rois.add(roi, first, end, to); };
-  const ChannelSums<T, decltype(rois_of), decltype(add)> sums{
-      static_cast<T*>(p.grad_input), map, s.batch, rois.count(), rois.additions(), rois_of, add};
+  const ChannelSums<T, decltype(rois_of), Rois> sums{static_cast<T*>(p.grad_input), map, s.batch, rois_of, rois};
   if constexpr (kAtomic) {
     sums.by_atomics(context, call, arrays->sums);
   } else {
@@ -52,8 +50,8 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Rois{p}: count() of them; place(roi), a PlacedRoi; additions() of one to a channel; add(roi, first, end, to) calls
-/// to(pixel, channel, value) for channels [first, end).
+/// Rois{p}: count() of them; place(roi), a PlacedRoi; additions() of one to a channel; kOwnPixels, add and fetch as
+/// ChannelSums has them.
 template <class T, class Rois, class Problem>
 mluOpStatus_t roi_gradient(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {

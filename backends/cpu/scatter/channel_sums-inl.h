@@ -1,8 +1,8 @@
 // Gradients of image tensors that bins add to at pixels which the data choose, each channel at its own. Include after
 // foreach_target.h, like simd-inl.h.
 //
-// owner: a task owns a block of channels of an image; it adds the RoIs of the image, in their order, to a panel of
-// sums and writes it once: no prior zeroing of the gradient, the same bits for every number of threads.
+// owner: a task owns some channels of an image (owned_by_task); it adds the RoIs of the image to them, in their order:
+// the same bits for every number of threads.
 // atomic: a task owns RoIs and adds to the whole map.
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
@@ -17,19 +17,29 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Channels of an image that a task owns: a panel's, or in NHWC whole cache lines of every pixel.
-template <class A>
-std::int64_t owned_channels(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
-  constexpr std::int64_t kLeast = layout::kBlockChannels<A>;
-  if (map.planes) return kLeast;
-  return std::clamp(round_up(ceil_div(map.channels * images, 2 * call.threads), kLeast), kLeast, 16 * kLeast);
+/// What a task owns: so many channels of an image, and where their sums are.
+struct Owned {
+  std::int64_t channels;
+  bool in_place;  ///< in the gradient, else in scratch, the channels of a pixel side by side
+};
+
+/// kOwnPixels: each channel adds at pixels of its own. Then NCHW's planes one after the other need no transposes, and a
+/// plane is soon in the first caches; and NHWC's sums are panels, since pixels a power of two apart displace each
+/// other.
+template <class T, bool kOwnPixels>
+Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
+  constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>;
+  if (kOwnPixels && map.planes) return {1, kAddsInPlace<T>};
+  if (kOwnPixels || map.planes) return {kLeast, false};
+  const std::int64_t even = round_up(ceil_div(map.channels * images, 2 * call.threads), kLeast);
+  return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T>};
 }
 
-/// Elements of sums that ChannelSums needs of T's sums, one panel for each thread or those of the whole map.
-template <class T>
+/// Elements of sums that ChannelSums needs of T's sums, those of each thread's task or those of the whole map.
+template <class T, bool kOwnPixels>
 std::int64_t owner_sums(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
-  if (kAddsInPlace<T> && !map.planes) return 0;
-  return call.threads * map.pixels * owned_channels<Acc<T>>(map, images, call);
+  const Owned owned = owned_by_task<T, kOwnPixels>(map, images, call);
+  return owned.in_place ? 0 : call.threads * map.pixels * owned.channels;
 }
 template <class T>
 std::int64_t atomic_sums(const layout::Elements& map, std::int64_t images) {
@@ -37,38 +47,31 @@ std::int64_t atomic_sums(const layout::Elements& map, std::int64_t images) {
 }
 
 /// A gradient, and RoIs that add to it: `rois_of(image)` are elements with a member `roi`, in the order of additions;
-/// add_roi(roi, first, end, add) calls add(pixel, channel, value) for its channels [first, end).
-template <class T, class RoisOf, class AddRoi>
+/// rois.add(roi, first, end, add) calls add(pixel, channel, value) for its channels [first, end). Where kOwnPixels is
+/// true, rois.fetch(roi, first, end) prefetches what that reads.
+template <class T, class RoisOf, class Rois>
 struct ChannelSums {
   using A = Acc<T>;
 
   T* gradient;
   layout::Elements map;
   std::int64_t images;
-  std::int64_t rois;
-  double additions;  ///< of a RoI to a channel
   RoisOf rois_of;
-  AddRoi add_roi;
+  Rois rois;
 
   /// sums: owner_sums() elements.
   void by_owner(Context& context, const mluopsCall& call, A* sums) const {
-    const std::int64_t owned = owned_channels<A>(map, images, call), groups = ceil_div(map.channels, owned);
-    const double channel_ns = cost::kScatter * additions * static_cast<double>(rois) / static_cast<double>(images) +
-                              2 * cost::kMove * static_cast<double>(map.pixels);
-    const Loop loop(context, call, images * groups, static_cast<double>(owned) * channel_ns);
+    const Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, images, call);
+    const std::int64_t groups = ceil_div(map.channels, owned.channels);
+    const double rois_of_image = static_cast<double>(rois.count()) / static_cast<double>(images);
+    const double channel_ns =
+        cost::kScatter * rois.additions() * rois_of_image + 2 * cost::kMove * static_cast<double>(map.pixels);
+    const Loop loop(context, call, images * groups, static_cast<double>(owned.channels) * channel_ns);
     loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t first = i % groups * owned, last = std::min(map.channels, first + owned);
-        T* const to = gradient + map.at(i / groups, first);
-        if constexpr (kAddsInPlace<T>) {
-          if (!map.planes) {
-            add_rois(i / groups, first, last, to, map.channels);
-            continue;
-          }
-        }
-        A* const panel = sums + slot * map.pixels * owned;
-        add_rois(i / groups, first, last, panel, owned);
-        empty(panel, owned, last - first, to);
+        const std::int64_t first = i % groups * owned.channels;
+        const layout::ChannelTask task = {i / groups, first, std::min(map.channels, first + owned.channels)};
+        add(task, owned, owned.in_place ? nullptr : sums + slot * map.pixels * owned.channels);
       }
       non_temporal_fence();
     });
@@ -81,13 +84,13 @@ struct ChannelSums {
     for (std::int64_t image = 0; image < images; ++image) {
       const auto some = rois_of(image);
       A* const first = sums + image * map.image();
-      const double roi_ns = cost::kAtomicAdd * additions * static_cast<double>(map.channels);
+      const double roi_ns = cost::kAtomicAdd * rois.additions() * static_cast<double>(map.channels);
       Loop(context, call, std::ssize(some), roi_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t i = begin; i < end; ++i) {
-          add_roi(some[static_cast<std::size_t>(i)].roi, 0, map.channels,
-                  [&](std::int64_t pixel, std::int64_t c, A value) {
-                    atomic_add(first + pixel * map.pixel() + c * map.channel(), value);
-                  });
+          rois.add(some[static_cast<std::size_t>(i)].roi, 0, map.channels,
+                   [&](std::int64_t pixel, std::int64_t c, A value) {
+                     atomic_add(first + pixel * map.pixel() + c * map.channel(), value);
+                   });
         }
       });
     }
@@ -95,16 +98,45 @@ struct ChannelSums {
   }
 
  private:
-  /// Channels [first, last) of an image, those of a pixel `step` elements from those of the next.
-  void add_rois(std::int64_t image, std::int64_t first, std::int64_t last, A* to, std::int64_t step) const {
-    for (std::int64_t pixel = 0; pixel < map.pixels; ++pixel) std::fill_n(to + pixel * step, last - first, A{0});
-    const auto add = [&](std::int64_t pixel, std::int64_t c, A value) { to[pixel * step + c - first] += value; };
-    for (const auto& placed : rois_of(image)) add_roi(placed.roi, first, last, add);
+  /// A task, by way of `scratch` where its sums are not in place.
+  void add(const layout::ChannelTask& task, const Owned& owned, A* scratch) const {
+    constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
+    T* const to = gradient + map.at(task.image, task.first);
+    if constexpr (kAddsInPlace<T>) {
+      if (owned.in_place) scratch = to;
+    }
+    if (owned.channels == 1) {
+      add_rois(task, scratch, std::integral_constant<std::int64_t, 1>());
+    } else if (owned.channels == kBlock && !owned.in_place) {
+      add_rois(task, scratch, std::integral_constant<std::int64_t, kBlock>());
+    } else {
+      add_rois(task, scratch, owned.in_place ? map.channels : owned.channels);
+    }
+    if (!owned.in_place) empty(scratch, owned.channels, task.count(), to);
   }
-  void empty(const A* panel, std::int64_t width, std::int64_t channels, T* to) const {
-    if (map.planes) return layout::HWY_NAMESPACE::empty_panel<T>(map.pixels, panel, channels, to, large());
+  /// `step`: from a pixel's sums to those of the next.
+  template <class Step>
+  void add_rois(const layout::ChannelTask& task, A* to, Step step) const {
+    const std::int64_t run = task.count() == step ? map.pixels : 1;  // pixels whose sums follow each other
+    for (std::int64_t i = 0; i < map.pixels; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
+    const auto placed = rois_of(task.image);
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      constexpr std::size_t kAhead = 4;
+      if constexpr (Rois::kOwnPixels) {
+        if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
+      }
+      rois.add(placed[i].roi, task.first, task.end,
+               [&](std::int64_t pixel, std::int64_t c, A value) { to[pixel * step + c - task.first] += value; });
+    }
+  }
+  void empty(const A* sums, std::int64_t width, std::int64_t channels, T* to) const {
+    if (map.planes && width == 1) return store_row(large(), sums, to, map.pixels);
+    if (map.planes) return layout::HWY_NAMESPACE::empty_panel<T>(map.pixels, sums, channels, to, large());
+    constexpr std::int64_t kLine = kCacheLineBytes / static_cast<std::int64_t>(sizeof(T));
+    const bool lines =
+        large() && channels % kLine == 0 && whole_lines(to, map.channels * static_cast<std::int64_t>(sizeof(T)));
     for (std::int64_t pixel = 0; pixel < map.pixels; ++pixel) {
-      store_row(panel + pixel * width, to + pixel * map.channels, channels);
+      store_row(lines, sums + pixel * width, to + pixel * map.channels, channels);
     }
   }
   /// Whether the gradient leaves the second cache before anyone reads it.

@@ -20,6 +20,7 @@ namespace {
 /// What the RoIs add to grad_input.
 template <class T>
 struct Rois {
+  static constexpr bool kOwnPixels = false;
   const BackwardProblem& p;
 
   std::int64_t count() const { return p.shape.rois; }

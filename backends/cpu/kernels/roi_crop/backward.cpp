@@ -20,6 +20,7 @@ using BackwardProblem = mluopsRoiCropBackwardProblem;
 /// What the grids add to grad_input.
 template <class T>
 struct Rois {
+  static constexpr bool kOwnPixels = false;
   const BackwardProblem& p;
 
   std::int64_t count() const { return p.shape.grids; }

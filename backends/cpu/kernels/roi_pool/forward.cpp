@@ -1,9 +1,10 @@
 // RoiPooling forward: the greatest pixel of each bin, and which it is.
 //
-// input [B,H,W,C], output and argmax [R,PH,PW,C]. An item is a row of bins of a RoI and owns it. The channels of a
-// pixel are vectors; the greatest values so far and their pixels stay in registers while the pixels of a bin go by. A
-// comparison for each pixel read: bound by the caches the map lies in. In NCHW an item is up to four blocks of channels
-// of an image, whose panels it makes once and pools all RoIs from.
+// input [B,H,W,C], output and argmax [R,PH,PW,C]. An item is a row of bins of a RoI and owns it; RoIs come in an order
+// in which neighbours share pixels. The channels of a pixel are vectors; the greatest values so far and their pixels
+// stay in registers while the pixels of a bin go by. A comparison and two choices for each vector of a pixel: bound by
+// those, and by output and argmax, which leave with non-temporal stores where they are large. In NCHW an item is up to
+// four blocks of channels of an image, whose panels it makes once and pools all RoIs from.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -34,10 +35,10 @@ template <class D>
 using NumberTag = std::conditional_t<sizeof(hn::TFromD<D>) == 4, hn::RebindToSigned<D>, D>;
 
 template <class D>
-HWY_INLINE void store_numbers(hn::Vec<NumberTag<D>> v, D, std::int32_t* to) {
+HWY_INLINE void store_numbers(bool non_temporal, hn::Vec<NumberTag<D>> v, D, std::int32_t* to) {
   const hn::Rebind<std::int32_t, D> d32;
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    hn::StoreU(v, d32, to);
+    non_temporal ? hn::Stream(v, d32, to) : hn::StoreU(v, d32, to);
   } else {
     hn::StoreU(hn::DemoteTo(d32, v), d32, to);
   }
@@ -51,6 +52,7 @@ struct Row {
   O* output;
   std::int32_t* argmax;  ///< may be nullptr
   std::int64_t pixel, block, bin, channels;
+  bool non_temporal;  ///< stores of whole vectors
 
   /// Channel c of the first pixel.
   const E* at(std::int64_t c) const {
@@ -90,8 +92,9 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
   }
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) {
-    store(best[v], d, to.output + c + v * lanes);
-    if (to.argmax != nullptr) store_numbers(pixel[v], d, to.argmax + c + v * lanes);
+    const bool non_temporal = to.non_temporal && hn::Lanes(d) == kLanes<hn::TFromD<D>>;
+    store(non_temporal, best[v], d, to.output + c + v * lanes);
+    if (to.argmax != nullptr) store_numbers(non_temporal, pixel[v], d, to.argmax + c + v * lanes);
   }
 }
 
@@ -116,18 +119,39 @@ void pool_row(const Shape& s, const Roi<A>& roi, std::int64_t row, Row<kPanels, 
 constexpr double kUsualPixels = 16;
 
 template <class T>
+void sort_rois(const ForwardProblem& p, RoiOrder& order) {
+  order.sort([&](std::int64_t r) {
+    const auto roi = Roi<Acc<T>>::template read<T>(p, r);
+    return PlacedRoi{roi.image, roi.y.of(0).first, roi.x.of(0).first, r};
+  });
+}
+
+/// Whether output leaves the second cache before anyone reads it.
+template <class T>
+bool large(const Shape& s) {
+  return s.rois * s.pooled_h * s.pooled_w * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
+}
+
+template <class T>
 mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const double row_ns = kUsualPixels * cost::kElement * static_cast<double>(s.pooled_w * s.c);
+  auto order = allocate<RoiOrder>(context.arena, s.rois);
+  if (!order) return no_memory(call);
+  sort_rois<T>(p, *order);
+  const bool non_temporal = large<T>(s) && whole_lines(p.output, s.c * static_cast<std::int64_t>(sizeof(T))) &&
+                            whole_lines(p.argmax, s.c * static_cast<std::int64_t>(sizeof(std::int32_t)));
   Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
     for (std::int64_t item = begin; item < end; ++item) {
-      const auto roi = Roi<Acc<T>>::template read<T>(p, item / s.pooled_h);
-      const std::int64_t bin = item * s.pooled_w * s.c;
-      pool_row<Acc<T>>(s, roi, item % s.pooled_h,
+      const std::int64_t r = order->all()[static_cast<std::size_t>(item / s.pooled_h)].roi, row = item % s.pooled_h;
+      const auto roi = Roi<Acc<T>>::template read<T>(p, r);
+      const std::int64_t bin = (r * s.pooled_h + row) * s.pooled_w * s.c;
+      pool_row<Acc<T>>(s, roi, row,
                        Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c,
                                         static_cast<T*>(p.output) + bin, p.argmax == nullptr ? nullptr : p.argmax + bin,
-                                        s.c, 0, s.c, s.c});
+                                        s.c, 0, s.c, s.c, non_temporal});
     }
+    non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -170,15 +194,15 @@ void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const
       pool_row(
           s, roi, row,
           Row<true, A, A>{scratch.panels, scratch.bins + first, p.argmax == nullptr ? nullptr : scratch.argmax + first,
-                          kBlock, kBlock * map.pixels, scratch.channels, round_up(task.count(), kBlock)});
+                          kBlock, kBlock * map.pixels, scratch.channels, round_up(task.count(), kBlock), false});
     }
     const std::int64_t at = bins.at(r, task.first);
     transpose_panel(scratch.bins, scratch.channels, bins.pixels, task.count(), scratch.planes, bins.pixels);
-    store_row(scratch.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
+    store_row(large<T>(s), scratch.planes, static_cast<T*>(p.output) + at, task.count() * bins.pixels);
     if (p.argmax == nullptr) continue;
     using M = Moved<std::int32_t>;
-    transpose_panel(reinterpret_cast<const M*>(scratch.argmax), scratch.channels, bins.pixels, task.count(),
-                    reinterpret_cast<M*>(p.argmax + at), bins.pixels);
+    rows_to_planes(large<T>(s), reinterpret_cast<const M*>(scratch.argmax), scratch.channels, bins.pixels, task.count(),
+                   reinterpret_cast<M*>(p.argmax + at), bins.pixels);
   }
 }
 
@@ -199,10 +223,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
   auto order = allocate<RoiOrder>(context.arena, s.rois);
   if (rooms == nullptr || !order) return no_memory(call);
-  order->sort([&](std::int64_t r) {
-    const auto roi = Roi<A>::template read<T>(p, r);
-    return PlacedRoi{roi.image, roi.y.of(0).first, roi.x.of(0).first, r};
-  });
+  sort_rois<T>(p, *order);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
     const PanelScratch<A> scratch(cut, s, width);
@@ -210,6 +231,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
       const std::int64_t first = i % tasks * width;
       pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *order, scratch);
     }
+    non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
 }
