@@ -4,6 +4,7 @@
 // panels: where mapping_channel is what the forward writes, a channel of the map gets additions from one bin alone. A
 // task is a bin of all RoIs of an image, for a block of its D elements: it adds them to a panel of sums and writes
 // their channels once. An addition for each pixel of a bin: bound by the second cache and by the memory of the map.
+// An NHWC gradient is transposed in the end.
 // channels: elements are sorted by the channels they name; a task owns a channel of an image.
 // Both: no atomics, the same bits for every number of threads.
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +14,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ps_roi_pool/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
+#include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -59,30 +61,24 @@ HWY_INLINE void add_shares(const Bin& bin, std::int64_t w, const A* HWY_RESTRICT
   }
 }
 
-/// The channels of a task, from a panel.
+/// The channels of a task, from a panel to planes.
 template <class T, class A = Acc<T>>
 void empty(const BinTask& task, const Images& images, const A* HWY_RESTRICT panel, T* to) {
-  constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::kBlockPixels;
+  constexpr std::int64_t kPixels = layout::kBlockPixels;
   const std::int64_t step = images.bins * images.map.channel(), pixels = images.map.pixels;
-  if (images.map.planes) {
-    for (std::int64_t i = 0; i < pixels; i += kPixels) {
-      put_pixels(panel + i * kChannels, std::min(kPixels, pixels - i), task.count, to + i, step);
-    }
-    return;
-  }
-  for (std::int64_t i = 0; i < pixels; ++i) {
-    T* const pixel = to + i * images.map.pixel();
-    for (std::int64_t c = 0; c < task.count; ++c) pixel[c * step] = from_acc<T>(panel[i * kChannels + c]);
+  for (std::int64_t i = 0; i < pixels; i += kPixels) {
+    put_pixels(panel + i * layout::kBlockChannels<A>, std::min(kPixels, pixels - i), task.count, to + i, step);
   }
 }
 
 template <class T>
-void add_bin(const BackwardProblem& p, const Images& images, const BinTask& task, const Bins& bins, Acc<T>* panel) {
+void add_bin(const BackwardProblem& p, const Images& images, const BinTask& task, const Bins& bins, Acc<T>* panel,
+             T* planes) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   std::fill_n(panel, images.map.pixels * layout::kBlockChannels<A>, A{0});
   for (const PlacedRoi& placed : bins.of_image(task.image)) {
-    const Bin bin = bins(placed.roi, task.bin);
+    const Bin bin = bins(placed.roi, task.row, task.col);
     if (bin.count() == 0) continue;
     HWY_ALIGN A shares[layout::kBlockChannels<A>] = {};
     const T* const grad =
@@ -91,27 +87,33 @@ void add_bin(const BackwardProblem& p, const Images& images, const BinTask& task
     for (std::int64_t c = 0; c < task.count; ++c) shares[c] = to_acc(grad[c * images.out.channel()]) / pixels;
     add_shares(bin, s.w, shares, panel);
   }
-  empty(task, images, panel,
-        static_cast<T*>(p.grad_input) + images.map.at(task.image, task.first * images.bins + task.bin));
+  empty(task, images, panel, planes + images.map.at(task.image, task.first * images.bins + task.bin));
 }
 
 template <class T>
 mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const Images images(p);
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
+  Images images(p);
+  images.map.planes = true;  // also where they are scratch
   const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
   const double channel_ns =
       kUsualPixels * cost::kElement * rois + 2 * cost::kElement * static_cast<double>(images.map.pixels);
   const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
-  A* const panels = context.images.reserve_array<A>(loop.slots(), s.h, s.w, layout::kBlockChannels<A>);
-  if (!bins || panels == nullptr) return no_memory(call);
+  const auto scratch = allocate<Scratch<T>>(context.images, loop.slots(), s, p.layout);
+  if (!bins || !scratch) return no_memory(call);
   bins->find<T>(context, call, p);
+  T* const gradient = planes ? static_cast<T*>(p.grad_input) : scratch->planes;
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    A* const panel = panels + slot * images.map.pixels * layout::kBlockChannels<A>;
-    for (std::int64_t i = begin; i < end; ++i) add_bin<T>(p, images, BinTask::of<A>(i, s), *bins, panel);
+    A* const panel = scratch->panels + slot * images.map.pixels * layout::kBlockChannels<A>;
+    for (std::int64_t i = begin; i < end; ++i) add_bin<T>(p, images, BinTask::of<A>(i, s), *bins, panel, gradient);
   });
+  if (!planes) {
+    const layout::Matrices matrices{s.batch, images.map.channels, images.map.pixels, sizeof(T)};
+    layout::transpose(context, call, matrices, gradient, p.grad_input);
+  }
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -152,8 +154,8 @@ void add_channel(const BackwardProblem& p, const Images& images, const ChannelAr
                  std::int64_t channel, Acc<T>* sums) {
   std::fill_n(sums, images.map.pixels, Acc<T>{0});
   for (const std::int64_t element : arrays.elements[channel]) {
-    const std::int64_t forwards = images.channel_of(element);
-    const Bin bin = arrays.bins(element / images.out.image(), forwards % images.bins);
+    const std::int64_t i = images.channel_of(element) % images.bins;
+    const Bin bin = arrays.bins(element / images.out.image(), i / p.shape.pooled_w, i % p.shape.pooled_w);
     if (bin.count() == 0) continue;
     const auto share = to_acc(static_cast<const T*>(p.grad_output)[element]) / static_cast<Acc<T>>(bin.count());
     for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y) {

@@ -3,7 +3,7 @@
 // input [B,H,W,D*PH*PW], rois [R,5], output and mapping_channel [R,PH,PW,D], NHWC or NCHW. A task is a bin of all RoIs
 // of an image, for a block of its D elements: it makes a panel of their channels, pixels x a cache line, of the rows
 // that RoIs look at, and owns the elements it takes from there. An addition for each pixel of a bin: bound by the
-// second cache, and where RoIs are few by the memory the input comes from.
+// second cache, and where RoIs are few by the memory the input comes from. NHWC input is transposed first.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ps_roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -11,6 +11,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ps_roi_pool/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
+#include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -24,19 +25,11 @@ using ForwardProblem = mluopsPsRoiPoolForwardProblem;
 
 /// panel[pixel][i] = channel i of a task, for pixels [begin, end). `from` is its first channel of pixel 0.
 template <class T, class A = Acc<T>>
-void fill(const BinTask& task, const layout::Elements& map, std::int64_t channel_step, const T* from,
-          std::int64_t begin, std::int64_t end, A* HWY_RESTRICT panel) {
-  constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::kBlockPixels;
-  if (task.count < kChannels) std::fill(panel + begin * kChannels, panel + end * kChannels, A{0});
-  if (map.planes) {
-    for (std::int64_t i = begin; i < end; i += kPixels) {
-      take_pixels(from + i, channel_step, std::min(kPixels, end - i), panel + i * kChannels, task.count);
-    }
-    return;
-  }
-  for (std::int64_t i = begin; i < end; ++i) {
-    const T* const pixel = from + i * map.pixel();
-    for (std::int64_t c = 0; c < task.count; ++c) panel[i * kChannels + c] = to_acc(pixel[c * channel_step]);
+void fill(const BinTask& task, std::int64_t channel_step, const T* from, std::int64_t begin, std::int64_t end,
+          A* HWY_RESTRICT panel) {
+  constexpr std::int64_t kPixels = layout::kBlockPixels;
+  for (std::int64_t i = begin; i < end; i += kPixels) {
+    take_pixels(from + i, channel_step, std::min(kPixels, end - i), panel + i * layout::kBlockChannels<A>, task.count);
   }
 }
 
@@ -61,30 +54,31 @@ HWY_INLINE void take_means(const Bin& bin, std::int64_t w, const A* HWY_RESTRICT
 }
 
 /// The rows of the map that some RoI of the image has in this bin.
-Pixels rows_of(const Bins& bins, std::span<const PlacedRoi> rois, std::int64_t bin) {
+Pixels rows_of(const Bins& bins, std::span<const PlacedRoi> rois, const BinTask& task) {
   Pixels all = {0, 0};
   for (const PlacedRoi& placed : rois) {
-    const Bin one = bins(placed.roi, bin);
+    const Bin one = bins(placed.roi, task.row, task.col);
     if (one.count() == 0) continue;
     all = all.count() == 0 ? one.rows : Pixels{std::min(all.first, one.rows.first), std::max(all.end, one.rows.end)};
   }
   return all;
 }
 
+/// A task. `input` is NCHW.
 template <class T>
-void pool(const ForwardProblem& p, const BinTask& task, const Bins& bins, Acc<T>* panel) {
+void pool(const ForwardProblem& p, const T* input, const BinTask& task, const Bins& bins, Acc<T>* panel) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t count = s.pooled_h * s.pooled_w;
-  const layout::Elements map{s.h * s.w, count * s.output_dim, p.layout == MLUOP_LAYOUT_NCHW};
-  const layout::Elements out{count, s.output_dim, map.planes};
+  const layout::Elements map{s.h * s.w, count * s.output_dim, true};
+  const layout::Elements out{count, s.output_dim, p.layout == MLUOP_LAYOUT_NCHW};
   const std::span<const PlacedRoi> rois = bins.of_image(task.image);
-  const Pixels rows = rows_of(bins, rois, task.bin);
-  const T* const from = static_cast<const T*>(p.input) + map.at(task.image, task.first * count + task.bin);
-  fill(task, map, count * map.channel(), from, rows.first * s.w, rows.end * s.w, panel);
+  const Pixels rows = rows_of(bins, rois, task);
+  const T* const from = input + map.at(task.image, task.first * count + task.bin);
+  fill(task, count * map.channel(), from, rows.first * s.w, rows.end * s.w, panel);
   for (const PlacedRoi& placed : rois) {
     HWY_ALIGN A means[layout::kBlockChannels<A>];
-    take_means(bins(placed.roi, task.bin), s.w, panel, means);
+    take_means(bins(placed.roi, task.row, task.col), s.w, panel, means);
     T* const to = static_cast<T*>(p.output) + out.at(placed.roi, task.first) + task.bin * out.pixel();
     for (std::int64_t c = 0; c < task.count; ++c) to[c * out.channel()] = from_acc<T>(means[c]);
   }
@@ -115,12 +109,20 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const double channel_ns = cost::kElement / 2 * kUsualPixels * rois + cost::kElement * static_cast<double>(s.h * s.w);
   const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
-  A* const panels = context.images.reserve_array<A>(loop.slots(), s.h, s.w, layout::kBlockChannels<A>);
-  if (!bins || panels == nullptr) return no_memory(call);
+  const auto scratch = allocate<Scratch<T>>(context.images, loop.slots(), s, p.layout);
+  if (!bins || !scratch) return no_memory(call);
   bins->find<T>(context, call, p);
+  const T* input = static_cast<const T*>(p.input);
+  if (p.layout == MLUOP_LAYOUT_NHWC) {
+    const layout::Matrices images{s.batch, s.h * s.w, s.pooled_h * s.pooled_w * s.output_dim, sizeof(T)};
+    layout::transpose(context, call, images, input, scratch->planes);
+    input = scratch->planes;
+  }
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    A* const panel = panels + slot * s.h * s.w * layout::kBlockChannels<A>;
-    for (std::int64_t i = begin; i < end; ++i) pool<T>(p, BinTask::of<A>(i, s), *bins, panel);
+    const std::int64_t size = s.h * s.w * layout::kBlockChannels<A>;
+    A* const panel = scratch->panels + slot * size;
+    std::fill_n(panel, size, A{0});  // tasks of fewer channels leave the others as they are
+    for (std::int64_t i = begin; i < end; ++i) pool<T>(p, input, BinTask::of<A>(i, s), *bins, panel);
   });
   if (p.mapping_channel != nullptr) name_channels(context, call, p);
   return MLUOP_STATUS_SUCCESS;

@@ -59,8 +59,8 @@ class Bins {
     });
   }
 
-  Bin operator()(std::int64_t roi, std::int64_t bin) const {
-    return {rows_[roi * s_.pooled_h + bin / s_.pooled_w], cols_[roi * s_.pooled_w + bin % s_.pooled_w]};
+  Bin operator()(std::int64_t roi, std::int64_t row, std::int64_t col) const {
+    return {rows_[roi * s_.pooled_h + row], cols_[roi * s_.pooled_w + col]};
   }
   std::span<const PlacedRoi> of_image(std::int64_t image) const { return order_.of_image(image); }
 
@@ -88,6 +88,7 @@ class Bins {
 /// image are bin + bins * element.
 struct BinTask {
   std::int64_t image, bin, first, count;
+  std::int64_t row, col;  ///< of the bin
 
   template <class A>
   static std::int64_t count_of(const Shape& s) {
@@ -97,8 +98,23 @@ struct BinTask {
   static BinTask of(std::int64_t item, const Shape& s) {
     const std::int64_t bins = s.pooled_h * s.pooled_w, blocks = ceil_div(s.output_dim, layout::kBlockChannels<A>);
     const std::int64_t first = item / bins % blocks * layout::kBlockChannels<A>;
-    return {item / bins / blocks, item % bins, first, std::min(s.output_dim - first, layout::kBlockChannels<A>)};
+    const std::int64_t bin = item % bins, count = std::min(s.output_dim - first, layout::kBlockChannels<A>);
+    return {item / bins / blocks, bin, first, count, bin / s.pooled_w, bin % s.pooled_w};
   }
+};
+
+/// A panel for each thread and, where the image is NHWC, its planes: a bin's channels lie pooled_h * pooled_w apart, so
+/// that each task would read or write every cache line of the image.
+template <class T>
+struct Scratch {
+  Acc<T>* panels;
+  T* planes;
+
+  Scratch(Allocator& allocator, std::int64_t slots, const Shape& s, mluOpTensorLayout_t layout)
+      : panels(allocator.allocate<Acc<T>>(slots, s.h, s.w, layout::kBlockChannels<Acc<T>>)),
+        planes(layout == MLUOP_LAYOUT_NCHW
+                   ? nullptr
+                   : allocator.allocate<T>(s.batch, s.output_dim, s.pooled_h, s.pooled_w, s.h, s.w)) {}
 };
 
 }  // namespace mluops::cpu::ps_roi_pool

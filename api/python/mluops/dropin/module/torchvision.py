@@ -2,6 +2,7 @@
 (roi_pool rounds boxes, mmcv's and ours does not.)"""
 
 import torch
+from torch.nn import functional
 
 from ...torch.op import nms as _nms
 from ...torch.op.dcn import torchvision_deform_conv2d as deform_conv2d
@@ -49,7 +50,8 @@ def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
     rois = _rois(boxes)
     low, high = _rounded(rois[:, 1:3] * spatial_scale), _rounded(rois[:, 3:] * spatial_scale)
     pixels = torch.cat([rois[:, :1], low, torch.maximum(high, low + 1) - 1], 1)
-    return _ps_roi_pool(input[:, :, :-1, :-1], pixels, output_size)
+    inner = functional.pad(input, (0, -1, 0, -1))  # one step back; those of two slices fill two maps with zeros
+    return _ps_roi_pool(inner, pixels, output_size)
 
 
 _PLACES = {"boxes": {"nms": nms, "batched_nms": batched_nms}, "roi_align": {"roi_align": roi_align},
