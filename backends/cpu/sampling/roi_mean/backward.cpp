@@ -2,9 +2,8 @@
 // grad_output [rois,ph,pw,c], rois [rois,5], offset [rois,2,ph,pw], grad_input [batch,h,w,c]. Two flops per value read.
 // Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
 // add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
-// atomics, the same bits for every number of threads. With offset, the gradients that are added to a pixel are
-// multiplied with it in the same walk; from these products comes grad_offset's part of each bin on the tile, and the
-// parts on different tiles are added up in the order of the tiles.
+// atomics, the same bits for every number of threads. With offset, grad_offset's part of each bin on the tile is found
+// where the bin is listed, and the parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/sampling/roi_mean/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -50,7 +49,7 @@ void put_offset_gradient(const BackwardProblem& p, const Bins<T>& bins, const Bi
                          const BinTaps<Acc<T>>& taps) {
   const Shape& s = p.shape;
   const Roi<Acc<T>>& roi = bins.roi(at);
-  const auto sum = offset_gradient(s, taps, static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c,
+  const auto sum = offset_gradient(s, taps, static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c, s.w,
                                    static_cast<const T*>(p.grad_output) + at.bin * s.c);
   T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
   out[0] = from_acc<T>(sum.x * roi.inverse_count * bins.reach(roi.x.size));

@@ -35,21 +35,6 @@ constexpr std::int64_t kPrefetchBins = 3, kPrefetchTaps = 8;
 /// Bins that are prefetched or at hand, and as many RoIs at most.
 constexpr std::int64_t kWaiting = kPrefetchBins + 1;
 
-/// The pixels a thread prefetched lately, about as many as its second cache holds: only others are prefetched.
-/// What it forgets or takes for known costs time, no more.
-class PrefetchedPixels {
- public:
-  static constexpr std::int64_t kSize = 2048;
-  explicit PrefetchedPixels(std::uint32_t* pixels) : pixels_(pixels) { std::fill_n(pixels, kSize, ~std::uint32_t{0}); }
-  bool is_new(std::int64_t pixel) {
-    const auto id = static_cast<std::uint32_t>(pixel);
-    return std::exchange(pixels_[id % kSize], id) != id;
-  }
-
- private:
-  std::uint32_t* pixels_;
-};
-
 /// The working block of a call.
 template <class A>
 struct ForwardArrays {
@@ -166,12 +151,7 @@ class Walk {
     Pooled<T>& bin = waiting_[i % kWaiting];
     find(bin, at, room_ + i % kWaiting * BinTaps<A>::most(s));
     if (cached_) prefetch<2>(bin.out, s.c);
-    for (const WeightTap<A>& y : bin.rows) {
-      const std::int64_t row = (bin.first_row + y.index) * s.w;
-      for (const WeightTap<A>& x : bin.columns) {
-        if (prefetched_.is_new(row + x.index)) prefetch<2>(input() + (row + x.index) * s.c, s.c);
-      }
-    }
+    prefetched_.prefetch(s, input(), bin.first_row, bin.rows, bin.columns);
   }
 
   HWY_INLINE void find(Pooled<T>& bin, const BinPlace& at, WeightTap<A>* room) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/context.h"
@@ -199,6 +200,34 @@ struct BinTaps {
   static std::int64_t most_rows(const Shape& s) { return most_taps(s.h, s.sampling_ratio); }
   /// Scratch for the taps of a bin, rows then columns.
   static std::int64_t most(const Shape& s) { return most_rows(s) + most_taps(s.w, s.sampling_ratio); }
+};
+
+/// The pixels a thread prefetched lately, about as many as its second cache holds: only others are prefetched.
+/// What it forgets or takes for known costs time, no more.
+class PrefetchedPixels {
+ public:
+  static constexpr std::int64_t kSize = 2048;
+  explicit PrefetchedPixels(std::uint32_t* pixels) : pixels_(pixels) { std::fill_n(pixels, kSize, ~std::uint32_t{0}); }
+
+  /// Those of a bin, whose rows are counted from `first_row` of all images.
+  template <class T, class Taps>
+  HWY_INLINE void prefetch(const Shape& s, const T* input, std::int64_t first_row, const Taps& rows,
+                           const Taps& columns) {
+    for (const auto& y : rows) {
+      const std::int64_t row = (first_row + y.index) * s.w;
+      for (const auto& x : columns) {
+        if (is_new(row + x.index)) cpu::prefetch<2>(input + (row + x.index) * s.c, s.c);
+      }
+    }
+  }
+
+ private:
+  bool is_new(std::int64_t pixel) {
+    const auto id = static_cast<std::uint32_t>(pixel);
+    return std::exchange(pixels_[id % kSize], id) != id;
+  }
+
+  std::uint32_t* pixels_;
 };
 
 /// The RoIs of the tensor, read once. False when some bin has more samples than the shape allows.

@@ -1,5 +1,4 @@
-// For each pixel of a tile: which bins add to it, with which weight (backward). With offset also which
-// pixels a bin has on the tile, and the products of its gradient with them.
+// For each pixel of a tile: which bins add to it, with which weight (backward).
 #pragma once
 
 #include <algorithm>
@@ -25,19 +24,13 @@ struct AxisPair {
   A weight, next_weight;
 };
 
-/// Whether a tap of a bin and the one behind it are a pair.
-template <class A>
-bool pairs_with_next(const Tap<A>* tap, const Tap<A>* end) {
-  return tap + 1 != end && tap[1].index == tap[0].index + 1;
-}
-
 /// Neighbours among the taps of a bin, and those that stay single; `first` is the tile's first pixel. Returns how many.
 template <class A>
 std::int64_t pair_up(const TapList<A>& taps, std::int64_t first, std::uint32_t bin, AxisPair<A>* pairs) {
   std::int64_t count = 0;
   for (const Tap<A>* tap = taps.begin(); tap != taps.end(); ++tap) {
     const auto key = static_cast<std::uint32_t>(2 * (tap->index - first));
-    const bool pair = pairs_with_next(tap, taps.end());
+    const bool pair = tap + 1 != taps.end() && tap[1].index == tap[0].index + 1;
     pairs[count++] =
         pair ? AxisPair<A>{key, bin, tap[0].weight, tap[1].weight} : AxisPair<A>{key + 1, bin, tap->weight, 0};
     if (pair) ++tap;
@@ -114,17 +107,13 @@ class PixelPairs {
   /// So many links may be read behind the last one.
   static constexpr std::int64_t kBeyond = 4;
 
-  /// `dots`: whether links have them.
-  PixelPairs(Allocator& allocator, const Tiles& t, bool dots)
+  PixelPairs(Allocator& allocator, const Tiles& t)
       : keys_(2 * t.pixels()),
         most_links_(most_links(t, 7168)),
         begin_(allocator.allocate<std::uint32_t>(keys_ + 2)),
         key_(allocator.allocate<std::uint16_t>(most_links_)),
         added_(allocator.allocate<Link>(most_links_)),
-        links_(allocator.allocate<Link>(most_links_ + kBeyond)),
-        place_(allocator.allocate<std::uint16_t>(dots ? most_links_ : 0)),
-        dots_(dots ? allocator.allocate<A>(2, most_links_) : nullptr),
-        with_dots_(dots) {}
+        links_(allocator.allocate<Link>(most_links_ + kBeyond)) {}
 
   void clear() {
     std::fill_n(begin_, keys_ + 2, 0);
@@ -150,11 +139,7 @@ class PixelPairs {
   /// after it.
   void sort(std::int64_t first, std::int64_t last) {
     for (std::int64_t key = 2 * first + 2; key < 2 * last + 1; ++key) begin_[key + 1] += begin_[key];
-    for (std::int64_t i = 0; i < count_; ++i) {
-      const std::uint32_t to = begin_[key_[i] + 1]++;
-      links_[to] = added_[i];
-      if (with_dots_) place_[to] = static_cast<std::uint16_t>(i);
-    }
+    for (std::int64_t i = 0; i < count_; ++i) links_[begin_[key_[i] + 1]++] = added_[i];
     std::fill_n(links_ + count_, kBeyond, count_ > 0 ? links_[count_ - 1] : Link{});
   }
 
@@ -162,64 +147,12 @@ class PixelPairs {
   std::uint32_t begin(std::int64_t pixel, Kind kind) const { return begin_[2 * pixel + kind]; }
   const Link& operator[](std::uint32_t link) const { return links_[link]; }
 
-  /// So many links are added.
-  std::int64_t count() const { return count_; }
-  /// A link's gradient times its pixel, and times the next one.
-  A* dots(std::uint32_t link) const { return dots_of(place_[link]); }
-  /// Dots of links in the order they were added in.
-  A* dots_of(std::int64_t first) const { return dots_ + 2 * first; }
-
  private:
   std::int64_t keys_, most_links_;
   std::uint32_t* begin_;
   std::uint16_t* key_;
   Link *added_, *links_;
-  std::uint16_t* place_;  ///< of a link when it was added
-  A* dots_;               ///< in the order links were added in, two each
-  bool with_dots_;
   std::int64_t count_ = 0;
-};
-
-/// With offset: the taps of the bins that are listed, for grad_offset.
-template <class A>
-class ListedBins {
- public:
-  struct Bin {
-    std::int64_t item;        ///< of those of the tile
-    std::int64_t first_link;  ///< of those added
-    Tap<A>* first;
-    std::int32_t rows, columns;
-
-    BinTaps<A> taps() const {
-      BinTaps<A> taps;
-      taps.y = TapList<A>(first, rows);
-      taps.x = TapList<A>(first + rows, columns);
-      return taps;
-    }
-  };
-
-  ListedBins(Allocator& allocator, const Shape& s, bool used)
-      : bins_(allocator.allocate<Bin>(used ? kMostBins : 0)),
-        taps_(allocator.allocate<Tap<A>>(used ? kUsualTaps + BinTaps<A>::most(s) : 0)) {}
-
-  void clear() { count_ = used_ = 0; }
-  bool has_room() const { return count_ < kMostBins && used_ <= kUsualTaps; }
-  /// For the taps of one more bin, rows then columns.
-  Tap<A>* room() const { return taps_ + used_; }
-  /// The taps in room(), also where that was before clear().
-  void add(std::int64_t item, const BinTaps<A>& taps, std::int64_t first_link) {
-    bins_[count_++] = {item, first_link, taps_ + (taps.y.begin() - taps_), static_cast<std::int32_t>(taps.y.size()),
-                       static_cast<std::int32_t>(taps.x.size())};
-    used_ = taps.x.end() - taps_;
-  }
-  std::span<const Bin> all() const { return {bins_, bins_ + count_}; }
-
- private:
-  static constexpr std::int64_t kMostBins = 1024, kUsualTaps = 8192;
-
-  Bin* bins_;
-  Tap<A>* taps_;
-  std::int64_t count_ = 0, used_ = 0;
 };
 
 /// What grad_offset needs of a bin, or of its part on a tile: what moving its samples along y and x does to the sum
@@ -234,24 +167,29 @@ constexpr std::int64_t kOwnerTileBytes = kUsualSecondCacheBytes / 2;
 /// A small map has so many tiles: the fewer they are, the fewer bins lie on several.
 constexpr std::int64_t kOwnerTiles = 24;
 
+/// With offset: bins at hand, or whose pixels are prefetched.
+constexpr std::int64_t kWaitingBins = 4;
+
 /// The working block of a call of backward by owners.
 template <class A>
 struct OwnerArrays {
   Roi<A>* rois;
-  Tap<A>* taps;              ///< per thread, of a bin: rows then columns
-  A* sums;                   ///< per thread: one tile
-  std::int64_t tile_bytes;   ///< of a thread
-  std::byte* elements;       ///< per thread, in NCHW: one tile, channels innermost
-  bool cleared = false;      ///< grad_input is zero already
-  std::int64_t lists_bytes;  ///< of a thread
-  std::byte* lists;          ///< per thread
-  Move<A>* moves;            ///< with offset: of all bins
-  Buckets tiles;             ///< with offset, each entry has room for a Move
+  Tap<A>* taps;               ///< per thread, of kWaitingBins bins: rows then columns
+  std::uint32_t* prefetched;  ///< per thread
+  A* sums;                    ///< per thread: one tile
+  std::int64_t tile_bytes;    ///< of a thread
+  std::byte* elements;        ///< per thread, in NCHW: one tile, channels innermost
+  bool cleared = false;       ///< grad_input is zero already
+  std::int64_t lists_bytes;   ///< of a thread
+  std::byte* lists;           ///< per thread
+  Move<A>* moves;             ///< with offset: of all bins
+  Buckets tiles;              ///< with offset, each entry has room for a Move
 
   OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t,
               bool offset, std::int64_t bytes_of_tile)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        taps(allocator.allocate<Tap<A>>(call.threads, BinTaps<A>::most(s))),
+        taps(allocator.allocate<Tap<A>>(call.threads, kWaitingBins, BinTaps<A>::most(s))),
+        prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
         sums(allocator.allocate<A>(call.threads, t.pixels(), s.c)),
         tile_bytes(bytes_of_tile),
         elements(allocator.allocate<std::byte>(call.threads, tile_bytes)),
@@ -264,8 +202,7 @@ struct OwnerArrays {
   static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
     Allocator measure;
     static_cast<void>(ColumnPairs<A>(measure, s, !offset));
-    static_cast<void>(PixelPairs<A>(measure, t, offset));
-    static_cast<void>(ListedBins<A>(measure, s, offset));
+    static_cast<void>(PixelPairs<A>(measure, t));
     return measure.bytes();
   }
 };

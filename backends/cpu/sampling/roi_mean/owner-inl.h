@@ -114,53 +114,39 @@ class TileSums {
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
 
-  /// `tile`: with offset, in NCHW, the pixels of input, channels innermost.
-  TileSums(const BackwardProblem& p, A* sums, const T* tile, Pairs& pairs, NextGradients<T>& next)
-      : p_(p), s_(p.shape), sums_(sums), tile_(tile), pairs_(pairs), next_(next) {}
+  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
+      : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
 
   /// Pixels in `rows` of the tile: those that links are on.
   void run(Target target, const Area& area, PixelRange rows) {
     target_ = target;
     area_ = area;
     rows_ = rows;
-    target == Target::kTile ? walk<true>() : walk<false>();
+    target == Target::kTile ? sum_rows<true>() : sum_rows<false>();
   }
 
  private:
-  template <bool kTile>
-  void walk() {
-    p_.offset == nullptr ? sum_rows<kTile, false>() : sum_rows<kTile, true>();
-  }
   T* grad_input() const { return static_cast<T*>(p_.grad_input); }
-  bool in_tile() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
-  /// Pixels of input in row y of the tile.
-  const T* input_row(std::int64_t y) const {
-    if (in_tile()) return tile_ + (y - area_.y0) * area_.width() * s_.c;
-    return static_cast<const T*>(p_.input) + ((area_.batch * s_.h + y) * s_.w + area_.x0) * s_.c;
-  }
   const T* gradient(std::uint32_t bin) const {
     return static_cast<const T*>(p_.grad_output) + static_cast<std::int64_t>(bin) * s_.c;
   }
 
-  template <bool kTile, bool kOffset>
+  template <bool kTile>
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
-    if constexpr (kOffset) {
-      for (std::int64_t x = 0; x < area_.width(); ++x) prefetch_input(rows_.first, x, 0, s_.c);
-    }
     constexpr std::int64_t kWide = kManySums / 2 * kLanes<A>;
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       std::int64_t wide = 0;
       for (; wide + kWide <= s_.c; wide += kWide) {
-        sum_row<kTile, kOffset>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
+        sum_row<kTile>(FullTag<T>(), std::integral_constant<int, kManySums / 2>(), y, wide);
       }
-      for_wide<A, kManySums / 8>(s_.c - wide, [&](auto d, auto vectors, std::int64_t c)
-                                                  HWY_ATTR { sum_row<kTile, kOffset>(d, vectors, y, wide + c); });
+      for_wide<A, kManySums / 8>(
+          s_.c - wide, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR { sum_row<kTile>(d, vectors, y, wide + c); });
     }
   }
 
   /// `vectors` vectors of channels from c on, of all pixels in row y of the tile.
-  template <bool kTile, bool kOffset, class D, class Vectors>
+  template <bool kTile, class D, class Vectors>
   HWY_INLINE void sum_row(D d, Vectors, std::int64_t y, std::int64_t c) {
     constexpr int count = Vectors::value;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -172,7 +158,6 @@ class TileSums {
         sum[v] = kTile && x < area_.width() ? hn::LoadU(d, from + v * lanes) : hn::Zero(d);
       }
     };
-    WidePixels<T, count> pixels(kOffset ? input_row(y) + c : nullptr, s_.c);
     hn::Vec<D> sum[count], next[count];
     begin_with(0, sum);
     for (std::int64_t x = 0; x < area_.width(); ++x) {
@@ -180,20 +165,18 @@ class TileSums {
       const std::uint32_t first = pairs_.begin(in_tile + x, Pairs::kPair);
       const std::uint32_t singles = pairs_.begin(in_tile + x, Pairs::kSingle);
       const std::uint32_t end = pairs_.begin(in_tile + x + 1, Pairs::kPair);
-      if constexpr (kOffset) pixels.move_to(d, x, first != end, first != singles);
-      for (std::uint32_t i = first; i != singles; ++i) add_pair<kOffset, count>(d, i, c, pixels, sum, next);
-      for (std::uint32_t i = singles; i != end; ++i) add_single<kOffset, count>(d, i, c, pixels, sum);
+      for (std::uint32_t i = first; i != singles; ++i) add_pair<count>(d, i, c, sum, next);
+      for (std::uint32_t i = singles; i != end; ++i) add_single<count>(d, i, c, sum);
       put_sums<kTile, count>(d, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) sum[v] = next[v];
       next_.prefetch();
-      if constexpr (kOffset) prefetch_input(y + 1, x, c, count * lanes);
     }
   }
 
   /// A link's gradient, from channel c on, to the sums of its pixel and of the next one.
-  template <bool kOffset, int kCount, class D, class Pixels>
-  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum,
+  template <int kCount, class D>
+  HWY_INLINE void add_pair(D d, std::uint32_t i, std::int64_t c, hn::Vec<D>* HWY_RESTRICT sum,
                            hn::Vec<D>* HWY_RESTRICT next) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const auto& link = pairs_[i];
@@ -201,33 +184,21 @@ class TileSums {
     // Some links before its turn, what a link needs of its gradient is on its way to the first cache.
     prefetch(value_barrier(gradient(pairs_[i + kLinksAhead].bin) + c), kCount * lanes);
     const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
-    auto dot = hn::Zero(d), next_dot = hn::Zero(d);
     MLUOPS_UNROLL
     for (int v = 0; v < kCount; ++v) {
       const auto gv = vector_barrier(load(d, g + v * lanes));
       sum[v] = hn::MulAdd(weight, gv, sum[v]);
       next[v] = hn::MulAdd(next_weight, gv, next[v]);
-      if constexpr (kOffset) {
-        dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
-        next_dot = hn::MulAdd(gv, hn::LoadU(d, pixels.next() + v * lanes), next_dot);
-      }
     }
-    if constexpr (kOffset) put_dots(d, dot, next_dot, c == 0, pairs_.dots(i));
   }
   /// Adds a link with one pixel.
-  template <bool kOffset, int kCount, class D, class Pixels>
-  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, const Pixels& pixels, hn::Vec<D>* HWY_RESTRICT sum) {
+  template <int kCount, class D>
+  HWY_INLINE void add_single(D d, std::uint32_t i, std::int64_t c, hn::Vec<D>* HWY_RESTRICT sum) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const T* const g = gradient(pairs_[i].bin) + c;
     const auto weight = hn::Set(d, pairs_[i].weight);
-    auto dot = hn::Zero(d);
     MLUOPS_UNROLL
-    for (int v = 0; v < kCount; ++v) {
-      const auto gv = load(d, g + v * lanes);
-      sum[v] = hn::MulAdd(weight, gv, sum[v]);
-      if constexpr (kOffset) dot = hn::MulAdd(gv, hn::LoadU(d, pixels.at() + v * lanes), dot);
-    }
-    if constexpr (kOffset) put_dots(d, dot, hn::Zero(d), c == 0, pairs_.dots(i));
+    for (int v = 0; v < kCount; ++v) sum[v] = hn::MulAdd(weight, load(d, g + v * lanes), sum[v]);
   }
 
   template <bool kTile, int kCount, class D>
@@ -246,22 +217,11 @@ class TileSums {
     }
   }
 
-  /// Channels of a pixel that a link is on, one row of the tile before its bins' gradients are multiplied with it.
-  HWY_INLINE void prefetch_input(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t n) const {
-    if (y >= rows_.last || in_tile()) return;
-    const std::int64_t in_tile = (y - area_.y0) * area_.width() + x;
-    const bool pair_before =
-        x > 0 && pairs_.begin(in_tile - 1, Pairs::kPair) != pairs_.begin(in_tile - 1, Pairs::kSingle);
-    if (!pair_before && pairs_.begin(in_tile, Pairs::kPair) == pairs_.begin(in_tile + 1, Pairs::kPair)) return;
-    prefetch<2>(input_row(y) + x * s_.c + c, n);
-  }
-
   static constexpr std::uint32_t kLinksAhead = 3;
 
   const BackwardProblem& p_;
   const Shape& s_;
   A* const sums_;
-  const T* const tile_;
   Pairs& pairs_;
   NextGradients<T>& next_;
   Target target_{};
@@ -283,16 +243,16 @@ class Owner {
         row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
         all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
         non_temporal_(large() && whole_lines(p.grad_input, row_bytes_)),
-        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
+        taps_(arrays.taps + slot * kWaitingBins * BinTaps<A>::most(s_)),
+        prefetched_(arrays.prefetched + slot * PrefetchedPixels::kSize),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         tile_(reinterpret_cast<T*>(arrays.elements + slot * arrays.tile_bytes)),
         cleared_(arrays.cleared),
         allocator_(arrays.lists + slot * arrays.lists_bytes),
         columns_(allocator_, s_, p.offset == nullptr),
-        pairs_(allocator_, t, p.offset != nullptr),
-        listed_(allocator_, s_, p.offset != nullptr),
+        pairs_(allocator_, t),
         next_(bins, static_cast<const T*>(p.grad_output)),
-        tile_sums_(p, sums_, tile_, pairs_, next_) {}
+        tile_sums_(p, sums_, pairs_, next_) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
   /// items[k]; without, the first bins of RoIs' rows.
@@ -300,10 +260,9 @@ class Owner {
     if (items.empty()) return write_zeros(area);
     area_ = area;
     items_ = items;
-    moves_ = moves;
     complete_ = true;
     clear_lists();
-    p_.offset == nullptr ? list_rows() : list_bins();
+    p_.offset == nullptr ? list_rows() : list_bins(moves);
     const bool direct = complete_ && !planes() && (non_temporal_ || all_bytes_ <= kCachedBytes);
     const Area part = cleared_ && complete_ ? touched() : area_;
     if (complete_ && !direct) std::fill_n(sums_ + in_tile(part.y0), (part.y1 - part.y0) * area.width() * s_.c, A{0});
@@ -316,7 +275,7 @@ class Owner {
   void expect(const Area& area, std::span<const std::int64_t> items) { next_.expect(area, items); }
 
  private:
-  static constexpr std::size_t kPrefetchBins = 4;
+  static constexpr std::int64_t kPrefetchBins = 4;
 
   bool large() const { return all_bytes_ > summed_non_temporal_from(); }
   bool planes() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
@@ -324,25 +283,39 @@ class Owner {
 
   // ---- listing ----
 
-  void list_bins() {
-    std::fill_n(moves_, items_.size(), Move<A>{0, 0});
-    const PixelRange rows{area_.y0, area_.y1}, columns{area_.x0, area_.x1};
-    columns_.restrict_to(columns);
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const BinPlace at = bins_.place(items_[i]);
-      if (i + kPrefetchBins < items_.size()) bins_.prefetch_bin(bins_.place(items_[i + kPrefetchBins]));
-      if (!listed_.has_room()) make_room();
-      BinTaps<A> taps;
-      taps.y = TapList<A>(listed_.room(), bins_.y(at), s_.h, rows);
-      if (taps.y.size() == 0) continue;
-      taps.x = TapList<A>(listed_.room() + taps.y.size(), bins_.x(at), s_.w, columns);
-      if (taps.x.size() == 0) continue;
+  /// With offset each bin is listed by itself, and what its samples do to grad_offset found at once.
+  void list_bins(Move<A>* moves) {
+    columns_.restrict_to({area_.x0, area_.x1});
+    if (planes()) take_pixels();
+    BinTaps<A> waiting[kWaitingBins];
+    const std::int64_t count = std::ssize(items_);
+    const auto ahead = [&](std::int64_t i) HWY_ATTR {
+      if (i < count) waiting[i % kWaitingBins] = find_bin(i);
+    };
+    for (std::int64_t i = 0; i < kWaitingBins - 1; ++i) ahead(i);
+    for (std::int64_t i = 0; i < count; ++i) {
+      ahead(i + kWaitingBins - 1);
+      const BinTaps<A>& taps = waiting[i % kWaitingBins];
+      const std::int64_t bin = items_[static_cast<std::size_t>(i)];
+      moves[i] = offset_gradient(s_, taps, image(), width(), gradient(bin));
       const auto pairs = columns_.of(taps.x);
       if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
-      listed_.add(static_cast<std::int64_t>(i), taps, pairs_.count());
-      list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
+      list(static_cast<std::uint32_t>(bin), taps.y, bins_.roi(bins_.place(bin)).inverse_count, pairs);
     }
   }
+  /// Finds the taps of an item, which is a bin, on the tile; what is read for it is prefetched.
+  BinTaps<A> find_bin(std::int64_t item) {
+    const BinPlace at = bins_.place(items_[static_cast<std::size_t>(item)]);
+    if (item + kPrefetchBins < std::ssize(items_)) {
+      bins_.prefetch_bin(bins_.place(items_[static_cast<std::size_t>(item + kPrefetchBins)]));
+    }
+    const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1},
+                          taps_ + item % kWaitingBins * BinTaps<A>::most(s_));
+    prefetch<2>(gradient(at.bin), s_.c);
+    if (!planes()) prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
+    return taps;
+  }
+  const T* gradient(std::int64_t bin) const { return static_cast<const T*>(p_.grad_output) + bin * s_.c; }
 
   void list_rows() {
     linked_ = 0;
@@ -396,18 +369,15 @@ class Owner {
 
   void empty_lists(Target target) {
     if (rows_.first > rows_.last) rows_ = {area_.y0, area_.y0};
-    if (p_.offset != nullptr && planes()) take_pixels();
     tile_sums_.run(target, area_, rows_);
     if (target != Target::kTile) {
       write_zeros({area_.y0, rows_.first});
       write_zeros({rows_.last, area_.y1});
     }
-    if (p_.offset != nullptr) put_moves();
     clear_lists();
   }
   void clear_lists() {
     pairs_.clear();
-    listed_.clear();
     rows_ = {area_.y1, area_.y0};
     across_ = {area_.x1, area_.x0};
   }
@@ -447,23 +417,29 @@ class Owner {
     write_planes(s_, part, pixels + first + in_row, area_.width(), large(), grad_input());
   }
 
-  /// Rows of input's planes that links are on, into the tile.
+  // ---- grad_offset ----
+
+  /// Where the image's first pixel is, or would be, in NHWC that of the map, and pixels of a row.
+  const T* image() const {
+    if (planes()) return tile_ - (area_.y0 * area_.width() + area_.x0) * s_.c;
+    return static_cast<const T*>(p_.input) + area_.batch * s_.h * s_.w * s_.c;
+  }
+  std::int64_t width() const { return planes() ? area_.width() : s_.w; }
+  /// The tile's pixels out of input's planes.
   void take_pixels() const {
     using E = Moved<T>;
     const std::int64_t plane = s_.h * s_.w;
     const auto* const planes = static_cast<const E*>(p_.input) + area_.batch * s_.c * plane + area_.x0;
-    for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
+    PixelRange rows{area_.y1, area_.y0};
+    for (const std::int64_t bin : items_) {
+      const PixelRange read = bins_.y(bins_.place(bin)).pixels(s_.h);
+      rows = {std::max(area_.y0, std::min(rows.first, read.first)), std::min(area_.y1, std::max(rows.last, read.last))};
+    }
+    for (std::int64_t y = rows.first; y < rows.last; ++y) {
       const E* const row = planes + y * s_.w;
       transpose_strip(row, row + s_.w, s_.c, area_.width(), plane, false, reinterpret_cast<E*>(tile_) + in_tile(y),
                       s_.c);
     }
-  }
-
-  // ---- grad_offset ----
-
-  /// Gradients of the listed bins' offsets, from the dots of their links.
-  void put_moves() {
-    for (const auto& bin : listed_.all()) moves_[bin.item] = move_of(bin.taps(), pairs_.dots_of(bin.first_link));
   }
 
   const BackwardProblem& p_;
@@ -471,20 +447,19 @@ class Owner {
   const Bins<T>& bins_;
   const std::int64_t row_bytes_, all_bytes_;
   const bool non_temporal_;  ///< whole vectors of sums, straight out of the registers
-  Tap<A>* taps_;             ///< of a bin
+  Tap<A>* taps_;             ///< of bins
+  PrefetchedPixels prefetched_;
   A* sums_;
   T* tile_;             ///< in NCHW: pixels of input, then of grad_input, channels innermost
   const bool cleared_;  ///< grad_input is zero where nothing is written
   Allocator allocator_;
   ColumnPairs<A> columns_;
   Pairs pairs_;
-  ListedBins<A> listed_;  ///< with offset
   NextGradients<T> next_;
   TileSums<T> tile_sums_;
   Area area_{};
   PixelRange rows_{}, across_{};  ///< rows and columns of the map that links are on
   std::span<const std::int64_t> items_;
-  Move<A>* moves_ = nullptr;
   bool complete_ = true;     ///< nothing was added to sums_ so far
   std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
 };
