@@ -1,12 +1,12 @@
 // Knn: for each of M centres the k nearest of N points.
 //
 // scan: all N points for each centre, 32 at a time. tree: the points of each image sorted into a box tree
-// (spatial/box_tree.h), of which a search sees a few leaves. Both keep the k least pairs (distance, index) in a heap
-// whose top is the greatest of them, so the order in which points are seen does not matter, and give the same bits.
+// (spatial/box_tree.h), of which a search sees a few leaves. Both find the k least pairs (distance, index) by
+// nearest-inl.h, whatever the order in which points are seen, and give the same bits.
 //
 // xyz [B,N,3], new_xyz [B,M,3], idx and dist2 [B,M,k]. An item is a run of centres of one image and owns their rows.
-// Points are read once and stay in the caches; the rest is arithmetic: 8 flops a pair, log2(k) steps a point that
-// enters.
+// Points are read once and stay in the caches; the rest is arithmetic: 8 flops a pair, and to compare the distances of
+// some more than k points 10 times and those of k with each other.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/knn/knn.cpp"
 #include <hwy/foreach_target.h>
@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/knn/nearest-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
@@ -21,9 +22,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::knn::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using namespace spatial;
-using namespace spatial::HWY_NAMESPACE;
 namespace {
 
 using Problem = mluopsKnnProblem;
@@ -32,67 +30,29 @@ using Shape = mluopsKnnShape;
 /// Centres whose neighbours one item finds.
 constexpr std::int64_t kRun = 32;
 
-/// mmcv's start value.
-template <class A>
-constexpr Neighbour<A> kMissing = {A{1e10}, -1};
-
-/// The k least neighbours among the points of the leaves it visits: a heap, the greatest on top.
-template <class A>
-class Nearest {
- public:
-  Nearest(const Point<A>& from, Neighbour<A>* heap, std::int64_t k) : from_(from), heap_(heap), k_(k) {
-    std::fill_n(heap, k, kMissing<A>);
-  }
-
-  const Point<A>& from() const { return from_; }
-  A bound() const { return heap_[0].distance; }
-  std::int32_t last_index() const { return heap_[0].index; }
-
-  HWY_INLINE void operator()(const Leaf<A>& leaf) { take_near(leaf, from_, *this); }
-  HWY_INLINE void take(const Neighbour<A>& next) {
-    if (next < heap_[0]) replace_top(next);
-  }
-
-  template <class T>
-  void store(std::int32_t* idx, T* dist2) {
-    std::sort_heap(heap_, heap_ + k_);
-    for (std::int64_t j = 0; j < k_; ++j) {
-      idx[j] = std::max(heap_[j].index, 0);
-      dist2[j] = from_acc<T>(heap_[j].distance);
-    }
-  }
-
- private:
-  void replace_top(const Neighbour<A>& next) {
-    std::int64_t hole = 0;
-    for (std::int64_t child = 1; child < k_; child = 2 * hole + 1) {
-      child += child + 1 < k_ && heap_[child] < heap_[child + 1] ? 1 : 0;
-      if (heap_[child] < next) break;
-      heap_[hole] = heap_[child];
-      hole = child;
-    }
-    heap_[hole] = next;
-  }
-
-  Point<A> from_;
-  Neighbour<A>* heap_;
-  std::int64_t k_;
-};
-
-/// The working memory of a call: leaves of all images in their own order, or their trees, and a heap for each slot.
+/// The working memory of a call: leaves of all images in their own order, or their trees, and what each slot gathers.
 template <class A>
 struct Arrays {
   std::int64_t leaves_each, k;
   Leaf<A>* leaves;
   Trees<A> trees;
-  Neighbour<A>* heaps;
+  std::int64_t room_bytes;
+  std::byte* rooms;
 
   Arrays(Allocator& allocator, const Shape& s, bool sorted, std::int64_t building, std::int64_t searching)
       : leaves_each(leaves_of(s.n)),
         k(s.k),
         leaves(allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each)),
-        trees(allocator, s.n, sorted ? s.b : 0, sorted ? building : 0),
-        heaps(allocator.allocate<Neighbour<A>>(searching, s.k)) {}
+        trees(allocator, s.n, sorted ? s.b : 0, sorted ? building : 0) {
+    Allocator measure;
+    static_cast<void>(Gathered<A>(measure, s.k));
+    room_bytes = measure.bytes();
+    rooms = allocator.allocate<std::byte>(searching, room_bytes);
+  }
+  Gathered<A> room(int slot) const {
+    Allocator cut(rooms + slot * room_bytes);
+    return Gathered<A>(cut, k);
+  }
 };
 
 Loop searching(const Context& context, const mluopsCall& call, const Shape& s, double point_ns) {
@@ -105,11 +65,12 @@ void for_each_centre(const Loop& loop, const Problem& p, const Arrays<Acc<T>>& a
   const Shape& s = p.shape;
   const std::int64_t runs = ceil_div(s.m, kRun);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const auto room = arrays.room(slot);
     for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(s.m, first + kRun);
       for (std::int64_t at = b * s.m + first; at < b * s.m + last; ++at) {
         const auto from = Point<Acc<T>>::read(static_cast<const T*>(p.new_xyz) + 3 * at);
-        Nearest<Acc<T>> nearest(from, arrays.heaps + slot * s.k, s.k);
+        Nearest<Acc<T>> nearest(from, room, s.k);
         visit(b, nearest);
         nearest.store(p.idx + at * s.k, static_cast<T*>(p.dist2) + at * s.k);
       }
