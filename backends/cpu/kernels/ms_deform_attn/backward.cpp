@@ -117,6 +117,17 @@ struct HeadRow {
       : output((row * s.heads + head) * s.channels), sample((row * s.heads + head) * samples_of(s)) {}
 };
 
+/// The gradients of the samples of a head of a query, of which the dot products are known.
+template <class T>
+void store_sample_gradients(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, const HeadRow& at,
+                            const DotScratch<Acc<T>>& scratch) {
+  const std::int64_t count = samples_of(p.shape);
+  const FullTag<T> d;
+  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) gradients_of_dots(d, levels, i, scratch);
+  store_row(scratch.samples.loc, static_cast<T*>(p.grad_sampling_loc) + 2 * at.sample, 2 * count);
+  store_row(scratch.samples.attn, static_cast<T*>(p.grad_attn_weight) + at.sample, count);
+}
+
 /// Gradients of the samples of a head of a query, which were found; `value`: channels of the head's first key, which is
 /// readable, one key `step` from the next.
 template <class T, class E>
@@ -126,10 +137,7 @@ void sample_gradients(const BackwardProblem& p, const SampleLevels<Acc<T>>& leve
   const std::int64_t count = samples_of(s);
   const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
   for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, value, step, s.channels, i, scratch);
-  const FullTag<T> d;
-  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) gradients_of_dots(d, levels, i, scratch);
-  store_row(scratch.samples.loc, static_cast<T*>(p.grad_sampling_loc) + 2 * at.sample, 2 * count);
-  store_row(scratch.samples.attn, static_cast<T*>(p.grad_attn_weight) + at.sample, count);
+  store_sample_gradients<T>(p, levels, at, scratch);
 }
 
 /// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread, or of all.
@@ -284,6 +292,57 @@ mluOpStatus_t both_parts(Context& context, const mluopsCall& call, const Backwar
   return MLUOP_STATUS_SUCCESS;
 }
 
+/// Both for a head of kWide whole vectors, which lie side by side: the gradient stays in registers, a pixel's value and
+/// sum are touched at one time.
+template <int kWide, class T>
+HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch<Acc<T>>& scratch,
+                             const Acc<T>* values, Acc<T>* sums) {
+  using A = Acc<T>;
+  const hn::ScalableTag<A> d;
+  const Samples<A>& samples = scratch.samples;
+  hn::Vec<decltype(d)> g[kWide];
+  MLUOPS_UNROLL
+  for (int v = 0; v < kWide; ++v) g[v] = load(d, grad + v * kLanes<A>);
+  for (std::int64_t i = 0; i < count; ++i) {
+    hn::Vec<decltype(d)> dot[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    MLUOPS_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const std::int64_t key = samples.key[k][i];
+      if (key < 0) continue;
+      const auto weight = hn::Set(d, samples.weight[k][i] * samples.attn[i]);
+      const A* const value = values + key * (kWide * kLanes<A>);
+      A* const sum = sums + key * (kWide * kLanes<A>);
+      MLUOPS_UNROLL
+      for (int v = 0; v < kWide; ++v) {
+        dot[k] = hn::MulAdd(g[v], hn::LoadU(d, value + v * kLanes<A>), dot[k]);
+        hn::StoreU(hn::MulAdd(weight, g[v], hn::LoadU(d, sum + v * kLanes<A>)), d, sum + v * kLanes<A>);
+      }
+    }
+    A dots[4];
+    sum_4_vectors(d, dot[0], dot[1], dot[2], dot[3], dots);
+    for (int k = 0; k < 4; ++k) scratch.dot[k][i] = dots[k];
+  }
+}
+
+template <class T>
+HWY_INLINE void walk_head(const Shape& s, const T* grad, const DotScratch<Acc<T>>& scratch, const Acc<T>* values,
+                          Acc<T>* sums) {
+  const std::int64_t count = samples_of(s);
+  switch (s.channels) {
+    case kLanes<Acc<T>>:
+      return walk_samples<1>(grad, count, scratch, values, sums);
+    case 2 * kLanes<Acc<T>>:
+      return walk_samples<2>(grad, count, scratch, values, sums);
+    case 4 * kLanes<Acc<T>>:
+      return walk_samples<4>(grad, count, scratch, values, sums);
+    default:
+      for_pixels(s, scratch.samples, [&](std::int64_t key, Acc<T> weight) HWY_ATTR {
+        axpy(weight, grad, sums + key * s.channels, s.channels);
+      });
+      for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, values, s.channels, s.channels, i, scratch);
+  }
+}
+
 /// Items are heads of images: values and sums of all keys side by side, each sample is found once.
 template <class T>
 mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardProblem& p) {
@@ -310,10 +369,8 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
         prefetch_samples<T>(p, later.sample);
         prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), s.channels);
         find_samples<T>(p, arrays->levels, at.sample, scratch.samples);
-        for_pixels(s, scratch.samples, [&](std::int64_t key, A weight) HWY_ATTR {
-          axpy(weight, grad, sums + key * s.channels, s.channels);
-        });
-        sample_gradients<T>(p, arrays->levels, at, values, s.channels, scratch);
+        walk_head<T>(s, grad, scratch, values, sums);
+        store_sample_gradients<T>(p, arrays->levels, at, scratch);
       }
       for (std::int64_t key = 0; key < s.keys; ++key) {
         store_row(sums + key * s.channels, static_cast<T*>(p.grad_value) + first + key * row_elements, s.channels);
