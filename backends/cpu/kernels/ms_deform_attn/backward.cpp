@@ -295,8 +295,8 @@ mluOpStatus_t both_parts(Context& context, const mluopsCall& call, const Backwar
 /// Both for a head of kWide whole vectors, which lie side by side: the gradient stays in registers, a pixel's value and
 /// sum are touched at one time.
 template <int kWide, class T>
-HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch<Acc<T>>& scratch,
-                             const Acc<T>* values, Acc<T>* sums) {
+HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch<Acc<T>>& scratch, const Acc<T>* values,
+                             Acc<T>* sums) {
   using A = Acc<T>;
   const hn::ScalableTag<A> d;
   const Samples<A>& samples = scratch.samples;
