@@ -90,17 +90,17 @@ HWY_INLINE void transpose_demoted(const hn::Vec<FullTag<Half>>* v, hn::Vec<hn::S
 }
 
 /// Pixels of all channels of a panel of half, a multiple of 32, to whole cache lines with non-temporal stores.
-inline void put_lines(const float* panel, std::int64_t pixels, Half* planes, std::int64_t plane) {
+inline void put_lines(const float* panel, std::int64_t width, std::int64_t pixels, Half* planes, std::int64_t plane) {
   const hn::ScalableTag<std::uint16_t> d;
   const FullTag<Half> df;
   constexpr std::int64_t lanes = kLanes<float>;
   for (std::int64_t i = 0; i < pixels; i += 2 * lanes) {
     hn::Vec<decltype(d)> z[2][8];
     MLUOPS_UNROLL
-    for (std::int64_t t = 0; t < 2; ++t, panel += lanes * lanes) {
+    for (std::int64_t t = 0; t < 2; ++t, panel += lanes * width) {
       hn::Vec<decltype(df)> v[lanes];
       MLUOPS_UNROLL
-      for (std::int64_t k = 0; k < lanes; ++k) v[k] = hn::LoadU(df, panel + k * lanes);
+      for (std::int64_t k = 0; k < lanes; ++k) v[k] = hn::LoadU(df, panel + k * width);
       transpose_demoted(v, z[t]);
     }
     MLUOPS_UNROLL
@@ -112,22 +112,23 @@ inline void put_lines(const float* panel, std::int64_t pixels, Half* planes, std
 }
 #endif
 
-/// planes[c][pixel] = panel[pixel][c] for so many channels of at most kPixelsTogether pixels, rounded.
+/// planes[c][pixel] = panel[pixel][c] for so many channels of at most kPixelsTogether pixels, rounded. Pixels of the
+/// panel lie `width` elements apart.
 template <class T, class A = Acc<T>>
 void put_together(const A* panel, std::int64_t pixels, std::int64_t channels, T* planes, std::int64_t plane,
-                  bool non_temporal) {
+                  bool non_temporal, std::int64_t width = kBlockChannels<A>) {
   constexpr std::int64_t kChannels = kBlockChannels<A>;
   if constexpr (std::is_same_v<T, A>) {
-    return transpose_panel(non_temporal, panel, kChannels, pixels, channels, planes, plane);
+    return transpose_panel(non_temporal, panel, width, pixels, channels, planes, plane);
   }
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (std::is_same_v<T, Half>) {
     const bool lines = pixels % 32 == 0 && whole_lines(planes, plane * static_cast<std::int64_t>(sizeof(T)));
-    if (non_temporal && lines && channels == kChannels) return put_lines(panel, pixels, planes, plane);
+    if (non_temporal && lines && channels == kChannels) return put_lines(panel, width, pixels, planes, plane);
   }
 #endif
   HWY_ALIGN A stage[kChannels * kPixelsTogether];
-  transpose_panel(panel, kChannels, pixels, kChannels, stage, kPixelsTogether);
+  transpose_panel(panel, width, pixels, channels, stage, kPixelsTogether);
   for (std::int64_t c = 0; c < channels; ++c) {
     store_row(non_temporal, stage + c * kPixelsTogether, planes + c * plane, pixels);
   }

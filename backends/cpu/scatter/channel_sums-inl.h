@@ -30,9 +30,9 @@ template <class T, bool kOwnPixels>
 Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
   constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>;
   if (kOwnPixels && map.planes) return {1, kAddsInPlace<T>};
-  if (kOwnPixels || map.planes) return {kLeast, false};
+  if (kOwnPixels) return {kLeast, false};
   const std::int64_t even = round_up(ceil_div(map.channels * images, 2 * call.threads), kLeast);
-  return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T>};
+  return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
 /// Elements of sums that ChannelSums needs of T's sums, those of each thread's task or those of the whole map.
@@ -47,8 +47,8 @@ std::int64_t atomic_sums(const layout::Elements& map, std::int64_t images) {
 }
 
 /// A gradient, and RoIs that add to it: `rois_of(image)` are elements with a member `roi`, in the order of additions;
-/// rois.add(roi, first, end, add) calls add(pixel, channel, value) for its channels [first, end). Where kOwnPixels is
-/// true, rois.fetch(roi, first, end) prefetches what that reads.
+/// rois.add(roi, first, end, add) calls add(pixel, channel, value) for its channels [first, end), and rois.fetch(roi,
+/// first, end) prefetches what that reads.
 template <class T, class RoisOf, class Rois>
 struct ChannelSums {
   using A = Acc<T>;
@@ -122,16 +122,24 @@ struct ChannelSums {
     const auto placed = rois_of(task.image);
     for (std::size_t i = 0; i < placed.size(); ++i) {
       constexpr std::size_t kAhead = 4;
-      if constexpr (Rois::kOwnPixels) {
-        if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
-      }
+      if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
       rois.add(placed[i].roi, task.first, task.end,
                [&](std::int64_t pixel, std::int64_t c, A value) { to[pixel * step + c - task.first] += value; });
     }
   }
   void empty(const A* sums, std::int64_t width, std::int64_t channels, T* to) const {
     if (map.planes && width == 1) return store_row(large(), sums, to, map.pixels);
-    if (map.planes) return layout::HWY_NAMESPACE::empty_panel<T>(map.pixels, sums, channels, to, large());
+    if (map.planes) {
+      using namespace layout::HWY_NAMESPACE;
+      constexpr std::int64_t kBlock = layout::kBlockChannels<A>, kPixels = kPixelsTogether;
+      for (std::int64_t c = 0; c < channels; c += kBlock) {
+        for (std::int64_t i = 0; i < map.pixels; i += kPixels) {
+          put_together(sums + i * width + c, std::min(kPixels, map.pixels - i), std::min(kBlock, channels - c),
+                       to + c * map.pixels + i, map.pixels, large(), width);
+        }
+      }
+      return;
+    }
     constexpr std::int64_t kLine = kCacheLineBytes / static_cast<std::int64_t>(sizeof(T));
     const bool lines =
         large() && channels % kLine == 0 && whole_lines(to, map.channels * static_cast<std::int64_t>(sizeof(T)));

@@ -20,7 +20,7 @@ namespace {
 /// What the RoIs add to grad_input.
 template <class T>
 struct Rois {
-  static constexpr bool kOwnPixels = false;
+  static constexpr bool kOwnPixels = true;
   const BackwardProblem& p;
 
   std::int64_t count() const { return p.shape.rois; }
@@ -50,6 +50,12 @@ struct Rois {
         to(y.high * s.w + x.low, c, y.high_weight * x.low_weight * g);
         to(y.high * s.w + x.high, c, y.high_weight * x.high_weight * g);
       }
+    }
+  }
+  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
+    const layout::Elements bins{p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+    for (const void* const read : {p.grad_output, p.argmax_y, p.argmax_x}) {
+      bins.fetch_run(static_cast<const T*>(read), roi, first, end);
     }
   }
 };

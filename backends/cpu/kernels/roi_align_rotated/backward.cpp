@@ -58,6 +58,10 @@ struct Rois {
       }
     }
   }
+  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
+    const layout::Elements bins{p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+    bins.fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
+  }
 };
 
 template <class T>

@@ -49,6 +49,10 @@ struct Rois {
       }
     }
   }
+  HWY_INLINE void fetch(std::int64_t grid, std::int64_t first, std::int64_t end) const {
+    const layout::Elements out{p.shape.out_h * p.shape.out_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+    out.fetch_run(static_cast<const T*>(p.grad_output), grid, first, end);
+  }
 };
 
 template <class T>
