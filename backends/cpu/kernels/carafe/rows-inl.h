@@ -105,18 +105,6 @@ class WindowRows {
   Range columns_{};
 };
 
-/// Elements of T promoted, all in whole vectors where there are enough for one: the last vector begins early.
-template <class T>
-HWY_INLINE void promote_row(const T* HWY_RESTRICT row, Acc<T>* HWY_RESTRICT out, std::int64_t n) {
-  const FullTag<T> d;
-  const auto step = static_cast<std::int64_t>(hn::Lanes(d));
-  if (n < step) return load_row(row, out, n);
-  for (std::int64_t i = 0; i < n; i += step) {
-    const std::int64_t at = std::min(i, n - step);
-    hn::StoreU(load(d, row + at), d, out + at);
-  }
-}
-
 /// Masks of the s*s output pixels of one window, as sums: where they are for float and double, else promoted, and the
 /// next window's too: what has just been stored is slow to load.
 template <class T>
@@ -161,7 +149,7 @@ class WindowMasks {
     if constexpr (!kAddsInPlace<T>) {
       const std::int64_t size = mask_row(s_);
       for (std::int64_t phase = 0; phase < phases(s_); ++phase) {
-        promote_row(next_ + offsets_[phase] * size, promoted_[1] + phase * pitch_, size);
+        load_row(next_ + offsets_[phase] * size, promoted_[1] + phase * pitch_, size);
       }
     }
   }
