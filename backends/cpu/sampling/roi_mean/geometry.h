@@ -65,6 +65,13 @@ struct Area {
         x1(std::min(s.w, x0 + t.w())) {}
   std::int64_t pixels() const { return (y1 - y0) * (x1 - x0); }
   std::int64_t width() const { return x1 - x0; }
+  /// Some of its rows.
+  Area part(PixelRange rows) const {
+    Area some = *this;
+    some.y0 = rows.first;
+    some.y1 = rows.last;
+    return some;
+  }
 };
 
 /// Whole quotients of numbers from 0 on by one divisor. Below 2^31 n * m >> k, m = 2^k / d rounded up, which is too

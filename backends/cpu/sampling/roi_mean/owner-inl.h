@@ -38,11 +38,10 @@ void write_area(const Shape& s, const Area& area, const Acc<T>* sums, bool non_t
   }
 }
 
-/// write_area in NCHW, from pixels of which a row of the tile has `width`. Runs of a plane that are not whole cache
-/// lines go into the caches: the tile beside it has the rest of the line.
+/// write_area in NCHW. Runs of a plane that are not whole cache lines go into the caches: the tile beside it has the
+/// rest of the line.
 template <class T>
-void write_planes(const Shape& s, const Area& area, const T* pixels, std::int64_t width, bool non_temporal,
-                  T* grad_input) {
+void write_planes(const Shape& s, const Area& area, const T* pixels, bool non_temporal, T* grad_input) {
   using E = Moved<T>;
   const std::int64_t plane = s.h * s.w, bytes = area.width() * static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t y = area.y0; y < area.y1; ++y) {
@@ -51,7 +50,7 @@ void write_planes(const Shape& s, const Area& area, const T* pixels, std::int64_
     if (pixels == nullptr) {
       for (std::int64_t c = 0; c < s.c; ++c) zero_bytes(non_temporal && lines, out + c * plane, bytes);
     } else {
-      const T* const row = pixels + (y - area.y0) * width * s.c;
+      const T* const row = pixels + (y - area.y0) * area.width() * s.c;
       transpose_panel(non_temporal && lines, reinterpret_cast<const E*>(row), s.c, area.width(), s.c,
                       reinterpret_cast<E*>(out), plane);
     }
@@ -264,7 +263,8 @@ class Owner {
     clear_lists();
     p_.offset == nullptr ? list_rows() : list_bins(moves);
     const bool direct = complete_ && !planes() && (non_temporal_ || all_bytes_ <= kCachedBytes);
-    const Area part = cleared_ && complete_ ? touched() : area_;
+    const Area part =
+        cleared_ && complete_ ? area_.part(rows_.first <= rows_.last ? rows_ : PixelRange{area_.y0, area_.y0}) : area_;
     if (complete_ && !direct) std::fill_n(sums_ + in_tile(part.y0), (part.y1 - part.y0) * area.width() * s_.c, A{0});
     next_.plan((rows_.last - rows_.first) * area_.width(), linked_ / std::ssize(items_) + 1);
     empty_lists(!direct ? Target::kTile : non_temporal_ ? Target::kNonTemporal : Target::kCaches);
@@ -342,11 +342,6 @@ class Owner {
   }
   void list(std::uint32_t first, const TapList<A>& y, A inverse_count, typename Pairs::Columns columns) {
     if (columns.empty()) return;
-    for (const auto& column : columns) {
-      const std::int64_t x = area_.x0 + column.key / 2;
-      across_.first = std::min(across_.first, x);
-      across_.last = std::max(across_.last, column.key % 2 == 0 ? x + 2 : x + 1);
-    }
     for (const Tap<A>& tap : y) pairs_.add(row_of(tap), first, tap.weight * inverse_count, columns);
   }
 
@@ -379,42 +374,27 @@ class Owner {
   void clear_lists() {
     pairs_.clear();
     rows_ = {area_.y1, area_.y0};
-    across_ = {area_.x1, area_.x0};
-  }
-  /// What links are on.
-  Area touched() const {
-    Area part = area_;
-    part.y0 = std::min(rows_.first, rows_.last);
-    part.y1 = rows_.last;
-    part.x0 = across_.first;
-    part.x1 = across_.last;
-    return part;
   }
   /// Where a row begins in a tile of pixels.
   std::int64_t in_tile(std::int64_t y) const { return (y - area_.y0) * area_.width() * s_.c; }
   /// Rows of the tile that nothing is added to.
-  void write_zeros(PixelRange rows) const {
-    Area part = area_;
-    part.y0 = rows.first;
-    part.y1 = rows.last;
-    write_zeros(part);
-  }
+  void write_zeros(PixelRange rows) const { write_zeros(area_.part(rows)); }
   void write_zeros(const Area& area) const {
     if (cleared_) return;
-    planes() ? write_planes<T>(s_, area, nullptr, 0, large(), grad_input())
+    planes() ? write_planes<T>(s_, area, nullptr, large(), grad_input())
              : write_area<T>(s_, area, nullptr, large(), grad_input());
   }
-  /// A part of the tile whose rows have all sums; with all of its columns in NHWC.
+  /// Rows of the tile, which have all sums.
   void write_sums(const Area& part) const {
     if (!planes()) return write_area(s_, part, sums_, large(), grad_input());
-    const std::int64_t first = in_tile(part.y0), in_row = (part.x0 - area_.x0) * s_.c;
+    const std::int64_t first = in_tile(part.y0);
     const T* pixels = tile_;
     if constexpr (std::is_same_v<T, A>) {
       pixels = sums_;
     } else {
       store_row(sums_ + first, tile_ + first, in_tile(part.y1) - first);
     }
-    write_planes(s_, part, pixels + first + in_row, area_.width(), large(), grad_input());
+    write_planes(s_, part, pixels + first, large(), grad_input());
   }
 
   // ---- grad_offset ----
@@ -458,7 +438,7 @@ class Owner {
   NextGradients<T> next_;
   TileSums<T> tile_sums_;
   Area area_{};
-  PixelRange rows_{}, across_{};  ///< rows and columns of the map that links are on
+  PixelRange rows_{};  ///< of the map that links are on
   std::span<const std::int64_t> items_;
   bool complete_ = true;     ///< nothing was added to sums_ so far
   std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
