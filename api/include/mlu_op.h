@@ -298,6 +298,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/nms.h"
 #include "mluops/op/points_in_boxes.h"
 #include "mluops/op/poly_nms.h"
+#include "mluops/op/polygons.h"
 #include "mluops/op/prior_box.h"
 #include "mluops/op/ps_roi_pool.h"
 #include "mluops/op/psamask.h"

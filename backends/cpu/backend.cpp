@@ -203,7 +203,12 @@ constexpr std::string_view kKernelsOfOneWay[] = {"bbox_overlaps",
                                                  "roiaware_pool3d_forward",
                                                  "roiaware_pool3d_backward",
                                                  "get_indice_pairs",
-                                                 "diff_iou_rotated_sort_vertices_forward"};
+                                                 "diff_iou_rotated_sort_vertices_forward",
+                                                 "box_iou_quadri",
+                                                 "convex_iou",
+                                                 "convex_giou",
+                                                 "min_area_polygons",
+                                                 "points_in_polygons"};
 
 constexpr bool has_one_way(std::string_view name) {
   for (const std::string_view one : kKernelsOfOneWay) {

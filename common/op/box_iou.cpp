@@ -20,7 +20,7 @@ Status check_ious_shape(const BoxIouArgs& a) {
   return has_dim(a.ious, 0, n, "bbox1");
 }
 
-/// What both operators ask for, dtypes apart.
+/// What the operators on pairs ask for, dtypes apart.
 Status check_form(const BoxIouArgs& a, int numbers) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", a.handle));
   MLUOPS_RETURN_IF_FINISHED(in_range("mode", a.mode, 0, 1));
@@ -59,6 +59,12 @@ Status check_bbox_overlaps(const BoxIouArgs& a, mluopsBoxIouProblem& problem) {
 
 Status check_box_iou_rotated(const BoxIouArgs& a, mluopsBoxIouProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a, 5));
+  MLUOPS_RETURN_IF_FINISHED(is_float(a.bbox1, a.handle->contract));
+  return check_data(a, problem);
+}
+
+Status check_box_iou_quadri(const BoxIouArgs& a, mluopsBoxIouProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(check_form(a, 8));
   MLUOPS_RETURN_IF_FINISHED(is_float(a.bbox1, a.handle->contract));
   return check_data(a, problem);
 }

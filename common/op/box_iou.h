@@ -1,4 +1,4 @@
-// Every rule of BboxOverlaps', BoxIouRotated's and NmsRotated's arguments. Source: mlu_op.h of mlu-ops.
+// Every rule of BboxOverlaps', BoxIouRotated's, BoxIouQuadri's and NmsRotated's arguments. Source: mlu_op.h of mlu-ops.
 #pragma once
 
 #include "common/op/check.h"
@@ -23,6 +23,7 @@ struct NmsRotatedArgs {
 
 Status check_bbox_overlaps(const BoxIouArgs& args, mluopsBoxIouProblem& problem);
 Status check_box_iou_rotated(const BoxIouArgs& args, mluopsBoxIouProblem& problem);
+Status check_box_iou_quadri(const BoxIouArgs& args, mluopsBoxIouProblem& problem);
 Status check_nms_rotated(const NmsRotatedArgs& args, mluopsNmsRotatedProblem& problem);
 
 }  // namespace mluops::op

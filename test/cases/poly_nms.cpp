@@ -1,73 +1,32 @@
 #include "test/reference/poly_nms.h"
 
-#include <array>
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
+#include "test/cases/base/quadrilaterals.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
 namespace {
 
-constexpr const char* kKinds =
-    "random (rotated boxes, either way round) | concave | grid (whole numbers) | same | flat (some without area) | "
-    "wild "
-    "(some NaN, infinite) | small (few meet)";
-
 const std::vector<Parameter> kParameters = {
     {"n", "1000", "quadrilaterals"},
     {"iou", "0.3", "IoU threshold"},
-    {"boxes", "random", kKinds},
+    {"boxes", "random", kQuadrilateralKinds},
 };
-
-/// Number k of a quadrilateral: x and y of its corners, its score.
-double polygon_number(const std::string& kind, const Fill& unit, std::int64_t polygon, std::int64_t k) {
-  const auto own = [&](std::int64_t i) { return unit((kind == "same" ? 0 : polygon) * 8 + i); };
-  if (k == 8) return unit(polygon * 8 + 7);
-  const bool flat = kind == "flat" && own(5) < 0.5;
-  std::array<double, 4> size = {own(2), flat ? 0 : own(3), own(0), own(1)};
-  if (kind == "grid") {
-    size = {1 + std::floor(3 * own(2)), 1 + std::floor(3 * own(3)), std::floor(10 * own(0)), std::floor(10 * own(1))};
-  } else {
-    const double least = kind == "small" ? 0.2 : 2, most = kind == "small" ? 1.8 : 23;
-    size = {least + most * size[0], flat ? 0 : least + most * size[1], 100 * size[2], 100 * size[3]};
-  }
-  const std::int64_t turned = own(4) < 0.5 ? k / 2 : 3 - k / 2;  // the way round
-  const double right = turned == 1 || turned == 2 ? 1 : 0, up = turned >= 2 ? 1 : 0;
-  const bool dent = kind == "concave" && turned == 3;  // beyond the diagonal between its neighbours
-  const double x = size[0] * (dent ? 0.7 : right), y = size[1] * (dent ? 0.45 : up);
-  if (kind == "grid") return k % 2 == 0 ? size[2] + x : size[3] + y;
-  const double turn = 8 * own(6), cos = std::cos(turn), sin = std::sin(turn);
-  return k % 2 == 0 ? size[2] + x * cos - y * sin : size[3] + x * sin + y * cos;
-}
-
-Fill polygons_of(const std::string& kind, std::uint64_t seed) {
-  if (std::string(kKinds).find(kind) == std::string::npos) {
-    throw std::invalid_argument("boxes: wanted " + std::string(kKinds) + ", got " + kind);
-  }
-  const Fill unit = uniform(0, 1, seed);
-  return [=](std::int64_t i) {
-    const double luck = kind == "wild" ? unit_random(seed + 1, i) : 1;
-    if (luck < 0.02) return std::numeric_limits<double>::quiet_NaN();
-    if (luck < 0.04) return (luck < 0.03 ? 1 : -1) * std::numeric_limits<double>::infinity();
-    return polygon_number(kind, unit, i / 9, i % 9);
-  };
-}
 
 Description describe_poly_nms(const Case& text, mluOpDataType_t dtype) {
   const mluopsPolyNmsShape s{dtype, text.size("n")};
   const double threshold = scalar_of(text, "iou", dtype);
   Description d;
   d.scalars = {threshold};
-  d.tensors = {
-      {.name = "boxes", .dtype = dtype, .dims = {s.n, 9}, .fill = polygons_of(text.word("boxes"), text.seed("boxes"))},
-      {.name = "output", .dtype = MLUOP_DTYPE_INT32, .dims = {s.n}, .comparison = Comparison::kBits},
-      {.name = "output_size",
-       .dtype = MLUOP_DTYPE_INT32,
-       .dims = {1},
-       .comparison = Comparison::kBits,
-       .pointer_only = true}};
+  d.tensors = {{.name = "boxes",
+                .dtype = dtype,
+                .dims = {s.n, 9},
+                .fill = quadrilaterals(text.word("boxes"), 9, text.seed("boxes"))},
+               {.name = "output", .dtype = MLUOP_DTYPE_INT32, .dims = {s.n}, .comparison = Comparison::kBits},
+               {.name = "output_size",
+                .dtype = MLUOP_DTYPE_INT32,
+                .dims = {1},
+                .comparison = Comparison::kBits,
+                .pointer_only = true}};
   d.flops = 8.0 * static_cast<double>(s.n * s.n) / 4;
   d.call = [iou = static_cast<float>(threshold)](mluOpHandle_t handle, const Arguments& t) {
     return mluOpPolyNms(handle, t[0].desc, t[0].data, iou, nullptr, 0, t[1].desc, t[1].data, t[2].data);

@@ -1,4 +1,4 @@
-"""Convex polygons' operators, which torch's operators compute, against plain loops and the figures of mmcv's tests."""
+"""Operators on quadrilaterals and point sets against plain loops and the figures of mmcv's tests."""
 
 import math
 

@@ -53,9 +53,9 @@ class Texts {
 
 /// Keys that say what numbers the tensors hold, or how a call is made that a problem does not tell.
 const std::set<std::string> kOfTheData = {
-    "data",     "indices", "boxes", "centres", "spread", "argmax", "rois",  "size",  "reach", "target",
-    "logits",   "side",    "coors", "feats",   "loc",    "scores", "share", "pairs", "gap",   "offsets",
-    "extended", "axes",    "h",     "w",       "s",      "index",  "t",     "z",     "out",   "grid"};
+    "data", "indices", "boxes", "centres", "spread", "argmax", "rois",  "size", "reach",   "target",   "logits",
+    "side", "coors",   "feats", "loc",     "scores", "share",  "pairs", "gap",  "offsets", "extended", "axes",
+    "h",    "w",       "s",     "index",   "t",      "z",      "out",   "grid", "sets"};
 
 Cases cases_of(const cases::OperatorCases& op) {
   Cases all = cases::joined(cases::cases_of(op, op.smallest), test::edge_cases(op.op));

@@ -34,6 +34,7 @@
 #include "mluops/problem/nms.h"
 #include "mluops/problem/points_in_boxes.h"
 #include "mluops/problem/poly_nms.h"
+#include "mluops/problem/polygons.h"
 #include "mluops/problem/prior_box.h"
 #include "mluops/problem/ps_roi_pool.h"
 #include "mluops/problem/psamask.h"

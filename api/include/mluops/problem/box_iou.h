@@ -1,4 +1,4 @@
-/* The problems of BboxOverlaps, BoxIouRotated and NmsRotated (see mluops/problem.h for what has been validated). */
+/* The problems of BboxOverlaps, BoxIouRotated, BoxIouQuadri, NmsRotated (mluops/problem.h: what has been validated). */
 #ifndef MLUOPS_PROBLEM_BOX_IOU_H_
 #define MLUOPS_PROBLEM_BOX_IOU_H_
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/** bbox1 [n,4] or, rotated, [n,5]; bbox2 [m,4] or [m,5]; ious [n,m], [n] if aligned. */
+/** bbox1 [n,4], rotated [n,5], of four corners [n,8]; bbox2 likewise [m,...]; ious [n,m], [n] if aligned. */
 typedef struct {
   mluOpDataType_t dtype;
   int64_t n, m;
   int32_t mode;    /**< 0: IoU, 1: shared area over that of the first box */
   int32_t aligned; /**< 0 or 1; then n is m */
-  int32_t offset;  /**< 0 or 1; rotated: 0 */
+  int32_t offset;  /**< 0 or 1; but for upright boxes 0 */
 } mluopsBoxIouShape;
 
 typedef struct {

@@ -8,23 +8,32 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/poly_nms/polygon.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/spatial/polygon.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression.h"
 
 namespace mluops::cpu::poly_nms {
 namespace {
 
+using polygon::Quadrilateral;
+
+/// 1 where both have no area.
+double iou(const Quadrilateral& a, const Quadrilateral& b) {
+  return a.area() == 0 && b.area() == 0 ? 1 : polygon::shares(a, b).iou();
+}
+
 template <class A>
 struct Arrays {
   spatial::Order<A> order;
-  Polygon* polygons;  ///< in this order
+  Quadrilateral* polygons;  ///< in this order
   std::uint8_t* dropped;
 
   Arrays(Allocator& allocator, std::int64_t n)
-      : order(allocator, n), polygons(allocator.allocate<Polygon>(n)), dropped(allocator.allocate<std::uint8_t>(n)) {}
+      : order(allocator, n),
+        polygons(allocator.allocate<Quadrilateral>(n)),
+        dropped(allocator.allocate<std::uint8_t>(n)) {}
 };
 
 template <class T>
@@ -37,15 +46,15 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
   arrays->order.sort();
   Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
-      arrays->polygons[i] = Polygon::of(boxes + 9 * std::int64_t{arrays->order[i]});
+      arrays->polygons[i] = Quadrilateral::of(boxes + 9 * std::int64_t{arrays->order[i]});
       arrays->dropped[i] = 0;
     }
   });
   const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) {
     for (std::int64_t j = first; j < last; ++j) {
       if (arrays->dropped[j] != 0) continue;
-      const Polygon& own = arrays->polygons[j];
-      const auto too_near = [&](std::int64_t i) { return Polygon::iou(arrays->polygons[i], own) > p.iou_threshold; };
+      const Quadrilateral& own = arrays->polygons[j];
+      const auto too_near = [&](std::int64_t i) { return iou(arrays->polygons[i], own) > p.iou_threshold; };
       arrays->dropped[j] = std::any_of(kept, kept + count, too_near) ? 1 : 0;
     }
   };

@@ -14,5 +14,4 @@ def nms_quadri(dets, scores, order, dets_sorted, iou_threshold, multi_label=0):
 
 
 ENTRY_POINTS = (box_iou_quadri, nms_quadri)
-COMPOSED = (box_iou_quadri,)
 KEEPS_OWN = ("box_iou_quadri", "nms_quadri")

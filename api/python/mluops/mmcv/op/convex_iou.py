@@ -18,4 +18,4 @@ def min_area_polygons(pointsets, polygons):
     polygons.copy_(_ours.min_area_polygons(pointsets))
 
 
-ENTRY_POINTS = COMPOSED = (convex_iou, convex_giou, min_area_polygons)
+ENTRY_POINTS = (convex_iou, convex_giou, min_area_polygons)

@@ -7,4 +7,4 @@ def points_in_polygons_forward(points, polygons, output):
     output.copy_(points_in_polygons(points, polygons))
 
 
-ENTRY_POINTS = COMPOSED = (points_in_polygons_forward,)
+ENTRY_POINTS = (points_in_polygons_forward,)

@@ -1,0 +1,65 @@
+/* The problems of ConvexIou, ConvexGiou, MinAreaPolygons and PointsInPolygons (see mluops/problem.h for what has been
+ * validated). */
+#ifndef MLUOPS_PROBLEM_POLYGONS_H_
+#define MLUOPS_PROBLEM_POLYGONS_H_
+
+#include <stdint.h>
+
+#include "mlu_op.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/** pointsets [n,18], polygons [k,8], ious [n,k]. */
+typedef struct {
+  mluOpDataType_t dtype;
+  int64_t n, k;
+} mluopsConvexIouShape;
+
+typedef struct {
+  mluopsConvexIouShape shape;
+  const void* pointsets;
+  const void* polygons;
+  void* ious;
+} mluopsConvexIouProblem;
+
+/** ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
+ *  MinAreaPolygons: pointsets [n,18], polygons [n,8]. */
+typedef struct {
+  mluOpDataType_t dtype;
+  int64_t n;
+} mluopsPointsetsShape;
+
+typedef struct {
+  mluopsPointsetsShape shape;
+  const void* pointsets;
+  const void* polygons;
+  void* giou;
+  void* grad_pointsets;
+} mluopsConvexGiouProblem;
+
+typedef struct {
+  mluopsPointsetsShape shape;
+  const void* pointsets;
+  void* polygons;
+} mluopsMinAreaPolygonsProblem;
+
+/** points [n,2], polygons [m,8], inside [n,m]. */
+typedef struct {
+  mluOpDataType_t dtype;
+  int64_t n, m;
+} mluopsPointsInPolygonsShape;
+
+typedef struct {
+  mluopsPointsInPolygonsShape shape;
+  const void* points;
+  const void* polygons;
+  float* inside;
+} mluopsPointsInPolygonsProblem;
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* MLUOPS_PROBLEM_POLYGONS_H_ */
