@@ -19,8 +19,8 @@ def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
     wide = boxes.double()
     if boxes.shape[0] == 0:
         return wide
-    step = wide.max() - wide.min() + 2
-    return wide + ((groups - groups.min()).double() * step).unsqueeze(1)
+    low, high = wide.aminmax()
+    return torch.addcmul(wide, (groups - groups.min()).double().unsqueeze(1), high - low + 2)
 
 
 def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],
@@ -53,11 +53,9 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     apart = boxes if one_group else _apart(boxes, idxs)
     if kind == "nms":
         indices = kept(apart, scores, **config)
-        found = scores[indices].unsqueeze(1)
-    else:
-        dets, indices = soft_nms(apart, scores, **config)
-        found = dets[:, 4:].to(boxes.dtype)
-    return torch.cat([boxes[indices], found], 1), indices
+        return torch.cat([boxes, scores.unsqueeze(1)], 1)[indices], indices
+    dets, indices = soft_nms(apart, scores, **config)
+    return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
 
 
 SMALLEST: dict = {}  # its operators are those of nms and iou3d
