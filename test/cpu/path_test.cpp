@@ -153,8 +153,11 @@ TEST_P(PathTest, PsamaskNchw) {
 
 TEST_P(PathTest, PsamaskDistribute) {
   const std::int64_t bytes = psamask::non_temporal_from();
+  const char* const lines = avx512() ? "distribute_lines" : "transpose";
   EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 256 * 256), 16, 16, 31, 31, 1}), "transpose");
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "transpose");
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 256 * 256), 16, 16, 31, 31, 1}), lines);
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 289 * 289), 17, 17, 33, 33, 1}), lines);
   EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
   EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 1}), "transpose");
 }

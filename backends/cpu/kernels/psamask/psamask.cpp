@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/psamask/avx512/distribute_lines-inl.h"
 #include "backends/cpu/kernels/psamask/blocks-inl.h"
 #include "backends/cpu/kernels/psamask/collect-inl.h"
 #include "backends/cpu/operators.h"
@@ -31,7 +32,10 @@ mluOpStatus_t run(Context& context, const mluopsCall& call, const Move& move) {
       {"collect_registers", collects_by_lines<E>, run_lines<E>},
       {"collect_plain", always<Move>, run_plain<E>},
   };
-  static constexpr Path<Move> kPlanePaths[] = {{"transpose", always<Move>, move_blocks<E>}};
+  static constexpr Path<Move> kPlanePaths[] = {
+      {"distribute_lines", distributes_by_lines<E>, distribute_by_lines},
+      {"transpose", always<Move>, move_blocks<E>},
+  };
   const bool planes = move.from_planes || move.to_planes;
   return planes ? run_path(context, call, move, kPlanePaths) : run_path(context, call, move, kRowPaths);
 }
