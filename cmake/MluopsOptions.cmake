@@ -1,7 +1,7 @@
 # What a builder can choose.
 option(MLUOPS_BUILD_TESTS "Build the test suite (needs GoogleTest)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_NEUWARE "Build the BANG C toolchain for the emulated MLU" ${PROJECT_IS_TOP_LEVEL})
-option(MLUOPS_BUILD_BENCH "Build bench and explain (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})
+option(MLUOPS_BUILD_BENCH "Build bench and explain (needs Google Benchmark and nlohmann's JSON)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_ONNXRUNTIME "Build the library of operators for onnxruntime (needs nothing of it)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_OPENMP "Parallel loops on OpenMP" ON)
 option(MLUOPS_TBB "Parallel loops on TBB" ON)
