@@ -5,40 +5,60 @@
 
 using namespace mluops;
 
+namespace {
+
+/// What the three functions of IoU do with their arguments.
+mluOpStatus_t box_iou(const char* function, const char* op, OperatorMember<mluopsBoxIouProblem> member,
+                      Status (*check)(const op::BoxIouArgs&, mluopsBoxIouProblem&), const op::BoxIouArgs& args) {
+  return guard_operator(function, args.handle, [&]() -> Status {
+    mluopsBoxIouProblem problem;
+    MLUOPS_RETURN_IF_FINISHED(check(args, problem));
+    return dispatch(*args.handle, op, problem, member);
+  });
+}
+
+}  // namespace
+
 mluOpStatus_t mluOpBboxOverlaps(mluOpHandle_t handle, const int mode, const bool aligned, const int offset,
                                 const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
                                 const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
                                 const mluOpTensorDescriptor_t ious_desc, void* ious) {
-  return guard_operator(__func__, handle, [&]() -> Status {
-    mluopsBoxIouProblem problem;
-    MLUOPS_RETURN_IF_FINISHED(op::check_bbox_overlaps({handle,
-                                                       mode,
-                                                       aligned,
-                                                       offset,
-                                                       {"bbox1", bbox1_desc, bbox1},
-                                                       {"bbox2", bbox2_desc, bbox2},
-                                                       {"ious", ious_desc, ious}},
-                                                      problem));
-    return dispatch(*handle, "bbox_overlaps", problem, &mluopsBackend::bbox_overlaps);
-  });
+  return box_iou(__func__, "bbox_overlaps", &mluopsBackend::bbox_overlaps, op::check_bbox_overlaps,
+                 {handle,
+                  mode,
+                  aligned,
+                  offset,
+                  {"bbox1", bbox1_desc, bbox1},
+                  {"bbox2", bbox2_desc, bbox2},
+                  {"ious", ious_desc, ious}});
 }
 
 mluOpStatus_t mluOpBoxIouRotated(mluOpHandle_t handle, const int mode, const bool aligned,
                                  const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
                                  const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
                                  const mluOpTensorDescriptor_t ious_desc, void* ious) {
-  return guard_operator(__func__, handle, [&]() -> Status {
-    mluopsBoxIouProblem problem;
-    MLUOPS_RETURN_IF_FINISHED(op::check_box_iou_rotated({handle,
-                                                         mode,
-                                                         aligned,
-                                                         0,
-                                                         {"bbox1", bbox1_desc, bbox1},
-                                                         {"bbox2", bbox2_desc, bbox2},
-                                                         {"ious", ious_desc, ious}},
-                                                        problem));
-    return dispatch(*handle, "box_iou_rotated", problem, &mluopsBackend::box_iou_rotated);
-  });
+  return box_iou(__func__, "box_iou_rotated", &mluopsBackend::box_iou_rotated, op::check_box_iou_rotated,
+                 {handle,
+                  mode,
+                  aligned,
+                  0,
+                  {"bbox1", bbox1_desc, bbox1},
+                  {"bbox2", bbox2_desc, bbox2},
+                  {"ious", ious_desc, ious}});
+}
+
+mluOpStatus_t mluOpExtBoxIouQuadri(mluOpHandle_t handle, const int mode, const bool aligned,
+                                   const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
+                                   const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
+                                   const mluOpTensorDescriptor_t ious_desc, void* ious) {
+  return box_iou(__func__, "box_iou_quadri", &mluopsBackend::box_iou_quadri, op::check_box_iou_quadri,
+                 {handle,
+                  mode,
+                  aligned,
+                  0,
+                  {"bbox1", bbox1_desc, bbox1},
+                  {"bbox2", bbox2_desc, bbox2},
+                  {"ious", ious_desc, ious}});
 }
 
 mluOpStatus_t mluOpGetNmsRotatedWorkspaceSize(mluOpHandle_t handle, const mluOpTensorDescriptor_t boxes_desc,

@@ -2,27 +2,8 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
-#include "common/op/box_iou.h"
 
 using namespace mluops;
-
-mluOpStatus_t mluOpExtBoxIouQuadri(mluOpHandle_t handle, const int mode, const bool aligned,
-                                   const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
-                                   const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
-                                   const mluOpTensorDescriptor_t ious_desc, void* ious) {
-  return guard_operator(__func__, handle, [&]() -> Status {
-    mluopsBoxIouProblem problem;
-    MLUOPS_RETURN_IF_FINISHED(op::check_box_iou_quadri({handle,
-                                                        mode,
-                                                        aligned,
-                                                        0,
-                                                        {"bbox1", bbox1_desc, bbox1},
-                                                        {"bbox2", bbox2_desc, bbox2},
-                                                        {"ious", ious_desc, ious}},
-                                                       problem));
-    return dispatch(*handle, "box_iou_quadri", problem, &mluopsBackend::box_iou_quadri);
-  });
-}
 
 mluOpStatus_t mluOpExtConvexIou(mluOpHandle_t handle, const mluOpTensorDescriptor_t pointsets_desc,
                                 const void* pointsets, const mluOpTensorDescriptor_t polygons_desc,
