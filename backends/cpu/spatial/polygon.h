@@ -108,7 +108,7 @@ class Quadrilateral {
     double sign;
   };
 
-  /// Of x1, y1, ..., x4, y4; one with a number that is not finite has no pieces, and NaN is its area.
+  /// The quadrilateral x1, y1, ..., x4, y4; one with a number that is not finite has no pieces, and NaN is its area.
   template <class T>
   static Quadrilateral of(const T* numbers) {
     std::array<Point, 4> corners;

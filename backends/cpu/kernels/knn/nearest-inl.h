@@ -26,7 +26,7 @@ namespace mluops::cpu::knn {
 
 /// More points than k: that lower the bound; that the end may have to rank; that fit.
 inline constexpr std::int64_t kSomeMore = 16, kFewMore = 8, kMostMore = 64;
-/// As many points are sorted, not ranked.
+/// So many points are ranked at most; more are sorted.
 inline constexpr std::int64_t kMostRanked = 512;
 inline constexpr std::int64_t kWidest = 16;  ///< lanes
 

@@ -22,7 +22,7 @@ Point outwards(Point a, Point b) {
   return {b.y - a.y, a.x - b.x};
 }
 
-/// Of the area of a hull by the corners that are points of the set: each moves half of either side.
+/// The gradient of a hull's area by the corners that are points of the set: each moves half of either side.
 template <std::size_t kMost>
 void add_of_area(Gradient& gradient, const Hull<kMost>& hull, double times) {
   const std::size_t count = hull.convex.count;
@@ -35,8 +35,8 @@ void add_of_area(Gradient& gradient, const Hull<kMost>& hull, double times) {
   }
 }
 
-/// Of the area shared with a polygon: the part of each side that is inside, from `from` to `to` of its length, moves,
-/// with one end by what is left of the way to the other.
+/// The gradient of the area shared with a polygon: the part of each side that is inside, from `from` to `to` of its
+/// length, moves, with one end by what is left of the way to the other.
 void add_of_shared(Gradient& gradient, const SetHull& hull, const Convex<4>& clip, double times) {
   const Convex<kPoints>& own = hull.convex;
   for (std::size_t i = 0; i < own.count; ++i) {

@@ -27,7 +27,7 @@ struct Rectangle {
   Point corner(double u, double v) const { return {u * along.x - v * along.y, u * along.y + v * along.x}; }
 };
 
-/// Of several smallest ones that along the hull's first side.
+/// The smallest rectangle around a hull; of several that along the hull's first side.
 std::array<Point, 4> smallest_rectangle(const SetHull& hull) {
   constexpr double kRounding = 1e-12;
   const Convex<kPoints>& own = hull.convex;

@@ -38,7 +38,7 @@ struct Rois {
     const Shape& s = p.shape;
     const auto* const grad = static_cast<const T*>(p.grad_output);
     const auto *const ys = static_cast<const T*>(p.argmax_y), *const xs = static_cast<const T*>(p.argmax_x);
-    const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    const layout::Elements bins = elements();
     for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
       for (std::int64_t c = first; c < end; ++c) {
         const std::int64_t element = bins.at(roi, c) + bin * bins.pixel();
@@ -53,10 +53,14 @@ struct Rois {
     }
   }
   HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
-    const layout::Elements bins{p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
     for (const void* const read : {p.grad_output, p.argmax_y, p.argmax_x}) {
-      bins.fetch_run(static_cast<const T*>(read), roi, first, end);
+      elements().fetch_run(static_cast<const T*>(read), roi, first, end);
     }
+  }
+
+ private:
+  layout::Elements elements() const {
+    return {p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
   }
 };
 

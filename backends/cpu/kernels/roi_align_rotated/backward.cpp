@@ -41,7 +41,7 @@ struct Rois {
     using A = Acc<T>;
     const Shape& s = p.shape;
     const auto* const grad = static_cast<const T*>(p.grad_output);
-    const layout::Elements bins{s.pooled_h * s.pooled_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    const layout::Elements bins = elements();
     const auto roi = RotatedRoi::read<T>(p, r);
     constexpr std::int64_t kMost = 256;
     A own[kMost];  // of a bin: no store of to() can change it, so loops over channels become vectors
@@ -59,8 +59,12 @@ struct Rois {
     }
   }
   HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
-    const layout::Elements bins{p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
-    bins.fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
+    elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
+  }
+
+ private:
+  layout::Elements elements() const {
+    return {p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
   }
 };
 

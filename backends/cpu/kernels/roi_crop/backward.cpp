@@ -31,7 +31,7 @@ struct Rois {
   HWY_INLINE void add(std::int64_t grid, std::int64_t first, std::int64_t end, Add&& to) const {
     using A = Acc<T>;
     const Shape& s = p.shape;
-    const layout::Elements out{s.out_h * s.out_w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
+    const layout::Elements out = elements();
     constexpr std::int64_t kMost = 256;
     A own[kMost];  // of a point: no store of to() can change it, so loops over channels become vectors
     for (std::int64_t i = 0; i < out.pixels; ++i) {
@@ -50,8 +50,12 @@ struct Rois {
     }
   }
   HWY_INLINE void fetch(std::int64_t grid, std::int64_t first, std::int64_t end) const {
-    const layout::Elements out{p.shape.out_h * p.shape.out_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
-    out.fetch_run(static_cast<const T*>(p.grad_output), grid, first, end);
+    elements().fetch_run(static_cast<const T*>(p.grad_output), grid, first, end);
+  }
+
+ private:
+  layout::Elements elements() const {
+    return {p.shape.out_h * p.shape.out_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
   }
 };
 

@@ -216,7 +216,7 @@ class PrefetchedPixels {
   static constexpr std::int64_t kSize = 2048;
   explicit PrefetchedPixels(std::uint32_t* pixels) : pixels_(pixels) { std::fill_n(pixels, kSize, ~std::uint32_t{0}); }
 
-  /// Those of a bin, whose rows are counted from `first_row` of all images.
+  /// Prefetches the new pixels of a bin, whose rows are counted from `first_row` of all images.
   template <class T, class Taps>
   HWY_INLINE void prefetch(const Shape& s, const T* input, std::int64_t first_row, const Taps& rows,
                            const Taps& columns) {

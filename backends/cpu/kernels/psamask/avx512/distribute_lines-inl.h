@@ -114,7 +114,7 @@ class DistributeByLines {
     if (source + kN >= map_ && end > kN) store_lanes(line, to - shift + kN, {0, end - kN});
   }
 
-  /// Some lanes of a vector: no other is written.
+  /// Stores some lanes of a vector and touches no other.
   static void store_lanes(Vector v, E* to, Range lanes) {
     const auto first = hn::FirstN(D(), static_cast<std::size_t>(lanes.begin));
     hn::BlendedStore(v, hn::AndNot(first, hn::FirstN(D(), static_cast<std::size_t>(lanes.end))), D(), to);
