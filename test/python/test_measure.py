@@ -7,7 +7,10 @@ torch = pytest.importorskip("torch")
 import measure_small  # noqa: E402
 
 
-@pytest.mark.parametrize("name", measure_small.cases())
-def test_a_small_call(name):
-    result = measure_small.cases()[name]()
+CASES = measure_small.cases()
+
+
+@pytest.mark.parametrize("call", CASES.values(), ids=CASES)
+def test_a_small_call(call):
+    result = call()
     assert all(torch.is_tensor(each) for each in (result if isinstance(result, (tuple, list)) else [result]))
