@@ -4,8 +4,9 @@
 // (places.h): each offset of the filter moves some of them by a constant number of places. The outputs are the union of
 // what is moved (submanifold: the inputs), their numbers the ranks of their places. Then the pairs: an item is an
 // offset, walks over both sets side by side, marks the inputs that have an output and writes them in order into its
-// part of indice_pairs. No grid and no table: memory and time grow with L and the pairs. All is read and written in
-// order but for the marks of inputs that are not sorted, which stay in the second cache.
+// part of indice_pairs; where the outputs are the inputs, an offset finds those of its mirror image too. No grid and no
+// table: memory and time grow with L and the pairs. All is read and written in order but for the marks of inputs that
+// are not sorted, which stay in the second cache.
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/operators.h"
@@ -81,15 +82,15 @@ struct Arrays {
   Inputs inputs;
   Union outputs;
   std::int64_t marks;
-  std::uint64_t* marked;  ///< of each slot [marks]: inputs that have an output
-  std::int32_t* output;   ///< of each slot [inputs]: which
+  std::uint64_t* marked;  ///< of each slot [2, marks]: inputs that have an output
+  std::int32_t* output;   ///< of each slot [2, inputs]: which
 
   Arrays(Allocator& allocator, const Shape& s, std::int64_t most_words, int slots)
       : inputs(allocator, s),
         outputs(allocator, most_words),
         marks(ceil_div(s.inputs, 64)),
-        marked(allocator.allocate<std::uint64_t>(slots, marks)),
-        output(allocator.allocate<std::int32_t>(slots, s.inputs)) {}
+        marked(allocator.allocate<std::uint64_t>(slots, 2, marks)),
+        output(allocator.allocate<std::int32_t>(slots, 2, s.inputs)) {}
 };
 
 /// False when there are more words than there is room for.
@@ -153,34 +154,71 @@ void write_outputs(const Context& context, const mluopsCall& call, const Problem
   std::fill_n(p.out_indices + outputs * width, (s.outputs - outputs) * width, 0);
 }
 
-void find_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
-  const Shape& s = p.shape;
-  const Step step = grid.step(offset);
-  const Words from = arrays.inputs.of_class(step.its_class, grid);
-  std::uint64_t* const marked = arrays.marked + slot * arrays.marks;
-  std::int32_t* const output = arrays.output + slot * s.inputs;
-  std::fill_n(marked, arrays.marks, 0);
-  walk(from, step.places - step.its_class * grid.places(), s.sub_m != 0 ? from : arrays.outputs.words(),
-       [&](std::int32_t source, std::int32_t target) {
-         const std::int32_t number = s.sub_m != 0 ? arrays.inputs.last(target) : target;
-         arrays.inputs.each(source, [&](std::int32_t input) {
-           marked[input / 64] |= std::uint64_t{1} << input % 64;
-           output[input] = number;
-         });
-       });
-  std::int32_t* const inputs = p.indice_pairs + 2 * offset * s.inputs;
-  std::int32_t* const outputs = inputs + s.inputs;
+/// The pairs of one offset, on their way from walks over the places to their part of indice_pairs.
+struct Pairs {
+  std::uint64_t* marked;
+  std::int32_t* output;
+
+  Pairs(const Arrays& arrays, const Shape& s, std::int64_t number)
+      : marked(arrays.marked + number * arrays.marks), output(arrays.output + number * s.inputs) {
+    std::fill_n(marked, arrays.marks, 0);
+  }
+  void add(std::int32_t input, std::int32_t its_output) const {
+    marked[input / 64] |= std::uint64_t{1} << input % 64;
+    output[input] = its_output;
+  }
+};
+
+/// In the order of the inputs.
+void write_pairs(const Problem& p, const Pairs& found, std::int64_t marks, std::int64_t offset) {
+  const std::int64_t places = p.shape.inputs;
+  std::int32_t* const inputs = p.indice_pairs + 2 * offset * places;
+  std::int32_t* const outputs = inputs + places;
   std::int64_t count = 0;
-  for (std::int64_t mark = 0; mark < arrays.marks; ++mark) {
-    for (std::uint64_t bits = marked[mark]; bits != 0; bits &= bits - 1) {
+  for (std::int64_t mark = 0; mark < marks; ++mark) {
+    for (std::uint64_t bits = found.marked[mark]; bits != 0; bits &= bits - 1) {
       const std::int64_t input = mark * 64 + std::countr_zero(bits);
       inputs[count] = static_cast<std::int32_t>(input);
-      outputs[count++] = output[input];
+      outputs[count++] = found.output[input];
     }
   }
   p.indice_num[offset] = static_cast<std::int32_t>(count);
-  std::fill_n(inputs + count, s.inputs - count, -1);
-  std::fill_n(outputs + count, s.inputs - count, -1);
+  std::fill_n(inputs + count, places - count, -1);
+  std::fill_n(outputs + count, places - count, -1);
+}
+
+/// Whether each offset leads back where the last but as many leads: a submanifold convolution whose filter has a
+/// middle.
+bool mirrored(const Shape& s, const Grid& grid) {
+  return s.sub_m != 0 && grid.step(0).places + grid.step(s.offsets - 1).places == 0;
+}
+
+void find_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
+  const Step step = grid.step(offset);
+  const Inputs& inputs = arrays.inputs;
+  const Words from = inputs.of_class(step.its_class, grid);
+  const bool same = p.shape.sub_m != 0;
+  const Pairs found(arrays, p.shape, 2 * slot);
+  walk(from, step.places - step.its_class * grid.places(), same ? from : arrays.outputs.words(),
+       [&](std::int32_t source, std::int32_t target) {
+         const std::int32_t output = same ? inputs.last(target) : target;
+         inputs.each(source, [&](std::int32_t input) { found.add(input, output); });
+       });
+  write_pairs(p, found, arrays.marks, offset);
+}
+
+/// Of an offset and its mirror image, which has the same pairs the other way round.
+void find_mirrored_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
+  const Inputs& inputs = arrays.inputs;
+  const Words places = inputs.of_class(0, grid);
+  const Pairs there(arrays, p.shape, 2 * slot), back(arrays, p.shape, 2 * slot + 1);
+  walk(places, grid.step(offset).places, places, [&](std::int32_t source, std::int32_t target) {
+    const std::int32_t first = inputs.last(source), second = inputs.last(target);
+    inputs.each(source, [&](std::int32_t input) { there.add(input, second); });
+    inputs.each(target, [&](std::int32_t input) { back.add(input, first); });
+  });
+  write_pairs(p, there, arrays.marks, offset);
+  write_pairs(p, back, arrays.marks, p.shape.offsets - 1 - offset);
 }
 
 mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) {
@@ -189,7 +227,9 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) 
   if (!grid.countable())
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED,
                 "sparse_conv_desc: wanted fewer than 2^63 places with margins as wide as the filter reaches, got more");
-  const Loop loop(context, call, s.offsets, cost::kStep * static_cast<double>(s.inputs));
+  const bool is_mirrored = mirrored(s, grid);
+  const Loop loop(context, call, is_mirrored ? ceil_div(s.offsets, 2) : s.offsets,
+                  cost::kStep * static_cast<double>(s.inputs));
   auto arrays = collect(context, p, grid, loop.slots());
   if (!arrays) return no_memory(call);
   const std::int64_t outputs = s.sub_m != 0 ? s.inputs : arrays->outputs.rank();
@@ -200,7 +240,9 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) 
   }
   write_outputs(context, call, p, grid, arrays->outputs.words(), outputs);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    for (std::int64_t offset = begin; offset < end; ++offset) find_pairs(p, grid, *arrays, offset, slot);
+    for (std::int64_t offset = begin; offset < end; ++offset) {
+      is_mirrored ? find_mirrored_pairs(p, grid, *arrays, offset, slot) : find_pairs(p, grid, *arrays, offset, slot);
+    }
   });
   *p.num_act_out = static_cast<std::int32_t>(outputs);
   return MLUOP_STATUS_SUCCESS;
