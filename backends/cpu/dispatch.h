@@ -24,3 +24,12 @@
     return room::HWY_DISPATCH_TABLE(run_##kernel)[context.isa.index](context, call, problem);       \
   }                                                                                                 \
   }
+
+/// The same of a kernel without vectors, which is compiled once: room::kernel<type>(context, call, problem).
+#define MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(name, room, kernel, Problem, with_type)                                       \
+  namespace mluops::cpu {                                                                                           \
+  mluOpStatus_t operators::name(Context& context, const mluopsCall& call, const Problem& problem) {                 \
+    return with_type(call, problem.shape.dtype,                                                                     \
+                     [&](auto tag) { return room::kernel<typename decltype(tag)::type>(context, call, problem); }); \
+  }                                                                                                                 \
+  }

@@ -90,13 +90,5 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
 }  // namespace
 }  // namespace mluops::cpu::chamfer_distance
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::chamfer_distance_backward(Context& context, const mluopsCall& call,
-                                                   const mluopsChamferDistanceBackwardProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return chamfer_distance::backward<typename decltype(tag)::type>(context, call, problem);
-  });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(chamfer_distance_backward, chamfer_distance, backward,
+                              mluopsChamferDistanceBackwardProblem, with_element)

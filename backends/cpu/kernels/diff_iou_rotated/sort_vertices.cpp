@@ -89,13 +89,5 @@ mluOpStatus_t sort_all(Context& context, const mluopsCall& call, const Problem& 
 }  // namespace
 }  // namespace mluops::cpu::diff_iou_rotated
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::diff_iou_rotated_sort_vertices_forward(Context& context, const mluopsCall& call,
-                                                                const mluopsDiffIouRotatedSortVerticesProblem& p) {
-  return with_element(call, p.shape.dtype, [&](auto tag) {
-    return diff_iou_rotated::sort_all<typename decltype(tag)::type>(context, call, p);
-  });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(diff_iou_rotated_sort_vertices_forward, diff_iou_rotated, sort_all,
+                              mluopsDiffIouRotatedSortVerticesProblem, with_element)

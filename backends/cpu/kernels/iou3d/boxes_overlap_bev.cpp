@@ -45,12 +45,4 @@ mluOpStatus_t all_pairs(Context& context, const mluopsCall& call, const mluopsBo
 }  // namespace
 }  // namespace mluops::cpu::iou3d
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::boxes_overlap_bev(Context& context, const mluopsCall& call,
-                                           const mluopsBoxesOverlapBevProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return iou3d::all_pairs<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(boxes_overlap_bev, iou3d, all_pairs, mluopsBoxesOverlapBevProblem, with_element)

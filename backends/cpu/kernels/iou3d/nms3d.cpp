@@ -95,11 +95,4 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
 }  // namespace
 }  // namespace mluops::cpu::iou3d
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::nms3d(Context& context, const mluopsCall& call, const mluopsNms3dProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return iou3d::suppress<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(nms3d, iou3d, suppress, mluopsNms3dProblem, with_element)

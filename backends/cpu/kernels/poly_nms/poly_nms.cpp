@@ -70,12 +70,4 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
 }  // namespace
 }  // namespace mluops::cpu::poly_nms
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::poly_nms(Context& context, const mluopsCall& call, const mluopsPolyNmsProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return poly_nms::suppress<typename decltype(tag)::type>(context, call, problem);
-  });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(poly_nms, poly_nms, suppress, mluopsPolyNmsProblem, with_element)

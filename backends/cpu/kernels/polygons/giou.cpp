@@ -114,11 +114,4 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const mluopsConvex
 }  // namespace
 }  // namespace mluops::cpu::polygons
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::convex_giou(Context& context, const mluopsCall& call, const mluopsConvexGiouProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return polygons::pairs<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(convex_giou, polygons, pairs, mluopsConvexGiouProblem, with_element)

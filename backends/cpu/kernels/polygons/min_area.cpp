@@ -68,13 +68,4 @@ mluOpStatus_t rectangles(Context& context, const mluopsCall& call, const mluopsM
 }  // namespace
 }  // namespace mluops::cpu::polygons
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::min_area_polygons(Context& context, const mluopsCall& call,
-                                           const mluopsMinAreaPolygonsProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return polygons::rectangles<typename decltype(tag)::type>(context, call, problem);
-  });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(min_area_polygons, polygons, rectangles, mluopsMinAreaPolygonsProblem, with_element)

@@ -82,16 +82,5 @@ mluOpStatus_t sets(Context& context, const mluopsCall& call, const mluopsConvexI
 }  // namespace
 }  // namespace mluops::cpu::polygons
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::box_iou_quadri(Context& context, const mluopsCall& call, const mluopsBoxIouProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return polygons::quadri<typename decltype(tag)::type>(context, call, problem); });
-}
-
-mluOpStatus_t operators::convex_iou(Context& context, const mluopsCall& call, const mluopsConvexIouProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return polygons::sets<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(box_iou_quadri, polygons, quadri, mluopsBoxIouProblem, with_element)
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(convex_iou, polygons, sets, mluopsConvexIouProblem, with_element)

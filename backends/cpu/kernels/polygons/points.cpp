@@ -68,12 +68,4 @@ mluOpStatus_t inside(Context& context, const mluopsCall& call, const mluopsPoint
 }  // namespace
 }  // namespace mluops::cpu::polygons
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::points_in_polygons(Context& context, const mluopsCall& call,
-                                            const mluopsPointsInPolygonsProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return polygons::inside<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(points_in_polygons, polygons, inside, mluopsPointsInPolygonsProblem, with_element)

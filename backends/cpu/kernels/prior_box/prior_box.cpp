@@ -94,11 +94,4 @@ mluOpStatus_t boxes(Context& context, const mluopsCall& call, const Problem& p) 
 }  // namespace
 }  // namespace mluops::cpu::prior_box
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::prior_box(Context& context, const mluopsCall& call, const mluopsPriorBoxProblem& problem) {
-  return with_element(call, problem.shape.dtype,
-                      [&](auto tag) { return prior_box::boxes<typename decltype(tag)::type>(context, call, problem); });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(prior_box, prior_box, boxes, mluopsPriorBoxProblem, with_element)

@@ -164,13 +164,4 @@ mluOpStatus_t hard(Context& context, const mluopsCall& call, const Problem& p) {
 }  // namespace
 }  // namespace mluops::cpu::voxelization
 
-namespace mluops::cpu {
-
-mluOpStatus_t operators::voxelization(Context& context, const mluopsCall& call,
-                                      const mluopsVoxelizationProblem& problem) {
-  return with_element(call, problem.shape.dtype, [&](auto tag) {
-    return voxelization::hard<typename decltype(tag)::type>(context, call, problem);
-  });
-}
-
-}  // namespace mluops::cpu
+MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(voxelization, voxelization, hard, mluopsVoxelizationProblem, with_element)
