@@ -275,15 +275,10 @@ mluOpStatus_t by_lines(Context& context, const mluopsCall& given, const ForwardP
   const mluopsCall call = with_threads(given, borders_of(s));
   auto arrays = allocate<ForwardArrays<A, LineScratch<A>>>(context.arena, call, s, Lines(s, s.k));
   if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
-  // A block of two lines need not fit the first cache: loads from the second keep up, while one weight broadcast for
-  // each vector loaded does not.
-  constexpr std::int64_t vector = kLanes<A> * static_cast<std::int64_t>(sizeof(A));
-  constexpr int most = vector >= 64 ? 4 : 2;  // 32 registers, or 16
-  const std::int64_t fitting = second_cache(5) / (2 * (arrays->sorted.lines().each() + kPlaces) * vector);
+  constexpr int wide = kLanes<A> * sizeof(A) >= 64 ? 4 : 2;  // 32 registers, or 16
   const LineRuns runs(arrays->sorted.prefix_ns(), call.threads);
   Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const auto pool = fitting >= most ? pool_lines<most, T> : fitting >= 2 ? pool_lines<2, T> : pool_lines<1, T>;
-    pool(p, arrays->sorted, arrays->rooms.of(slot, s), runs.first_line(begin), runs.first_line(end));
+    pool_lines<wide, T>(p, arrays->sorted, arrays->rooms.of(slot, s), runs.first_line(begin), runs.first_line(end));
     non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;

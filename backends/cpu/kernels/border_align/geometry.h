@@ -33,23 +33,6 @@ inline mluopsCall with_threads(mluopsCall call, std::int64_t most) {
   return call;
 }
 
-/// One border of one box: a coordinate that stays, and one that runs. Top and bottom (0, 2) run along x and stay on
-/// their row of pixels; left and right (1, 3) run along y and stay on their column. That row or column is their line.
-template <class A>
-struct Border {
-  A fixed, start, stride;
-
-  /// `row` of [n, k, 4]. Coordinates are computed in the type of the sums.
-  template <class T>
-  static Border read(const Shape& s, const T* boxes, std::int64_t row) {
-    const T* const box = boxes + row / 4 * 4;
-    const std::int64_t along = row % 2, first = row % 4 / 2 * 2;
-    const A from = to_acc(box[along]), to = to_acc(box[2 + along]);
-    const A step = (to - from) / static_cast<A>(s.pool_size);
-    return {to_acc(box[first + 1 - along]), first == 0 ? from : to, first == 0 ? step : -step};
-  }
-};
-
 /// The map as seen along one kind of border: pixels, and elements from one to the next, across lines and along them.
 struct BorderAxes {
   std::int64_t lines, line_pitch;
@@ -108,22 +91,29 @@ class Lines {
   std::int64_t boxes_, each_, chunk_boxes_, chunks_;
 };
 
-/// A border on its line: where its points lie along it, and how much they weigh there and on the next line.
+/// One border of one box on its line: where its points lie along it, and how much they weigh there and on the next
+/// line. Top and bottom (0, 2) run along x and stay on their row of pixels; left and right (1, 3) run along y and stay
+/// on their column. That row or column is their line.
 template <class A>
 struct PlacedBorder {
   A start, stride;
   A weights[2];
   std::int64_t row, line;  ///< row of [n, k, 4]
 
-  /// Outside the map it is on the first line with a start that is no number.
+  /// Outside the map it is on the first line with a start that is no number. Coordinates are computed in the type of
+  /// the sums.
   template <class T>
   static PlacedBorder of(const Shape& s, const T* boxes, std::int64_t row) {
-    const auto border = Border<A>::read(s, boxes, row);
+    const std::int64_t along = row % 2;
+    const bool far = row % 4 >= 2;
+    const T* const box = boxes + row / 4 * 4;
+    const A from = to_acc(box[along]), to = to_acc(box[2 + along]);
+    const A step = (to - from) / static_cast<A>(s.pool_size);
     AxisSample<A> line;
-    if (!sample_axis(border.fixed, row % 2 == 0 ? s.h : s.w, line)) {
+    if (!sample_axis(to_acc(boxes[row ^ 1]), along == 0 ? s.h : s.w, line)) {
       return {std::numeric_limits<A>::quiet_NaN(), 0, {1, 0}, row, 0};
     }
-    return {border.start, border.stride, {line.low_weight, line.high_weight}, row, line.low};
+    return {far ? to : from, far ? -step : step, {line.low_weight, line.high_weight}, row, line.low};
   }
 
   /// add(0 for the line or 1 for the next, pixel along it, weight) for the pixels of a point, on lines of `length`
