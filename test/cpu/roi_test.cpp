@@ -482,20 +482,5 @@ TEST(BorderAlign, ArgmaxOutOfRangeAndInfiniteGradientsStayAmongThemselves) {
   }
 }
 
-TEST(RoiMeanDivider, IsExactForEveryDivisorAndNumber) {
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> numbers = {0, 1, most, most - 1};
-  for (int bit = 1; bit < 63; ++bit) {
-    for (int beside = -1; beside <= 1; ++beside) numbers.push_back((std::int64_t{1} << bit) + beside);
-  }
-  std::mt19937_64 random(3);
-  for (int i = 0; i < 300; ++i) numbers.push_back(static_cast<std::int64_t>(random() >> (1 + random() % 62)));
-  for (const std::int64_t d : numbers) {
-    if (d == 0) continue;
-    const roi_mean::Divider divider(d);
-    for (const std::int64_t n : numbers) ASSERT_EQ(divider.quotient(n), n / d) << n << " / " << d;
-  }
-}
-
 }  // namespace
 }  // namespace mluops::cpu::test

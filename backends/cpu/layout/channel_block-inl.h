@@ -1,8 +1,7 @@
 // Some channels of an NCHW image as rows of pixels in scratch. Include after foreach_target.h, like simd-inl.h.
 //
 // A task that works on channels [c, c + kBlockChannels) of an image reads blocks of 16 pixels of those planes once and
-// transposes them into a ring of pixels in its second cache, where the channels of a pixel are one cache line of sums;
-// a pixel lies in the ring until those a whole ring further come.
+// transposes them into pixels in scratch, where the channels of a pixel are one cache line of sums.
 #if defined(MLUOPS_CPU_LAYOUT_CHANNEL_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_LAYOUT_CHANNEL_BLOCK_INL_H_
@@ -67,30 +66,6 @@ HWY_INLINE void put_pixels(const A* HWY_RESTRICT from, std::int64_t pixels, std:
   transpose_panel(from, kChannels, pixels, kChannels, stage, kBlockPixels);
   for (std::int64_t c = 0; c < channels; ++c) store_row(false, stage + c * kBlockPixels, planes + c * plane, pixels);
 }
-
-/// A ring of pixels that hold all rows of an image or a power of two of them.
-template <class A>
-class PixelRing {
- public:
-  PixelRing(const RingSize& size, A* pixels) : size_(size), pixels_(pixels) {}
-
-  /// Where a row of pixels begins; its pixels follow one another.
-  HWY_INLINE A* row(std::int64_t y) const { return pixels_ + size_.row(y) * kBlockChannels<A>; }
-
-  /// Block `block` of the image whose planes begin at `planes`.
-  template <class T>
-  HWY_INLINE void take(const T* planes, std::int64_t plane, std::int64_t block) const {
-    constexpr std::int64_t kChannels = kBlockChannels<A>;
-    const std::int64_t first = block * kBlockPixels, count = std::min(kBlockPixels, plane - first);
-    const std::int64_t place = size_.place(first), beyond = place + count - size_.pixels();
-    take_pixels(planes + first, plane, count, pixels_ + place * kChannels);
-    if (beyond > 0) std::copy_n(pixels_ + size_.pixels() * kChannels, beyond * kChannels, pixels_);
-  }
-
- private:
-  RingSize size_;
-  A* pixels_;
-};
 
 }  // namespace mluops::cpu::layout::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -44,16 +44,16 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 // ---- backward: grad_offset -------------------------------------------------------------------
 
+/// grad_offset of a bin. One that nothing was added to has no gradient, also where its RoI is not finite.
 template <class T>
-void put_offset_gradient(const BackwardProblem& p, const Bins<T>& bins, const BinPlace& at,
-                         const BinTaps<Acc<T>>& taps) {
-  const Shape& s = p.shape;
+void put_offset_gradient(const BackwardProblem& p, const Bins<T>& bins, const BinPlace& at, const Move<Acc<T>>& sum) {
   const Roi<Acc<T>>& roi = bins.roi(at);
-  const auto sum = offset_gradient(s, taps, static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c, s.w,
-                                   static_cast<const T*>(p.grad_output) + at.bin * s.c);
+  const auto scaled = [&](Acc<T> moved, Acc<T> size) {
+    return from_acc<T>(moved == 0 ? Acc<T>{0} : moved * (roi.inverse_count * bins.reach(size)));
+  };
   T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
-  out[0] = from_acc<T>(sum.x * roi.inverse_count * bins.reach(roi.x.size));
-  out[bins.plane()] = from_acc<T>(sum.y * roi.inverse_count * bins.reach(roi.y.size));
+  out[0] = scaled(sum.x, roi.x.size);
+  out[bins.plane()] = scaled(sum.y, roi.y.size);
 }
 
 // ---- backward: grad_input --------------------------------------------------------------------
@@ -99,16 +99,8 @@ void put_offset_gradients(Context& context, const mluopsCall& call, const Backwa
     moves[bin].y += part->y;
     moves[bin].x += part++->x;
   }
-  // A bin that nothing was added to has no gradient, also where its RoI is not finite.
-  const auto scaled = [](Acc<T> sum, Acc<T> by) { return from_acc<T>(sum == 0 ? Acc<T>{0} : sum * by); };
   Loop(context, call, bins.count(), 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t bin = begin; bin < end; ++bin) {
-      const BinPlace at = bins.place(bin);
-      const Roi<Acc<T>>& roi = bins.roi(at);
-      T* const out = static_cast<T*>(p.grad_offset) + bins.offset_index(at);
-      out[0] = scaled(moves[bin].x, roi.inverse_count * bins.reach(roi.x.size));
-      out[bins.plane()] = scaled(moves[bin].y, roi.inverse_count * bins.reach(roi.y.size));
-    }
+    bins.for_each(begin, end, [&](const BinPlace& at) { put_offset_gradient(p, bins, at, moves[at.bin]); });
   });
 }
 
@@ -204,12 +196,14 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call, cons
   clear_sums(context, call, sums, total);
   Loop(context, call, bins.count(), 5 * cost::kAtomicAdd * static_cast<double>(s.c))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-        for (std::int64_t bin = begin; bin < end; ++bin) {
-          const BinPlace at = bins.place(bin);
+        bins.for_each(begin, end, [&](const BinPlace& at) HWY_ATTR {
           const BinTaps<A> taps(bins, at, arrays->taps + slot * BinTaps<A>::most(s));
-          if (p.offset != nullptr) put_offset_gradient(p, bins, at, taps);
-          add_bin_atomically(bins, at, taps, static_cast<const T*>(p.grad_output) + bin * s.c, sums);
-        }
+          const T* const grad_output = static_cast<const T*>(p.grad_output) + at.bin * s.c;
+          add_bin_atomically(bins, at, taps, grad_output, sums);
+          if (p.offset == nullptr) return;
+          const T* const image = static_cast<const T*>(p.input) + bins.roi(at).batch * s.h * s.w * s.c;
+          put_offset_gradient(p, bins, at, offset_gradient(s, taps, image, s.w, grad_output));
+        });
       });
   store_sums(context, call, sums, static_cast<T*>(p.grad_input), total);
   return MLUOP_STATUS_SUCCESS;

@@ -39,22 +39,17 @@ constexpr std::int64_t kWaiting = kPrefetchBins + 1;
 template <class A>
 struct ForwardArrays {
   Roi<A>* rois;
-  RoiTaps<A> roi_taps;        ///< of all RoIs if bins are sorted, else of those a thread has at hand
-  WeightTap<A>* taps;         ///< per thread: of the bin at hand and of those prefetched, rows then columns
+  RoiTaps<A> taps;            ///< of all RoIs if bins are sorted, else of those a thread has at hand
   std::uint32_t* prefetched;  ///< per thread
-  Buckets cells;              ///< if bins may be sorted
+  Buckets cells;              ///< if bins are sorted
 
-  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const MostSamples& most,
+  template <class T>
+  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const LargestBin<T>& most,
                 const Cells* c)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        roi_taps(allocator, s, offset, most, std::max(c == nullptr ? 0 : s.rois, call.threads * kWaiting),
-                 c != nullptr),
-        taps(allocator.allocate<WeightTap<A>>(roi_taps.kept() ? 0 : call.threads, kWaiting, BinTaps<A>::most(s))),
+        taps(allocator, s, offset, most, c == nullptr ? call.threads * kWaiting : s.rois),
         prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
-        cells(allocator, call, c == nullptr ? 0 : sorted(s), c == nullptr ? 0 : c->count(s)) {}
-
-  /// What is put into cells: a RoI's rows of bins, or single bins.
-  std::int64_t sorted(const Shape& s) const { return s.rois * s.pooled_h * (roi_taps.kept() ? 1 : s.pooled_w); }
+        cells(allocator, call, c == nullptr ? 0 : s.rois * s.pooled_h * s.pooled_w, c == nullptr ? 0 : c->count(s)) {}
 };
 
 }  // namespace mluops::cpu::roi_mean
@@ -73,7 +68,6 @@ struct Pooled {
 
   T* out;
   const T* image;
-  std::int64_t first_row;  ///< of the image, among those of all
   Acc<T> inverse_count;
   Taps rows, columns;
 };
@@ -120,17 +114,19 @@ class Walk {
         bins_(bins),
         sorted_(sorted),
         cached_(cached),
-        taps_(arrays.roi_taps.kept() ? &arrays.roi_taps : nullptr),
+        taps_(arrays.taps),
         first_place_(slot * kWaiting),
-        room_(arrays.taps + slot * kWaiting * BinTaps<A>::most(p.shape)),
         prefetched_(arrays.prefetched + slot * PrefetchedPixels::kSize) {}
 
   /// Runs the bins nth(begin) .. nth(end - 1), each by pool(shape, bin).
   template <class Nth, class Pool>
   void run(std::int64_t begin, std::int64_t end, const Nth& nth, Pool pool) {
     const auto ahead = [&](std::int64_t i) HWY_ATTR {
-      if (sorted_ && i + kTapsBeforeBins < end) prefetch_taps(bins_.place(nth(i + kTapsBeforeBins)));
-      if (i < end) prefetch_bin(i, bins_.place(nth(i)));
+      if (sorted_ && i + kTapsBeforeBins < end) {
+        const BinPlace later = bins_.place(nth(i + kTapsBeforeBins));
+        taps_.prefetch_lists(later.roi, taps_.row_of(later), taps_.column_of(later));
+      }
+      if (i < end) prefetch_bin(waiting_[i % kWaiting], bins_.place(nth(i)));
     };
     for (std::int64_t i = begin; i < std::min(begin + kPrefetchBins, end); ++i) ahead(i);
     for (std::int64_t i = begin; i < end; ++i) {
@@ -142,57 +138,33 @@ class Walk {
  private:
   static constexpr std::int64_t kTapsBeforeBins = kPrefetchTaps - kPrefetchBins;
 
-  HWY_INLINE void prefetch_taps(const BinPlace& at) const {
-    taps_ != nullptr ? taps_->prefetch_bin(at) : bins_.prefetch_bin(at);
-  }
-
-  HWY_INLINE void prefetch_bin(std::int64_t i, const BinPlace& at) {
+  HWY_INLINE void prefetch_bin(Pooled<T>& bin, const BinPlace& at) {
     const Shape& s = p_.shape;
-    Pooled<T>& bin = waiting_[i % kWaiting];
-    find(bin, at, room_ + i % kWaiting * BinTaps<A>::most(s));
+    const Roi<A>& roi = bins_.roi(at);
+    const std::int64_t place = place_of(at.roi), first_row = roi.batch * s.h;
+    const auto* const input = static_cast<const T*>(p_.input);
+    bin = {static_cast<T*>(p_.output) + at.bin * s.c, input + first_row * s.w * s.c, roi.inverse_count,
+           taps_.rows(place).taps(taps_.row_of(at)), taps_.columns(place).taps(taps_.column_of(at))};
     if (cached_) prefetch<2>(bin.out, s.c);
-    prefetched_.prefetch(s, input(), bin.first_row, bin.rows, bin.columns);
+    prefetched_.prefetch(s, input, first_row, bin.rows, bin.columns);
   }
 
-  HWY_INLINE void find(Pooled<T>& bin, const BinPlace& at, WeightTap<A>* room) {
-    const Shape& s = p_.shape;
-    bin.out = static_cast<T*>(p_.output) + at.bin * s.c;
-    if (taps_ != nullptr) {
-      bin.first_row = 0;
-      bin.inverse_count = bins_.roi(at).inverse_count;
-      const BinPlace kept = kept_at(at);
-      bin.rows = taps_->rows_of(kept);
-      bin.columns = taps_->columns_of(kept);
-    } else {
-      bin.first_row = bins_.roi(at).batch * s.h;
-      bin.inverse_count = bins_.roi(at).inverse_count;
-      const BinTaps<A, WeightTap<A>> taps(bins_, at, room);
-      bin.rows = {taps.y.begin(), taps.y.end()};
-      bin.columns = {taps.x.begin(), taps.x.end()};
-    }
-    bin.image = input() + bin.first_row * s.w * s.c;
-  }
-
-  /// The bin whose taps these are in roi_taps. If bins are not sorted, a RoI's are found when its first bin is
-  /// prefetched.
-  HWY_INLINE BinPlace kept_at(const BinPlace& at) {
-    if (sorted_) return at;
-    if (at.roi != roi_) {
-      roi_ = at.roi;
+  /// Where the taps of a RoI are. If bins are not sorted, they are found when its first bin is prefetched.
+  HWY_INLINE std::int64_t place_of(std::int64_t roi) {
+    if (sorted_) return roi;
+    if (roi != roi_) {
+      roi_ = roi;
       place_ = first_place_ + (place_ + 1) % kWaiting;
-      find_taps(bins_, Wanted<RoiTaps<A>>{roi_, *taps_, place_, nullptr});
+      find_taps(bins_, roi_, taps_, place_);
     }
-    return {at.bin + (place_ - roi_) * bins_.plane(), place_, at.row, at.col};
+    return place_;
   }
-
-  const T* input() const { return static_cast<const T*>(p_.input); }
 
   const ForwardProblem& p_;
   const Bins<T>& bins_;
   bool sorted_, cached_;
-  const RoiTaps<A>* taps_;  ///< if they are kept
+  const RoiTaps<A>& taps_;
   std::int64_t first_place_, place_ = 0, roi_ = -1;
-  WeightTap<A>* room_;
   PrefetchedPixels prefetched_;
   Pooled<T> waiting_[kWaiting];
 };
@@ -200,47 +172,13 @@ class Walk {
 /// Puts each bin into the cell its middle lies in.
 template <class T>
 bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells, Buckets& sorted) {
-  return sorted.fill(context, call, 10 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+  return sorted.fill(context, call, 5 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
+    std::int64_t row = -1;
     bins.for_each(begin, end, [&](const BinPlace& at) {
-      const std::int64_t row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
+      if (row < 0 || at.col == 0 || !bins.aligned())
+        row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
       put(at.bin, row + cells.of_column(bins.x(at).middle(bins.s.w)), 0.0);
     });
-  });
-}
-
-/// Puts each bin into the cell its middle lies in, where cells are known row by row and column by column. An item is a
-/// RoI's row of bins.
-template <class A>
-bool sort_rows(Context& context, const mluopsCall& call, const Shape& s, const RoiTaps<A>& taps, Buckets& sorted) {
-  return sorted.fill(context, call, 10 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    for (std::int64_t item = begin, roi = begin / s.pooled_h, row = begin % s.pooled_h; item < end; ++item) {
-      taps.for_each_cell(roi, row, [&](std::int64_t bin, std::int64_t cell) { put(bin, cell, 0.0); });
-      if (++row == s.pooled_h) {
-        row = 0;
-        ++roi;
-      }
-    }
-  });
-}
-
-template <class T>
-bool sort(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
-          ForwardArrays<Acc<T>>& arrays) {
-  return arrays.roi_taps.kept() ? sort_rows(context, call, bins.s, arrays.roi_taps, arrays.cells)
-                                : sort_bins(context, call, bins, cells, arrays.cells);
-}
-
-/// Finds the taps of all RoIs.
-template <class T>
-void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells,
-                   const RoiTaps<Acc<T>>& taps) {
-  const Shape& s = bins.s;
-  const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w;
-  const double roi_ns = cost::kStep * static_cast<double>(axes * std::max(s.sampling_ratio, 2));
-  Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t roi = begin; roi < end; ++roi) {
-      find_taps(bins, Wanted<RoiTaps<Acc<T>>>{roi, taps, roi, &cells});
-    }
   });
 }
 
@@ -259,7 +197,7 @@ template <class T>
 Fit sorted_applies(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const bool large = s.batch * s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > small_input_bytes();
-  return fit(true, large && crowded<T>(s, p.rois));
+  return fit(taps_fit<T>(s, p.rois, p.offset != nullptr), large && crowded<T>(s, p.rois));
 }
 
 template <bool sorted, class T>
@@ -268,13 +206,13 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const Forward
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
   const Cells cells(s, s.c * static_cast<std::int64_t>(sizeof(A)), square_bytes());
-  auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s, p.offset != nullptr, most_samples<T>(s, p.rois),
+  auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois),
                                            sorted ? &cells : nullptr);
   if (!arrays) return no_memory(call);
   if (!read_rois<T>(s, p.rois, arrays->rois)) return too_many_samples(call);
   const Bins<T> bins(s, p.offset, arrays->rois);
-  if (sorted && arrays->roi_taps.kept()) find_all_taps(context, call, bins, cells, arrays->roi_taps);
-  if (sorted && !sort(context, call, bins, cells, *arrays)) return no_memory(call);
+  if (sorted) find_all_taps(context, call, bins, arrays->taps, [](std::int64_t) {});
+  if (sorted && !sort_bins(context, call, bins, cells, arrays->cells)) return no_memory(call);
 
   const auto order = sorted ? arrays->cells.all() : std::span<const std::int64_t>();
   const auto nth = [&](std::int64_t i) { return sorted ? order[static_cast<std::size_t>(i)] : i; };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -74,27 +73,6 @@ struct Area {
   }
 };
 
-/// Whole quotients of numbers from 0 on by one divisor. Below 2^31 n * m >> k, m = 2^k / d rounded up, which is too
-/// much by less than n / 2^k, and n < 2^31 <= 2^k / d or n is less than half of d.
-class Divider {
- public:
-  explicit Divider(std::int64_t d)
-      : d_(d),
-        shift_(std::min(31 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d) - 1)), 63)),
-        factor_((std::uint64_t{1} << shift_) / static_cast<std::uint64_t>(d) + 1) {}
-  std::int64_t quotient(std::int64_t n) const {
-    if (n >> 31 != 0) [[unlikely]]
-      return n / d_;
-    return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> shift_);
-  }
-  std::int64_t divisor() const { return d_; }
-
- private:
-  std::int64_t d_;
-  int shift_;
-  std::uint64_t factor_;
-};
-
 /// A bin, the RoI it is of, and its row and column there.
 struct BinPlace {
   std::int64_t bin, roi, row, col;
@@ -107,18 +85,16 @@ class Bins {
   using A = Acc<T>;
 
   Bins(const Shape& shape, const void* offset, const Roi<A>* rois)
-      : s(shape),
-        offset_(static_cast<const T*>(offset)),
-        rois_(rois),
-        plane_(s.pooled_h * s.pooled_w),
-        row_(s.pooled_w) {}
+      : s(shape), offset_(static_cast<const T*>(offset)), rois_(rois), plane_(s.pooled_h * s.pooled_w) {}
 
   const Shape& s;
 
-  std::int64_t count() const { return s.rois * plane_.divisor(); }
+  std::int64_t count() const { return s.rois * plane_; }
   BinPlace place(std::int64_t bin) const {
-    const std::int64_t roi = plane_.quotient(bin), in_roi = bin - roi * plane_.divisor(), row = row_.quotient(in_roi);
-    return {bin, roi, row, in_roi - row * row_.divisor()};
+    // Less than 2^31 each: narrow divisions are fast ones.
+    const auto number = static_cast<std::uint32_t>(bin), plane = static_cast<std::uint32_t>(plane_),
+               width = static_cast<std::uint32_t>(s.pooled_w);
+    return {bin, number / plane, number % plane / width, number % plane % width};
   }
   /// f(place) for bins begin .. end - 1.
   template <class F>
@@ -139,7 +115,7 @@ class Bins {
   A reach(A roi_size) const { return static_cast<A>(s.gamma) * roi_size; }
   /// Where the first of the bin's two offsets is, and the distance to the second.
   std::int64_t offset_index(const BinPlace& at) const { return at.bin + at.roi * plane(); }
-  std::int64_t plane() const { return plane_.divisor(); }
+  std::int64_t plane() const { return plane_; }
 
   BinAxis<A> y(const BinPlace& at) const {
     const RoiAxis<A>& axis = roi(at).y;
@@ -187,7 +163,7 @@ class Bins {
 
   const T* offset_;
   const Roi<A>* rois_;
-  Divider plane_, row_;
+  std::int64_t plane_;
 };
 
 /// Rows and columns of pixels one bin reads.

@@ -167,14 +167,11 @@ constexpr std::int64_t kOwnerTileBytes = kUsualSecondCacheBytes / 2;
 /// A small map has so many tiles: the fewer they are, the fewer bins lie on several.
 constexpr std::int64_t kOwnerTiles = 24;
 
-/// With offset: bins at hand, or whose pixels are prefetched.
-constexpr std::int64_t kWaitingBins = 4;
-
 /// The working block of a call of backward by owners.
 template <class A>
 struct OwnerArrays {
   Roi<A>* rois;
-  Tap<A>* taps;               ///< per thread, of kWaitingBins bins: rows then columns
+  Tap<A>* taps;               ///< per thread, of a bin: rows then columns
   std::uint32_t* prefetched;  ///< per thread
   A* sums;                    ///< per thread: one tile
   std::int64_t tile_bytes;    ///< of a thread
@@ -188,7 +185,7 @@ struct OwnerArrays {
   OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t items, const Tiles& t,
               bool offset, std::int64_t bytes_of_tile)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
-        taps(allocator.allocate<Tap<A>>(call.threads, kWaitingBins, BinTaps<A>::most(s))),
+        taps(allocator.allocate<Tap<A>>(call.threads, BinTaps<A>::most(s))),
         prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
         sums(allocator.allocate<A>(call.threads, t.pixels(), s.c)),
         tile_bytes(bytes_of_tile),

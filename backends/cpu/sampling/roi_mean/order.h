@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <span>
 
 #include "backends/cpu/runtime/arena.h"
@@ -58,38 +57,41 @@ class Cells {
 };
 
 /// Most samples of a bin along each axis, whatever the RoI.
-struct MostSamples {
-  std::int64_t y, x;
+template <class T>
+struct LargestBin {
+  std::int64_t y_samples = 1, x_samples = 1;
+
+  LargestBin(const Shape& s, const void* rois) {
+    if (s.sampling_ratio > 0) {
+      y_samples = x_samples = s.sampling_ratio;
+      return;
+    }
+    for (std::int64_t r = 0; r < s.rois; ++r) {
+      const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
+      y_samples = std::max(y_samples, roi.y.grid);
+      x_samples = std::max(x_samples, roi.x.grid);
+    }
+  }
 };
 
-template <class T>
-MostSamples most_samples(const Shape& s, const void* rois) {
-  if (s.sampling_ratio > 0) return {s.sampling_ratio, s.sampling_ratio};
-  MostSamples most{1, 1};
-  for (std::int64_t r = 0; r < s.rois; ++r) {
-    const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
-    most.y = std::max(most.y, roi.y.grid);
-    most.x = std::max(most.x, roi.x.grid);
-  }
-  return most;
+template <class A>
+std::span<const WeightTap<A>> listed(const WeightTap<A>* list) {
+  return {list + 1, static_cast<std::size_t>(list->index)};
 }
 
 /// Places for the taps of some bins along one axis. The first place of each bin holds how many there are.
-template <class A, class Kind = WeightTap<A>>
+template <class A>
 struct TapLists {
-  using Tap = Kind;
-  Kind* first;
+  WeightTap<A>* first;
   std::int64_t apart;
 
-  Kind* operator[](std::int64_t bin) const { return first + bin * apart; }
+  WeightTap<A>* operator[](std::int64_t bin) const { return first + bin * apart; }
   TapLists from(std::int64_t bin) const { return {(*this)[bin], apart}; }
+  std::span<const WeightTap<A>> taps(std::int64_t bin) const { return listed<A>((*this)[bin]); }
 
-  /// Pixels are counted from `before` pixels earlier.
-  void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size, std::int32_t before) const {
-    Kind* const places = (*this)[bin];
-    const TapList<A, Kind> taps(places + 1, axis, size, {0, size});
-    for (std::int64_t i = 1; i <= taps.size(); ++i) places[i].index += before;
-    places->index = static_cast<std::int32_t>(taps.size());
+  void list(std::int64_t bin, const BinAxis<A>& axis, std::int64_t size) const {
+    const TapList<A, WeightTap<A>> taps((*this)[bin] + 1, axis, size, {0, size});
+    set_size(bin, static_cast<std::int32_t>(taps.size()));
   }
   void set_size(std::int64_t bin, std::int32_t size) const { (*this)[bin]->index = size; }
   /// The last two of `size` taps, which lie there as they do in memory.
@@ -99,82 +101,56 @@ struct TapLists {
   }
 };
 
-/// The taps of the bins of some RoIs, and the cells that the middles of all bins lie in. Without offset they are those
-/// of the rows and of the columns of bins. Rows of pixels are those of all images, one image after the other.
+/// The taps of the bins of some RoIs, those of a RoI at its place. Without offset they are those of the rows and of the
+/// columns of bins.
 template <class A>
 class RoiTaps {
  public:
-  using Taps = std::span<const WeightTap<A>>;
-
-  /// `places`: for as many RoIs. `sorts`: whether there are cells.
-  RoiTaps(Allocator& allocator, const Shape& s, bool offset, const MostSamples& most, std::int64_t places, bool sorts)
-      : h_(s.pooled_h),
-        w_(s.pooled_w),
-        map_h_(s.h),
+  template <class T>
+  RoiTaps(Allocator& allocator, const Shape& s, bool offset, const LargestBin<T>& most, std::int64_t places)
+      : w_(s.pooled_w),
         shared_(!offset),
-        row_taps_(1 + 2 * std::min(s.h, most.y)),
-        column_taps_(1 + 2 * std::min(s.w, most.x)),
-        per_roi_(shared_ ? h_ * row_taps_ + w_ * column_taps_ : h_ * w_ * (row_taps_ + column_taps_)),
-        kept_(per_roi_ <= kMostPerRoi && s.batch * s.h * s.w <= std::numeric_limits<std::int32_t>::max()),
-        taps_(allocator.allocate<WeightTap<A>>(kept_ ? places : 0, per_roi_)),
-        cells_(allocator.allocate<std::int32_t>(kept_ && sorts ? s.rois : 0, cells_per_roi())) {}
+        row_taps_(1 + 2 * std::min(s.h, most.y_samples)),
+        column_taps_(1 + 2 * std::min(s.w, most.x_samples)),
+        columns_(shared_ ? s.pooled_h * row_taps_ : row_taps_),
+        per_roi_(shared_ ? columns_ + w_ * column_taps_ : s.pooled_h * w_ * (row_taps_ + column_taps_)),
+        taps_(allocator.allocate<WeightTap<A>>(places, per_roi_)) {}
 
-  /// Not where the taps would take much memory: then bins have so many that finding them matters little.
-  bool kept() const { return kept_; }
   /// Whether bins have them row by row and column by column.
-  bool shared() const { return kept_ && shared_; }
+  bool shared() const { return shared_; }
 
   TapLists<A> rows(std::int64_t place) const {
     return {taps_ + place * per_roi_, row_taps_ + (shared_ ? 0 : column_taps_)};
   }
   TapLists<A> columns(std::int64_t place) const {
-    return {taps_ + place * per_roi_ + (shared_ ? h_ : 1) * row_taps_, column_taps_ + (shared_ ? 0 : row_taps_)};
-  }
-  /// The number of an image's first row of pixels.
-  std::int64_t first_row(std::int64_t batch) const { return batch * map_h_; }
-  /// The parts of the cells: of rows of bins, then of columns; or the cells of all bins.
-  std::int32_t* cells(std::int64_t roi) const { return cells_ + roi * cells_per_roi(); }
-
-  /// Taps of a bin, if its RoI is where its number says.
-  Taps rows_of(const BinPlace& at) const { return listed(row(at)); }
-  Taps columns_of(const BinPlace& at) const { return listed(column(at)); }
-
-  /// Prefetches both.
-  HWY_INLINE void prefetch_bin(const BinPlace& at) const {
-    prefetch(row(at), row_taps_);
-    prefetch(column(at), column_taps_);
+    return {taps_ + place * per_roi_ + columns_, column_taps_ + (shared_ ? 0 : row_taps_)};
   }
 
-  /// put(bin, cell) for the bins of a RoI's row.
-  template <class Put>
-  HWY_INLINE void for_each_cell(std::int64_t roi, std::int64_t row, Put put) const {
-    const std::int64_t first = (roi * h_ + row) * w_;
-    const std::int32_t* const of_roi = cells(roi);
-    const std::int32_t* const columns = shared_ ? of_roi + h_ : of_roi + row * w_;
-    const std::int64_t of_row = shared_ ? of_roi[row] : 0;
-    for (std::int64_t i = 0; i < w_; ++i) put(first + i, of_row + columns[i]);
+  /// Which of a place's rows and columns a bin has.
+  std::int64_t row_of(const BinPlace& at) const { return shared_ ? at.row : at.row * w_ + at.col; }
+  std::int64_t column_of(const BinPlace& at) const { return shared_ ? at.col : at.row * w_ + at.col; }
+
+  HWY_INLINE void prefetch_lists(std::int64_t place, std::int64_t row, std::int64_t column) const {
+    prefetch(rows(place)[row], row_taps_);
+    prefetch(columns(place)[column], column_taps_);
   }
 
  private:
-  static constexpr std::int64_t kMostPerRoi = 512;
-
-  std::int64_t cells_per_roi() const { return shared_ ? h_ + w_ : h_ * w_; }
-  WeightTap<A>* row(const BinPlace& at) const {
-    return taps_ + (shared_ ? at.roi * per_roi_ + at.row * row_taps_ : at.bin * (row_taps_ + column_taps_));
-  }
-  WeightTap<A>* column(const BinPlace& at) const {
-    return shared_ ? taps_ + at.roi * per_roi_ + h_ * row_taps_ + at.col * column_taps_ : row(at) + row_taps_;
-  }
-
-  static Taps listed(const WeightTap<A>* first) { return {first + 1, static_cast<std::size_t>(first->index)}; }
-
-  std::int64_t h_, w_, map_h_;
+  std::int64_t w_;
   bool shared_;
   std::int64_t row_taps_, column_taps_;  ///< with the place before them
-  std::int64_t per_roi_;                 ///< places
-  bool kept_;
+  std::int64_t columns_, per_roi_;       ///< places
   WeightTap<A>* taps_;
-  std::int32_t* cells_;
 };
+
+/// Whether the taps of all RoIs take no more memory than the map: those of a large bin are many.
+template <class T>
+bool taps_fit(const Shape& s, const void* rois, bool offset) {
+  using A = Acc<T>;
+  Allocator measure;
+  static_cast<void>(RoiTaps<A>(measure, s, offset, LargestBin<T>(s, rois), s.rois));
+  const std::int64_t map = std::max(s.batch * s.h * s.w * s.c, std::int64_t{1} << 20);
+  return measure.bytes() <= map * static_cast<std::int64_t>(sizeof(A));
+}
 
 }  // namespace mluops::cpu::roi_mean

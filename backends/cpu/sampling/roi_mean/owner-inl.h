@@ -242,7 +242,7 @@ class Owner {
         row_bytes_(s_.c * static_cast<std::int64_t>(sizeof(T))),
         all_bytes_(s_.batch * s_.h * s_.w * row_bytes_),
         non_temporal_(large() && whole_lines(p.grad_input, row_bytes_)),
-        taps_(arrays.taps + slot * kWaitingBins * BinTaps<A>::most(s_)),
+        taps_(arrays.taps + slot * BinTaps<A>::most(s_)),
         prefetched_(arrays.prefetched + slot * PrefetchedPixels::kSize),
         sums_(arrays.sums + slot * t.pixels() * s_.c),
         tile_(reinterpret_cast<T*>(arrays.elements + slot * arrays.tile_bytes)),
@@ -275,7 +275,7 @@ class Owner {
   void expect(const Area& area, std::span<const std::int64_t> items) { next_.expect(area, items); }
 
  private:
-  static constexpr std::int64_t kPrefetchBins = 4;
+  static constexpr std::size_t kPrefetchBins = 4;
 
   bool large() const { return all_bytes_ > summed_non_temporal_from(); }
   bool planes() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
@@ -287,33 +287,17 @@ class Owner {
   void list_bins(Move<A>* moves) {
     columns_.restrict_to({area_.x0, area_.x1});
     if (planes()) take_pixels();
-    BinTaps<A> waiting[kWaitingBins];
-    const std::int64_t count = std::ssize(items_);
-    const auto ahead = [&](std::int64_t i) HWY_ATTR {
-      if (i < count) waiting[i % kWaitingBins] = find_bin(i);
-    };
-    for (std::int64_t i = 0; i < kWaitingBins - 1; ++i) ahead(i);
-    for (std::int64_t i = 0; i < count; ++i) {
-      ahead(i + kWaitingBins - 1);
-      const BinTaps<A>& taps = waiting[i % kWaitingBins];
-      const std::int64_t bin = items_[static_cast<std::size_t>(i)];
-      moves[i] = offset_gradient(s_, taps, image(), width(), gradient(bin));
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (i + kPrefetchBins < items_.size()) bins_.prefetch_bin(bins_.place(items_[i + kPrefetchBins]));
+      const BinPlace at = bins_.place(items_[i]);
+      const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1}, taps_);
+      prefetch(gradient(at.bin), s_.c);
+      if (!planes()) prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
+      moves[i] = offset_gradient(s_, taps, image(), width(), gradient(at.bin));
       const auto pairs = columns_.of(taps.x);
       if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
-      list(static_cast<std::uint32_t>(bin), taps.y, bins_.roi(bins_.place(bin)).inverse_count, pairs);
+      list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
     }
-  }
-  /// Finds the taps of an item, which is a bin, on the tile; what is read for it is prefetched.
-  BinTaps<A> find_bin(std::int64_t item) {
-    const BinPlace at = bins_.place(items_[static_cast<std::size_t>(item)]);
-    if (item + kPrefetchBins < std::ssize(items_)) {
-      bins_.prefetch_bin(bins_.place(items_[static_cast<std::size_t>(item + kPrefetchBins)]));
-    }
-    const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1},
-                          taps_ + item % kWaitingBins * BinTaps<A>::most(s_));
-    prefetch<2>(gradient(at.bin), s_.c);
-    if (!planes()) prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
-    return taps;
   }
   const T* gradient(std::int64_t bin) const { return static_cast<const T*>(p_.grad_output) + bin * s_.c; }
 
@@ -427,7 +411,7 @@ class Owner {
   const Bins<T>& bins_;
   const std::int64_t row_bytes_, all_bytes_;
   const bool non_temporal_;  ///< whole vectors of sums, straight out of the registers
-  Tap<A>* taps_;             ///< of bins
+  Tap<A>* taps_;             ///< of a bin
   PrefetchedPixels prefetched_;
   A* sums_;
   T* tile_;             ///< in NCHW: pixels of input, then of grad_input, channels innermost

@@ -35,133 +35,22 @@ struct BlockTask {
   }
 };
 
-/// Whether a pixel has a block of channels, and all taps take no more memory than the map.
+/// Whether a pixel has a block of channels.
 template <class T>
-bool fits_blocks(const Shape& s, const void* rois, bool offset) {
-  using A = Acc<T>;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / layout::kBlockChannels<A>;
-  if (s.c < layout::kBlockChannels<A> || s.h + 64 > kMost / s.w) return false;
-  const auto most = static_cast<double>(std::max<std::int64_t>(s.batch * s.h * s.w * s.c, std::int64_t{1} << 20));
-  double taps = 0;
-  for (std::int64_t r = 0; r < s.rois; ++r) {
-    const auto roi = Roi<A>::read(static_cast<const T*>(rois) + 5 * r, s, s.aligned);
-    taps += static_cast<double>(RoiLists<A>::places(s, offset, roi));
-  }
-  return taps * static_cast<double>(sizeof(WeightTap<A>)) <= most * static_cast<double>(sizeof(A));
-}
-
-/// So many units before their turn what they are made of is prefetched.
-constexpr std::size_t kUnitsAhead = 8;
-
-/// Before unit i: what a later one is made of.
-template <class A>
-HWY_INLINE void prefetch_unit(std::span<const Unit<A>* const> units, std::size_t i) {
-  if (i + 2 * kUnitsAhead < units.size()) prefetch_bytes(units[i + 2 * kUnitsAhead], sizeof(Unit<A>));
-  if (i + kUnitsAhead >= units.size()) return;
-  prefetch(units[i + kUnitsAhead]->rows, 5);
-  prefetch(units[i + kUnitsAhead]->columns, 5);
-}
-
-/// Prefetches the touched blocks of pixels that tasks [item, end) need, in their order, at the pace they are needed at.
-template <class T>
-class BlocksAhead {
- public:
-  using A = Acc<T>;
-  static constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kRun = 8, kLeast = 2 * kRun;
-
-  BlocksAhead(const Shape& s, const Plan<A>& plan, const T* input, std::int64_t item, std::int64_t end)
-      : s_(s), plan_(plan), input_(input), plane_(s.h * s.w), item_(item), end_(end) {
-    most_ = std::clamp<std::int64_t>(2 * ceil_div(s.w, layout::kBlockPixels) + 8, 24, 96) * kChannels;
-    enter();
-  }
-
-  /// The tasks have come to one of this group.
-  void begin(std::int64_t group) {
-    credit_ = 0;
-    units_ = std::max<std::int64_t>(1, std::ssize(plan_.units(plan_[group])));
-    share_ = ceil_div(std::ssize(plan_.touched(group)) * kChannels, kRun);
-  }
-  /// A block was taken: at least the next ones are on their way.
-  HWY_INLINE void taken() {
-    lead_ -= kChannels;
-    while (lead_ < kLeast * kChannels && item_ < end_) prefetch_run();
-  }
-  /// A unit was worked on.
-  HWY_INLINE void step() {
-    for (credit_ += share_; credit_ >= units_; credit_ -= units_) {
-      if (lead_ < most_ && item_ < end_) prefetch_run();
-    }
-  }
-
- private:
-  void enter() {
-    for (next_ = 0; item_ < end_; ++item_) {
-      const BlockTask task = BlockTask::of<A>(s_, item_);
-      blocks_ = plan_.touched(task.group);
-      planes_ = input_ + (plan_[task.group].image * s_.c + task.channel) * plane_;
-      if (!blocks_.empty()) break;
-    }
-  }
-  /// Some blocks of a plane.
-  HWY_INLINE void prefetch_run() {
-    const std::int64_t end = std::min(next_ + kRun, std::ssize(blocks_));
-    const T* const plane = planes_ + channel_ * plane_;
-    for (std::int64_t i = next_; i < end; ++i) {
-      __builtin_prefetch(plane + blocks_[static_cast<std::size_t>(i)] * layout::kBlockPixels, 0, 2);
-    }
-    lead_ += end - next_;
-    if (++channel_ < kChannels) return;
-    channel_ = 0;
-    next_ = end;
-    if (end < std::ssize(blocks_)) return;
-    ++item_;
-    enter();
-  }
-
-  const Shape& s_;
-  const Plan<A>& plan_;
-  const T* input_;
-  std::int64_t plane_, item_, end_;
-  std::span<const std::int32_t> blocks_;
-  const T* planes_ = nullptr;
-  std::int64_t next_ = 0, channel_ = 0, most_, lead_ = 0, credit_ = 0, share_ = 0, units_ = 1;
-};
-
-/// Reads a call's RoIs and plans the order in which they are worked on.
-template <class T>
-mluOpStatus_t make_plan(Context& context, const mluopsCall& call, const ForwardProblem& p, Plan<Acc<T>>& plan) {
-  const Shape& s = p.shape;
-  if (!read_rois<T>(s, p.rois, plan.rois())) return too_many_samples(call);
-  auto* const taps = context.entries.reserve_array<WeightTap<Acc<T>>>(plan.sort_rois());
-  if (taps == nullptr) return no_memory(call);
-  plan.put_in(taps);
-  const Bins<T> bins(s, p.offset, plan.rois());
-  const double axes = static_cast<double>(bins.aligned() ? s.pooled_h + s.pooled_w : 2 * s.pooled_h * s.pooled_w);
-  Loop(context, call, s.rois, cost::kStep * axes * std::max(s.sampling_ratio, 4))
-      .run([&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t roi = begin; roi < end; ++roi) {
-          const auto lists = plan.lists(roi);
-          find_taps(bins, Wanted<std::remove_const_t<decltype(lists)>>{roi, lists, roi, nullptr});
-          plan.add_roi(roi, plan.ring());
-        }
-      });
-  const double units = static_cast<double>(s.rois * plan.bins() / plan.together());
-  Loop(context, call, plan.groups(), units * 10 * cost::kStep / static_cast<double>(plan.groups()))
-      .run([&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t group = begin; group < end; ++group) plan.sort_units(group);
-      });
-  return MLUOP_STATUS_SUCCESS;
+bool fits_blocks(const Shape& s) {
+  return s.c >= layout::kBlockChannels<Acc<T>> && s.h <= std::numeric_limits<std::int32_t>::max() / s.w;
 }
 
 /// What a thread has.
 template <class A>
 struct PoolScratch {
-  A *pixels, *stage, *turned;
+  A* pixels;           ///< of the image, those that were fetched
+  A *pooled, *turned;  ///< a RoI's bins, and channel by channel
 
-  PoolScratch(Allocator& allocator, const layout::RingSize& ring, std::int64_t slots, std::int64_t bins)
-      : pixels(allocator.allocate<A>(ring.room(), layout::kBlockChannels<A>)),
-        stage(allocator.allocate<A>(slots, bins, layout::kBlockChannels<A>)),
-        turned(allocator.allocate<A>(bins, layout::kBlockChannels<A>)) {}
+  PoolScratch(Allocator& allocator, const Shape& s)
+      : pixels(allocator.allocate<A>(s.h, s.w, layout::kBlockChannels<A>)),
+        pooled(allocator.allocate<A>(s.pooled_h, s.pooled_w, layout::kBlockChannels<A>)),
+        turned(allocator.allocate<A>(s.pooled_h, s.pooled_w, layout::kBlockChannels<A>)) {}
 };
 
 template <class T>
@@ -173,47 +62,78 @@ class BlockPool {
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
   static constexpr int kVectors = kBlockVectors<A>;
 
-  BlockPool(const ForwardProblem& p, const Plan<A>& plan, const layout::RingSize& size, const PoolScratch<A>& scratch,
-            bool non_temporal)
-      : p_(p), s_(p.shape), plan_(plan), ring_(size, scratch.pixels), room_(scratch), non_temporal_(non_temporal) {}
+  BlockPool(const ForwardProblem& p, const Plan<A>& plan, const PoolScratch<A>& scratch, bool non_temporal)
+      : p_(p),
+        s_(p.shape),
+        plan_(plan),
+        room_(scratch),
+        plane_(s_.h * s_.w),
+        row_pitch_(s_.w * kChannels),
+        non_temporal_(non_temporal) {}
 
   void run(std::int64_t begin, std::int64_t end) {
-    BlocksAhead<T> ahead(s_, plan_, static_cast<const T*>(p_.input), begin, end);
-    for (std::int64_t item = begin; item < end; ++item) run_task(BlockTask::of<A>(s_, item), ahead);
+    for (std::int64_t item = begin; item < end; ++item) run_task(item, end);
   }
 
  private:
-  void run_task(const BlockTask& task, BlocksAhead<T>& ahead) {
-    const Group& group = plan_[task.group];
-    const T* const planes = static_cast<const T*>(p_.input) + (group.image * s_.c + task.channel) * s_.h * s_.w;
-    const auto blocks = plan_.touched(task.group);
-    const auto units = plan_.units(group);
+  /// Blocks of pixels that are prefetched together, and how far ahead.
+  static constexpr std::int64_t kRun = 8, kAhead = 4 * kRun;
+
+  void run_task(std::int64_t item, std::int64_t end) {
+    const BlockTask task = BlockTask::of<A>(s_, item);
+    const T* const planes = planes_of(task);
+    const auto blocks = plan_.touched[task.group];
     std::int64_t taken = 0;
-    ahead.begin(task.group);
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      prefetch_unit<A>(units, i);
-      if (i + kUnitsAhead < units.size()) {
-        const Unit<A>& next = *units[i + kUnitsAhead];
-        prefetch(room_.stage + (next.slot * plan_.bins() + next.first_bin) * kChannels, plan_.together() * kChannels);
+    for (const std::int64_t roi : plan_.rois_of(task.group)) {
+      const std::int64_t last = plan_.rows[roi].last * s_.w;
+      for (; taken < std::ssize(blocks) && first_of(blocks, taken) < last; ++taken) {
+        const std::int64_t first = first_of(blocks, taken);
+        take_pixels(planes + first, plane_, std::min(layout::kBlockPixels, plane_ - first),
+                    room_.pixels + first * kChannels);
+        prefetch_ahead(item, end, taken);
       }
-      const Unit<A>& unit = *units[i];
-      for (; taken < unit.blocks; ++taken) {
-        ring_.take(planes, s_.h * s_.w, blocks[static_cast<std::size_t>(taken)]);
-        ahead.taken();
-      }
-      pool(unit);
-      ahead.step();
-      if (unit.last) put_out(task, unit);
+      pool(roi);
+      put_out(task, roi);
     }
   }
 
-  HWY_INLINE void pool(const Unit<A>& unit) const {
-    const auto rows = listed(unit.rows);
-    const Tap* columns = unit.columns;
-    const A inverse_count = plan_.rois()[unit.roi].inverse_count;
-    A* out = room_.stage + (unit.slot * plan_.bins() + unit.first_bin) * kChannels;
-    for (std::int64_t bin = 0; bin < plan_.together(); ++bin, columns += unit.columns_apart, out += kChannels) {
-      pool_bin(rows, listed(columns), inverse_count, out);
+  const T* planes_of(const BlockTask& task) const {
+    return static_cast<const T*>(p_.input) + (task.group / plan_.parts * s_.c + task.channel) * plane_;
+  }
+  static std::int64_t first_of(std::span<const std::int32_t> blocks, std::int64_t i) {
+    return blocks[static_cast<std::size_t>(i)] * layout::kBlockPixels;
+  }
+
+  /// Once block i of a task is taken: prefetches some channels of the run of blocks that is kAhead further on, in this
+  /// task or in the next.
+  HWY_INLINE void prefetch_ahead(std::int64_t item, std::int64_t end, std::int64_t i) const {
+    constexpr std::int64_t kShare = kChannels / kRun;
+    std::int64_t first = round_down(i, kRun) + kAhead;
+    for (; item < end; ++item) {
+      const BlockTask task = BlockTask::of<A>(s_, item);
+      const auto blocks = plan_.touched[task.group];
+      if (first >= std::ssize(blocks)) {
+        first -= round_up(std::ssize(blocks), kRun);
+        continue;
+      }
+      const std::int64_t last = std::min(first + kRun, std::ssize(blocks));
+      const T* plane = planes_of(task) + i % kRun * kShare * plane_;
+      for (std::int64_t c = 0; c < kShare; ++c, plane += plane_) {
+        for (std::int64_t k = first; k < last; ++k) __builtin_prefetch(plane + first_of(blocks, k), 0, 2);
+      }
+      return;
+    }
+  }
+
+  HWY_INLINE void pool(std::int64_t roi) const {
+    const auto rows = plan_.taps.rows(roi), columns = plan_.taps.columns(roi);
+    const A inverse_count = plan_.rois[roi].inverse_count;
+    A* out = room_.pooled;
+    BinPlace at{0, roi, 0, 0};
+    for (at.row = 0; at.row < s_.pooled_h; ++at.row) {
+      for (at.col = 0; at.col < s_.pooled_w; ++at.col, out += kChannels) {
+        pool_bin(rows.taps(plan_.taps.row_of(at)), columns.taps(plan_.taps.column_of(at)), inverse_count, out);
+      }
     }
   }
 
@@ -244,7 +164,7 @@ class BlockPool {
     MLUOPS_UNROLL
     for (int i = 0; i < kColumns; ++i) {
       weight[i] = hn::Set(d, x[i].weight);
-      column[i] = room_.pixels + x[i].index;
+      column[i] = room_.pixels + x[i].index * kChannels;
     }
     for (const Tap& y : rows) add_row<kColumns>(y, column, weight, sum);
   }
@@ -253,7 +173,7 @@ class BlockPool {
   HWY_INLINE void add_row(const Tap& y, const A* const* HWY_RESTRICT column, const hn::Vec<D>* HWY_RESTRICT weight,
                           hn::Vec<D>* HWY_RESTRICT sum) const {
     const D d;
-    const std::int64_t row = y.index;
+    const std::int64_t row = y.index * row_pitch_;
     const auto row_weight = hn::Set(d, y.weight);
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -266,20 +186,20 @@ class BlockPool {
     }
   }
 
-  /// What its RoI's bins are, channel by channel.
-  void put_out(const BlockTask& task, const Unit<A>& unit) const {
-    const std::int64_t bins = plan_.bins(), others = task.own - task.channel;
-    transpose_panel(room_.stage + unit.slot * bins * kChannels, kChannels, bins, kChannels, room_.turned, bins);
-    store_row(non_temporal_, room_.turned + others * bins,
-              static_cast<T*>(p_.output) + (unit.roi * s_.c + task.own) * bins, (kChannels - others) * bins);
+  /// What a RoI's bins are, channel by channel.
+  void put_out(const BlockTask& task, std::int64_t roi) const {
+    const std::int64_t bins = s_.pooled_h * s_.pooled_w, others = task.own - task.channel;
+    transpose_panel(room_.pooled, kChannels, bins, kChannels, room_.turned, bins);
+    store_row(non_temporal_, room_.turned + others * bins, static_cast<T*>(p_.output) + (roi * s_.c + task.own) * bins,
+              (kChannels - others) * bins);
   }
 
   const ForwardProblem& p_;
   const Shape& s_;
   const Plan<A>& plan_;
-  const PixelRing<A> ring_;
   const PoolScratch<A>& room_;
-  bool non_temporal_;
+  const std::int64_t plane_, row_pitch_;
+  const bool non_temporal_;
 };
 
 /// Time of a block of channels of a group.
@@ -290,29 +210,43 @@ double pool_ns(const Shape& s, std::int64_t groups) {
   return bins * channels * 5 * cost::kElement;
 }
 
+/// The plan and the scratch of the threads.
+template <class A>
+struct BlockArrays {
+  Plan<A> plan;
+  SlotScratch<PoolScratch<A>> rooms;
+
+  template <class T>
+  BlockArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const LargestBin<T>& most,
+              std::int64_t parts)
+      : plan(allocator, call, s, offset, most, parts), rooms(allocator, call.threads, s) {}
+};
+
 template <class T>
-mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
+  // The pixels of all threads take no more memory than two maps of sums, or 64 MiB.
+  const std::int64_t most = std::max(2 * BlockTask::count<A>(s, s.batch), (std::int64_t{1} << 20) / (s.h * s.w));
+  mluopsCall call = given;
+  call.threads = static_cast<int>(std::min<std::int64_t>(given.threads, most));
   const std::int64_t parts = std::clamp<std::int64_t>(ceil_div(2 * call.threads, BlockTask::count<A>(s, s.batch)), 1,
                                                       ceil_div(s.rois, 16 * s.batch));
-  auto plan = allocate<Plan<A>>(context.arena, s, p.offset != nullptr, parts);
-  if (!plan) return no_memory(call);
-  if (const mluOpStatus_t status = make_plan<T>(context, call, p, *plan); status != MLUOP_STATUS_SUCCESS) return status;
-  const layout::RingSize ring = plan->ring();
+  auto arrays = allocate<BlockArrays<A>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois), parts);
+  if (!arrays) return no_memory(call);
+  Plan<A>& plan = arrays->plan;
+  if (!read_rois<T>(s, p.rois, plan.rois)) return too_many_samples(call);
+  const Bins<T> bins(s, p.offset, plan.rois);
+  plan.touched.clear();
+  find_all_taps(context, call, bins, plan.taps, [&](std::int64_t roi) { plan.add_roi(roi); });
+  if (!plan.sort(context, call)) return no_memory(call);
 
-  Allocator measure;
-  static_cast<void>(PoolScratch<A>(measure, ring, plan->most_slots(), plan->bins()));
-  std::byte* const rooms = context.images.reserve_array<std::byte>(call.threads, measure.bytes());
-  if (rooms == nullptr) return no_memory(call);
-  const std::int64_t bytes = s.rois * plan->bins() * s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool non_temporal = bytes >= pooled_non_temporal_from();
-  const std::int64_t items = BlockTask::count<A>(s, plan->groups());
-  const double item_ns = pool_ns<A>(s, plan->groups());
+  const bool non_temporal = bins.count() * s.c * static_cast<std::int64_t>(sizeof(T)) >= pooled_non_temporal_from();
+  const std::int64_t items = BlockTask::count<A>(s, plan.groups());
+  const double item_ns = pool_ns<A>(s, plan.groups());
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Allocator cut(rooms + slot * measure.bytes());
-    const PoolScratch<A> scratch(cut, ring, plan->most_slots(), plan->bins());
-    BlockPool<T>(p, *plan, ring, scratch, non_temporal).run(begin, end);
+    const PoolScratch<A> scratch = arrays->rooms.of(slot, s);
+    BlockPool<T>(p, plan, scratch, non_temporal).run(begin, end);
     if (non_temporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
@@ -322,7 +256,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call, const 
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const bool large = map_of(p.shape).bytes() > pooled_of(p.shape).bytes();
-  return fit(fits_blocks<T>(p.shape, p.rois, p.offset != nullptr), large);
+  return fit(fits_blocks<T>(p.shape) && taps_fit<T>(p.shape, p.rois, p.offset != nullptr), large);
 }
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -21,20 +22,17 @@ using namespace cpu::HWY_NAMESPACE;
 template <class A>
 class BinLister {
  public:
-  /// Pixels are counted from `before` pixels earlier.
-  BinLister(const RoiAxis<A>& axis, std::int64_t size, std::int64_t before)
-      : axis_(axis), size_(size), before_(static_cast<std::int32_t>(before)) {}
+  BinLister(const RoiAxis<A>& axis, std::int64_t size) : axis_(axis), size_(size) {}
 
   /// Lists the taps of the first `count` bins of those that begin at `starts`, kLanes<A> numbers.
-  template <class Lists>
-  void list(const A* starts, std::int64_t count, const Lists& to) const {
+  void list(const A* starts, std::int64_t count, const TapLists<A>& to) const {
     std::uint32_t left = (1U << count) - 1;
-    if constexpr (std::is_same_v<A, float> && 1 < kLanes<A> && std::is_same_v<typename Lists::Tap, WeightTap<A>>) {
+    if constexpr (std::is_same_v<A, float> && 1 < kLanes<A>) {
       if (axis_.bin >= 0) left &= ~list_simple(starts, count, to);
     }
     for (; left != 0; left &= left - 1) {
       const int bin = std::countr_zero(left);
-      to.list(bin, {axis_, starts[bin]}, size_, before_);
+      to.list(bin, {axis_, starts[bin]}, size_);
     }
   }
 
@@ -69,8 +67,8 @@ class BinLister {
       below = low;
       size = hn::Add(size, hn::Min(step, hn::Set(di, 2)));
       hn::Store(size, di, sizes);
-      const auto index = hn::Add(low, hn::Set(di, before_)), above = hn::Add(index, hn::Set(di, 1));
-      hn::StoreInterleaved4(hn::BitCast(d, index), low_weight, hn::BitCast(d, above), high_weight, d, pairs);
+      const auto above = hn::Add(low, hn::Set(di, 1));
+      hn::StoreInterleaved4(hn::BitCast(d, low), low_weight, hn::BitCast(d, above), high_weight, d, pairs);
       for (std::int64_t bin = 0; bin < count; ++bin) to.put_last_two(bin, sizes[bin], pairs + 4 * bin);
     }
     for (std::int64_t bin = 0; bin < count; ++bin) to.set_size(bin, sizes[bin]);
@@ -86,83 +84,50 @@ class BinLister {
 
   const RoiAxis<A>& axis_;
   std::int64_t size_;
-  std::int32_t before_;
 };
 
-/// f(first, count) for runs of kLanes<A> items at most.
-template <class A, class F>
-HWY_INLINE void for_vectors(std::int64_t items, F f) {
-  for (std::int64_t i = 0; i < items; i += kLanes<A>) f(i, std::min<std::int64_t>(kLanes<A>, items - i));
-}
-
-/// What of a RoI is found: its taps, to a place of RoiTaps or of another such table, and unless nullptr its cells.
-template <class Table>
-struct Wanted {
-  std::int64_t roi;
-  const Table& taps;
-  std::int64_t place;
-  const Cells* cells;
-};
-
-/// Taps of a RoI whose bins have their rows of pixels in common with those beside them, their columns with those below.
-template <class T, class Table>
-void find_shared_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
-  using A = Acc<T>;
-  const Shape& s = bins.s;
-  const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
-  std::int32_t* cell = wanted.taps.cells(wanted.roi);
+/// Lists the taps of `bins` bins along one axis of a RoI, which begin at start_of(bin).
+template <class A, class StartOf>
+HWY_INLINE void list_taps(const RoiAxis<A>& axis, std::int64_t size, std::int64_t bins, const TapLists<A>& to,
+                          StartOf start_of) {
+  const BinLister<A> lister(axis, size);
   HWY_ALIGN A starts[kLanes<A>] = {};
-  const auto list = [&](const BinLister<A>& lister, std::int64_t items, const auto& to, auto axis_of, auto cell_of) {
-    for_vectors<A>(items, [&](std::int64_t first, std::int64_t count) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        const BinAxis<A> axis = axis_of(first + i);
-        starts[i] = axis.start;
-        if (wanted.cells != nullptr) *cell++ = static_cast<std::int32_t>(cell_of(axis));
-      }
-      lister.list(starts, count, to.from(first));
-    });
-  };
-  list(
-      {r.y, s.h, wanted.taps.first_row(r.batch)}, s.pooled_h, wanted.taps.rows(wanted.place),
-      [&](std::int64_t row) {
-        return bins.y({0, wanted.roi, row, 0});
-      },
-      [&](const BinAxis<A>& y) { return wanted.cells->of_row(r.batch, y.middle(s.h)); });
-  list(
-      {r.x, s.w, 0}, s.pooled_w, wanted.taps.columns(wanted.place),
-      [&](std::int64_t column) {
-        return bins.x({0, wanted.roi, 0, column});
-      },
-      [&](const BinAxis<A>& x) { return wanted.cells->of_column(x.middle(s.w)); });
+  for (std::int64_t first = 0; first < bins; first += kLanes<A>) {
+    const std::int64_t count = std::min<std::int64_t>(kLanes<A>, bins - first);
+    for (std::int64_t i = 0; i < count; ++i) starts[i] = start_of(first + i);
+    lister.list(starts, count, to.from(first));
+  }
 }
 
-/// Taps of a RoI whose bins an offset has moved apart.
-template <class T, class Table>
-void find_own_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
-  using A = Acc<T>;
+/// Finds the taps of a RoI.
+template <class T>
+void find_taps(const Bins<T>& bins, std::int64_t roi, const RoiTaps<Acc<T>>& taps, std::int64_t place) {
   const Shape& s = bins.s;
-  const Roi<A>& r = bins.roi({0, wanted.roi, 0, 0});
-  const BinLister<A> rows(r.y, s.h, wanted.taps.first_row(r.batch)), columns(r.x, s.w, 0);
-  std::int32_t* cell = wanted.taps.cells(wanted.roi);
-  HWY_ALIGN A y_starts[kLanes<A>] = {}, x_starts[kLanes<A>] = {};
-  for_vectors<A>(bins.plane(), [&](std::int64_t first, std::int64_t count) {
-    const std::int64_t first_bin = wanted.roi * bins.plane() + first;
-    bins.for_each(first_bin, first_bin + count, [&](const BinPlace& at) {
-      const BinAxis<A> y = bins.y(at), x = bins.x(at);
-      y_starts[at.bin - first_bin] = y.start;
-      x_starts[at.bin - first_bin] = x.start;
-      if (wanted.cells == nullptr) return;
-      const std::int64_t row = wanted.cells->of_row(r.batch, y.middle(s.h));
-      *cell++ = static_cast<std::int32_t>(row + wanted.cells->of_column(x.middle(s.w)));
-    });
-    rows.list(y_starts, count, wanted.taps.rows(wanted.place).from(first));
-    columns.list(x_starts, count, wanted.taps.columns(wanted.place).from(first));
-  });
+  const Roi<Acc<T>>& r = bins.roi({0, roi, 0, 0});
+  const auto rows = taps.rows(place), columns = taps.columns(place);
+  if (taps.shared()) {
+    list_taps(r.y, s.h, s.pooled_h, rows, [&](std::int64_t i) { return bins.y({0, roi, i, 0}).start; });
+    list_taps(r.x, s.w, s.pooled_w, columns, [&](std::int64_t i) { return bins.x({0, roi, 0, i}).start; });
+  } else {
+    const auto at = [&](std::int64_t i) { return bins.place(roi * bins.plane() + i); };
+    list_taps(r.y, s.h, bins.plane(), rows, [&](std::int64_t i) { return bins.y(at(i)).start; });
+    list_taps(r.x, s.w, bins.plane(), columns, [&](std::int64_t i) { return bins.x(at(i)).start; });
+  }
 }
 
-template <class T, class Table>
-void find_taps(const Bins<T>& bins, const Wanted<Table>& wanted) {
-  wanted.taps.shared() ? find_shared_taps(bins, wanted) : find_own_taps(bins, wanted);
+/// Finds the taps of all RoIs, each at the place of its number; then(roi).
+template <class T, class Then>
+void find_all_taps(const Context& context, const mluopsCall& call, const Bins<T>& bins, const RoiTaps<Acc<T>>& taps,
+                   Then then) {
+  const Shape& s = bins.s;
+  const std::int64_t axes = taps.shared() ? s.pooled_h + s.pooled_w : 2 * bins.plane();
+  const double roi_ns = cost::kStep * static_cast<double>(axes * std::max(s.sampling_ratio, 4));
+  Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t roi = begin; roi < end; ++roi) {
+      find_taps(bins, roi, taps, roi);
+      then(roi);
+    }
+  });
 }
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
