@@ -35,17 +35,32 @@ class Order {
     keys_[0][size_] = falling_key(score);
     boxes_[0][size_++] = static_cast<std::int32_t>(box);
   }
-  /// Radix sort: stable, takes no memory.
+  /// Stable, takes no memory: radix sort, whose counters alone cost more than a few boxes.
   void sort() {
+    if (size_ <= kFew) return insert_one_by_one();
     for (int shift = 0; shift < static_cast<int>(8 * sizeof(A)); shift += kDigitBits) sort_digit(shift);
   }
   std::int64_t size() const { return size_; }
   std::int32_t operator[](std::int64_t rank) const { return boxes_[0][rank]; }
 
  private:
+  static constexpr std::int64_t kFew = 64;
   static constexpr int kDigitBits = 11;
   static constexpr Key<A> kDigits = Key<A>{1} << kDigitBits;
 
+  void insert_one_by_one() {
+    for (std::int64_t i = 1; i < size_; ++i) {
+      const auto key = keys_[0][i];
+      const auto box = boxes_[0][i];
+      std::int64_t to = i;
+      for (; to > 0 && keys_[0][to - 1] > key; --to) {
+        keys_[0][to] = keys_[0][to - 1];
+        boxes_[0][to] = boxes_[0][to - 1];
+      }
+      keys_[0][to] = key;
+      boxes_[0][to] = box;
+    }
+  }
   void sort_digit(int shift) {
     const auto digit = [&](std::int64_t i) { return static_cast<std::size_t>((keys_[0][i] >> shift) & (kDigits - 1)); };
     std::array<std::int64_t, kDigits> next{};

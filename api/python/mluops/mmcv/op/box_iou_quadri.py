@@ -1,5 +1,7 @@
 """box_iou_quadri and nms_quadri. A compiled mmcv has CPU code for them and keeps it."""
 
+import torch
+
 from ...torch.op import box_iou_quadri as _ours
 
 
@@ -9,7 +11,7 @@ def box_iou_quadri(bboxes1, bboxes2, ious, mode_flag=0, aligned=False):
 
 def nms_quadri(dets, scores, order, dets_sorted, iou_threshold, multi_label=0):
     """Labels have no effect, as in mmcv's own code: models shift the boxes of each label apart (batched_nms)."""
-    kept = _ours.kept_quads(dets[:, :8], scores, iou_threshold)
+    kept = _ours.kept_quads(torch.cat([dets[:, :8], scores.unsqueeze(1)], 1), iou_threshold)
     return kept[scores[kept].sort(0, descending=True)[1]]
 
 

@@ -20,7 +20,7 @@ def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
     if boxes.shape[0] == 0:
         return wide
     low, high = wide.aminmax()
-    return torch.addcmul(wide, (groups - groups.min()).double().unsqueeze(1), high - low + 2)
+    return torch.addcmul(wide, (groups - groups.min()).unsqueeze(1), high - low + 2)
 
 
 def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],
@@ -53,7 +53,7 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     apart = boxes if one_group else _apart(boxes, idxs)
     if kind == "nms":
         indices = kept(apart, scores, **config)
-        return torch.cat([boxes, scores.unsqueeze(1)], 1)[indices], indices
+        return torch.cat([boxes, scores.unsqueeze(1)], 1).index_select(0, indices), indices
     dets, indices = soft_nms(apart, scores, **config)
     return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ARRAY, BOOL, INT, CFunction
 from ..._shapes import expect
+from .. import _eager
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .poly_nms import poly_nms
@@ -43,14 +44,16 @@ def box_iou_quadri(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned:
     return _iou(*floats(bboxes1=bboxes1, bboxes2=bboxes2), mode_number(mode), bool(aligned))
 
 
-def kept_quads(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
-    """Indices int64 of the boxes [N, 8] kept, ascending. Boxes without area, of which poly_nms keeps one alone, share
-    nothing."""
-    corners = boxes.detach().double().reshape(-1, 4, 2)
-    across = corners[:, 2:] - corners[:, :2]
-    falling, rising = (across[:, 0] * across[:, 1].flip(1)).unbind(1)
-    there = boxes.detach().masked_fill((falling == rising)[:, None], math.nan)
-    return poly_nms(torch.cat([there, scores.detach()[:, None]], 1), iou_threshold)
+def kept_quads(dets: Tensor, iou_threshold: float) -> Tensor:
+    """Indices int64 of the boxes and scores [N, 9] kept, ascending. Boxes without area, of which poly_nms keeps one alone,
+    share nothing."""
+    dets = dets.detach()
+    wide = dets.double()
+    x1, y1, x2, y2 = (wide[:, 4:8] - wide[:, :4]).unbind(1)  # the diagonals
+    flat = x1 * y2 == x2 * y1
+    if _eager.compiling() or flat.any():
+        dets = dets.masked_fill(flat.unsqueeze(1), math.nan)
+    return poly_nms(dets, iou_threshold)
 
 
 def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
@@ -73,15 +76,16 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     expect("scores", scores.shape, boxes.shape[:1], ("the number of dets",))
     if not iou_threshold >= 0:
         raise bad_param("iou_threshold", "a number of at least 0", iou_threshold)
+    both = torch.cat([boxes, scores.unsqueeze(1)], 1)
     if labels is None:
-        kept = kept_quads(boxes, scores, iou_threshold)
+        kept = kept_quads(both, iou_threshold)
     else:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
         own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
         kept = torch.cat([labels.new_zeros(0, dtype=torch.int64)]
-                         + [at[kept_quads(boxes[at], scores[at], iou_threshold)] for at in own])
-    indices = kept[scores[kept].sort(0, descending=True)[1]]
-    return torch.cat([boxes[indices], scores[indices, None]], 1), indices
+                         + [at[kept_quads(both[at], iou_threshold)] for at in own])
+    indices = kept.index_select(0, scores.index_select(0, kept).sort(0, descending=True)[1])
+    return both.index_select(0, indices), indices
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.

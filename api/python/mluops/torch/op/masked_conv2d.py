@@ -119,12 +119,15 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
     size = height + 2 * pad_y - kh + 1, width + 2 * pad_x - kw + 1
     if min(pad_y, pad_x) < 0 or min(size) < 1:
         raise bad_param("padding", f"at least 0, and outputs of the {kh} x {kw} filter on {height} x {width}", padding)
-    chosen = (mask[0] > 0)[:size[0], :size[1]].nonzero().int().unbind(1)
+    above = mask > 0
+    if size != (height, width):
+        above = above[:, :size[0], :size[1]]
+    chosen = above.nonzero().int().unbind(1)[1:]
     dtype = features.dtype
     if dtype in (torch.float16, torch.bfloat16):
         features, weight, bias = features.float(), weight.float(), bias.float()
     windows = im2col(features, *chosen, kh, kw, pad_y, pad_x)
-    return col2im(torch.addmm(bias[:, None], weight.flatten(1), windows), *chosen, *size).to(dtype)
+    return col2im(torch.addmm(bias.unsqueeze(1), weight.flatten(1), windows), *chosen, *size).to(dtype)
 
 
 class MaskedConv2d(nn.Conv2d):
