@@ -208,7 +208,11 @@ constexpr std::string_view kKernelsOfOneWay[] = {"bbox_overlaps",
                                                  "convex_iou",
                                                  "convex_giou",
                                                  "min_area_polygons",
-                                                 "points_in_polygons"};
+                                                 "points_in_polygons",
+                                                 "correlation_forward",
+                                                 "correlation_backward",
+                                                 "rotated_iou_forward",
+                                                 "rotated_iou_backward"};
 
 constexpr bool has_one_way(std::string_view name) {
   for (const std::string_view one : kKernelsOfOneWay) {

@@ -55,6 +55,11 @@ def interior_rois(count, batch, height, width, margin=2.5):
     return roi
 
 
+def movable_rois(count, batch, height, width):
+    """interior_rois whose batch indices, cut to whole numbers, stay what they are when a number is moved a little."""
+    return interior_rois(count, batch, height, width) + torch.tensor([0.5, 0, 0, 0, 0])
+
+
 def turned_rois(count, batch, height, width):
     roi = torch.empty(count, 6, dtype=torch.float64)
     roi[:, 0] = torch.arange(count) % batch
@@ -125,6 +130,10 @@ def make_cases():
              [_random(2, 3, 14, 16), interior_rois(4, 2, 14, 16)], ((2, 3), 1.0), (0,)),
         Case("roi_pool scaled", mt.roi_pool, compositions.roi_pool,
              [_random(2, 3, 14, 16), interior_rois(4, 2, 28, 32)], ((3, 2), 0.5), (0,)),
+        Case("prroi_pool", mt.prroi_pool, compositions.prroi_pool,
+             [_random(2, 3, 14, 16), movable_rois(4, 2, 14, 16)], ((2, 3), 1.0), (0, 1)),
+        Case("prroi_pool beyond the map", mt.prroi_pool, compositions.prroi_pool,
+             [_random(2, 3, 6, 7), movable_rois(4, 2, 28, 32)], ((3, 2), 0.5), (0, 1)),
         Case("multi_scale_deformable_attn", mt.multi_scale_deformable_attn, compositions.multi_scale_deformable_attn,
              [_random(2, 20 + 6, 3, 4), torch.tensor([[4, 5], [2, 3]], dtype=torch.int32),
               torch.tensor([0, 20], dtype=torch.int32), _random(2, 7, 3, 2, 2, 2, low=-0.2, high=1.2),

@@ -143,6 +143,24 @@ def roi_align_rotated(input, rois, output_size, spatial_scale, sampling_ratio=0,
     return torch.stack(rows) if rows else input.new_zeros(0, input.shape[1], ph, pw) + input.sum() * 0
 
 
+def prroi_pool(input, rois, output_size, spatial_scale=1.0):
+    """Shares of rows and of columns: the antiderivative of each pixel's hat at the bins' ends."""
+    down, across = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+    x, y, x_end, y_end = (rois[:, 1:] * spatial_scale).unbind(1)
+    width, height = (x_end - x).clamp(min=0), (y_end - y).clamp(min=0)
+    flat = width * height == 0
+    area = torch.where(flat, torch.ones_like(width), width * height / (down * across))[:, None, None]
+
+    def shares(low, size, bins, length):
+        ends = low[:, None] + size[:, None] * torch.arange(bins + 1) / bins
+        away = (ends[..., None] - torch.arange(length)).clamp(-1, 1)
+        return (away - away * away.abs() / 2).diff(dim=1)
+
+    of_columns = shares(x, width, across, input.shape[3]) * ~flat[:, None, None]
+    return torch.einsum("rchw,rqw,rph->rcpq", input[rois[:, 0].long()], of_columns,
+                        shares(y, height, down, input.shape[2]) / area)
+
+
 def sigmoid_focal_loss(input, target, weight, gamma, alpha):
     """Each loss."""
     hit = target[:, None] == torch.arange(input.shape[1])

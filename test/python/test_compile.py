@@ -37,7 +37,7 @@ def raw_arguments(case, dtype=torch.float32, requires_grad=True, channels_last=F
         stride, padding, dilation, groups, deform_groups = (*case.arguments, *(1, 0, 1, 1, 1)[len(case.arguments):])
         pairs = stride, stride, padding, padding, dilation, dilation
         return "deform_conv2d", (*tensors, *pairs, groups, deform_groups)
-    if name in ("deform_roi_pool", "roi_pool"):
+    if name in ("deform_roi_pool", "roi_pool", "prroi_pool"):
         return name, (*tensors, *case.arguments[0], *case.arguments[1:])
     return name, (*tensors, *case.arguments)
 
@@ -73,6 +73,9 @@ def gradient_call(case):
     if name == "roi_pool":
         image, rois, _, _, scale = arguments
         return name, (torch.rand_like(result[0]), rois, result[1], image.shape[0], *image.shape[2:], scale)
+    if name == "prroi_pool":
+        image, rois, _, _, scale = arguments
+        return name, (torch.rand_like(result), image, rois, scale, True, True)
     if name == "softmax_focal_loss":
         return name, (torch.rand_like(result[0]), result[1], *arguments[1:])
     if name == "border_align":

@@ -115,26 +115,6 @@ def test_masked_conv2d(dtype):
 
 
 @every_dtype
-@pytest.mark.parametrize("settings", [(1, 2, 1, 0, 1, 1), (3, 1, 2, 2, 1, 2), ((1, 3), 9, (1, 2), (0, 3), (1, 2), (1, 3))])
-def test_correlation(settings, dtype):
-    a, b = (double(2, 3, 5, 6).to(dtype) for _ in range(2))
-    found = mt.correlation(a, b, *settings)
-    (kernel, reach), (stride, pad, dilation, step) = settings[:2], settings[2:]
-    (ky, kx), (sy, sx), (py, px), (dy, dx), (ey, ex) = (
-        (each, each) if isinstance(each, int) else each for each in (kernel, stride, pad, dilation, step))
-    wanted = torch.zeros(found.shape, dtype=torch.float64)
-    for p, q, y, x, i, j in itertools.product(*map(range, (*found.shape[1:], ky, kx))):
-        y1, x1 = y * sy - py + i * dy, x * sx - px + j * dx
-        y2, x2 = y1 + (p - reach) * ey, x1 + (q - reach) * ex
-        if 0 <= min(y1, y2) and max(y1, y2) < 5 and 0 <= min(x1, x2) and max(x1, x2) < 6:
-            wanted[:, p, q, y, x] += (a[:, :, y1, x1].double() * b[:, :, y2, x2].double()).sum(1)
-    assert wanted.any() and close(found, wanted, dtype)
-    if dtype == torch.float64:
-        assert gradcheck(lambda a, b: mt.correlation(a, b, 1, 1, dilation_patch=2),
-                         (a[:1].requires_grad_(), b[:1].requires_grad_()))
-
-
-@every_dtype
 def test_active_rotated_filter(dtype):
     x = double(2, 3, 2, 3, 3).to(dtype)
     indices = torch.stack([torch.randperm(18) + 1 for _ in range(4)], 1).reshape(2, 3, 3, 4)
@@ -158,9 +138,6 @@ REFUSED = {
     "padding: wanted at least 0": lambda: mt.masked_conv2d(x, x[:, 0], torch.ones(1, 2, 5, 5), torch.ones(1)),
     "indices: wanted numbers from 1 to 4": lambda: mt.active_rotated_filter(
         torch.ones(1, 1, 1, 2, 2), torch.full((1, 2, 2, 1), 5)),
-    "input2: wanted dimension 1": lambda: mt.correlation(x, flow),
-    "kernel_size: wanted a window": lambda: mt.correlation(x, x, 7),
-    "dilation_patch: wanted at least 1": lambda: mt.correlation(x, x, dilation_patch=0),
 }
 
 

@@ -221,11 +221,11 @@ REFUSED = {
     "rois: wanted dimension 1 to be 6": lambda: mt.roi_align_rotated(x, roi[:, :5], 2, 1.0),
     "rois: wanted batch index in .0, 0., got 1": lambda: mt.roi_align_rotated(x, roi + 1, 2, 1.0),
     "rois: wanted batch index in .0, 0., got nan": lambda: mt.roi_align_rotated(x, roi * math.nan, 2, 1.0),
-    "rois: wanted at most 67108864 samples": lambda: mt.bezier_align(x, torch.linspace(0, 3, 17)[None], 2, 1e7),
+    "beziers: wanted batch index in .0, 0., got 2": lambda: mt.bezier_align(x, torch.ones(1, 17) * 2, 2),
     "output_size: wanted at least 1": lambda: mt.roi_align_rotated(x, roi, 0, 1.0),
     "output_size: wanted at least 1, got .0, 2.": lambda: mt.prroi_pool(x, torch.zeros(1, 5), (0, 2)),
     "num_orientations: wanted a divisor": lambda: mt.riroi_align_rotated(x, roi, 2, 1.0, num_orientations=3),
-    "rois: wanted dimension 1 to be 17": lambda: mt.bezier_align(x, roi, 2),
+    "beziers: wanted dimension 1 to be 17": lambda: mt.bezier_align(x, roi, 2),
     "points: wanted 1 or 5": lambda: mt.rotated_feature_align(x, torch.ones(1, 4, 4, 5), points=2),
     "best_rbboxes: wanted dimension 2": lambda: mt.rotated_feature_align(x, torch.ones(1, 4, 5, 5)),
 }
@@ -242,3 +242,8 @@ def test_no_rois_and_places_that_are_no_numbers():
     broken = torch.tensor([[0, math.nan, 1, 2, 2, 0], [0, 1, 1, math.nan, 2, 0], [0, 1, 1, 2, 2, math.inf]])
     for ratio in (0, 2):
         assert not mt.roi_align_rotated(x, broken, 2, 1.0, ratio).any()
+        curves = torch.linspace(0, 3, 17)[None]
+        assert not mt.bezier_align(x, curves * torch.tensor([1, math.nan, math.inf] + [1] * 14), 2, 1.0, ratio).any()
+        assert mt.bezier_align(x, curves, 2, 1e7, ratio).isfinite().all()  # many more samples than memory holds
+    assert mt.bezier_align(x, curves[:0], 2).shape == (0, 4, 2, 2)
+    assert torch.equal(mt.rotated_feature_align(x, torch.full((1, 4, 4, 5), math.nan), points=5), x)

@@ -1,4 +1,4 @@
-"""Sparse convolution and pooling against torch's dense ones, and IoU of rotated boxes."""
+"""Sparse convolution and pooling against torch's dense ones."""
 
 import pytest
 
@@ -7,7 +7,6 @@ torch = pytest.importorskip("torch")
 import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from mluops.torch import _operator  # noqa: E402
-from mluops.torch.op.diff_iou_rotated import _Rectangles, shared_area  # noqa: E402
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -195,16 +194,6 @@ def test_modules_are_mmcv_s(installed):
         assert torch.allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_iou_of_mmcv(installed):
-    """Where nothing lies on anything mmcv's own code is right too."""
-    from mmcv.ops import diff_iou_rotated
-    for name, numbers in (("diff_iou_rotated_2d", 5), ("diff_iou_rotated_3d", 7)):
-        boxes = random_boxes(numbers)
-        replaced = getattr(diff_iou_rotated, name)
-        assert torch.equal(replaced(*boxes), getattr(mt, name)(*boxes))
-        assert torch.allclose(replaced.original(*boxes), replaced(*boxes), atol=1e-5)
-
-
 def test_a_network_trains():
     torch.manual_seed(0)
     net = mt.SparseSequential(network(mt), mt.ToDense())
@@ -220,96 +209,7 @@ def test_a_network_trains():
     assert losses[-1] < 0.9 * losses[0]
 
 
-# ---- diff_iou_rotated
-
-
-def random_boxes(numbers, dtype=torch.float32):
-    generator = torch.Generator().manual_seed(numbers)
-    return [torch.rand(2, 20, numbers, generator=generator).add(0.3).to(dtype) for _ in range(2)]
-
-
-def test_iou_of_rectangles():
-    known = torch.tensor([[[0, 0, 2, 2, 0.0], [0, 0, 1, 1, 0.5], [0, 0, 2, 2, 0.0], [5, 5, 1, 1, 0.3]]])
-    other = torch.tensor([[[1, 1, 2, 2, 0.0], [0, 0, 1, 1, 0.5], [0, 0, 2, 2, torch.pi / 4], [0, 0, 1, 1, 0.1]]])
-    octagon = 8 * (2 ** 0.5 - 1)
-    wanted = torch.tensor([[1 / 7, 1, octagon / (8 - octagon), 0]])
-    assert torch.allclose(mt.diff_iou_rotated_2d(known, other), wanted, atol=1e-5)
-    boxes = [torch.cat([box[..., :2], box.new_zeros(1, 4, 1), box[..., 2:4], box.new_ones(1, 4, 1), box[..., 4:]], -1)
-             for box in (known, other)]
-    assert torch.allclose(mt.diff_iou_rotated_3d(*boxes), wanted, atol=1e-5)
-    with pytest.raises(mluops.BadParamError, match="box2: wanted dimension 1 to be 4"):
-        mt.diff_iou_rotated_2d(known, other[:, :3])
-
-
-def on_each_other(dtype=torch.float64):
-    """Pairs of rectangles whose sides lie on each other: the same, the same rotated, axis-aligned ones, one that touches,
-    and one inside a corner; with what they share."""
-    pi = torch.pi
-    pairs = [((1, 2, 3, 2, 0.3), (1, 2, 3, 2, 0.3), 6), ((1, 2, 3, 2, 0.3), (1, 2, 3, 2, 0.3 + pi), 6),
-             ((1, 2, 3, 2, 0.3), (1, 2, 2, 3, 0.3 + pi / 2), 6), ((0, 0, 2, 2, 0), (0, 0, 2, 4, 0), 4),
-             ((0, 0, 2, 2, 0), (1, 0, 2, 2, pi), 2), ((0, 0, 2, 2, 0), (2, 0, 2, 2, 0), 0),
-             ((0, 0, 4, 4, 0), (1, 1, 2, 2, 0), 4), ((0, 0, 2, 2, 0), (5, 0, 1, 1, 0), 0), ((0, 0, 0, 2, 0), (0, 0, 2, 2, 1), 0),
-             ((0, 0, -2, 2, 0), (0.5, 0, 2, -2, 0), 3)]
-    return [torch.tensor([[pair[i] for pair in pairs]], dtype=dtype) for i in range(2)], [pair[2] for pair in pairs]
-
-
-@every_dtype
-def test_rectangles_on_each_other(dtype):
-    boxes, wanted = on_each_other(dtype)
-    area = shared_area(*boxes)
-    assert area.dtype == dtype and torch.allclose(area, torch.tensor([wanted], dtype=dtype), rtol=LIMITS[dtype], atol=0.05
-                                                  if dtype in (torch.float16, torch.bfloat16) else 1e-5)
-    assert torch.equal(mt.diff_iou_rotated_2d(boxes[0][:, 8:9], boxes[0][:, 8:9]), torch.zeros(1, 1, dtype=dtype))
-
-
-def test_gradients_of_rectangles_on_each_other():
-    """Where both directions differ, the mean: what central differences see."""
-    boxes, _ = on_each_other()
-    boxes = [box[:, :8].clone().requires_grad_() for box in boxes]  # the last two have a size at or below 0
-    gradients = torch.autograd.grad(shared_area(*boxes).sum(), boxes)
-    for i, gradient in enumerate(gradients):
-        for k in range(5):
-            step = torch.zeros(5, dtype=torch.float64)
-            step[k] = 1e-5
-            with torch.no_grad():
-                high, low = (shared_area(*[box + sign * step * (j == i) for j, box in enumerate(boxes)]) for sign in (1, -1))
-            slope = (high - low) / 2e-5
-            assert gradient.isfinite().all() and torch.allclose(gradient[..., k], slope, atol=2e-5), (i, k)
-
-
-def test_rectangles_against_shapely():
-    geometry = pytest.importorskip("shapely.geometry", reason="shapely is not installed")
-    generator = torch.Generator().manual_seed(9)
-    for exact in (False, True):  # any, or axis-aligned on a grid
-        boxes = torch.rand(2, 1000, 5, generator=generator, dtype=torch.float64).mul(4).add(0.1)
-        if exact:
-            boxes = boxes.ceil()
-            boxes[..., 4] *= torch.pi / 2
-        corners = [_Rectangles(each).corners.tolist() for each in boxes]
-        wanted = [geometry.Polygon(a).intersection(geometry.Polygon(b)).area for a, b in zip(*corners)]
-        assert (shared_area(*boxes) - torch.tensor(wanted, dtype=torch.float64)).abs().max() < 1e-12
-
-
-def test_gradient_of_boxes_iou3d():
-    a = torch.rand(4, 7, generator=torch.Generator().manual_seed(3), dtype=torch.float64).add(0.3).requires_grad_()
-    b = torch.rand(3, 7, generator=torch.Generator().manual_seed(4), dtype=torch.float64).add(0.3).requires_grad_()
-    assert torch.equal(mt.boxes_iou3d(a, b), mt.boxes_iou3d(a.detach(), b.detach()))
-    gradients = torch.autograd.grad(mt.boxes_iou3d(a, b).square().sum(), (a, b))
-
-    def exact(a, b):  # the area of boxes_iou3d counts 0.01 beyond the sides
-        pairs = [each.expand(4, 3, 7).reshape(1, 12, 7) for each in (a[:, None], b[None])]
-        return mt.diff_iou_rotated_3d(*pairs).square().sum()
-
-    for ours, theirs in zip(gradients, torch.autograd.grad(exact(a, b), (a, b))):
-        assert ours[:, [0, 1, 3, 4, 6]].any(0).all() and torch.allclose(ours, theirs, atol=0.1)
-    assert torch.autograd.gradcheck(lambda *boxes: shared_area(*boxes), [each[:3, :5] for each in (a, b)],
-                                    check_forward_ad=_operator.HAS_LIBRARY_API)
-
-
 def test_gradcheck():
-    for function, numbers in ((mt.diff_iou_rotated_2d, 5), (mt.diff_iou_rotated_3d, 7)):
-        boxes = [box[:, :6].requires_grad_() for box in random_boxes(numbers, torch.float64)]
-        assert torch.autograd.gradcheck(function, boxes)
     places = random_places(20, (3, 4, 5))
     outputs, pairs, num = mt.get_indice_pairs(places, 2, (3, 4, 5), 3, 2, 1)
     tensors = [torch.rand(20, 3).double().requires_grad_(), torch.rand(3, 3, 3, 3, 2).double().requires_grad_()]
@@ -323,13 +223,9 @@ def calls():
     lists = [1] * 3, [2] * 3, [1] * 3, [3, 4, 5], [3] * 3, [2, 2, 3]
     outputs, pairs, num = mt.get_indice_pairs(places, 2, (3, 4, 5), 3, 2, 1)
     features, weight = torch.rand(20, 3).requires_grad_(), torch.rand(3, 3, 3, 3, 2).requires_grad_()
-    vertices, mask = torch.rand(1, 5, 24, 2) - 0.5, torch.rand(1, 5, 24) > 0.7
     return [("get_indice_pairs", (places, 2, *lists, False, False)),
             ("indice_conv", (features, weight, pairs, num, len(outputs), False)),
-            ("indice_maxpool", (features, pairs, num, len(outputs))),
-            ("diff_iou_rotated_sort_vertices", (vertices, mask, mask.sum(2).int())),
-            ("rectangles_overlap", tuple(each.requires_grad_() for each in random_boxes(5))),
-            ("rectangles_overlap_backward", (torch.rand(2, 20), *random_boxes(5)))]
+            ("indice_maxpool", (features, pairs, num, len(outputs)))]
 
 
 @pytest.mark.skipif(not _operator.HAS_LIBRARY_API, reason="this torch has no torch.library operators")

@@ -1,6 +1,7 @@
 """roi_align_rotated, whose CPU code a compiled mmcv keeps, and riroi_align_rotated, which has none."""
 
-from ...torch._sampled import gradient_into
+import torch
+
 from ...torch._tensors import floats
 from ...torch.op.roi_align_rotated import forward, gradient, riroi_align_rotated
 
@@ -27,7 +28,10 @@ def riroi_align_rotated_forward(features, rois, output, **settings):
 
 
 def riroi_align_rotated_backward(grad_output, rois, grad_input, **settings):
-    gradient_into(grad_input, grad_output, riroi_align_rotated, rois, *_invariant(**settings))
+    leaf = torch.zeros_like(grad_input, requires_grad=True)  # of features, in which it is linear
+    with torch.enable_grad():
+        found = riroi_align_rotated(leaf, rois, *_invariant(**settings))
+    grad_input.copy_(torch.autograd.grad(found, leaf, grad_output.to(found.dtype))[0])
 
 
 ENTRY_POINTS = (roi_align_rotated_forward, roi_align_rotated_backward, riroi_align_rotated_forward,

@@ -1,69 +1,103 @@
-"""correlation: products of an image's pixels with those around the same place in another; Correlation, the module. A
-composition of torch operators, no kernel of the library."""
+"""correlation: products of an image's pixels with those around the same place in another; Correlation, the module."""
 
 from typing import Tuple, Union
 
-import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.modules.utils import _pair
 
 from ..._errors import bad_param
+from ..._function import ARRAY, INT, NHWC, CFunction
 from ..._shapes import expect, rank
-from .._tensors import floats
+from .._operator import linear_tangent, operator
+from .._tensors import floats, in_order_of, new_image, run
 
 __all__ = ["Correlation", "correlation"]
 
 Pair = Union[int, Tuple[int, int]]
 
+NUMBERS = ("kernel_h", "kernel_w", "max_displacement", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h",
+           "dilation_w", "dilation_patch_h", "dilation_patch_w")
+FORWARD = CFunction("mluOpExtCorrelationForward", NHWC("input1"), NHWC("input2"), *map(INT, NUMBERS), ARRAY("output"))
+BACKWARD = CFunction("mluOpExtCorrelationBackward", ARRAY("grad_output", "grads"), NHWC("input1"), NHWC("input2"),
+                     *map(INT, NUMBERS), NHWC("grad_input1", "grads1"), NHWC("grad_input2", "grads2"), results=2)
+_SCHEMA = ", ".join(f"int {name}" for name in NUMBERS)
 
-def _products(first: Tensor, second: Tensor, dy: int, dx: int) -> Tensor:
-    """[N, H, W]: each pixel of the first with the one dy, dx further in the second; 0 where that is outside."""
-    height, width = first.shape[2:]
-    if abs(dy) >= height or abs(dx) >= width:
-        return first.new_zeros(first.shape[0], height, width)
-    top, bottom, left, right = max(-dy, 0), max(dy, 0), max(-dx, 0), max(dx, 0)
-    both = first[:, :, top:height - bottom, left:width - right] * second[:, :, bottom:height - top, right:width - left]
-    return F.pad(both.sum(1), (left, right, top, bottom))
+
+def _shape(input1, input2, kernel_h, kernel_w, max_displacement, stride_h, stride_w, pad_h, pad_w, dilation_h,
+           dilation_w, dilation_patch_h, dilation_patch_w):
+    """That of the output. Texts are about the arguments of the public function."""
+    n, _, height, width = rank("input1", input1.shape, 4)
+    expect("input2", input2.shape, input1.shape, ("that of input1",) * 4)
+    for name, pair, least in (("kernel_size", (kernel_h, kernel_w), 1), ("stride", (stride_h, stride_w), 1),
+                              ("padding", (pad_h, pad_w), 0), ("dilation", (dilation_h, dilation_w), 1),
+                              ("dilation_patch", (dilation_patch_h, dilation_patch_w), 1)):
+        if min(pair) < least:
+            raise bad_param(name, f"at least {least}", pair)
+    if max_displacement < 0:
+        raise bad_param("max_displacement", "at least 0", max_displacement)
+    rows = (height + 2 * pad_h - (kernel_h - 1) * dilation_h - 1) // stride_h + 1
+    columns = (width + 2 * pad_w - (kernel_w - 1) * dilation_w - 1) // stride_w + 1
+    if rows < 1 or columns < 1:
+        raise bad_param("kernel_size", f"a window inside of {height} x {width} and its padding", (kernel_h, kernel_w))
+    return n, 2 * max_displacement + 1, 2 * max_displacement + 1, rows, columns
+
+
+def _gradient_fake(grad, input1, input2, *numbers):
+    expect("grad_output", grad.shape, _shape(input1, input2, *numbers),
+           ("the number of images", *("2 max_displacement + 1",) * 2, "the windows down", "the windows across"))
+    return tuple(new_image((input1, input2), tuple(input1.shape)) for _ in range(2))
+
+
+def _gradient_setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[:3])
+    ctx.numbers = inputs[3:]
+
+
+def _gradient_backward(ctx, along1, along2):
+    """grad_input1 is linear in grad_output and input2, grad_input2 in grad_output and input1."""
+    (grad, input1, input2), numbers = ctx.saved_tensors, ctx.numbers
+    return (forward(along1, input2, *numbers) + forward(input1, along2, *numbers),
+            gradient(grad, input1, along2, *numbers)[0], gradient(grad, along1, input2, *numbers)[1],
+            *(None,) * len(numbers))
+
+
+gradient = operator(f"correlation_backward(Tensor grad, Tensor input1, Tensor input2, {_SCHEMA}) -> (Tensor, Tensor)",
+                    _gradient_fake, lambda outputs, *inputs: run(BACKWARD, *inputs, *outputs),
+                    setup=_gradient_setup, backward=_gradient_backward)
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[:2])
+    ctx.numbers = inputs[2:]
+
+
+def _backward(ctx, grad):
+    return (*gradient(grad, *ctx.saved_tensors, *ctx.numbers), *(None,) * len(ctx.numbers))
+
+
+forward = operator(f"correlation(Tensor input1, Tensor input2, {_SCHEMA}) -> Tensor",
+                   lambda input1, input2, *numbers: input1.new_empty(_shape(input1, input2, *numbers)),
+                   lambda output, *inputs: run(FORWARD, *inputs, output), setup=_setup, backward=_backward,
+                   jvp=lambda inputs, output, tangents: linear_tangent(forward, inputs, tangents, (0, 1)))
 
 
 def correlation(input1: Tensor, input2: Tensor, kernel_size: Pair = 1, max_displacement: int = 1, stride: Pair = 1,
                 padding: Pair = 1, dilation: Pair = 1, dilation_patch: Pair = 1) -> Tensor:
-    """Sums of products of windows of one image with displaced windows of another. Composed of torch operators.
+    """Sums of products of windows of one image with displaced windows of another.
 
     Args:
         input1, input2: T [N, C, H, W].
         kernel_size, stride, padding, dilation: those of the window, as a convolution's.
         max_displacement, dilation_patch: displacements are -max to max steps of dilation_patch pixels.
-    Returns: T [N, P, P, Ho, Wo], P = 2 max_displacement + 1. Differentiable in both. (mmcv's gradients leave
+    Returns: T [N, P, P, Ho, Wo], P = 2 max_displacement + 1. Differentiable in both, twice. (mmcv's gradients leave
     dilation_patch out of the displacements' middle.)
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float. Source: mmcv's
-    correlation.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. NCHW and channels_last tensors are used where
+    they lie. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; mluOpExtCorrelationForward.
     """
     first, second = floats(input1=input1, input2=input2)
-    n, _, height, width = rank("input1", first.shape, 4)
-    expect("input2", second.shape, first.shape, ("that of input1",) * 4)
-    kernel, stride, padding, dilation, step = map(_pair, (kernel_size, stride, padding, dilation, dilation_patch))
-    for name, pair, least in (("kernel_size", kernel, 1), ("stride", stride, 1), ("padding", padding, 0),
-                              ("dilation", dilation, 1), ("dilation_patch", step, 1)):
-        if min(pair) < least:
-            raise bad_param(name, f"at least {least}", pair)
-    if max_displacement < 0:
-        raise bad_param("max_displacement", "at least 0", max_displacement)
-    size = tuple((length + 2 * padding[i] - (kernel[i] - 1) * dilation[i] - 1) // stride[i] + 1
-                 for i, length in enumerate((height, width)))
-    if min(size) < 1:
-        raise bad_param("kernel_size", f"a window inside of {height} x {width} and its padding", kernel)
-    dtype = first.dtype
-    if dtype in (torch.float16, torch.bfloat16):
-        first, second = first.float(), second.float()
-    steps = range(-max_displacement, max_displacement + 1)
-    products = torch.stack([_products(first, second, dy * step[0], dx * step[1]) for dy in steps for dx in steps], 1)
-    if kernel != (1, 1) or stride != (1, 1) or padding != (0, 0):
-        products = F.conv2d(products.reshape(-1, 1, height, width), products.new_ones(1, 1, *kernel), None, stride,
-                            padding, dilation)
-    return products.reshape(n, len(steps), len(steps), *size).to(dtype)
+    return forward(first, in_order_of(first, second), *_pair(kernel_size), max_displacement, *_pair(stride),
+                   *_pair(padding), *_pair(dilation), *_pair(dilation_patch))
 
 
 class Correlation(nn.Module):
@@ -80,4 +114,5 @@ class Correlation(nn.Module):
                            self.dilation, self.dilation_patch)
 
 
-SMALLEST: dict = {}  # no operator of the library
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"correlation": lambda ones, zeros: correlation(ones(1, 1, 2, 2), ones(1, 1, 2, 2))}

@@ -1,61 +1,116 @@
-"""prroi_pool: integrals of a map over the bins of RoIs; PrRoIPool, the module. A composition of torch operators, no kernel
-of the library."""
-
-from typing import Tuple, Union
+"""prroi_pool: integrals of a map over the bins of RoIs; PrRoIPool, the module."""
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.utils import _pair
 
+from ..._arguments import Size, pair
 from ..._errors import bad_param
-from .._sampled import checked
+from ..._function import ARRAY, FLOAT, NHWC, CFunction
+from ..._shapes import NCHW, expect, rank
+from .._operator import linear_tangent, operator
+from .._tensors import floats, new_image, run
 
 __all__ = ["PrRoIPool", "prroi_pool"]
 
-Size = Union[int, Tuple[int, int]]
+FORWARD = CFunction("mluOpExtPrRoiPoolForward", NHWC("input"), ARRAY("rois"), FLOAT("spatial_scale"), NHWC("output"))
+BACKWARD = CFunction("mluOpExtPrRoiPoolBackward", NHWC("grad_output", "grads"), NHWC("input"), ARRAY("rois"),
+                     FLOAT("spatial_scale"), NHWC("grad_input", "grads_image"), ARRAY("grad_rois", "grads_rois"),
+                     results=2)
 
-_AT_ONCE = 64  # RoIs, for the memory of what is half done
+
+def _shape(input, rois, bins):
+    _, channels, _, _ = NCHW.dims("input", input.shape)
+    count, _ = rank("rois", rois.shape, 2)
+    expect("rois", rois.shape, (count, 5), ("", "batch index, x1, y1, x2, y2"))
+    if min(bins) < 1:
+        raise bad_param("output_size", "at least 1", bins)
+    return (count, channels, *bins)
 
 
-def _shares(low: Tensor, size: Tensor, bins: int, length: int) -> Tensor:
-    """The integral over each bin of the hat of each pixel, [R, bins, length]: its antiderivative at the bins' ends."""
-    ends = low[:, None] + size[:, None] * torch.arange(bins + 1, device=low.device) / bins
-    away = (ends[..., None] - torch.arange(length, device=low.device)).clamp(-1, 1)
-    return (away - away * away.abs() / 2).diff(dim=1)
+def _fake(input, rois, pooled_height, pooled_width, spatial_scale):
+    return new_image((input,), _shape(input, rois, (pooled_height, pooled_width)))
+
+
+def _gradients_fake(grad, input, rois, spatial_scale, of_input, of_rois):
+    pooled = _shape(input, rois, NCHW.dims("grad_output", grad.shape)[2:])
+    NCHW.expect("grad_output", grad.shape, pooled, ("the number of rois", "channels", "height", "width"))
+    return (new_image((input, grad), input.shape) if of_input else input.new_empty(0),
+            rois.new_empty(rois.shape if of_rois else 0))
+
+
+def _gradients_call(grads, grad, input, rois, spatial_scale, of_input, of_rois):
+    return run(BACKWARD, grad, input, rois, spatial_scale, grads[0] if of_input else None, grads[1] if of_rois else None)
+
+
+# A result that is not asked for is empty.
+gradients = operator(
+    "prroi_pool_backward(Tensor grad, Tensor input, Tensor rois, float spatial_scale, bool of_input, bool of_rois)"
+    " -> (Tensor, Tensor)", _gradients_fake, _gradients_call)
+
+
+def _setup(ctx, inputs, output):
+    input, rois, _, _, ctx.scale = inputs
+    ctx.save_for_backward(input, rois)
+
+
+def _backward(ctx, grad):
+    needed = ctx.needs_input_grad[:2]
+    found = gradients(grad, *ctx.saved_tensors, ctx.scale, *needed)
+    return (*(each if wanted else None for each, wanted in zip(found, needed)), None, None, None)
+
+
+def _ends(corners, down, across):
+    """[R, 4], x1, y1, x2, y2 -> those of each bin, [R, down, across, 4]; linear."""
+    x1, y1, x2, y2 = corners[:, None, None].unbind(-1)
+    rows = torch.arange(down + 1, dtype=corners.dtype, device=corners.device)[:, None] / down
+    columns = torch.arange(across + 1, dtype=corners.dtype, device=corners.device) / across
+    y, x = y1 + (y2 - y1) * rows, x1 + (x2 - x1) * columns
+    return torch.stack(torch.broadcast_tensors(x[..., :-1], y[:, :-1], x[..., 1:], y[:, 1:]), -1)
+
+
+def _along_rois(input, rois, tangent, down, across, scale):
+    """The gradients of a RoI of one bin, on an image of one channel, are the derivatives of that bin's mean."""
+    wide = torch.promote_types(input.dtype, torch.float32)  # half cannot count the images
+    batch, channels, height, width = input.shape
+    each = torch.arange(channels, dtype=wide, device=rois.device) + rois[:, :1].to(wide).trunc() * channels
+    images = each[:, :, None, None, None].expand(-1, -1, down, across, 1)
+    corners = _ends(rois[:, 1:].to(wide), down, across)[:, None].expand(-1, channels, -1, -1, -1)
+    one = torch.cat([images, corners], -1).reshape(-1, 5)
+    planes = input.to(wide).reshape(batch * channels, 1, height, width)
+    slopes = gradients(planes.new_ones(one.shape[0], 1, 1, 1), planes, one, scale, False, True)[1][:, 1:]
+    steps = _ends(tangent[:, 1:].to(wide), down, across)[:, None]
+    return (slopes.reshape(-1, channels, down, across, 4) * steps).sum(-1).to(input.dtype)
+
+
+def _jvp(inputs, output, tangents):
+    """Means are linear in input."""
+    along = torch.zeros_like(output) + linear_tangent(forward, inputs, tangents, (0,))
+    return along if tangents[1] is None else along + _along_rois(*inputs[:2], tangents[1], *inputs[2:])
+
+
+forward = operator(
+    "prroi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
+    _fake, lambda output, input, rois, pooled_height, pooled_width, spatial_scale:
+        run(FORWARD, input, rois, spatial_scale, output), setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def prroi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
     """Means of the bilinear surface through the pixels of a map, 0 outside of it, over the bins of RoIs: integrals, no
-    samples. Composed of torch operators.
+    samples.
 
     Args:
         input: T [N, C, H, W].
-        rois: T [R, 5]; batch index, x1, y1, x2, y2.
+        rois: T [R, 5]; batch index, x1, y1, x2, y2. A batch index outside [0, N-1] is refused.
         output_size: bins down and across.
         spatial_scale: RoIs are scaled by it.
-    Returns: T [R, C, *output_size]; 0 for a RoI without area. Differentiable in both, as often as one likes.
+    Returns: T [R, C, *output_size]; 0 for a RoI without area or finite corners. Differentiable once, in both.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; weights are found in double. NCHW and
+    channels_last tensors are used where they lie; the result has the memory order of input.
     Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool.
     """
-    input, images, boxes = checked(input, rois, 5, "x1, y1, x2, y2", differentiable=True)
-    down, across = _pair(output_size)
-    if min(down, across) < 1:
-        raise bad_param("output_size", "at least 1", (down, across))
-    x, y, x_end, y_end = (boxes * spatial_scale).unbind(1)
-    width, height = (x_end - x).clamp(min=0), (y_end - y).clamp(min=0)
-    area = width * height / (down * across)
-    flat = area == 0
-    area = torch.where(flat, torch.ones_like(area), area)[:, None, None]
-    of_rows = _shares(y, height, down, input.shape[2]) / area
-    of_columns = _shares(x, width, across, input.shape[3]) * ~flat[:, None, None]
-    wide = input.to(of_rows.dtype)
-    order, found = [], [wide.new_zeros(0, wide.shape[1], down, across) + 0 * wide.sum()]
-    for image, pixels in enumerate(wide.unbind(0)):
-        order.append((images == image).nonzero()[:, 0])
-        for some in order[-1].split(_AT_ONCE):
-            found.append(torch.einsum("chw,rqw,rph->rcpq", pixels, of_columns[some], of_rows[some]))
-    return torch.cat(found)[torch.cat([images.new_zeros(0), *order]).argsort()].to(input.dtype)
+    x, r = floats(input=input, rois=rois)
+    return forward(x, r, *pair("output_size", output_size), float(spatial_scale))
 
 
 class PrRoIPool(nn.Module):
@@ -63,10 +118,11 @@ class PrRoIPool(nn.Module):
 
     def __init__(self, output_size: Size, spatial_scale: float = 1.0) -> None:
         super().__init__()
-        self.output_size, self.spatial_scale = _pair(output_size), float(spatial_scale)
+        self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
 
     def forward(self, features: Tensor, rois: Tensor) -> Tensor:
         return prroi_pool(features, rois, self.output_size, self.spatial_scale)
 
 
-SMALLEST: dict = {}  # no operator of the library
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"prroi_pool": lambda ones, zeros: prroi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

@@ -1,31 +1,62 @@
-"""rotated_feature_align: features at the refined boxes of each pixel. A composition of torch operators, no kernel of
-the library."""
+"""rotated_feature_align: features at the refined boxes of each pixel."""
 
 import torch
 from torch import Tensor
 
+from ..._arguments import integer
 from ..._errors import bad_param
-from ..._shapes import expect, rank
-from .._sampled import sums
-from .._tensors import floats
+from ..._function import ARRAY, FLOAT, INT, NHWC, CFunction
+from ..._shapes import NCHW, expect
+from .._operator import operator
+from .._tensors import floats, new_image, run
 
 __all__ = ["rotated_feature_align"]
 
+_NUMBERS = FLOAT("spatial_scale"), INT("points")
+FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward", NHWC("features", "input"), ARRAY("best_rbboxes", "bboxes"),
+                    *_NUMBERS, NHWC("output"))
+BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output", "grads"),
+                     ARRAY("best_rbboxes", "bboxes"), *_NUMBERS, NHWC("grad_input", "grads_image"))
 
-def _moved(box: Tensor, points: int) -> Tensor:
-    """y and x [2, points, P] of the centre and, of five points, the corners."""
-    y, x, width, height, angle = box.unbind(1)
-    if points == 1:
-        return torch.stack([y, x])[:, None]
-    cos, sin = angle.cos(), angle.sin()
-    wx, wy, hx, hy = cos * width / 2, sin * width / 2, -sin * height / 2, cos * height / 2
-    return torch.stack([torch.stack([y, y + wy + hy, y - wy + hy, y - wy - hy, y + wy - hy]),
-                        torch.stack([x, x + wx + hx, x - wx + hx, x - wx - hx, x + wx - hx])])
+
+def _fake(features, best_rbboxes, spatial_scale, points):
+    n, _, height, width = NCHW.dims("features", features.shape)
+    expect("best_rbboxes", best_rbboxes.shape, (n, height, width, 5),
+           ("that of features",) * 3 + ("y, x, w, h, angle",))
+    if points not in (1, 5):
+        raise bad_param("points", "1 or 5", points)
+    return new_image((features,), features.shape)
+
+
+gradient = operator(
+    "rotated_feature_align_backward(Tensor grad, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor",
+    _fake, lambda grad_input, *inputs: run(BACKWARD, *inputs, grad_input))
+
+
+def _setup(ctx, inputs, output):
+    _, best_rbboxes, *ctx.numbers = inputs
+    ctx.save_for_backward(best_rbboxes)
+
+
+def _backward(ctx, grad):
+    return gradient(grad, *ctx.saved_tensors, *ctx.numbers), None, None, None
+
+
+def _jvp(inputs, output, tangents):
+    """Sums of samples are linear in features."""
+    if tangents[1] is not None and tangents[1].any():
+        raise RuntimeError("mluops: rotated_feature_align has no forward-mode derivative in best_rbboxes")
+    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], *inputs[1:])
+
+
+forward = operator(
+    "rotated_feature_align(Tensor features, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor",
+    _fake, lambda output, *inputs: run(FORWARD, *inputs, output), setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8,
                           points: int = 1) -> Tensor:
-    """Adds to each pixel the features at its box. Composed of torch operators.
+    """Adds to each pixel the features at its box.
 
     Args:
         features: T [N, C, H, W].
@@ -35,23 +66,13 @@ def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale:
     Returns: T [N, C, H, W]: the features and the sum of their bilinear samples at the points. Differentiable in
     features.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are computed in float.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted; points are placed in double. NCHW and
+    channels_last tensors are used where they lie; the result has the memory order of features.
     Source: mmcv's rotated_feature_align.
     """
-    features, boxes = floats(features=features, best_rbboxes=best_rbboxes)
-    n, channels, height, width = rank("features", features.shape, 4)
-    expect("best_rbboxes", boxes.shape, (n, height, width, 5), ("that of features",) * 3 + ("y, x, w, h, angle",))
-    if points not in (1, 5):
-        raise bad_param("points", "1 or 5", points)
-    boxes = boxes.detach().reshape(-1, 5)
-    boxes = boxes.float() if boxes.dtype in (torch.float16, torch.bfloat16) else boxes
-    boxes = torch.cat([boxes[:, :4] * spatial_scale, boxes[:, 4:]], 1)
-    y, x = _moved(boxes, points).transpose(1, 2).flatten(1)
-    pixels = torch.arange(boxes.shape[0], device=features.device)
-    images = torch.div(pixels, max(height * width, 1), rounding_mode="floor").repeat_interleave(points)
-    found = sums(features, images, y, x, torch.ones_like(y), pixels * points)
-    found = found.reshape(n, height, width, channels).permute(0, 3, 1, 2)
-    return (features + found).to(features.dtype)
+    return forward(*floats(features=features, best_rbboxes=best_rbboxes), float(spatial_scale),
+                   integer("points", points))
 
 
-SMALLEST: dict = {}  # no operator of the library
+# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
+SMALLEST = {"rotated_feature_align": lambda ones, zeros: rotated_feature_align(ones(1, 1, 1, 1), ones(1, 1, 1, 5))}

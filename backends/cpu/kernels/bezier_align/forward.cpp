@@ -1,0 +1,33 @@
+// BezierAlign forward: a bin of the output is the mean of bilinear samples of the input.
+//
+// input [B,H,W,C], beziers [R,17], output [R,PH,PW,C]; sampling/point_samples-inl.h says who owns what.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/bezier_align/forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/bezier_align/geometry.h"
+#include "backends/cpu/sampling/point_samples-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::bezier_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+using ForwardProblem = mluopsBezierAlignForwardProblem;
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  return run_sum_points<T, BezierRoi, operators::bezier_align_forward>(context, call, p);
+}
+
+MLUOPS_CPU_KERNEL(forward, mluopsBezierAlignForwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::bezier_align::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+MLUOPS_CPU_ENTRY(bezier_align_forward, bezier_align, forward, mluopsBezierAlignForwardProblem)
+#endif

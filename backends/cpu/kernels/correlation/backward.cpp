@@ -1,0 +1,269 @@
+// Correlation backward: both images' gradients gathered over displacements.
+//
+// grad_output [N,P,P,Ho,Wo], input1, input2, grad_input1, grad_input2 [N,H,W,C]. The gradient of windows comes first,
+// where there are any: then each pair of pixels has one gradient, and grad_input1 at a pixel is the sum over
+// displacements of it times the second image's pixel; grad_input2 likewise with displacements turned round. An item is
+// two rows, a step of displacements apart, of one gradient, which it owns: they share the pixels they meet. A register
+// tile is two rows by some channels, pixels are vectors: compute-bound, 2 x channels multiply-adds on 2 + channels
+// loads. The pairs' gradients of a tile of pixels lie together.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/correlation/backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include <cstdlib>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/correlation/rows-inl.h"
+#include "backends/cpu/simd/barrier.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::correlation::HWY_NAMESPACE {
+namespace {
+
+using BackwardProblem = mluopsCorrelationBackwardProblem;
+
+constexpr int kPairRows = 2, kMostChannels = HWY_TARGET <= HWY_AVX3 ? 8 : 6;
+
+/// Vectors of pixels whose pairs are collected at once, since each row comes from another plane.
+constexpr std::int64_t kPairVectors = 8;
+
+/// Of a thread.
+template <class A>
+struct GradientScratch {
+  std::int64_t each;  ///< pairs of a vector of pixels
+  A *pairs, *sums;    ///< [kPairVectors, displacements of either row, displacements across, kPairRows, kLanes];
+                      ///< [kPairRows, c, kLanes]
+
+  GradientScratch(Allocator& allocator, const Shape& s)
+      : each((2 * down(s).reach + kPairRows) * (2 * across(s).reach + 1) * kPairRows * kLanes<A>),
+        pairs(allocator.allocate<A>(std::min(kPairVectors, ceil_div(s.w, kLanes<A>)), each)),
+        sums(allocator.allocate<A>(kPairRows, s.c, kLanes<A>)) {}
+};
+
+template <class A>
+struct BackwardArrays {
+  PackedRows rows;
+  A *images[2], *products;
+  SlotScratch<GradientScratch<A>> scratch;
+
+  BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
+      : rows(PackedRows::of(s, across(s).reach * across(s).step, TypeTag<A>{})),
+        images{allocator.allocate<A>(s.h, s.c, rows.pitch), allocator.allocate<A>(s.h, s.c, rows.pitch)},
+        products(is_plain(s) ? nullptr
+                             : allocator.allocate<A>(down(s).count(), across(s).count(), size_product(s.h, s.w))),
+        scratch(allocator, call.threads, s) {}
+};
+
+/// The gradient of one image. G is the type of the products' gradients, [P, P, H, W].
+template <class G, class T>
+class Gradient {
+  using A = Acc<T>;
+
+ public:
+  /// of_second: of the second image, whose displacements are those of the first turned round.
+  Gradient(const Shape& s, const PackedRows& rows, const G* pairs, const A* other, bool of_second)
+      : s_(s), down_(down(s)), across_(across(s)), rows_(rows), pairs_(pairs), other_(other), of_second_(of_second) {}
+
+  /// How many times kPairRows rows there are.
+  static std::int64_t items(const Shape& s) {
+    return std::min<std::int64_t>(s.h, s.dilation_patch_h) *
+           ceil_div(s.h, kPairRows * std::int64_t{s.dilation_patch_h});
+  }
+
+  void item(std::int64_t i, bool nchw, const GradientScratch<A>& scratch, T* gradient) const {
+    const std::int64_t apart = std::min(s_.h, down_.step);
+    const std::int64_t y = i / apart * kPairRows * down_.step + i % apart;
+    for (std::int64_t x = 0; y < s_.h && x < s_.w; x += kPairVectors * kLanes<A>) {
+      const std::int64_t end = std::min(x + kPairVectors * kLanes<A>, s_.w);
+      collect_pairs(y, x, end, scratch);
+      const A* pairs = scratch.pairs;
+      for (std::int64_t from = x; from < end; from += kLanes<A>, pairs += scratch.each) {
+        add_rows(y, from, pairs, scratch.sums);
+        for (std::int64_t r = 0; r < kPairRows && y + r * down_.step < s_.h; ++r) {
+          unpack_pixels(s_, nchw, scratch.sums + r * s_.c * kLanes<A>, y + r * down_.step, from,
+                        std::min<std::int64_t>(kLanes<A>, end - from), gradient);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Pairs of displacement k of row y, -reach to reach + 1, which for the second row is k - 1.
+  const A* pairs_of(const A* pairs, std::int64_t k) const {
+    return pairs + (k + down_.reach) * (2 * across_.reach + 1) * kPairRows * kLanes<A>;
+  }
+
+  /// The pairs' gradients of pixels [x, end) of row y and the row a step below; 0 off the other image.
+  void collect_pairs(std::int64_t y, std::int64_t x, std::int64_t end, const GradientScratch<A>& scratch) const {
+    A* to = scratch.pairs;
+    for (std::int64_t k = -down_.reach; k <= down_.reach + 1; ++k) {
+      for (std::int64_t l = -across_.reach; l <= across_.reach; ++l) {
+        for (std::int64_t r = 0; r < kPairRows; ++r, to += kLanes<A>) {
+          const std::int64_t own = y + r * down_.step, other = own + (k - r) * down_.step;
+          const bool some = std::abs(k - r) <= down_.reach && down_.on_image(own) && down_.on_image(other);
+          collect(some ? row_of(own, k - r, l) : nullptr, x, end, l * across_.step, to, scratch.each);
+        }
+      }
+    }
+  }
+
+  /// The gradients of row y displaced by k and l; that of pixel x at x, or at x + l steps of the second image.
+  const G* row_of(std::int64_t y, std::int64_t k, std::int64_t l) const {
+    if (of_second_) y += k * down_.step, k = -k, l = -l;
+    return pairs_ + (((k + down_.most) * across_.count() + l + across_.most) * s_.h + y) * s_.w;
+  }
+
+  /// A vector of pixels every `each` places.
+  HWY_INLINE void collect(const G* row, std::int64_t x, std::int64_t end, std::int64_t shift, A* to,
+                          std::int64_t each) const {
+    const hn::ScalableTag<A> d;
+    for (; x < end; x += kLanes<A>, to += each) {
+      const std::int64_t most = std::min<std::int64_t>(x + kLanes<A>, end);
+      const auto [first, last] = across_.inside(x, most, shift);
+      const std::int64_t from = of_second_ ? first + shift : first;
+      if (row != nullptr && last - first == kLanes<A>) {
+        hn::Store(load(d, row + from), d, to);
+        continue;
+      }
+      hn::Store(hn::Zero(d), d, to);
+      if (row != nullptr && first < last) load_row(row + from, to + first - x, last - first);
+    }
+  }
+
+  /// The sums of a vector of pixels of row y and the row a step below.
+  void add_rows(std::int64_t y, std::int64_t x, const A* pairs, A* sums) const {
+    std::fill_n(sums, kPairRows * s_.c * kLanes<A>, A(0));
+    // The first displacement is the first row's alone, the last the last row's.
+    add<1>(y, x, -down_.reach, -down_.reach + 1, 0, pairs, sums);
+    add<kPairRows>(y, x, -down_.reach + 1, down_.reach + 1, 0, pairs, sums);
+    add<1>(y, x, down_.reach + 1, down_.reach + 2, 1, pairs, sums);
+  }
+
+  /// Adds displacements [begin, end) of row y to the sums of kCount rows from `row` on.
+  template <int kCount>
+  void add(std::int64_t y, std::int64_t x, std::int64_t begin, std::int64_t end, std::int64_t row, const A* pairs,
+           A* sums) const {
+    while (begin < end && y + begin * down_.step < 0) ++begin;
+    while (begin < end && y + (end - 1) * down_.step >= s_.h) --end;
+    if (begin >= end) return;
+    for_even_blocks<kMostChannels>(s_.c, [&](std::int64_t c, auto channels) HWY_ATTR {
+      add_channels<kCount, decltype(channels)::value>(y, x, c, begin, end, row, pairs, sums);
+    });
+  }
+
+  template <int kCount, int kWide>
+  HWY_INLINE void add_channels(std::int64_t y, std::int64_t x, std::int64_t c, std::int64_t begin, std::int64_t end,
+                               std::int64_t row, const A* pairs, A* to) const {
+    const hn::ScalableTag<A> d;
+    hn::Vec<decltype(d)> sums[kCount][kWide];
+    A* const kept = to + (row * s_.c + c) * kLanes<A>;
+    MLUOPS_UNROLL
+    for (int r = 0; r < kCount; ++r) {
+      MLUOPS_UNROLL
+      for (int i = 0; i < kWide; ++i) sums[r][i] = hn::Load(d, kept + (r * s_.c + i) * kLanes<A>);
+    }
+    for (std::int64_t k = begin; k < end; ++k) {
+      const A* pair = pairs_of(pairs, k) + row * kLanes<A>;
+      const A* pixels = rows_.row(other_, s_, y + k * down_.step) + c * rows_.pitch + x;
+      for (std::int64_t l = -across_.reach; l <= across_.reach; ++l) {
+        hn::Vec<decltype(d)> factors[kCount];
+        MLUOPS_UNROLL
+        for (int r = 0; r < kCount; ++r) factors[r] = hn::Load(d, pair + r * kLanes<A>);
+        MLUOPS_UNROLL
+        for (int i = 0; i < kWide; ++i) {
+          const auto pixel = vector_barrier(hn::LoadU(d, pixels + i * rows_.pitch));
+          MLUOPS_UNROLL
+          for (int r = 0; r < kCount; ++r) sums[r][i] = hn::MulAdd(factors[r], pixel, sums[r][i]);
+        }
+        pair += kPairRows * kLanes<A>;
+        pixels += across_.step;
+      }
+    }
+    MLUOPS_UNROLL
+    for (int r = 0; r < kCount; ++r) {
+      MLUOPS_UNROLL
+      for (int i = 0; i < kWide; ++i) hn::Store(sums[r][i], d, kept + (r * s_.c + i) * kLanes<A>);
+    }
+  }
+
+  const Shape& s_;
+  const Displacements down_, across_;
+  const PackedRows& rows_;
+  const G* const pairs_;
+  const A* const other_;
+  const bool of_second_;
+};
+
+/// Gradients of products [H, W] from those of the windows [Ho, Wo] they are in.
+template <class T>
+void spread_windows(const Shape& s, const T* grad_output, Acc<T>* products) {
+  std::fill_n(products, s.h * s.w, Acc<T>(0));
+  for (std::int64_t y = 0; y < s.out_h; ++y) {
+    for (std::int64_t i = 0; i < s.kernel_h; ++i) {
+      const std::int64_t u = y * s.stride_h - s.pad_h + i * s.dilation_h;
+      if (u < 0 || u >= s.h) continue;
+      for (std::int64_t j = 0; j < s.kernel_w; ++j) {
+        const TapRange taps(j, s);
+        const T* const from = grad_output + y * s.out_w;
+        Acc<T>* const to = products + u * s.w + taps.offset;
+        for (std::int64_t x = taps.first; x < taps.end; ++x) to[x * s.stride_w] += to_acc(from[x]);
+      }
+    }
+  }
+}
+
+/// Both gradients of an image.
+template <class G, class T>
+void add_gradients(const Context& context, const mluopsCall& call, const Shape& s, bool nchw,
+                   const BackwardArrays<Acc<T>>& arrays, const G* pairs, T* const (&gradients)[2]) {
+  using Own = Gradient<G, T>;
+  const Own both[2] = {{s, arrays.rows, pairs, arrays.images[1], false},
+                       {s, arrays.rows, pairs, arrays.images[0], true}};
+  const std::int64_t items = Own::items(s);
+  const double pairs_of_row = static_cast<double>(down(s).count() * across(s).count()) * static_cast<double>(s.w);
+  const double row_ns = pairs_of_row * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(s.c));
+  Loop(context, call, 2 * items, kPairRows * row_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const GradientScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
+    for (std::int64_t i = begin; i < end; ++i) both[i / items].item(i % items, nchw, scratch, gradients[i / items]);
+  });
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const bool nchw = p.layout == MLUOP_LAYOUT_NCHW;
+  const auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s);
+  if (!arrays) return no_memory(call);
+  const std::int64_t planes = down(s).count() * across(s).count(), outputs = s.out_h * s.out_w;
+  const double output_ns = cost::kElement * static_cast<double>(s.kernel_h) * static_cast<double>(s.kernel_w);
+  const T* const images[2] = {static_cast<const T*>(p.input1), static_cast<const T*>(p.input2)};
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const std::int64_t image = n * s.h * s.w * s.c;
+    for (int i : {0, 1}) pack_rows(context, call, s, nchw, images[i] + image, arrays->rows, arrays->images[i]);
+    T* const gradients[2] = {static_cast<T*>(p.grad_input1) + image, static_cast<T*>(p.grad_input2) + image};
+    const T* const grad_output = static_cast<const T*>(p.grad_output) + n * planes * outputs;
+    if (is_plain(s)) {
+      add_gradients<T, T>(context, call, s, nchw, *arrays, grad_output, gradients);
+      continue;
+    }
+    Loop(context, call, planes, static_cast<double>(outputs) * output_ns)
+        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+          for (std::int64_t i = begin; i < end; ++i) {
+            spread_windows(s, grad_output + i * outputs, arrays->products + i * s.h * s.w);
+          }
+        });
+    add_gradients<A, T>(context, call, s, nchw, *arrays, arrays->products, gradients);
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+MLUOPS_CPU_KERNEL(backward, mluopsCorrelationBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::correlation::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+MLUOPS_CPU_ENTRY(correlation_backward, correlation, backward, mluopsCorrelationBackwardProblem)
+#endif

@@ -1,0 +1,223 @@
+// Correlation forward: products of pixels summed over channels, then over windows where there are any.
+//
+// input1, input2 [N,H,W,C], output [N,P,P,Ho,Wo]. An item is a row of the second image: it owns the outputs of the rows
+// of the first that displacements lead to it. Both images are packed (rows-inl.h) one image after the other. Pixels are
+// vectors: a register tile is some rows of the first image by some displacements, so each vector of the second is
+// loaded once for all rows, each of the first once for all displacements: compute-bound, channels x tile multiply-adds
+// on rows + displacements loads. Windows, strides and padding sum the products of an image, of all its displacements.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/correlation/forward.cpp"
+#include <hwy/foreach_target.h>
+
+#include <cstdlib>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/correlation/rows-inl.h"
+#include "backends/cpu/simd/barrier.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::correlation::HWY_NAMESPACE {
+namespace {
+
+using ForwardProblem = mluopsCorrelationForwardProblem;
+
+/// A register tile: 27 sums of 32 registers, 12 of 16.
+constexpr int kFirstRows = HWY_TARGET <= HWY_AVX3 ? 3 : 2, kWide = HWY_TARGET <= HWY_AVX3 ? 9 : 6;
+
+template <class A>
+struct ForwardArrays {
+  PackedRows first_rows, second_rows;
+  A *first, *second, *products;
+  std::int64_t sums_pitch;  ///< of a thread's sums
+  A* sums;
+
+  ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
+      : first_rows(PackedRows::of(s, 0, TypeTag<A>{})),
+        second_rows(PackedRows::of(s, across(s).reach * across(s).step, TypeTag<A>{})),
+        first(allocator.allocate<A>(s.h, s.c, first_rows.pitch)),
+        second(allocator.allocate<A>(s.h, s.c, second_rows.pitch)),
+        products(is_plain(s) ? nullptr
+                             : allocator.allocate<A>(down(s).count(), across(s).count(), size_product(s.h, s.w))),
+        sums_pitch(kFirstRows * kWide * first_rows.pitch),
+        sums(allocator.allocate<A>(call.threads, kFirstRows, kWide, first_rows.pitch)) {}
+};
+
+/// Products of an image's pixels, [P, P, H, W].
+template <class Out, class A>
+class Products {
+ public:
+  Products(const Shape& s, const ForwardArrays<A>& arrays, Out* output)
+      : s_(s), down_(down(s)), across_(across(s)), arrays_(arrays), output_(output) {}
+
+  /// Those whose second pixel is in row y2, and the zeros of the first image's row of that number.
+  void row(std::int64_t y2, A* sums) const {
+    clear_row(y2);
+    Out* outputs[kFirstRows] = {};
+    const A* rows[kFirstRows] = {};
+    std::int64_t count = 0;
+    const auto multiply_rows = [&]() HWY_ATTR {
+      if (count == 0) return;
+      for (; count < kFirstRows; ++count) rows[count] = rows[0], outputs[count] = nullptr;
+      multiply(rows, outputs, y2, sums);
+      count = 0;
+    };
+    for (std::int64_t k = -down_.reach; k <= down_.reach; ++k) {
+      const std::int64_t y = y2 - k * down_.step;
+      if (!down_.on_image(y)) continue;
+      rows[count] = arrays_.first_rows.row(arrays_.first, s_, y);
+      outputs[count++] = at(k + down_.most, 0, y);
+      if (count == kFirstRows) multiply_rows();
+    }
+    multiply_rows();
+  }
+
+ private:
+  Out* at(std::int64_t p, std::int64_t q, std::int64_t y) const {
+    return output_ + ((p * across_.count() + q) * s_.h + y) * s_.w;
+  }
+
+  /// What lies off the second image in row y.
+  void clear_row(std::int64_t y) const {
+    for (std::int64_t p = 0; p < down_.count(); ++p) {
+      const bool on_image = down_.on_image(y + (p - down_.most) * down_.step);
+      for (std::int64_t q = 0; q < across_.count(); ++q) {
+        if (!on_image || std::abs(q - across_.most) > across_.reach) std::fill_n(at(p, q, y), s_.w, Out{});
+      }
+    }
+  }
+
+  /// Whole rows of some displacements at a time, since each row goes to another plane of the output.
+  void multiply(const A* const (&rows)[kFirstRows], Out* const (&outputs)[kFirstRows], std::int64_t y2, A* sums) const {
+    const A* const second = arrays_.second_rows.row(arrays_.second, s_, y2);
+    const std::int64_t pitch = arrays_.first_rows.pitch;
+    for_even_blocks<kWide>(2 * across_.reach + 1, [&](std::int64_t first, auto wide) HWY_ATTR {
+      constexpr int kCount = decltype(wide)::value;
+      for (std::int64_t x = 0; x < s_.w; x += kLanes<A>) {
+        multiply<kCount>(rows, x, second + x + first * across_.step, sums + x, pitch);
+      }
+      for (std::int64_t r = 0; r < kFirstRows && outputs[r] != nullptr; ++r) {
+        for (std::int64_t i = 0; i < kCount; ++i) {
+          const std::int64_t k = first + i - across_.reach;
+          keep(sums + (r * kCount + i) * pitch, k * across_.step, outputs[r] + (k + across_.most) * s_.h * s_.w);
+        }
+      }
+    });
+  }
+
+  template <int kCount>
+  HWY_INLINE void multiply(const A* const (&rows)[kFirstRows], std::int64_t x, const A* second, A* HWY_RESTRICT to,
+                           std::int64_t pitch) const {
+    const hn::ScalableTag<A> d;
+    hn::Vec<decltype(d)> sums[kFirstRows][kCount];
+    MLUOPS_UNROLL
+    for (int r = 0; r < kFirstRows; ++r) {
+      MLUOPS_UNROLL
+      for (int i = 0; i < kCount; ++i) sums[r][i] = hn::Zero(d);
+    }
+    const std::int64_t step = across_.step;
+    for (std::int64_t c = 0; c < s_.c; ++c, second += arrays_.second_rows.pitch) {
+      hn::Vec<decltype(d)> first[kFirstRows];
+      MLUOPS_UNROLL
+      for (int r = 0; r < kFirstRows; ++r) first[r] = hn::LoadU(d, rows[r] + c * pitch + x);
+      MLUOPS_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        const auto other = vector_barrier(hn::LoadU(d, second + i * step));
+        MLUOPS_UNROLL
+        for (int r = 0; r < kFirstRows; ++r) sums[r][i] = hn::MulAdd(first[r], other, sums[r][i]);
+      }
+    }
+    MLUOPS_UNROLL
+    for (int r = 0; r < kFirstRows; ++r) {
+      MLUOPS_UNROLL
+      for (int i = 0; i < kCount; ++i) hn::Store(sums[r][i], d, to + (r * kCount + i) * pitch);
+    }
+  }
+
+  /// A row of sums to one of outputs; 0 where x + shift is off the image.
+  HWY_INLINE void keep(const A* sums, std::int64_t shift, Out* row) const {
+    const auto [first, end] = across_.inside(0, s_.w, shift);
+    std::fill(row, row + first, Out{});
+    store_row(sums + first, row + first, end - first);
+    std::fill(row + end, row + s_.w, Out{});
+  }
+
+  const Shape& s_;
+  const Displacements down_, across_;
+  const ForwardArrays<A>& arrays_;
+  Out* const output_;
+};
+
+/// Sums over windows of products: output [Ho, Wo] of a plane [H, W].
+template <class T>
+void sum_windows(const Shape& s, const Acc<T>* products, T* output) {
+  using A = Acc<T>;
+  constexpr std::int64_t kMost = 256;
+  HWY_ALIGN A sums[kMost];
+  for (std::int64_t y = 0; y < s.out_h; ++y) {
+    for (std::int64_t x0 = 0; x0 < s.out_w; x0 += kMost) {
+      const std::int64_t x1 = std::min(x0 + kMost, s.out_w);
+      std::fill_n(sums, x1 - x0, A(0));
+      for (std::int64_t i = 0; i < s.kernel_h; ++i) {
+        const std::int64_t u = y * s.stride_h - s.pad_h + i * s.dilation_h;
+        if (u < 0 || u >= s.h) continue;
+        for (std::int64_t j = 0; j < s.kernel_w; ++j) {
+          const TapRange taps(j, s);
+          const A* const from = products + u * s.w + taps.offset;
+          const std::int64_t first = std::max(taps.first, x0), end = std::min(taps.end, x1), stride = s.stride_w;
+          for (std::int64_t x = first; x < end; ++x) sums[x - x0] += from[x * stride];
+        }
+      }
+      store_row(sums, output + y * s.out_w + x0, x1 - x0);
+    }
+  }
+}
+
+template <class Out, class A>
+void multiply_rows(const Context& context, const mluopsCall& call, const Shape& s, const ForwardArrays<A>& arrays,
+                   Out* to) {
+  const Products<Out, A> products(s, arrays, to);
+  const double pairs = static_cast<double>(down(s).count() * across(s).count()) * static_cast<double>(s.w);
+  Loop(context, call, s.h, pairs * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(s.c)))
+      .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+        for (std::int64_t y = begin; y < end; ++y) products.row(y, arrays.sums + slot * arrays.sums_pitch);
+      });
+}
+
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const bool nchw = p.layout == MLUOP_LAYOUT_NCHW;
+  const auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s);
+  if (!arrays) return no_memory(call);
+  const std::int64_t planes = down(s).count() * across(s).count(), outputs = s.out_h * s.out_w;
+  const double output_ns = cost::kElement * static_cast<double>(s.kernel_h) * static_cast<double>(s.kernel_w);
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const std::int64_t image = n * s.h * s.w * s.c;
+    pack_rows(context, call, s, nchw, static_cast<const T*>(p.input1) + image, arrays->first_rows, arrays->first);
+    pack_rows(context, call, s, nchw, static_cast<const T*>(p.input2) + image, arrays->second_rows, arrays->second);
+    T* const output = static_cast<T*>(p.output) + n * planes * outputs;
+    if (is_plain(s)) {
+      multiply_rows(context, call, s, *arrays, output);
+      continue;
+    }
+    multiply_rows(context, call, s, *arrays, arrays->products);
+    Loop(context, call, planes, static_cast<double>(outputs) * output_ns)
+        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+          for (std::int64_t i = begin; i < end; ++i) {
+            sum_windows(s, arrays->products + i * s.h * s.w, output + i * outputs);
+          }
+        });
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+MLUOPS_CPU_KERNEL(forward, mluopsCorrelationForwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::correlation::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+MLUOPS_CPU_ENTRY(correlation_forward, correlation, forward, mluopsCorrelationForwardProblem)
+#endif

@@ -1,0 +1,230 @@
+// PrRoIPool backward. grad_input: a bin's gradient goes to its pixels by their weights (scatter/channel_sums-inl.h says
+// who owns what). grad_rois: the weights' derivatives by a RoI's four ends, times the products of its gradients with
+// the pixels, summed over channels.
+//
+// grad_output [R,PH,PW,C], input and grad_input [B,H,W,C], rois and grad_rois [R,5]. For grad_input one addition a
+// pixel of a bin and channel, bound by the caches the sums lie in. For grad_rois an item is a RoI; a product of pixel
+// and gradient is added over channels first, 2 flops on a load, then weighted.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/prroi_pool/backward.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/prroi_pool/rois-inl.h"
+#include "backends/cpu/sampling/roi_gradient-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
+
+using BackwardProblem = mluopsPrRoiPoolBackwardProblem;
+
+// ---- grad_input ------------------------------------------------------------------------------
+
+/// What the RoIs add to grad_input.
+template <class T>
+struct Rois {
+  static constexpr bool kOwnPixels = false;
+  const BackwardProblem& p;
+
+  std::int64_t count() const { return p.shape.rois; }
+  double additions() const { return usual_pixels(p.shape); }
+  PlacedRoi place(std::int64_t r) const {
+    const Roi roi = Roi::read<T>(p, r);
+    return {roi.image, roi.y.first(0), roi.x.first(0), r};
+  }
+  /// to(pixel, channel, value) for channels [first, end) of a RoI's bins.
+  template <class Add>
+  HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
+    const Roi roi = Roi::read<T>(p, r);
+    if (roi.empty()) return;
+    const std::int64_t bins = elements().pixels;
+    HWY_ALIGN A own[kMost * kBins];
+    for (std::int64_t bin = 0; bin < bins; bin += kBins) {
+      const std::int64_t some = std::min(kBins, bins - bin);
+      for (std::int64_t from = first; from < end; from += kMost) {
+        const std::int64_t count = std::min(kMost, end - from);
+        load_gradients(r, bin, some, from, count, own);
+        for (std::int64_t i = 0; i < some; ++i) {
+          for_each_pixel(roi, bin + i, [&](std::int64_t pixel, A weight) HWY_ATTR {
+            for (std::int64_t c = 0; c < count; c += kBlock) {
+              A values[kBlock];
+              for (std::int64_t k = 0; k < kBlock; ++k) values[k] = weight * own[c * kBins + i * kBlock + k];
+              if (c + kBlock <= count) {
+                for (std::int64_t k = 0; k < kBlock; ++k) to(pixel, from + c + k, values[k]);
+              } else {
+                for (std::int64_t k = 0; k < count - c; ++k) to(pixel, from + c + k, values[k]);
+              }
+            }
+          });
+        }
+      }
+    }
+  }
+  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
+    elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
+  }
+
+ private:
+  using A = Acc<T>;
+  static constexpr std::int64_t kBlock = layout::kBlockChannels<A>, kBins = layout::kBlockPixels, kMost = 16 * kBlock;
+
+  /// to[block][bin][channel] for `count` channels of `some` bins; beyond them anything.
+  HWY_INLINE void load_gradients(std::int64_t r, std::int64_t bin, std::int64_t some, std::int64_t from,
+                                 std::int64_t count, A* to) const {
+    const layout::Elements bins = elements();
+    const T* const grad = static_cast<const T*>(p.grad_output) + bins.at(r, from) + bin * bins.pixel();
+    for (std::int64_t c = 0; c < count; c += kBlock) {
+      const std::int64_t channels = std::min(kBlock, count - c);
+      A* const block = to + c * kBins;
+      if (bins.planes) {
+        layout::HWY_NAMESPACE::take_pixels(grad + c * bins.pixels, bins.pixels, some, block, channels);
+      } else {
+        for (std::int64_t i = 0; i < some; ++i) load_row(grad + i * bins.channels + c, block + i * kBlock, channels);
+      }
+    }
+  }
+  /// body(pixel, weight), columns by tables of their shares.
+  template <class Body>
+  HWY_INLINE void for_each_pixel(const Roi& roi, std::int64_t bin, Body&& body) const {
+    constexpr std::int64_t kColumns = 64;
+    A shares[kColumns];
+    const std::int64_t row = bin / p.shape.pooled_w, column = bin % p.shape.pooled_w, end = roi.x.end(column);
+    for (std::int64_t first = roi.x.first(column); first < end; first += kColumns) {
+      const std::int64_t count = std::min(kColumns, end - first);
+      for (std::int64_t i = 0; i < count; ++i) shares[i] = static_cast<A>(roi.x.share(column, first + i).value);
+      for (std::int64_t y = roi.y.first(row); y < roi.y.end(row); ++y) {
+        const auto share = static_cast<A>(roi.y.share(row, y).value);
+        for (std::int64_t i = 0; i < count; ++i) body(y * p.shape.w + first + i, share * shares[i]);
+      }
+    }
+  }
+  layout::Elements elements() const {
+    return {p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+  }
+};
+
+// ---- grad_rois -------------------------------------------------------------------------------
+
+/// By the RoI's ends.
+struct Slopes {
+  double x1, y1, x2, y2;
+};
+
+/// Adds the part of kWide vectors of a bin's channels; `map` and `grad` are at the first of them.
+template <int kWide, class D, class T, class Bin, class A = hn::TFromD<D>>
+HWY_INLINE void add_slopes(D d, const Shape& s, const T* map, const Bin& rows, const Bin& columns, const A* grad,
+                           Slopes& to) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  hn::Vec<D> own[kWide];
+  MLUOPS_UNROLL
+  for (int v = 0; v < kWide; ++v) own[v] = hn::LoadU(d, grad + v * lanes);
+  const auto product = [&](const T* pixel) HWY_ATTR {
+    auto sum = hn::Mul(own[0], load(d, pixel));
+    MLUOPS_UNROLL
+    for (int v = 1; v < kWide; ++v) sum = hn::MulAdd(own[v], load(d, pixel + v * lanes), sum);
+    return sum;
+  };
+  for (std::int64_t y = 0; y < rows.count; ++y) {
+    const T* pixel = map + ((rows.first + y) * s.w + columns.first) * s.c;
+    A value = 0, low = 0, high = 0;
+    const auto add = [&](std::int64_t x, A sum) {
+      value += columns.value[x] * sum;
+      low += columns.low[x] * sum;
+      high += columns.high[x] * sum;
+    };
+    std::int64_t x = 0;
+    for (; x + 4 <= columns.count; x += 4, pixel += 4 * s.c) {
+      HWY_ALIGN A sums[4];
+      sum_4_vectors(d, product(pixel), product(pixel + s.c), product(pixel + 2 * s.c), product(pixel + 3 * s.c), sums);
+      for (int k = 0; k < 4; ++k) add(x + k, sums[k]);
+    }
+    for (; x < columns.count; ++x, pixel += s.c) add(x, hn::GetLane(hn::SumOfLanes(d, product(pixel))));
+    to.x1 += static_cast<double>(rows.value[y] * low);
+    to.x2 += static_cast<double>(rows.value[y] * high);
+    to.y1 += static_cast<double>(rows.low[y] * value);
+    to.y2 += static_cast<double>(rows.high[y] * value);
+  }
+}
+
+/// A RoI's gradients as rows of channels, promoted: where they lie, or in scratch.
+template <class T>
+const Acc<T>* grad_rows(const BackwardProblem& p, std::int64_t r, const Scratch<Acc<T>, true>& scratch) {
+  const Shape& s = p.shape;
+  const std::int64_t bins = s.pooled_h * s.pooled_w;
+  const T* const grad = static_cast<const T*>(p.grad_output) + r * bins * s.c;
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW && bins > 1;
+  const Acc<T>* given;
+  if constexpr (std::is_same_v<T, Acc<T>>) {
+    given = grad;
+  } else {
+    load_row(grad, scratch.planes, bins * s.c);
+    given = scratch.planes;
+  }
+  if (!planes) return given;
+  transpose_panel(given, bins, s.c, bins, scratch.rows, s.c);
+  return scratch.rows;
+}
+
+template <class T>
+Slopes slopes_of_roi(const Shape& s, const T* map, const Scratch<Acc<T>, true>& scratch, const Acc<T>* grad) {
+  Slopes slopes{};
+  for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, grad += s.c) {
+    const auto &rows = scratch.y.of(bin / s.pooled_w), &columns = scratch.x.of(bin % s.pooled_w);
+    for_wide<Acc<T>, 4>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      add_slopes<decltype(vectors)::value>(d, s, map + c, rows, columns, grad + c, slopes);
+    });
+  }
+  return slopes;
+}
+
+template <class T>
+using SlopesLoop = RoiLoop<T, true, BackwardProblem>;
+
+template <class T>
+void differentiate_rois(SlopesLoop<T>& loop, const BackwardProblem& p) {
+  loop.run([&](const Scratch<Acc<T>, true>& scratch, std::int64_t r, const T* map) HWY_ATTR {
+    Slopes slopes{};
+    if (map != nullptr) slopes = slopes_of_roi<T>(p.shape, map, scratch, grad_rows<T>(p, r, scratch));
+    const Acc<T> found[] = {0, static_cast<Acc<T>>(slopes.x1), static_cast<Acc<T>>(slopes.y1),
+                            static_cast<Acc<T>>(slopes.x2), static_cast<Acc<T>>(slopes.y2)};
+    store_row(found, static_cast<T*>(p.grad_rois) + 5 * r, 5);
+  });
+}
+
+// ---- both ------------------------------------------------------------------------------------
+
+template <class T, bool kAtomic>
+mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  std::optional<SlopesLoop<T>> slopes;
+  if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
+  if (slopes && !slopes->has_room()) return no_memory(call);
+  if (p.grad_input != nullptr) {
+    const mluOpStatus_t status = add_rois<T, Rois<T>, kAtomic, BackwardProblem>(context, call, p);
+    if (status != MLUOP_STATUS_SUCCESS) return status;
+  }
+  if (slopes) differentiate_rois<T>(*slopes, p);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  static constexpr Path<BackwardProblem> kPaths[] = {
+      {kAtomicPath, atomic_applies<BackwardProblem>, by_rois<T, true>},
+      {"owner", always<BackwardProblem>, by_rois<T, false>},
+  };
+  return run_scatter_path(context, call, p, kPaths);
+}
+
+MLUOPS_CPU_KERNEL(backward, mluopsPrRoiPoolBackwardProblem, with_element)
+
+}  // namespace
+}  // namespace mluops::cpu::prroi_pool::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+MLUOPS_CPU_ENTRY(prroi_pool_backward, prroi_pool, backward, mluopsPrRoiPoolBackwardProblem)
+#endif
