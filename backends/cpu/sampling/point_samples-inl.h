@@ -15,6 +15,7 @@
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #if defined(MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -27,61 +28,89 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// The sum of a bin: samples collected, then added to all channels.
+/// Sums of bins. Where an image is `far`, beyond the second cache, they are some bins behind the samples that are
+/// found, whose pixels are on their way meanwhile.
 template <class T>
-class BinSum {
+class BinSums {
  public:
   using A = Acc<T>;
 
   /// sums: a row of `channels`, for bins of more pixels than are collected at a time.
-  BinSum(const T* image, std::int64_t channels, A* sums) : image_(image), channels_(channels), sums_(sums) {}
+  BinSums(std::int64_t channels, A* sums, bool far)
+      : channels_(channels), sums_(sums), far_(far), count_waiting_(far ? kMostWaiting : 1) {}
 
-  void begin(double scale) {
+  void begin(const T* image, double scale) {
+    image_ = image;
     scale_ = scale;
-    count_ = 0;
-    in_sums_ = false;
   }
   template <std::size_t n>
-  void add(const WeightedPixels<n>& sample) {
-    if (count_ + n > kMost) flush(sums_);
+  HWY_INLINE void add(const WeightedPixels<n>& sample) {
+    if (waiting_[last_].count + n > kMost) go_on(nullptr);
+    Some& some = waiting_[last_];
     for (std::size_t k = 0; k < n; ++k) {
-      pixels_[count_] = image_ + sample.pixel[k] * channels_;
-      weights_[count_++] = static_cast<A>(sample.weight[k] * scale_);
+      const T* const pixel = image_ + sample.pixel[k] * channels_;
+      if (far_) prefetch<2>(pixel, channels_);
+      some.pixels[some.count] = pixel;
+      some.weights[some.count++] = static_cast<A>(sample.weight[k] * scale_);
     }
   }
-  void store_to(T* output) { flush(output); }
+  void end(T* output) { go_on(output); }
+  void finish() {
+    for (std::size_t i = 0; i < count_waiting_; ++i) go_on(nullptr);
+  }
 
  private:
-  static constexpr std::size_t kMost = 128;
+  static constexpr std::size_t kMost = 32, kMostWaiting = 4;
+
+  /// Pixels of a bin.
+  struct Some {
+    std::size_t count = 0;
+    bool begins = true;   ///< no pixels of the bin come before
+    T* output = nullptr;  ///< of the bin, if none come behind
+    const T* pixels[kMost];
+    A weights[kMost];
+  };
+
+  void go_on(T* output) {
+    waiting_[last_].output = output;
+    last_ = (last_ + 1) % count_waiting_;
+    Some& some = waiting_[last_];
+    if (some.output != nullptr) {
+      add_up(some, some.output);
+    } else if (some.count > 0) {
+      add_up(some, sums_);
+    }
+    some.count = 0;
+    some.begins = output != nullptr;
+    some.output = nullptr;
+  }
 
   template <class To>
-  void flush(To* to) {
+  void add_up(const Some& some, To* to) const {
     for_wide<A, 4>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
       constexpr int kWide = decltype(vectors)::value;
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
       hn::Vec<decltype(d)> sum[kWide];
       MLUOPS_UNROLL
-      for (int v = 0; v < kWide; ++v) sum[v] = in_sums_ ? hn::LoadU(d, sums_ + c + v * lanes) : hn::Zero(d);
-      for (std::size_t i = 0; i < count_; ++i) {
-        const auto weight = hn::Set(d, weights_[i]);
+      for (int v = 0; v < kWide; ++v) sum[v] = some.begins ? hn::Zero(d) : hn::LoadU(d, sums_ + c + v * lanes);
+      for (std::size_t i = 0; i < some.count; ++i) {
+        const auto weight = hn::Set(d, some.weights[i]);
         MLUOPS_UNROLL
-        for (int v = 0; v < kWide; ++v) sum[v] = hn::MulAdd(weight, load(d, pixels_[i] + c + v * lanes), sum[v]);
+        for (int v = 0; v < kWide; ++v) sum[v] = hn::MulAdd(weight, load(d, some.pixels[i] + c + v * lanes), sum[v]);
       }
       MLUOPS_UNROLL
       for (int v = 0; v < kWide; ++v) store(sum[v], d, to + c + v * lanes);
     });
-    count_ = 0;
-    in_sums_ = true;
   }
 
-  const T* image_;
   std::int64_t channels_;
   A* sums_;
+  const T* image_ = nullptr;
   double scale_ = 0;
-  std::size_t count_ = 0;
-  bool in_sums_ = false;
-  const T* pixels_[kMost];
-  A weights_[kMost];
+  const bool far_;
+  const std::size_t count_waiting_;
+  std::size_t last_ = 0;
+  Some waiting_[kMostWaiting];
 };
 
 /// output [RoIs,rows,columns,C] of problem.input in NHWC. An item is a row of bins of a RoI and owns it. The samples of
@@ -96,16 +125,18 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
   const Loop loop(context, call, bins.rois * bins.rows, row_ns);
   A* const sums = context.arena.reserve_array<A>(loop.slots(), s.c);
   if (sums == nullptr) return no_memory(call);
+  const bool far = s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > 8 * second_cache_bytes();
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    BinSums<T> bin(s.c, sums + slot * s.c, far);
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi::template read<T>(p, item / bins.rows);
-      BinSum<T> sum(static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, s.c, sums + slot * s.c);
+      bin.begin(static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, roi.inverse_count);
       for (std::int64_t column = 0; column < bins.columns; ++column) {
-        sum.begin(roi.inverse_count);
-        roi.for_each_sample(item % bins.rows, column, [&](const auto& sample) { sum.add(sample); });
-        sum.store_to(static_cast<T*>(p.output) + (item * bins.columns + column) * s.c);
+        roi.for_each_sample(item % bins.rows, column, [&](const auto& sample) HWY_ATTR { bin.add(sample); });
+        bin.end(static_cast<T*>(p.output) + (item * bins.columns + column) * s.c);
       }
     }
+    bin.finish();
   });
   return MLUOP_STATUS_SUCCESS;
 }
