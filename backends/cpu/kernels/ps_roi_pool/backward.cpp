@@ -29,6 +29,9 @@ using BackwardProblem = mluopsPsRoiPoolBackwardProblem;
 
 constexpr double kUsualPixels = 16;
 
+/// Channels of a pixel of a panel where there are few elements: so it stays in the first cache.
+constexpr std::int64_t kNarrow = 4;
+
 /// Where the elements of both images are.
 struct Images {
   std::int64_t bins;
@@ -45,52 +48,68 @@ struct Images {
   }
 };
 
-/// Adds shares[kBlockChannels] to the pixels of a bin.
-template <class A>
+/// Adds shares[kPanel] to the pixels of a bin.
+template <std::int64_t kPanel, class A>
 HWY_INLINE void add_shares(const Bin& bin, std::int64_t w, const A* HWY_RESTRICT shares, A* HWY_RESTRICT panel) {
-  const hn::ScalableTag<A> d;
+  const hn::CappedTag<A, static_cast<std::size_t>(kPanel)> d;
+  constexpr std::int64_t kWide = hn::MaxLanes(d);
   for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y) {
     for (std::int64_t x = bin.cols.first; x < bin.cols.end; ++x) {
-      A* const pixel = panel + (y * w + x) * layout::kBlockChannels<A>;
+      A* const pixel = panel + (y * w + x) * kPanel;
       MLUOPS_UNROLL
-      for (int v = 0; v < kBlockVectors<A>; ++v) {
-        const std::int64_t i = v * kLanes<A>;
+      for (std::int64_t i = 0; i < kPanel; i += kWide) {
         hn::StoreU(hn::Add(hn::LoadU(d, pixel + i), hn::LoadU(d, shares + i)), d, pixel + i);
       }
     }
   }
 }
 
-/// The channels of a task, from a panel to planes.
+/// A panel of `count` channels, kNarrow at most, to planes that are `step` apart.
 template <class T, class A = Acc<T>>
+void empty_narrow(std::int64_t count, std::int64_t pixels, const A* HWY_RESTRICT panel, T* to, std::int64_t step) {
+  const hn::ScalableTag<A> d;
+  std::int64_t i = 0;
+  for (; i + kLanes<A> <= pixels; i += kLanes<A>) {
+    hn::Vec<decltype(d)> channels[kNarrow];
+    hn::LoadInterleaved4(d, panel + i * kNarrow, channels[0], channels[1], channels[2], channels[3]);
+    for (std::int64_t k = 0; k < count; ++k) store(channels[k], d, to + k * step + i);
+  }
+  for (; i < pixels; ++i) {
+    for (std::int64_t k = 0; k < count; ++k) to[k * step + i] = from_acc<T>(panel[i * kNarrow + k]);
+  }
+}
+
+/// The channels of a task, from a panel to planes.
+template <std::int64_t kPanel, class T, class A = Acc<T>>
 void empty(const BinTask& task, const Images& images, const A* HWY_RESTRICT panel, T* to) {
   constexpr std::int64_t kPixels = layout::kBlockPixels;
   const std::int64_t step = images.bins * images.map.channel(), pixels = images.map.pixels;
+  if constexpr (kPanel == kNarrow) return empty_narrow(task.count, pixels, panel, to, step);
   for (std::int64_t i = 0; i < pixels; i += kPixels) {
     put_pixels(panel + i * layout::kBlockChannels<A>, std::min(kPixels, pixels - i), task.count, to + i, step);
   }
 }
 
-template <class T>
+template <std::int64_t kPanel, class T>
 void add_bin(const BackwardProblem& p, const Images& images, const BinTask& task, const Bins& bins, Acc<T>* panel,
              T* planes) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  std::fill_n(panel, images.map.pixels * layout::kBlockChannels<A>, A{0});
+  std::fill_n(panel, images.map.pixels * kPanel, A{0});
   for (const PlacedRoi& placed : bins.of_image(task.image)) {
     const Bin bin = bins(placed.roi, task.row, task.col);
     if (bin.count() == 0) continue;
-    HWY_ALIGN A shares[layout::kBlockChannels<A>] = {};
+    HWY_ALIGN A shares[kPanel] = {};
     const T* const grad =
         static_cast<const T*>(p.grad_output) + images.out.at(placed.roi, task.first) + task.bin * images.out.pixel();
     const A pixels = static_cast<A>(bin.count());
     for (std::int64_t c = 0; c < task.count; ++c) shares[c] = to_acc(grad[c * images.out.channel()]) / pixels;
-    add_shares(bin, s.w, shares, panel);
+    add_shares<kPanel>(bin, s.w, shares, panel);
   }
-  empty(task, images, panel, planes + images.map.at(task.image, task.first * images.bins + task.bin));
+  empty<kPanel>(task, images, panel, planes + images.map.at(task.image, task.first * images.bins + task.bin));
 }
 
-template <class T>
+template <std::int64_t kPanel, class T>
 mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
@@ -100,7 +119,7 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const Backward
   const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
   const double channel_ns =
       kUsualPixels * cost::kElement * rois + 2 * cost::kElement * static_cast<double>(images.map.pixels);
-  const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
+  const Loop loop(context, call, BinTask::count_of(s, kPanel), static_cast<double>(kPanel) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
   const auto scratch = allocate<Scratch<T>>(context.images, loop.slots(), s, p.layout);
   if (!bins || !scratch) return no_memory(call);
@@ -108,7 +127,9 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const Backward
   T* const gradient = planes ? static_cast<T*>(p.grad_input) : scratch->planes;
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     A* const panel = scratch->panels + slot * images.map.pixels * layout::kBlockChannels<A>;
-    for (std::int64_t i = begin; i < end; ++i) add_bin<T>(p, images, BinTask::of<A>(i, s), *bins, panel, gradient);
+    for (std::int64_t i = begin; i < end; ++i) {
+      add_bin<kPanel>(p, images, BinTask::of(i, s, kPanel), *bins, panel, gradient);
+    }
   });
   if (!planes) {
     const layout::Matrices matrices{s.batch, images.map.channels, images.map.pixels, sizeof(T)};
@@ -130,6 +151,10 @@ Fit is_forwards(const Context&, const mluopsCall&, const BackwardProblem& p) {
     }
   }
   return Fit::kPrefer;
+}
+
+Fit is_forwards_and_narrow(const Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  return p.shape.output_dim <= 2 * kNarrow ? is_forwards(context, call, p) : Fit::kCannot;
 }
 
 Fit names_channels(const Context&, const mluopsCall&, const BackwardProblem& p) {
@@ -195,7 +220,8 @@ mluOpStatus_t by_channels(Context& context, const mluopsCall& call, const Backwa
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   static constexpr Path<BackwardProblem> kPaths[] = {
-      {"panels", is_forwards, by_panels<T>},
+      {"narrow_panels", is_forwards_and_narrow, by_panels<kNarrow, T>},
+      {"panels", is_forwards, by_panels<layout::kBlockChannels<Acc<T>>, T>},
       {"channels", names_channels, by_channels<T>},
   };
   return run_path(context, call, p, kPaths);

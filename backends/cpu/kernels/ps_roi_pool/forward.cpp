@@ -107,7 +107,8 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   constexpr double kUsualPixels = 16;
   const double rois = static_cast<double>(s.rois) / static_cast<double>(s.batch);
   const double channel_ns = cost::kElement / 2 * kUsualPixels * rois + cost::kElement * static_cast<double>(s.h * s.w);
-  const Loop loop(context, call, BinTask::count_of<A>(s), static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
+  const Loop loop(context, call, BinTask::count_of(s, layout::kBlockChannels<A>),
+                  static_cast<double>(layout::kBlockChannels<A>) * channel_ns);
   auto bins = allocate<Bins>(context.arena, s);
   const auto scratch = allocate<Scratch<T>>(context.images, loop.slots(), s, p.layout);
   if (!bins || !scratch) return no_memory(call);
@@ -122,7 +123,8 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
     const std::int64_t size = s.h * s.w * layout::kBlockChannels<A>;
     A* const panel = scratch->panels + slot * size;
     std::fill_n(panel, size, A{0});  // tasks of fewer channels leave the others as they are
-    for (std::int64_t i = begin; i < end; ++i) pool<T>(p, input, BinTask::of<A>(i, s), *bins, panel);
+    for (std::int64_t i = begin; i < end; ++i)
+      pool<T>(p, input, BinTask::of(i, s, layout::kBlockChannels<A>), *bins, panel);
   });
   if (p.mapping_channel != nullptr) name_channels(context, call, p);
   return MLUOP_STATUS_SUCCESS;

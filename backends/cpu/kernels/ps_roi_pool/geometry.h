@@ -84,21 +84,19 @@ class Bins {
   RoiOrder order_;
 };
 
-/// A bin of all RoIs of an image, elements [first, first + count) of its output: what a task has. Its channels of the
-/// image are bin + bins * element.
+/// A bin of all RoIs of an image, elements [first, first + count) of its output, `most` of them or fewer: what a task
+/// has. Its channels of the image are bin + bins * element.
 struct BinTask {
   std::int64_t image, bin, first, count;
   std::int64_t row, col;  ///< of the bin
 
-  template <class A>
-  static std::int64_t count_of(const Shape& s) {
-    return s.batch * ceil_div(s.output_dim, layout::kBlockChannels<A>) * s.pooled_h * s.pooled_w;
+  static std::int64_t count_of(const Shape& s, std::int64_t most) {
+    return s.batch * ceil_div(s.output_dim, most) * s.pooled_h * s.pooled_w;
   }
-  template <class A>
-  static BinTask of(std::int64_t item, const Shape& s) {
-    const std::int64_t bins = s.pooled_h * s.pooled_w, blocks = ceil_div(s.output_dim, layout::kBlockChannels<A>);
-    const std::int64_t first = item / bins % blocks * layout::kBlockChannels<A>;
-    const std::int64_t bin = item % bins, count = std::min(s.output_dim - first, layout::kBlockChannels<A>);
+  static BinTask of(std::int64_t item, const Shape& s, std::int64_t most) {
+    const std::int64_t bins = s.pooled_h * s.pooled_w, blocks = ceil_div(s.output_dim, most);
+    const std::int64_t first = item / bins % blocks * most;
+    const std::int64_t bin = item % bins, count = std::min(s.output_dim - first, most);
     return {item / bins / blocks, bin, first, count, bin / s.pooled_w, bin % s.pooled_w};
   }
 };
