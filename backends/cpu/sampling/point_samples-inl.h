@@ -10,13 +10,33 @@
 #include <algorithm>
 
 #include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
+
+#ifndef MLUOPS_CPU_SAMPLING_POINT_SAMPLES_ONCE_
+#define MLUOPS_CPU_SAMPLING_POINT_SAMPLES_ONCE_
+namespace mluops::cpu {
+
+/// Of a thread that works on RoIs in NCHW: a bin's sums, and a RoI's bins as rows of channels and as planes.
+template <class A>
+struct RoiScratch {
+  A *sums, *rows, *planes;
+
+  RoiScratch(Allocator& allocator, std::int64_t channels, std::int64_t bins)
+      : sums(allocator.allocate<A>(channels)),
+        rows(allocator.allocate<A>(channels, bins)),
+        planes(allocator.allocate<A>(channels, bins)) {}
+};
+
+}  // namespace mluops::cpu
+#endif
 
 #if defined(MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
@@ -30,7 +50,7 @@ namespace mluops::cpu::HWY_NAMESPACE {
 
 /// Sums of bins. Where an image is `far`, beyond the second cache, they are some bins behind the samples that are
 /// found, whose pixels are on their way meanwhile.
-template <class T>
+template <class T, class Out = T>
 class BinSums {
  public:
   using A = Acc<T>;
@@ -54,7 +74,7 @@ class BinSums {
       some.weights[some.count++] = static_cast<A>(sample.weight[k] * scale_);
     }
   }
-  void end(T* output) { go_on(output); }
+  void end(Out* output) { go_on(output); }
   void finish() {
     for (std::size_t i = 0; i < count_waiting_; ++i) go_on(nullptr);
   }
@@ -65,14 +85,15 @@ class BinSums {
   /// Pixels of a bin.
   struct Some {
     std::size_t count = 0;
-    bool begins = true;   ///< no pixels of the bin come before
-    T* output = nullptr;  ///< of the bin, if none come behind
+    bool begins = true;     ///< no pixels of the bin come before
+    Out* output = nullptr;  ///< of the bin, if none come behind
     const T* pixels[kMost];
     A weights[kMost];
   };
 
-  void go_on(T* output) {
+  void go_on(Out* output) {
     waiting_[last_].output = output;
+    const bool unfinished = output == nullptr && waiting_[last_].count > 0;
     last_ = (last_ + 1) % count_waiting_;
     Some& some = waiting_[last_];
     if (some.output != nullptr) {
@@ -81,7 +102,7 @@ class BinSums {
       add_up(some, sums_);
     }
     some.count = 0;
-    some.begins = output != nullptr;
+    some.begins = !unfinished;
     some.output = nullptr;
   }
 
@@ -113,6 +134,28 @@ class BinSums {
   Some waiting_[kMostWaiting];
 };
 
+/// Whether an image lies beyond the second cache.
+template <class T, class Shape>
+bool is_far(const Shape& s) {
+  return s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > 8 * second_cache_bytes();
+}
+
+template <class Shape>
+double row_of_bins_ns(const Shape& s, const RoiBins& bins) {
+  return bins.samples * static_cast<double>(bins.columns * s.c) * cost::kElement;
+}
+
+/// Row number `row` of a RoI's bins, to output [columns,C].
+template <class T, class Roi, class Shape, class Out>
+HWY_INLINE void sum_row(const Shape& s, const RoiBins& bins, const T* input, const Roi& roi, std::int64_t row,
+                        BinSums<T, Out>& bin, Out* output) {
+  bin.begin(input + roi.image * s.h * s.w * s.c, roi.inverse_count);
+  for (std::int64_t column = 0; column < bins.columns; ++column, output += s.c) {
+    roi.for_each_sample(row, column, [&](const auto& sample) HWY_ATTR { bin.add(sample); });
+    bin.end(output);
+  }
+}
+
 /// output [RoIs,rows,columns,C] of problem.input in NHWC. An item is a row of bins of a RoI and owns it. The samples of
 /// a bin are found some at a time, for all channels; the sums of some vectors of channels stay in registers while they
 /// go by: 8 flops on 4 loads a sample and channel, bound by the caches the map lies in.
@@ -121,32 +164,67 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
   using A = Acc<T>;
   const auto& s = p.shape;
   const RoiBins bins = Roi::bins(s);
-  const double row_ns = bins.samples * static_cast<double>(bins.columns * s.c) * cost::kElement;
-  const Loop loop(context, call, bins.rois * bins.rows, row_ns);
+  const Loop loop(context, call, bins.rois * bins.rows, row_of_bins_ns(s, bins));
   A* const sums = context.arena.reserve_array<A>(loop.slots(), s.c);
   if (sums == nullptr) return no_memory(call);
-  const bool far = s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > 8 * second_cache_bytes();
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    BinSums<T> bin(s.c, sums + slot * s.c, far);
+    BinSums<T> bin(s.c, sums + slot * s.c, is_far<T>(s));
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi::template read<T>(p, item / bins.rows);
-      bin.begin(static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, roi.inverse_count);
-      for (std::int64_t column = 0; column < bins.columns; ++column) {
-        roi.for_each_sample(item % bins.rows, column, [&](const auto& sample) HWY_ATTR { bin.add(sample); });
-        bin.end(static_cast<T*>(p.output) + (item * bins.columns + column) * s.c);
-      }
+      T* const output = static_cast<T*>(p.output) + item * bins.columns * s.c;
+      sum_row(s, bins, static_cast<const T*>(p.input), roi, item % bins.rows, bin, output);
     }
     bin.finish();
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// sum_points in NHWC; in NCHW `run`, the operator itself, between transposes.
-template <class T, class Roi, auto run, class Problem>
+/// The same in NCHW: the map is transposed first, then the bins of each RoI, which are an item, as they are done.
+template <class T, class Roi, class Problem>
+mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const auto& s = p.shape;
+  const RoiBins bins = Roi::bins(s);
+  const std::int64_t pixels = bins.rows * bins.columns, size = pixels * s.c;
+  const Loop loop(context, call, bins.rois, static_cast<double>(bins.rows) * row_of_bins_ns(s, bins));
+  const auto scratch = allocate<SlotScratch<RoiScratch<A>>>(context.arena, loop.slots(), s.c, pixels);
+  T* const input = context.images.reserve_array<T>(s.batch, s.h, s.w, s.c);
+  if (!scratch || input == nullptr) return no_memory(call);
+  const layout::Image map{s.batch, s.h * s.w, s.c, static_cast<std::int64_t>(sizeof(T))};
+  layout::transpose(context, call, map.from_nchw(), p.input, input);
+  const bool large = bins.rois * size * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const RoiScratch<A> own = scratch->of(slot, s.c, pixels);
+    BinSums<T, A> bin(s.c, own.sums, is_far<T>(s));
+    for (std::int64_t r = begin; r < end; ++r) {
+      const auto roi = Roi::template read<T>(p, r);
+      for (std::int64_t row = 0; row < bins.rows; ++row) {
+        sum_row(s, bins, input, roi, row, bin, own.rows + row * bins.columns * s.c);
+      }
+      bin.finish();
+      transpose_panel(own.rows, s.c, pixels, s.c, own.planes, pixels);
+      store_row(large, own.planes, static_cast<T*>(p.output) + r * size, size);
+    }
+    non_temporal_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// sum_points in NHWC; in NCHW RoI by RoI, if each has planes of its own in the output, or `run`, the operator itself,
+/// between transposes.
+template <class T, class Roi, auto run, bool kHavePlanes = true, class Problem>
 mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, sum_points<T, Roi, Problem>}};
   static constexpr Path<Problem> kNchwPaths[] = {layout::kTransposed<run, Problem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  if (p.layout != MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kPaths);
+  if constexpr (kHavePlanes) {
+    static constexpr Path<Problem> kRoiPaths[] = {
+        {"nchw_rois", always<Problem>, sum_points_of_planes<T, Roi, Problem>},
+        layout::kTransposed<run, Problem>,
+    };
+    return run_path(context, call, p, kRoiPaths);
+  }
+  return run_path(context, call, p, kNchwPaths);
 }
 
 /// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels
@@ -173,16 +251,18 @@ struct PointRois {
     const layout::Elements bins = elements();
     const std::int64_t columns = Roi::bins(p.shape).columns;
     const auto roi = Roi::template read<T>(p, r);
-    constexpr std::int64_t kMost = 256;
-    A own[kMost];  // of a bin: no store of to() can change it, so loops over channels become vectors
-    for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
-      for (std::int64_t from = first; from < end; from += kMost) {
-        const std::int64_t count = std::min(kMost, end - from), at = bins.at(r, from) + bin * bins.pixel();
-        if (bins.planes) {
-          for (std::int64_t i = 0; i < count; ++i) own[i] = to_acc(grad[at + i * bins.pixels]);
-        } else {
-          load_row(grad + at, own, count);
+    constexpr std::int64_t kMost = 256, kBins = 16;
+    HWY_ALIGN T rows[kBins * kMost];  // in NCHW, of some bins
+    A own[kMost];                     // of a bin: no store of to() can change it, so loops over channels become vectors
+    for (std::int64_t from = first; from < end; from += kMost) {
+      const std::int64_t count = std::min(kMost, end - from);
+      for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
+        const std::int64_t at = bins.at(r, from) + bin * bins.pixel();
+        if (bins.planes && bin % kBins == 0) {
+          transpose_panel(reinterpret_cast<const Moved<T>*>(grad + at), bins.pixels, count,
+                          std::min(kBins, bins.pixels - bin), reinterpret_cast<Moved<T>*>(rows), kMost);
         }
+        load_row(bins.planes ? rows + bin % kBins * kMost : grad + at, own, count);
         roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
           for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
             const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);

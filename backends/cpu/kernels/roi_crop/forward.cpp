@@ -1,8 +1,8 @@
 // RoiCrop forward: bilinear samples of images at the points of grids.
 //
 // input [B,H,W,C], grid [G,OH,OW,2], output [G,OH,OW,C]. An item is a row of points of a grid and owns their samples.
-// The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches the map lies in. NCHW goes through
-// transposes.
+// The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches the map lies in. NCHW goes grid
+// by grid (sampling/point_samples-inl.h).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -12,6 +12,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/point_samples-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -62,8 +63,10 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      layout::kTransposed<operators::roi_crop_forward, ForwardProblem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+      {"nchw_rois", always<ForwardProblem>, sum_points_of_planes<T, Grids, ForwardProblem>},
+      layout::kTransposed<operators::roi_crop_forward, ForwardProblem>,
+  };
+  return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsRoiCropForwardProblem, with_element)

@@ -19,7 +19,7 @@ using ForwardProblem = mluopsRotatedFeatureAlignForwardProblem;
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  return run_sum_points<T, BoxesOfMap, operators::rotated_feature_align_forward>(context, call, p);
+  return run_sum_points<T, BoxesOfMap, operators::rotated_feature_align_forward, false>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsRotatedFeatureAlignForwardProblem, with_element)
