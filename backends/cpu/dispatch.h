@@ -25,7 +25,7 @@
   }                                                                                                 \
   }
 
-/// The same of a kernel without vectors, which is compiled once: room::kernel<type>(context, call, problem).
+/// The function of operators.h for a kernel without vectors, which is compiled once: calls room::kernel<type>(...).
 #define MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(name, room, kernel, Problem, with_type)                                       \
   namespace mluops::cpu {                                                                                           \
   mluOpStatus_t operators::name(Context& context, const mluopsCall& call, const Problem& problem) {                 \

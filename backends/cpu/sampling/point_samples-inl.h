@@ -179,7 +179,7 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// The same in NCHW: the map is transposed first, then the bins of each RoI, which are an item, as they are done.
+/// sum_points in NCHW: the map is transposed first, then the bins of each RoI, which are an item, as they are done.
 template <class T, class Roi, class Problem>
 mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
@@ -215,7 +215,6 @@ mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, con
 template <class T, class Roi, auto run, bool kHavePlanes = true, class Problem>
 mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, sum_points<T, Roi, Problem>}};
-  static constexpr Path<Problem> kNchwPaths[] = {layout::kTransposed<run, Problem>};
   if (p.layout != MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kPaths);
   if constexpr (kHavePlanes) {
     static constexpr Path<Problem> kRoiPaths[] = {
@@ -223,8 +222,10 @@ mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Pro
         layout::kTransposed<run, Problem>,
     };
     return run_path(context, call, p, kRoiPaths);
+  } else {
+    static constexpr Path<Problem> kNchwPaths[] = {layout::kTransposed<run, Problem>};
+    return run_path(context, call, p, kNchwPaths);
   }
-  return run_path(context, call, p, kNchwPaths);
 }
 
 /// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels

@@ -26,7 +26,7 @@ inline double on_curve(const Controls& curve, double t) {
 struct CurvePair {
   Controls upper, lower;
 
-  /// Of the 17 numbers of a RoI; `first` is 1 for x, 2 for y.
+  /// One coordinate of both curves, out of the 17 numbers of a region; `first` is 1 for x, 2 for y.
   template <class T>
   CurvePair(const T* numbers, std::size_t first, double scale) {
     for (std::size_t i = 0; i < 4; ++i) {

@@ -27,7 +27,7 @@ constexpr int kPairRows = 2, kMostChannels = HWY_TARGET <= HWY_AVX3 ? 8 : 6;
 /// Vectors of pixels whose pairs are collected at once, since each row comes from another plane.
 constexpr std::int64_t kPairVectors = 8;
 
-/// Of a thread.
+/// A thread's scratch.
 template <class A>
 struct GradientScratch {
   std::int64_t each;  ///< pairs of a vector of pixels

@@ -49,7 +49,7 @@ class Products {
   Products(const Shape& s, const ForwardArrays<A>& arrays, Out* output)
       : s_(s), down_(down(s)), across_(across(s)), arrays_(arrays), output_(output) {}
 
-  /// Those whose second pixel is in row y2, and the zeros of the first image's row of that number.
+  /// Writes the products whose second pixel is in row y2, and the zeros of the first image's row of that number.
   void row(std::int64_t y2, A* sums) const {
     clear_row(y2);
     Out* outputs[kFirstRows] = {};

@@ -207,7 +207,7 @@ void find_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::i
   write_pairs(p, found, arrays.marks, offset);
 }
 
-/// Of an offset and its mirror image, which has the same pairs the other way round.
+/// Finds the pairs of an offset and of its mirror image, which has the same ones the other way round.
 void find_mirrored_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
   const Inputs& inputs = arrays.inputs;
   const Words places = inputs.of_class(0, grid);

@@ -132,7 +132,7 @@ struct Iou {
     value = united > 0 ? shared / united : 0;
   }
 
-  /// Of `box`, given that of the shared area and the height's derivatives by its z and l.
+  /// The IoU's gradient by `box`, given the shared area's and the derivatives of the shared height by its z and l.
   Box gradient(const Box& box, Box of_area, double by_z, double by_l) const {
     if (!(united > 0)) return {};
     const auto sign = [](double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0; };
