@@ -252,11 +252,9 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Where the map is small beside the output, transposing it costs less than what blocks cost each bin.
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  const bool large = map_of(p.shape).bytes() > pooled_of(p.shape).bytes();
-  return fit(fits_blocks<T>(p.shape) && taps_fit<T>(p.shape, p.rois, p.offset != nullptr), large);
+  return fit(fits_blocks<T>(p.shape) && taps_fit<T>(p.shape, p.rois, p.offset != nullptr));
 }
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
