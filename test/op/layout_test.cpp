@@ -18,10 +18,13 @@ bool has_images(const std::string& op) {
 }
 
 std::vector<Combination> image_combinations(const std::vector<std::string>& groups) {
-  std::vector<Combination> all;
-  for (const Combination& c : combinations(groups)) {
-    if (c.backend == "cpu" && has_images(c.op)) all.push_back(c);
-  }
+  std::vector<std::string> image_operators = operators();
+  std::erase_if(image_operators, [](const std::string& op) { return !has_images(op); });
+  std::vector<Combination> all = combinations(groups);
+  std::erase_if(all, [&](const Combination& c) {
+    return c.backend != "cpu" ||
+           std::find(image_operators.begin(), image_operators.end(), c.op) == image_operators.end();
+  });
   return all;
 }
 
