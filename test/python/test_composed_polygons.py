@@ -112,7 +112,8 @@ def test_quadrilaterals_of_no_size_and_nan_share_nothing():
     wanted = torch.zeros(4, 4)
     wanted[1, 1] = 1
     assert torch.equal(mt.box_iou_quadri(boxes, boxes), wanted)
-    assert len(mt.nms_quadri(boxes, torch.rand(4), 0.0)[1]) == 4
+    for times in (1, 12):
+        assert len(mt.nms_quadri(boxes.repeat(times, 1), torch.rand(4 * times), 0.0)[1]) == 3 * times + 1
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.15])
