@@ -295,12 +295,13 @@ struct PanelTasks {
   std::int64_t width, blocks, parts;
   Lines lines;
 
-  /// Blocks of `channels`, of which a value and its index take so many bytes.
+  /// Blocks of `channels`, of which a value and its index take so many bytes. A chunk's results leave the second cache,
+  /// for each chunk reads the maps again.
   PanelTasks(const Shape& s, int threads, std::int64_t channels, std::int64_t bytes)
       : width(channels),
         blocks(ceil_div(s.c, width)),
         parts(std::clamp<std::int64_t>(threads / (s.n * blocks), 1, ceil_div(s.k, kLeastBoxes))),
-        lines(s, chunk_boxes(s, parts, second_cache(40) / (4 * width * bytes))) {
+        lines(s, chunk_boxes(s, parts, second_cache(80) / (4 * width * bytes))) {
     parts = std::min(parts, lines.chunks());
   }
   std::int64_t count(const Shape& s) const { return s.n * blocks * parts; }
