@@ -213,3 +213,10 @@ def test_jit_trace():
     assert "mluops::psa_mask" in str(traced.graph)
     x = torch.rand(1, 9, 3, 4)
     assert torch.equal(traced(x), mt.psa_mask(x, 0, 3))
+
+
+def test_jit_trace_of_nms_quadri_looks_for_boxes_without_area():
+    boxes = torch.tensor([1.0, 1, 3, 1, 3, 3, 1, 3]) + 10 * torch.arange(4.0)[:, None]
+    traced = torch.jit.trace(lambda b, s: mt.nms_quadri(b, s, 0.3), (boxes, torch.rand(4)), check_trace=False)
+    boxes[:2] = 0
+    assert traced(boxes, -torch.arange(4.0))[1].tolist() == [0, 1, 2, 3]

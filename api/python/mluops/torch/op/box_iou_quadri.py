@@ -52,8 +52,8 @@ def kept_quads(dets: Tensor, iou_threshold: float) -> Tensor:
     """Indices int64 of the boxes and scores [N, 9] kept, ascending. Boxes without area, of which poly_nms keeps one alone,
     share nothing."""
     dets = dets.detach()
-    # A few boxes are looked at in less time than torch's calls take.
-    if _eager.compiling() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
+    # A few boxes are looked at in less time than torch's calls take, but no graph would see it.
+    if _eager.compiling() or _eager.tracing() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
         wide = dets.double()
         x1, y1, x2, y2 = (wide[:, 4:8] - wide[:, :4]).unbind(1)  # the diagonals
         dets = dets.masked_fill((x1 * y2 == x2 * y1).unsqueeze(1), math.nan)
