@@ -220,3 +220,9 @@ def test_jit_trace_of_nms_quadri_looks_for_boxes_without_area():
     traced = torch.jit.trace(lambda b, s: mt.nms_quadri(b, s, 0.3), (boxes, torch.rand(4)), check_trace=False)
     boxes[:2] = 0
     assert traced(boxes, -torch.arange(4.0))[1].tolist() == [0, 1, 2, 3]
+
+
+def test_jit_trace_learns_how_many_boxes_are_kept_when_it_runs():
+    boxes, scores = torch.tensor([0.0, 0, 2, 2]) + 5 * torch.arange(3.0)[:, None], torch.rand(3)
+    traced = torch.jit.trace(lambda b, s: mt.nms(b, s, 0.5)[1], (boxes, scores), check_trace=False)
+    assert traced(boxes[:1].repeat(3, 1), scores).tolist() == [int(scores.argmax())]
