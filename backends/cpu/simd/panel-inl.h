@@ -104,6 +104,7 @@ void transpose_panel(const E* from, std::int64_t from_stride, std::int64_t rows,
     // A row or two behind the last tiles, as of 7 x 7 bins, cost less than tiles that begin early.
     const std::int64_t tail = rows % kLanes<E> <= 2 ? rows % kLanes<E> : 0;
     transpose_tiles(d, from, from_stride, rows - tail, columns, to, to_stride);
+    if (tail == 0) return;
     return transpose_elements(from + (rows - tail) * from_stride, from_stride, tail, columns, to + rows - tail,
                               to_stride);
   }
