@@ -27,7 +27,7 @@ if HAS_LIBRARY_API:
 def first(count: Tensor, *tensors: Tensor) -> Tuple[Tensor, ...]:
     """The first rows of each tensor, as many as `count` [1] says. A compiled, exported or traced graph has a size for
     that which it learns when it runs."""
-    if _eager.compiling() or _eager.tracing():
+    if _eager.recording():
         numbers = torch.ops.mluops.first_numbers(count)
         return tuple(tensor.index_select(0, numbers) for tensor in tensors)
     size = int(count)

@@ -34,6 +34,11 @@ def tracing() -> bool:
     return _tracing is not None and _tracing() is not None
 
 
+def recording() -> bool:
+    """Whether a graph is made of the call, in which nothing may be decided by the numbers it is made with."""
+    return compiling() or tracing()
+
+
 def unwatched(inputs: tuple) -> bool:
     """Whether only torch's own autograd would see this call. Not for use while compiling."""
     for value in inputs:

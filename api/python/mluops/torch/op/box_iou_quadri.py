@@ -53,7 +53,7 @@ def kept_quads(dets: Tensor, iou_threshold: float) -> Tensor:
     share nothing."""
     dets = dets.detach()
     # A few boxes are looked at in less time than torch's calls take, but no graph would see it.
-    if _eager.compiling() or _eager.tracing() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
+    if _eager.recording() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
         wide = dets.double()
         x1, y1, x2, y2 = (wide[:, 4:8] - wide[:, :4]).unbind(1)  # the diagonals
         dets = dets.masked_fill((x1 * y2 == x2 * y1).unsqueeze(1), math.nan)
