@@ -177,48 +177,50 @@ std::int64_t query(void* context, const char* key, char* buffer, std::size_t siz
 /// What option "path" calls the way of a kernel that has one and therefore no list of paths.
 constexpr const char* kOnlyPath = "only";
 
-/// Those kernels (test/calls/path_test.cpp holds the list against what runs).
-constexpr std::string_view kKernelsOfOneWay[] = {"bbox_overlaps",
-                                                 "box_iou_rotated",
-                                                 "nms_rotated",
-                                                 "masked_im2col_forward",
-                                                 "masked_col2im_forward",
-                                                 "poly_nms",
-                                                 "generate_proposals_v2",
-                                                 "yolo_box",
-                                                 "prior_box",
-                                                 "gather_points_forward",
-                                                 "points_in_boxes_part",
-                                                 "points_in_boxes_all",
-                                                 "roipoint_pool3d",
-                                                 "dynamic_point_to_voxel_forward",
-                                                 "dynamic_point_to_voxel_backward",
-                                                 "voxelization",
-                                                 "dynamic_voxelize",
-                                                 "boxes_overlap_bev",
-                                                 "nms3d",
-                                                 "assign_score_withk_forward",
-                                                 "assign_score_withk_backward",
-                                                 "chamfer_distance_backward",
-                                                 "roiaware_pool3d_forward",
-                                                 "roiaware_pool3d_backward",
-                                                 "get_indice_pairs",
-                                                 "diff_iou_rotated_sort_vertices_forward",
-                                                 "box_iou_quadri",
-                                                 "convex_iou",
-                                                 "convex_giou",
-                                                 "min_area_polygons",
-                                                 "points_in_polygons",
-                                                 "correlation_forward",
-                                                 "correlation_backward",
-                                                 "rotated_iou_forward",
-                                                 "rotated_iou_backward"};
+/// The others, which have one (test/calls/path_test.cpp holds this against what runs).
+constexpr std::string_view kKernelsOfPaths[] = {"carafe_forward",
+                                                "carafe_backward",
+                                                "psamask_forward",
+                                                "psamask_backward",
+                                                "three_interpolate_forward",
+                                                "three_interpolate_backward",
+                                                "deform_roi_pool_forward",
+                                                "deform_roi_pool_backward",
+                                                "border_align_forward",
+                                                "border_align_backward",
+                                                "roi_align_forward",
+                                                "roi_align_backward",
+                                                "three_nn_forward",
+                                                "ball_query",
+                                                "gather_points_backward",
+                                                "focal_loss_sigmoid_forward",
+                                                "focal_loss_sigmoid_backward",
+                                                "knn",
+                                                "chamfer_distance_forward",
+                                                "roi_pool_forward",
+                                                "roi_pool_backward",
+                                                "ms_deform_attn_backward",
+                                                "dcn_forward",
+                                                "dcn_backward_data",
+                                                "dcn_backward_weight",
+                                                "roi_align_rotated_forward",
+                                                "roi_align_rotated_backward",
+                                                "ps_roi_pool_forward",
+                                                "ps_roi_pool_backward",
+                                                "voxel_pooling_forward",
+                                                "roi_crop_forward",
+                                                "roi_crop_backward",
+                                                "bezier_align_forward",
+                                                "bezier_align_backward",
+                                                "rotated_feature_align_forward",
+                                                "rotated_feature_align_backward",
+                                                "prroi_pool_backward"};
 
 constexpr bool has_one_way(std::string_view name) {
-  for (const std::string_view one : kKernelsOfOneWay) {
-    if (name == one) return true;
+  for (const std::string_view one : kKernelsOfPaths) {
+    if (name == one) return false;
   }
-  return false;
+  return true;
 }
 
 /// The plugin ABI's form of one operator: no exception leaves.

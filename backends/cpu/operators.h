@@ -22,8 +22,7 @@
 //   MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(<op>_forward, <op>, forward, <Problem>, with_element)
 //
 // One that can be computed in several ways has a list of Paths (runtime/path.h), which run_path chooses from:
-// MLUOP_CPU_PATH has their names, and last_path tells which it was. One of one way stands in kKernelsOfOneWay of
-// backend.cpp.
+// MLUOP_CPU_PATH has their names, and last_path tells which it was. It stands in kKernelsOfPaths of backend.cpp.
 //
 // Working memory comes from context.arena, sized before the loop; costs and cache sizes from runtime/machine.h; output
 // that several items add to has the strategies of scatter/scatter.h.

@@ -211,21 +211,21 @@ TEST_P(PathTest, KernelsOfOnePath) {
       boxes,        kFloat, MLUOP_NMS_BOX_DIAGONAL, MLUOP_NMS_OUTPUT_TARGET_INDICES, 0, -1, 3, 3, 0, t(12), t(3),
       t.indices(3), &count};
   EXPECT_EQ(backend_.run(&mluopsBackend::nms, nms), MLUOP_STATUS_SUCCESS) << last_error;
-  EXPECT_EQ(taken(), "sweep");
+  EXPECT_EQ(taken(), "only");
   const mluopsSoftNmsProblem soft{boxes,  0.5f, 0.1f, MLUOP_EXT_SOFT_NMS_LINEAR, t(12), t(3), t(15), t.indices(3),
                                   &count, 0.5,  0.1};
   EXPECT_EQ(backend_.run(&mluopsBackend::soft_nms, soft), MLUOP_STATUS_SUCCESS) << last_error;
-  EXPECT_EQ(taken(), "scan");
+  EXPECT_EQ(taken(), "only");
   const mluopsFurthestPointSampleProblem sample{{kFloat, 1, 16, 4}, t(48), t.indices(4)};
   EXPECT_EQ(backend_.run(&mluopsBackend::furthest_point_sample, sample), MLUOP_STATUS_SUCCESS) << last_error;
-  EXPECT_EQ(taken(), "tree");
+  EXPECT_EQ(taken(), "only");
   const mluopsNmsMatchProblem match{boxes, t(15), t.indices(3), t.indices(3), &count};
   EXPECT_EQ(backend_.run(&mluopsBackend::nms_match, match), MLUOP_STATUS_SUCCESS) << last_error;
-  EXPECT_EQ(taken(), "sweep");
+  EXPECT_EQ(taken(), "only");
   const mluopsFurthestPointSampleWithDistProblem distances{{kFloat, 1, 16, 4}, t(256), t.indices(4)};
   EXPECT_EQ(backend_.run(&mluopsBackend::furthest_point_sample_with_dist, distances), MLUOP_STATUS_SUCCESS)
       << last_error;
-  EXPECT_EQ(taken(), "scan");
+  EXPECT_EQ(taken(), "only");
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, PathTest, testing::ValuesIn(kLevels),

@@ -14,7 +14,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #include <hwy/contrib/math/math-inl.h>
@@ -128,7 +127,7 @@ void for_some_rows(std::int64_t begin, std::int64_t end, F&& f) {
 }
 
 template <class T>
-mluOpStatus_t forward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t softmax_forward(Context& context, const mluopsCall& call, const Problem& p) {
   T* const output = static_cast<T*>(p.result);
   const double row_ns = cost::kStep + cost::kGather + 4 * cost::kFunction;
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
@@ -157,7 +156,7 @@ HWY_INLINE void write_gradient(const Problem& p, std::int64_t n, Acc<T> probabil
 }
 
 template <class T>
-mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t softmax_backward(Context& context, const mluopsCall& call, const Problem& p) {
   const double row_ns =
       cost::kStep + cost::kGather + 4 * cost::kFunction + cost::kMove * static_cast<double>(p.shape.c);
   Loop(context, call, p.shape.n, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
@@ -170,18 +169,6 @@ mluOpStatus_t backward_by_rows(Context& context, const mluopsCall& call, const P
     });
   });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t softmax_forward(Context& context, const mluopsCall& call, const Problem& problem) {
-  static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, forward_by_rows<T>}};
-  return run_path(context, call, problem, kPaths);
-}
-
-template <class T>
-mluOpStatus_t softmax_backward(Context& context, const mluopsCall& call, const Problem& problem) {
-  static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, backward_by_rows<T>}};
-  return run_path(context, call, problem, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(softmax_forward, mluopsFocalLossProblem, with_element)

@@ -20,7 +20,6 @@
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -202,7 +201,7 @@ class Sampler {
 };
 
 template <class T>
-mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t sample(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
   const Loop loop(context, call, s.b, build_ns(s.n) + 100 * cost::kStep * static_cast<double>(s.m));
@@ -223,12 +222,6 @@ mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p
     }
   });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t sample(Context& context, const mluopsCall& call, const Problem& p) {
-  static constexpr Path<Problem> kPaths[] = {{"tree", always<Problem>, by_tree<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(sample, mluopsFurthestPointSampleProblem, with_element)

@@ -13,7 +13,6 @@
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
 
@@ -65,7 +64,7 @@ HWY_INLINE std::int32_t pick(const PickOrder& order, const A* HWY_RESTRICT neare
 }
 
 template <class T>
-mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const DistProblem& p) {
+mluOpStatus_t sample_with_dist(Context& context, const mluopsCall& call, const DistProblem& p) {
   using A = Acc<T>;
   const auto& s = p.shape;
   const Loop loop(context, call, s.b, 2 * cost::kElement * static_cast<double>(s.n) * static_cast<double>(s.m));
@@ -87,12 +86,6 @@ mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const DistProble
     }
   });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t sample_with_dist(Context& context, const mluopsCall& call, const DistProblem& p) {
-  static constexpr Path<DistProblem> kPaths[] = {{"scan", always<DistProblem>, by_scan<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(sample_with_dist, mluopsFurthestPointSampleWithDistProblem, with_element)

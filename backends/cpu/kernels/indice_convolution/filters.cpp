@@ -16,7 +16,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -198,7 +197,7 @@ void store_sums_of(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, s
 }
 
 template <class T>
-mluOpStatus_t by_chunks(Context& context, const mluopsCall& call, const FilterProblem& p) {
+mluOpStatus_t backward_filter(Context& context, const mluopsCall& call, const FilterProblem& p) {
   const auto& s = p.shape;
   const std::int64_t count = all_chunks(p.pairs);
   std::int64_t pairs = 0;
@@ -228,12 +227,6 @@ mluOpStatus_t by_chunks(Context& context, const mluopsCall& call, const FilterPr
         for (std::int64_t row = begin; row < end; ++row) store_sums_of<T>(p, *arrays, row);
       });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t backward_filter(Context& context, const mluopsCall& call, const FilterProblem& p) {
-  static constexpr Path<FilterProblem> kPaths[] = {{"chunks", always<FilterProblem>, by_chunks<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(backward_filter, mluopsIndiceConvolutionBackwardFilterProblem, with_element)

@@ -14,7 +14,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"
@@ -179,17 +178,13 @@ mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& 
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsIndiceConvolutionForwardProblem& p) {
-  using Problem = mluopsIndiceConvolutionForwardProblem;
-  static constexpr Path<Problem> kPaths[] = {{"tiles", always<Problem>, by_tiles<T, Problem>}};
-  return run_path(context, call, p, kPaths);
+  return by_tiles<T>(context, call, p);
 }
 
 template <class T>
 mluOpStatus_t backward_data(Context& context, const mluopsCall& call,
                             const mluopsIndiceConvolutionBackwardDataProblem& p) {
-  using Problem = mluopsIndiceConvolutionBackwardDataProblem;
-  static constexpr Path<Problem> kPaths[] = {{"tiles", always<Problem>, by_tiles<T, Problem>}};
-  return run_path(context, call, p, kPaths);
+  return by_tiles<T>(context, call, p);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsIndiceConvolutionForwardProblem, with_element)

@@ -12,7 +12,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/simd-inl.h"
 
@@ -72,7 +71,7 @@ mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const mluopsInd
 }
 
 template <class T>
-mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const auto& s = p.shape;
   return by_tiles<T>(context, call, p.pairs, s.inputs, s.outputs, false, s.c, p.features_out,
                      [&](const RowPair& pair, Acc<T>* greatest) HWY_ATTR {
@@ -85,7 +84,7 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
 }
 
 template <class T>
-mluOpStatus_t backward_by_tiles(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const auto& s = p.shape;
   return by_tiles<T>(context, call, p.pairs, s.outputs, s.inputs, true, s.c, p.input_grad,
                      [&](const RowPair& pair, Acc<T>* sums) HWY_ATTR {
@@ -98,18 +97,6 @@ mluOpStatus_t backward_by_tiles(Context& context, const mluopsCall& call, const 
                          hn::StoreU(hn::Add(old, hn::IfThenElseZero(same, load(d, grad + i))), d, sums + i);
                        });
                      });
-}
-
-template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kPaths[] = {{"tiles", always<ForwardProblem>, forward_by_tiles<T>}};
-  return run_path(context, call, p, kPaths);
-}
-
-template <class T>
-mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  static constexpr Path<BackwardProblem> kPaths[] = {{"tiles", always<BackwardProblem>, backward_by_tiles<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsIndiceMaxPoolForwardProblem, with_element)

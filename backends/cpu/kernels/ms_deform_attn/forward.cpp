@@ -14,7 +14,6 @@
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -164,8 +163,9 @@ struct ForwardArrays {
 };
 
 template <class T>
-mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   const Shape& s = p.shape;
   const double head_ns =
       static_cast<double>(samples_of(s)) * (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(s.channels)) + 5;
@@ -181,13 +181,6 @@ mluOpStatus_t by_queries(Context& context, const mluopsCall& call, const Forward
     QueryRun<T>(p, arrays->levels, scratch).run(begin, end);
   });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  static constexpr Path<ForwardProblem> kPaths[] = {{"queries", always<ForwardProblem>, by_queries<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsMsDeformAttnForwardProblem, with_element)

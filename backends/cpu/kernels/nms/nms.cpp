@@ -6,7 +6,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/sweep-inl.h"
 #include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {
@@ -92,18 +91,12 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
 }
 
 template <class T>
-mluOpStatus_t by_sweep(Context& context, const mluopsCall& call, const mluopsNmsProblem& p) {
+mluOpStatus_t hard(Context& context, const mluopsCall& call, const mluopsNmsProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   if constexpr (std::is_same_v<T, float>) {
     if (p.score_dtype == MLUOP_DTYPE_HALF) return suppress<T, Half>(context, call, p);
   }
   return suppress<T, T>(context, call, p);
-}
-
-template <class T>
-mluOpStatus_t hard(Context& context, const mluopsCall& call, const mluopsNmsProblem& p) {
-  static constexpr Path<mluopsNmsProblem> kPaths[] = {{"sweep", always<mluopsNmsProblem>, by_sweep<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(hard, mluopsNmsProblem, with_element)
@@ -139,7 +132,7 @@ struct MatchArrays : SweepArrays<A> {
 };
 
 template <class T>
-mluOpStatus_t match_by_sweep(Context& context, const mluopsCall& call, const mluopsNmsMatchProblem& p) {
+mluOpStatus_t match(Context& context, const mluopsCall& call, const mluopsNmsMatchProblem& p) {
   using A = Acc<T>;
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   const std::int64_t boxes = p.shape.boxes;
@@ -155,12 +148,6 @@ mluOpStatus_t match_by_sweep(Context& context, const mluopsCall& call, const mlu
   });
   *p.group_count = static_cast<std::int32_t>(groups);
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t match(Context& context, const mluopsCall& call, const mluopsNmsMatchProblem& p) {
-  static constexpr Path<mluopsNmsMatchProblem> kPaths[] = {{"sweep", always<mluopsNmsMatchProblem>, match_by_sweep<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(match, mluopsNmsMatchProblem, with_element)

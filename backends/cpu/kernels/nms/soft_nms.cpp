@@ -10,7 +10,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/sweep-inl.h"
 #include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/path.h"
 
 #include <hwy/contrib/math/math-inl.h>
 
@@ -161,7 +160,7 @@ void write_taken(const mluopsSoftNmsProblem& p, const SoftArrays<Acc<T>>& arrays
 }
 
 template <class T>
-mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const mluopsSoftNmsProblem& p) {
+mluOpStatus_t soft(Context& context, const mluopsCall& call, const mluopsSoftNmsProblem& p) {
   using A = Acc<T>;
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   auto arrays = allocate<SoftArrays<A>>(context.arena, p.shape.boxes);
@@ -176,12 +175,6 @@ mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const mluopsSoft
   }
   write_taken<T>(p, *arrays, SoftSweep<T>(p, *arrays).run());
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t soft(Context& context, const mluopsCall& call, const mluopsSoftNmsProblem& p) {
-  static constexpr Path<mluopsSoftNmsProblem> kPaths[] = {{"scan", always<mluopsSoftNmsProblem>, by_scan<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(soft, mluopsSoftNmsProblem, with_element)

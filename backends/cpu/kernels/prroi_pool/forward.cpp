@@ -12,7 +12,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/prroi_pool/rois-inl.h"
-#include "backends/cpu/runtime/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {
@@ -56,7 +55,7 @@ void pool_roi(const Shape& s, const T* map, const Scratch<A, false>& scratch, O*
 }
 
 template <class T>
-mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t bins = s.pooled_h * s.pooled_w, elements = bins * s.c;
   const bool planes = p.layout == MLUOP_LAYOUT_NCHW && bins > 1;
@@ -76,12 +75,6 @@ mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardPro
     }
   });
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kPaths[] = {{"rois", always<ForwardProblem>, by_rois<T>}};
-  return run_path(context, call, p, kPaths);
 }
 
 MLUOPS_CPU_KERNEL(forward, mluopsPrRoiPoolForwardProblem, with_element)
