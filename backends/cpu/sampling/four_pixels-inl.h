@@ -15,24 +15,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Dot products of `grad` with the n channels of four pixels, of which those off the map are zeros wherever they point.
+/// Dot products of `grad` with four rows of n channels.
 template <class G, class T>
-HWY_INLINE void dot_pixels(const G* grad, const T* const (&pixels)[4], const PaddedSample<Acc<T>>& sample,
-                           std::int64_t n, Acc<T>* dots) {
+HWY_INLINE void dot_rows(const G* grad, const T* const (&rows)[4], std::int64_t n, Acc<T>* dots) {
   const hn::ScalableTag<Acc<T>> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   std::int64_t c = 0;
   for (; c + lanes <= n; c += lanes) {
     const auto g = load(d, grad + c);
-    s0 = hn::MulAdd(g, load(d, pixels[0] + c), s0);
-    s1 = hn::MulAdd(g, load(d, pixels[1] + c), s1);
-    s2 = hn::MulAdd(g, load(d, pixels[2] + c), s2);
-    s3 = hn::MulAdd(g, load(d, pixels[3] + c), s3);
+    s0 = hn::MulAdd(g, load(d, rows[0] + c), s0);
+    s1 = hn::MulAdd(g, load(d, rows[1] + c), s1);
+    s2 = hn::MulAdd(g, load(d, rows[2] + c), s2);
+    s3 = hn::MulAdd(g, load(d, rows[3] + c), s3);
   }
   sum_4_vectors(d, s0, s1, s2, s3, dots);
   for (std::size_t k = 0; k < 4; ++k) {
-    for (std::int64_t i = c; i < n; ++i) dots[k] += to_acc(grad[i]) * to_acc(pixels[k][i]);
+    for (std::int64_t i = c; i < n; ++i) dots[k] += to_acc(grad[i]) * to_acc(rows[k][i]);
+  }
+}
+
+/// dot_rows of four pixels, of which those off the map are zeros wherever they point.
+template <class G, class T>
+HWY_INLINE void dot_pixels(const G* grad, const T* const (&pixels)[4], const PaddedSample<Acc<T>>& sample,
+                           std::int64_t n, Acc<T>* dots) {
+  dot_rows(grad, pixels, n, dots);
+  for (std::size_t k = 0; k < 4; ++k) {
     if (!sample.on_map[k]) dots[k] = 0;
   }
 }

@@ -45,22 +45,11 @@ namespace {
 template <class A>
 struct BackwardArrays {
   SampleLevels<A> levels;
-  std::int64_t room_bytes;
-  std::byte* rooms;
+  SlotScratch<DotScratch<A>> scratch;
   A* sums;
 
   BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
-      : levels(allocator, s) {
-    Allocator measure;
-    static_cast<void>(DotScratch<A>(measure, s));
-    room_bytes = measure.bytes();
-    rooms = allocator.allocate<std::byte>(call.threads, room_bytes);
-    sums = allocator.allocate<A>(sum_count);
-  }
-  DotScratch<A> scratch(const Shape& s, int slot) const {
-    Allocator cut(rooms + slot * room_bytes);
-    return DotScratch<A>(cut, s);
-  }
+      : levels(allocator, s), scratch(allocator, call.threads, s), sums(allocator.allocate<A>(sum_count)) {}
 };
 
 template <class T>
@@ -70,7 +59,7 @@ void all_sample_gradients(const Context& context, const mluopsCall& call, const 
   const std::int64_t step = s.heads * s.channels;
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<Acc<T>> scratch = arrays.scratch(s, slot);
+    const DotScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
     for (std::int64_t row = begin; row < end; ++row) {
       const T* const values = s.keys == 0 ? static_cast<const T*>(p.grad_output)
                                           : static_cast<const T*>(p.value) + row / s.queries * s.keys * step;
@@ -113,7 +102,7 @@ void value_by_owner(const Context& context, const mluopsCall& call, const Backwa
                          (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(owned));
   const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<Acc<T>> scratch = arrays.scratch(s, slot);
+    const DotScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
     for (std::int64_t task = begin; task < end; ++task) {
       const std::int64_t first = task % parts * owned;
       const HeadPart part{task / parts / s.heads, task / parts % s.heads, first, std::min(owned, s.channels - first)};
@@ -144,7 +133,7 @@ void value_by_atomics(Context& context, const mluopsCall& call, const BackwardPr
   clear_sums(context, call, sums, elements);
   const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kAtomicAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<A> scratch = arrays.scratch(s, slot);
+    const DotScratch<A> scratch = arrays.scratch.of(slot, s);
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t head = 0; head < s.heads; ++head) {
         const HeadRow at(s, row, head);
@@ -192,7 +181,7 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
   arrays->levels.fill(p);
   const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.heads, head_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<A> scratch = arrays->scratch(s, slot);
+    const DotScratch<A> scratch = arrays->scratch.of(slot, s);
     A* const values = arrays->sums + 2 * slot * panel_size;
     A* const sums = values + panel_size;
     for (std::int64_t i = begin; i < end; ++i) {

@@ -156,10 +156,9 @@ class QueryRun {
 template <class A>
 struct ForwardArrays {
   SampleLevels<A> levels;
-  std::byte* rooms;
+  SlotScratch<HeadScratch<A>> scratch;
 
-  ForwardArrays(Allocator& allocator, const Shape& s, int slots, std::int64_t room_bytes)
-      : levels(allocator, s), rooms(allocator.allocate<std::byte>(slots, room_bytes)) {}
+  ForwardArrays(Allocator& allocator, const Shape& s, int slots) : levels(allocator, s), scratch(allocator, slots, s) {}
 };
 
 template <class T>
@@ -170,14 +169,11 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   const double head_ns =
       static_cast<double>(samples_of(s)) * (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(s.channels)) + 5;
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
-  Allocator measure;
-  static_cast<void>(HeadScratch<A>(measure, s));
-  auto arrays = allocate<ForwardArrays<A>>(context.arena, s, loop.slots(), measure.bytes());
+  const auto arrays = allocate<ForwardArrays<A>>(context.arena, s, loop.slots());
   if (!arrays) return no_memory(call);
   arrays->levels.fill(p);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Allocator cut(arrays->rooms + slot * measure.bytes());
-    HeadScratch<A> scratch(cut, s);
+    HeadScratch<A> scratch = arrays->scratch.of(slot, s);
     QueryRun<T>(p, arrays->levels, scratch).run(begin, end);
   });
   return MLUOP_STATUS_SUCCESS;

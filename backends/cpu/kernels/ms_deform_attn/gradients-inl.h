@@ -1,6 +1,9 @@
 // Gradients of the samples of a head of a query: the dot products of its gradient with the channels of their pixels;
 // and the walk that adds to these pixels' sums on the way. Include after foreach_target.h, like simd-inl.h.
+#include <algorithm>
+
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
+#include "backends/cpu/sampling/four_pixels-inl.h"
 
 #if defined(MLUOPS_CPU_MS_DEFORM_ATTN_GRADIENTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
@@ -27,33 +30,13 @@ struct DotScratch {
 
 /// Dot products of `grad` with the channels of the four pixels of sample i; 0 for those off the map.
 template <class T, class E>
-HWY_INLINE void dot_pixels(const T* grad, const E* head, std::int64_t step, std::int64_t n, std::int64_t i,
+HWY_INLINE void dot_sample(const T* grad, const E* head, std::int64_t step, std::int64_t n, std::int64_t i,
                            const DotScratch<Acc<T>>& scratch) {
-  using A = Acc<T>;
-  const hn::ScalableTag<A> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const E* row[4];
-  bool on_map[4];
-  for (int k = 0; k < 4; ++k) {
-    const std::int64_t key = scratch.samples.key[k][i];
-    on_map[k] = key >= 0;
-    row[k] = head + (on_map[k] ? key * step : 0);
-  }
-  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  std::int64_t c = 0;
-  for (; c + lanes <= n; c += lanes) {
-    const auto g = load(d, grad + c);
-    s0 = hn::MulAdd(g, load(d, row[0] + c), s0);
-    s1 = hn::MulAdd(g, load(d, row[1] + c), s1);
-    s2 = hn::MulAdd(g, load(d, row[2] + c), s2);
-    s3 = hn::MulAdd(g, load(d, row[3] + c), s3);
-  }
-  A dots[4];
-  sum_4_vectors(d, s0, s1, s2, s3, dots);
-  for (int k = 0; k < 4; ++k) {
-    for (std::int64_t j = c; j < n; ++j) dots[k] += to_acc(grad[j]) * to_acc(row[k][j]);
-    scratch.dot[k][i] = on_map[k] ? dots[k] : A{0};
-  }
+  const E* rows[4];
+  for (int k = 0; k < 4; ++k) rows[k] = head + std::max(scratch.samples.key[k][i], 0) * step;
+  Acc<T> dots[4];
+  dot_rows(grad, rows, n, dots);
+  for (int k = 0; k < 4; ++k) scratch.dot[k][i] = scratch.samples.key[k][i] >= 0 ? dots[k] : Acc<T>{0};
 }
 
 /// A vector of samples, from i on: gradients in the place of locations and weights.
@@ -105,7 +88,7 @@ void sample_gradients(const BackwardProblem& p, const SampleLevels<Acc<T>>& leve
   const Shape& s = p.shape;
   const std::int64_t count = samples_of(s);
   const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
-  for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, value, step, s.channels, i, scratch);
+  for (std::int64_t i = 0; i < count; ++i) dot_sample(grad, value, step, s.channels, i, scratch);
   store_sample_gradients<T>(p, levels, at, scratch);
 }
 
@@ -166,7 +149,7 @@ HWY_INLINE void walk_head(const Shape& s, const T* grad, const DotScratch<Acc<T>
       for_pixels(s, scratch.samples, [&](std::int64_t key, Acc<T> weight) HWY_ATTR {
         axpy(weight, grad, sums + key * s.channels, s.channels);
       });
-      for (std::int64_t i = 0; i < count; ++i) dot_pixels(grad, values, s.channels, s.channels, i, scratch);
+      for (std::int64_t i = 0; i < count; ++i) dot_sample(grad, values, s.channels, s.channels, i, scratch);
   }
 }
 
