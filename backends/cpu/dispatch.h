@@ -1,29 +1,31 @@
-// How a call reaches its kernel: by the handle's instruction-set level, then by the element type.
-#pragma once
+// How a call reaches its kernel: by the handle's instruction-set level, then by the element type. Include after
+// foreach_target.h, if at all that.
+#ifndef MLUOPS_CPU_DISPATCH_H_
+#define MLUOPS_CPU_DISPATCH_H_
 
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/context.h"
 #include "backends/cpu/simd/element.h"
 
-/// Inside a room's HWY_NAMESPACE, once per level: run_<kernel> calls kernel<type>(context, call, problem) for the type
-/// that `with_type`, with_element or one like it, finds for the problem's dtype.
-#define MLUOPS_CPU_KERNEL(kernel, Problem, with_type)                                                                  \
+/// Outside namespaces, at the end of a file that is compiled once per level: the function of operators.h. It calls
+/// kernel<type>(context, call, problem) in the HWY_NAMESPACE of the room and of the handle's level, for the type that
+/// `with_type`, with_element or one like it, finds for the problem's dtype.
+#define MLUOPS_CPU_ENTRY(name, room, kernel, Problem, with_type) \
+  MLUOPS_CPU_FUNCTION(operators::name, room, kernel, Problem, with_type)
+
+/// The same for any function declared in namespace mluops::cpu.
+#define MLUOPS_CPU_FUNCTION(function, room, kernel, Problem, with_type)                                                \
+  HWY_BEFORE_NAMESPACE();                                                                                              \
+  namespace mluops::cpu::room::HWY_NAMESPACE {                                                                         \
+  namespace {                                                                                                          \
   mluOpStatus_t run_##kernel(Context& context, const mluopsCall& call, const Problem& problem) {                       \
     return with_type(call, problem.shape.dtype,                                                                        \
                      [&](auto tag) HWY_ATTR { return kernel<typename decltype(tag)::type>(context, call, problem); }); \
-  }
-
-/// Outside namespaces, under HWY_ONCE: the function of operators.h, which calls the room's run_<kernel> of the handle's
-/// level.
-#define MLUOPS_CPU_ENTRY(name, room, kernel, Problem)                                               \
-  namespace mluops::cpu {                                                                           \
-  namespace room {                                                                                  \
-  HWY_EXPORT(run_##kernel);                                                                         \
-  }                                                                                                 \
-  mluOpStatus_t operators::name(Context& context, const mluopsCall& call, const Problem& problem) { \
-    return room::HWY_DISPATCH_TABLE(run_##kernel)[context.isa.index](context, call, problem);       \
-  }                                                                                                 \
-  }
+  }                                                                                                                    \
+  }                                                                                                                    \
+  }                                                                                                                    \
+  HWY_AFTER_NAMESPACE();                                                                                               \
+  MLUOPS_CPU_CHOOSE_LEVEL(function, room, kernel, Problem)
 
 /// The function of operators.h for a kernel without vectors, which is compiled once: calls room::kernel<type>(...).
 #define MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(name, room, kernel, Problem, with_type)                                       \
@@ -33,3 +35,21 @@
                      [&](auto tag) { return room::kernel<typename decltype(tag)::type>(context, call, problem); }); \
   }                                                                                                                 \
   }
+
+#endif
+
+// Of all inclusions, one for each level, the last defines the function.
+#undef MLUOPS_CPU_CHOOSE_LEVEL
+#if defined(HWY_ONCE) && HWY_ONCE
+#define MLUOPS_CPU_CHOOSE_LEVEL(function, room, kernel, Problem)                              \
+  namespace mluops::cpu {                                                                     \
+  namespace room {                                                                            \
+  HWY_EXPORT(run_##kernel);                                                                   \
+  }                                                                                           \
+  mluOpStatus_t function(Context& context, const mluopsCall& call, const Problem& problem) {  \
+    return room::HWY_DISPATCH_TABLE(run_##kernel)[context.isa.index](context, call, problem); \
+  }                                                                                           \
+  }
+#else
+#define MLUOPS_CPU_CHOOSE_LEVEL(function, room, kernel, Problem)
+#endif

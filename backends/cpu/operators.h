@@ -28,8 +28,8 @@
 // that several items add to has the strategies of scatter/scatter.h.
 //
 // A kernel with vectors is compiled once per instruction-set level: foreach_target.h first, headers of the room named
-// *-inl.h, the code in mluops::cpu::<op>::HWY_NAMESPACE, and MLUOPS_CPU_KERNEL and MLUOPS_CPU_ENTRY in the place of
-// the line above. kernels/psamask/psamask.cpp is a short example, kernels/polygons/pairs.cpp one without vectors.
+// *-inl.h, the code in mluops::cpu::<op>::HWY_NAMESPACE, and MLUOPS_CPU_ENTRY in the place of the line above.
+// kernels/psamask/psamask.cpp is a short example, kernels/polygons/pairs.cpp one without vectors.
 #pragma once
 
 #include "backends/cpu/runtime/context.h"

@@ -141,12 +141,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsAssignScoreWithkBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::assign_score_withk::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(assign_score_withk_backward, assign_score_withk, backward, mluopsAssignScoreWithkBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(assign_score_withk_backward, assign_score_withk, backward, mluopsAssignScoreWithkBackwardProblem,
+                 with_element)

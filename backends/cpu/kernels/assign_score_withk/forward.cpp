@@ -141,12 +141,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsAssignScoreWithkForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::assign_score_withk::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(assign_score_withk_forward, assign_score_withk, forward, mluopsAssignScoreWithkForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(assign_score_withk_forward, assign_score_withk, forward, mluopsAssignScoreWithkForwardProblem,
+                 with_element)

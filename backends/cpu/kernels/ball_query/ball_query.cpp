@@ -213,12 +213,8 @@ mluOpStatus_t query(Context& context, const mluopsCall& call, const Problem& p) 
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(query, mluopsBallQueryProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::ball_query::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(ball_query, ball_query, query, mluopsBallQueryProblem)
-#endif
+MLUOPS_CPU_ENTRY(ball_query, ball_query, query, mluopsBallQueryProblem, with_element)

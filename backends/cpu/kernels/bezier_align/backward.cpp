@@ -22,12 +22,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return roi_gradient<T, PointRois<T, BezierRoi, BackwardProblem>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsBezierAlignBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::bezier_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(bezier_align_backward, bezier_align, backward, mluopsBezierAlignBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(bezier_align_backward, bezier_align, backward, mluopsBezierAlignBackwardProblem, with_element)

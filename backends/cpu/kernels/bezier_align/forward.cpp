@@ -22,12 +22,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_sum_points<T, BezierRoi, operators::bezier_align_forward>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsBezierAlignForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::bezier_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(bezier_align_forward, bezier_align, forward, mluopsBezierAlignForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(bezier_align_forward, bezier_align, forward, mluopsBezierAlignForwardProblem, with_element)

@@ -218,12 +218,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return run_scatter_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsBorderAlignBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::border_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(border_align_backward, border_align, backward, mluopsBorderAlignBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(border_align_backward, border_align, backward, mluopsBorderAlignBackwardProblem, with_element)

@@ -471,12 +471,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsBorderAlignForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::border_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(border_align_forward, border_align, forward, mluopsBorderAlignForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(border_align_forward, border_align, forward, mluopsBorderAlignForwardProblem, with_element)

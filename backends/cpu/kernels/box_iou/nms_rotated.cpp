@@ -64,12 +64,8 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(suppress, mluopsNmsRotatedProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::box_iou::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(nms_rotated, box_iou, suppress, mluopsNmsRotatedProblem)
-#endif
+MLUOPS_CPU_ENTRY(nms_rotated, box_iou, suppress, mluopsNmsRotatedProblem, with_element)

@@ -112,14 +112,9 @@ mluOpStatus_t rotated(Context& context, const mluopsCall& call, const Problem& p
   return run<T, Rotated>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(upright, mluopsBoxIouProblem, with_element)
-MLUOPS_CPU_KERNEL(rotated, mluopsBoxIouProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::box_iou::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(bbox_overlaps, box_iou, upright, mluopsBoxIouProblem)
-MLUOPS_CPU_ENTRY(box_iou_rotated, box_iou, rotated, mluopsBoxIouProblem)
-#endif
+MLUOPS_CPU_ENTRY(bbox_overlaps, box_iou, upright, mluopsBoxIouProblem, with_element)
+MLUOPS_CPU_ENTRY(box_iou_rotated, box_iou, rotated, mluopsBoxIouProblem, with_element)

@@ -332,12 +332,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCar
                                        : run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsCarafeBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::carafe::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(carafe_backward, carafe, backward, mluopsCarafeBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(carafe_backward, carafe, backward, mluopsCarafeBackwardProblem, with_element)

@@ -277,12 +277,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCara
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsCarafeForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::carafe::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(carafe_forward, carafe, forward, mluopsCarafeForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(carafe_forward, carafe, forward, mluopsCarafeForwardProblem, with_element)

@@ -163,12 +163,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsChamferDistanceForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::chamfer_distance::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(chamfer_distance_forward, chamfer_distance, forward, mluopsChamferDistanceForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(chamfer_distance_forward, chamfer_distance, forward, mluopsChamferDistanceForwardProblem, with_element)

@@ -258,12 +258,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsCorrelationBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::correlation::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(correlation_backward, correlation, backward, mluopsCorrelationBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(correlation_backward, correlation, backward, mluopsCorrelationBackwardProblem, with_element)

@@ -212,12 +212,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsCorrelationForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::correlation::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(correlation_forward, correlation, forward, mluopsCorrelationForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(correlation_forward, correlation, forward, mluopsCorrelationForwardProblem, with_element)

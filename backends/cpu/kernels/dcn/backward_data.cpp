@@ -321,12 +321,8 @@ mluOpStatus_t backward_data(Context& context, const mluopsCall& call, const Data
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward_data, mluopsDcnBackwardDataProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::dcn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(dcn_backward_data, dcn, backward_data, mluopsDcnBackwardDataProblem)
-#endif
+MLUOPS_CPU_ENTRY(dcn_backward_data, dcn, backward_data, mluopsDcnBackwardDataProblem, with_element)

@@ -212,12 +212,8 @@ mluOpStatus_t backward_weight(Context& context, const mluopsCall& call, const We
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward_weight, mluopsDcnBackwardWeightProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::dcn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(dcn_backward_weight, dcn, backward_weight, mluopsDcnBackwardWeightProblem)
-#endif
+MLUOPS_CPU_ENTRY(dcn_backward_weight, dcn, backward_weight, mluopsDcnBackwardWeightProblem, with_element)

@@ -237,12 +237,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsDcnForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::dcn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(dcn_forward, dcn, forward, mluopsDcnForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(dcn_forward, dcn, forward, mluopsDcnForwardProblem, with_element)

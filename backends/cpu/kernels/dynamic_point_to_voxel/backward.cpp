@@ -136,13 +136,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return p.shape.reduce == MLUOP_REDUCE_DMAX ? of_maxima<T>(context, call, p) : of_sums<T>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsDynamicPointToVoxelBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_backward, dynamic_point_to_voxel, backward,
-                 mluopsDynamicPointToVoxelBackwardProblem)
-#endif
+                 mluopsDynamicPointToVoxelBackwardProblem, with_element)

@@ -159,13 +159,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsDynamicPointToVoxelForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 MLUOPS_CPU_ENTRY(dynamic_point_to_voxel_forward, dynamic_point_to_voxel, forward,
-                 mluopsDynamicPointToVoxelForwardProblem)
-#endif
+                 mluopsDynamicPointToVoxelForwardProblem, with_element)

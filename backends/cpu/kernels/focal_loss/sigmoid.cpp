@@ -155,14 +155,9 @@ mluOpStatus_t sigmoid_backward(Context& context, const mluopsCall& call, const m
   return either<T, true>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(sigmoid_forward, mluopsFocalLossProblem, with_element)
-MLUOPS_CPU_KERNEL(sigmoid_backward, mluopsFocalLossProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::focal_loss::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(focal_loss_sigmoid_forward, focal_loss, sigmoid_forward, mluopsFocalLossProblem)
-MLUOPS_CPU_ENTRY(focal_loss_sigmoid_backward, focal_loss, sigmoid_backward, mluopsFocalLossProblem)
-#endif
+MLUOPS_CPU_ENTRY(focal_loss_sigmoid_forward, focal_loss, sigmoid_forward, mluopsFocalLossProblem, with_element)
+MLUOPS_CPU_ENTRY(focal_loss_sigmoid_backward, focal_loss, sigmoid_backward, mluopsFocalLossProblem, with_element)

@@ -171,14 +171,9 @@ mluOpStatus_t softmax_backward(Context& context, const mluopsCall& call, const P
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(softmax_forward, mluopsFocalLossProblem, with_element)
-MLUOPS_CPU_KERNEL(softmax_backward, mluopsFocalLossProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::focal_loss::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(focal_loss_softmax_forward, focal_loss, softmax_forward, mluopsFocalLossProblem)
-MLUOPS_CPU_ENTRY(focal_loss_softmax_backward, focal_loss, softmax_backward, mluopsFocalLossProblem)
-#endif
+MLUOPS_CPU_ENTRY(focal_loss_softmax_forward, focal_loss, softmax_forward, mluopsFocalLossProblem, with_element)
+MLUOPS_CPU_ENTRY(focal_loss_softmax_backward, focal_loss, softmax_backward, mluopsFocalLossProblem, with_element)

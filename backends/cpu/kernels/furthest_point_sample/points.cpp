@@ -224,12 +224,8 @@ mluOpStatus_t sample(Context& context, const mluopsCall& call, const Problem& p)
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(sample, mluopsFurthestPointSampleProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::furthest_point_sample::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(furthest_point_sample, furthest_point_sample, sample, mluopsFurthestPointSampleProblem)
-#endif
+MLUOPS_CPU_ENTRY(furthest_point_sample, furthest_point_sample, sample, mluopsFurthestPointSampleProblem, with_element)

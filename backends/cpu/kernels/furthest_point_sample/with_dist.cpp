@@ -88,13 +88,9 @@ mluOpStatus_t sample_with_dist(Context& context, const mluopsCall& call, const D
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(sample_with_dist, mluopsFurthestPointSampleWithDistProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::furthest_point_sample::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 MLUOPS_CPU_ENTRY(furthest_point_sample_with_dist, furthest_point_sample, sample_with_dist,
-                 mluopsFurthestPointSampleWithDistProblem)
-#endif
+                 mluopsFurthestPointSampleWithDistProblem, with_element)

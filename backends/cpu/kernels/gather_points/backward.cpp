@@ -162,12 +162,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const Problem& 
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsGatherPointsBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::gather_points::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(gather_points_backward, gather_points, backward, mluopsGatherPointsBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(gather_points_backward, gather_points, backward, mluopsGatherPointsBackwardProblem, with_element)

@@ -137,12 +137,8 @@ mluOpStatus_t generate(Context& context, const mluopsCall& call, const Problem& 
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(generate, mluopsGenerateProposalsProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::generate_proposals::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(generate_proposals_v2, generate_proposals, generate, mluopsGenerateProposalsProblem)
-#endif
+MLUOPS_CPU_ENTRY(generate_proposals_v2, generate_proposals, generate, mluopsGenerateProposalsProblem, with_element)

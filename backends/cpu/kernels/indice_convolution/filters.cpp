@@ -229,13 +229,9 @@ mluOpStatus_t backward_filter(Context& context, const mluopsCall& call, const Fi
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(backward_filter, mluopsIndiceConvolutionBackwardFilterProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::indice_convolution::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 MLUOPS_CPU_ENTRY(indice_convolution_backward_filter, indice_convolution, backward_filter,
-                 mluopsIndiceConvolutionBackwardFilterProblem)
-#endif
+                 mluopsIndiceConvolutionBackwardFilterProblem, with_element)

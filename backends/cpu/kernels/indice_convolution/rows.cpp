@@ -187,15 +187,11 @@ mluOpStatus_t backward_data(Context& context, const mluopsCall& call,
   return by_tiles<T>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsIndiceConvolutionForwardProblem, with_element)
-MLUOPS_CPU_KERNEL(backward_data, mluopsIndiceConvolutionBackwardDataProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::indice_convolution::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(indice_convolution_forward, indice_convolution, forward, mluopsIndiceConvolutionForwardProblem)
+MLUOPS_CPU_ENTRY(indice_convolution_forward, indice_convolution, forward, mluopsIndiceConvolutionForwardProblem,
+                 with_element)
 MLUOPS_CPU_ENTRY(indice_convolution_backward_data, indice_convolution, backward_data,
-                 mluopsIndiceConvolutionBackwardDataProblem)
-#endif
+                 mluopsIndiceConvolutionBackwardDataProblem, with_element)

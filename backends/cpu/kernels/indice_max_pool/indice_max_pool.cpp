@@ -99,14 +99,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
                      });
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsIndiceMaxPoolForwardProblem, with_element)
-MLUOPS_CPU_KERNEL(backward, mluopsIndiceMaxPoolBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::indice_max_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(indice_max_pool_forward, indice_max_pool, forward, mluopsIndiceMaxPoolForwardProblem)
-MLUOPS_CPU_ENTRY(indice_max_pool_backward, indice_max_pool, backward, mluopsIndiceMaxPoolBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(indice_max_pool_forward, indice_max_pool, forward, mluopsIndiceMaxPoolForwardProblem, with_element)
+MLUOPS_CPU_ENTRY(indice_max_pool_backward, indice_max_pool, backward, mluopsIndiceMaxPoolBackwardProblem, with_element)

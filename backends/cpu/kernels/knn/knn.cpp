@@ -135,12 +135,8 @@ mluOpStatus_t neighbours(Context& context, const mluopsCall& call, const Problem
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(neighbours, mluopsKnnProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::knn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(knn, knn, neighbours, mluopsKnnProblem)
-#endif
+MLUOPS_CPU_ENTRY(knn, knn, neighbours, mluopsKnnProblem, with_element)

@@ -222,12 +222,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsMsDeformAttnBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(ms_deform_attn_backward, ms_deform_attn, backward, mluopsMsDeformAttnBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(ms_deform_attn_backward, ms_deform_attn, backward, mluopsMsDeformAttnBackwardProblem, with_element)

@@ -179,12 +179,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsMsDeformAttnForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(ms_deform_attn_forward, ms_deform_attn, forward, mluopsMsDeformAttnForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(ms_deform_attn_forward, ms_deform_attn, forward, mluopsMsDeformAttnForwardProblem, with_element)

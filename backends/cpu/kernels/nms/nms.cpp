@@ -99,8 +99,6 @@ mluOpStatus_t hard(Context& context, const mluopsCall& call, const mluopsNmsProb
   return suppress<T, T>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(hard, mluopsNmsProblem, with_element)
-
 // ---- nms_match -------------------------------------------------------------------------------
 
 /// Owners become numbers of groups, in the order of their kept boxes. Returns how many there are.
@@ -150,13 +148,9 @@ mluOpStatus_t match(Context& context, const mluopsCall& call, const mluopsNmsMat
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(match, mluopsNmsMatchProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::nms::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(nms, nms, hard, mluopsNmsProblem)
-MLUOPS_CPU_ENTRY(nms_match, nms, match, mluopsNmsMatchProblem)
-#endif
+MLUOPS_CPU_ENTRY(nms, nms, hard, mluopsNmsProblem, with_element)
+MLUOPS_CPU_ENTRY(nms_match, nms, match, mluopsNmsMatchProblem, with_element)

@@ -177,12 +177,8 @@ mluOpStatus_t soft(Context& context, const mluopsCall& call, const mluopsSoftNms
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(soft, mluopsSoftNmsProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::nms::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(soft_nms, nms, soft, mluopsSoftNmsProblem)
-#endif
+MLUOPS_CPU_ENTRY(soft_nms, nms, soft, mluopsSoftNmsProblem, with_element)

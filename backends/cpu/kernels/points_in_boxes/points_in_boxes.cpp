@@ -96,14 +96,9 @@ mluOpStatus_t all(Context& context, const mluopsCall& call, const mluopsPointsIn
   return for_each_run<T>(context, call, s, p.points, p.boxes, point_ns, visit);
 }
 
-MLUOPS_CPU_KERNEL(part, mluopsPointsInBoxesPartProblem, with_element)
-MLUOPS_CPU_KERNEL(all, mluopsPointsInBoxesAllProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::points_in_boxes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(points_in_boxes_part, points_in_boxes, part, mluopsPointsInBoxesPartProblem)
-MLUOPS_CPU_ENTRY(points_in_boxes_all, points_in_boxes, all, mluopsPointsInBoxesAllProblem)
-#endif
+MLUOPS_CPU_ENTRY(points_in_boxes_part, points_in_boxes, part, mluopsPointsInBoxesPartProblem, with_element)
+MLUOPS_CPU_ENTRY(points_in_boxes_all, points_in_boxes, all, mluopsPointsInBoxesAllProblem, with_element)

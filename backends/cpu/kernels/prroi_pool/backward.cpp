@@ -219,12 +219,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsPrRoiPoolBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::prroi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(prroi_pool_backward, prroi_pool, backward, mluopsPrRoiPoolBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(prroi_pool_backward, prroi_pool, backward, mluopsPrRoiPoolBackwardProblem, with_element)

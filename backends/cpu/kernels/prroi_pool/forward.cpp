@@ -77,12 +77,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsPrRoiPoolForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::prroi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(prroi_pool_forward, prroi_pool, forward, mluopsPrRoiPoolForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(prroi_pool_forward, prroi_pool, forward, mluopsPrRoiPoolForwardProblem, with_element)

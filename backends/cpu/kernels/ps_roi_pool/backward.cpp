@@ -227,12 +227,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsPsRoiPoolBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::ps_roi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(ps_roi_pool_backward, ps_roi_pool, backward, mluopsPsRoiPoolBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(ps_roi_pool_backward, ps_roi_pool, backward, mluopsPsRoiPoolBackwardProblem, with_element)

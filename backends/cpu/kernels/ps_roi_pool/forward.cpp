@@ -136,12 +136,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsPsRoiPoolForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::ps_roi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(ps_roi_pool_forward, ps_roi_pool, forward, mluopsPsRoiPoolForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(ps_roi_pool_forward, ps_roi_pool, forward, mluopsPsRoiPoolForwardProblem, with_element)

@@ -60,14 +60,9 @@ mluOpStatus_t with_width(const mluopsCall& call, mluOpDataType_t dtype, F&& f) {
   });
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsPsamaskForwardProblem, with_width)
-MLUOPS_CPU_KERNEL(backward, mluopsPsamaskBackwardProblem, with_width)
-
 }  // namespace
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(psamask_forward, psamask, forward, mluopsPsamaskForwardProblem)
-MLUOPS_CPU_ENTRY(psamask_backward, psamask, backward, mluopsPsamaskBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(psamask_forward, psamask, forward, mluopsPsamaskForwardProblem, with_width)
+MLUOPS_CPU_ENTRY(psamask_backward, psamask, backward, mluopsPsamaskBackwardProblem, with_width)

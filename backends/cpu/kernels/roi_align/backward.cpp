@@ -69,24 +69,20 @@ mluOpStatus_t greatest_backward(Context& context, const mluopsCall& call, const 
   return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(greatest_backward, mluopsRoiAlignBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+MLUOPS_CPU_FUNCTION(roi_align::greatest_backward, roi_align, greatest_backward, mluopsRoiAlignBackwardProblem,
+                    with_element)
+
 #if HWY_ONCE
 namespace mluops::cpu {
-namespace roi_align {
-HWY_EXPORT(run_greatest_backward);
-}
 
 mluOpStatus_t operators::roi_align_backward(Context& context, const mluopsCall& call,
                                             const mluopsRoiAlignBackwardProblem& p) {
   if (const char* const reason = roi_align::declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  if (p.shape.mean == 0) {
-    return roi_align::HWY_DISPATCH_TABLE(run_greatest_backward)[context.isa.index](context, call, p);
-  }
+  if (p.shape.mean == 0) return roi_align::greatest_backward(context, call, p);
   return roi_mean::backward(
       context, call,
       {roi_align::mean_shape(p), p.grad_output, nullptr, p.rois, nullptr, p.grad_input, nullptr, p.layout});

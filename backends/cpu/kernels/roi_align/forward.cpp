@@ -25,24 +25,20 @@ mluOpStatus_t greatest_forward(Context& context, const mluopsCall& call, const F
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(greatest_forward, mluopsRoiAlignForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+MLUOPS_CPU_FUNCTION(roi_align::greatest_forward, roi_align, greatest_forward, mluopsRoiAlignForwardProblem,
+                    with_element)
+
 #if HWY_ONCE
 namespace mluops::cpu {
-namespace roi_align {
-HWY_EXPORT(run_greatest_forward);
-}
 
 mluOpStatus_t operators::roi_align_forward(Context& context, const mluopsCall& call,
                                            const mluopsRoiAlignForwardProblem& p) {
   if (const char* const reason = roi_align::declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  if (p.shape.mean == 0) {
-    return roi_align::HWY_DISPATCH_TABLE(run_greatest_forward)[context.isa.index](context, call, p);
-  }
+  if (p.shape.mean == 0) return roi_align::greatest_forward(context, call, p);
   return roi_mean::forward(context, call, {roi_align::mean_shape(p), p.input, p.rois, nullptr, p.output, p.layout});
 }
 

@@ -22,12 +22,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return roi_gradient<T, PointRois<T, RotatedRoi, BackwardProblem>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsRoiAlignRotatedBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_align_rotated_backward, roi_align_rotated, backward, mluopsRoiAlignRotatedBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_align_rotated_backward, roi_align_rotated, backward, mluopsRoiAlignRotatedBackwardProblem,
+                 with_element)

@@ -22,12 +22,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_sum_points<T, RotatedRoi, operators::roi_align_rotated_forward>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRoiAlignRotatedForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_align_rotated_forward, roi_align_rotated, forward, mluopsRoiAlignRotatedForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_align_rotated_forward, roi_align_rotated, forward, mluopsRoiAlignRotatedForwardProblem,
+                 with_element)

@@ -21,12 +21,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return roi_gradient<T, PointRois<T, Grids, BackwardProblem>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsRoiCropBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_crop::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_crop_backward, roi_crop, backward, mluopsRoiCropBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_crop_backward, roi_crop, backward, mluopsRoiCropBackwardProblem, with_element)

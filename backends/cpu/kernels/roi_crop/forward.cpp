@@ -69,12 +69,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRoiCropForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_crop::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_crop_forward, roi_crop, forward, mluopsRoiCropForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_crop_forward, roi_crop, forward, mluopsRoiCropForwardProblem, with_element)

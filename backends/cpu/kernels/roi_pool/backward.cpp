@@ -95,12 +95,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsRoiPoolBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_pool_backward, roi_pool, backward, mluopsRoiPoolBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_pool_backward, roi_pool, backward, mluopsRoiPoolBackwardProblem, with_element)

@@ -243,12 +243,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRoiPoolForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_pool::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roi_pool_forward, roi_pool, forward, mluopsRoiPoolForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roi_pool_forward, roi_pool, forward, mluopsRoiPoolForwardProblem, with_element)

@@ -91,12 +91,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsRoiAwarePool3dBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roiaware_pool3d_backward, roiaware_pool3d, backward, mluopsRoiAwarePool3dBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roiaware_pool3d_backward, roiaware_pool3d, backward, mluopsRoiAwarePool3dBackwardProblem, with_element)

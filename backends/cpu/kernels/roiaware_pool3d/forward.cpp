@@ -141,12 +141,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRoiAwarePool3dForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roiaware_pool3d_forward, roiaware_pool3d, forward, mluopsRoiAwarePool3dForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(roiaware_pool3d_forward, roiaware_pool3d, forward, mluopsRoiAwarePool3dForwardProblem, with_element)

@@ -97,12 +97,8 @@ mluOpStatus_t pool(Context& context, const mluopsCall& call, const Problem& p) {
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(pool, mluopsRoiPointPool3dProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roipoint_pool3d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(roipoint_pool3d, roipoint_pool3d, pool, mluopsRoiPointPool3dProblem)
-#endif
+MLUOPS_CPU_ENTRY(roipoint_pool3d, roipoint_pool3d, pool, mluopsRoiPointPool3dProblem, with_element)

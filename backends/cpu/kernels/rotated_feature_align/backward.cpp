@@ -24,13 +24,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return roi_gradient<T, PointRois<T, BoxesOfMap, BackwardProblem>>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsRotatedFeatureAlignBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::rotated_feature_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
 MLUOPS_CPU_ENTRY(rotated_feature_align_backward, rotated_feature_align, backward,
-                 mluopsRotatedFeatureAlignBackwardProblem)
-#endif
+                 mluopsRotatedFeatureAlignBackwardProblem, with_element)

@@ -22,12 +22,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_sum_points<T, BoxesOfMap, operators::rotated_feature_align_forward, false>(context, call, p);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRotatedFeatureAlignForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::rotated_feature_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(rotated_feature_align_forward, rotated_feature_align, forward, mluopsRotatedFeatureAlignForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(rotated_feature_align_forward, rotated_feature_align, forward, mluopsRotatedFeatureAlignForwardProblem,
+                 with_element)

@@ -115,14 +115,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsRot
   });
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsRotatedIouForwardProblem, with_element)
-MLUOPS_CPU_KERNEL(backward, mluopsRotatedIouBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::rotated_iou::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(rotated_iou_forward, rotated_iou, forward, mluopsRotatedIouForwardProblem)
-MLUOPS_CPU_ENTRY(rotated_iou_backward, rotated_iou, backward, mluopsRotatedIouBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(rotated_iou_forward, rotated_iou, forward, mluopsRotatedIouForwardProblem, with_element)
+MLUOPS_CPU_ENTRY(rotated_iou_backward, rotated_iou, backward, mluopsRotatedIouBackwardProblem, with_element)

@@ -200,12 +200,9 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsThr
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, mluopsThreeInterpolateBackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::three_interpolate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(three_interpolate_backward, three_interpolate, backward, mluopsThreeInterpolateBackwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(three_interpolate_backward, three_interpolate, backward, mluopsThreeInterpolateBackwardProblem,
+                 with_element)

@@ -240,12 +240,9 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsThre
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsThreeInterpolateForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::three_interpolate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(three_interpolate_forward, three_interpolate, forward, mluopsThreeInterpolateForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(three_interpolate_forward, three_interpolate, forward, mluopsThreeInterpolateForwardProblem,
+                 with_element)

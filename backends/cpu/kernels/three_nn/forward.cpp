@@ -148,12 +148,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsThreeNNForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::three_nn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(three_nn_forward, three_nn, forward, mluopsThreeNNForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(three_nn_forward, three_nn, forward, mluopsThreeNNForwardProblem, with_element)

@@ -131,12 +131,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, mluopsVoxelPoolingForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::voxel_pooling::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(voxel_pooling_forward, voxel_pooling, forward, mluopsVoxelPoolingForwardProblem)
-#endif
+MLUOPS_CPU_ENTRY(voxel_pooling_forward, voxel_pooling, forward, mluopsVoxelPoolingForwardProblem, with_element)

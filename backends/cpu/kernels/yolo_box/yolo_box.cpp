@@ -133,12 +133,8 @@ mluOpStatus_t decode(Context& context, const mluopsCall& call, const Problem& p)
   return MLUOP_STATUS_SUCCESS;
 }
 
-MLUOPS_CPU_KERNEL(decode, mluopsYoloBoxProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::yolo_box::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-MLUOPS_CPU_ENTRY(yolo_box, yolo_box, decode, mluopsYoloBoxProblem)
-#endif
+MLUOPS_CPU_ENTRY(yolo_box, yolo_box, decode, mluopsYoloBoxProblem, with_element)

@@ -226,20 +226,8 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   return run_scatter_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(backward, BackwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace mluops::cpu::roi_mean {
-
-HWY_EXPORT(run_backward);
-
-mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  return HWY_DISPATCH_TABLE(run_backward)[context.isa.index](context, call, p);
-}
-
-}  // namespace mluops::cpu::roi_mean
-#endif
+MLUOPS_CPU_FUNCTION(roi_mean::backward, roi_mean, backward, roi_mean::BackwardProblem, with_element)

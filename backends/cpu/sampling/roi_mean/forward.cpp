@@ -243,20 +243,8 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   return run_path(context, call, p, kPaths);
 }
 
-MLUOPS_CPU_KERNEL(forward, ForwardProblem, with_element)
-
 }  // namespace
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace mluops::cpu::roi_mean {
-
-HWY_EXPORT(run_forward);
-
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  return HWY_DISPATCH_TABLE(run_forward)[context.isa.index](context, call, p);
-}
-
-}  // namespace mluops::cpu::roi_mean
-#endif
+MLUOPS_CPU_FUNCTION(roi_mean::forward, roi_mean, forward, roi_mean::ForwardProblem, with_element)
