@@ -1,10 +1,13 @@
-// How a call reaches its kernel: by the handle's instruction-set level, then by the element type. Include after
-// foreach_target.h, if at all that.
+// What every kernel includes, after foreach_target.h if it has vectors: paths, loops, costs; and how a call reaches it:
+// by the handle's instruction-set level, then by the element type.
 #ifndef MLUOPS_CPU_DISPATCH_H_
 #define MLUOPS_CPU_DISPATCH_H_
 
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/context.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/element.h"
 
 /// Outside namespaces, at the end of a file that is compiled once per level: the function of operators.h. It calls

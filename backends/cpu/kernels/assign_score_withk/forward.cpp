@@ -14,8 +14,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/assign_score_withk/geometry.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"

@@ -14,8 +14,6 @@
 #include "backends/cpu/kernels/border_align/geometry.h"
 #include "backends/cpu/kernels/border_align/owner-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/panel-inl.h"

@@ -17,7 +17,6 @@
 #include "backends/cpu/kernels/border_align/geometry.h"
 #include "backends/cpu/kernels/border_align/pool-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 

@@ -10,8 +10,6 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"

@@ -10,8 +10,6 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -13,8 +13,6 @@
 #include "backends/cpu/kernels/carafe/grad_mask-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/layout/nchw.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/simd-inl.h"

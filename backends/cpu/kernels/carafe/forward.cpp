@@ -11,9 +11,6 @@
 #include "backends/cpu/kernels/carafe/planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/layout/nchw.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();

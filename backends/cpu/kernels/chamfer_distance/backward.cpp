@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/scatter.h"
 
 namespace mluops::cpu::chamfer_distance {

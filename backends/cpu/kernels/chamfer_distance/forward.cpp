@@ -11,9 +11,6 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -13,10 +13,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/dcn/samples-inl.h"
-#include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"

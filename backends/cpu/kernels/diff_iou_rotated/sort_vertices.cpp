@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::diff_iou_rotated {
 namespace {

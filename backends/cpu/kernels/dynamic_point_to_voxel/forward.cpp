@@ -13,11 +13,8 @@
 #include <limits>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/radix_sort.h"
-#include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE {

@@ -15,9 +15,6 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #include <hwy/contrib/math/math-inl.h>

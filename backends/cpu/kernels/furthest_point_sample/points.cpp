@@ -18,8 +18,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/search-inl.h"
 
 HWY_BEFORE_NAMESPACE();

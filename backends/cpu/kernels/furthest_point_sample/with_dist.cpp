@@ -11,10 +11,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/simd-inl.h"
-#include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::furthest_point_sample::HWY_NAMESPACE {

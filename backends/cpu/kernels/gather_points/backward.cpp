@@ -15,9 +15,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/gather_points/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -7,8 +7,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/gather_points/geometry.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::gather_points {
 namespace {

@@ -14,8 +14,6 @@
 #include <cmath>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"

@@ -14,12 +14,9 @@
 #include <tuple>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
-#include "common/shape.h"
 
 #ifndef MLUOPS_CPU_INDICE_CONVOLUTION_FILTERS_ONCE_
 #define MLUOPS_CPU_INDICE_CONVOLUTION_FILTERS_ONCE_

@@ -13,7 +13,6 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"

@@ -10,8 +10,6 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/simd-inl.h"
 

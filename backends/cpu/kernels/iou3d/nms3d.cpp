@@ -7,8 +7,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::iou3d {
 namespace {

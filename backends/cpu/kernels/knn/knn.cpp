@@ -15,9 +15,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/knn/nearest-inl.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/spatial/search-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,9 +8,6 @@
 #include <type_traits>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "common/shape.h"
 
 namespace mluops::cpu::masked_im2col {
 namespace {

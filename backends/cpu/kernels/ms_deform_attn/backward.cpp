@@ -13,10 +13,8 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/gradients-inl.h"
-#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
-#include "common/shape.h"
 
 #ifndef MLUOPS_CPU_MS_DEFORM_ATTN_BACKWARD_ONCE_
 #define MLUOPS_CPU_MS_DEFORM_ATTN_BACKWARD_ONCE_

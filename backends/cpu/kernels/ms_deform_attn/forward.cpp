@@ -12,12 +12,9 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
-#include "common/shape.h"
 
 #ifndef MLUOPS_CPU_MS_DEFORM_ATTN_FORWARD_ONCE_
 #define MLUOPS_CPU_MS_DEFORM_ATTN_FORWARD_ONCE_

@@ -5,7 +5,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/sweep-inl.h"
-#include "backends/cpu/operators.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {

@@ -9,7 +9,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/sweep-inl.h"
-#include "backends/cpu/operators.h"
 
 #include <hwy/contrib/math/math-inl.h>
 

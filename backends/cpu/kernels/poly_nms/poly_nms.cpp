@@ -8,8 +8,6 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/polygon.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression.h"

@@ -4,8 +4,6 @@
 // two hulls, a clipped polygon and a walk along its sides, some 1000 flops that branch, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::polygons {
 namespace {

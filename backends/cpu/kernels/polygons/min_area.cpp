@@ -4,8 +4,6 @@
 // at most 9 x 9 products, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::polygons {
 namespace {

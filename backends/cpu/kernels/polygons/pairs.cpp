@@ -5,8 +5,6 @@
 // comparisons, others some 300 flops that branch, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::polygons {
 namespace {

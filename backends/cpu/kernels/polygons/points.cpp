@@ -4,8 +4,6 @@
 // where its line misses a quadrilateral, else four sides, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::polygons {
 namespace {

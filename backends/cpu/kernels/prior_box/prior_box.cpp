@@ -7,8 +7,6 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu::prior_box {
 namespace {

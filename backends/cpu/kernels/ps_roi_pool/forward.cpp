@@ -12,7 +12,6 @@
 #include "backends/cpu/kernels/ps_roi_pool/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/layout/relayout.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,8 +8,6 @@
 #include "backends/cpu/kernels/psamask/avx512/distribute_lines-inl.h"
 #include "backends/cpu/kernels/psamask/blocks-inl.h"
 #include "backends/cpu/kernels/psamask/collect-inl.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {

@@ -9,7 +9,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align/geometry.h"
-#include "backends/cpu/operators.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
 
 HWY_BEFORE_NAMESPACE();

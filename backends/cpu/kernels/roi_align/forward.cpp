@@ -9,8 +9,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align/geometry.h"
 #include "backends/cpu/kernels/roi_align/greatest-inl.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align::HWY_NAMESPACE {

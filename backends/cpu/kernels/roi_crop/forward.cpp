@@ -9,9 +9,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_crop/geometry.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/point_samples-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 

@@ -16,9 +16,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_pool/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/simd-inl.h"
 

@@ -14,8 +14,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/index.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
 
 HWY_BEFORE_NAMESPACE();

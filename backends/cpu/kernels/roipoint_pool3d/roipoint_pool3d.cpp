@@ -13,8 +13,6 @@
 #include <bit>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -11,8 +11,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/rotated_iou/pair.h"
-#include "backends/cpu/runtime/machine.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();

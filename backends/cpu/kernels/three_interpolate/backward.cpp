@@ -9,8 +9,6 @@
 #include "backends/cpu/kernels/three_interpolate/avx512/scatter_tiles-inl.h"
 #include "backends/cpu/kernels/three_interpolate/neighbours-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 

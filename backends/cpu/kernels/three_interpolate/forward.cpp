@@ -9,9 +9,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/three_interpolate/neighbours-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/operators.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::three_interpolate::HWY_NAMESPACE {

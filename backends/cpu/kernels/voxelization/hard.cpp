@@ -10,7 +10,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/voxelization/grid.h"
-#include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/spatial/hash_table.h"
 
 namespace mluops::cpu::voxelization {

@@ -8,8 +8,6 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/sampling/roi_mean/pool_blocks-inl.h"
