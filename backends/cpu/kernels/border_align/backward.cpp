@@ -88,7 +88,7 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const BackwardP
   auto arrays = allocate<BackwardArrays<T>>(context.arena, call, s, s.c);
   if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
   const bool lines = whole_lines(p.grad_input, s.c * static_cast<std::int64_t>(sizeof(T)));
-  const GradRows<T> rows = {static_cast<const T*>(p.grad_output), p.argmax, 0, s.c};
+  const GradRows<T> rows = {static_cast<const T*>(p.grad_output), p.argmax, s.c};
   const GradMap<T> map = {static_cast<T*>(p.grad_input), 0, s.c, lines && gradient_leaves_caches<T>(s)};
   const LineRuns runs(arrays->sorted.prefix_ns(), call.threads);
   Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
@@ -122,7 +122,7 @@ void own_block(const BackwardProblem& p, std::int64_t image, std::int64_t first,
               width);
   take_planes(reinterpret_cast<const I*>(p.argmax) + at, rows, channels, reinterpret_cast<I*>(scratch.argmax), width);
   const std::int64_t lines = arrays.sorted.lines().of_chunk(), pixels = s.h * s.w;
-  const GradRows<T> grads = {scratch.grad_output, scratch.argmax, image * rows, width};
+  const auto grads = GradRows<T>{scratch.grad_output, scratch.argmax, width}.from(-image * rows * width);
   LineOwner<T>(s, arrays.sorted, grads, GradMap<T>{scratch.grad_input, image, width, false}, sums)
       .run(image * lines, (image + 1) * lines);
   for (std::int64_t border = 0; border < 4; ++border) {

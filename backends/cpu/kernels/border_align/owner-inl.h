@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "backends/cpu/kernels/border_align/geometry.h"
+#include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/simd/transpose-inl.h"
 
@@ -29,14 +30,15 @@ struct ScatterTerms {
   alignas(64) std::uint32_t places[kBlock];
 };
 
-/// grad_output and argmax: those of row r of [n, k, 4] at (r - first) * pitch.
+/// grad_output and argmax: those of row r of [n, k, 4] are, or would be, at r * pitch.
 template <class T>
 struct GradRows {
   const T* grad_output;
   const std::int32_t* argmax;
-  std::int64_t first, pitch;
+  std::int64_t pitch;
 
-  std::int64_t at(std::int64_t row) const { return (row - first) * pitch; }
+  /// Channels from c on.
+  GradRows from(std::int64_t c) const { return {grad_output + c, argmax + c, pitch}; }
 };
 
 /// grad_input of images from `image` on, [h, w, 4, channels].
@@ -177,18 +179,19 @@ HWY_INLINE void add_terms(const ScatterTerms<A>& terms, const A* HWY_RESTRICT we
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(A) == 4) {
     const hn::CappedTag<A, 4> d;
-    const hn::Repartition<double, decltype(d)> d64;
-    const auto load_pair = [&](const A* pair) HWY_ATTR {
-      double both;  // one load
-      std::memcpy(&both, pair, sizeof(both));
-      return hn::BitCast(d, hn::Set(d64, both));
-    };
-    const auto lines = load_pair(weights);
+    double both;  // one load
+    std::memcpy(&both, weights, sizeof(both));
+    const auto lines = hn::BitCast(d, hn::Set(hn::Repartition<double, decltype(d)>(), both));
+    const auto add = [&](hn::Vec<decltype(d)> term, A* sum)
+                         HWY_ATTR { hn::StoreU(hn::MulAdd(term, lines, hn::LoadU(d, sum)), d, sum); };
     MLUOPS_UNROLL
-    for (int c = 0; c < kBlock; ++c) {
-      const auto pair = load_pair(terms.pairs + pair_at<hn::ScalableTag<A>>(c));
-      A* const sum = sums + terms.places[c];
-      hn::StoreU(hn::MulAdd(hn::InterleaveLower(d, pair, pair), lines, hn::LoadU(d, sum)), d, sum);
+    for (int c = 0; c < kBlock; c += 2) {
+      const auto pairs = hn::LoadU(d, terms.pairs + pair_at<hn::ScalableTag<A>>(c));
+      std::uint64_t places;  // one load for both
+      std::memcpy(&places, terms.places + c, sizeof(places));
+      places = value_barrier(places);  // and not another load for its half
+      add(hn::InterleaveLower(d, pairs, pairs), sums + static_cast<std::uint32_t>(places));
+      add(hn::InterleaveUpper(d, pairs, pairs), sums + (places >> 32));
     }
     return;
   }
@@ -264,6 +267,7 @@ class LineOwner {
       add_group(first, last, axes, i + 1 == groups, out);
     }
     carried_ = begin < end && place.line + 1 < axes.lines;
+    to_next_ = -to_next_;
   }
 
   void add_group(std::int64_t begin, std::int64_t end, const BorderAxes& axes, bool last, T* out) {
@@ -275,6 +279,9 @@ class LineOwner {
       if (last) take_line(axes, first, n, out);
     }
   }
+
+  /// The sums of the line, of one block, where lines are short.
+  A* short_line(A* sums) const { return sums - std::min<std::int64_t>(to_next_, 0); }
 
   /// Blocks of a short line are whole.
   bool is_short(std::int64_t length) const {
@@ -299,21 +306,20 @@ class LineOwner {
   /// line.
   void add_channel(const PlacedBorder<A>& border, std::int64_t c, std::int64_t length, std::int64_t to_pixel,
                    std::int64_t to_next, A* sums) const {
-    const std::int64_t at = rows_.at(border.row) + first_ + c;
-    const A gradient = to_acc(rows_.grad_output[at]);
-    border.for_each_pixel(s_, rows_.argmax[at], length, [&](int next, std::int64_t pixel, A weight) {
+    const GradRows<T> rows = rows_.from(border.row * rows_.pitch + first_ + c);
+    const A gradient = to_acc(*rows.grad_output);
+    border.for_each_pixel(s_, *rows.argmax, length, [&](int next, std::int64_t pixel, A weight) {
       sums[next * to_next + pixel * to_pixel] += weight * gradient;
     });
   }
 
-  /// Prefetches kBlock channels of a border that is added soon, and of one of the next group.
-  HWY_INLINE void prefetch_rows(const PlacedBorder<A>* border, std::int64_t later, std::int64_t c) const {
-    const std::int64_t soon = rows_.at(border[SortedBorders<A>::kBehind].row) + first_ + c,
-                       then = rows_.at(border[later].row) + first_ + c;
-    __builtin_prefetch(rows_.grad_output + soon, 0, 3);
-    __builtin_prefetch(rows_.argmax + soon, 0, 3);
-    __builtin_prefetch(rows_.grad_output + then, 0, 2);
-    __builtin_prefetch(rows_.argmax + then, 0, 2);
+  /// Prefetches what a block reads of a border that is added soon, and of one of the next group.
+  HWY_INLINE static void prefetch_rows(const GradRows<T>& rows, const PlacedBorder<A>* border, std::int64_t later) {
+    const std::int64_t soon = border[SortedBorders<A>::kBehind].row * rows.pitch, then = border[later].row * rows.pitch;
+    __builtin_prefetch(rows.grad_output + soon, 0, 3);
+    __builtin_prefetch(rows.argmax + soon, 0, 3);
+    __builtin_prefetch(rows.grad_output + then, 0, 2);
+    __builtin_prefetch(rows.argmax + then, 0, 2);
   }
   /// From a border to the same one of the next group.
   std::int64_t to_next_group(std::int64_t begin, std::int64_t end) const {
@@ -325,19 +331,18 @@ class LineOwner {
                                 A* HWY_RESTRICT sums) const {
     constexpr int kRing = 2 * kPrepared;
     const std::int64_t pitch = sums_pitch(length), later = to_next_group(begin, end), pool_size = s_.pool_size;
-    const GradRows<T> rows = rows_;  // a copy: nobody else writes to it
-    const std::int64_t channel = first_ + c;
+    const GradRows<T> rows = rows_.from(first_ + c);
     const PlacedBorder<A>* const border = &sorted_[begin];
     ScatterTerms<A> ring[kRing];
     const std::int64_t count = end - begin;
     const auto find = [&](std::int64_t i) HWY_ATTR {
       const PlacedBorder<A>& one = border[std::min(i, count - 1)];
-      const std::int64_t at = rows.at(one.row) + channel;
+      const std::int64_t at = one.row * rows.pitch;
       find_terms(pool_size, one, rows.grad_output + at, rows.argmax + at, length, pitch, ring[i % kRing]);
     };
     for (int i = 0; i < kPrepared; ++i) find(i);
     for (std::int64_t i = 0; i < count; ++i) {
-      prefetch_rows(border + i, later, c);
+      prefetch_rows(rows, border + i, later);
       find(i + kPrepared);
       add_terms(ring[i % kRing], border[i].weights, sums);
     }
@@ -352,16 +357,17 @@ class LineOwner {
     const typename NamedPoints<A>::DU du;
     const auto points = hn::Set(du, static_cast<std::uint32_t>(s_.pool_size) + 1);
     const std::int64_t later = to_next_group(begin, end);
+    const GradRows<T> rows = rows_.from(first_ + c);
     hn::Vec<D> line[kPixels], next[kPixels];
     MLUOPS_UNROLL
     for (int j = 0; j < kPixels; ++j) line[j] = next[j] = hn::Zero(d);
     for (std::int64_t i = begin; i < end; ++i) {
       const PlacedBorder<A>& border = sorted_[i];
-      prefetch_rows(&border, later, c);
-      const std::int64_t at = rows_.at(border.row) + first_ + c;
-      const auto point = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(rows_.argmax + at));
+      prefetch_rows(rows, &border, later);
+      const std::int64_t at = border.row * rows.pitch;
+      const auto point = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(rows.argmax + at));
       const auto lane = hn::IndicesFromVec(d, hn::And(point, hn::Set(du, kBlock - 1)));
-      auto gradient = load(d, rows_.grad_output + at);
+      auto gradient = load(d, rows.grad_output + at);
       const auto finite = hn::IsFinite(gradient);
       if (!hn::AllTrue(d, finite)) add_rest(border, c, length, sums);
       gradient = hn::IfThenElseZero(hn::And(finite, hn::RebindMask(d, hn::Lt(point, points))), gradient);
@@ -376,17 +382,17 @@ class LineOwner {
     }
     MLUOPS_UNROLL
     for (int j = 0; j < kPixels; ++j) {
-      A* const sum = sums + j * kBlock;
+      A* const sum = short_line(sums) + j * kBlock;
       hn::Store(hn::Add(hn::Load(d, sum), line[j]), d, sum);
-      hn::Store(hn::Add(hn::Load(d, sum + kShort * kBlock), next[j]), d, sum + kShort * kBlock);
+      hn::Store(hn::Add(hn::Load(d, sum + to_next_), next[j]), d, sum + to_next_);
     }
   }
 
   /// What is not finite: 0 times it is a NaN where nothing should be added.
   HWY_NOINLINE void add_rest(const PlacedBorder<A>& border, std::int64_t c, std::int64_t length, A* sums) const {
     for (std::int64_t k = 0; k < kBlock; ++k) {
-      if (std::isfinite(to_acc(rows_.grad_output[rows_.at(border.row) + first_ + c + k]))) continue;
-      add_channel(border, c + k, length, kBlock, kShort * kBlock, sums + k);
+      if (std::isfinite(to_acc(rows_.grad_output[border.row * rows_.pitch + first_ + c + k]))) continue;
+      add_channel(border, c + k, length, kBlock, to_next_, short_line(sums) + k);
     }
   }
 
@@ -444,14 +450,12 @@ class LineOwner {
   void take_short_line(const BorderAxes& axes, std::int64_t c, std::int64_t n, T* out) {
     const D d;
     for (std::int64_t k = c; k < c + n; k += kBlock) {
-      A* line = sums_ + k * sums_pitch(axes.length);
+      A* line = short_line(sums_ + k * sums_pitch(axes.length));
       for (std::int64_t i = 0; i < axes.length; ++i, line += kBlock) {
-        A* const next = line + kShort * kBlock;
         // A block of half is a part of a cache line, which is not stored past the caches.
         if (out != nullptr)
           store(non_temporal_ && std::is_same_v<T, A>, hn::Load(d, line), d, out + i * axes.pixel_pitch + k);
-        hn::Store(hn::Load(d, next), d, line);
-        hn::Store(hn::Zero(d), d, next);
+        hn::Store(hn::Zero(d), d, line);
       }
     }
   }
@@ -464,7 +468,7 @@ class LineOwner {
 
   const Shape& s_;
   const SortedBorders<A>& sorted_;
-  GradRows<T> rows_;
+  const GradRows<T> rows_;
   const GradMap<T> map_;
   const bool non_temporal_;
   A* const sums_;
@@ -473,8 +477,9 @@ class LineOwner {
     A of[kShort][kBlock];
   };
   PointWeights weights_[kShortBorders];
-  std::int64_t first_ = 0, channels_ = 0;  // of the chunk
-  bool carried_ = false;                   // whether the sums hold something for the line that comes
+  std::int64_t first_ = 0, channels_ = 0;   // of the chunk
+  std::int64_t to_next_ = kShort * kBlock;  // from sums of a short line to the next one's, which take their turns
+  bool carried_ = false;                    // whether the sums hold something for the line that comes
 };
 
 }  // namespace mluops::cpu::border_align::HWY_NAMESPACE

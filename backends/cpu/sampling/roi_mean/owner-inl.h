@@ -61,25 +61,35 @@ void write_planes(const Shape& s, const Area& area, const T* pixels, bool non_te
 /// complete yet.
 enum class Target { kNonTemporal, kCaches, kTile };
 
-/// The gradients that the next tile needs: prefetched while this one is summed.
+/// What the next tile reads: prefetched while this one is summed.
 template <class T>
-class NextGradients {
+class NextTile {
  public:
-  NextGradients(const Bins<T>& bins, const T* grad_output) : bins_(bins), grad_output_(grad_output) {}
+  NextTile(const Bins<T>& bins, const T* grad_output, const T* input)
+      : bins_(bins), grad_output_(grad_output), input_(input) {}
 
   /// Items that add to the next tile, which is this area.
   void expect(const Area& area, std::span<const std::int64_t> items) {
     area_ = area;
     items_ = items;
     line_ = end_ = nullptr;
+    const Shape& s = bins_.s;
+    const bool dense = input_ != nullptr && 16 * std::ssize(items) >= area.pixels();
+    pixels_ = dense ? input_ + ((area.batch * s.h + area.y0) * s.w + area.x0) * s.c : nullptr;
   }
-  /// Spreads them over `pixels` pixels of this tile; how many bins an item has is guessed from this one.
+  /// Whether bins read about as many pixels of input as the next tile has: all are prefetched, then.
+  bool has_pixels() const { return pixels_ != nullptr; }
+  /// `n` channels, from c on, of the pixel that lies in the next tile as this one does in its tile.
+  HWY_INLINE void prefetch_pixel(std::int64_t row, std::int64_t x, std::int64_t c, std::int64_t n) const {
+    if (has_pixels()) cpu::prefetch<2>(pixels_ + (row * bins_.s.w + x) * bins_.s.c + c, n);
+  }
+  /// Spreads gradients over `pixels` pixels of this tile; how many bins an item has is guessed from this one.
   void plan(std::int64_t pixels, std::int64_t bins_per_item) {
     const std::int64_t lines = (bins_.s.c * static_cast<std::int64_t>(sizeof(T)) + 63) / 64;
     lines_per_pixel_ = 1 + std::ssize(items_) * bins_per_item * lines / (2 * std::max<std::int64_t>(1, pixels));
   }
   void pause() { lines_per_pixel_ = 0; }
-  /// About twice for each pixel.
+  /// Gradients, about twice for each pixel.
   HWY_INLINE void prefetch() {
     for (std::int64_t i = 0; i < lines_per_pixel_; ++i, line_ += 64) {
       if (line_ >= end_ && !find_lines()) return;
@@ -100,6 +110,8 @@ class NextGradients {
 
   const Bins<T>& bins_;
   const T* grad_output_;
+  const T* input_;             ///< nullptr where its pixels are not prefetched
+  const T* pixels_ = nullptr;  ///< of the next tile, where all are prefetched
   Area area_{};
   std::span<const std::int64_t> items_;
   const char *line_ = nullptr, *end_ = nullptr;
@@ -113,7 +125,7 @@ class TileSums {
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
 
-  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextGradients<T>& next)
+  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextTile<T>& next)
       : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
 
   /// Pixels in `rows` of the tile: those that links are on.
@@ -170,6 +182,7 @@ class TileSums {
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) sum[v] = next[v];
       next_.prefetch();
+      next_.prefetch_pixel(y - area_.y0, x, c, count * lanes);
     }
   }
 
@@ -222,7 +235,7 @@ class TileSums {
   const Shape& s_;
   A* const sums_;
   Pairs& pairs_;
-  NextGradients<T>& next_;
+  NextTile<T>& next_;
   Target target_{};
   Area area_{};
   PixelRange rows_{};
@@ -250,12 +263,13 @@ class Owner {
         allocator_(arrays.lists + slot * arrays.lists_bytes),
         columns_(allocator_, s_, p.offset == nullptr),
         pairs_(allocator_, t),
-        next_(bins, static_cast<const T*>(p.grad_output)),
+        next_(bins, static_cast<const T*>(p.grad_output), planes() ? nullptr : static_cast<const T*>(p.input)),
         tile_sums_(p, sums_, pairs_, next_) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
   /// items[k]; without, the first bins of RoIs' rows.
   void run(const Area& area, std::span<const std::int64_t> items, Move<A>* moves) {
+    at_hand_ = std::exchange(expected_, !items.empty() && next_.has_pixels());
     if (items.empty()) return write_zeros(area);
     area_ = area;
     items_ = items;
@@ -292,7 +306,8 @@ class Owner {
       const BinPlace at = bins_.place(items_[i]);
       const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1}, taps_);
       prefetch(gradient(at.bin), s_.c);
-      if (!planes()) prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
+      if (!planes() && !at_hand_)
+        prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
       moves[i] = offset_gradient(s_, taps, image(), width(), gradient(at.bin));
       const auto pairs = columns_.of(taps.x);
       if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
@@ -419,13 +434,14 @@ class Owner {
   Allocator allocator_;
   ColumnPairs<A> columns_;
   Pairs pairs_;
-  NextGradients<T> next_;
+  NextTile<T> next_;
   TileSums<T> tile_sums_;
   Area area_{};
   PixelRange rows_{};  ///< of the map that links are on
   std::span<const std::int64_t> items_;
-  bool complete_ = true;     ///< nothing was added to sums_ so far
-  std::int64_t linked_ = 0;  ///< without offset: bins of all items, about
+  bool at_hand_ = false, expected_ = false;  ///< all pixels of input on this tile, and on the next, were prefetched
+  bool complete_ = true;                     ///< nothing was added to sums_ so far
+  std::int64_t linked_ = 0;                  ///< without offset: bins of all items, about
 };
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
