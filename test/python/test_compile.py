@@ -222,6 +222,22 @@ def test_jit_trace_of_nms_quadri_looks_for_boxes_without_area():
     assert traced(boxes, -torch.arange(4.0))[1].tolist() == [0, 1, 2, 3]
 
 
+def test_jit_trace_of_a_sparse_network_on_no_place_has_all_modules():
+    net = mt.SparseSequential(mt.SubMConv3d(2, 3, 1, bias=False), torch.nn.ReLU()).requires_grad_(False)
+    traced = torch.jit.trace(lambda f, i: net(mt.SparseConvTensor(f, i, (4, 4, 4), 1)).features,
+                             (torch.zeros(0, 2), torch.zeros(0, 4, dtype=torch.int32)), check_trace=False)
+    features, indices = torch.randn(5, 2), torch.arange(5, dtype=torch.int32)[:, None] * torch.tensor([0, 0, 1, 0]).int()
+    assert (net[0].weight.flatten(0, 3).t() @ features.t() < 0).any() and (traced(features, indices) >= 0).all()
+
+
+def test_jit_trace_of_batched_nms_on_no_box_tells_groups_apart():
+    traced = torch.jit.trace(lambda b, s, i: mt.batched_nms(b, s, i, {"iou_threshold": 0.5})[1],
+                             (torch.zeros(0, 4), torch.zeros(0), torch.zeros(0).long()), check_trace=False)
+    boxes = torch.tensor([0.0, 0, 2, 2]).repeat(3, 1)
+    assert traced(boxes, torch.tensor([3.0, 2, 1]), torch.tensor([0, 1, 0])).tolist() == [0, 1]
+    assert traced(boxes[:0], torch.zeros(0), torch.zeros(0).long()).tolist() == []
+
+
 def test_jit_trace_learns_how_many_boxes_are_kept_when_it_runs():
     boxes, scores = torch.tensor([0.0, 0, 2, 2]) + 5 * torch.arange(3.0)[:, None], torch.rand(3)
     traced = torch.jit.trace(lambda b, s: mt.nms(b, s, 0.5)[1], (boxes, scores), check_trace=False)

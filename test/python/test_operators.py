@@ -158,14 +158,44 @@ def test_plans_are_for_calls_of_one_kind():
 def test_a_plan_tells_two_inputs_apart_that_were_one():
     one, other = torch.rand(2, 2, 9, 5, 5, generator=torch.Generator().manual_seed(3))
     wanted = mt.carafe(one, other, 3, 1, 1)
-    torch_door.context().plans.clear()
+    plans = torch_door.context().plans
+    plans.clear()
     mt.carafe(one, one, 3, 1, 1)
+    assert len(plans) == 1 and all(plans.values())
     assert torch.equal(mt.carafe(one, other, 3, 1, 1), wanted)
 
 
-# Operators of several C calls, of one beside operators of torch, or of one on parts or copies of their tensors.
-WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "softmax_focal_loss",
-                 "stack_ball_query", "stack_group_points", "stack_three_nn"}
+def test_a_plan_copies_what_is_not_dense():
+    wide, other = torch.rand(2, 6, 7, generator=torch.Generator().manual_seed(4)), torch.rand(4, 5)
+    torch_door.context().plans.clear()
+    for each in wide:
+        for boxes in (each[:, :5], each[:, 2:]):
+            assert torch.equal(mt.box_iou_rotated(boxes, other), mt.box_iou_rotated(boxes.contiguous(), other))
+    assert len(torch_door.context().plans) == 2 and all(torch_door.context().plans.values())
+
+
+@pytest.mark.parametrize("loss", [mt.sigmoid_focal_loss, mt.softmax_focal_loss])
+def test_a_plan_has_steps_in_torch(loss):
+    """The softmax before the C call, the product with the given gradient behind that of the gradient."""
+    target = torch.tensor([0, 3, 1])
+    torch_door.context().plans.clear()
+    for logits in torch.rand(3, 3, 4, generator=torch.Generator().manual_seed(5)):
+        once, twice = (logits.clone().requires_grad_() for _ in range(2))
+        value = loss(once, target)
+        value.backward()
+        (2 * loss(twice, target)).backward()
+        p = logits.sigmoid() if loss is mt.sigmoid_focal_loss else logits.softmax(1)
+        hit = torch.nn.functional.one_hot(target, 4).bool()
+        wanted = torch.where(hit, -0.25 * (1 - p) ** 2 * p.log(), 0)
+        if loss is mt.sigmoid_focal_loss:
+            wanted = torch.where(hit, wanted, -0.75 * p ** 2 * (1 - p).log())
+        assert torch.allclose(value, wanted.sum() / 3) and torch.allclose(twice.grad, 2 * once.grad)
+    assert len(torch_door.context().plans) == 2 and all(torch_door.context().plans.values())
+
+
+# Operators of several C calls, or of one on parts of their tensors.
+WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "stack_ball_query",
+                 "stack_group_points", "stack_three_nn"}
 SMALLEST = {name: call for module in _listing.modules(operators) for name, call in module.SMALLEST.items()}
 
 

@@ -12,6 +12,7 @@ from torch.autograd import forward_ad
 from torch.nn import Parameter
 
 _PLAIN = (Tensor, Parameter)
+NUMBERS = frozenset((int, float, bool, str, type(None)))  # what isinstance(value, Tensor) takes longest to tell
 
 _tracing = getattr(torch._C, "_get_tracing_state", None)
 _transforms = getattr(torch._C, "_are_functorch_transforms_active", None)
@@ -42,9 +43,15 @@ def recording() -> bool:
 def unwatched(inputs: tuple) -> bool:
     """Whether only torch's own autograd would see this call. Not for use while compiling."""
     for value in inputs:
-        if isinstance(value, Tensor) and not (type(value) in _PLAIN and value.is_cpu):
+        kind = type(value)
+        if kind not in NUMBERS and isinstance(value, Tensor) and not (kind in _PLAIN and value.is_cpu):
             return False
     return not (_dispatch_modes() or _function_modes() or _transforms() or _profiled() or _tracing() is not None)
+
+
+def plain(inputs: tuple) -> bool:
+    """Whether a call may go straight to the kernel."""
+    return not compiling() and KNOWS_EAGER and unwatched(inputs)
 
 
 def transformed() -> bool:
@@ -62,7 +69,7 @@ def wants_gradient(inputs: tuple) -> bool:
         return True
     if torch.is_grad_enabled():
         for value in inputs:
-            if isinstance(value, Tensor) and value.requires_grad:
+            if type(value) not in NUMBERS and isinstance(value, Tensor) and value.requires_grad:
                 return True
     return False
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from .._errors import bad_param
+from . import _eager
 from ._operator import no_derivative, no_tangents, operator
 from ._tensors import check_device, is_tensor
 
@@ -13,7 +14,7 @@ _LIMITS = torch.iinfo(torch.int32)
 
 
 def _call(narrow: Tensor, wide: Tensor, name: str) -> None:
-    least, greatest = int(wide.amin()), int(wide.amax())
+    least, greatest = map(int, wide.aminmax())
     if least < _LIMITS.min or greatest > _LIMITS.max:
         raise bad_param(name, "integers of 32 bits", greatest if greatest > _LIMITS.max else least)
     narrow.copy_(wide)
@@ -34,7 +35,13 @@ def _is_wide(name: str, value: Any) -> bool:
 
 def int32(name: str, numbers: Tensor) -> Tensor:
     """Coordinates, sizes or counts as int32; one that does not fit is refused."""
-    return _int32(numbers, name) if _is_wide(name, numbers) else numbers
+    if not _is_wide(name, numbers):
+        return numbers
+    if numbers.numel() == 0 or not _eager.plain((numbers,)):
+        return _int32(numbers, name)
+    narrow = numbers.new_empty(numbers.shape, dtype=torch.int32)
+    _call(narrow, numbers, name)
+    return narrow
 
 
 def index32(name: str, indices: Tensor, size: int = 0) -> Tensor:

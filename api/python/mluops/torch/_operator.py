@@ -12,7 +12,7 @@ from torch.autograd import Function
 from .._context import Context
 from . import _eager
 from ._memory import prefer_huge_pages
-from ._plan import Plan, signature
+from ._plan import Plan, apart, signature
 from ._tensors import any_empty, check_call, context
 
 HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
@@ -37,7 +37,8 @@ def _tensors(values: Any) -> list:
 
 def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Callable] = None,
              backward: Optional[Callable] = None, jvp: Optional[Callable] = None,
-             empty: Optional[Callable] = None, check: Callable = check_call) -> Callable:
+             empty: Optional[Callable] = None, check: Callable = check_call, before: Optional[Callable] = None,
+             after: Optional[Callable] = None) -> Callable:
     """Defines torch.ops.mluops.<name> and returns a function for it, differentiable, on the shortest way.
 
     Args:
@@ -52,10 +53,11 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
         jvp: (inputs, output, tangents) -> tangent or tuple of them; tangents holds None where an input has none.
         empty: (outputs) -> None: fills them where an input is empty, if not with zeros.
         check: (name, inputs): what holds before `fake` is asked.
+        before, after: (outputs, *inputs) -> None: what torch computes in the outputs around each C call.
     """
     name = schema.split("(")[0]
     made = _Made(name, fake, call, empty or _zeros, setup or _no_setup, backward or _refuse(name, "reverse"),
-                 jvp or _refuse(name, "forward"), check)
+                 jvp or _refuse(name, "forward"), check, before, after)
     function = made.function()
     if not HAS_LIBRARY_API:
         return _untraceable(name, function)
@@ -128,9 +130,11 @@ class _Made:
     """The forms of one operator."""
 
     def __init__(self, name: str, fake: Callable, call: Callable, empty: Callable, setup: Callable,
-                 backward: Callable, jvp: Callable, check: Callable) -> None:
+                 backward: Callable, jvp: Callable, check: Callable, before: Optional[Callable],
+                 after: Optional[Callable]) -> None:
         self.name, self.fake, self.call, self.empty = name, fake, call, empty
         self.setup, self.backward, self.jvp, self.check = setup, backward, jvp, check
+        self.before, self.after = before, after
 
     def checked_fake(self, *inputs: Any) -> Any:
         self.check(self.name, inputs)
@@ -144,8 +148,7 @@ class _Made:
         plan = found.plans.get(key)
         if plan is None:
             return self._first_call(found, key, inputs)
-        outputs = plan(found, inputs)
-        return outputs if len(outputs) > 1 else outputs[0]
+        return plan(found, inputs)
 
     def _first_call(self, found: Context, key: tuple, inputs: tuple) -> Any:
         self.check(self.name, inputs)
@@ -158,9 +161,14 @@ class _Made:
             return outputs
         for result in results:
             prefer_huge_pages(result)
+        inputs = apart(inputs)
+        if self.before is not None:
+            self.before(outputs, *inputs)
         prepared = self.call(outputs, *inputs)
+        if self.after is not None:
+            self.after(outputs, *inputs)
         if prepared is not None:
-            found.plans.put(key, Plan.of(prepared, inputs, results))
+            found.plans.put(key, Plan.of(prepared, inputs, results, self.before, self.after))
         return outputs
 
     def _refuse_tangents(self, inputs: tuple) -> None:

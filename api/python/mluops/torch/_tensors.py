@@ -104,17 +104,20 @@ def _image_layout(function: CFunction, values: tuple) -> int:
 
 
 def _run(found: c.Context, function: CFunction, values: tuple, image_layout: int) -> Prepared:
-    given, used = list(values), {}
+    given, used, addresses = list(values), [], []
     for i, (layout, value) in enumerate(zip(function.layouts, values)):
         if layout is not None and value is not None:
             layout = image_layout if layout == c.NHWC else layout
-            used[i] = value.contiguous(memory_format=_MEMORY[layout])  # `used` keeps it until the call is over
-            given[i] = reference(used[i], layout)
+            dense = value.contiguous(memory_format=_MEMORY[layout])
+            used.append(dense)  # keeps it until the call is over
+            given[i] = reference(dense, layout)
+            addresses.append((function.last[i] - 1, value, None if dense is value else _MEMORY[layout]))
         elif isinstance(value, Tensor):  # a bare address, of numbers next to each other
-            used[i], given[i] = value, value.data_ptr()
+            given[i] = value.data_ptr()
+            addresses.append((function.last[i] - 1, value, None))
     arguments, scalars = function.arguments(found, tuple(given)), function.scalars(tuple(given))
     function.call(found, arguments, scalars)
-    return Prepared(function, arguments, scalars, [(function.last[i] - 1, value) for i, value in used.items()])
+    return Prepared(function, arguments, scalars, addresses)
 
 
 def _run_nhwc(found: c.Context, function: CFunction, values: tuple) -> None:

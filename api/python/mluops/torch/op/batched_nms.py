@@ -4,9 +4,11 @@ from typing import Any, Dict, Optional, Tuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from ..._errors import bad_param
 from ..._shapes import expect
+from .. import _eager
 from .._tensors import floats
 from .nms import kept, soft_nms
 from .rotated import nms_rotated
@@ -17,10 +19,11 @@ __all__ = ["batched_nms"]
 def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
     """The boxes, each group moved by more than all boxes reach; in double, where that rounds next to nothing away."""
     wide = boxes.double()
-    if boxes.shape[0] == 0:
-        return wide
-    low, high = wide.aminmax()
-    return torch.addcmul(wide, (groups - groups.min()).unsqueeze(1), high - low + 2)
+    reached, named = wide, groups
+    if boxes.shape[0] == 0 or _eager.recording():  # the graph may be given boxes later, or none
+        reached, named = pad(wide, (0, 0, 0, 1)), pad(groups, (0, 1))
+    low, high = reached.aminmax()
+    return torch.addcmul(wide, (groups - named.min()).unsqueeze(1), high - low + 2)
 
 
 def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],

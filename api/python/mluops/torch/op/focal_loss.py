@@ -57,7 +57,7 @@ def _sigmoid_call(output, input, target, weight, gamma, alpha):
 
 def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):
     """Fills grad_input with the derivative of each loss."""
-    run(SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
+    return run(SIGMOID_BACKWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, grad_input)
 
 
 def _sigmoid_gradient_fake(grad, input, target, weight, gamma, alpha):
@@ -66,14 +66,10 @@ def _sigmoid_gradient_fake(grad, input, target, weight, gamma, alpha):
     return input.new_empty(input.shape)
 
 
-def _sigmoid_gradient_call(grad_input, grad, *inputs):
-    sigmoid_derivative(grad_input, *inputs)
-    grad_input.mul_(grad)
-
-
 sigmoid_gradient = operator(
     "sigmoid_focal_loss_backward(Tensor grad, Tensor input, Tensor target, Tensor? weight, float gamma, float alpha)"
-    " -> Tensor", _sigmoid_gradient_fake, _sigmoid_gradient_call)
+    " -> Tensor", _sigmoid_gradient_fake, lambda grad_input, grad, *inputs: sigmoid_derivative(grad_input, *inputs),
+    after=lambda grad_input, grad, *inputs: grad_input.mul_(grad))
 
 
 def _sigmoid_setup(ctx, inputs, output):
@@ -105,18 +101,22 @@ def _softmax_fake(input, target, weight, gamma, alpha):
     return input.new_empty(input.shape[:1]), input.new_empty(input.shape)
 
 
-def _softmax_call(outputs, input, target, weight, gamma, alpha):
-    output, softmax = outputs
+def _probabilities(outputs, input, *_):
+    _, softmax = outputs
     if input.dtype in (torch.float16, torch.bfloat16):
         softmax.copy_(torch.softmax(input, 1, dtype=torch.float32))
     else:
         torch.softmax(input, 1, out=softmax)
-    run(SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
+
+
+def _softmax_call(outputs, input, target, weight, gamma, alpha):
+    output, softmax = outputs
+    return run(SOFTMAX_FORWARD, softmax, target, weight, alpha, gamma, output)
 
 
 def softmax_derivative(grad_input, softmax, target, weight, gamma, alpha):
     """Fills grad_input with the derivative of each row's loss in its logits."""
-    run(SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
+    return run(SOFTMAX_BACKWARD, softmax, target, weight, alpha, gamma, grad_input)
 
 
 def _softmax_gradient_fake(grad, softmax, target, weight, gamma, alpha):
@@ -125,14 +125,11 @@ def _softmax_gradient_fake(grad, softmax, target, weight, gamma, alpha):
     return softmax.new_empty(softmax.shape)
 
 
-def _softmax_gradient_call(grad_input, grad, *inputs):
-    softmax_derivative(grad_input, *inputs)
-    grad_input.mul_(grad[:, None])
-
-
 softmax_gradient = operator(
     "softmax_focal_loss_backward(Tensor grad, Tensor softmax, Tensor target, Tensor? weight, float gamma,"
-    " float alpha) -> Tensor", _softmax_gradient_fake, _softmax_gradient_call)
+    " float alpha) -> Tensor", _softmax_gradient_fake,
+    lambda grad_input, grad, *inputs: softmax_derivative(grad_input, *inputs),
+    after=lambda grad_input, grad, *inputs: grad_input.mul_(grad[:, None]))
 
 
 def _softmax_setup(ctx, inputs, output):
@@ -158,7 +155,8 @@ def _softmax_jvp(inputs, output, tangents):
 
 softmax_forward = operator(
     "softmax_focal_loss(Tensor input, Tensor target, Tensor? weight, float gamma, float alpha) -> (Tensor, Tensor)",
-    _softmax_fake, _softmax_call, setup=_softmax_setup, backward=_softmax_backward, jvp=_softmax_jvp)
+    _softmax_fake, _softmax_call, setup=_softmax_setup, backward=_softmax_backward, jvp=_softmax_jvp,
+    before=_probabilities)
 
 
 # ---- public

@@ -103,7 +103,7 @@ class SparseSequential(SparseModule):
     def forward(self, x: Any) -> Any:
         for module in self._modules.values():
             if isinstance(x, SparseConvTensor) and self._takes_features(module):
-                if _eager.compiling() or x.indices.shape[0] != 0:
+                if _eager.recording() or x.indices.shape[0] != 0:
                     x = self._replaced(x, module(x.features))
             else:
                 x = module(x)
