@@ -208,6 +208,16 @@ def test_meta_tensors_through_the_functions():
     assert mt.psa_mask(torch.empty(1, 9, 4, 5, device="meta"), 0, 3).shape == (1, 20, 4, 5)
 
 
+def trace_of(function, inputs):
+    return torch.jit.trace(function, inputs, check_trace=False)
+
+
+def compiled_of(function, inputs):
+    compiled = torch.compile(function, fullgraph=True, dynamic=True, backend="eager")
+    compiled(*inputs)
+    return compiled
+
+
 def test_jit_trace():
     traced = torch.jit.trace(lambda v: mt.psa_mask(v, 0, 3), torch.rand(1, 9, 3, 4))
     assert "mluops::psa_mask" in str(traced.graph)
@@ -236,6 +246,21 @@ def test_jit_trace_of_batched_nms_on_no_box_tells_groups_apart():
     boxes = torch.tensor([0.0, 0, 2, 2]).repeat(3, 1)
     assert traced(boxes, torch.tensor([3.0, 2, 1]), torch.tensor([0, 1, 0])).tolist() == [0, 1]
     assert traced(boxes[:0], torch.zeros(0), torch.zeros(0).long()).tolist() == []
+
+
+@pytest.mark.parametrize("nms, width", [(mt.nms_rotated, 5), (mt.nms_quadri, 8)])
+@pytest.mark.parametrize("made", [trace_of, compiled_of])
+def test_graphs_of_nms_with_labels_take_other_labels(nms, width, made):
+    def random(boxes):
+        if width == 5:
+            return torch.rand(boxes, 5) * torch.tensor([9.0, 9, 4, 4, 3])
+        return torch.tensor([0.0, 0, 3, 0, 3, 3, 0, 3]) + (torch.rand(boxes, 2) * 9).repeat(1, 4)
+
+    torch.manual_seed(6)
+    graph = made(lambda b, s, labels: nms(b, s, 0.1, labels)[1], (random(7), torch.rand(7), torch.zeros(7).long()))
+    for labels in (torch.arange(40) % 3, torch.arange(40) % 7 - 2):
+        boxes, scores = random(40), torch.randperm(40) / 40
+        assert graph(boxes, scores, labels).tolist() == nms(boxes, scores, 0.1, labels)[1].tolist()
 
 
 def test_jit_trace_learns_how_many_boxes_are_kept_when_it_runs():

@@ -4,26 +4,15 @@ from typing import Any, Dict, Optional, Tuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from ..._errors import bad_param
 from ..._shapes import expect
-from .. import _eager
+from .._groups import apart
 from .._tensors import floats
 from .nms import kept, soft_nms
 from .rotated import nms_rotated
 
 __all__ = ["batched_nms"]
-
-
-def _apart(boxes: Tensor, groups: Tensor) -> Tensor:
-    """The boxes, each group moved by more than all boxes reach; in double, where that rounds next to nothing away."""
-    wide = boxes.double()
-    reached, named = wide, groups
-    if boxes.shape[0] == 0 or _eager.recording():  # the graph may be given boxes later, or none
-        reached, named = pad(wide, (0, 0, 0, 1)), pad(groups, (0, 1))
-    low, high = reached.aminmax()
-    return torch.addcmul(wide, (groups - named.min()).unsqueeze(1), high - low + 2)
 
 
 def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],
@@ -53,11 +42,11 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
         return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)
     if kind not in ("nms", "soft_nms"):
         raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
-    apart = boxes if one_group else _apart(boxes, idxs)
+    moved = boxes if one_group else apart(boxes, idxs)
     if kind == "nms":
-        indices = kept(apart, scores, **config)
+        indices = kept(moved, scores, **config)
         return torch.cat([boxes, scores.unsqueeze(1)], 1).index_select(0, indices), indices
-    dets, indices = soft_nms(apart, scores, **config)
+    dets, indices = soft_nms(moved, scores, **config)
     return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
 
 

@@ -10,6 +10,7 @@ from ..._errors import bad_param
 from ..._function import ARRAY, BOOL, INT, CFunction
 from ..._shapes import expect
 from .. import _eager
+from .._groups import apart
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .poly_nms import poly_nms
@@ -48,15 +49,18 @@ def _is_flat(x1: float, y1: float, x2: float, y2: float, x3: float, y3: float, x
     return (x3 - x1) * (y4 - y2) == (x4 - x2) * (y3 - y1)
 
 
-def kept_quads(dets: Tensor, iou_threshold: float) -> Tensor:
-    """Indices int64 of the boxes and scores [N, 9] kept, ascending. Boxes without area, of which poly_nms keeps one alone,
-    share nothing."""
+def kept_quads(dets: Tensor, iou_threshold: float, labels: Optional[Tensor] = None) -> Tensor:
+    """Indices int64 of the boxes and scores [N, 9] kept, ascending, of each label if there are some. Boxes without area, of
+    which poly_nms keeps one alone, share nothing."""
     dets = dets.detach()
     # A few boxes are looked at in less time than torch's calls take, but no graph would see it.
     if _eager.recording() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
         wide = dets.double()
         x1, y1, x2, y2 = (wide[:, 4:8] - wide[:, :4]).unbind(1)  # the diagonals
         dets = dets.masked_fill((x1 * y2 == x2 * y1).unsqueeze(1), math.nan)
+    if labels is not None:
+        wide = dets.double()
+        dets = torch.cat([apart(wide[:, :8], labels, wide[:, :8].nan_to_num(0)), wide[:, 8:]], 1)
     return poly_nms(dets, iou_threshold)
 
 
@@ -81,10 +85,11 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     if not iou_threshold >= 0:
         raise bad_param("iou_threshold", "a number of at least 0", iou_threshold)
     both = torch.cat([boxes, scores.unsqueeze(1)], 1)
-    if labels is None:
-        kept = kept_quads(both, iou_threshold)
-    else:
+    if labels is not None:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
+    if labels is None or _eager.recording():
+        kept = kept_quads(both, iou_threshold, labels)
+    else:  # a call for each label compares fewest boxes, but no graph has as many as the data say
         own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
         kept = torch.cat([labels.new_zeros(0, dtype=torch.int64)]
                          + [at[kept_quads(both[at], iou_threshold)] for at in own])

@@ -8,7 +8,9 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, BOOL, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
+from .. import _eager
 from .._counts import first
+from .._groups import apart
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -96,6 +98,20 @@ def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned
     return iou(_clockwise(a, clockwise), _clockwise(b, clockwise), mode_number(mode), bool(aligned))
 
 
+def _kept_of_labels(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Tensor) -> Tensor:
+    """Indices int64 of the boxes kept, best score first. A call for each label compares fewest boxes; a graph, which cannot
+    have as many as the data say, has one for all."""
+    if _eager.recording():
+        wide = dets.double()
+        centre, size = wide[:, :2], wide[:, 2:4].abs().sum(1, keepdim=True)
+        moved = apart(centre, labels, torch.cat([centre - size, centre + size], 1))
+        return kept(torch.cat([moved, wide[:, 2:]], 1), scores.double(), iou_threshold)
+    own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
+    places = [at[kept(dets[at], scores[at], iou_threshold)] for at in own]
+    indices = torch.cat(places) if places else kept(dets, scores, iou_threshold)
+    return indices[scores[indices].sort(0, descending=True)[1]]
+
+
 def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None,
                 clockwise: bool = True) -> Tuple[Tensor, Tensor]:
     """Keeps each box, best score first, whose IoU with every box kept before is not greater than iou_threshold.
@@ -117,10 +133,7 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
         indices = kept(rotated, scores, iou_threshold)
     else:
         expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
-        own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
-        places = [at[kept(rotated[at], scores[at], iou_threshold)] for at in own]
-        indices = torch.cat(places) if places else kept(rotated, scores, iou_threshold)
-        indices = indices[scores[indices].sort(0, descending=True)[1]]
+        indices = _kept_of_labels(rotated, scores, iou_threshold, labels)
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 
 
