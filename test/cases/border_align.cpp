@@ -2,6 +2,7 @@
 #include <limits>
 #include <memory>
 
+#include "test/cases/base/images.h"
 #include "test/cases/base/touched.h"
 #include "test/cases/operator.h"
 
@@ -94,10 +95,6 @@ TouchedPixels touch(const Shape& s, const Values& boxes) {
     }
   }
   return touched;
-}
-
-TensorSpec nhwc(const char* name, mluOpDataType_t dtype, std::vector<std::int64_t> dims, Fill fill = {}) {
-  return {.name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = dtype, .dims = std::move(dims), .fill = std::move(fill)};
 }
 
 Description forward(const Case& text, mluOpDataType_t dtype) {

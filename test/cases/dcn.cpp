@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -89,8 +90,7 @@ std::int64_t taps(const Shape& s) {
 }
 
 TensorSpec image(const char* name, const Shape& s, std::vector<std::int64_t> dims, Fill fill = {}) {
-  return {
-      .name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = s.dtype, .dims = std::move(dims), .fill = std::move(fill)};
+  return nhwc(name, s.dtype, std::move(dims), std::move(fill));
 }
 TensorSpec input(const char* name, const Shape& s, Fill fill = {}) {
   return image(name, s, {s.batch, s.h, s.w, s.ci}, std::move(fill));

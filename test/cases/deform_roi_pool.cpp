@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "test/cases/base/images.h"
 #include "test/cases/base/touched.h"
 #include "test/cases/operator.h"
 
@@ -146,14 +147,10 @@ TouchedPixels touch(const Case& t, const Shape& s, const Values& rois) {
 
 // ---- calls ----
 
-TensorSpec nhwc(const char* name, mluOpDataType_t dtype, std::vector<std::int64_t> dims, Fill fill = {}) {
-  return {.name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = dtype, .dims = std::move(dims), .fill = std::move(fill)};
-}
-
 // Input, rois and, if the case has them, offset: what both directions read.
 std::vector<TensorSpec> inputs(const Case& text, const Shape& s, const Values& rois) {
   const mluOpDataType_t dtype = s.dtype;
-  std::vector<TensorSpec> t = {nhwc("input", dtype, {s.batch, s.h, s.w, s.c}, uniform(-1, 1, text.seed("input"))),
+  std::vector<TensorSpec> t = {image("input", s, uniform(-1, 1, text.seed("input"))),
                                {.name = "rois", .dtype = dtype, .dims = {s.rois, 5}, .fill = given(rois)}};
   if (text.size("offset") == 0) return t;
   t.push_back({.name = "offset",
@@ -176,7 +173,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   d.tensors = inputs(text, s, rois);
   d.tensors[0].touched = touched.share();
   d.tensors[0].runs = runs_of(touched, s.batch, 1, s.c);
-  d.tensors.push_back(nhwc("output", dtype, {s.rois, s.pooled_h, s.pooled_w, s.c}));
+  d.tensors.push_back(bins("output", s));
   d.tensors.back().term_size = 0.25;  // pixels are at most 1, some are averaged, a few of them may cancel
   d.flops = 8.0 * static_cast<double>(touched.samples_inside() * s.c);  // four multiply-adds per sample and channel
   d.call = [s, shifted](mluOpHandle_t handle, const Arguments& t) {
@@ -207,9 +204,8 @@ double offset_term(const Shape& s, const Values& rois) {
 
 std::vector<TensorSpec> gradient_tensors(const Case& text, const Shape& s, const Values& rois) {
   std::vector<TensorSpec> t = inputs(text, s, rois);
-  t.insert(t.begin(), nhwc("grad_output", s.dtype, {s.rois, s.pooled_h, s.pooled_w, s.c},
-                           uniform(-1, 1, text.seed("grad_output"))));
-  t.push_back(nhwc("grad_input", s.dtype, {s.batch, s.h, s.w, s.c}));
+  t.insert(t.begin(), bins("grad_output", s, uniform(-1, 1, text.seed("grad_output"))));
+  t.push_back(image("grad_input", s));
   if (text.size("offset") == 0) return t;
   TensorSpec grad_offset = t[3];
   grad_offset.name = "grad_offset";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -81,12 +82,8 @@ Values make_rois(const Case& t, const Shape& s) {
   return admissible(t, std::move(rois));
 }
 
-TensorSpec images(const char* name, mluOpDataType_t dtype, std::vector<std::int64_t> dims, Fill fill = {}) {
-  return {.name = name, .layout = MLUOP_LAYOUT_NHWC, .dtype = dtype, .dims = std::move(dims), .fill = std::move(fill)};
-}
-
 TensorSpec input(const Case& text, const Shape& s) {
-  return images("input", s.dtype, {s.batch, s.h, s.w, s.c}, uniform(-1, 1, text.seed("input")));
+  return image("input", s, uniform(-1, 1, text.seed("input")));
 }
 
 TensorSpec rois(const Case& text, const Shape& s) {
@@ -102,7 +99,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   Description d;
   d.scalars = {scalar_of(text, "scale", dtype)};
-  d.tensors = {input(text, s), rois(text, s), images("output", dtype, {s.rois, s.pooled_h, s.pooled_w, s.c})};
+  d.tensors = {input(text, s), rois(text, s), bins("output", s)};
   d.tensors[2].term_size = 1;
   d.flops = flops(s);
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
@@ -127,12 +124,12 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   Description d;
   d.scalars = {scalar_of(text, "scale", dtype)};
   d.tensors = {
-      images("grads", dtype, {s.rois, s.pooled_h, s.pooled_w, s.c}, uniform(-1, 1, text.seed("grads"))),
+      bins("grads", s, uniform(-1, 1, text.seed("grads"))),
       input(text, s),
       rois(text, s),
   };
   if (!of_rois) d.tensors[1].touched = 0;
-  if (of_image) d.tensors.push_back(images("grads_image", dtype, {s.batch, s.h, s.w, s.c}));
+  if (of_image) d.tensors.push_back(image("grads_image", s));
   if (of_image) d.tensors.back().term_size = 1;
   if (of_rois) d.tensors.push_back({.name = "grads_rois", .dtype = dtype, .dims = {s.rois, 5}});
   if (of_rois) d.tensors.back().term_size = rois_term(s);

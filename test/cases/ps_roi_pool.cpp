@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -78,19 +79,11 @@ Values make_rois(const Case& t, const Shape& s) {
 }
 
 TensorSpec image(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.batch, s.h, s.w, s.output_dim * s.pooled_h * s.pooled_w},
-          .fill = std::move(fill)};
+  return nhwc(name, s.dtype, {s.batch, s.h, s.w, s.output_dim * s.pooled_h * s.pooled_w}, std::move(fill));
 }
 
 TensorSpec bins(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.rois, s.pooled_h, s.pooled_w, s.output_dim},
-          .fill = std::move(fill)};
+  return nhwc(name, s.dtype, {s.rois, s.pooled_h, s.pooled_w, s.output_dim}, std::move(fill));
 }
 
 TensorSpec mapping_of(const Shape& s, Fill fill = {}) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -80,22 +81,6 @@ Values make_rois(const Case& t, const Shape& s) {
     }
   }
   return admissible(t, std::move(rois));
-}
-
-TensorSpec image(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.batch, s.h, s.w, s.c},
-          .fill = std::move(fill)};
-}
-
-TensorSpec bins(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.rois, s.pooled_h, s.pooled_w, s.c},
-          .fill = std::move(fill)};
 }
 
 Description describe(const Case& text, const Shape& s, TensorSpec input, TensorSpec output) {

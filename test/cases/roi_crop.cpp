@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -56,14 +57,6 @@ Fill grids(const Case& t, const Shape& s) {
     const double step = static_cast<double>(axis == 0 ? at / across : at % across);
     return low + (high - low) * step / static_cast<double>(axis == 0 ? down : across);
   };
-}
-
-TensorSpec image(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.batch, s.h, s.w, s.c},
-          .fill = std::move(fill)};
 }
 
 TensorSpec samples(const char* name, const Shape& s, Fill fill = {}) {

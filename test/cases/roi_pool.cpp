@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -94,22 +95,6 @@ Fill map_values(const Case& t) {
 }
 
 // ---- calls ----
-
-TensorSpec image(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.batch, s.h, s.w, s.c},
-          .fill = std::move(fill)};
-}
-
-TensorSpec bins(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.rois, s.pooled_h, s.pooled_w, s.c},
-          .fill = std::move(fill)};
-}
 
 TensorSpec rois_of(const Shape& s, const Values& rois) {
   return {.name = "rois", .dtype = s.dtype, .dims = {s.rois, 5}, .fill = given(rois)};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "test/cases/base/images.h"
 #include "test/cases/operator.h"
 
 namespace mluops::cases {
@@ -63,14 +64,6 @@ Values make_boxes(const Case& t, const Shape& s) {
     for (std::size_t i = 0; i < 5; ++i) boxes.push_back(i < 4 ? box[i] / scale : box[i]);
   }
   return admissible(t, std::move(boxes));
-}
-
-TensorSpec image(const char* name, const Shape& s, Fill fill = {}) {
-  return {.name = name,
-          .layout = MLUOP_LAYOUT_NHWC,
-          .dtype = s.dtype,
-          .dims = {s.batch, s.h, s.w, s.c},
-          .fill = std::move(fill)};
 }
 
 Description describe(const Case& text, const Shape& s, TensorSpec input, TensorSpec output) {
