@@ -6,7 +6,9 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
@@ -89,34 +91,42 @@ template <class T>
 BoxTree<Acc<T>> build_tree(const T* points, std::int64_t n, Entry<Acc<T>>* entries, Leaf<Acc<T>>* leaves,
                            Boxes<Acc<T>>* boxes);
 
-/// The working memory of the trees of `count` sets of n points, up to `slots` of them built at a time.
+/// Sets of n points each: `sorted`, in trees, up to `slots` of them built at a time; else in leaves in their own order.
 template <class A>
-struct Trees {
+struct PointSets {
+  bool sorted;
   std::int64_t points, leaves_each, boxes_each;
   BoxTree<A>* trees;
   Leaf<A>* leaves;
   Boxes<A>* boxes;
   Entry<A>* entries;
 
-  Trees(Allocator& allocator, std::int64_t n, std::int64_t count, std::int64_t slots)
-      : points(n),
+  PointSets(Allocator& allocator, std::int64_t n, std::int64_t count, bool sorted_, std::int64_t slots)
+      : sorted(sorted_),
+        points(n),
         leaves_each(leaves_of(n)),
-        boxes_each(Levels(leaves_each).boxes()),
-        trees(allocator.allocate<BoxTree<A>>(count)),
+        boxes_each(sorted ? Levels(leaves_each).boxes() : 0),
+        trees(allocator.allocate<BoxTree<A>>(sorted ? count : 0)),
         leaves(allocator.allocate<Leaf<A>>(count, leaves_each)),
         boxes(allocator.allocate<Boxes<A>>(count, boxes_each)),
-        entries(allocator.allocate<Entry<A>>(slots, n)) {}
+        entries(allocator.allocate<Entry<A>>(sorted ? slots : 0, n)) {}
 
-  const BoxTree<A>& operator[](std::int64_t i) const { return trees[i]; }
-  /// Tree i, of points [n,3].
+  const BoxTree<A>& tree(std::int64_t i) const { return trees[i]; }
+  std::span<const Leaf<A>> list(std::int64_t i) const {
+    return {leaves + i * leaves_each, static_cast<std::size_t>(leaves_each)};
+  }
+  /// Set i, of points [n,3].
   template <class T>
-  void build(std::int64_t i, const T* from, std::int64_t slot) const {
-    trees[i] = build_tree(from, points, entries + slot * points, leaves + i * leaves_each, boxes + i * boxes_each);
+  void fill(std::int64_t i, const T* from, std::int64_t slot) const {
+    Leaf<A>* const own = leaves + i * leaves_each;
+    if (!sorted) return fill_leaves(from, points, own);
+    trees[i] = build_tree(from, points, entries + slot * points, own, boxes + i * boxes_each);
   }
 };
 
-/// Nanoseconds it takes to build the tree of n points, about.
-inline double build_ns(std::int64_t n) {
+/// Nanoseconds it takes to build the tree of n points, about, or to list them.
+inline double build_ns(std::int64_t n, bool sorted = true) {
+  if (!sorted) return static_cast<double>(n);
   return 3 * cost::kStep * static_cast<double>(n) * (1 + std::bit_width(static_cast<std::uint64_t>(n / kLeafPoints)));
 }
 

@@ -162,6 +162,16 @@ void search(const BoxTree<A>& tree, const Point<A>& from, Visitor& visitor) {
   search<kNearestFirst>(tree, tree.levels.count() - 1, 0, from, visitor);
 }
 
+/// Searches set i of PointSets that are sorted or not, from visitor.from().
+template <bool kSorted, class A, class Visitor>
+HWY_INLINE void search_set(const PointSets<A>& sets, std::int64_t i, Visitor& visitor) {
+  if constexpr (kSorted) {
+    search<true>(sets.tree(i), visitor.from(), visitor);
+  } else {
+    for (const Leaf<A>& leaf : sets.list(i)) visitor(leaf);
+  }
+}
+
 }  // namespace mluops::cpu::spatial::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

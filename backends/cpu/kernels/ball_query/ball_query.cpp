@@ -5,14 +5,15 @@
 // few, in any order, and a bitmap puts them in theirs. Both decide with the same operations, so they give the same
 // indices.
 //
-// new_xyz [B,M,3], xyz [B,N,3], idx [B,M,nsample]. An item is a run of centres of one image and owns their rows. Points
-// are read once and stay in the caches; the rest is arithmetic: 8 flops a pair.
+// new_xyz [B,M,3], xyz [B,N,3], idx [B,M,nsample]. An item is a centre and owns its row. Points are read once and stay
+// in the caches; the rest is arithmetic: 8 flops a pair.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ball_query/ball_query.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/search-inl.h"
@@ -27,8 +28,6 @@ namespace {
 using Problem = mluopsBallQueryProblem;
 using Shape = mluopsBallQueryShape;
 
-/// Centres whose balls one item fills.
-constexpr std::int64_t kRun = 32;
 /// Share of the points that is scanned before the tree is asked.
 constexpr std::int64_t kScannedShare = 8;
 
@@ -111,25 +110,23 @@ class IndexSet {
 /// The working memory of a call: the points in their own order, and for the tree path their trees and a set per slot.
 template <class A>
 struct Arrays {
-  std::int64_t leaves_each, set_words;
-  Leaf<A>* leaves;
-  Trees<A> trees;
+  PointSets<A> lists, trees;
+  std::int64_t set_words;
   std::uint64_t* sets;
 
   Arrays(Allocator& allocator, const Shape& s, bool with_trees, std::int64_t building, std::int64_t searching)
-      : leaves_each(leaves_of(s.n)),
+      : lists(allocator, s.n, s.b, false, 0),
+        trees(allocator, s.n, with_trees ? s.b : 0, true, with_trees ? building : 0),
         set_words(with_trees ? round_up(IndexSet::words(s.n), 8) : 0),
-        leaves(allocator.allocate<Leaf<A>>(s.b, leaves_each)),
-        trees(allocator, s.n, with_trees ? s.b : 0, with_trees ? building : 0),
         sets(allocator.allocate<std::uint64_t>(searching, set_words)) {}
 
   IndexSet set(std::int64_t slot, std::int64_t n) const { return IndexSet(sets + slot * set_words, n); }
 };
 
-/// The points [0, 32 * leaves), in their order, until the row is full.
+/// Points in their order, until the row is full.
 template <class A>
-HWY_INLINE void scan(const Ball<A>& ball, const Leaf<A>* leaves, std::int64_t count, Row& row) {
-  for (std::int64_t i = 0; i < count && !row.full(); ++i) {
+HWY_INLINE void scan(const Ball<A>& ball, std::span<const Leaf<A>> leaves, Row& row) {
+  for (std::size_t i = 0; i < leaves.size() && !row.full(); ++i) {
     ball.find(leaves[i], [&](std::int32_t index) HWY_ATTR { row.add(index); });
   }
 }
@@ -153,49 +150,37 @@ Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
   return fit(true, s.n > kScannedShare * kLeafPoints && build_ns(s.n) < pairs * cost::kElement / 2);
 }
 
-template <class T>
-void prepare(const Loop& loop, const Problem& p, bool trees, const Arrays<Acc<T>>& arrays) {
-  const Shape& s = p.shape;
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    for (std::int64_t b = begin; b < end; ++b) {
-      const T* const points = static_cast<const T*>(p.xyz) + 3 * b * s.n;
-      fill_leaves(points, s.n, arrays.leaves + b * arrays.leaves_each);
-      if (trees) arrays.trees.build(b, points, slot);
-    }
-  });
-}
-
 template <class T, bool trees>
 mluOpStatus_t query_by(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const std::int64_t runs = ceil_div(s.m, kRun);
   const double ball_ns = 250 * cost::kStep + (trees ? 0 : cost::kElement * static_cast<double>(s.n));
-  const Loop building(context, call, s.b, trees ? build_ns(s.n) : static_cast<double>(s.n));
-  const Loop loop(context, call, s.b * runs, static_cast<double>(std::min(s.m, kRun)) * ball_ns);
+  const Loop building(context, call, s.b, build_ns(s.n, trees)), loop(context, call, s.b * s.m, ball_ns);
   const auto arrays =
       allocate<Arrays<A>>(context.arena, s, trees, std::int64_t{building.slots()}, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
   std::fill_n(arrays->sets, loop.slots() * arrays->set_words, 0);
-  prepare<T>(building, p, trees, *arrays);
-
-  const std::int64_t scanned = trees ? arrays->leaves_each / kScannedShare : arrays->leaves_each;
+  building.run([&](std::int64_t begin, std::int64_t end, int slot) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      const T* const points = static_cast<const T*>(p.xyz) + 3 * b * s.n;
+      arrays->lists.fill(b, points, slot);
+      if (trees) arrays->trees.fill(b, points, slot);
+    }
+  });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     IndexSet set = arrays->set(slot, s.n);
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(s.m, first + kRun);
-      for (std::int64_t at = b * s.m + first; at < b * s.m + last; ++at) {
-        const Ball<A> ball(p, Point<A>::read(static_cast<const T*>(p.new_xyz) + 3 * at));
-        Row row(p.idx + at * s.nsample, s.nsample);
-        scan(ball, arrays->leaves + b * arrays->leaves_each, scanned, row);
-        if (trees && !row.full()) {
-          Collect<A> collect{ball, set};
-          search<false>(arrays->trees[b], ball.centre, collect);
-          row.clear();
-          set.move_to(row);
-        }
-        row.fill_up();
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::span<const Leaf<A>> leaves = arrays->lists.list(i / s.m);
+      const Ball<A> ball(p, Point<A>::read(static_cast<const T*>(p.new_xyz) + 3 * i));
+      Row row(p.idx + i * s.nsample, s.nsample);
+      scan(ball, trees ? leaves.first(leaves.size() / kScannedShare) : leaves, row);
+      if (trees && !row.full()) {
+        Collect<A> collect{ball, set};
+        search<false>(arrays->trees.tree(i / s.m), ball.centre, collect);
+        row.clear();
+        set.move_to(row);
       }
+      row.fill_up();
     }
   });
   return MLUOP_STATUS_SUCCESS;

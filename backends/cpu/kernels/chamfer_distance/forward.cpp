@@ -2,8 +2,8 @@
 //
 // xyz1 [B,N,2], xyz2 [B,M,2], dist [B,N] and [B,M]. Both sets become points of space with z = 0, whose square adds
 // nothing. scan: all points of the other set, 32 at a time. tree: those sorted into a box tree (spatial/box_tree.h).
-// Both keep the least pair (distance, index) and give the same bits. An item is a run of points of one image and set
-// and owns their numbers. The other set stays in the caches; the rest is arithmetic: 8 flops a pair.
+// Both keep the least pair (distance, index) and give the same bits. An item is a point of either set and owns its
+// numbers. The other set stays in the caches; the rest is arithmetic: 8 flops a pair.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/chamfer_distance/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -22,9 +22,6 @@ namespace {
 
 using ForwardProblem = mluopsChamferDistanceForwardProblem;
 using Shape = mluopsChamferDistanceShape;
-
-/// Points whose neighbours one item finds.
-constexpr std::int64_t kRun = 64;
 
 /// One of the sets: where its points are, what is wanted of them, and how they lie in memory.
 template <class T>
@@ -58,23 +55,12 @@ class Nearest {
 
 template <class A>
 struct Arrays {
-  A* lifted;  ///< [b,n,3], then [b,m,3]
-  std::int64_t leaves_each[2];
-  Leaf<A>* leaves[2];  ///< of both sets, unsorted
-  Trees<A> trees[2];
+  A* lifted[2];  ///< [b,n,3] and [b,m,3]
+  PointSets<A> sets[2];
 
-  Arrays(Allocator& allocator, const Shape& s, bool sorted, std::int64_t building)
-      : lifted(allocator.allocate<A>(3, s.b, (s.n + s.m))),
-        leaves_each{leaves_of(s.n), leaves_of(s.m)},
-        leaves{allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each[0]),
-               allocator.allocate<Leaf<A>>(sorted ? 0 : s.b, leaves_each[1])},
-        trees{Trees<A>(allocator, s.n, sorted ? s.b : 0, sorted ? building : 0),
-              Trees<A>(allocator, s.m, sorted ? s.b : 0, sorted ? building : 0)} {}
-
-  /// Points of image b of set 0 or 1.
-  A* points(const Shape& s, int set, std::int64_t b) const {
-    return lifted + 3 * (set == 0 ? b * s.n : s.b * s.n + b * s.m);
-  }
+  Arrays(Allocator& allocator, const Shape& s, bool sorted, std::int64_t slots)
+      : lifted{allocator.allocate<A>(3, s.b, s.n), allocator.allocate<A>(3, s.b, s.m)},
+        sets{PointSets<A>(allocator, s.n, s.b, sorted, slots), PointSets<A>(allocator, s.m, s.b, sorted, slots)} {}
 };
 
 template <class T>
@@ -86,58 +72,35 @@ void lift(const T* from, std::int64_t n, Acc<T>* to) {
   }
 }
 
-/// visit(image, nearest) for every point of a set.
-template <class T, class Visit>
-void for_each_point(const Context& context, const mluopsCall& call, const Shape& s, const Set<T>& set, double point_ns,
-                    Visit&& visit) {
-  const std::int64_t runs = ceil_div(set.n, kRun);
-  const double run_ns = static_cast<double>(std::min(set.n, kRun)) * point_ns;
-  Loop(context, call, s.b * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(set.n, first + kRun);
-      for (std::int64_t at = b * set.n + first; at < b * set.n + last; ++at) {
-        Nearest<Acc<T>> nearest({to_acc(set.points[2 * at]), to_acc(set.points[2 * at + 1]), 0});
-        visit(b, nearest);
-        set.dist[at] = from_acc<T>(nearest.bound());
-        set.idx[at] = nearest.index();
-      }
-    }
-  });
-}
-
 template <class T, bool kSorted>
 mluOpStatus_t search_both(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const Set<T> sets[] = {{static_cast<const T*>(p.xyz1), s.n, static_cast<T*>(p.dist1), p.idx1},
                          {static_cast<const T*>(p.xyz2), s.m, static_cast<T*>(p.dist2), p.idx2}};
-  const double points = static_cast<double>(s.n + s.m);
-  const Loop building(context, call, s.b, kSorted ? build_ns(s.n) + build_ns(s.m) : cost::kStep * points);
+  const Loop building(context, call, s.b, build_ns(s.n, kSorted) + build_ns(s.m, kSorted));
   const auto arrays = allocate<Arrays<A>>(context.arena, s, kSorted, std::int64_t{building.slots()});
   if (!arrays) return no_memory(call);
   building.run([&](std::int64_t begin, std::int64_t end, int slot) {
     for (std::int64_t b = begin; b < end; ++b) {
       for (int set = 0; set < 2; ++set) {
-        A* const lifted = arrays->points(s, set, b);
-        lift(sets[set].points + 2 * b * sets[set].n, sets[set].n, lifted);
-        if (kSorted) {
-          arrays->trees[set].build(b, lifted, slot);
-        } else {
-          fill_leaves(lifted, sets[set].n, arrays->leaves[set] + b * arrays->leaves_each[set]);
-        }
+        const std::int64_t n = sets[set].n;
+        A* const lifted = arrays->lifted[set] + 3 * b * n;
+        lift(sets[set].points + 2 * b * n, n, lifted);
+        arrays->sets[set].fill(b, lifted, slot);
       }
     }
   });
   for (int set = 0; set < 2; ++set) {
-    const int other = 1 - set;
-    const double point_ns = search_ns(1) + (kSorted ? 0 : cost::kElement * static_cast<double>(sets[other].n));
-    for_each_point<T>(context, call, s, sets[set], point_ns, [&](std::int64_t b, Nearest<A>& nearest) HWY_ATTR {
-      if (kSorted) {
-        search<true>(arrays->trees[other][b], nearest.from(), nearest);
-        return;
+    const std::int64_t n = sets[set].n, others = sets[1 - set].n;
+    const double point_ns = search_ns(1) + (kSorted ? 0 : cost::kElement * static_cast<double>(others));
+    Loop(context, call, s.b * n, point_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+      for (std::int64_t i = begin; i < end; ++i) {
+        Nearest<A> nearest(Point<A>::read(arrays->lifted[set] + 3 * i));
+        search_set<kSorted>(arrays->sets[1 - set], i / n, nearest);
+        sets[set].dist[i] = from_acc<T>(nearest.bound());
+        sets[set].idx[i] = nearest.index();
       }
-      const Leaf<A>* const leaves = arrays->leaves[other] + b * arrays->leaves_each[other];
-      for (std::int64_t i = 0; i < arrays->leaves_each[other]; ++i) nearest(leaves[i]);
     });
   }
   return MLUOP_STATUS_SUCCESS;

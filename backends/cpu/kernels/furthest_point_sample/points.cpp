@@ -56,7 +56,7 @@ struct alignas(64) Summary {
 template <class A>
 struct Arrays {
   std::int64_t groups, summaries;
-  Trees<A> trees;
+  PointSets<A> trees;
   LeafState<A>* states;
   Summary<A>* of_leaves;  ///< [groups]
   Summary<A>* of_groups;  ///< [summaries]
@@ -64,7 +64,7 @@ struct Arrays {
   Arrays(Allocator& allocator, std::int64_t n, std::int64_t slots)
       : groups(ceil_div(leaves_of(n), kFan)),
         summaries(ceil_div(groups, kFan)),
-        trees(allocator, n, slots, slots),
+        trees(allocator, n, slots, true, slots),
         states(allocator.allocate<LeafState<A>>(slots, leaves_of(n))),
         of_leaves(allocator.allocate<Summary<A>>(slots, groups)),
         of_groups(allocator.allocate<Summary<A>>(slots, summaries)) {}
@@ -110,7 +110,7 @@ class Sampler {
  public:
   Sampler(const Arrays<A>& arrays, std::int64_t slot, std::int64_t n)
       : order_(n),
-        tree_(arrays.trees[slot]),
+        tree_(arrays.trees.tree(slot)),
         groups_(ceil_div(tree_.levels.leaves(), kFan)),
         states_(arrays.states + slot * arrays.trees.leaves_each),
         of_leaves_(arrays.of_leaves + slot * arrays.groups),
@@ -209,7 +209,7 @@ mluOpStatus_t sample(Context& context, const mluopsCall& call, const Problem& p)
     for (std::int64_t b = begin; b < end; ++b) {
       const T* const points = static_cast<const T*>(p.points) + 3 * b * s.n;
       std::int32_t* const idx = p.idx + b * s.m;
-      arrays->trees.build(slot, points, slot);
+      arrays->trees.fill(slot, points, slot);
       Sampler<A> sampler(*arrays, slot, s.n);
       sampler.start(points, s.n);
       idx[0] = 0;

@@ -4,8 +4,8 @@
 // (spatial/box_tree.h), of which a search sees a few leaves. Both keep the three least pairs (distance, index), so the
 // order in which points are seen does not matter, and give the same bits.
 //
-// unknown [B,N,3], known [B,M,3], dist2 and idx [B,N,3]. An item is a run of unknown points of one image and owns their
-// rows. Known points are read once and fit the second cache up to some 10^4; the rest is arithmetic: 8 flops a pair.
+// unknown [B,N,3], known [B,M,3], dist2 and idx [B,N,3]. An item is an unknown point and owns its row. Known points are
+// read once and fit the second cache up to some 10^4; the rest is arithmetic: 8 flops a pair.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/three_nn/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -28,8 +28,6 @@ namespace {
 using Problem = mluopsThreeNNForwardProblem;
 using Shape = mluopsThreeNNShape;
 
-/// Points whose neighbours one item finds.
-constexpr std::int64_t kRun = 64;
 /// mmcv's start value of 1e40, which no float holds.
 template <class A>
 constexpr Neighbour<A> kMissing = {
@@ -66,65 +64,23 @@ class Nearest {
   Neighbour<A> best_[3] = {kMissing<A>, kMissing<A>, kMissing<A>};
 };
 
-/// visit(image, nearest) for every unknown point.
-template <class T, class Visit>
-void for_each_point(const Context& context, const mluopsCall& call, const Problem& p, double point_ns, Visit&& visit) {
+template <class T, bool kSorted>
+mluOpStatus_t search_by(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
   const Shape& s = p.shape;
-  const std::int64_t runs = ceil_div(s.n, kRun);
-  const double run_ns = static_cast<double>(std::min(s.n, kRun)) * point_ns;
-  Loop(context, call, s.b * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t b = item / runs, first = item % runs * kRun, last = std::min(s.n, first + kRun);
-      for (std::int64_t at = 3 * (b * s.n + first); at < 3 * (b * s.n + last); at += 3) {
-        Nearest<Acc<T>> nearest(Point<Acc<T>>::read(static_cast<const T*>(p.unknown) + at));
-        visit(b, nearest);
-        nearest.store(static_cast<T*>(p.dist2) + at, p.idx + at);
-      }
-    }
-  });
-}
-
-template <class T>
-const T* known_of(const Problem& p, std::int64_t b) {
-  return static_cast<const T*>(p.known) + 3 * b * p.shape.m;
-}
-
-template <class A>
-struct Unsorted {
-  std::int64_t each;
-  Leaf<A>* leaves;
-
-  Unsorted(Allocator& allocator, const Shape& s)
-      : each(leaves_of(s.m)), leaves(allocator.allocate<Leaf<A>>(s.b, each)) {}
-};
-
-template <class T>
-mluOpStatus_t by_scan(Context& context, const mluopsCall& call, const Problem& p) {
-  const Shape& s = p.shape;
-  const auto known = allocate<Unsorted<Acc<T>>>(context.arena, s);
+  const Loop building(context, call, s.b, build_ns(s.m, kSorted));
+  const auto known = allocate<PointSets<A>>(context.arena, s.m, s.b, kSorted, std::int64_t{building.slots()});
   if (!known) return no_memory(call);
-  Loop(context, call, s.b, static_cast<double>(s.m)).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t b = begin; b < end; ++b) fill_leaves(known_of<T>(p, b), s.m, known->leaves + b * known->each);
-  });
-  const double point_ns = cost::kElement * static_cast<double>(s.m) + search_ns(3);
-  for_each_point<T>(context, call, p, point_ns, [&](std::int64_t b, Nearest<Acc<T>>& nearest) HWY_ATTR {
-    const Leaf<Acc<T>>* const leaves = known->leaves + b * known->each;
-    for (std::int64_t i = 0; i < known->each; ++i) nearest(leaves[i]);
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t by_tree(Context& context, const mluopsCall& call, const Problem& p) {
-  const Shape& s = p.shape;
-  const Loop building(context, call, s.b, build_ns(s.m));
-  const auto trees = allocate<Trees<Acc<T>>>(context.arena, s.m, s.b, std::int64_t{building.slots()});
-  if (!trees) return no_memory(call);
   building.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    for (std::int64_t b = begin; b < end; ++b) trees->build(b, known_of<T>(p, b), slot);
+    for (std::int64_t b = begin; b < end; ++b) known->fill(b, static_cast<const T*>(p.known) + 3 * b * s.m, slot);
   });
-  for_each_point<T>(context, call, p, search_ns(3), [&](std::int64_t b, Nearest<Acc<T>>& nearest) HWY_ATTR {
-    search<true>((*trees)[b], nearest.from(), nearest);
+  const double point_ns = search_ns(3) + (kSorted ? 0 : cost::kElement * static_cast<double>(s.m));
+  Loop(context, call, s.b * s.n, point_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Nearest<A> nearest(Point<A>::read(static_cast<const T*>(p.unknown) + 3 * i));
+      search_set<kSorted>(*known, i / s.n, nearest);
+      nearest.store(static_cast<T*>(p.dist2) + 3 * i, p.idx + 3 * i);
+    }
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -139,8 +95,8 @@ Fit tree_pays(const Context&, const mluopsCall&, const Problem& p) {
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {
-      {"tree", tree_pays, by_tree<T>},
-      {"scan", always<Problem>, by_scan<T>},
+      {"tree", tree_pays, search_by<T, true>},
+      {"scan", always<Problem>, search_by<T, false>},
   };
   return run_path(context, call, p, kPaths);
 }
