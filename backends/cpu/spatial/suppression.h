@@ -31,4 +31,17 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
   }
 }
 
+/// The same by drops(i, j): whether item i, which is kept, drops the later item j.
+template <class Drops, class Keep>
+void suppress_pairs(const Context& context, const mluopsCall& call, std::int64_t n, std::uint8_t* dropped,
+                    double pair_ns, const Drops& drops, const Keep& keep) {
+  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) {
+    for (std::int64_t j = first; j < last; ++j) {
+      if (dropped[j] != 0) continue;
+      dropped[j] = std::any_of(kept, kept + count, [&](std::int64_t i) { return drops(i, j); }) ? 1 : 0;
+    }
+  };
+  suppress(context, call, n, n, dropped, pair_ns, drop, keep);
+}
+
 }  // namespace mluops::cpu::spatial

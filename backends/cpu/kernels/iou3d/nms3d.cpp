@@ -7,14 +7,13 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
+#include "backends/cpu/spatial/suppression.h"
 
 namespace mluops::cpu::iou3d {
 namespace {
 
 using Problem = mluopsNms3dProblem;
 using Shape = mluopsNms3dShape;
-
-constexpr std::int64_t kBlock = 64;
 
 template <class A>
 struct NmsArrays {
@@ -41,21 +40,6 @@ class Rule {
   bool rotated_;
 };
 
-/// Decides the boxes [first, last) among themselves; appends those kept to `keep` and returns how many.
-template <class A>
-std::int64_t decide_block(const Rule<A>& rule, const NmsArrays<A>& arrays, std::int64_t first, std::int64_t last,
-                          std::int32_t* keep) {
-  std::int64_t kept = 0;
-  for (std::int64_t i = first; i < last; ++i) {
-    if (arrays.dropped[i] != 0) continue;
-    keep[kept++] = static_cast<std::int32_t>(i);
-    for (std::int64_t j = i + 1; j < last; ++j) {
-      if (arrays.dropped[j] == 0 && rule.drops(arrays.boxes[i], arrays.boxes[j])) arrays.dropped[j] = 1;
-    }
-  }
-  return kept;
-}
-
 template <class T>
 mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
@@ -70,21 +54,10 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
   });
   const Rule<A> rule(p);
   const double pair_ns = s.rotated != 0 ? 2 * cost::kStep : cost::kStep;
+  const auto drops = [&](std::int64_t i, std::int64_t j) { return rule.drops(arrays->boxes[i], arrays->boxes[j]); };
   std::int64_t count = 0;
-  for (std::int64_t first = 0; first < s.n; first += kBlock) {
-    const std::int64_t last = std::min(s.n, first + kBlock);
-    const std::int32_t* const kept = p.keep + count;
-    const std::int64_t fresh = decide_block(rule, *arrays, first, last, p.keep + count);
-    count += fresh;
-    Loop::one_of_many(context, call, s.n - last, pair_ns * static_cast<double>(fresh))
-        .run([&](std::int64_t begin, std::int64_t end, int) {
-          for (std::int64_t j = last + begin; j < last + end; ++j) {
-            for (std::int64_t k = 0; k < fresh && arrays->dropped[j] == 0; ++k) {
-              if (rule.drops(arrays->boxes[kept[k]], arrays->boxes[j])) arrays->dropped[j] = 1;
-            }
-          }
-        });
-  }
+  spatial::suppress_pairs(context, call, s.n, arrays->dropped, pair_ns, drops,
+                          [&](std::int64_t i) { p.keep[count++] = static_cast<std::int32_t>(i); });
   std::fill(p.keep + count, p.keep + s.n, 0);
   *p.num_out = static_cast<std::int32_t>(count);
   return MLUOP_STATUS_SUCCESS;

@@ -48,17 +48,12 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
       arrays->dropped[i] = 0;
     }
   });
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) {
-    for (std::int64_t j = first; j < last; ++j) {
-      if (arrays->dropped[j] != 0) continue;
-      const Quadrilateral& own = arrays->polygons[j];
-      const auto too_near = [&](std::int64_t i) { return iou(arrays->polygons[i], own) > p.iou_threshold; };
-      arrays->dropped[j] = std::any_of(kept, kept + count, too_near) ? 1 : 0;
-    }
+  const auto drops = [&](std::int64_t i, std::int64_t j) {
+    return iou(arrays->polygons[i], arrays->polygons[j]) > p.iou_threshold;
   };
   std::int64_t count = 0;
-  spatial::suppress(context, call, n, n, arrays->dropped, cost::kStep, drop,
-                    [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
+  spatial::suppress_pairs(context, call, n, arrays->dropped, cost::kStep, drops,
+                          [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::sort(p.output, p.output + count);
   std::fill(p.output + count, p.output + n, 0);
   *p.output_size = static_cast<std::int32_t>(count);
