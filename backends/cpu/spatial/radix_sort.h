@@ -8,20 +8,20 @@
 
 namespace mluops::cpu::spatial {
 
-/// Sorts items [0, n) by key(item), an int64 from 0 on; equal ones keep their order. `spare` has room for as many.
+/// Sorts items [0, n) by key(item), a number from 0 on; equal ones keep their order. `spare` has room for as many.
 /// Returns which of the two arrays holds them.
 template <class T, class Key>
 T* radix_sort(T* items, T* spare, std::int64_t n, const Key& key) {
   constexpr int kDigitBits = 11;
   constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
-  std::int64_t most = 0;
+  std::uint64_t most = 0;
   bool sorted = true;
   for (std::int64_t i = 0; i < n; ++i) {
     sorted = sorted && (i == 0 || key(items[i - 1]) <= key(items[i]));
-    most = std::max<std::int64_t>(most, key(items[i]));
+    most = std::max(most, static_cast<std::uint64_t>(key(items[i])));
   }
   if (sorted) return items;
-  for (int shift = 0; shift < 63 && most >> shift > 0; shift += kDigitBits) {
+  for (int shift = 0; shift < 64 && most >> shift > 0; shift += kDigitBits) {
     const auto digit = [&](const T& item) { return static_cast<std::size_t>(key(item) >> shift & (kDigits - 1)); };
     std::array<std::int64_t, kDigits> next{};
     for (std::int64_t i = 0; i < n; ++i) ++next[digit(items[i])];
