@@ -20,9 +20,10 @@
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_DCN_BACKWARD_DATA_ONCE_
-#define MLUOPS_CPU_DCN_BACKWARD_DATA_ONCE_
-namespace mluops::cpu::dcn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using DataProblem = mluopsDcnBackwardDataProblem;
 
@@ -55,43 +56,37 @@ struct TapGradient {
   A down, across, mask;
 };
 
-template <class T>
-struct DataArrays {
-  using A = Acc<T>;
-  DataPlan plan;
-  T* zeros;                ///< a pixel beyond the map
-  TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
-  std::int64_t filters_size, panel_size, columns_size, rows_size, taps_size;
-  // One for each slot.
+/// A thread's scratch.
+template <class A>
+struct DataScratch {
   A* filters;    ///< packed [Co/g,chunk_taps * width] of each chunk of taps
   A* panel;      ///< [h * w,width]: sums of grad_input
   A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
   A* rows;       ///< [kTilePixels,Co/g]: grad_output, where it cannot be read in place
   Tap<A>* taps;  ///< [kTilePixels,taps]
 
+  DataScratch(Allocator& allocator, const Shape& s, const DataPlan& p)
+      : filters(allocator.allocate<A>(count_taps(s), group_outputs(s), p.width)),
+        panel(allocator.allocate<A>(s.h, s.w, p.width)),
+        columns(allocator.allocate<A>(DataPlan::kTilePixels, p.chunk_taps, p.width)),
+        rows(allocator.allocate<A>(DataPlan::kTilePixels, group_outputs(s))),
+        taps(allocator.allocate<Tap<A>>(DataPlan::kTilePixels, count_taps(s))) {}
+};
+
+template <class T>
+struct DataArrays {
+  using A = Acc<T>;
+  DataPlan plan;
+  T* zeros;                ///< a pixel beyond the map
+  TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
+  SlotScratch<DataScratch<A>> scratch;
+
   DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
       : plan(p),
         zeros(allocator.allocate<T>(p.width)),
         slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
-        filters_size(size_product(count_taps(s), group_outputs(s), p.width)),
-        panel_size(size_product(s.h, s.w, p.width)),
-        columns_size(size_product(DataPlan::kTilePixels, p.chunk_taps, p.width)),
-        rows_size(size_product(DataPlan::kTilePixels, group_outputs(s))),
-        taps_size(size_product(DataPlan::kTilePixels, count_taps(s))),
-        filters(allocator.allocate<A>(slots, filters_size)),
-        panel(allocator.allocate<A>(slots, panel_size)),
-        columns(allocator.allocate<A>(slots, columns_size)),
-        rows(allocator.allocate<A>(slots, rows_size)),
-        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
+        scratch(allocator, slots, s, p) {}
 };
-
-}  // namespace mluops::cpu::dcn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::dcn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// A task: some channels of a deformable group of an image.
 template <class T>
@@ -108,17 +103,14 @@ class DataTask {
         first_(deform_group_ * arrays.plan.group_channels +
                number / s_.batch % arrays.plan.parts * arrays.plan.part_channels),
         slopes_(arrays.slopes + number * out_pixels(s_) * count_taps(s_)),
-        filters_(arrays.filters + slot * arrays.filters_size),
-        panel_(arrays.panel + slot * arrays.panel_size),
-        columns_(arrays.columns + slot * arrays.columns_size),
-        rows_(arrays.rows + slot * arrays.rows_size),
-        taps_(arrays.taps + slot * arrays.taps_size) {}
+        own_(arrays.scratch.of(slot, s_, arrays.plan)) {}
 
   HWY_INLINE void run() const {
     const DataPlan& plan = arrays_.plan;
     const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
     std::fill_n(slopes_, out_pixels(s_) * count_taps(s_), TapGradient<A>{});
-    std::fill_n(rows_, arrays_.rows_size, A{0});  // those behind a tile's last pixel are multiplied, too
+    std::fill_n(own_.rows, DataPlan::kTilePixels * group_outputs(s_),
+                A{0});  // those behind a tile's last pixel are multiplied, too
     for_slices(s_, first_, end, plan.slice_channels,
                [&](std::int64_t, const Slice& slice) HWY_ATTR { run_slice(slice); });
   }
@@ -127,12 +119,12 @@ class DataTask {
   HWY_INLINE void run_slice(const Slice& slice) const {
     const std::int64_t width = padded_columns(slice.count), pixels = s_.h * s_.w;
     pack_filters(slice, width);
-    std::fill_n(panel_, pixels * width, A{0});
+    std::fill_n(own_.panel, pixels * width, A{0});
     for (std::int64_t i = 0; i < count_tiles_of(s_, DataPlan::kTilePixels); ++i) {
       run_tile(slice, width, tile_at(s_, image_, i, DataPlan::kTilePixels));
     }
     T* const to = static_cast<T*>(p_.grad_input) + image_ * pixels * s_.ci + slice.first;
-    for (std::int64_t i = 0; i < pixels; ++i) store_row(panel_ + i * width, to + i * s_.ci, slice.count);
+    for (std::int64_t i = 0; i < pixels; ++i) store_row(own_.panel + i * width, to + i * s_.ci, slice.count);
   }
 
   /// f(first tap, taps) for each chunk.
@@ -147,9 +139,9 @@ class DataTask {
     const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
     const T* const filters =
         static_cast<const T*>(p_.filter) + slice.group * outputs * row + slice.first % group_inputs(s_);
-    A* const wide = columns_;  // a row before it is packed
+    A* const wide = own_.columns;  // a row before it is packed
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
-      A* const packed = filters_ + first * outputs * width;
+      A* const packed = own_.filters + first * outputs * width;
       std::fill_n(wide, taps * width, A{0});
       for (std::int64_t o = 0; o < outputs; ++o) {
         for (std::int64_t k = 0; k < taps; ++k) {
@@ -164,17 +156,17 @@ class DataTask {
 
   HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile) const {
     const std::int64_t outputs = group_outputs(s_), rows = round_up(tile.count, kMatrixRows);
-    find_taps<T>(p_, tile, deform_group_, taps_);
+    find_taps<T>(p_, tile, deform_group_, own_.taps);
     std::int64_t stride = 0;
     const A* const gradients = rows_of(slice, tile, stride);
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
-      std::fill_n(columns_, rows * taps * width, A{0});
-      add_matrix_product(rows, outputs, taps * width, gradients, stride, filters_ + first * outputs * width, columns_,
-                         taps * width);
+      std::fill_n(own_.columns, rows * taps * width, A{0});
+      add_matrix_product(rows, outputs, taps * width, gradients, stride, own_.filters + first * outputs * width,
+                         own_.columns, taps * width);
       for (std::int64_t i = 0; i < tile.count; ++i) {
         for (std::int64_t k = 0; k < taps; ++k) {
-          scatter(slice, width, tile.first + i, taps_[i * count_taps(s_) + first + k],
-                  columns_ + (i * taps + k) * width, first + k);
+          scatter(slice, width, tile.first + i, own_.taps[i * count_taps(s_) + first + k],
+                  own_.columns + (i * taps + k) * width, first + k);
         }
       }
     });
@@ -190,8 +182,8 @@ class DataTask {
       if (tile.count % kMatrixRows == 0) return from;
     }
     stride = outputs;
-    for (std::int64_t i = 0; i < tile.count; ++i) load_row(from + i * s_.co, rows_ + i * outputs, outputs);
-    return rows_;
+    for (std::int64_t i = 0; i < tile.count; ++i) load_row(from + i * s_.co, own_.rows + i * outputs, outputs);
+    return own_.rows;
   }
 
   /// What the gradient of one sample gives.
@@ -227,7 +219,7 @@ class DataTask {
       for (std::size_t c = 0; c < 4; ++c) {
         if (!tap.at.on_map[c]) continue;
         const T* const pixel = image.first + tap.at.pixel[c] * image.stride + n;
-        A* const to = panel_ + tap.at.pixel[c] * width + n;
+        A* const to = own_.panel + tap.at.pixel[c] * width + n;
         const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
         MLUOPS_UNROLL
         for (int v = 0; v < kVectors; ++v) {
@@ -247,7 +239,7 @@ class DataTask {
     dot_pixels(gradient, pixels, tap.at, channels, dots);
     for (std::size_t c = 0; c < 4; ++c) {
       if (tap.at.on_map[c]) {
-        add_row(tap.mask * tap.at.weight[c], gradient, width, panel_ + tap.at.pixel[c] * width);
+        add_row(tap.mask * tap.at.weight[c], gradient, width, own_.panel + tap.at.pixel[c] * width);
       }
     }
   }
@@ -266,8 +258,7 @@ class DataTask {
   const DataArrays<T>& arrays_;
   std::int64_t image_, deform_group_, first_;
   TapGradient<A>* slopes_;
-  A *filters_, *panel_, *columns_, *rows_;
-  Tap<A>* taps_;
+  DataScratch<A> own_;
 };
 
 /// grad_offset and grad_mask of one output pixel: the sums of all parts.

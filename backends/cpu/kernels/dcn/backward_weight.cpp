@@ -17,9 +17,10 @@
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_DCN_BACKWARD_WEIGHT_ONCE_
-#define MLUOPS_CPU_DCN_BACKWARD_WEIGHT_ONCE_
-namespace mluops::cpu::dcn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using WeightProblem = mluopsDcnBackwardWeightProblem;
 
@@ -44,14 +45,9 @@ struct WeightPlan {
   }
 };
 
-template <class T>
-struct WeightArrays {
-  using A = Acc<T>;
-  WeightPlan plan;
-  Slice* slices;
-  T* zeros;  ///< a pixel beyond the map
-  std::int64_t sums_size, rows_size, columns_size, taps_size;
-  // One for each slot.
+/// A thread's scratch.
+template <class A>
+struct WeightScratch {
   A* sums;        ///< [taps of a task,height,width]
   A* bias;        ///< [2,Co/g]: of all tiles, of one
   A* rows;        ///< [kTilePixels,Co/g]
@@ -59,29 +55,28 @@ struct WeightArrays {
   A* columns;     ///< packed [kTilePixels,width]
   Tap<A>* taps;   ///< [kTilePixels,taps]
 
+  WeightScratch(Allocator& allocator, const Shape& s, const WeightPlan& p)
+      : sums(allocator.allocate<A>(p.taps, p.height, p.width)),
+        bias(allocator.allocate<A>(2, p.height)),
+        rows(allocator.allocate<A>(WeightPlan::kTilePixels, p.height)),
+        transposed(allocator.allocate<A>(WeightPlan::kTilePixels, p.height)),
+        columns(allocator.allocate<A>(WeightPlan::kTilePixels, p.width)),
+        taps(allocator.allocate<Tap<A>>(WeightPlan::kTilePixels, count_taps(s))) {}
+};
+
+template <class T>
+struct WeightArrays {
+  WeightPlan plan;
+  Slice* slices;
+  T* zeros;  ///< a pixel beyond the map
+  SlotScratch<WeightScratch<Acc<T>>> scratch;
+
   WeightArrays(Allocator& allocator, const Shape& s, const WeightPlan& p, int slots)
       : plan(p),
         slices(allocator.allocate<Slice>(p.slices)),
         zeros(allocator.allocate<T>(p.width)),
-        sums_size(size_product(p.taps, p.height, p.width)),
-        rows_size(size_product(WeightPlan::kTilePixels, p.height)),
-        columns_size(size_product(WeightPlan::kTilePixels, p.width)),
-        taps_size(size_product(WeightPlan::kTilePixels, count_taps(s))),
-        sums(allocator.allocate<A>(slots, sums_size)),
-        bias(allocator.allocate<A>(slots, 2, p.height)),
-        rows(allocator.allocate<A>(slots, rows_size)),
-        transposed(allocator.allocate<A>(slots, rows_size)),
-        columns(allocator.allocate<A>(slots, columns_size)),
-        taps(allocator.allocate<Tap<A>>(slots, taps_size)) {}
+        scratch(allocator, slots, s, p) {}
 };
-
-}  // namespace mluops::cpu::dcn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::dcn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// A task: some taps of a slice.
 template <class T>
@@ -98,17 +93,13 @@ class WeightTask {
         taps_(std::min(arrays.plan.taps, count_taps(p.shape) - first_tap_)),
         width_(padded_columns(slice_.count)),
         zeros_(arrays.zeros),
-        sums_(arrays.sums + slot * arrays.sums_size),
-        bias_(arrays.bias + slot * 2 * arrays.plan.height),
-        rows_(arrays.rows + slot * arrays.rows_size),
-        transposed_(arrays.transposed + slot * arrays.rows_size),
-        columns_(arrays.columns + slot * arrays.columns_size),
-        found_(arrays.taps + slot * arrays.taps_size) {}
+        own_(arrays.scratch.of(slot, s_, plan_)) {}
 
   HWY_INLINE void run() const {
-    std::fill_n(sums_, taps_ * plan_.height * width_, A{0});
-    std::fill_n(bias_, plan_.height, A{0});
-    std::fill_n(transposed_, plan_.height * WeightPlan::kTilePixels, A{0});  // rows behind the last are multiplied, too
+    std::fill_n(own_.sums, taps_ * plan_.height * width_, A{0});
+    std::fill_n(own_.bias, plan_.height, A{0});
+    std::fill_n(own_.transposed, plan_.height * WeightPlan::kTilePixels,
+                A{0});  // rows behind the last are multiplied, too
     for (std::int64_t image = 0; image < s_.batch; ++image) {
       for (std::int64_t i = 0; i < count_tiles_of(s_, WeightPlan::kTilePixels); ++i) {
         run_tile(tile_at(s_, image, i, WeightPlan::kTilePixels));
@@ -116,7 +107,7 @@ class WeightTask {
     }
     store_filters();
     if (owns_bias()) {
-      store_row(bias_, static_cast<T*>(p_.grad_bias) + slice_.group * group_outputs(s_), group_outputs(s_));
+      store_row(own_.bias, static_cast<T*>(p_.grad_bias) + slice_.group * group_outputs(s_), group_outputs(s_));
     }
   }
 
@@ -128,24 +119,24 @@ class WeightTask {
     const std::int64_t outputs = group_outputs(s_);
     const T* const gradients = static_cast<const T*>(p_.grad_output) +
                                (tile.image * out_pixels(s_) + tile.first) * s_.co + slice_.group * outputs;
-    for (std::int64_t i = 0; i < tile.count; ++i) load_row(gradients + i * s_.co, rows_ + i * outputs, outputs);
-    transpose_panel(rows_, outputs, tile.count, outputs, transposed_, WeightPlan::kTilePixels);
+    for (std::int64_t i = 0; i < tile.count; ++i) load_row(gradients + i * s_.co, own_.rows + i * outputs, outputs);
+    transpose_panel(own_.rows, outputs, tile.count, outputs, own_.transposed, WeightPlan::kTilePixels);
     if (owns_bias()) add_bias(tile.count);
-    find_taps<T>(p_, tile, slice_.deform_group, found_);
+    find_taps<T>(p_, tile, slice_.deform_group, own_.taps);
     for (std::int64_t k = 0; k < taps_; ++k) {
       sample(tile, first_tap_ + k);
-      add_matrix_product(plan_.height, tile.count, width_, transposed_, WeightPlan::kTilePixels, columns_,
-                         sums_ + k * plan_.height * width_, width_);
+      add_matrix_product(plan_.height, tile.count, width_, own_.transposed, WeightPlan::kTilePixels, own_.columns,
+                         own_.sums + k * plan_.height * width_, width_);
     }
   }
 
   /// A tile's sums apart keep the rounding of long sums small.
   HWY_INLINE void add_bias(std::int64_t count) const {
     const std::int64_t outputs = group_outputs(s_);
-    A* const of_tile = bias_ + plan_.height;
+    A* const of_tile = own_.bias + plan_.height;
     std::fill_n(of_tile, outputs, A{0});
-    for (std::int64_t i = 0; i < count; ++i) axpy(A{1}, rows_ + i * outputs, of_tile, outputs);
-    axpy(A{1}, of_tile, bias_, outputs);
+    for (std::int64_t i = 0; i < count; ++i) axpy(A{1}, own_.rows + i * outputs, of_tile, outputs);
+    axpy(A{1}, of_tile, own_.bias, outputs);
   }
 
   /// One tap's samples as a packed matrix [tile.count,width].
@@ -154,9 +145,9 @@ class WeightTask {
     const ImageSlice<T> image = {input, s_.ci, zeros_};
     for_packed_tiles<A>(width_, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
       const std::int64_t channels = std::clamp<std::int64_t>(slice_.count - column, 0, lanes);
-      A* row = columns_ + tile.count * column;
+      A* row = own_.columns + tile.count * column;
       for (std::int64_t i = 0; i < tile.count; ++i, row += lanes) {
-        sample_channels(image, found_[i * count_taps(s_) + tap], column, channels, row);
+        sample_channels(image, own_.taps[i * count_taps(s_) + tap], column, channels, row);
         std::fill(row + channels, row + lanes, A{0});
       }
     });
@@ -168,7 +159,7 @@ class WeightTask {
     for (std::int64_t o = 0; o < outputs; ++o) {
       for (std::int64_t k = 0; k < taps_; ++k) {
         T* const row = to + ((slice_.group * outputs + o) * count_taps(s_) + first_tap_ + k) * inputs;
-        store_row(sums_ + (k * plan_.height + o) * width_, row, slice_.count);
+        store_row(own_.sums + (k * plan_.height + o) * width_, row, slice_.count);
       }
     }
   }
@@ -179,8 +170,7 @@ class WeightTask {
   const Slice slice_;
   std::int64_t first_tap_, taps_, width_;
   const T* zeros_;
-  A *sums_, *bias_, *rows_, *transposed_, *columns_;
-  Tap<A>* found_;
+  WeightScratch<A> own_;
 };
 
 template <class T>

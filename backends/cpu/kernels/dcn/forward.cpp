@@ -17,9 +17,10 @@
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_DCN_FORWARD_ONCE_
-#define MLUOPS_CPU_DCN_FORWARD_ONCE_
-namespace mluops::cpu::dcn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using ForwardProblem = mluopsDcnForwardProblem;
 
@@ -73,14 +74,6 @@ struct ForwardArrays {
     return filters + (group * count_taps(s) + tap) * group_inputs(s) * plan.width;
   }
 };
-
-}  // namespace mluops::cpu::dcn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::dcn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// Packs the filters of one group for one chunk of taps: rows are its taps' channels, columns its outputs.
 template <class A>

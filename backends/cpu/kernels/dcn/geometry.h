@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 
 #include "backends/cpu/layout/nchw.h"
@@ -82,37 +83,22 @@ class DcnImages {
   const mluopsDcnShape& s_;
 };
 
-template <class Visit>
-void visit_images(mluopsDcnForwardProblem& p, Visit&& visit) {
+template <class Problem, class Visit>
+requires std::same_as<decltype(Problem::shape), mluopsDcnShape>
+void visit_images(Problem& p, Visit&& visit) {
   const DcnImages images(p.shape);
   visit(p.input, images.input());
   visit(p.offset, images.of_taps(2));
   if (p.mask != nullptr) visit(p.mask, images.of_taps(1));
-  visit(p.filter, images.filter());
-  visit(p.output, images.output());
-}
-
-template <class Visit>
-void visit_images(mluopsDcnBackwardDataProblem& p, Visit&& visit) {
-  const DcnImages images(p.shape);
-  visit(p.input, images.input());
-  visit(p.offset, images.of_taps(2));
-  if (p.mask != nullptr) visit(p.mask, images.of_taps(1));
-  visit(p.filter, images.filter());
-  visit(p.grad_output, images.output());
-  visit(p.grad_input, images.input());
-  visit(p.grad_offset, images.of_taps(2));
-  if (p.grad_mask != nullptr) visit(p.grad_mask, images.of_taps(1));
-}
-
-template <class Visit>
-void visit_images(mluopsDcnBackwardWeightProblem& p, Visit&& visit) {
-  const DcnImages images(p.shape);
-  visit(p.input, images.input());
-  visit(p.offset, images.of_taps(2));
-  if (p.mask != nullptr) visit(p.mask, images.of_taps(1));
-  visit(p.grad_output, images.output());
-  visit(p.grad_filter, images.filter());
+  if constexpr (requires { p.filter; }) visit(p.filter, images.filter());
+  if constexpr (requires { p.output; }) visit(p.output, images.output());
+  if constexpr (requires { p.grad_output; }) visit(p.grad_output, images.output());
+  if constexpr (requires { p.grad_filter; }) visit(p.grad_filter, images.filter());
+  if constexpr (requires { p.grad_input; }) {
+    visit(p.grad_input, images.input());
+    visit(p.grad_offset, images.of_taps(2));
+    if (p.grad_mask != nullptr) visit(p.grad_mask, images.of_taps(1));
+  }
 }
 
 }  // namespace mluops::cpu::layout

@@ -13,9 +13,9 @@
 #define MLUOPS_CPU_DCN_SAMPLES_INL_H_
 #endif
 
-#ifndef MLUOPS_CPU_DCN_SAMPLES_ONCE_
-#define MLUOPS_CPU_DCN_SAMPLES_ONCE_
-namespace mluops::cpu::dcn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::dcn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 /// Where a tap samples, and its mask. A sample off the map has no pixel on it.
 template <class A>
@@ -23,13 +23,6 @@ struct Tap {
   PaddedSample<A> at;
   A mask;
 };
-
-}  // namespace mluops::cpu::dcn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::dcn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// taps [tile.count, taps of the filter] of one deformable group.
 template <class T, class Problem>
