@@ -20,9 +20,15 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_SAMPLING_POINT_SAMPLES_ONCE_
-#define MLUOPS_CPU_SAMPLING_POINT_SAMPLES_ONCE_
-namespace mluops::cpu {
+#if defined(MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_
+#else
+#define MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
 
 /// Of a thread that works on RoIs in NCHW: a bin's sums, and a RoI's bins as rows of channels and as planes.
 template <class A>
@@ -34,19 +40,6 @@ struct RoiScratch {
         rows(allocator.allocate<A>(channels, bins)),
         planes(allocator.allocate<A>(channels, bins)) {}
 };
-
-}  // namespace mluops::cpu
-#endif
-
-#if defined(MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_
-#else
-#define MLUOPS_CPU_SAMPLING_POINT_SAMPLES_INL_H_
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::HWY_NAMESPACE {
 
 /// Sums of bins. Where an image is `far`, beyond the second cache, they are some bins behind the samples that are
 /// found, whose pixels are on their way meanwhile.

@@ -4,22 +4,6 @@
 #include "backends/cpu/scatter/channel_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 
-#ifndef MLUOPS_CPU_SAMPLING_ROI_GRADIENT_ONCE_
-#define MLUOPS_CPU_SAMPLING_ROI_GRADIENT_ONCE_
-namespace mluops::cpu {
-
-template <class A>
-struct RoiGradientArrays {
-  RoiOrder order;
-  A* sums;  ///< panels of all threads, or of the whole map
-
-  RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t sum_count)
-      : order(allocator, rois), sums(allocator.allocate<A>(sum_count)) {}
-};
-
-}  // namespace mluops::cpu
-#endif
-
 #if defined(MLUOPS_CPU_SAMPLING_ROI_GRADIENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_SAMPLING_ROI_GRADIENT_INL_H_
@@ -29,6 +13,15 @@ struct RoiGradientArrays {
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
+
+template <class A>
+struct RoiGradientArrays {
+  RoiOrder order;
+  A* sums;  ///< panels of all threads, or of the whole map
+
+  RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t sum_count)
+      : order(allocator, rois), sums(allocator.allocate<A>(sum_count)) {}
+};
 
 template <class T, class Rois, bool kAtomic, class Problem>
 mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& p) {

@@ -13,9 +13,8 @@
 #define MLUOPS_CPU_SIMD_PRODUCTS_INL_H_
 #endif
 
-#ifndef MLUOPS_CPU_SIMD_PRODUCTS_ONCE_
-#define MLUOPS_CPU_SIMD_PRODUCTS_ONCE_
-namespace mluops::cpu {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::HWY_NAMESPACE {
 
 /// Rows that are multiplied together: one or two register tiles.
 inline constexpr std::int64_t kProductRows = 8;
@@ -32,12 +31,6 @@ inline std::int64_t padded_columns(std::int64_t columns) {
 inline double row_product_ns(std::int64_t depth, std::int64_t columns) {
   return 3 + cost::kMultiplyAdd * static_cast<double>(depth * columns);
 }
-
-}  // namespace mluops::cpu
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::HWY_NAMESPACE {
 
 /// f(vectors, column) for register tiles that cover [0, width), width padded_columns(): 4 vectors wide with 32
 /// registers, 2 vectors and 1.

@@ -13,9 +13,16 @@
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem.h"
 
-#ifndef MLUOPS_CPU_KERNELS_CORRELATION_ROWS_ONCE_
-#define MLUOPS_CPU_KERNELS_CORRELATION_ROWS_ONCE_
-namespace mluops::cpu::correlation {
+#if defined(MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_
+#else
+#define MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::correlation::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 using Shape = mluopsCorrelationShape;
 
@@ -72,20 +79,6 @@ struct PackedRows {
     return image + y * s.c * pitch;
   }
 };
-
-}  // namespace mluops::cpu::correlation
-#endif
-
-#if defined(MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_
-#else
-#define MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::correlation::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// f(std::integral_constant) for a number of [1, kMost].
 template <int kMost, class F>

@@ -19,9 +19,10 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
-#ifndef MLUOPS_CPU_FOCAL_LOSS_SIGMOID_ONCE_
-#define MLUOPS_CPU_FOCAL_LOSS_SIGMOID_ONCE_
-namespace mluops::cpu::focal_loss {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// Logarithms of probabilities are bounded as in mmcv, log(FLT_MIN), and where they are multiplied by gamma, so that
 /// gamma 0 makes 0 of all of them.
@@ -42,14 +43,6 @@ A of_target(A x, A alpha, A gamma) {
   const A log = std::max(log_p, static_cast<A>(kLeastLog));
   return -alpha * power * (backward ? q - gamma * p * log : log);
 }
-
-}  // namespace mluops::cpu::focal_loss
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// log(1 + e) and 1 / (1 + e) for e from 0 to 1, out of one quotient: with s = e / (2 + e), at most 1/3, log(1 + e) is
 /// 2 atanh(s), a series in the square of s.

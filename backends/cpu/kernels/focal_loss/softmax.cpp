@@ -16,9 +16,10 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
-#ifndef MLUOPS_CPU_FOCAL_LOSS_SOFTMAX_ONCE_
-#define MLUOPS_CPU_FOCAL_LOSS_SOFTMAX_ONCE_
-namespace mluops::cpu::focal_loss {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 template <class A>
 A bounded_log(A p) {
@@ -43,14 +44,6 @@ A derivative(A p, A alpha, A gamma) {
   const A second = p == 1 ? A{0} : gamma * power(p, gamma - 1) * p * bounded_log(p);
   return alpha * (second - power(p, gamma));
 }
-
-}  // namespace mluops::cpu::focal_loss
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 using Problem = mluopsFocalLossProblem;
 

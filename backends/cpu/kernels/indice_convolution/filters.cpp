@@ -18,9 +18,10 @@
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_INDICE_CONVOLUTION_FILTERS_ONCE_
-#define MLUOPS_CPU_INDICE_CONVOLUTION_FILTERS_ONCE_
-namespace mluops::cpu::indice_convolution {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using FilterProblem = mluopsIndiceConvolutionBackwardFilterProblem;
 
@@ -81,14 +82,6 @@ struct FilterArrays {
     });
   }
 };
-
-}  // namespace mluops::cpu::indice_convolution
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// A row as sums' type and of the width of a panel: where it stands if it is that already, or copied to `panel`.
 template <class T>

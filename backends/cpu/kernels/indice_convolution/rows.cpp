@@ -18,9 +18,10 @@
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
-#define MLUOPS_CPU_INDICE_CONVOLUTION_ROWS_ONCE_
-namespace mluops::cpu::indice_convolution {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// Pairs from one that is multiplied to one whose row is prefetched.
 inline constexpr std::int64_t kAhead = 2 * kProductRows;
@@ -80,14 +81,6 @@ struct RowArrays {
         sums(allocator.allocate<Acc<T>>(slots, sums_size)),
         rows(allocator.allocate<Acc<T>>(slots, row_size)) {}
 };
-
-}  // namespace mluops::cpu::indice_convolution
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 template <class T>
 void copy_filters(const Context& context, const mluopsCall& call, const RowProduct& p, const RowArrays<T>& arrays) {

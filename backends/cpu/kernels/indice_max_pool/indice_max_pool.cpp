@@ -13,9 +13,10 @@
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_INDICE_MAX_POOL_ONCE_
-#define MLUOPS_CPU_INDICE_MAX_POOL_ONCE_
-namespace mluops::cpu::indice_max_pool {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::indice_max_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using ForwardProblem = mluopsIndiceMaxPoolForwardProblem;
 using BackwardProblem = mluopsIndiceMaxPoolBackwardProblem;
@@ -32,14 +33,6 @@ struct Arrays {
         sums_size(std::min(PairLists::kTileRows, to_rows) * c),
         sums(allocator.allocate<A>(slots, sums_size)) {}
 };
-
-}  // namespace mluops::cpu::indice_max_pool
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::indice_max_pool::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// each(tile's first row, pair, row of sums) for all pairs, offset by offset, then the sums into rows of `to`.
 template <class T, class Each>

@@ -20,9 +20,11 @@
 #define MLUOPS_CPU_KNN_NEAREST_INL_H_
 #endif
 
-#ifndef MLUOPS_CPU_KNN_NEAREST_ONCE_
-#define MLUOPS_CPU_KNN_NEAREST_ONCE_
-namespace mluops::cpu::knn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::knn::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace spatial;
+using namespace spatial::HWY_NAMESPACE;
 
 /// More points than k: that lower the bound; that the end may have to rank; that fit.
 inline constexpr std::int64_t kSomeMore = 16, kFewMore = 8, kMostMore = 64;
@@ -32,15 +34,6 @@ inline constexpr std::int64_t kWidest = 16;  ///< lanes
 
 /// mmcv's start value: no neighbour is as far.
 inline constexpr double kMissing = 1e10;
-
-}  // namespace mluops::cpu::knn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::knn::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using namespace spatial;
-using namespace spatial::HWY_NAMESPACE;
 
 /// What a thread gathers, and room to sort it.
 template <class A>

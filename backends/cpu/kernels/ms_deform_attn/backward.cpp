@@ -16,9 +16,10 @@
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 
-#ifndef MLUOPS_CPU_MS_DEFORM_ATTN_BACKWARD_ONCE_
-#define MLUOPS_CPU_MS_DEFORM_ATTN_BACKWARD_ONCE_
-namespace mluops::cpu::ms_deform_attn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// Channels that a task owns: a head's, or whole cache lines of sums where there are fewer heads than threads.
 inline std::int64_t owned_channels(const Shape& s, const mluopsCall& call) {
@@ -30,14 +31,6 @@ inline std::int64_t owned_channels(const Shape& s, const mluopsCall& call) {
 inline double sample_ns(const Shape& s, double channel_ns) {
   return cost::kStep + 4 * channel_ns * static_cast<double>(s.channels);
 }
-
-}  // namespace mluops::cpu::ms_deform_attn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread, or of all.
 template <class A>

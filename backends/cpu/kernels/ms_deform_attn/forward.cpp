@@ -16,9 +16,10 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_MS_DEFORM_ATTN_FORWARD_ONCE_
-#define MLUOPS_CPU_MS_DEFORM_ATTN_FORWARD_ONCE_
-namespace mluops::cpu::ms_deform_attn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// The pixels of a head's samples that are on their maps, and their weights in the sum.
 template <class A>
@@ -41,14 +42,6 @@ struct HeadScratch {
   HeadScratch(Allocator& allocator, const Shape& s)
       : samples(allocator, s), taps{Taps<A>(allocator, s), Taps<A>(allocator, s)} {}
 };
-
-}  // namespace mluops::cpu::ms_deform_attn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 using ForwardProblem = mluopsMsDeformAttnForwardProblem;
 

@@ -18,9 +18,9 @@
 #define MLUOPS_CPU_MS_DEFORM_ATTN_SAMPLES_INL_H_
 #endif
 
-#ifndef MLUOPS_CPU_MS_DEFORM_ATTN_SAMPLES_ONCE_
-#define MLUOPS_CPU_MS_DEFORM_ATTN_SAMPLES_ONCE_
-namespace mluops::cpu::ms_deform_attn {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 using Shape = mluopsMsDeformAttnShape;
 
@@ -101,13 +101,6 @@ struct Samples {
     for (std::int32_t*& k : key) k = allocator.allocate<std::int32_t>(padded);
   }
 };
-
-}  // namespace mluops::cpu::ms_deform_attn
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// Numbers below 2^31 as integers.
 template <class D, class DI = hn::Rebind<std::int32_t, D>>

@@ -12,9 +12,10 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
-#ifndef MLUOPS_CPU_SOFT_NMS_ONCE_
-#define MLUOPS_CPU_SOFT_NMS_ONCE_
-namespace mluops::cpu::nms {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::nms::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 template <class A>
 struct SoftArrays {
@@ -37,14 +38,6 @@ struct SoftArrays {
     std::swap(index[i], index[k]);
   }
 };
-
-}  // namespace mluops::cpu::nms
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::nms::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// The first box of [begin, end) with the greatest score; `begin` where its score is NaN, else no NaN.
 template <class A>

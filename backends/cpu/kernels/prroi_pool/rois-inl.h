@@ -10,9 +10,16 @@
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_PRROI_POOL_ROIS_ONCE_
-#define MLUOPS_CPU_PRROI_POOL_ROIS_ONCE_
-namespace mluops::cpu::prroi_pool {
+#if defined(MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_
+#else
+#define MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 /// What a thread has: the shares of a RoI, its bins as rows of channels and as planes.
 template <class A, bool kSlopes>
@@ -40,20 +47,6 @@ inline double usual_pixels(const Shape& s) {
   constexpr double kOfBin = 12;
   return kOfBin * static_cast<double>(s.pooled_h * s.pooled_w);
 }
-
-}  // namespace mluops::cpu::prroi_pool
-#endif
-
-#if defined(MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_
-#else
-#define MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// Makes room when it is made, so that a call can end before it writes anything.
 template <class T, bool kSlopes, class Problem>

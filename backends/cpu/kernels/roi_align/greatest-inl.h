@@ -13,9 +13,9 @@
 #define MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_
 #endif
 
-#ifndef MLUOPS_CPU_ROI_ALIGN_GREATEST_ONCE_
-#define MLUOPS_CPU_ROI_ALIGN_GREATEST_ONCE_
-namespace mluops::cpu::roi_align {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roi_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 /// The samples of a bin along one axis that lie on the map: [first, last) of `grid`.
 template <class A>
@@ -57,13 +57,6 @@ struct OutsideSample {
     after_rows = !in_row_0 ? row_count : column > 0 ? 1 : 0;
   }
 };
-
-}  // namespace mluops::cpu::roi_align
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::roi_align::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// The greatest samples of a vector of channels so far.
 template <class D>
