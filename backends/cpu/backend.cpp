@@ -207,14 +207,12 @@ constexpr std::string_view kKernelsOfPaths[] = {"carafe_forward",
                                                 "roi_align_rotated_backward",
                                                 "ps_roi_pool_forward",
                                                 "ps_roi_pool_backward",
-                                                "voxel_pooling_forward",
                                                 "roi_crop_forward",
                                                 "roi_crop_backward",
                                                 "bezier_align_forward",
                                                 "bezier_align_backward",
                                                 "rotated_feature_align_forward",
-                                                "rotated_feature_align_backward",
-                                                "prroi_pool_backward"};
+                                                "rotated_feature_align_backward"};
 
 constexpr bool has_one_way(std::string_view name) {
   for (const std::string_view one : kKernelsOfPaths) {

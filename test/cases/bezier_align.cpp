@@ -179,10 +179,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "h"), growth_of(base, "w"), growth_of(base, "c"), growth_of(base, "r")};
 }
 
-std::vector<Contention> contention() {
-  return {{"300 regions", list({"b=1 h=64 w=64 c=256 r=300"})[0]}, {"3 regions", list({"b=1 h=64 w=64 c=256 r=3"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> bezier_align_operators() {
@@ -203,8 +199,6 @@ std::vector<OperatorCases> bezier_align_operators() {
   gradient.op = "bezier_align_backward";
   gradient.function = "mluOpExtBezierAlignBackward";
   gradient.describe = backward;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {align, gradient};
 }
 

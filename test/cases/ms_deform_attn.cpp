@@ -227,12 +227,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "q"), growth_of(base, "m"), growth_of(base, "d"), growth_of(base, "p")};
 }
 
-std::vector<Contention> contention() {
-  return {{"22223 queries", list({"q=22223 h=100 w=167"})[0]},
-          {"300 queries", list({"q=300 h=100 w=167"})[0]},
-          {"one place", list({"q=1000 h=25 w=42 loc=same"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> ms_deform_attn_operators() {
@@ -255,8 +249,6 @@ std::vector<OperatorCases> ms_deform_attn_operators() {
   gradient.op = "ms_deform_attn_backward";
   gradient.function = "mluOpMsDeformAttnBackward";
   gradient.describe = backward;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {sum, gradient};
 }
 

@@ -212,10 +212,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "h"), growth_of(base, "w"), growth_of(base, "c"), growth_of(base, "r")};
 }
 
-std::vector<Contention> contention() {
-  return {{"1000 RoIs", list({"b=1 h=50 w=84 c=256 r=1000"})[0]}, {"10 RoIs", list({"b=1 h=50 w=84 c=256 r=10"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> prroi_pool_operators() {
@@ -238,8 +234,6 @@ std::vector<OperatorCases> prroi_pool_operators() {
   gradient.parameters = with_grads();
   gradient.describe = backward;
   gradient.edge = [] { return of_some_gradients(edge()); };
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {pool, gradient};
 }
 

@@ -323,10 +323,6 @@ std::vector<Growth> growth() {
           growth_of(base, "c"), growth_of(base, "r"), growth_of(base, "ratio")};
 }
 
-std::vector<Contention> contention() {
-  return {{"1000 RoIs", list({"b=1 h=50 w=84 c=256 r=1000"})[0]}, {"10 RoIs", list({"b=1 h=50 w=84 c=256 r=10"})[0]}};
-}
-
 OperatorCases entry(const char* op, const char* function) {
   return {.op = op,
           .function = function,
@@ -349,8 +345,6 @@ std::vector<OperatorCases> roi_align_operators() {
   OperatorCases gradient = entry("roi_align_backward", "mluOpRoiAlignBackward_v2");
   gradient.describe = backward;
   gradient.edge = backward_edge;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {entry("roi_align_forward", "mluOpRoiAlignForward_v2"), gradient};
 }
 

@@ -178,10 +178,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "h"), growth_of(base, "w"), growth_of(base, "c"), growth_of(base, "r")};
 }
 
-std::vector<Contention> contention() {
-  return {{"1000 RoIs", list({"b=1 h=50 w=84 c=256 r=1000"})[0]}, {"10 RoIs", list({"b=1 h=50 w=84 c=256 r=10"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> roi_align_rotated_operators() {
@@ -202,8 +198,6 @@ std::vector<OperatorCases> roi_align_rotated_operators() {
   gradient.op = "roi_align_rotated_backward";
   gradient.function = "mluOpRoiAlignRotatedBackward";
   gradient.describe = backward;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {align, gradient};
 }
 

@@ -151,11 +151,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "c"), growth_of(base, "grids")};
 }
 
-std::vector<Contention> contention() {
-  return {{"300 grids", list({"b=1 h=38 w=63 c=256 grids=300"})[0]},
-          {"3 grids", list({"b=1 h=38 w=63 c=256 grids=3"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> roi_crop_operators() {
@@ -177,8 +172,6 @@ std::vector<OperatorCases> roi_crop_operators() {
   gradient.op = "roi_crop_backward";
   gradient.function = "mluOpRoiCropBackward";
   gradient.describe = backward;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {crop, gradient};
 }
 

@@ -156,11 +156,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "h"), growth_of(base, "w"), growth_of(base, "c")};
 }
 
-std::vector<Contention> contention() {
-  return {{"boxes about their pixels", list({"b=1 h=32 w=32 c=256"})[0]},
-          {"one box", list({"b=1 h=32 w=32 c=256 boxes=one"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> rotated_feature_align_operators() {
@@ -181,8 +176,6 @@ std::vector<OperatorCases> rotated_feature_align_operators() {
   gradient.op = "rotated_feature_align_backward";
   gradient.function = "mluOpExtRotatedFeatureAlignBackward";
   gradient.describe = backward;
-  gradient.scatters = true;
-  gradient.contention = contention;
   return {align, gradient};
 }
 

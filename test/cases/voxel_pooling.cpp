@@ -118,11 +118,6 @@ std::vector<Growth> growth() {
   return {growth_of(base, "n"), growth_of(base, "c"), growth_of(base, "x")};
 }
 
-std::vector<Contention> contention() {
-  return {{"a point a voxel", list({"b=1 n=16384 c=80 x=128 y=128"})[0]},
-          {"16384 points a voxel", list({"b=1 n=16384 c=80 x=128 y=128 data=one"})[0]}};
-}
-
 }  // namespace
 
 std::vector<OperatorCases> voxel_pooling_operators() {
@@ -137,10 +132,8 @@ std::vector<OperatorCases> voxel_pooling_operators() {
            .large = large,
            .network = network,
            .dtypes = {{MLUOP_DTYPE_FLOAT}, {MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE, MLUOP_DTYPE_BFLOAT16}},
-           .scatters = true,
            .reducible = {"n"},
-           .growth = growth,
-           .contention = contention}};
+           .growth = growth}};
 }
 
 }  // namespace mluops::cases

@@ -1,11 +1,12 @@
 // Gradients of image tensors that bins add to at pixels which the data choose, each channel at its own. Include after
 // foreach_target.h, like simd-inl.h.
 //
-// owner: a task owns some channels of an image (owned_by_task); it adds the RoIs of the image to them, in their order:
-// the same bits for every number of threads.
-// atomic: a task owns RoIs and adds to the whole map.
+// A task owns some channels of an image (owned_by_task); it adds the RoIs of the image to them, in their order: the
+// same bits for every number of threads.
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/scatter/atomic_sums-inl.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/scatter/scatter.h"
 
 #if defined(MLUOPS_CPU_SCATTER_CHANNEL_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
@@ -35,15 +36,11 @@ Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluo
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
-/// Elements of sums that ChannelSums needs of T's sums, those of each thread's task or those of the whole map.
+/// Elements of sums that ChannelSums needs for the tasks of all threads.
 template <class T, bool kOwnPixels>
-std::int64_t owner_sums(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
+std::int64_t sums_of_tasks(const layout::Elements& map, std::int64_t images, const mluopsCall& call) {
   const Owned owned = owned_by_task<T, kOwnPixels>(map, images, call);
   return owned.in_place ? 0 : call.threads * map.pixels * owned.channels;
-}
-template <class T>
-std::int64_t atomic_sums(const layout::Elements& map, std::int64_t images) {
-  return kAddsInPlace<T> ? 0 : images * map.image();
 }
 
 /// A gradient, and RoIs that add to it: `rois_of(image)` are elements with a member `roi`, in the order of additions;
@@ -59,8 +56,8 @@ struct ChannelSums {
   RoisOf rois_of;
   Rois rois;
 
-  /// sums: owner_sums() elements.
-  void by_owner(Context& context, const mluopsCall& call, A* sums) const {
+  /// sums: sums_of_tasks() elements.
+  void run(Context& context, const mluopsCall& call, A* sums) const {
     const Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, images, call);
     const std::int64_t groups = ceil_div(map.channels, owned.channels);
     const double rois_of_image = static_cast<double>(rois.count()) / static_cast<double>(images);
@@ -75,26 +72,6 @@ struct ChannelSums {
       }
       non_temporal_fence();
     });
-  }
-
-  /// sums: atomic_sums() elements.
-  void by_atomics(Context& context, const mluopsCall& call, A* sums) const {
-    if constexpr (kAddsInPlace<T>) sums = gradient;
-    clear_sums(context, call, sums, images * map.image());
-    for (std::int64_t image = 0; image < images; ++image) {
-      const auto some = rois_of(image);
-      A* const first = sums + image * map.image();
-      const double roi_ns = cost::kAtomicAdd * rois.additions() * static_cast<double>(map.channels);
-      Loop(context, call, std::ssize(some), roi_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-        for (std::int64_t i = begin; i < end; ++i) {
-          rois.add(some[static_cast<std::size_t>(i)].roi, 0, map.channels,
-                   [&](std::int64_t pixel, std::int64_t c, A value) {
-                     atomic_add(first + pixel * map.pixel() + c * map.channel(), value);
-                   });
-        }
-      });
-    }
-    store_sums<T>(context, call, sums, gradient, images * map.image());
   }
 
  private:

@@ -3,8 +3,7 @@
 // First the gradients of locations and weights, which each sample has for itself: an item is a query and owns its rows;
 // four dot products over the channels for each sample. Then grad_value:
 // owner: a task owns some channels of a head of an image, and adds what all queries give to them in their order: the
-// same bits for every number of threads. heads: the two in one walk, where each thread has a head. atomic: a task owns
-// queries and adds to the whole of grad_value.
+// same bits for every number of threads. heads: the two in one walk, where each thread has a head.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ms_deform_attn/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -13,7 +12,6 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/gradients-inl.h"
-#include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +30,7 @@ inline double sample_ns(const Shape& s, double channel_ns) {
   return cost::kStep + 4 * channel_ns * static_cast<double>(s.channels);
 }
 
-/// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread, or of all.
+/// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread.
 template <class A>
 struct BackwardArrays {
   SampleLevels<A> levels;
@@ -113,50 +111,13 @@ void value_by_owner(const Context& context, const mluopsCall& call, const Backwa
 }
 
 template <class T>
-void value_by_atomics(Context& context, const mluopsCall& call, const BackwardProblem& p,
-                      const BackwardArrays<Acc<T>>& arrays) {
-  using A = Acc<T>;
-  const Shape& s = p.shape;
-  const std::int64_t row_elements = s.heads * s.channels, elements = s.batch * s.keys * row_elements;
-  T* const gradient = static_cast<T*>(p.grad_value);
-  A* sums = arrays.sums;
-  if constexpr (kAddsInPlace<T>) sums = gradient;
-  clear_sums(context, call, sums, elements);
-  const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kAtomicAdd);
-  Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<A> scratch = arrays.scratch.of(slot, s);
-    for (std::int64_t row = begin; row < end; ++row) {
-      for (std::int64_t head = 0; head < s.heads; ++head) {
-        const HeadRow at(s, row, head);
-        const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
-        A* const to = sums + row / s.queries * s.keys * row_elements + head * s.channels;
-        find_samples<T>(p, arrays.levels, at.sample, scratch.samples);
-        for_pixels(s, scratch.samples, [&](std::int64_t key, A weight) {
-          for (std::int64_t c = 0; c < s.channels; ++c)
-            atomic_add(to + key * row_elements + c, weight * to_acc(grad[c]));
-        });
-      }
-    }
-  });
-  store_sums<T>(context, call, sums, gradient, elements);
-}
-
-template <class T, bool atomic>
 mluOpStatus_t both_parts(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const std::int64_t sums = kAddsInPlace<T> ? 0
-                            : atomic        ? size_product(s.batch, s.keys, s.heads, s.channels)
-                                            : size_product(call.threads, s.keys, owned_channels(s, call));
+  const std::int64_t sums = kAddsInPlace<T> ? 0 : size_product(call.threads, s.keys, owned_channels(s, call));
   auto arrays = allocate<BackwardArrays<Acc<T>>>(context.arena, call, s, sums);
   if (!arrays) return no_memory(call);
   arrays->levels.fill(p);
-  if (s.keys > 0) {
-    if constexpr (atomic) {
-      value_by_atomics<T>(context, call, p, *arrays);
-    } else {
-      value_by_owner<T>(context, call, p, *arrays);
-    }
-  }
+  if (s.keys > 0) value_by_owner<T>(context, call, p, *arrays);
   if (samples_of(s) > 0) all_sample_gradients<T>(context, call, p, *arrays);
   return MLUOP_STATUS_SUCCESS;
 }
@@ -206,11 +167,10 @@ template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   static constexpr Path<BackwardProblem> kPaths[] = {
-      {kAtomicPath, atomic_applies<BackwardProblem>, both_parts<T, true>},
       {"heads", heads_apply, by_heads<T>},
-      {"owner", always<BackwardProblem>, both_parts<T, false>},
+      {"owner", always<BackwardProblem>, both_parts<T>},
   };
-  return run_scatter_path(context, call, p, kPaths);
+  return run_path(context, call, p, kPaths);
 }
 
 }  // namespace

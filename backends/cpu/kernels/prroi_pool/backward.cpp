@@ -197,26 +197,17 @@ void differentiate_rois(SlopesLoop<T>& loop, const BackwardProblem& p) {
 
 // ---- both ------------------------------------------------------------------------------------
 
-template <class T, bool kAtomic>
-mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   std::optional<SlopesLoop<T>> slopes;
   if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
   if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
-    const mluOpStatus_t status = add_rois<T, Rois<T>, kAtomic, BackwardProblem>(context, call, p);
+    const mluOpStatus_t status = add_rois<T, Rois<T>>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
   if (slopes) differentiate_rois<T>(*slopes, p);
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
-  static constexpr Path<BackwardProblem> kPaths[] = {
-      {kAtomicPath, atomic_applies<BackwardProblem>, by_rois<T, true>},
-      {"owner", always<BackwardProblem>, by_rois<T, false>},
-  };
-  return run_scatter_path(context, call, p, kPaths);
 }
 
 }  // namespace

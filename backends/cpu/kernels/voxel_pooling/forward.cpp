@@ -1,9 +1,8 @@
 // VoxelPooling: the features of points are added to the cells of a map that they lie over.
 //
 // geom_xyz and pos_memo [B,N,3], input [B,N,C], output [B,Y,X,C].
-// owner: points are sorted by cells; a task owns cells, whose sums stay in registers while their points go by in order:
-// no prior zeroing, the same bits for every number of threads. atomic: a task owns points and adds to the whole map.
-// One addition for each feature read: bound by memory.
+// Points are sorted by cells; a task owns cells, whose sums stay in registers while their points go by in order: no
+// prior zeroing, the same bits for every number of threads. One addition for each feature read: bound by memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/voxel_pooling/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -13,7 +12,6 @@
 #include <span>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -74,7 +72,7 @@ void add_points(const T* features, std::int64_t channels, std::size_t count, std
 }
 
 template <class T>
-mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& p) {
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
   auto cells = allocate<Buckets>(context.arena, call, s.batch * s.points, s.batch * s.y * s.x);
   if (!cells) return no_memory(call);
@@ -96,36 +94,6 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& 
   });
   tell_cells(context, call, p);
   return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t by_atomics(Context& context, const mluopsCall& call, const Problem& p) {
-  const Shape& s = p.shape;
-  const std::int64_t elements = s.batch * s.y * s.x * s.c;
-  Acc<T>* const sums = reserve_sums(context, static_cast<T*>(p.output), elements);
-  if (sums == nullptr) return no_memory(call);
-  clear_sums(context, call, sums, elements);
-  Loop(context, call, s.batch * s.points, cost::kAtomicAdd * static_cast<double>(s.c))
-      .run([&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t cell = cell_of(p, i);
-          if (cell < 0) continue;
-          const T* const from = static_cast<const T*>(p.input) + i * s.c;
-          for (std::int64_t c = 0; c < s.c; ++c) atomic_add(sums + cell * s.c + c, to_acc(from[c]));
-        }
-      });
-  store_sums(context, call, sums, static_cast<T*>(p.output), elements);
-  tell_cells(context, call, p);
-  return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T>
-mluOpStatus_t forward(Context& context, const mluopsCall& call, const Problem& p) {
-  static constexpr Path<Problem> kPaths[] = {
-      {kAtomicPath, atomic_applies<Problem>, by_atomics<T>},
-      {"owner", always<Problem>, by_owner<T>},
-  };
-  return run_scatter_path(context, call, p, kPaths);
 }
 
 }  // namespace
