@@ -203,22 +203,11 @@ mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, con
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// sum_points in NHWC; in NCHW RoI by RoI, if each has planes of its own in the output, or `run`, the operator itself,
-/// between transposes.
-template <class T, class Roi, auto run, bool kHavePlanes = true, class Problem>
+template <class T, class Roi, class Problem>
 mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, sum_points<T, Roi, Problem>}};
-  if (p.layout != MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kPaths);
-  if constexpr (kHavePlanes) {
-    static constexpr Path<Problem> kRoiPaths[] = {
-        {"nchw_rois", always<Problem>, sum_points_of_planes<T, Roi, Problem>},
-        layout::kTransposed<run, Problem>,
-    };
-    return run_path(context, call, p, kRoiPaths);
-  } else {
-    static constexpr Path<Problem> kNchwPaths[] = {layout::kTransposed<run, Problem>};
-    return run_path(context, call, p, kNchwPaths);
-  }
+  static constexpr Path<Problem> kNchwPaths[] = {{"nchw_rois", always<Problem>, sum_points_of_planes<T, Roi, Problem>}};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
 /// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels

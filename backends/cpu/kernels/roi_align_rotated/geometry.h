@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/simd/element.h"
 #include "mluops/problem.h"
@@ -76,14 +75,3 @@ inline const char* declined(const Shape& s) {
 }
 
 }  // namespace mluops::cpu::roi_align_rotated
-
-namespace mluops::cpu::layout {
-
-template <class Visit>
-void visit_images(mluopsRoiAlignRotatedForwardProblem& p, Visit&& visit) {
-  const mluopsRoiAlignRotatedShape& s = p.shape;
-  visit(p.input, Image{s.batch, s.h * s.w, s.c, element_bytes(s.dtype)});
-  visit(p.output, Image{s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)});
-}
-
-}  // namespace mluops::cpu::layout

@@ -1,7 +1,6 @@
 // Where the points of a grid lie in their image.
 #pragma once
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/simd/element.h"
@@ -53,14 +52,3 @@ struct Grids {
 };
 
 }  // namespace mluops::cpu::roi_crop
-
-namespace mluops::cpu::layout {
-
-template <class Visit>
-void visit_images(mluopsRoiCropForwardProblem& p, Visit&& visit) {
-  const mluopsRoiCropShape& s = p.shape;
-  visit(p.input, Image{s.batch, s.h * s.w, s.c, element_bytes(s.dtype)});
-  visit(p.output, Image{s.grids, s.out_h * s.out_w, s.c, element_bytes(s.dtype)});
-}
-
-}  // namespace mluops::cpu::layout
