@@ -1,25 +1,217 @@
 // Knn: for each of M centres the k nearest of N points.
 //
 // scan: all N points for each centre, 32 at a time. tree: the points of each image sorted into a box tree
-// (spatial/box_tree.h), of which a search sees a few leaves. Both find the k least pairs (distance, index) by
-// nearest-inl.h, whatever the order in which points are seen, and give the same bits.
+// (spatial/box_tree.h), of which a search sees a few leaves. Both find the k least pairs (distance, index),
+// whatever the order in which points are seen, and give the same bits.
 //
-// xyz [B,N,3], new_xyz [B,M,3], idx and dist2 [B,M,k]. An item is a centre and owns its row.
-// Points are read once and stay in the caches; the rest is arithmetic: 8 flops a pair, and to compare the distances of
-// some more than k points 10 times and those of k with each other.
+// xyz [B,N,3], new_xyz [B,M,3], idx and dist2 [B,M,k]. An item is a centre and owns its row. Points are read once and
+// stay in the caches; the rest is arithmetic: 8 flops a pair, and to compare the distances of some more than k points
+// 10 times and those of k with each other.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/knn/knn.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/knn/nearest-inl.h"
 #include "backends/cpu/spatial/search-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::knn::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace spatial;
+using namespace spatial::HWY_NAMESPACE;
 namespace {
+
+/// More points than k: that lower the bound; that the end may have to rank; that fit.
+inline constexpr std::int64_t kSomeMore = 16, kFewMore = 8, kMostMore = 64;
+/// So many points are ranked at most; more are sorted.
+inline constexpr std::int64_t kMostRanked = 512;
+inline constexpr std::int64_t kWidest = 16;  ///< lanes
+
+/// mmcv's start value: no neighbour is as far.
+inline constexpr double kMissing = 1e10;
+
+/// What a thread gathers, and room to sort it.
+template <class A>
+struct Gathered {
+  using Index = hwy::MakeSigned<A>;
+
+  A* distance;
+  Index* index;
+  Neighbour<A>* pairs;
+
+  Gathered(Allocator& allocator, std::int64_t k)
+      : distance(allocator.allocate<A>(k + kMostMore + kWidest)),
+        index(allocator.allocate<Index>(k + kMostMore + kWidest)),
+        pairs(allocator.allocate<Neighbour<A>>(k + kMostMore)) {}
+};
+
+/// The k nearest of the points that a search sees.
+///
+/// Points within a bound are gathered, without a branch for each. Whenever there are some more than k the bound is
+/// lowered: halving the range of distances a few times finds one that k points are within, and those beyond are
+/// forgotten. It is never below the distance of the k-th, so the order in which points are seen does not matter. At the
+/// end each point's rank is counted, which is its place in the result.
+template <class A>
+class Nearest {
+ public:
+  Nearest(const Point<A>& from, const Gathered<A>& room, std::int64_t k) : from_(from), room_(room), k_(k) {}
+
+  const Point<A>& from() const { return from_; }
+  A bound() const { return bound_; }
+  /// No point at the bound has a greater index and is one of the k.
+  std::int32_t last_index() const { return last_index_; }
+
+  HWY_INLINE void operator()(const Leaf<A>& leaf) {
+    const auto bound = hn::Set(D(), bound_);
+    for (std::int64_t i = 0; i < kLeafPoints; i += kLanes<A>) {
+      const auto all = distances(D(), from_, leaf, i);
+      append(all, leaf.index + i, hn::Le(all, bound));
+    }
+    if (count_ >= k_ + kSomeMore) lower_bound();
+  }
+
+  template <class T>
+  void store(std::int32_t* idx, T* dist2) {
+    if (count_ > k_ + kFewMore) lower_bound();
+    if (count_ > kMostRanked) {
+      store_sorted(idx, dist2);
+    } else {
+      store_by_rank(idx, dist2);
+    }
+    for (std::int64_t j = count_; j < k_; ++j) idx[j] = 0, dist2[j] = from_acc<T>(A{kMissing});
+  }
+
+ private:
+  using Index = typename Gathered<A>::Index;
+  using D = hn::ScalableTag<A>;
+  using DI = hn::RebindToSigned<D>;
+
+  template <class From>
+  HWY_INLINE void append(hn::Vec<D> distance, const From* index, hn::Mask<D> near) {
+    if constexpr (HWY_TARGET <= HWY_AVX3 && std::is_same_v<From, Index>) {
+      // In registers: some processors take a hundred cycles for a compressing store.
+      hn::StoreU(hn::Compress(distance, near), D(), room_.distance + count_);
+      hn::StoreU(hn::Compress(hn::LoadU(DI(), index), hn::RebindMask(DI(), near)), DI(), room_.index + count_);
+      count_ += static_cast<std::int64_t>(hn::CountTrue(D(), near));
+    } else {
+      const std::uint32_t bits = bits_of(D(), near);
+      if (bits == 0) return;
+      HWY_ALIGN A found[kLanes<A>];
+      hn::Store(distance, D(), found);
+      for (int lane = 0; lane < kLanes<A>; ++lane) {
+        room_.distance[count_] = found[lane];
+        room_.index[count_] = index[lane];
+        count_ += bits >> lane & 1;
+      }
+    }
+  }
+
+  /// Makes whole vectors of the distances.
+  void pad() const { hn::StoreU(hn::Set(D(), std::numeric_limits<A>::infinity()), D(), room_.distance + count_); }
+
+  /// How many points are at most so far.
+  HWY_INLINE std::int64_t within(A far) const {
+    auto count = hn::Zero(DI());
+    for (std::int64_t j = 0; j < count_; j += kLanes<A>) {
+      const auto near = hn::Le(hn::LoadU(D(), room_.distance + j), hn::Set(D(), far));
+      count = hn::Sub(count, hn::VecFromMask(DI(), hn::RebindMask(DI(), near)));
+    }
+    return hn::GetLane(hn::SumOfLanes(DI(), count));
+  }
+
+  /// The least and greatest distance, both as vectors; padded.
+  HWY_INLINE std::pair<A, A> range() const {
+    auto low = hn::LoadU(D(), room_.distance), high = hn::Zero(D());
+    for (std::int64_t j = 0; j < count_; j += kLanes<A>) {
+      const auto distance = hn::LoadU(D(), room_.distance + j);
+      low = hn::Min(low, distance);
+      high = hn::Max(high, hn::Min(distance, hn::Set(D(), bound_)));
+    }
+    return {hn::GetLane(hn::MinOfLanes(D(), low)), hn::GetLane(hn::MaxOfLanes(D(), high))};
+  }
+
+  HWY_NOINLINE void lower_bound() {
+    constexpr int kHalvings = 5;
+    pad();
+    auto [low, high] = range();
+    for (int i = 0; i < kHalvings; ++i) {
+      const A middle = (low + high) * A{0.5};
+      const bool enough = within(middle) >= k_;
+      high = enough ? middle : high;
+      low = enough ? low : middle;
+    }
+    if (high < bound_) bound_ = high, last_index_ = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t all = std::exchange(count_, 0);
+    for (std::int64_t j = 0; j < all; j += kLanes<A>) {
+      const auto distance = hn::LoadU(D(), room_.distance + j);
+      append(distance, room_.index + j, hn::Le(distance, hn::Set(D(), bound_)));
+    }
+    if (count_ > k_ + kMostMore - kLeafPoints) keep_least();
+  }
+
+  /// Many are at one distance: the k of least index stay.
+  void keep_least() {
+    for (std::int64_t j = 0; j < count_; ++j) {
+      room_.pairs[j] = {room_.distance[j], static_cast<std::int32_t>(room_.index[j])};
+    }
+    std::nth_element(room_.pairs, room_.pairs + k_ - 1, room_.pairs + count_);
+    bound_ = room_.pairs[k_ - 1].distance, last_index_ = room_.pairs[k_ - 1].index;
+    for (count_ = 0; count_ < k_; ++count_) {
+      room_.distance[count_] = room_.pairs[count_].distance, room_.index[count_] = room_.pairs[count_].index;
+    }
+  }
+
+  template <class T>
+  void store_sorted(std::int32_t* idx, T* dist2) {
+    const std::int64_t kept = std::min(count_, k_);
+    for (std::int64_t j = 0; j < count_; ++j) {
+      room_.pairs[j] = {room_.distance[j], static_cast<std::int32_t>(room_.index[j])};
+    }
+    std::partial_sort(room_.pairs, room_.pairs + kept, room_.pairs + count_);
+    for (std::int64_t j = 0; j < kept; ++j) {
+      idx[j] = room_.pairs[j].index, dist2[j] = from_acc<T>(room_.pairs[j].distance);
+    }
+  }
+
+  /// How many points come before each of those from i on.
+  HWY_INLINE hn::Vec<DI> ranks(std::int64_t i) const {
+    const auto distance = hn::LoadU(D(), room_.distance + i);
+    const auto index = hn::LoadU(DI(), room_.index + i);
+    auto rank = hn::Zero(DI());
+    for (std::int64_t j = 0; j < count_; ++j) {
+      const auto other = hn::Set(D(), room_.distance[j]);
+      const auto less = hn::RebindMask(D(), hn::Lt(hn::Set(DI(), room_.index[j]), index));
+      const auto before = hn::Or(hn::Lt(other, distance), hn::And(hn::Eq(other, distance), less));
+      rank = hn::Sub(rank, hn::VecFromMask(DI(), hn::RebindMask(DI(), before)));
+    }
+    return rank;
+  }
+
+  template <class T>
+  HWY_INLINE void store_by_rank(std::int32_t* idx, T* dist2) const {
+    HWY_ALIGN Index rank[kLanes<A>];
+    for (std::int64_t i = 0; i < count_; i += kLanes<A>) {
+      hn::Store(ranks(i), DI(), rank);
+      for (std::int64_t j = i; j < std::min<std::int64_t>(i + kLanes<A>, count_); ++j) {
+        if (rank[j - i] >= k_) continue;
+        idx[rank[j - i]] = static_cast<std::int32_t>(room_.index[j]);
+        dist2[rank[j - i]] = from_acc<T>(room_.distance[j]);
+      }
+    }
+  }
+
+  Point<A> from_;
+  Gathered<A> room_;
+  std::int64_t k_, count_ = 0;
+  A bound_ = std::nextafter(A{kMissing}, A{0});
+  std::int32_t last_index_ = std::numeric_limits<std::int32_t>::max();
+};
 
 using Problem = mluopsKnnProblem;
 using Shape = mluopsKnnShape;

@@ -14,9 +14,6 @@ using Shape = mluopsRoiAlignShape;
 using ForwardProblem = mluopsRoiAlignForwardProblem;
 using BackwardProblem = mluopsRoiAlignBackwardProblem;
 
-mluOpStatus_t greatest_forward(Context& context, const mluopsCall& call, const ForwardProblem& p);
-mluOpStatus_t greatest_backward(Context& context, const mluopsCall& call, const BackwardProblem& p);
-
 template <class Problem>
 roi_mean::Shape mean_shape(const Problem& p) {
   const Shape& s = p.shape;

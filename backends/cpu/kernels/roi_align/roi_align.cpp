@@ -1,21 +1,24 @@
-// The greatest sample of each bin and where it is (roi_align forward, pool_mode 0).
+// RoiAlign: a bin of the output is the mean (sampling/roi_mean/) or the greatest of bilinear samples; its gradient goes
+// to their pixels.
 //
-// Samples are looked at row by row of a bin; a later one must be greater. Samples outside the map are all worth 0: of
-// these only the first counts, so the others are skipped, however many there are.
-#include "backends/cpu/kernels/roi_align/geometry.h"
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/simd/simd-inl.h"
+// Greatest: input and grad_input [batch,h,w,c], rois [rois,5], output, grad_output, argmax_x and argmax_y
+// [rois,pooled_h,pooled_w,c]. Forward a task owns rows of bins. Samples are looked at row by row of a bin; a later one
+// must be greater. Samples outside the map are all worth 0: of these only the first counts, so the others are skipped,
+// however many there are. Per element and sample 9 flops on 4 loads from the caches. Backward
+// scatter/channel_sums-inl.h says who owns what: four additions for each element read, bound by memory.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_align/roi_align.cpp"
+#include <hwy/foreach_target.h>
 
-#if defined(MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_
-#else
-#define MLUOPS_CPU_ROI_ALIGN_GREATEST_INL_H_
-#endif
+#include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/roi_align/geometry.h"
+#include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// The samples of a bin along one axis that lie on the map: [first, last) of `grid`.
 template <class A>
@@ -142,7 +145,78 @@ mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const F
   return MLUOP_STATUS_SUCCESS;
 }
 
+template <class T>
+mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  if (p.shape.mean != 0) {
+    return roi_mean::forward(context, call, {mean_shape(p), p.input, p.rois, nullptr, p.output, p.layout});
+  }
+  static constexpr Path<ForwardProblem> kPaths[] = {{"greatest", always<ForwardProblem>, greatest_of_bins<T>}};
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {
+      layout::kTransposed<operators::roi_align_forward, ForwardProblem>};
+  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+}
+
+// ---- backward --------------------------------------------------------------------------------
+
+/// What the RoIs add to grad_input.
+template <class T>
+struct Rois {
+  static constexpr bool kOwnPixels = true;
+  const BackwardProblem& p;
+
+  std::int64_t count() const { return p.shape.rois; }
+  double additions() const { return 4 * static_cast<double>(p.shape.pooled_h * p.shape.pooled_w); }
+  PlacedRoi place(std::int64_t r) const {
+    using A = Acc<T>;
+    const roi_mean::Shape grid = mean_shape(p);
+    const auto roi = Roi<A>::read(static_cast<const T*>(p.rois) + 5 * r, grid, grid.aligned);
+    return {roi.batch, BinAxis<A>(roi.y, A{0}, 0).middle(grid.h), BinAxis<A>(roi.x, A{0}, 0).middle(grid.w), r};
+  }
+  /// to(pixel, channel, value) for channels [first, end) of a RoI's bins that have a greatest sample.
+  template <class Add>
+  HWY_INLINE void add(std::int64_t roi, std::int64_t first, std::int64_t end, Add&& to) const {
+    using A = Acc<T>;
+    const Shape& s = p.shape;
+    const auto* const grad = static_cast<const T*>(p.grad_output);
+    const auto *const ys = static_cast<const T*>(p.argmax_y), *const xs = static_cast<const T*>(p.argmax_x);
+    const layout::Elements bins = elements();
+    for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
+      for (std::int64_t c = first; c < end; ++c) {
+        const std::int64_t element = bins.at(roi, c) + bin * bins.pixel();
+        const A at_y = to_acc(ys[element]), g = to_acc(grad[element]);
+        AxisSample<A> y, x;
+        if (at_y == A{-1} || !sample_axis(at_y, s.h, y) || !sample_axis(to_acc(xs[element]), s.w, x)) continue;
+        to(y.low * s.w + x.low, c, y.low_weight * x.low_weight * g);
+        to(y.low * s.w + x.high, c, y.low_weight * x.high_weight * g);
+        to(y.high * s.w + x.low, c, y.high_weight * x.low_weight * g);
+        to(y.high * s.w + x.high, c, y.high_weight * x.high_weight * g);
+      }
+    }
+  }
+  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
+    for (const void* const read : {p.grad_output, p.argmax_y, p.argmax_x}) {
+      elements().fetch_run(static_cast<const T*>(read), roi, first, end);
+    }
+  }
+
+ private:
+  layout::Elements elements() const {
+    return {p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+  }
+};
+
+template <class T>
+mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  if (p.shape.mean == 0) return roi_gradient<T, Rois<T>>(context, call, p);
+  return roi_mean::backward(context, call,
+                            {mean_shape(p), p.grad_output, nullptr, p.rois, nullptr, p.grad_input, nullptr, p.layout});
+}
+
+}  // namespace
 }  // namespace mluops::cpu::roi_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif
+MLUOPS_CPU_ENTRY(roi_align_forward, roi_align, forward, mluopsRoiAlignForwardProblem, with_element)
+MLUOPS_CPU_ENTRY(roi_align_backward, roi_align, backward, mluopsRoiAlignBackwardProblem, with_element)
