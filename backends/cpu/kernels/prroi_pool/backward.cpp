@@ -1,6 +1,6 @@
-// PrRoIPool backward. grad_input: a bin's gradient goes to its pixels by their weights (scatter/channel_sums-inl.h says
-// who owns what). grad_rois: the weights' derivatives by a RoI's four ends, times the products of its gradients with
-// the pixels, summed over channels.
+// PrRoIPool backward. grad_input: a bin's gradient goes to its pixels by their weights (sampling/roi_gradient-inl.h
+// says who owns what). grad_rois: the weights' derivatives by a RoI's four ends, times the products of its gradients
+// with the pixels, summed over channels.
 //
 // grad_output [R,PH,PW,C], input and grad_input [B,H,W,C], rois and grad_rois [R,5]. For grad_input one addition a
 // pixel of a bin and channel, bound by the caches the sums lie in. For grad_rois an item is a RoI; a product of pixel

@@ -5,7 +5,7 @@
 // [rois,pooled_h,pooled_w,c]. Forward a task owns rows of bins. Samples are looked at row by row of a bin; a later one
 // must be greater. Samples outside the map are all worth 0: of these only the first counts, so the others are skipped,
 // however many there are. Per element and sample 9 flops on 4 loads from the caches. Backward
-// scatter/channel_sums-inl.h says who owns what: four additions for each element read, bound by memory.
+// sampling/roi_gradient-inl.h says who owns what: four additions for each element read, bound by memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_align/roi_align.cpp"
 #include <hwy/foreach_target.h>

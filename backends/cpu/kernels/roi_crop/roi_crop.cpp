@@ -1,7 +1,7 @@
 // RoiCrop: bilinear samples of images at the points of grids; a sample's gradient goes to its four pixels.
 //
 // input and grad_input [B,H,W,C], grid [G,OH,OW,2], output and grad_output [G,OH,OW,C]; sampling/point_samples-inl.h
-// says who owns what of the output, scatter/channel_sums-inl.h of the gradient.
+// says who owns what of the output, sampling/roi_gradient-inl.h of the gradient.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/roi_crop.cpp"
 #include <hwy/foreach_target.h>

@@ -1,4 +1,4 @@
-// RoiPooling backward: the gradient of each bin goes to the pixel that argmax names (scatter/channel_sums-inl.h says
+// RoiPooling backward: the gradient of each bin goes to the pixel that argmax names (sampling/roi_gradient-inl.h says
 // who owns what).
 //
 // grad_output and argmax [R,PH,PW,C], grad_input [B,H,W,C]. One addition for each element read, a scalar one: bound by

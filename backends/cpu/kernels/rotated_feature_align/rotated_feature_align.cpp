@@ -2,7 +2,7 @@
 // gradient goes to all of these.
 //
 // input, output and their gradients [B,H,W,C], bboxes [B,H,W,5]; sampling/point_samples-inl.h says who owns what of the
-// output, scatter/channel_sums-inl.h of the gradient.
+// output, sampling/roi_gradient-inl.h of the gradient.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/rotated_feature_align/rotated_feature_align.cpp"
 #include <hwy/foreach_target.h>
