@@ -125,14 +125,9 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const mluopsFoca
 }
 
 template <class T, bool backward>
-mluOpStatus_t either(Context& context, const mluopsCall& call, const mluopsFocalLossProblem& problem) {
-  using Problem = mluopsFocalLossProblem;
-  static constexpr Path<Problem> kPaths[] = {
-      {"squared", [](const Context&, const mluopsCall&, const Problem& p) { return fit(p.exact_gamma == 2); },
-       by_rows<T, backward, true>},
-      {"any_gamma", always<Problem>, by_rows<T, backward, false>},
-  };
-  return run_path(context, call, problem, kPaths);
+mluOpStatus_t either(Context& context, const mluopsCall& call, const mluopsFocalLossProblem& p) {
+  const auto run = p.exact_gamma == 2 ? by_rows<T, backward, true> : by_rows<T, backward, false>;
+  return run(context, call, p);
 }
 
 template <class T>
