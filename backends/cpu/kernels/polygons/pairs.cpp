@@ -9,25 +9,17 @@
 namespace mluops::cpu::polygons {
 namespace {
 
-struct Arrays {
-  Quadrilateral* quads;
-
-  Arrays(Allocator& allocator, std::int64_t n) : quads(allocator.allocate<Quadrilateral>(n)) {}
-};
-
 /// rows(begin, end, quads) for chunks of n items, each against all m quadrilaterals.
 template <class T, class Rows>
 mluOpStatus_t against_all(Context& context, const mluopsCall& call, std::int64_t n, const void* list, std::int64_t m,
                           const Rows& rows) {
-  const auto arrays = allocate<Arrays>(context.arena, m);
-  if (!arrays) return no_memory(call);
+  Quadrilateral* const quads = context.arena.reserve_array<Quadrilateral>(m);
+  if (quads == nullptr) return no_memory(call);
   Loop(context, call, m, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t j = begin; j < end; ++j) {
-      arrays->quads[j] = Quadrilateral::of(static_cast<const T*>(list) + 8 * j);
-    }
+    for (std::int64_t j = begin; j < end; ++j) quads[j] = Quadrilateral::of(static_cast<const T*>(list) + 8 * j);
   });
   Loop(context, call, n, 10 * cost::kStep * static_cast<double>(m)).run([&](std::int64_t begin, std::int64_t end, int) {
-    rows(begin, end, arrays->quads);
+    rows(begin, end, quads);
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -40,24 +40,18 @@ class Sides {
   double low_, high_;  ///< of y; NaN counts for nothing
 };
 
-struct SideArrays {
-  Sides* sides;
-
-  SideArrays(Allocator& allocator, std::int64_t m) : sides(allocator.allocate<Sides>(m)) {}
-};
-
 template <class T>
 mluOpStatus_t inside(Context& context, const mluopsCall& call, const mluopsPointsInPolygonsProblem& p) {
   const auto& s = p.shape;
-  const auto arrays = allocate<SideArrays>(context.arena, s.m);
-  if (!arrays) return no_memory(call);
-  for (std::int64_t j = 0; j < s.m; ++j) arrays->sides[j].read(static_cast<const T*>(p.polygons) + 8 * j);
+  Sides* const sides = context.arena.reserve_array<Sides>(s.m);
+  if (sides == nullptr) return no_memory(call);
+  for (std::int64_t j = 0; j < s.m; ++j) sides[j].read(static_cast<const T*>(p.polygons) + 8 * j);
   Loop(context, call, s.n, 3 * cost::kStep * static_cast<double>(s.m))
       .run([&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) {
           const Point point = polygon::read_point(static_cast<const T*>(p.points), static_cast<std::size_t>(i));
           float* const row = p.inside + i * s.m;
-          for (std::int64_t j = 0; j < s.m; ++j) row[j] = arrays->sides[j].surround(point) ? 1.0f : 0.0f;
+          for (std::int64_t j = 0; j < s.m; ++j) row[j] = sides[j].surround(point) ? 1.0f : 0.0f;
         }
       });
   return MLUOP_STATUS_SUCCESS;

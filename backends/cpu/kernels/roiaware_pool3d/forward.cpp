@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <span>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/index.h"
@@ -55,10 +56,8 @@ class VoxelGrid {
 
 /// Notes the points of the leaves in their voxels [voxels, most]: a count, then indices.
 template <class A>
-void note_points(const VoxelGrid<A>& grid, const Leaf<A>* leaves, std::int64_t count, std::int64_t most,
-                 std::int32_t* voxels) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const Leaf<A>& leaf = leaves[i];
+void note_points(const VoxelGrid<A>& grid, std::span<const Leaf<A>> leaves, std::int64_t most, std::int32_t* voxels) {
+  for (const Leaf<A>& leaf : leaves) {
     for (std::uint32_t bits = points_inside(grid.box, leaf); bits != 0; bits &= bits - 1) {
       const int lane = std::countr_zero(bits);
       std::int32_t* const voxel = voxels + most * grid.voxel_of(leaf.x[lane], leaf.y[lane], leaf.z[lane]);
@@ -99,14 +98,11 @@ void pool_mean(const Shape& s, const T* features, const std::int32_t* voxel, Acc
 
 template <class A>
 struct Arrays {
-  std::int64_t leaves_each;
-  Leaf<A>* leaves;
+  PointSets<A> points;
   A* rows;  ///< [slots, c]
 
   Arrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : leaves_each(leaves_of(s.points)),
-        leaves(allocator.allocate<Leaf<A>>(leaves_each)),
-        rows(allocator.allocate<A>(slots, s.c)) {}
+      : points(allocator, s.points, 1, false, 0), rows(allocator.allocate<A>(slots, s.c)) {}
 };
 
 template <class T>
@@ -116,7 +112,7 @@ void pool_box(const ForwardProblem& p, std::int64_t n, const Arrays<Acc<T>>& arr
   std::int32_t* const noted = p.pts_idx_of_voxels + n * voxels * s.most;
   std::fill_n(noted, voxels * s.most, 0);
   const VoxelGrid<Acc<T>> grid(s, static_cast<const T*>(p.rois) + 7 * n);
-  note_points(grid, arrays.leaves, arrays.leaves_each, s.most, noted);
+  note_points(grid, arrays.points.list(0), s.most, noted);
   const auto pool = s.mean != 0 ? pool_mean<T> : pool_greatest<T>;
   for (std::int64_t v = 0; v < voxels; ++v) {
     const std::int64_t at = (n * voxels + v) * s.c;
@@ -132,7 +128,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   const Loop loop(context, call, s.n, 2 * cost::kElement * static_cast<double>(s.points) + cost::kMove * numbers);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
-  fill_leaves(static_cast<const T*>(p.pts), s.points, arrays->leaves);
+  arrays->points.fill(0, static_cast<const T*>(p.pts), 0);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     for (std::int64_t n = begin; n < end; ++n) pool_box<T>(p, n, *arrays, arrays->rows + slot * s.c);
   });

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
@@ -26,24 +27,20 @@ using Shape = mluopsRoiPointPool3dShape;
 
 template <class A>
 struct Arrays {
-  std::int64_t leaves_each;
-  Leaf<A>* leaves;
+  PointSets<A> points;
   std::int32_t* found;  ///< [slots, samples]
 
   Arrays(Allocator& allocator, const Shape& s, std::int64_t slots)
-      : leaves_each(leaves_of(s.n)),
-        leaves(allocator.allocate<Leaf<A>>(s.b, leaves_each)),
-        found(allocator.allocate<std::int32_t>(slots, s.samples)) {}
+      : points(allocator, s.n, s.b, false, 0), found(allocator.allocate<std::int32_t>(slots, s.samples)) {}
 };
 
 /// The first `most` points of the leaves that are in the box; how many there are.
 template <class A>
-std::int64_t find(const UprightBox<A>& box, const Leaf<A>* leaves, std::int64_t count, std::int64_t most,
-                  std::int32_t* found) {
+std::int64_t find(const UprightBox<A>& box, std::span<const Leaf<A>> leaves, std::int64_t most, std::int32_t* found) {
   std::int64_t size = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    for (std::uint32_t bits = points_inside(box, leaves[i]); bits != 0; bits &= bits - 1) {
-      found[size++] = leaves[i].index[std::countr_zero(bits)];
+  for (const Leaf<A>& leaf : leaves) {
+    for (std::uint32_t bits = points_inside(box, leaf); bits != 0; bits &= bits - 1) {
+      found[size++] = leaf.index[std::countr_zero(bits)];
       if (size == most) return size;
     }
   }
@@ -76,17 +73,16 @@ mluOpStatus_t pool(Context& context, const mluopsCall& call, const Problem& p) {
   const Loop loop(context, call, s.b * s.m, box_ns);
   const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, s, std::int64_t{loop.slots()});
   if (!arrays) return no_memory(call);
-  const std::int64_t each = arrays->leaves_each;
   const auto* const points = static_cast<const T*>(p.points);
   Loop(context, call, s.b, cost::kStep * static_cast<double>(s.n)).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t b = begin; b < end; ++b) fill_leaves(points + 3 * b * s.n, s.n, arrays->leaves + b * each);
+    for (std::int64_t b = begin; b < end; ++b) arrays->points.fill(b, points + 3 * b * s.n, 0);
   });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     std::int32_t* const found = arrays->found + slot * s.samples;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t b = i / s.m;
       const auto box = UprightBox<Acc<T>>::standing_on(static_cast<const T*>(p.boxes3d) + 7 * i);
-      const std::int64_t size = find(box, arrays->leaves + b * each, each, s.samples, found);
+      const std::int64_t size = find(box, arrays->points.list(b), s.samples, found);
       p.pooled_empty_flag[i] = size == 0 ? 1 : 0;
       copy_rows(s, points + 3 * b * s.n, static_cast<const T*>(p.point_features) + s.c * b * s.n, found, size,
                 static_cast<T*>(p.pooled_features) + i * s.samples * (3 + s.c));
