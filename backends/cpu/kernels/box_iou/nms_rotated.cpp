@@ -10,10 +10,8 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/spatial/box_pairs-inl.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"
-#include "backends/cpu/spatial/suppression.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {
@@ -44,19 +42,9 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
       arrays->dropped[i] = 0;
     }
   });
-  const Lists<Rotated>& boxes = arrays->boxes;
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) HWY_ATTR {
-    drop_near(
-        arrays->dropped, kept, count, first, last,
-        [&](auto d, std::int64_t j) HWY_ATTR { return Boxes<Rotated, decltype(d)>::of(d, boxes, j); },
-        [&](auto d, const auto& others, std::int64_t k) HWY_ATTR {
-          const auto kept_box = Boxes<Rotated, decltype(d)>::all(d, boxes, k);
-          return hn::Gt(iou<Rotated>(d, kept_box, others, hn::Zero(d), false), hn::Set(d, p.iou_threshold));
-        });
-  };
   std::int64_t count = 0;
-  spatial::suppress(context, call, n, n, arrays->dropped, cost::kStep, drop,
-                    [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
+  suppress_boxes(context, call, n, n, arrays->boxes, 0, p.iou_threshold, arrays->dropped, cost::kStep,
+                 [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::fill(p.output + count, p.output + n, 0);
   *p.result_num = static_cast<std::int32_t>(count);
   return MLUOP_STATUS_SUCCESS;

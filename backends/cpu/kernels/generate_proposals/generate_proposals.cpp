@@ -14,10 +14,8 @@
 #include <cmath>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/spatial/box_pairs-inl.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"
-#include "backends/cpu/spatial/suppression.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::generate_proposals::HWY_NAMESPACE {
@@ -95,21 +93,14 @@ std::int64_t propose(const Context& context, const mluopsCall& call, const Probl
       arrays.boxes.read(i, box.data(), offset);
     }
   });
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t from, std::int64_t to) HWY_ATTR {
-    drop_near(
-        arrays.dropped, kept, count, from, to,
-        [&](auto d, std::int64_t j) HWY_ATTR { return Boxes<Kind, decltype(d)>::of(d, arrays.boxes, j); },
-        [&](auto d, const auto& others, std::int64_t k) HWY_ATTR {
-          const auto best = Boxes<Kind, decltype(d)>::all(d, arrays.boxes, k);
-          return hn::Gt(iou<Kind>(d, best, others, hn::Set(d, offset), false), hn::Set(d, p.nms_thresh));
-        });
-  };
   std::int64_t row = first;
-  spatial::suppress(context, call, n, p.post_nms_top_n, arrays.dropped, 3 * cost::kElement, drop, [&](std::int64_t i) {
+  const auto keep = [&](std::int64_t i) {
     T* const roi = static_cast<T*>(p.rpn_rois) + 4 * row;
     for (std::size_t k = 0; k < 4; ++k) roi[k] = from_acc<T>(static_cast<Acc<T>>(arrays.boxes.field[k + Kind::kX1][i]));
     static_cast<T*>(p.rpn_roi_probs)[row++] = scores[arrays.order[i]];
-  });
+  };
+  suppress_boxes(context, call, n, p.post_nms_top_n, arrays.boxes, offset, p.nms_thresh, arrays.dropped,
+                 3 * cost::kElement, keep);
   return row - first;
 }
 
