@@ -54,15 +54,13 @@ struct BackwardArrays {
         scratch(allocator, call.threads, s) {}
 };
 
-/// The gradient of one image. G is the type of the products' gradients, [P, P, H, W].
-template <class G, class T>
+/// The gradient of one image.
+template <class A>
 class Gradient {
-  using A = Acc<T>;
-
  public:
   /// of_second: of the second image, whose displacements are those of the first turned round.
-  Gradient(const Shape& s, const PackedRows& rows, const G* pairs, const A* other, bool of_second)
-      : s_(s), down_(down(s)), across_(across(s)), rows_(rows), pairs_(pairs), other_(other), of_second_(of_second) {}
+  Gradient(const Shape& s, const PackedRows& rows, const A* other, bool of_second)
+      : s_(s), down_(down(s)), across_(across(s)), rows_(rows), other_(other), of_second_(of_second) {}
 
   /// How many times kPairRows rows there are.
   static std::int64_t items(const Shape& s) {
@@ -70,12 +68,14 @@ class Gradient {
            ceil_div(s.h, kPairRows * std::int64_t{s.dilation_patch_h});
   }
 
-  void item(std::int64_t i, bool nchw, const GradientScratch<A>& scratch, T* gradient) const {
+  /// products: their gradients, [P, P, H, W].
+  template <class G, class T>
+  void item(std::int64_t i, bool nchw, const G* products, const GradientScratch<A>& scratch, T* gradient) const {
     const std::int64_t apart = std::min(s_.h, down_.step);
     const std::int64_t y = i / apart * kPairRows * down_.step + i % apart;
     for (std::int64_t x = 0; y < s_.h && x < s_.w; x += kPairVectors * kLanes<A>) {
       const std::int64_t end = std::min(x + kPairVectors * kLanes<A>, s_.w);
-      collect_pairs(y, x, end, scratch);
+      collect_pairs(products, y, x, end, scratch);
       const A* pairs = scratch.pairs;
       for (std::int64_t from = x; from < end; from += kLanes<A>, pairs += scratch.each) {
         add_rows(y, from, pairs, scratch.sums);
@@ -94,26 +94,30 @@ class Gradient {
   }
 
   /// The pairs' gradients of pixels [x, end) of row y and the row a step below; 0 off the other image.
-  void collect_pairs(std::int64_t y, std::int64_t x, std::int64_t end, const GradientScratch<A>& scratch) const {
+  template <class G>
+  void collect_pairs(const G* products, std::int64_t y, std::int64_t x, std::int64_t end,
+                     const GradientScratch<A>& scratch) const {
     A* to = scratch.pairs;
     for (std::int64_t k = -down_.reach; k <= down_.reach + 1; ++k) {
       for (std::int64_t l = -across_.reach; l <= across_.reach; ++l) {
         for (std::int64_t r = 0; r < kPairRows; ++r, to += kLanes<A>) {
           const std::int64_t own = y + r * down_.step, other = own + (k - r) * down_.step;
           const bool some = std::abs(k - r) <= down_.reach && down_.on_image(own) && down_.on_image(other);
-          collect(some ? row_of(own, k - r, l) : nullptr, x, end, l * across_.step, to, scratch.each);
+          collect(some ? products + row_of(own, k - r, l) : nullptr, x, end, l * across_.step, to, scratch.each);
         }
       }
     }
   }
 
-  /// The gradients of row y displaced by k and l; that of pixel x at x, or at x + l steps of the second image.
-  const G* row_of(std::int64_t y, std::int64_t k, std::int64_t l) const {
+  /// Where the gradients of row y displaced by k and l are; that of pixel x at x, or at x + l steps of the second
+  /// image.
+  std::int64_t row_of(std::int64_t y, std::int64_t k, std::int64_t l) const {
     if (of_second_) y += k * down_.step, k = -k, l = -l;
-    return pairs_ + (((k + down_.most) * across_.count() + l + across_.most) * s_.h + y) * s_.w;
+    return (((k + down_.most) * across_.count() + l + across_.most) * s_.h + y) * s_.w;
   }
 
   /// A vector of pixels every `each` places.
+  template <class G>
   HWY_INLINE void collect(const G* row, std::int64_t x, std::int64_t end, std::int64_t shift, A* to,
                           std::int64_t each) const {
     const hn::ScalableTag<A> d;
@@ -189,7 +193,6 @@ class Gradient {
   const Shape& s_;
   const Displacements down_, across_;
   const PackedRows& rows_;
-  const G* const pairs_;
   const A* const other_;
   const bool of_second_;
 };
@@ -216,15 +219,15 @@ void spread_windows(const Shape& s, const T* grad_output, Acc<T>* products) {
 template <class G, class T>
 void add_gradients(const Context& context, const mluopsCall& call, const Shape& s, bool nchw,
                    const BackwardArrays<Acc<T>>& arrays, const G* pairs, T* const (&gradients)[2]) {
-  using Own = Gradient<G, T>;
-  const Own both[2] = {{s, arrays.rows, pairs, arrays.images[1], false},
-                       {s, arrays.rows, pairs, arrays.images[0], true}};
+  using Own = Gradient<Acc<T>>;
+  const Own both[2] = {{s, arrays.rows, arrays.images[1], false}, {s, arrays.rows, arrays.images[0], true}};
   const std::int64_t items = Own::items(s);
   const double pairs_of_row = static_cast<double>(down(s).count() * across(s).count()) * static_cast<double>(s.w);
   const double row_ns = pairs_of_row * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(s.c));
   Loop(context, call, 2 * items, kPairRows * row_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const GradientScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
-    for (std::int64_t i = begin; i < end; ++i) both[i / items].item(i % items, nchw, scratch, gradients[i / items]);
+    for (std::int64_t i = begin; i < end; ++i)
+      both[i / items].item(i % items, nchw, pairs, scratch, gradients[i / items]);
   });
 }
 

@@ -43,15 +43,16 @@ struct ForwardArrays {
 };
 
 /// Products of an image's pixels, [P, P, H, W].
-template <class Out, class A>
+template <class A>
 class Products {
  public:
-  Products(const Shape& s, const ForwardArrays<A>& arrays, Out* output)
-      : s_(s), down_(down(s)), across_(across(s)), arrays_(arrays), output_(output) {}
+  Products(const Shape& s, const ForwardArrays<A>& arrays)
+      : s_(s), down_(down(s)), across_(across(s)), arrays_(arrays) {}
 
   /// Writes the products whose second pixel is in row y2, and the zeros of the first image's row of that number.
-  void row(std::int64_t y2, A* sums) const {
-    clear_row(y2);
+  template <class Out>
+  void row(std::int64_t y2, A* sums, Out* output) const {
+    clear_row(y2, output);
     Out* outputs[kFirstRows] = {};
     const A* rows[kFirstRows] = {};
     std::int64_t count = 0;
@@ -65,36 +66,36 @@ class Products {
       const std::int64_t y = y2 - k * down_.step;
       if (!down_.on_image(y)) continue;
       rows[count] = arrays_.first_rows.row(arrays_.first, s_, y);
-      outputs[count++] = at(k + down_.most, 0, y);
+      outputs[count++] = output + at(k + down_.most, 0, y);
       if (count == kFirstRows) multiply_rows();
     }
     multiply_rows();
   }
 
  private:
-  Out* at(std::int64_t p, std::int64_t q, std::int64_t y) const {
-    return output_ + ((p * across_.count() + q) * s_.h + y) * s_.w;
+  std::int64_t at(std::int64_t p, std::int64_t q, std::int64_t y) const {
+    return ((p * across_.count() + q) * s_.h + y) * s_.w;
   }
 
   /// What lies off the second image in row y.
-  void clear_row(std::int64_t y) const {
+  template <class Out>
+  void clear_row(std::int64_t y, Out* output) const {
     for (std::int64_t p = 0; p < down_.count(); ++p) {
       const bool on_image = down_.on_image(y + (p - down_.most) * down_.step);
       for (std::int64_t q = 0; q < across_.count(); ++q) {
-        if (!on_image || std::abs(q - across_.most) > across_.reach) std::fill_n(at(p, q, y), s_.w, Out{});
+        if (!on_image || std::abs(q - across_.most) > across_.reach) std::fill_n(output + at(p, q, y), s_.w, Out{});
       }
     }
   }
 
   /// Whole rows of some displacements at a time, since each row goes to another plane of the output.
+  template <class Out>
   void multiply(const A* const (&rows)[kFirstRows], Out* const (&outputs)[kFirstRows], std::int64_t y2, A* sums) const {
     const A* const second = arrays_.second_rows.row(arrays_.second, s_, y2);
     const std::int64_t pitch = arrays_.first_rows.pitch;
     for_even_blocks<kWide>(2 * across_.reach + 1, [&](std::int64_t first, auto wide) HWY_ATTR {
       constexpr int kCount = decltype(wide)::value;
-      for (std::int64_t x = 0; x < s_.w; x += kLanes<A>) {
-        multiply<kCount>(rows, x, second + x + first * across_.step, sums + x, pitch);
-      }
+      multiply<kCount>(rows, second + first * across_.step, sums);
       for (std::int64_t r = 0; r < kFirstRows && outputs[r] != nullptr; ++r) {
         for (std::int64_t i = 0; i < kCount; ++i) {
           const std::int64_t k = first + i - across_.reach;
@@ -104,36 +105,40 @@ class Products {
     });
   }
 
+  /// A row of kCount displacements; `second` is where the first of them leads.
   template <int kCount>
-  HWY_INLINE void multiply(const A* const (&rows)[kFirstRows], std::int64_t x, const A* second, A* HWY_RESTRICT to,
-                           std::int64_t pitch) const {
+  void multiply(const A* const (&rows)[kFirstRows], const A* second, A* HWY_RESTRICT to) const {
     const hn::ScalableTag<A> d;
-    hn::Vec<decltype(d)> sums[kFirstRows][kCount];
-    MLUOPS_UNROLL
-    for (int r = 0; r < kFirstRows; ++r) {
+    const std::int64_t step = across_.step, pitch = arrays_.first_rows.pitch;
+    for (std::int64_t x = 0; x < s_.w; x += kLanes<A>) {
+      hn::Vec<decltype(d)> sums[kFirstRows][kCount];
       MLUOPS_UNROLL
-      for (int i = 0; i < kCount; ++i) sums[r][i] = hn::Zero(d);
-    }
-    const std::int64_t step = across_.step;
-    for (std::int64_t c = 0; c < s_.c; ++c, second += arrays_.second_rows.pitch) {
-      hn::Vec<decltype(d)> first[kFirstRows];
-      MLUOPS_UNROLL
-      for (int r = 0; r < kFirstRows; ++r) first[r] = hn::LoadU(d, rows[r] + c * pitch + x);
-      MLUOPS_UNROLL
-      for (int i = 0; i < kCount; ++i) {
-        const auto other = vector_barrier(hn::LoadU(d, second + i * step));
+      for (int r = 0; r < kFirstRows; ++r) {
         MLUOPS_UNROLL
-        for (int r = 0; r < kFirstRows; ++r) sums[r][i] = hn::MulAdd(first[r], other, sums[r][i]);
+        for (int i = 0; i < kCount; ++i) sums[r][i] = hn::Zero(d);
       }
-    }
-    MLUOPS_UNROLL
-    for (int r = 0; r < kFirstRows; ++r) {
+      const A* pixels = second + x;
+      for (std::int64_t c = 0; c < s_.c; ++c, pixels += arrays_.second_rows.pitch) {
+        hn::Vec<decltype(d)> first[kFirstRows];
+        MLUOPS_UNROLL
+        for (int r = 0; r < kFirstRows; ++r) first[r] = hn::LoadU(d, rows[r] + c * pitch + x);
+        MLUOPS_UNROLL
+        for (int i = 0; i < kCount; ++i) {
+          const auto other = vector_barrier(hn::LoadU(d, pixels + i * step));
+          MLUOPS_UNROLL
+          for (int r = 0; r < kFirstRows; ++r) sums[r][i] = hn::MulAdd(first[r], other, sums[r][i]);
+        }
+      }
       MLUOPS_UNROLL
-      for (int i = 0; i < kCount; ++i) hn::Store(sums[r][i], d, to + (r * kCount + i) * pitch);
+      for (int r = 0; r < kFirstRows; ++r) {
+        MLUOPS_UNROLL
+        for (int i = 0; i < kCount; ++i) hn::Store(sums[r][i], d, to + (r * kCount + i) * pitch + x);
+      }
     }
   }
 
   /// A row of sums to one of outputs; 0 where x + shift is off the image.
+  template <class Out>
   HWY_INLINE void keep(const A* sums, std::int64_t shift, Out* row) const {
     const auto [first, end] = across_.inside(0, s_.w, shift);
     std::fill(row, row + first, Out{});
@@ -144,7 +149,6 @@ class Products {
   const Shape& s_;
   const Displacements down_, across_;
   const ForwardArrays<A>& arrays_;
-  Out* const output_;
 };
 
 /// Sums over windows of products: output [Ho, Wo] of a plane [H, W].
@@ -175,11 +179,11 @@ void sum_windows(const Shape& s, const Acc<T>* products, T* output) {
 template <class Out, class A>
 void multiply_rows(const Context& context, const mluopsCall& call, const Shape& s, const ForwardArrays<A>& arrays,
                    Out* to) {
-  const Products<Out, A> products(s, arrays, to);
+  const Products<A> products(s, arrays);
   const double pairs = static_cast<double>(down(s).count() * across(s).count()) * static_cast<double>(s.w);
   Loop(context, call, s.h, pairs * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(s.c)))
       .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-        for (std::int64_t y = begin; y < end; ++y) products.row(y, arrays.sums + slot * arrays.sums_pitch);
+        for (std::int64_t y = begin; y < end; ++y) products.row(y, arrays.sums + slot * arrays.sums_pitch, to);
       });
 }
 
