@@ -131,6 +131,15 @@ std::vector<Growth> growth() {
   return {growth_of(base, "b"), growth_of(base, "c"), growth_of(base, "n"), growth_of(base, "m"), growth_of(base, "s")};
 }
 
+std::vector<Contention> contention() {
+  std::vector<Contention> levels;
+  const auto add = [&](const char* text, const char* what) { levels.push_back({text, list({what})[0]}); };
+  add("32 adds per point", "b=4 c=64 n=512 m=512 s=32");
+  add("32 adds per point, 20 of them in a row", "b=4 c=64 n=512 m=512 s=32 indices=balls");
+  add("1 add per point", "b=4 c=64 n=16384 m=512 s=32");
+  return levels;
+}
+
 }  // namespace
 
 std::vector<OperatorCases> gather_points_operators() {
@@ -149,7 +158,9 @@ std::vector<OperatorCases> gather_points_operators() {
   OperatorCases backward = forward;
   backward.op = "gather_points_backward";
   backward.function = "mluOpExtGatherPointsBackward";
+  backward.scatters = true;
   backward.meaningful_in_half = backward_in_half;
+  backward.contention = contention;
   return {forward, backward};
 }
 

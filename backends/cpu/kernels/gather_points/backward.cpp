@@ -3,8 +3,9 @@
 // grad_output [B,C,M], idx [B,M], grad_points [B,C,N].
 // panels: an item is a block of channels of an image; it adds the channels of a m, transposed to a cache line, to a
 // panel of sums [N, a cache line] and empties that into its rows. owner: an item is a row (b,c), whose sums it makes
-// alone. In both each sum is made in increasing m: the same bits for every number of threads. One addition for each
-// element read: bound by memory.
+// alone. In both each sum is made in increasing m: the same bits for every number of threads. atomic: an item is a run
+// of the indices of up to four rows, added to sums that items share. One addition for each element read: bound by
+// memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/gather_points/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -14,9 +15,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/gather_points/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/scatter/scatter.h"
-#include "backends/cpu/simd/barrier.h"
-#include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/scatter/atomic_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::gather_points::HWY_NAMESPACE {
@@ -25,13 +24,14 @@ namespace {
 
 using Problem = mluopsGatherPointsBackwardProblem;
 
-/// Adds some rows [rows,m] to sums [rows,n].
-template <class T>
-HWY_INLINE void add_rows(const Shape& s, const std::int32_t* idx, const T* grad, std::int64_t rows, Acc<T>* sums) {
-  for (std::int64_t i = 0; i < s.m; ++i) {
+/// add(sum, value) for the elements of `count` indices of some rows; sums [rows,n], grad [rows,pitch].
+template <class T, class Add>
+HWY_INLINE void add_run(const Shape& s, const std::int32_t* idx, std::int64_t count, const T* grad, std::int64_t rows,
+                        Acc<T>* sums, Add&& add) {
+  for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t at = idx[i];
     if (at < 0 || at >= s.n) continue;
-    for (std::int64_t r = 0; r < rows; ++r) sums[r * s.n + at] += to_acc(grad[r * s.m + i]);
+    for (std::int64_t r = 0; r < rows; ++r) add(sums + r * s.n + at, to_acc(grad[r * s.m + i]));
   }
 }
 
@@ -57,7 +57,8 @@ mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const Problem& 
         sums = all + slot * kRows * s.n;
       }
       std::fill_n(sums, rows * s.n, A{0});
-      add_rows(s, p.idx + row / s.c * s.m, static_cast<const T*>(p.grad_output) + row * s.m, rows, sums);
+      add_run(s, p.idx + row / s.c * s.m, s.m, static_cast<const T*>(p.grad_output) + row * s.m, rows, sums,
+              [](A* sum, A value) { *sum += value; });
       if constexpr (!kAddsInPlace<T>) store_row(sums, to, rows * s.n);
     }
   });
@@ -126,12 +127,36 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const Problem&
 }
 
 template <class T>
+mluOpStatus_t by_atomics(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t elements = s.b * s.c * s.n, runs = ceil_div(s.m, kRun);
+  T* const gradient = static_cast<T*>(p.grad_points);
+  A* const sums = reserve_sums<T>(context, gradient, elements);
+  if (sums == nullptr) return no_memory(call);
+  clear_sums(context, call, sums, elements);
+  const double run_ns = cost::kAtomicAdd * static_cast<double>(std::min(s.m, kRun) * std::min(s.c, kRows));
+  Loop(context, call, Rows::items(s) * runs, run_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const Rows rows(s, item / runs);
+      const std::int64_t first = item % runs * kRun, count = std::min(kRun, s.m - first);
+      const T* const grad = static_cast<const T*>(p.grad_output) + rows.first * s.m + first;
+      add_run(s, p.idx + rows.image * s.m + first, count, grad, rows.count, sums + rows.first * s.n,
+              [](A* sum, A value) { atomic_add(sum, value); });
+    }
+  });
+  store_sums<T>(context, call, sums, gradient, elements);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {
+      {kAtomicPath, atomic_applies<Problem>, by_atomics<T>},
       {"panels", fills_panels<T>, by_panels<T>},
       {"owner", always<Problem>, by_owner<T>},
   };
-  return run_path(context, call, p, kPaths);
+  return run_scatter_path(context, call, p, kPaths);
 }
 
 }  // namespace
