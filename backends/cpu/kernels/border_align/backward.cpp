@@ -19,9 +19,10 @@
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_BORDER_ALIGN_BACKWARD_ONCE_
-#define MLUOPS_CPU_BORDER_ALIGN_BACKWARD_ONCE_
-namespace mluops::cpu::border_align {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::border_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using BackwardProblem = mluopsBorderAlignBackwardProblem;
 
@@ -61,14 +62,6 @@ struct BlockArrays {
   BlockArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t channels)
       : owner(allocator, call, s, channels), rooms(allocator, call.threads, s, channels) {}
 };
-
-}  // namespace mluops::cpu::border_align
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::border_align::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 template <class T>
 bool sort(Context& context, const mluopsCall& call, const BackwardProblem& p, SortedBorders<Acc<T>>& sorted) {

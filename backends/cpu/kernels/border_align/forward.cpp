@@ -20,9 +20,10 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
-#define MLUOPS_CPU_BORDER_ALIGN_FORWARD_ONCE_
-namespace mluops::cpu::border_align {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::border_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 using ForwardProblem = mluopsBorderAlignForwardProblem;
 
@@ -67,14 +68,6 @@ struct LineScratch {
     for (A*& line : packed) line = allocator.allocate<A>(channels_at_once<A>(s), places);
   }
 };
-
-}  // namespace mluops::cpu::border_align
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::border_align::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 template <class T>
 bool outputs_leave_caches(const Shape& s) {

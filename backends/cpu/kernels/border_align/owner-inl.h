@@ -15,9 +15,16 @@
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/simd/transpose-inl.h"
 
-#ifndef MLUOPS_CPU_BORDER_ALIGN_OWNER_ONCE_
-#define MLUOPS_CPU_BORDER_ALIGN_OWNER_ONCE_
-namespace mluops::cpu::border_align {
+#if defined(MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_
+#else
+#define MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::border_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 /// Channels that are summed side by side, for all borders of a group.
 constexpr int kBlock = 16;
@@ -63,20 +70,6 @@ std::int64_t summed_channels(const Shape& s, std::int64_t channels) {
   const std::int64_t most = std::max(second_cache(24) / (pitch * kLine), std::int64_t{1}) * kLine;
   return round_up(ceil_div(channels, ceil_div(channels, most)), kLine);
 }
-
-}  // namespace mluops::cpu::border_align
-#endif
-
-#if defined(MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_
-#else
-#define MLUOPS_CPU_BORDER_ALIGN_OWNER_INL_H_
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::border_align::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// Pixels of a short line at most, whose sums on both lines fit 32 registers.
 constexpr int kShort = 10;

@@ -7,9 +7,16 @@
 #include "backends/cpu/kernels/border_align/geometry.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_BORDER_ALIGN_POOL_ONCE_
-#define MLUOPS_CPU_BORDER_ALIGN_POOL_ONCE_
-namespace mluops::cpu::border_align {
+#if defined(MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HWY_TARGET_TOGGLE
+#undef MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_
+#else
+#define MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::border_align::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
 
 /// A packed line has two places of zeros before its pixels, for points outside the map, and one behind them: the last
 /// pixel once more, as the neighbour of the last.
@@ -67,20 +74,6 @@ struct Block {
   const A* line;
   std::int64_t next;
 };
-
-}  // namespace mluops::cpu::border_align
-#endif
-
-#if defined(MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HWY_TARGET_TOGGLE
-#undef MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_
-#else
-#define MLUOPS_CPU_BORDER_ALIGN_POOL_INL_H_
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::border_align::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 
 /// int32 as lanes as wide as the sums.
 template <class D>

@@ -18,9 +18,10 @@
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_ROI_MEAN_BACKWARD_ONCE_
-#define MLUOPS_CPU_ROI_MEAN_BACKWARD_ONCE_
-namespace mluops::cpu::roi_mean {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 template <class A>
 struct AtomicArrays {
@@ -34,13 +35,6 @@ struct AtomicArrays {
         sums(allocator.allocate<A>(sum_count)) {}
 };
 
-}  // namespace mluops::cpu::roi_mean
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 // ---- backward: grad_offset -------------------------------------------------------------------
 
 /// grad_offset of a bin. One that nothing was added to has no gradient, also where its RoI is not finite.

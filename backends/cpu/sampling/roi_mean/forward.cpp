@@ -16,9 +16,10 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
-#ifndef MLUOPS_CPU_ROI_MEAN_FORWARD_ONCE_
-#define MLUOPS_CPU_ROI_MEAN_FORWARD_ONCE_
-namespace mluops::cpu::roi_mean {
+HWY_BEFORE_NAMESPACE();
+namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
+using namespace cpu::HWY_NAMESPACE;
+namespace {
 
 /// Input that stays in the second cache anyway needs no order of bins.
 inline std::int64_t small_input_bytes() {
@@ -49,14 +50,6 @@ struct ForwardArrays {
         prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
         cells(allocator, call, c == nullptr ? 0 : s.rois * s.pooled_h * s.pooled_w, c == nullptr ? 0 : c->count(s)) {}
 };
-
-}  // namespace mluops::cpu::roi_mean
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
-namespace {
 
 /// A bin's output, and the pixels it is the mean of: those of `rows` x `columns`, counted from the first one of
 /// `image`.
