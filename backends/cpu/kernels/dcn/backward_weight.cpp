@@ -176,10 +176,15 @@ class WeightTask {
 template <class T>
 mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const WeightProblem& p) {
   const Shape& s = p.shape;
-  const WeightPlan plan(s, call.threads, sizeof(Acc<T>));
-  const double numbers = static_cast<double>(s.batch * out_pixels(s) * plan.taps * plan.width);
-  const double task_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
-  const Loop loop(context, call, plan.slices * plan.parts, task_ns);
+  const auto loop_of = [&](const WeightPlan& plan) {
+    const double numbers = static_cast<double>(s.batch * out_pixels(s) * plan.taps * plan.width);
+    const double task_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+    return Loop(context, call, plan.slices * plan.parts, task_ns);
+  };
+  WeightPlan plan(s, call.threads, sizeof(Acc<T>));
+  // Each task finds all samples: where one thread does all of them, few.
+  if (loop_of(plan).slots() == 1) plan = WeightPlan(s, 1, sizeof(Acc<T>));
+  const Loop loop = loop_of(plan);
   const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   std::fill_n(arrays->zeros, plan.width, T{});
