@@ -48,7 +48,8 @@ def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
     """Corners are rounded after they are scaled, x2 and y2 are outside, and the map's last row and column are left out:
     all of which our definition gives for other boxes on a smaller map."""
     rois = _rois(boxes)
-    low, high = _rounded(rois[:, 1:3] * spatial_scale), _rounded(rois[:, 3:] * spatial_scale)
+    corners = _rounded(rois[:, 1:] * spatial_scale)
+    low, high = corners[:, :2], corners[:, 2:]
     pixels = torch.cat([rois[:, :1], low, torch.maximum(high, low + 1) - 1], 1)
     inner = functional.pad(input, (0, -1, 0, -1))  # one step back; those of two slices fill two maps with zeros
     return _ps_roi_pool(inner, pixels, output_size)
