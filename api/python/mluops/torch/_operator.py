@@ -12,7 +12,7 @@ from torch.autograd import Function
 from .._context import Context
 from . import _eager
 from ._memory import prefer_huge_pages
-from ._plan import Plan, apart, signature
+from ._plan import Plan, distinct, signature
 from ._tensors import any_empty, check_call, context
 
 HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
@@ -161,7 +161,7 @@ class _Made:
             return outputs
         for result in results:
             prefer_huge_pages(result)
-        inputs = apart(inputs)
+        inputs = distinct(inputs)
         if self.before is not None:
             self.before(outputs, *inputs)
         prepared = self.call(outputs, *inputs)

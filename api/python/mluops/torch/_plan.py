@@ -43,7 +43,7 @@ def signature(inputs: tuple) -> tuple:
     return tuple(key)
 
 
-def apart(inputs: tuple) -> tuple:
+def distinct(inputs: tuple) -> tuple:
     """The inputs, each tensor an object of its own: one given twice may be two in the next call."""
     return tuple(value.detach() if isinstance(value, Tensor) and _position(value, inputs) != i else value
                  for i, value in enumerate(inputs))
@@ -64,7 +64,7 @@ class Plan:
     @classmethod
     def of(cls, prepared: Prepared, inputs: tuple, outputs: tuple, before: Optional[Callable] = None,
            after: Optional[Callable] = None) -> Optional["Plan"]:
-        """None where an address was not that of an input or output. `inputs` holds no tensor twice (apart())."""
+        """None where an address was not that of an input or output. `inputs` holds no tensor twice (distinct())."""
         from_inputs, copied, to_outputs = [], [], [None] * len(outputs)
         for place, tensor, order in prepared.addresses:
             where = _position(tensor, inputs)
