@@ -16,7 +16,7 @@
 #define MLUOPS_CPU_ENTRY(name, room, kernel, Problem, with_type) \
   MLUOPS_CPU_FUNCTION(operators::name, room, kernel, Problem, with_type)
 
-/// The same for any function declared in namespace mluops::cpu.
+/// MLUOPS_CPU_ENTRY for a function that is declared elsewhere in namespace mluops::cpu.
 #define MLUOPS_CPU_FUNCTION(function, room, kernel, Problem, with_type)                                                \
   HWY_BEFORE_NAMESPACE();                                                                                              \
   namespace mluops::cpu::room::HWY_NAMESPACE {                                                                         \
@@ -41,7 +41,7 @@
 
 #endif
 
-// Of all inclusions, one for each level, the last defines the function.
+// Files compiled once per level include this again for each: the function is defined in the last pass.
 #undef MLUOPS_CPU_CHOOSE_LEVEL
 #if defined(HWY_ONCE) && HWY_ONCE
 #define MLUOPS_CPU_CHOOSE_LEVEL(function, room, kernel, Problem)                              \

@@ -31,7 +31,7 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
   }
 }
 
-/// The same by drops(i, j): whether item i, which is kept, drops the later item j.
+/// suppress() by a rule of two items: drops(i, j) tells whether item i, which is kept, drops the later item j.
 template <class Drops, class Keep>
 void suppress_pairs(const Context& context, const mluopsCall& call, std::int64_t n, std::uint8_t* dropped,
                     double pair_ns, const Drops& drops, const Keep& keep) {

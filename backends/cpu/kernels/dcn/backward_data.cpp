@@ -109,8 +109,8 @@ class DataTask {
     const DataPlan& plan = arrays_.plan;
     const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
     std::fill_n(slopes_, out_pixels(s_) * count_taps(s_), TapGradient<A>{});
-    std::fill_n(own_.rows, DataPlan::kTilePixels * group_outputs(s_),
-                A{0});  // those behind a tile's last pixel are multiplied, too
+    // Rows behind a tile's last pixel are multiplied, too.
+    std::fill_n(own_.rows, DataPlan::kTilePixels * group_outputs(s_), A{0});
     for_slices(s_, first_, end, plan.slice_channels,
                [&](std::int64_t, const Slice& slice) HWY_ATTR { run_slice(slice); });
   }

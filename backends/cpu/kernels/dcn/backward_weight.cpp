@@ -98,8 +98,8 @@ class WeightTask {
   HWY_INLINE void run() const {
     std::fill_n(own_.sums, taps_ * plan_.height * width_, A{0});
     std::fill_n(own_.bias, plan_.height, A{0});
-    std::fill_n(own_.transposed, plan_.height * WeightPlan::kTilePixels,
-                A{0});  // rows behind the last are multiplied, too
+    // Rows behind the last are multiplied, too.
+    std::fill_n(own_.transposed, plan_.height * WeightPlan::kTilePixels, A{0});
     for (std::int64_t image = 0; image < s_.batch; ++image) {
       for (std::int64_t i = 0; i < count_tiles_of(s_, WeightPlan::kTilePixels); ++i) {
         run_tile(tile_at(s_, image, i, WeightPlan::kTilePixels));
@@ -182,7 +182,7 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
     return Loop(context, call, plan.slices * plan.parts, task_ns);
   };
   WeightPlan plan(s, call.threads, sizeof(Acc<T>));
-  // Each task finds all samples: where one thread does all of them, few.
+  // Each task finds all samples again, so a thread that does all of them has few.
   if (loop_of(plan).slots() == 1) plan = WeightPlan(s, 1, sizeof(Acc<T>));
   const Loop loop = loop_of(plan);
   const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
