@@ -3,7 +3,6 @@
 #include <list>
 
 #include "backends/cpu/kernels/border_align/geometry.h"
-#include "backends/cpu/kernels/carafe/geometry.h"
 #include "backends/cpu/kernels/psamask/geometry.h"
 #include "backends/cpu/runtime/arena.h"
 #include "test/cpu/support.h"
@@ -40,14 +39,6 @@ class PathTest : public testing::TestWithParam<const char*> {
   bool vectors() const { return backend_.has_vectors(); }
   std::string taken() const { return backend_.query("last_path"); }
 
-  std::string carafe_forward(const mluopsCarafeShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
-    Tensors t;
-    const mluopsCarafeForwardProblem p{s, t(s.n * s.h * s.w * s.c),
-                                       t(s.n * s.ho * s.wo * s.group * s.kernel * s.kernel), t(s.n * s.ho * s.wo * s.c),
-                                       layout};
-    EXPECT_EQ(backend_.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
-    return taken();
-  }
   std::string psamask_forward(const mluopsPsamaskShape& s, mluOpTensorLayout_t layout = MLUOP_LAYOUT_NHWC) {
     Tensors t;
     const std::int64_t map = s.h * s.w;
@@ -116,22 +107,6 @@ class PathTest : public testing::TestWithParam<const char*> {
 };
 
 constexpr mluOpDataType_t kFloat = MLUOP_DTYPE_FLOAT;
-
-TEST_P(PathTest, CarafeForward) {
-  EXPECT_EQ(carafe_forward({kFloat, 1, 8, 8, 64, 16, 16, 3, 1, 2}), "cached");
-  // 64 channels are whole register tiles of whole cache lines with 512-bit and 256-bit vectors, 48 with none.
-  const bool whole_tiles = avx512() || level() == "AVX2";
-  std::int64_t n = images_beyond(carafe::non_temporal_from(), 32 * 32 * 64);
-  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 64, 32, 32, 3, 1, 2}), whole_tiles ? "non_temporal" : "cached");
-  n = images_beyond(carafe::non_temporal_from(), 32 * 32 * 52);
-  EXPECT_EQ(carafe_forward({kFloat, n, 16, 16, 52, 32, 32, 3, 1, 2}), "cached");
-}
-
-TEST_P(PathTest, CarafeNchw) {
-  EXPECT_EQ(carafe_forward({kFloat, 1, 16, 16, 64, 32, 32, 3, 1, 2}, MLUOP_LAYOUT_NCHW), "nchw_rows");
-  EXPECT_EQ(carafe_forward({kFloat, 1, 8, 3, 64, 16, 6, 3, 1, 2}, MLUOP_LAYOUT_NCHW),
-            vectors() ? "nchw_transposed" : "nchw_rows");
-}
 
 TEST_P(PathTest, PsamaskCollect) {
   const std::int64_t bytes = psamask::non_temporal_from();

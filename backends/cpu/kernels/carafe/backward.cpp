@@ -1,5 +1,6 @@
 // CARAFE backward: grad_mask = dot products over channels of input and grad_output; grad_input = grad_output spread
-// over the window with the mask. input [n,h,w,c], mask [n,s*h,s*w,group*K*K], grad_output [n,s*h,s*w,c].
+// over the window with the mask. input [n,h,w,c], mask [n,s*h,s*w,group*K*K], grad_output [n,s*h,s*w,c]; in NCHW
+// channels come behind n.
 //
 // A task owns a block of input pixels: it writes their grad_input and the grad_mask of their s*s output pixels. For
 // grad_input it also reads the output pixels whose windows reach into the block, and adds in the order of source rows
@@ -12,7 +13,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/carafe/grad_mask-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -25,26 +25,15 @@ namespace {
 
 template <class T, int S>
 struct Source : Taps<Acc<T>, Acc<T>, S> {
-  const T* gradient[S];  ///< channels of each phase
+  const Acc<T>* gradient[S];  ///< channels of each phase
 
   using Taps<Acc<T>, Acc<T>, S>::Taps;
 };
 
-template <bool kAtomic, class D, class A>
-HWY_INLINE void add_up(D d, hn::Vec<D> sum, A* HWY_RESTRICT to) {
-  if constexpr (kAtomic) {
-    HWY_ALIGN A values[hn::MaxLanes(D())];
-    hn::Store(sum, d, values);
-    atomic_add_row(to, values, static_cast<std::int64_t>(hn::Lanes(d)));
-  } else {
-    hn::StoreU(sum, d, to);
-  }
-}
-
 /// Adds tiles of V vectors of channels of S output pixels, as many as begin in [begin, end), to all pixels of their
-/// window. grad_output stays in registers. All tiles in one call: what
-/// a call stores on the stack waits behind the sums.
-template <bool kAtomic, int S, int V, class D, class T>
+/// window. grad_output stays in registers. All tiles in one call: what a call stores on the stack waits behind the
+/// sums.
+template <int S, int V, class D, class T>
 HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin, std::int64_t end) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const Acc<T>* HWY_RESTRICT mask[S];
@@ -56,7 +45,7 @@ HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin,
     MLUOPS_UNROLL
     for (int s = 0; s < S; ++s) {
       MLUOPS_UNROLL
-      for (int v = 0; v < V; ++v) in[s][v] = load(d, at.gradient[s] + c + v * lanes);
+      for (int v = 0; v < V; ++v) in[s][v] = hn::LoadU(d, at.gradient[s] + c + v * lanes);
     }
     std::int64_t tap = 0;
     for (Acc<T>* const* row = at.rows; row != at.rows_end; ++row, tap += at.skip) {
@@ -65,7 +54,7 @@ HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin,
       do {
         hn::Vec<D> sum[V];
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) sum[v] = kAtomic ? hn::Zero(d) : hn::LoadU(d, pixel + v * lanes);
+        for (int v = 0; v < V; ++v) sum[v] = hn::LoadU(d, pixel + v * lanes);
         MLUOPS_UNROLL
         for (int s = 0; s < S; ++s) {
           const auto weight = hn::Set(d, mask[s][tap]);
@@ -73,7 +62,7 @@ HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin,
           for (int v = 0; v < V; ++v) sum[v] = hn::MulAdd(weight, in[s][v], sum[v]);
         }
         MLUOPS_UNROLL
-        for (int v = 0; v < V; ++v) add_up<kAtomic>(d, sum[v], pixel + v * lanes);
+        for (int v = 0; v < V; ++v) hn::StoreU(sum[v], d, pixel + v * lanes);
         pixel += stride;
       } while (++tap != row_end);
       reload_barrier(at);
@@ -81,77 +70,18 @@ HWY_NOINLINE void scatter_tiles(D d, const Source<T, S>& at, std::int64_t begin,
   }
 }
 
-/// The sums that the windows of a row add to.
-template <class T>
-struct Targets {
-  Acc<T>* const* rows;        ///< under tap row kh: rows[kh]
-  std::int64_t first_column;  ///< the column that the rows begin with
-};
-
-/// Scatters all output pixels of one window.
-template <bool kAtomic, class T>
-class WindowScatter {
- public:
-  WindowScatter(const mluopsCarafeBackwardProblem& p, Allocator& allocator)
-      : s_(p.shape),
-        grad_output_(static_cast<const T*>(p.grad_output)),
-        offsets_(s_, s_.wo, 1, allocator),
-        masks_(s_, static_cast<const T*>(p.mask), allocator) {}
-
-  /// Before the windows of a row, which come one after the other.
-  void begin_row(std::int64_t n, std::int64_t row, Range columns) { masks_.begin_row(n, row, columns); }
-
-  void window(std::int64_t n, std::int64_t row, std::int64_t column, Range kh, Range kw, const Targets<T>& to) {
-    masks_.step();
-    const T* const gradient = grad_output_ + first_phase(s_, n, row, column) * s_.c;
-    const std::int64_t first = column - radius(s_), offset = (first - to.first_column) * s_.c;
-    const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
-    for_phases(phases(s_), [&](std::int64_t phase, auto count) HWY_ATTR {
-      constexpr int S = decltype(count)::value;
-      Source<T, S> at(s_, kh, kw, to.rows, offset);
-      for (int i = 0; i < S; ++i) {
-        at.mask[i] = masks_.of(phase + i) + first_tap;
-        at.gradient[i] = gradient + offsets_[phase + i] * s_.c;
-      }
-      groups(at);
-    });
-  }
-
- private:
-  /// Group after group, starting at the first.
-  template <int S>
-  void groups(Source<T, S>& at) const {
-    const std::int64_t per_group = s_.c / s_.group;
-    for (std::int64_t g = 0; g < s_.group; ++g) {
-      constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
-      const std::int64_t tiled = per_group / kTile * kTile;
-      if (tiled > 0) scatter_tiles<kAtomic, S, kTileVectors>(FullTag<T>(), at, 0, tiled);
-      for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c) HWY_ATTR {
-        scatter_tiles<kAtomic, S, 1>(d, at, tiled + c, tiled + c + 1);
-      });
-      at.offset += per_group;
-      for (int i = 0; i < S; ++i) at.mask[i] += taps(s_), at.gradient[i] += per_group;
-    }
-  }
-
-  const Shape& s_;
-  const T* grad_output_;
-  PhaseOffsets offsets_;
-  WindowMasks<T> masks_;
-};
-
-/// grad_input of the blocks of one slot, summed in a ring of K rows. A row is written when the last source pixel has
+/// grad_input of the blocks of one thread, summed in a ring of K rows. A row is written when the last source pixel has
 /// been added.
 template <class T>
-class OwnedInputGradient {
+class InputGradient {
  public:
   using A = Acc<T>;
 
-  OwnedInputGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Allocator& allocator)
+  InputGradient(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Allocator& allocator)
       : s_(p.shape),
+        map_(input_map(s_, p.layout)),
         grad_input_(static_cast<T*>(p.grad_input)),
         non_temporal_(leaves_caches(s_.n * s_.h * s_.w * s_.c * kSize)),
-        scatter_(p, allocator),
         ring_row_(block_columns * s_.c),
         ring_(allocator.allocate<A>(s_.kernel, ring_row_)),
         targets_(allocator.allocate<A*>(s_.kernel)) {}
@@ -161,99 +91,145 @@ class OwnedInputGradient {
       std::fill_n(ring_row(row), block.columns.size() * s_.c, A{0});
   }
 
-  /// Source rows whose windows reach into the block.
-  Range source_rows(const Block& block) const {
-    const std::int64_t r = radius(s_);
-    return {std::max<std::int64_t>(0, block.rows.begin - r), std::min(s_.h, block.rows.end + r)};
-  }
-
-  void run_row(const Block& block, std::int64_t row) {
-    const std::int64_t r = radius(s_);
+  /// Scatters the output pixels over columns `sources` of row `row`.
+  void run_row(const Block& block, std::int64_t row, Range sources, PhaseRows<T>& masks, PhaseRows<T>& gradients) {
     const Range kh = taps_into(s_, row, block.rows);
-    for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - r);
-    const Range sources{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
-    scatter_.begin_row(block.n, row, sources);
+    for (std::int64_t k = kh.begin; k < kh.end; ++k) targets_[k] = ring_row(row + k - radius(s_));
     for (std::int64_t column = sources.begin; column < sources.end; ++column) {
+      masks.step();
+      gradients.step();
       const Range kw = taps_into(s_, column, block.columns);
-      scatter_.window(block.n, row, column, kh, kw, {targets_, block.columns.begin});
+      const std::int64_t offset = (column - radius(s_) - block.columns.begin) * s_.c;
+      for_phases(phases(s_), [&](std::int64_t phase, auto count) HWY_ATTR {
+        constexpr int S = decltype(count)::value;
+        Source<T, S> at(s_, kh, kw, targets_, offset);
+        for (int i = 0; i < S; ++i) {
+          at.mask[i] = masks.of(column, phase + i) + kh.begin * s_.kernel + kw.begin;
+          at.gradient[i] = gradients.of(column, phase + i);
+        }
+        scatter_groups(at);
+      });
     }
-    if (kh.begin == 0) finish(block, row - r);
+    if (kh.begin == 0) finish(block, row - radius(s_));
   }
 
-  /// Rows still in the ring after the last source row.
-  void end(const Block& block) {
-    const std::int64_t written = source_rows(block).end - radius(s_);
-    for (std::int64_t row = std::max(block.rows.begin, written); row < block.rows.end; ++row) finish(block, row);
+  /// Rows still in the ring after the last source row, which `end` comes behind.
+  void end(const Block& block, std::int64_t end) {
+    for (std::int64_t row = std::max(block.rows.begin, end - radius(s_)); row < block.rows.end; ++row)
+      finish(block, row);
   }
 
  private:
-  static constexpr std::int64_t kSize = sizeof(T);
+  static constexpr std::int64_t kSize = sizeof(T), kTile = kTileVectors * kLanes<A>;
 
   A* ring_row(std::int64_t row) const { return ring_ + row % s_.kernel * ring_row_; }
+
+  /// Group after group, starting at the first.
+  template <int S>
+  void scatter_groups(Source<T, S>& at) const {
+    const std::int64_t per_group = s_.c / s_.group, tiled = round_down(per_group, kTile);
+    for (std::int64_t g = 0; g < s_.group; ++g) {
+      if (tiled > 0) scatter_tiles<S, kTileVectors>(FullTag<T>(), at, 0, tiled);
+      for_lanes<A>(per_group - tiled,
+                   [&](auto d, std::int64_t c) HWY_ATTR { scatter_tiles<S, 1>(d, at, tiled + c, tiled + c + 1); });
+      at.offset += per_group;
+      for (int i = 0; i < S; ++i) at.mask[i] += taps(s_), at.gradient[i] += per_group;
+    }
+  }
 
   /// Writes the sums of a row, and clears them for the row that takes the place.
   void finish(const Block& block, std::int64_t row) {
     A* const sums = ring_row(row);
-    const std::int64_t column = block.columns.begin, count = block.columns.size() * s_.c;
-    store_row(non_temporal_, sums, grad_input_ + ((block.n * s_.h + row) * s_.w + column) * s_.c, count);
-    std::fill_n(sums, count, A{0});
+    const std::int64_t count = block.columns.size();
+    write_pixels(non_temporal_, sums, count, map_, grad_input_ + map_.at(block.n, row, block.columns.begin));
+    std::fill_n(sums, count * s_.c, A{0});
   }
 
   const Shape& s_;
+  Map map_;
   T* grad_input_;
   bool non_temporal_;  // grad_input is
-  WindowScatter<false, T> scatter_;
   std::int64_t ring_row_;
   A* ring_;
   A** targets_;
 };
 
+/// What tasks of both kinds read, and the gradient that both make in the same way.
 template <class T>
-struct OwnerTask {
+struct BackwardTask {
+  const Shape& shape;
+  PhaseRows<T> masks, gradients;
   MaskGradient<T> mask;
-  OwnedInputGradient<T> input;
 
-  OwnerTask(const mluopsCarafeBackwardProblem& p, std::int64_t block_columns, Allocator& allocator)
-      : mask(p, block_columns, allocator), input(p, block_columns, allocator) {}
+  BackwardTask(Allocator& allocator, const mluopsCarafeBackwardProblem& p, const Blocks& blocks)
+      : shape(p.shape),
+        masks(shape, output_map(shape, mask_row(shape), p.layout), static_cast<const T*>(p.mask),
+              source_columns(shape, blocks), allocator),
+        gradients(shape, output_map(shape, shape.c, p.layout), static_cast<const T*>(p.grad_output),
+                  source_columns(shape, blocks), allocator),
+        mask(p, blocks.columns(), allocator) {}
+
+  void begin_row(const Block& block, std::int64_t row, Range columns) {
+    masks.begin_row(block.n, row, columns);
+    gradients.begin_row(block.n, row, columns);
+    if (row >= block.rows.begin && row < block.rows.end) mask.run_row(block, row, gradients);
+  }
+
+ private:
+  static std::int64_t source_columns(const Shape& s, const Blocks& blocks) { return blocks.columns() + 2 * radius(s); }
+};
+
+template <class T>
+struct OwnerTask : BackwardTask<T> {
+  InputGradient<T> input;
+
+  OwnerTask(Allocator& allocator, const mluopsCarafeBackwardProblem& p, const Blocks& blocks)
+      : BackwardTask<T>(allocator, p, blocks), input(p, blocks.columns(), allocator) {}
 
   void run(const Block& block) {
-    mask.begin(block);
+    const Shape& s = this->shape;
+    const Range rows = block.rows.widened(radius(s), s.h), columns = block.columns.widened(radius(s), s.w);
+    this->mask.begin(block);
     input.begin(block);
-    const Range rows = input.source_rows(block);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      if (row >= block.rows.begin && row < block.rows.end) mask.run_row(block, row);
-      input.run_row(block, row);
+      this->begin_row(block, row, columns);
+      input.run_row(block, row, columns, this->masks, this->gradients);
     }
-    input.end(block);
+    input.end(block, rows.end);
   }
 };
 
 template <class T>
-struct AtomicTask {
-  const Shape& s;
-  Acc<T>* gradient;  // of the whole tensor
-  MaskGradient<T> mask;
-  WindowScatter<true, T> scatter;
-  Acc<T>** targets;
+struct AtomicTask : BackwardTask<T> {
+  Map map;
+  Acc<T>* sums;  ///< of the whole tensor
 
-  AtomicTask(const mluopsCarafeBackwardProblem& p, Acc<T>* shared, std::int64_t block_columns, Allocator& allocator)
-      : s(p.shape),
-        gradient(shared),
-        mask(p, block_columns, allocator),
-        scatter(p, allocator),
-        targets(allocator.allocate<Acc<T>*>(s.kernel)) {}
+  AtomicTask(Allocator& allocator, const mluopsCarafeBackwardProblem& p, const Blocks& blocks, Acc<T>* shared)
+      : BackwardTask<T>(allocator, p, blocks), map(input_map(p.shape, p.layout)), sums(shared) {}
 
   void run(const Block& block) {
-    mask.begin(block);
+    this->mask.begin(block);
     for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
-      mask.run_row(block, row);
-      const Range kh = taps_into(s, row, {0, s.h});
-      for (std::int64_t k = kh.begin; k < kh.end; ++k) {
-        targets[k] = gradient + (block.n * s.h + row + k - radius(s)) * s.w * s.c;
-      }
-      scatter.begin_row(block.n, row, block.columns);
-      for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
-        scatter.window(block.n, row, column, kh, taps_into(s, column, {0, s.w}), {targets, 0});
+      this->begin_row(block, row, block.columns);
+      for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) add(block.n, row, column);
+    }
+  }
+
+  /// The output pixels of one window.
+  void add(std::int64_t n, std::int64_t row, std::int64_t column) const {
+    const Shape& s = this->shape;
+    const Range kh = taps_into(s, row, {0, s.h}), kw = taps_into(s, column, {0, s.w});
+    const std::int64_t channel = map.planes ? map.h * map.w : 1, per_group = s.c / s.group;
+    for (std::int64_t i = kh.begin; i < kh.end; ++i) {
+      for (std::int64_t j = kw.begin; j < kw.end; ++j) {
+        Acc<T>* const pixel = sums + map.at(n, row + i - radius(s), column + j - radius(s));
+        for (std::int64_t c = 0; c < s.c; ++c) {
+          const std::int64_t tap = c / per_group * taps(s) + i * s.kernel + j;
+          Acc<T> sum = 0;
+          for (std::int64_t phase = 0; phase < phases(s); ++phase)
+            sum += this->masks.of(column, phase)[tap] * this->gradients.of(column, phase)[c];
+          atomic_add(pixel + c * channel, sum);
+        }
       }
     }
   }
@@ -261,73 +237,58 @@ struct AtomicTask {
 
 // ---- calls -----------------------------------------------------------------------------------
 
-/// Runs make_task(allocator) on all blocks. `shared` bytes stand before the slots' parts of the arena;
-/// prepare(block start) runs before the loop.
-template <class MakeTask, class Prepare>
-mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Shape& s, const Blocks& blocks,
-                         std::int64_t shared, MakeTask make_task, Prepare prepare) {
-  Allocator measure;
-  make_task(measure);
-  const std::int64_t slot_bytes = measure.bytes();
-  const double work = 2.0 * static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
-  const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
-  std::byte* const block = context.arena.reserve(size_sum(shared, size_product(slot_bytes, loop.slots())));
-  if (block == nullptr) return no_memory(call);
-  prepare(block);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Allocator allocator(block + shared + slot * slot_bytes);
-    auto task = make_task(allocator);
-    for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
-    non_temporal_fence();
-  });
+template <class T>
+Blocks backward_blocks(const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  constexpr std::int64_t kLeastRows = 8;
+  const Shape& s = p.shape;
+  return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, kLeastRows,
+                std::max(s.h, kLeastRows), p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
+}
+
+double block_work(const Shape& s, const Blocks& blocks) {
+  return 2.0 * static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
+}
+
+template <class T>
+mluOpStatus_t by_owner(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  const Blocks blocks = backward_blocks<T>(call, p);
+  const auto tasks = allocate<SlotScratch<OwnerTask<T>>>(context.arena, call.threads, p, blocks);
+  if (!tasks) return no_memory(call);
+  run_blocks(context, call, blocks, block_work(p.shape, blocks), *tasks, p, blocks);
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
-Blocks backward_blocks(const mluopsCall& call, const Shape& s) {
-  constexpr std::int64_t kLeastRows = 8;
-  return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, kLeastRows,
-                std::max(s.h, kLeastRows));
-}
+struct AtomicArrays {
+  SlotScratch<AtomicTask<T>> tasks;
+  Acc<T>* sums;  ///< grad_input itself where it can be
+
+  AtomicArrays(Allocator& allocator, int threads, const mluopsCarafeBackwardProblem& p, const Blocks& blocks,
+               std::int64_t count)
+      : tasks(allocator, threads, p, blocks, static_cast<Acc<T>*>(nullptr)),
+        sums(kAddsInPlace<T> ? static_cast<Acc<T>*>(p.grad_input) : allocator.allocate<Acc<T>>(count)) {}
+};
 
 template <class T>
-mluOpStatus_t backward_owned(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  const Blocks blocks = backward_blocks<T>(call, p.shape);
-  return run_blocks(
-      context, call, p.shape, blocks, 0,
-      [&](Allocator& allocator) HWY_ATTR { return OwnerTask<T>(p, blocks.columns(), allocator); }, [](std::byte*) {});
-}
-
-template <class T>
-mluOpStatus_t backward_atomic(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
-  const Blocks blocks = backward_blocks<T>(call, p.shape);
-  using A = Acc<T>;
+mluOpStatus_t by_atomics(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
+  const Blocks blocks = backward_blocks<T>(call, p);
   const std::int64_t count = p.shape.n * p.shape.h * p.shape.w * p.shape.c;
-  const std::int64_t shared = kAddsInPlace<T> ? 0 : round_up(count * static_cast<std::int64_t>(sizeof(A)), 64);
-  A* gradient = static_cast<A*>(p.grad_input);
-  const mluOpStatus_t status = run_blocks(
-      context, call, p.shape, blocks, shared,
-      [&](Allocator& allocator) HWY_ATTR { return AtomicTask<T>(p, gradient, blocks.columns(), allocator); },
-      [&](std::byte* block) {
-        if (!kAddsInPlace<T>) gradient = reinterpret_cast<A*>(block);
-        clear_sums(context, call, gradient, count);
-      });
-  if (status == MLUOP_STATUS_SUCCESS) store_sums(context, call, gradient, static_cast<T*>(p.grad_input), count);
-  return status;
+  const auto arrays = allocate<AtomicArrays<T>>(context.arena, call.threads, p, blocks, count);
+  if (!arrays) return no_memory(call);
+  clear_sums(context, call, arrays->sums, count);
+  run_blocks(context, call, blocks, block_work(p.shape, blocks), arrays->tasks, p, blocks, arrays->sums);
+  store_sums(context, call, arrays->sums, static_cast<T*>(p.grad_input), count);
+  return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const mluopsCarafeBackwardProblem& p) {
   using Problem = mluopsCarafeBackwardProblem;
   static constexpr Path<Problem> kPaths[] = {
-      {kAtomicPath, atomic_applies<Problem>, backward_atomic<T>},
-      {"owner", always<Problem>, backward_owned<T>},
+      {kAtomicPath, atomic_applies<Problem>, by_atomics<T>},
+      {"owner", always<Problem>, by_owner<T>},
   };
-  static constexpr Path<Problem> kNchwPaths[] = {
-      layout::kTransposed<operators::carafe_backward, Problem>,
-  };
-  return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths)
-                                       : run_scatter_path(context, call, p, kPaths);
+  return run_scatter_path(context, call, p, kPaths);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // CARAFE forward: output pixel = sum over the taps of mask * input pixel under the tap.
-// input [n,h,w,c], mask [n,s*h,s*w,group*K*K], output [n,s*h,s*w,c].
+// input [n,h,w,c], mask [n,s*h,s*w,group*K*K], output [n,s*h,s*w,c]; in NCHW channels come behind n.
 // A task owns a block of input pixels and writes their s*s output pixels; nobody else does. Channels of s*s output
 // pixels stay in registers while the taps go by, so each input value loaded is used s*s times. 2*K*K flops per output
 // value: bound by arithmetic from K = 3 on, or by writing the output.
@@ -8,32 +8,14 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/carafe/planes-inl.h"
 #include "backends/cpu/kernels/carafe/rows-inl.h"
-#include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::carafe::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
-
-template <class T>
-Blocks forward_blocks(const mluopsCall& call, const Shape& s, std::int64_t cache_parts) {
-  return Blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32, cache_parts);
-}
-
-template <class T>
-bool large_output(const Shape& s) {
-  return leaves_caches(s.n * s.ho * s.wo * s.c * static_cast<std::int64_t>(sizeof(T)));
-}
-
-template <class T>
-Fit non_temporal_applies(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
-  constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>, kSize = sizeof(T);
-  const bool whole_tiles = p.shape.c / p.shape.group % kTile == 0;
-  return fit(whole_lines(p.output, kTile * kSize) && whole_tiles, large_output<T>(p.shape));
-}
 
 template <class T, int S>
 struct Window : Taps<const Acc<T>, Acc<T>, S> {
@@ -91,187 +73,99 @@ HWY_NOINLINE void window_sums(D d, const Window<T, S>& at, std::int64_t begin, s
   }
 }
 
-/// Where the channels of output pixels go.
+/// One thread's blocks. In NCHW a block's row of results waits in scratch to be transposed.
 template <class T>
-class Outputs {
- public:
-  Outputs(const Shape& s, T* output, Allocator& allocator)
-      : s_(s), output_(output), offsets_(s, s.wo * s.c, s.c, allocator) {}
-
-  void look_at(T* output) { output_ = output; }
-  void move_to(std::int64_t n, std::int64_t row, std::int64_t column) {
-    first_ = output_ + first_phase(s_, n, row, column) * s_.c;
-  }
-  /// Channels of a phase.
-  T* of(std::int64_t phase) const { return first_ + offsets_[phase]; }
-
- private:
-  const Shape& s_;
-  T* output_;
-  PhaseOffsets offsets_;  // in elements
-  T* first_ = nullptr;    // of phase 0
-};
-
-/// One call, with one slot's part of the arena. Rows: WindowRows or what stands for it.
-template <class T, class Rows = WindowRows<T>>
 class Forward {
  public:
-  Forward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool non_temporal, Allocator allocator)
-      : s_(p.shape),
-        non_temporal_(non_temporal),
-        rows_(s_, static_cast<const T*>(p.input), block_columns, allocator),
-        masks_(s_, static_cast<const T*>(p.mask), allocator),
-        outputs_(s_, static_cast<T*>(p.output), allocator),
-        arena_bytes_(allocator.bytes()) {}
+  using Problem = mluopsCarafeForwardProblem;
 
-  std::int64_t arena_bytes() const { return arena_bytes_; }
+  Forward(Allocator& allocator, const Problem& p, const Blocks& blocks)
+      : s_(p.shape),
+        map_(output_map(s_, s_.c, p.layout)),
+        output_(static_cast<T*>(p.output)),
+        non_temporal_(leaves_caches(s_.n * s_.ho * s_.wo * s_.c * kSize)),
+        rows_(s_, p.layout, static_cast<const T*>(p.input), blocks.columns(), allocator),
+        masks_(s_, output_map(s_, mask_row(s_), p.layout), static_cast<const T*>(p.mask), blocks.columns(), allocator),
+        pitch_((map_.planes ? blocks.columns() * s_.scale : s_.wo) * s_.c),
+        offsets_(s_, pitch_, s_.c, allocator),
+        stage_(map_.planes ? allocator.allocate<T>(s_.scale, pitch_) : nullptr) {}
 
   void run(const Block& block) {
-    begin(block);
-    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) run_row(block, row);
-  }
-
-  void begin(const Block& block) { rows_.begin(block); }
-  Rows& rows() { return rows_; }
-  /// Other tensors from the next row on.
-  void look_at(const T* mask, T* output) {
-    masks_.look_at(mask);
-    outputs_.look_at(output);
-  }
-
-  /// A row of the block, or some of its columns, in order.
-  void run_row(const Block& block, std::int64_t row) {
-    rows_.advance(row);
-    masks_.begin_row(block.n, row, block.columns);
-    for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column) {
-      rows_.reach(column);
-      masks_.step();
-      outputs_.move_to(block.n, row, column);
-      for_phases(phases(s_),
-                 [&](std::int64_t phase, auto count) HWY_ATTR { window<decltype(count)::value>(row, column, phase); });
+    rows_.begin(block);
+    for (std::int64_t row = block.rows.begin; row < block.rows.end; ++row) {
+      rows_.advance(row);
+      masks_.begin_row(block.n, row, block.columns);
+      run_row(block, row, map_.planes ? stage_ : output_ + first(block, row));
+      if (map_.planes) write_planes(block, row);
     }
   }
 
  private:
-  /// S output pixels from `phase` on.
+  static constexpr std::int64_t kSize = sizeof(T), kTile = kTileVectors * kLanes<Acc<T>>;
+
+  /// The first output pixel over the block's part of a row.
+  std::int64_t first(const Block& block, std::int64_t row) const {
+    return map_.at(block.n, row * s_.scale, block.columns.begin * s_.scale);
+  }
+
+  void run_row(const Block& block, std::int64_t row, T* out) {
+    for (std::int64_t column = block.columns.begin; column < block.columns.end; ++column, out += s_.scale * s_.c) {
+      rows_.step();
+      masks_.step();
+      for_phases(phases(s_), [&](std::int64_t phase, auto count)
+                                 HWY_ATTR { window<decltype(count)::value>(row, column, phase, out); });
+    }
+  }
+
+  /// S output pixels from `phase` on; phase 0 goes to `out`.
   template <int S>
-  void window(std::int64_t row, std::int64_t column, std::int64_t phase) {
-    const std::int64_t per_group = s_.c / s_.group;
+  void window(std::int64_t row, std::int64_t column, std::int64_t phase, T* out) {
+    const std::int64_t per_group = s_.c / s_.group, tiled = round_down(per_group, kTile);
     const Range kh = taps_into(s_, row, {0, s_.h}), kw = taps_into(s_, column, {0, s_.w});
     const std::int64_t first_tap = kh.begin * s_.kernel + kw.begin;
+    const bool past_caches = non_temporal_ && per_group == tiled && whole_lines(output_, kTile * kSize);
     Window<T, S> at(s_, kh, kw, rows_.rows(), rows_.offset(column));
     for (std::int64_t g = 0; g < s_.group; ++g, at.offset += per_group) {
       for (int i = 0; i < S; ++i) {
-        at.mask[i] = masks_.of(phase + i) + g * taps(s_) + first_tap;
-        at.out[i] = outputs_.of(phase + i) + g * per_group;
+        at.mask[i] = masks_.of(column, phase + i) + g * taps(s_) + first_tap;
+        at.out[i] = out + offsets_[phase + i] + g * per_group;
       }
-      constexpr std::int64_t kTile = kTileVectors * kLanes<Acc<T>>;
-      const std::int64_t tiled = per_group / kTile * kTile;
-      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, non_temporal_);
+      if (tiled > 0) window_sums<S, kTileVectors>(FullTag<T>(), at, 0, tiled, past_caches && !map_.planes);
       for_lanes<Acc<T>>(per_group - tiled, [&](auto d, std::int64_t c)
                                                HWY_ATTR { window_sums<S, 1>(d, at, tiled + c, tiled + c + 1, false); });
     }
   }
 
+  void write_planes(const Block& block, std::int64_t row) const {
+    const bool whole = block.columns.size() == s_.w;
+    const std::int64_t count = block.columns.size() * s_.scale, run = whole ? s_.scale * count : count;
+    for (std::int64_t r = 0; r < (whole ? 1 : s_.scale); ++r) {
+      transpose_panel(non_temporal_ && long_run<T>(run), moved<const T>(stage_ + r * pitch_), s_.c, run, s_.c,
+                      moved(output_ + first(block, row) + r * s_.wo), s_.ho * s_.wo);
+    }
+  }
+
   const Shape& s_;
+  Map map_;
+  T* output_;
   bool non_temporal_;
-  Rows rows_;
-  WindowMasks<T> masks_;
-  Outputs<T> outputs_;
-  std::int64_t arena_bytes_;
+  WindowRows<T> rows_;
+  PhaseRows<T> masks_;
+  std::int64_t pitch_;  // from one row of output pixels to the next
+  PhaseOffsets offsets_;
+  T* stage_;
 };
-
-/// On NCHW tensors. Results are transposed a few rows, or a part of a row, at a time: as many as leave room in the
-/// second cache, in runs of planes as long as can be.
-template <class T>
-class PlanesForward {
- public:
-  PlanesForward(const mluopsCarafeForwardProblem& p, std::int64_t block_columns, bool, Allocator allocator)
-      : p_(p),
-        rows_held_(block_columns < p.shape.w ? 1 : std::max<std::int64_t>(1, fitting_pixels(p.shape) / p.shape.w)),
-        columns_held_(even_share(block_columns, fitting_pixels(p.shape))),
-        masks_(p.shape, mask_row(p.shape), 1, allocator),
-        outputs_(p.shape, p.shape.c, rows_held_, allocator),
-        forward_(p, block_columns, false, allocator) {}
-
-  std::int64_t arena_bytes() const { return forward_.arena_bytes(); }
-
-  void run(const Block& block) {
-    forward_.begin(block);
-    for (std::int64_t row = block.rows.begin; row < block.rows.end; row += rows_held_) {
-      const Range rows{row, std::min(block.rows.end, row + rows_held_)};
-      for (std::int64_t column = block.columns.begin; column < block.columns.end; column += columns_held_) {
-        run_part({block.n, rows, {column, std::min(block.columns.end, column + columns_held_)}});
-      }
-    }
-  }
-
- private:
-  /// Input pixels whose results are held.
-  static std::int64_t fitting_pixels(const Shape& s) {
-    const std::int64_t bytes = phases(s) * s.c * static_cast<std::int64_t>(sizeof(T));
-    return std::max<std::int64_t>(kPanelTile<Moved<T>>, second_cache(20) / bytes);
-  }
-
-  void run_part(const Block& part) {
-    const T* const masks = static_cast<const T*>(p_.mask);
-    for (std::int64_t row = part.rows.begin; row < part.rows.end; ++row) {
-      const Block line{part.n, {row, row + 1}, part.columns};
-      masks_.read(masks, line);
-      forward_.rows().prefetch_too(masks_.ahead(masks, line));
-      forward_.look_at(masks_.origin(line), outputs_.origin(part));
-      forward_.run_row(line, row);
-    }
-    outputs_.write(static_cast<T*>(p_.output), part);
-  }
-
-  const mluopsCarafeForwardProblem& p_;
-  std::int64_t rows_held_, columns_held_;
-  OutputRows<T> masks_, outputs_;
-  Forward<T, PlaneRows<T>> forward_;
-};
-
-template <class T, class Task>
-mluOpStatus_t forward_by(bool non_temporal, Context& context, const mluopsCall& call,
-                         const mluopsCarafeForwardProblem& p) {
-  const Shape& s = p.shape;
-  const Blocks blocks = forward_blocks<T>(call, s, p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
-  const std::int64_t slot_bytes = Task(p, blocks.columns(), non_temporal, Allocator()).arena_bytes();
-  const double work = static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c);
-  const Loop loop(context, call, blocks.count(), cost::kMultiplyAdd * work);
-  std::byte* const block = context.arena.reserve_array<std::byte>(slot_bytes, loop.slots());
-  if (block == nullptr) return no_memory(call);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Task task(p, blocks.columns(), non_temporal, Allocator(block + slot * slot_bytes));
-    for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
-    non_temporal_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-
-template <class T, bool kNonTemporal, class Task = Forward<T>>
-mluOpStatus_t forward_writing(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  return forward_by<T, Task>(kNonTemporal, context, call, p);
-}
-
-/// Whether a row of the map is long enough to be transposed in registers.
-template <class T>
-Fit planes_apply(const Context&, const mluopsCall&, const mluopsCarafeForwardProblem& p) {
-  return fit(true, p.shape.w >= kPanelTile<Moved<T>>);
-}
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsCarafeForwardProblem& p) {
-  using Problem = mluopsCarafeForwardProblem;
-  static constexpr Path<Problem> kPaths[] = {
-      {"non_temporal", non_temporal_applies<T>, forward_writing<T, true>},
-      {"cached", always<Problem>, forward_writing<T, false>},
-  };
-  static constexpr Path<Problem> kNchwPaths[] = {
-      {"nchw_rows", planes_apply<T>, forward_writing<T, false, PlanesForward<T>>},
-      layout::kTransposed<operators::carafe_forward, Problem>,
-  };
-  return p.layout == MLUOP_LAYOUT_NCHW ? run_path(context, call, p, kNchwPaths) : run_path(context, call, p, kPaths);
+  const Shape& s = p.shape;
+  const Blocks blocks(s, 2 * s.c * static_cast<std::int64_t>(sizeof(Acc<T>)), call.threads, 4, 32,
+                      p.layout == MLUOP_LAYOUT_NCHW ? kPlanesCacheParts : kCacheParts);
+  const auto tasks = allocate<SlotScratch<Forward<T>>>(context.arena, call.threads, p, blocks);
+  if (!tasks) return no_memory(call);
+  run_blocks(context, call, blocks, static_cast<double>(blocks.pixels() * phases(s) * taps(s) * s.c), *tasks, p,
+             blocks);
+  return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace

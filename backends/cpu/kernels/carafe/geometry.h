@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "common/shape.h"
@@ -30,16 +29,10 @@ inline std::int64_t mask_row(const Shape& s) {
   return s.group * taps(s);
 }
 
-/// Output pixel that is phase 0 of an input pixel.
-inline std::int64_t first_phase(const Shape& s, std::int64_t n, std::int64_t row, std::int64_t column) {
-  return (n * s.ho + row * s.scale) * s.wo + column * s.scale;
-}
-
 /// How far each phase is from phase 0 where output rows are `row` apart and output pixels `pixel`. A table: kernels
 /// need all of them for every window, and two divisions each would take as long as a tenth of a window's arithmetic.
 class PhaseOffsets {
  public:
-  PhaseOffsets() = default;
   PhaseOffsets(const Shape& s, std::int64_t row, std::int64_t pixel, Allocator& allocator)
       : offsets_(allocator.allocate<std::int64_t>(phases(s))) {
     if (offsets_ == nullptr) return;  // only measured
@@ -47,16 +40,39 @@ class PhaseOffsets {
       offsets_[phase] = phase / s.scale * row + phase % s.scale * pixel;
   }
   std::int64_t operator[](std::int64_t phase) const { return offsets_[phase]; }
-  const std::int64_t* all() const { return offsets_; }
 
  private:
-  std::int64_t* offsets_ = nullptr;
+  std::int64_t* offsets_;
 };
+
+/// An image tensor [n, h, w, channels] or, as planes, [n, channels, h, w].
+struct Map {
+  std::int64_t h, w, channels;
+  bool planes;
+
+  /// Index of channel 0 of a pixel.
+  std::int64_t at(std::int64_t n, std::int64_t row, std::int64_t column) const {
+    const std::int64_t pixel = row * w + column;
+    return n * h * w * channels + (planes ? pixel : pixel * channels);
+  }
+};
+
+/// The output pixels, with so many channels.
+inline Map output_map(const Shape& s, std::int64_t channels, mluOpTensorLayout_t layout) {
+  return {s.ho, s.wo, channels, layout == MLUOP_LAYOUT_NCHW};
+}
+inline Map input_map(const Shape& s, mluOpTensorLayout_t layout) {
+  return {s.h, s.w, s.c, layout == MLUOP_LAYOUT_NCHW};
+}
 
 /// A range of taps along one axis, or of map rows or columns.
 struct Range {
   std::int64_t begin, end;
   std::int64_t size() const { return end - begin; }
+  /// Together with `by` more on both sides, as far as they are in [0, n).
+  Range widened(std::int64_t by, std::int64_t n) const {
+    return {std::max<std::int64_t>(0, begin - by), std::min(n, end + by)};
+  }
 };
 
 /// Taps k for which at + k - radius lies in `target`; empty ranges have begin >= end.
@@ -122,35 +138,16 @@ inline std::int64_t non_temporal_from() {
   return second_cache(128);
 }
 
+/// Whether so many neighbouring elements are worth non-temporal stores: parts of cache lines cost memory more than many
+/// whole ones.
+template <class T>
+bool long_run(std::int64_t count) {
+  return count * static_cast<std::int64_t>(sizeof(T)) >= 4 * kCacheLineBytes;
+}
+
 /// Whether to write so large a tensor with non-temporal stores.
 inline bool leaves_caches(std::int64_t bytes) {
   return bytes > non_temporal_from();
 }
 
 }  // namespace mluops::cpu::carafe
-
-namespace mluops::cpu::layout {
-
-template <class Visit>
-void visit_images(mluopsCarafeForwardProblem& p, Visit&& visit) {
-  const mluopsCarafeShape& s = p.shape;
-  const std::int64_t size = element_bytes(s.dtype);
-  visit(p.input, Image{s.n, s.h * s.w, s.c, size});
-  visit(p.mask, Image{s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size});
-  visit(p.output, Image{s.n, s.ho * s.wo, s.c, size});
-}
-
-template <class Visit>
-void visit_images(mluopsCarafeBackwardProblem& p, Visit&& visit) {
-  const mluopsCarafeShape& s = p.shape;
-  const std::int64_t size = element_bytes(s.dtype);
-  const Image input = {s.n, s.h * s.w, s.c, size}, output = {s.n, s.ho * s.wo, s.c, size};
-  const Image mask = {s.n, s.ho * s.wo, s.group * s.kernel * s.kernel, size};
-  visit(p.input, input);
-  visit(p.mask, mask);
-  visit(p.grad_output, output);
-  visit(p.grad_input, input);
-  visit(p.grad_mask, mask);
-}
-
-}  // namespace mluops::cpu::layout

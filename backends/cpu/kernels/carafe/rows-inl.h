@@ -1,5 +1,4 @@
-// The input rows under a window, as sums: the tensor itself for float and double, else a ring of promoted rows. And the
-// masks of the window, likewise.
+// What a window sees of image tensors, as sums: the rows of input under it, and output pixels over a row of the map.
 #if defined(MLUOPS_CPU_CARAFE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_CARAFE_ROWS_INL_H_
@@ -9,158 +8,165 @@
 
 #include "backends/cpu/kernels/carafe/geometry.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/barrier.h"
+#include "backends/cpu/simd/panel-inl.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::carafe::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// The promotion stage: elements that become sums while a window is worked on, and the prefetch of those `distance`
-/// elements behind. Where elements are sums already, they are only prefetched.
 template <class T>
-struct Promotion {
-  const T* from = nullptr;  ///< nullptr: nothing to do
-  Acc<T>* to = nullptr;
-  std::int64_t distance = 0;
+const Moved<T>* moved(const T* p) {
+  return reinterpret_cast<const Moved<T>*>(p);
+}
+template <class T>
+Moved<T>* moved(T* p) {
+  return reinterpret_cast<Moved<T>*>(p);
+}
 
-  template <class D>
-  HWY_INLINE void operator()(D d, std::int64_t i) const {
-    hwy::Prefetch(from + distance + i);
-    if constexpr (!kAddsInPlace<T>) hn::StoreU(load(d, from + i), d, to + i);
+/// Rows of a tensor of T, [pixel, channel], as sums: where they are, for float and double in NHWC, else promoted and
+/// transposed into a ring when they are needed. Those needed next are prefetched step by step meanwhile.
+template <class T>
+class SumRows {
+ public:
+  using A = Acc<T>;
+
+  /// A ring of `ring` rows of at most `columns` pixels; `together` of them are needed at a time.
+  SumRows(const Map& map, const T* tensor, std::int64_t columns, std::int64_t ring, std::int64_t together,
+          Allocator& allocator)
+      : map_(map),
+        tensor_(tensor),
+        size_(ring),
+        together_(together),
+        pitch_((in_place() ? map.w : columns) * map.channels),
+        ring_(in_place() ? nullptr : allocator.allocate<A>(ring, pitch_)),
+        stage_(map.planes && !kAddsInPlace<T> ? allocator.allocate<T>(pitch_) : nullptr) {}
+
+  /// Elements from a row to the next, but from the last of the ring to the first.
+  std::int64_t pitch() const { return pitch_; }
+
+  /// Some columns of the rows of an image from `row` on.
+  void begin(std::int64_t n, std::int64_t row, Range columns) {
+    n_ = n;
+    next_ = row;
+    columns_ = columns;
   }
-  void run(std::int64_t begin, std::int64_t end) const {
-    for_lanes<Acc<T>>(end - begin, [&](auto d, std::int64_t i) HWY_ATTR { (*this)(d, begin + i); });
+  /// Makes all rows before `end` ready; then follow so many steps.
+  void reach(std::int64_t end, std::int64_t steps) {
+    if (in_place()) next_ = end;
+    while (next_ < end) make(next_++);
+    ahead_ = next_behind(steps);
   }
+  HWY_INLINE void step() { ahead_.step(); }
+
+  /// Where column 0 of a row is, or would be.
+  const A* row(std::int64_t row) const {
+    if constexpr (kAddsInPlace<T>) {
+      if (in_place()) return tensor_ + map_.at(n_, row, 0);
+    }
+    return ring_ + row % size_ * pitch_ - columns_.begin * map_.channels;
+  }
+
+ private:
+  bool in_place() const { return kAddsInPlace<T> && !map_.planes; }
+
+  void make(std::int64_t row) {
+    const T* const from = tensor_ + map_.at(n_, row, columns_.begin);
+    const std::int64_t channels = map_.channels, count = columns_.size();
+    A* const to = ring_ + row % size_ * pitch_;
+    if (!map_.planes) return load_row(from, to, count * channels);
+    if constexpr (kAddsInPlace<T>) {
+      transpose_panel(from, map_.h * map_.w, channels, count, to, channels);
+    } else {
+      transpose_panel(moved(from), map_.h * map_.w, channels, count, moved(stage_), channels);
+      load_row(stage_, to, count * channels);
+    }
+  }
+
+  PrefetchPlanes next_behind(std::int64_t steps) const {
+    const std::int64_t rows = std::min(together_, map_.h - next_), channels = map_.channels, count = columns_.size();
+    if (rows <= 0) return {};
+    const T* const from = tensor_ + map_.at(n_, next_, columns_.begin);
+    if (map_.planes) return {from, map_.h * map_.w, channels, count, steps, map_.w, rows};
+    return {from, channels, count, channels, steps, map_.w * channels, rows};
+  }
+
+  Map map_;
+  const T* tensor_;
+  std::int64_t size_, together_, pitch_;
+  A* ring_;
+  T* stage_;                       // a row of planes, transposed
+  std::int64_t n_ = 0, next_ = 0;  // rows before next_ are ready
+  Range columns_{};
+  PrefetchPlanes ahead_;
 };
 
-/// Lets a block walk down its rows: advance(i) comes before row i is worked on, reach(j) before the window at column j.
+/// The rows of input under a window that walks along a row of the map, and down a block.
 template <class T>
 class WindowRows {
  public:
   using A = Acc<T>;
 
-  /// Takes what a block of `columns` columns needs out of the slot's part of the arena.
-  WindowRows(const Shape& s, const T* input, std::int64_t columns, Allocator& allocator)
+  WindowRows(const Shape& s, mluOpTensorLayout_t layout, const T* input, std::int64_t columns, Allocator& allocator)
       : s_(s),
-        input_(input),
-        rows_(allocator.allocate<const A*>(s.kernel)),
-        ring_row_((columns + 2 * radius(s)) * s.c),
-        ring_(kAddsInPlace<T> ? nullptr : allocator.allocate<A>(s.kernel, ring_row_)) {}
+        rows_(input_map(s, layout), input, columns + 2 * radius(s), s.kernel, 1, allocator),
+        under_(allocator.allocate<const A*>(s.kernel)) {}
 
   void begin(const Block& block) {
-    n_ = block.n;
-    const std::int64_t r = radius(s_);
-    columns_ = kAddsInPlace<T>
-                   ? Range{0, s_.w}
-                   : Range{std::max<std::int64_t>(0, block.columns.begin - r), std::min(s_.w, block.columns.end + r)};
-    last_ = std::max<std::int64_t>(0, block.rows.begin - r);
-    promoted_ = columns_.begin;
+    windows_ = block.columns.size();
+    rows_.begin(block.n, block.rows.widened(radius(s_), s_.h).begin, block.columns.widened(radius(s_), s_.w));
   }
-
   void advance(std::int64_t row) {
     const Range kh = taps_into(s_, row, {0, s_.h});
     const std::int64_t first = row - radius(s_);
-    for (; last_ < first + kh.end - 1; ++last_, promoted_ = columns_.begin) promote(columns_.end);
-    for (std::int64_t k = kh.begin; k < kh.end; ++k) rows_[k] = row_start(first + k);
+    rows_.reach(first + kh.end, windows_);
+    for (std::int64_t k = kh.begin; k < kh.end; ++k) under_[k] = rows_.row(first + k);
   }
-
-  /// Makes the window at `column` of that row ready, and those before it. A pixel at a time, between two windows'
-  /// arithmetic, memory is not waited for; a whole row at a time it is.
-  void reach(std::int64_t column) { promote(std::min(columns_.end, column + radius(s_) + 1)); }
+  void step() { rows_.step(); }
 
   /// rows()[kh] + offset(column) + kw * c is the pixel under tap (kh, kw) of the window at `column`.
-  const A* const* rows() const { return rows_; }
-  std::int64_t offset(std::int64_t column) const { return (column - radius(s_) - columns_.begin) * s_.c; }
+  const A* const* rows() const { return under_; }
+  std::int64_t offset(std::int64_t column) const { return (column - radius(s_)) * s_.c; }
 
  private:
-  static constexpr std::int64_t kPrefetchColumns = 4;  // columns between one promoted and one prefetched
-
-  const A* row_start(std::int64_t row) const {
-    if constexpr (kAddsInPlace<T>) {
-      return input_ + (n_ * s_.h + row) * s_.w * s_.c;
-    } else {
-      return ring_ + row % s_.kernel * ring_row_;
-    }
-  }
-
-  /// Row last_ up to column `end`.
-  void promote(std::int64_t end) {
-    if constexpr (!kAddsInPlace<T>) {
-      if (promoted_ >= end) return;
-      Promotion<T>{from(), to(), kPrefetchColumns * s_.c}.run(0, (end - promoted_) * s_.c);
-      promoted_ = end;
-    }
-  }
-  const T* from() const { return input_ + ((n_ * s_.h + last_) * s_.w + promoted_) * s_.c; }
-  A* to() const { return ring_ + last_ % s_.kernel * ring_row_ + (promoted_ - columns_.begin) * s_.c; }
-
   const Shape& s_;
-  const T* input_;
-  const A** rows_;
-  std::int64_t ring_row_;
-  A* ring_;
-  std::int64_t n_ = 0, last_ = 0, promoted_ = 0;  // rows before last_ are promoted, and row last_ up to here
-  Range columns_{};
+  SumRows<T> rows_;
+  const A** under_;
+  std::int64_t windows_ = 0;
 };
 
-/// Masks of the s*s output pixels of one window, as sums: where they are for float and double, else promoted, and the
-/// next window's too: what has just been stored is slow to load.
+/// The output pixels over a row of the map, of a tensor with so many channels.
 template <class T>
-class WindowMasks {
+class PhaseRows {
  public:
   using A = Acc<T>;
 
-  WindowMasks(const Shape& s, const T* mask, Allocator& allocator)
-      : s_(s), mask_(mask), offsets_(s, s.wo, 1, allocator), pitch_(round_up(mask_row(s), 64 / sizeof(A))) {
-    if constexpr (!kAddsInPlace<T>) {
-      for (A*& promoted : promoted_) promoted = allocator.allocate<A>(phases(s), pitch_);
-    }
-  }
+  PhaseRows(const Shape& s, const Map& map, const T* tensor, std::int64_t columns, Allocator& allocator)
+      : s_(s),
+        window_(s.scale * map.channels),
+        rows_(map, tensor, columns * s.scale, s.scale, s.scale, allocator),
+        offsets_(s, rows_.pitch(), map.channels, allocator) {}
 
-  /// Other masks from the next row on.
-  void look_at(const T* mask) { mask_ = mask; }
-
-  /// Before the first window of a row; step() goes to it.
   void begin_row(std::int64_t n, std::int64_t row, Range columns) {
-    next_ = mask_ + first_phase(s_, n, row, columns.begin) * mask_row(s_);
-    left_ = columns.size();
-    promote_next();
+    rows_.begin(n, row * s_.scale, {columns.begin * s_.scale, columns.end * s_.scale});
+    rows_.reach((row + 1) * s_.scale, columns.size());
+    first_ = rows_.row(row * s_.scale);
   }
-  void step() {
-    first_ = next_;
-    next_ += s_.scale * mask_row(s_);
-    std::swap(promoted_[0], promoted_[1]);
-    if (--left_ > 0) promote_next();
-  }
-
-  /// The taps of one phase, [group, K*K].
-  const A* of(std::int64_t phase) const {
-    if constexpr (kAddsInPlace<T>) {
-      return first_ + offsets_[phase] * mask_row(s_);
-    } else {
-      return promoted_[0] + phase * pitch_;
-    }
-  }
+  /// With each window.
+  void step() { rows_.step(); }
+  /// Channels of a phase of the window at `column`.
+  const A* of(std::int64_t column, std::int64_t phase) const { return first_ + column * window_ + offsets_[phase]; }
 
  private:
-  void promote_next() {
-    if constexpr (!kAddsInPlace<T>) {
-      const std::int64_t size = mask_row(s_);
-      for (std::int64_t phase = 0; phase < phases(s_); ++phase) {
-        load_row(next_ + offsets_[phase] * size, promoted_[1] + phase * pitch_, size);
-      }
-    }
-  }
-
   const Shape& s_;
-  const T* mask_;
+  std::int64_t window_;
+  SumRows<T> rows_;
   PhaseOffsets offsets_;
-  std::int64_t pitch_;   // whole cache lines: what is stored across two pages can not be loaded before it is in cache
-  A* promoted_[2] = {};  // this window's, the next one's
-  const T *first_ = nullptr, *next_ = nullptr;  // of phase 0
-  std::int64_t left_ = 0;                       // windows of the row, from this one on
+  const A* first_ = nullptr;
 };
 
 /// The taps of one window and group that lie on the map, at least one, seen by S phases. Row is A or const A. Kept to
@@ -199,6 +205,19 @@ HWY_INLINE void for_phases(std::int64_t phases, F&& f) {
 
 /// Vectors of channels held in registers for each of up to four phases: AVX-512 has 32 registers, the others 16.
 constexpr int kTileVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+
+/// Tasks of all threads, each with scratch Task(allocator, arguments...), on all blocks. A block takes so many
+/// multiply-adds.
+template <class Tasks, class... Args>
+void run_blocks(Context& context, const mluopsCall& call, const Blocks& blocks, double work, const Tasks& tasks,
+                const Args&... args) {
+  Loop(context, call, blocks.count(), cost::kMultiplyAdd * work)
+      .run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+        auto task = tasks.of(slot, args...);
+        for (std::int64_t item = begin; item < end; ++item) task.run(blocks.at(item));
+        non_temporal_fence();
+      });
+}
 
 }  // namespace mluops::cpu::carafe::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
