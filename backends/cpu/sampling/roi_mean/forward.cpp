@@ -25,9 +25,11 @@ namespace {
 inline std::int64_t small_input_bytes() {
   return second_cache_bytes();
 }
-/// The pixels of a square as high as a strip of cells stay in the second cache while its bins read them.
-inline std::int64_t square_bytes() {
-  return second_cache(16);
+/// Bins are sorted by cells, small tiles of the map in strips: neighbours share pixels in the first cache, and those of
+/// sixteen cells, a square as high as a strip, stay in the second.
+template <class T>
+Tiles cells_of(const Shape& s) {
+  return {s, sizeof(Acc<T>), second_cache(1), 1024};
 }
 /// How many bins before its turn a bin's pixels are prefetched, and what tells which they are.
 constexpr std::int64_t kPrefetchBins = 3, kPrefetchTaps = 8;
@@ -44,11 +46,12 @@ struct ForwardArrays {
 
   template <class T>
   ForwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const LargestBin<T>& most,
-                const Cells* c)
+                const Tiles* c)
       : rois(allocator.allocate<Roi<A>>(s.rois)),
         taps(allocator, s, offset, most, c == nullptr ? call.threads * kWaiting : s.rois),
         prefetched(allocator.allocate<std::uint32_t>(call.threads, PrefetchedPixels::kSize)),
-        cells(allocator, call, c == nullptr ? 0 : s.rois * s.pooled_h * s.pooled_w, c == nullptr ? 0 : c->count(s)) {}
+        cells(allocator, call, c == nullptr ? 0 : s.rois * s.pooled_h * s.pooled_w,
+              c == nullptr ? 0 : c->count_in_strips(s)) {}
 };
 
 /// A bin's output, and the pixels it is the mean of: those of `rows` x `columns`, counted from the first one of
@@ -162,13 +165,12 @@ class Walk {
 
 /// Puts each bin into the cell its middle lies in.
 template <class T>
-bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Cells& cells, Buckets& sorted) {
+bool sort_bins(Context& context, const mluopsCall& call, const Bins<T>& bins, const Tiles& cells, Buckets& sorted) {
   return sorted.fill(context, call, 5 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto&& put) {
-    std::int64_t row = -1;
     bins.for_each(begin, end, [&](const BinPlace& at) {
-      if (row < 0 || at.col == 0 || !bins.aligned())
-        row = cells.of_row(bins.roi(at).batch, bins.y(at).middle(bins.s.h));
-      put(at.bin, row + cells.of_column(bins.x(at).middle(bins.s.w)), 0.0);
+      const std::int64_t row = cells.row_of(bins.y(at).middle(bins.s.h)),
+                         col = cells.col_of(bins.x(at).middle(bins.s.w));
+      put(at.bin, cells.index_in_strips(bins.roi(at).batch, row, col), 0.0);
     });
   });
 }
@@ -196,7 +198,7 @@ mluOpStatus_t forward_by(Context& context, const mluopsCall& call, const Forward
   using A = Acc<T>;
   const Shape& s = p.shape;
   const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const Cells cells(s, s.c * static_cast<std::int64_t>(sizeof(A)), square_bytes());
+  const Tiles cells = cells_of<T>(s);
   auto arrays = allocate<ForwardArrays<A>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois),
                                            sorted ? &cells : nullptr);
   if (!arrays) return no_memory(call);

@@ -45,8 +45,16 @@ class Tiles {
   std::int64_t index(std::int64_t batch, std::int64_t row, std::int64_t col) const {
     return (batch * rows_ + row) * cols_ + col;
   }
+  /// In another order: images, strips of four rows of tiles, columns of tiles, the four of a column.
+  std::int64_t index_in_strips(std::int64_t batch, std::int64_t row, std::int64_t col) const {
+    return ((batch * strips() + row / kInStrip) * cols_ + col) * kInStrip + row % kInStrip;
+  }
+  std::int64_t count_in_strips(const Shape& s) const { return s.batch * strips() * cols_ * kInStrip; }
 
  private:
+  static constexpr std::int64_t kInStrip = 4;
+  std::int64_t strips() const { return ceil_div(rows_, kInStrip); }
+
   int h_log_ = 2, w_log_;
   std::int64_t rows_, cols_;
 };

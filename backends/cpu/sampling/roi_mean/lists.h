@@ -11,11 +11,6 @@
 
 namespace mluops::cpu::roi_mean {
 
-/// Along one axis a bin has at most two taps per pixel, so that one bin always fits.
-inline std::int64_t most_links(const Tiles& t, std::int64_t usual) {
-  return std::max<std::int64_t>(4 * t.pixels(), usual);
-}
-
 /// What a bin does along one axis: to a pixel and the next one, or to a single one.
 template <class A>
 struct AxisPair {
@@ -38,57 +33,47 @@ std::int64_t pair_up(const TapList<A>& taps, std::int64_t first, std::uint32_t b
   return count;
 }
 
-/// What the bins of a RoI's row do along x on the columns [first, last) of a tile, the same for all rows of the RoI
-/// without offset: pairs of neighbouring columns, and columns that stay single, bin by bin.
+/// What bins do along x on the columns [first, last) of a tile, those of a RoI's row the same for all its rows without
+/// offset: pairs of neighbouring columns, and columns that stay single, bin by bin.
 template <class A>
 class ColumnPairs {
  public:
   using Pair = AxisPair<A>;
+  static constexpr std::int64_t kMostBins = 64;  ///< found at once
 
-  ColumnPairs(Allocator& allocator, const Shape& s, bool rows)
-      : most_taps_(most_taps(s.w, s.sampling_ratio)),
-        most_bins_(!rows || s.pooled_w * most_taps_ > 16384 ? 1 : s.pooled_w),
-        pairs_(allocator.allocate<Pair>(most_bins_, most_taps_)),
-        begin_(allocator.allocate<std::int64_t>(most_bins_ + 1)) {}
+  ColumnPairs(Allocator& allocator, const Shape& s, const Tiles& t)
+      : pairs_(allocator.allocate<Pair>(most(s, t), std::int64_t{1})) {}
 
-  /// So many bins are found at once: all of a row, unless that is much.
-  std::int64_t most_bins() const { return most_bins_; }
+  /// Pairs that are found at once, at most: a bin has up to two taps a pixel.
+  static std::int64_t most(const Shape& s, const Tiles& t) { return std::min(kMostBins, s.pooled_w) * 2 * t.w(); }
 
   void restrict_to(PixelRange columns) {
     columns_ = columns;
     roi_ = -1;
   }
-  /// Finds the pairs of `first` and the bins behind it; `room` is for the taps of a bin.
+  /// The pairs of `first` and of kMostBins - 1 bins behind it in its row; `scratch` is for the taps of a bin.
   template <class T>
-  void find(const Bins<T>& bins, const BinPlace& first, Tap<A>* room) {
-    if (first.roi == roi_ && most_bins_ == bins.s.pooled_w) return;
+  std::span<const Pair> of_bins(const Bins<T>& bins, const BinPlace& first, Tap<A>* scratch) {
+    if (first.roi == roi_ && bins.s.pooled_w <= kMostBins) return {pairs_, static_cast<std::size_t>(count_)};
     roi_ = first.roi;
-    count_ = std::min(most_bins_, bins.s.pooled_w - first.col);
-    begin_[0] = 0;
+    count_ = 0;
     BinPlace at = first;
-    for (std::int64_t i = 0; i < count_; ++i, ++at.col) begin_[i + 1] = begin_[i] + add(bins, at, begin_[i], room);
+    for (const std::int64_t end = std::min(bins.s.pooled_w, first.col + kMostBins); at.col < end; ++at.col) {
+      const BinAxis<A> axis = bins.x(at);
+      const PixelRange touched = axis.pixels(bins.s.w);
+      if (touched.first >= columns_.last || touched.last <= columns_.first) continue;
+      const TapList<A> taps(scratch, axis, bins.s.w, columns_);
+      count_ += pair_up(taps, columns_.first, static_cast<std::uint32_t>(at.col), pairs_ + count_);
+    }
+    return {pairs_, static_cast<std::size_t>(count_)};
   }
   /// The pairs of one bin whose taps are known.
   std::span<const Pair> of(const TapList<A>& taps) {
     return {pairs_, static_cast<std::size_t>(pair_up(taps, columns_.first, 0, pairs_))};
   }
-  std::int64_t bins() const { return count_; }
-  std::span<const Pair> operator[](std::int64_t bin) const { return {pairs_ + begin_[bin], pairs_ + begin_[bin + 1]}; }
-  std::span<const Pair> all() const { return {pairs_, pairs_ + begin_[count_]}; }
 
  private:
-  template <class T>
-  std::int64_t add(const Bins<T>& bins, const BinPlace& at, std::int64_t count, Tap<A>* room) {
-    const BinAxis<A> axis = bins.x(at);
-    const PixelRange touched = axis.pixels(bins.s.w);
-    if (touched.first >= columns_.last || touched.last <= columns_.first) return 0;
-    const TapList<A> taps(room, axis, bins.s.w, columns_);
-    return pair_up(taps, columns_.first, static_cast<std::uint32_t>(at.col), pairs_ + count);
-  }
-
-  std::int64_t most_taps_, most_bins_;
   Pair* pairs_;
-  std::int64_t* begin_;
   PixelRange columns_{};
   std::int64_t roi_ = -1, count_ = 0;
 };
@@ -107,9 +92,9 @@ class PixelPairs {
   /// So many links may be read behind the last one.
   static constexpr std::int64_t kBeyond = 4;
 
-  PixelPairs(Allocator& allocator, const Tiles& t)
+  PixelPairs(Allocator& allocator, const Shape& s, const Tiles& t)
       : keys_(2 * t.pixels()),
-        most_links_(most_links(t, 7168)),
+        most_links_(std::max<std::int64_t>(7168, ColumnPairs<A>::most(s, t))),
         begin_(allocator.allocate<std::uint32_t>(keys_ + 2)),
         key_(allocator.allocate<std::uint16_t>(most_links_)),
         added_(allocator.allocate<Link>(most_links_)),
@@ -190,16 +175,16 @@ struct OwnerArrays {
         sums(allocator.allocate<A>(call.threads, t.pixels(), s.c)),
         tile_bytes(bytes_of_tile),
         elements(allocator.allocate<std::byte>(call.threads, tile_bytes)),
-        lists_bytes(bytes_of_lists(s, t, offset)),
+        lists_bytes(bytes_of_lists(s, t)),
         lists(allocator.allocate<std::byte>(call.threads, lists_bytes)),
         moves(allocator.allocate<Move<A>>(offset ? items : 0)),
         tiles(allocator, call, items, t.count(s), offset ? sizeof(Move<A>) : 0) {}
 
  private:
-  static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t, bool offset) {
+  static std::int64_t bytes_of_lists(const Shape& s, const Tiles& t) {
     Allocator measure;
-    static_cast<void>(ColumnPairs<A>(measure, s, !offset));
-    static_cast<void>(PixelPairs<A>(measure, t));
+    static_cast<void>(ColumnPairs<A>(measure, s, t));
+    static_cast<void>(PixelPairs<A>(measure, s, t));
     return measure.bytes();
   }
 };

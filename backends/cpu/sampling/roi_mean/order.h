@@ -28,34 +28,6 @@ bool crowded(const Shape& s, const void* rois) {
   return pixels > static_cast<double>(s.batch * s.h * s.w);
 }
 
-/// The map cut into cells, squares whose side is a power of two, which bins are sorted by: images, then strips of four
-/// rows of cells, then columns of cells, then the four of a column. So bins next to each other in this order share
-/// pixels in the first cache, and those of a square as high as a strip do in the second.
-class Cells {
- public:
-  Cells(const Shape& s, std::int64_t pixel_bytes, std::int64_t square_bytes) {
-    const std::int64_t wanted = std::min(square_bytes / pixel_bytes, s.batch * s.h * s.w / 64);
-    while (log_ < 4 && kInStrip * kInStrip * 4 * side() * side() <= wanted) ++log_;
-    strips_ = (s.h + kInStrip * side() - 1) / (kInStrip * side());
-    cols_ = (s.w + side() - 1) / side();
-  }
-  std::int64_t count(const Shape& s) const { return s.batch * strips_ * cols_ * kInStrip; }
-
-  /// The number of the cell of a pixel: the part of its row, and the part of its column.
-  std::int64_t of_row(std::int64_t batch, std::int64_t y) const {
-    const std::int64_t row = y >> log_;
-    return (batch * strips_ + row / kInStrip) * cols_ * kInStrip + row % kInStrip;
-  }
-  std::int64_t of_column(std::int64_t x) const { return (x >> log_) * kInStrip; }
-
- private:
-  static constexpr std::int64_t kInStrip = 4;
-  std::int64_t side() const { return std::int64_t{1} << log_; }
-
-  int log_ = 0;
-  std::int64_t strips_, cols_;
-};
-
 /// Most samples of a bin along each axis, whatever the RoI.
 template <class T>
 struct LargestBin {

@@ -261,8 +261,8 @@ class Owner {
         tile_(reinterpret_cast<T*>(arrays.elements + slot * arrays.tile_bytes)),
         cleared_(arrays.cleared),
         allocator_(arrays.lists + slot * arrays.lists_bytes),
-        columns_(allocator_, s_, p.offset == nullptr),
-        pairs_(allocator_, t),
+        columns_(allocator_, s_, t),
+        pairs_(allocator_, s_, t),
         next_(bins, static_cast<const T*>(p.grad_output), planes() ? nullptr : static_cast<const T*>(p.input)),
         tile_sums_(p, sums_, pairs_, next_) {}
 
@@ -309,9 +309,7 @@ class Owner {
       if (!planes() && !at_hand_)
         prefetched_.prefetch(s_, static_cast<const T*>(p_.input), area_.batch * s_.h, taps.y, taps.x);
       moves[i] = offset_gradient(s_, taps, image(), width(), gradient(at.bin));
-      const auto pairs = columns_.of(taps.x);
-      if (!pairs_.has_room_for(taps.y.size() * std::ssize(pairs))) make_room();
-      list(static_cast<std::uint32_t>(at.bin), taps.y, bins_.roi(at).inverse_count, pairs);
+      list(at, taps.y, columns_.of(taps.x));
     }
   }
   const T* gradient(std::int64_t bin) const { return static_cast<const T*>(p_.grad_output) + bin * s_.c; }
@@ -322,26 +320,21 @@ class Owner {
     for (const std::int64_t first : items_) {
       BinPlace at = bins_.place(first);
       const TapList<A> y(taps_, bins_.y(at), s_.h, {area_.y0, area_.y1});
-      for (; y.size() > 0 && at.col < s_.pooled_w; at.col += columns_.most_bins()) {
-        columns_.find(bins_, at, taps_ + BinTaps<A>::most_rows(s_));
-        list(static_cast<std::uint32_t>(first), y, bins_.roi(at).inverse_count);
+      for (; y.size() > 0 && at.col < s_.pooled_w; at.col += ColumnPairs<A>::kMostBins) {
+        const auto columns = columns_.of_bins(bins_, at, taps_ + BinTaps<A>::most_rows(s_));
+        if (!columns.empty()) linked_ += columns.back().bin - columns.front().bin + 1;
+        list(at, y, columns);
       }
     }
   }
-  /// The columns that were found of a row of bins, all at once where there is room for them.
-  void list(std::uint32_t first, const TapList<A>& y, A inverse_count) {
-    const auto all = columns_.all();
-    if (all.empty()) return;
-    linked_ += all.back().bin - all.front().bin + 1;
-    if (pairs_.has_room_for(y.size() * std::ssize(all))) return list(first, y, inverse_count, all);
-    for (std::int64_t bin = 0; bin < columns_.bins(); ++bin) {
-      if (!pairs_.has_room_for(y.size() * std::ssize(columns_[bin]))) make_room();
-      list(first, y, inverse_count, columns_[bin]);
-    }
-  }
-  void list(std::uint32_t first, const TapList<A>& y, A inverse_count, typename Pairs::Columns columns) {
+  /// `columns` of `at`, or of the row of bins that it is the first of.
+  void list(const BinPlace& at, const TapList<A>& y, typename Pairs::Columns columns) {
     if (columns.empty()) return;
-    for (const Tap<A>& tap : y) pairs_.add(row_of(tap), first, tap.weight * inverse_count, columns);
+    const A inverse_count = bins_.roi(at).inverse_count;
+    for (const Tap<A>& tap : y) {
+      if (!pairs_.has_room_for(std::ssize(columns))) make_room();
+      pairs_.add(row_of(tap), static_cast<std::uint32_t>(at.bin), tap.weight * inverse_count, columns);
+    }
   }
 
   /// Where a row of pixels that is added to begins in the tile.

@@ -6,7 +6,7 @@
 #define MLUOPS_CPU_ROI_MEAN_POOL_BLOCKS_INL_H_
 #endif
 
-#include "backends/cpu/layout/channel_block-inl.h"
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_mean/plan.h"
@@ -18,28 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
-
-/// A task: a group, and channels from `channel` on, of which those before `own` are another task's.
-struct BlockTask {
-  std::int64_t group, channel, own;
-
-  template <class A>
-  static BlockTask of(const Shape& s, std::int64_t item) {
-    constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
-    const std::int64_t blocks = ceil_div(s.c, kChannels), own = item % blocks * kChannels;
-    return {item / blocks, std::min(own, s.c - kChannels), own};
-  }
-  template <class A>
-  static std::int64_t count(const Shape& s, std::int64_t groups) {
-    return groups * ceil_div(s.c, layout::kBlockChannels<A>);
-  }
-};
-
-/// Whether a pixel has a block of channels.
-template <class T>
-bool fits_blocks(const Shape& s) {
-  return s.c >= layout::kBlockChannels<Acc<T>> && s.h <= std::numeric_limits<std::int32_t>::max() / s.w;
-}
 
 /// What a thread has.
 template <class A>
@@ -63,66 +41,31 @@ class BlockPool {
   static constexpr int kVectors = kBlockVectors<A>;
 
   BlockPool(const ForwardProblem& p, const Plan<A>& plan, const PoolScratch<A>& scratch, bool non_temporal)
-      : p_(p),
-        s_(p.shape),
-        plan_(plan),
-        room_(scratch),
-        plane_(s_.h * s_.w),
-        row_pitch_(s_.w * kChannels),
-        non_temporal_(non_temporal) {}
+      : p_(p), s_(p.shape), plan_(plan), room_(scratch), plane_(s_.h * s_.w), non_temporal_(non_temporal) {}
 
-  void run(std::int64_t begin, std::int64_t end) {
-    for (std::int64_t item = begin; item < end; ++item) run_task(item, end);
-  }
-
- private:
-  /// Blocks of pixels that are prefetched together, and how far ahead.
-  static constexpr std::int64_t kRun = 8, kAhead = 4 * kRun;
-
-  void run_task(std::int64_t item, std::int64_t end) {
-    const BlockTask task = BlockTask::of<A>(s_, item);
-    const T* const planes = planes_of(task);
-    const auto blocks = plan_.touched[task.group];
-    std::int64_t taken = 0;
-    for (const std::int64_t roi : plan_.rois_of(task.group)) {
-      const std::int64_t last = plan_.rows[roi].last * s_.w;
-      for (; taken < std::ssize(blocks) && first_of(blocks, taken) < last; ++taken) {
-        const std::int64_t first = first_of(blocks, taken);
-        take_pixels(planes + first, plane_, std::min(layout::kBlockPixels, plane_ - first),
-                    room_.pixels + first * kChannels);
-        prefetch_ahead(item, end, taken);
+  /// A block of channels of a group.
+  void run(const layout::ChannelTask& task) {
+    const std::int64_t group = task.image;
+    const T* const planes = static_cast<const T*>(p_.input) + (group / plan_.parts * s_.c + task.first) * plane_;
+    const bool* const touched = plan_.touched + group * plan_.blocks;
+    std::int64_t block = 0;
+    for (const std::int64_t roi : plan_.rois_of(group)) {
+      for (; block * layout::kBlockPixels < plan_.rows[roi].last * s_.w; ++block) {
+        if (touched[block]) take(planes, block * layout::kBlockPixels, task.count());
       }
       pool(roi);
       put_out(task, roi);
     }
   }
 
-  const T* planes_of(const BlockTask& task) const {
-    return static_cast<const T*>(p_.input) + (task.group / plan_.parts * s_.c + task.channel) * plane_;
-  }
-  static std::int64_t first_of(std::span<const std::int32_t> blocks, std::int64_t i) {
-    return blocks[static_cast<std::size_t>(i)] * layout::kBlockPixels;
-  }
-
-  /// Once block i of a task is taken: prefetches some channels of the run of blocks that is kAhead further on, in this
-  /// task or in the next.
-  HWY_INLINE void prefetch_ahead(std::int64_t item, std::int64_t end, std::int64_t i) const {
-    constexpr std::int64_t kShare = kChannels / kRun;
-    std::int64_t first = round_down(i, kRun) + kAhead;
-    for (; item < end; ++item) {
-      const BlockTask task = BlockTask::of<A>(s_, item);
-      const auto blocks = plan_.touched[task.group];
-      if (first >= std::ssize(blocks)) {
-        first -= round_up(std::ssize(blocks), kRun);
-        continue;
-      }
-      const std::int64_t last = std::min(first + kRun, std::ssize(blocks));
-      const T* plane = planes_of(task) + i % kRun * kShare * plane_;
-      for (std::int64_t c = 0; c < kShare; ++c, plane += plane_) {
-        for (std::int64_t k = first; k < last; ++k) __builtin_prefetch(plane + first_of(blocks, k), 0, 2);
-      }
-      return;
-    }
+ private:
+  /// A block of pixels. Meanwhile the one some rows below is prefetched.
+  HWY_INLINE void take(const T* planes, std::int64_t pixel, std::int64_t channels) const {
+    constexpr std::int64_t kRowsAhead = 4;
+    take_pixels(planes + pixel, plane_, std::min(layout::kBlockPixels, plane_ - pixel),
+                room_.pixels + pixel * kChannels, channels);
+    const T* ahead = planes + pixel + kRowsAhead * s_.w;
+    for (std::int64_t c = 0; c < channels; ++c, ahead += plane_) __builtin_prefetch(ahead, 0, 2);
   }
 
   HWY_INLINE void pool(std::int64_t roi) const {
@@ -173,7 +116,7 @@ class BlockPool {
   HWY_INLINE void add_row(const Tap& y, const A* const* HWY_RESTRICT column, const hn::Vec<D>* HWY_RESTRICT weight,
                           hn::Vec<D>* HWY_RESTRICT sum) const {
     const D d;
-    const std::int64_t row = y.index * row_pitch_;
+    const std::int64_t row = y.index * s_.w * kChannels;
     const auto row_weight = hn::Set(d, y.weight);
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -187,18 +130,18 @@ class BlockPool {
   }
 
   /// What a RoI's bins are, channel by channel.
-  void put_out(const BlockTask& task, std::int64_t roi) const {
-    const std::int64_t bins = s_.pooled_h * s_.pooled_w, others = task.own - task.channel;
-    transpose_panel(room_.pooled, kChannels, bins, kChannels, room_.turned, bins);
-    store_row(non_temporal_, room_.turned + others * bins, static_cast<T*>(p_.output) + (roi * s_.c + task.own) * bins,
-              (kChannels - others) * bins);
+  void put_out(const layout::ChannelTask& task, std::int64_t roi) const {
+    const std::int64_t bins = s_.pooled_h * s_.pooled_w;
+    transpose_panel(room_.pooled, kChannels, bins, task.count(), room_.turned, bins);
+    store_row(non_temporal_, room_.turned, static_cast<T*>(p_.output) + (roi * s_.c + task.first) * bins,
+              task.count() * bins);
   }
 
   const ForwardProblem& p_;
   const Shape& s_;
   const Plan<A>& plan_;
   const PoolScratch<A>& room_;
-  const std::int64_t plane_, row_pitch_;
+  const std::int64_t plane_;
   const bool non_temporal_;
 };
 
@@ -226,27 +169,28 @@ template <class T>
 mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const ForwardProblem& p) {
   using A = Acc<T>;
   const Shape& s = p.shape;
+  const std::int64_t blocks_of_image = ceil_div(s.c, layout::kBlockChannels<A>), blocks = s.batch * blocks_of_image;
   // The pixels of all threads take no more memory than two maps of sums, or 64 MiB.
-  const std::int64_t most = std::max(2 * BlockTask::count<A>(s, s.batch), (std::int64_t{1} << 20) / (s.h * s.w));
+  const std::int64_t most = std::max(2 * blocks, (std::int64_t{1} << 20) / (s.h * s.w));
   mluopsCall call = given;
   call.threads = static_cast<int>(std::min<std::int64_t>(given.threads, most));
-  const std::int64_t parts = std::clamp<std::int64_t>(ceil_div(2 * call.threads, BlockTask::count<A>(s, s.batch)), 1,
-                                                      ceil_div(s.rois, 16 * s.batch));
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(ceil_div(2 * call.threads, blocks), 1, ceil_div(s.rois, 16 * s.batch));
   auto arrays = allocate<BlockArrays<A>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois), parts);
   if (!arrays) return no_memory(call);
   Plan<A>& plan = arrays->plan;
   if (!read_rois<T>(s, p.rois, plan.rois)) return too_many_samples(call);
   const Bins<T> bins(s, p.offset, plan.rois);
-  plan.touched.clear();
   find_all_taps(context, call, bins, plan.taps, [&](std::int64_t roi) { plan.add_roi(roi); });
   if (!plan.sort(context, call)) return no_memory(call);
 
   const bool non_temporal = bins.count() * s.c * static_cast<std::int64_t>(sizeof(T)) >= pooled_non_temporal_from();
-  const std::int64_t items = BlockTask::count<A>(s, plan.groups());
+  const std::int64_t items = plan.groups() * blocks_of_image;
   const double item_ns = pool_ns<A>(s, plan.groups());
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const PoolScratch<A> scratch = arrays->rooms.of(slot, s);
-    BlockPool<T>(p, plan, scratch, non_temporal).run(begin, end);
+    BlockPool<T> pool(p, plan, scratch, non_temporal);
+    for (std::int64_t i = begin; i < end; ++i) pool.run(layout::ChannelTask::of<A>(i, s.c));
     if (non_temporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
@@ -254,7 +198,8 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const
 
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  return fit(fits_blocks<T>(p.shape) && taps_fit<T>(p.shape, p.rois, p.offset != nullptr));
+  return fit(p.shape.h <= std::numeric_limits<std::int32_t>::max() / p.shape.w &&
+             taps_fit<T>(p.shape, p.rois, p.offset != nullptr));
 }
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE
