@@ -153,7 +153,7 @@ std::vector<T> to_planes(const std::vector<T>& v, std::int64_t n, std::int64_t c
   return planes;
 }
 
-/// NCHW tensors give the bits that NHWC ones do, by each path.
+/// NCHW tensors give the bits that NHWC ones do; atomic additions sum in another order.
 template <class T>
 void check_planes(Backend& backend, const Case& k) {
   const Data<T> d(k);
@@ -180,6 +180,21 @@ void check_planes(Backend& backend, const Case& k) {
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_TRUE(same(gi, to_planes(grad_input, k.n, k.c)));
   EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
+
+  Sums want(d.pixels * k.c);
+  d.for_each_term([&](auto out, auto m, auto in, auto c) {
+    const std::int64_t map = k.h * k.w, image = in / map;
+    want.add((image * k.c + c) * map + in % map,
+             value(d.mask, out * d.mask_row + m) * value(d.grad_output, out * k.c + c));
+  });
+  backend.option("scatter", "atomic");
+  backend.call().atomics = MLUOP_ATOMICS_ALLOWED;
+  ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
+  EXPECT_EQ(backend.query("last_scatter"), "atomic");
+  expect_close(gi, want.sum, want.magnitude, static_cast<double>(k.kernel * k.kernel * k.scale * k.scale) + 2);
+  EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
+  backend.option("scatter", "auto");
+  backend.call().atomics = MLUOP_ATOMICS_NOT_ALLOWED;
 }
 
 const Case kCases[] = {
