@@ -11,6 +11,7 @@
 #define MLUOPS_CPU_SPATIAL_BOX_PAIRS_INL_H_
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -44,6 +45,14 @@ struct Lists {
     const std::array<A, Kind::kFields> fields = Kind::fields(numbers, offset);
     for (std::size_t k = 0; k < fields.size(); ++k) field[k][i] = fields[k];
   }
+  /// Box `to` becomes box i of other lists.
+  void copy(std::int64_t to, const Lists& from, std::int64_t i) const {
+    for (std::size_t k = 0; k < field.size(); ++k) field[k][to] = from.field[k][i];
+  }
+  /// Boxes [first, last) become such whose IoU with any other is NaN.
+  void clear(std::int64_t first, std::int64_t last) const {
+    for (A* const list : field) std::fill(list + first, list + last, std::numeric_limits<A>::quiet_NaN());
+  }
 };
 
 /// Boxes of a vector, or one box in all lanes.
@@ -73,12 +82,12 @@ struct Upright {
   static constexpr int kNumbers = 4;
   static constexpr double kPairCost = 3 * cost::kElement;
 
-  /// A box with NaN becomes one that shares nothing.
+  /// A box with NaN becomes one that shares nothing, of area NaN.
   static std::array<A, kFields> fields(const std::array<A, 4>& n, A offset) {
     const A area = (n[2] - n[0] + offset) * (n[3] - n[1] + offset);
     constexpr A infinity = std::numeric_limits<A>::infinity();
     for (const A number : n) {
-      if (number != number) return {0, infinity, infinity, -infinity, -infinity};
+      if (number != number) return {number, infinity, infinity, -infinity, -infinity};
     }
     return {area, n[0], n[1], n[2], n[3]};
   }

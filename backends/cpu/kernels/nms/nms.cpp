@@ -8,7 +8,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 // ---- nms -------------------------------------------------------------------------------------
@@ -17,14 +16,13 @@ template <class T>
 BoxSource<T> source_of(const mluopsNmsProblem& p) {
   const bool centre = p.box_mode == MLUOP_NMS_BOX_CENTER;
   const auto* const data = static_cast<const T*>(p.boxes);
-  const auto offset = static_cast<Acc<T>>(p.shape.offset);
-  if (p.transposed != 0) return {data, 1, p.shape.boxes, centre, offset};
-  return {data, 4, 1, centre, offset};
+  if (p.transposed != 0) return {data, 1, p.shape.boxes, centre};
+  return {data, 4, 1, centre};
 }
 
 /// The boxes whose score counts.
 template <class S, class A>
-void add_scores(const mluopsNmsProblem& p, Order<A>& order) {
+void add_scores(const mluopsNmsProblem& p, spatial::Order<A>& order) {
   const auto* const scores = static_cast<const S*>(p.scores);
   const A threshold = static_cast<A>(p.score_threshold);
   const bool all = threshold != threshold;
@@ -83,7 +81,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   auto arrays = allocate<SweepArrays<Acc<T>>>(context.arena, p.shape.boxes);
   if (!arrays) return no_memory(call);
   add_scores<S>(p, arrays->order);
-  arrays->read(source_of<T>(p));
+  arrays->read(source_of<T>(p), static_cast<Acc<T>>(p.shape.offset));
   Sweep<Acc<T>, false>(p.shape, *arrays).run(p.max_output);
   write_kept<T, S>(p, *arrays);
   return MLUOP_STATUS_SUCCESS;
@@ -137,7 +135,7 @@ mluOpStatus_t match(Context& context, const mluopsCall& call, const mluopsNmsMat
   if (!arrays) return no_memory(call);
   const auto* const dets = static_cast<const T*>(p.dets);
   for (std::int64_t i = 0; i < boxes; ++i) arrays->order.add(i, to_acc(dets[i * 5 + 4]));
-  arrays->read(BoxSource<T>{dets, 5, 1, false, A{0}});
+  arrays->read(BoxSource<T>{dets, 5, 1, false}, A{0});
   Sweep<A, true>(p.shape, *arrays).run(boxes);
   const std::int64_t groups = number_groups(boxes, arrays->owner);
   with_indices(p.shape, p.indices, [&]<class I>(I* indices) {

@@ -8,18 +8,19 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/nms/sweep-inl.h"
+#include "backends/cpu/kernels/nms/boxes.h"
+#include "backends/cpu/spatial/box_pairs-inl.h"
 
 #include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {
-using namespace cpu::HWY_NAMESPACE;
+using namespace box_pairs::HWY_NAMESPACE;
 namespace {
 
 template <class A>
 struct SoftArrays {
-  BoxLists<A> boxes;
+  Lists<Upright<A>> boxes;
   A* score;
   std::int32_t* index;
 
@@ -34,7 +35,8 @@ struct SoftArrays {
     index[to] = index[from];
   }
   void swap(std::int64_t i, std::int64_t k) {
-    for (A* const list : {boxes.x1, boxes.y1, boxes.x2, boxes.y2, boxes.area, score}) std::swap(list[i], list[k]);
+    for (A* const list : boxes.field) std::swap(list[i], list[k]);
+    std::swap(score[i], score[k]);
     std::swap(index[i], index[k]);
   }
 };
@@ -78,24 +80,28 @@ class SoftSweep {
 
  private:
   using D = hn::ScalableTag<A>;
+  using Kind = Upright<A>;
+  using Lanes = Boxes<Kind, D>;
 
   /// Lowers the scores behind `taken` by the boxes' IoU with it. Vectors of boxes that share nothing with it keep
   /// theirs, unless the threshold is one that 0 reaches.
   void lower_scores(std::int64_t taken) {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const Overlap<A> overlap(arrays_.boxes, taken, static_cast<A>(p_.shape.offset));
+    const auto offset = hn::Set(d, static_cast<A>(p_.shape.offset));
+    const Lanes box = Lanes::all(d, arrays_.boxes, taken);
     const bool skips = p_.method == MLUOP_EXT_SOFT_NMS_GAUSSIAN ? p_.exact_sigma != 0 : threshold_ > 0;
     low_ = hn::MaskFromVec(hn::Zero(d));
     for (std::int64_t i = taken + 1; i < size_; i += lanes) {
       const auto left = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, size_ - i)));
-      const auto intersection = overlap.intersection(arrays_.boxes, i);
+      const Lanes others = Lanes::of(d, arrays_.boxes, i);
+      const auto shared = Kind::shared(d, box, others, offset);
+      const auto whole = hn::Sub(hn::Add(box[Kind::kArea], others[Kind::kArea]), shared);
       auto score = hn::LoadU(d, arrays_.score + i);
       // Nothing of nothing, or of NaN, is NaN.
-      const auto area = hn::Abs(overlap.union_of(intersection, arrays_.boxes, i));
-      const auto apart = hn::And(hn::Eq(intersection, hn::Zero(d)), hn::Gt(area, hn::Zero(d)));
+      const auto apart = hn::And(hn::Eq(shared, hn::Zero(d)), hn::Gt(hn::Abs(whole), hn::Zero(d)));
       if (!skips || !hn::AllTrue(d, hn::Or(apart, hn::Not(left)))) {
-        const auto weight = weight_of(overlap.iou(intersection, arrays_.boxes, i));
+        const auto weight = weight_of(hn::Div(shared, whole));
         score = hn::Mul(score, weight);
         hn::BlendedStore(score, left, d, arrays_.score + i);
       }
@@ -139,10 +145,8 @@ template <class T>
 void write_taken(const mluopsSoftNmsProblem& p, const SoftArrays<Acc<T>>& arrays, std::int64_t taken) {
   T* out = static_cast<T*>(p.dets);
   for (std::int64_t i = 0; i < taken; ++i) {
-    const BoxLists<Acc<T>>& boxes = arrays.boxes;
-    for (const Acc<T> number : {boxes.x1[i], boxes.y1[i], boxes.x2[i], boxes.y2[i], arrays.score[i]}) {
-      *out++ = from_acc<T>(number);
-    }
+    out = std::copy_n(static_cast<const T*>(p.boxes) + 4 * std::int64_t{arrays.index[i]}, 4, out);
+    *out++ = from_acc<T>(arrays.score[i]);
   }
   std::fill(out, static_cast<T*>(p.dets) + 5 * p.shape.boxes, from_acc<T>(0));
   with_indices(p.shape, p.indices, [&]<class I>(I* indices) {
@@ -157,11 +161,11 @@ mluOpStatus_t soft(Context& context, const mluopsCall& call, const mluopsSoftNms
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   auto arrays = allocate<SoftArrays<A>>(context.arena, p.shape.boxes);
   if (!arrays) return no_memory(call);
-  const BoxSource<T> source{static_cast<const T*>(p.boxes), 4, 1, false, static_cast<A>(p.shape.offset)};
+  const BoxSource<T> source{static_cast<const T*>(p.boxes), 4, 1, false};
   arrays->boxes.clear(p.shape.boxes, p.shape.boxes + kPad);
   std::fill_n(arrays->score + p.shape.boxes, kPad, A{0});
   for (std::int64_t i = 0; i < p.shape.boxes; ++i) {
-    arrays->boxes.put(i, source[i]);
+    arrays->boxes.read(i, source[i].data(), static_cast<A>(p.shape.offset));
     arrays->score[i] = to_acc(static_cast<const T*>(p.scores)[i]);
     arrays->index[i] = static_cast<std::int32_t>(i);
   }
