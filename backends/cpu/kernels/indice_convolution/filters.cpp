@@ -1,17 +1,17 @@
 // IndiceConvolution's gradient in the filters: outer products of the rows of each pair, summed offset by offset.
 //
-// features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into chunks of 2048,
-// whatever the number of threads: a task owns chunks and sums each in an array of its own; after so many chunks as have
-// arrays at a time, those of each offset are added to its sum in order. Chunks are worked on in the order of the inputs
-// they are about, so that rows that one offset has brought into the second cache serve the others. Register tiles of
-// the sums go over the rows of 32 pairs at a time; rows that are not of sums' type or not whole vectors are copied
-// first. 2 Ci Co flops for Ci + Co numbers of a pair: bound by arithmetic from 32 channels on.
+// features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into slices, as many
+// whatever the number of threads: an item is a slice of an offset and sums it in an array of its own; those of an
+// offset are added in order. The first slices of all offsets come first, so that rows that one offset has brought into
+// the second cache serve the others. Register tiles of the sums go over the rows of 32 pairs at a time; rows that are
+// not of sums' type or not whole vectors are copied first. 2 Ci Co flops for Ci + Co numbers of a pair: bound by
+// arithmetic from 32 channels on.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/indice_convolution/filters.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -25,62 +25,33 @@ namespace {
 
 using FilterProblem = mluopsIndiceConvolutionBackwardFilterProblem;
 
-inline constexpr std::int64_t kChunkPairs = 2048, kPanelPairs = 32;
+inline constexpr std::int64_t kPanelPairs = 32;
 
-inline std::int64_t chunks_of(const mluopsIndicePairs& pairs, std::int64_t k) {
-  return ceil_div(pairs.indice_num[k], kChunkPairs);
-}
-inline std::int64_t all_chunks(const mluopsIndicePairs& pairs) {
-  std::int64_t sum = 0;
-  for (std::int64_t k = 0; k < pairs.offsets; ++k) sum += chunks_of(pairs, k);
-  return sum;
+inline std::int64_t all_pairs(const mluopsIndicePairs& pairs) {
+  return std::accumulate(pairs.indice_num, pairs.indice_num + pairs.offsets, std::int64_t{0});
 }
 
-/// Pairs [begin, end) of an offset.
-struct Chunk {
-  std::int64_t offset, begin, end;
-};
-
-/// Chunks that have arrays at a time: what takes kMostBytes, but two for each thread.
-inline std::int64_t chunks_at_once(const FilterProblem& p, std::int64_t threads, std::int64_t bytes) {
-  constexpr std::int64_t kMostBytes = std::int64_t{32} << 20;
-  return std::min(all_chunks(p.pairs), std::max(kMostBytes / bytes, 2 * threads));
+/// Slices of some 2048 pairs, fewer where sums of an offset take so many bytes that all would not fit into 32 MiB.
+inline std::int64_t slices_of(const mluopsIndicePairs& pairs, std::int64_t bytes) {
+  constexpr std::int64_t kSlicePairs = 2048, kMostBytes = std::int64_t{32} << 20;
+  const std::int64_t most =
+      std::max<std::int64_t>(kMostBytes / std::max<std::int64_t>(size_product(pairs.offsets, bytes), 1), 1);
+  return std::clamp<std::int64_t>(ceil_div(all_pairs(pairs), kSlicePairs * pairs.offsets), 1, most);
 }
 
 template <class A>
 struct FilterArrays {
-  std::int64_t height, width;  ///< of the sums of a chunk: Ci and Co, rounded up
-  std::int64_t count, at_once;
-  Chunk* chunks;
-  A* of_chunks;   ///< [at_once,height,width]
-  A* of_offsets;  ///< [offsets,height,width]
-  A* panels;      ///< of each slot [kPanelPairs,height + width], for rows that are copied
+  std::int64_t height, width;  ///< of the sums of an offset: Ci and Co, rounded up
+  std::int64_t slices;
+  A* sums;    ///< [slices,offsets,height,width]
+  A* panels;  ///< of each slot [kPanelPairs,height + width], for rows that are copied
 
-  FilterArrays(Allocator& allocator, const FilterProblem& p, std::int64_t threads, int slots)
+  FilterArrays(Allocator& allocator, const FilterProblem& p, int slots)
       : height(round_up(p.shape.ci, kProductRows)),
         width(padded_columns(p.shape.co)),
-        count(all_chunks(p.pairs)),
-        at_once(chunks_at_once(p, threads, size_product(height, width, static_cast<std::int64_t>(sizeof(A))))),
-        chunks(allocator.allocate<Chunk>(count)),
-        of_chunks(allocator.allocate<A>(at_once, height, width)),
-        of_offsets(allocator.allocate<A>(p.pairs.offsets, height, width)),
+        slices(slices_of(p.pairs, size_product(height, width, static_cast<std::int64_t>(sizeof(A))))),
+        sums(allocator.allocate<A>(slices, p.pairs.offsets, height, width)),
         panels(allocator.allocate<A>(slots, kPanelPairs, height + width)) {}
-
-  void list_chunks(const mluopsIndicePairs& pairs) const {
-    Chunk* next = chunks;
-    for (std::int64_t k = 0; k < pairs.offsets; ++k) {
-      for (std::int64_t begin = 0; begin < pairs.indice_num[k]; begin += kChunkPairs) {
-        *next++ = {k, begin, std::min(begin + kChunkPairs, pairs.indice_num[k])};
-      }
-    }
-    // Pairs of an offset are mostly in the order of their inputs.
-    const auto place = [&](const Chunk& c) {
-      return static_cast<double>(c.begin + c.end) / static_cast<double>(pairs.indice_num[c.offset]);
-    };
-    std::sort(chunks, next, [&](const Chunk& a, const Chunk& b) {
-      return std::tuple(place(a), a.offset, a.begin) < std::tuple(place(b), b.offset, b.begin);
-    });
-  }
 };
 
 /// A row as sums' type and of the width of a panel: where it stands if it is that already, or copied to `panel`.
@@ -145,74 +116,56 @@ Panel<Acc<T>> gather(const OffsetPairs<T>& pairs, std::int64_t begin, std::int64
   return panel;
 }
 
-/// While a panel is multiplied the rows of the next one are prefetched, some before each register tile: the core would
-/// wait for many at once.
+/// Sums slice number item / offsets of offset item % offsets. While a panel is multiplied the rows of the next one are
+/// prefetched, some before each register tile: the core would wait for many at once.
 template <class T>
-void sum_chunk(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, const Chunk& chunk, Acc<T>* sums, int slot) {
+void sum_slice(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t item, int slot) {
   using A = Acc<T>;
-  const OffsetPairs<T> pairs(p, chunk.offset);
-  const std::int64_t size = arrays.height * arrays.width;
+  const std::int64_t slice = item / p.pairs.offsets, offset = item % p.pairs.offsets;
+  const OffsetPairs<T> pairs(p, offset);
+  const std::int64_t size = arrays.height * arrays.width, count = p.pairs.indice_num[offset];
   const std::int64_t share = ceil_div(kPanelPairs, count_tiles<A>(arrays.height, arrays.width));
+  const std::int64_t end = count * (slice + 1) / arrays.slices;
   A* const copies = arrays.panels + slot * kPanelPairs * (arrays.height + arrays.width);
+  A* const sums = arrays.sums + item * size;
   std::fill_n(sums, size, A{0});
-  for (std::int64_t i = chunk.begin; i < chunk.end; i += kPanelPairs) {
-    std::int64_t next = std::min(i + kPanelPairs, chunk.end);
+  for (std::int64_t i = count * slice / arrays.slices; i < end; i += kPanelPairs) {
+    std::int64_t next = std::min(i + kPanelPairs, end);
     const auto panel = gather<T>(pairs, i, next, p, arrays, copies);
-    const std::int64_t last = std::min(next + kPanelPairs, chunk.end);
+    const std::int64_t last = std::min(next + kPanelPairs, end);
     add_outer_products(panel.left, arrays.height, panel.right, arrays.width, panel.count, sums, [&]() HWY_ATTR {
       for (const std::int64_t until = std::min(next + share, last); next < until; ++next) pairs.prefetch_rows(next);
     });
   }
 }
 
-/// Row `c` of the sums of chunks [begin, end) is added to that of their offsets.
-template <class A>
-void add_chunks(const FilterArrays<A>& arrays, std::int64_t begin, std::int64_t end, std::int64_t c) {
-  const std::int64_t size = arrays.height * arrays.width;
-  for (std::int64_t i = begin; i < end; ++i) {
-    const A* const from = arrays.of_chunks + (i - begin) * size + c * arrays.width;
-    A* const to = arrays.of_offsets + arrays.chunks[i].offset * size + c * arrays.width;
-    for (std::int64_t o = 0; o < arrays.width; ++o) to[o] += from[o];
-  }
-}
-
-/// Row number `row` of filters_grad, [offsets * ci].
+/// Row number `row` of filters_grad, [offsets * ci]: the sum of its slices.
 template <class T>
 void store_sums_of(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t row) {
   const auto& s = p.shape;
-  const std::int64_t k = row / s.ci, c = row % s.ci;
-  const Acc<T>* const from = arrays.of_offsets + (k * arrays.height + c) * arrays.width;
+  const std::int64_t k = row / s.ci, c = row % s.ci, slice_size = p.pairs.offsets * arrays.height * arrays.width;
+  Acc<T>* const sums = arrays.sums + (k * arrays.height + c) * arrays.width;
+  for (std::int64_t slice = 1; slice < arrays.slices; ++slice) {
+    const Acc<T>* const from = sums + slice * slice_size;
+    for (std::int64_t o = 0; o < s.co; ++o) sums[o] += from[o];
+  }
   T* const to = static_cast<T*>(p.filters_grad) + k * s.filter_strides[0] + c * s.filter_strides[1];
-  for (std::int64_t o = 0; o < s.co; ++o) to[o * s.filter_strides[2]] = from_acc<T>(from[o]);
+  for (std::int64_t o = 0; o < s.co; ++o) to[o * s.filter_strides[2]] = from_acc<T>(sums[o]);
 }
 
 template <class T>
 mluOpStatus_t backward_filter(Context& context, const mluopsCall& call, const FilterProblem& p) {
   const auto& s = p.shape;
-  const std::int64_t count = all_chunks(p.pairs);
-  std::int64_t pairs = 0;
-  for (std::int64_t k = 0; k < p.pairs.offsets; ++k) pairs += p.pairs.indice_num[k];
-  const double chunk_ns =
-      row_product_ns(s.ci, s.co) * static_cast<double>(pairs) / static_cast<double>(std::max<std::int64_t>(count, 1));
-  const Loop all(context, call, count, chunk_ns);
-  const auto arrays = allocate<FilterArrays<Acc<T>>>(context.arena, p, call.threads, all.slots());
+  Allocator measure;
+  const std::int64_t slices = FilterArrays<Acc<T>>(measure, p, 1).slices, items = slices * p.pairs.offsets;
+  const double all_ns = row_product_ns(s.ci, s.co) * static_cast<double>(all_pairs(p.pairs));
+  const Loop loop(context, call, items, all_ns / static_cast<double>(items));
+  const auto arrays = allocate<FilterArrays<Acc<T>>>(context.arena, p, loop.slots());
   if (!arrays) return no_memory(call);
-  arrays->list_chunks(p.pairs);
-  const std::int64_t size = arrays->height * arrays->width;
-  std::fill_n(arrays->of_offsets, p.pairs.offsets * size, Acc<T>{0});
-  for (std::int64_t first = 0; first < count; first += arrays->at_once) {
-    const std::int64_t last = std::min(count, first + arrays->at_once);
-    Loop(context, call, last - first, chunk_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-      for (std::int64_t i = begin; i < end; ++i) {
-        sum_chunk<T>(p, *arrays, arrays->chunks[first + i], arrays->of_chunks + i * size, slot);
-      }
-    });
-    Loop(context, call, arrays->height, cost::kMove * static_cast<double>((last - first) * arrays->width))
-        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-          for (std::int64_t c = begin; c < end; ++c) add_chunks(*arrays, first, last, c);
-        });
-  }
-  Loop(context, call, p.pairs.offsets * s.ci, cost::kMove * static_cast<double>(s.co))
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    for (std::int64_t item = begin; item < end; ++item) sum_slice<T>(p, *arrays, item, slot);
+  });
+  Loop(context, call, p.pairs.offsets * s.ci, cost::kMove * static_cast<double>(s.co * slices))
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t row = begin; row < end; ++row) store_sums_of<T>(p, *arrays, row);
       });
