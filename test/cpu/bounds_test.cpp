@@ -175,7 +175,8 @@ TEST(Hashes, PointsMadeToCollideTakeTimeThatGrowsAsTheirNumberAndGiveTheSameVoxe
 
 // ---- sums of a convolution's slices ----
 
-/// 70 offsets of one pair and one of 2100; 512 channels of each side: sums of all offsets take more than all slices may.
+/// 70 offsets of one pair and one of 2100; 512 channels of each side: sums of all offsets take more than all slices
+/// may.
 TEST(Slices, AreFewWhereTheirSumsAreLargeAndGiveTheSameBits) {
   constexpr std::int64_t kOffsets = 71, kPlaces = 2100, kChannels = 512, kRows = 40;
   std::vector<std::int32_t> pairs(kOffsets * 2 * kPlaces, -1);

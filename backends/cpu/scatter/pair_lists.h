@@ -82,9 +82,11 @@ class PairLists {
     const std::int32_t* const second = first + pairs_.places;
     const std::int32_t* const from = swap_ ? second : first;
     const std::int32_t* const to = swap_ ? first : second;
+    const std::int64_t from_rows = from_rows_, to_rows = to_rows_;
     for (std::int64_t i = 0; i < pairs_.indice_num[k]; ++i) {
-      if (from[i] < 0 || from[i] >= from_rows_ || to[i] < 0 || to[i] >= to_rows_) continue;
-      f(RowPair{from[i], to[i]}, to[i] / kTileRows * pairs_.offsets + k);
+      const auto row = static_cast<std::uint32_t>(to[i]);
+      if (static_cast<std::uint32_t>(from[i]) >= from_rows || row >= to_rows) continue;
+      f(RowPair{from[i], to[i]}, row / kTileRows * pairs_.offsets + k);
     }
   }
 
