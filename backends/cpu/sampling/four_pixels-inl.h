@@ -35,17 +35,8 @@ HWY_INLINE void dot_rows(const G* grad, const T* const (&rows)[4], std::int64_t 
   }
 }
 
-/// dot_rows of four pixels, of which those off the map are zeros wherever they point.
-template <class G, class T>
-HWY_INLINE void dot_pixels(const G* grad, const T* const (&pixels)[4], const PaddedSample<Acc<T>>& sample,
-                           std::int64_t n, Acc<T>* dots) {
-  dot_rows(grad, pixels, n, dots);
-  for (std::size_t k = 0; k < 4; ++k) {
-    if (!sample.on_map[k]) dots[k] = 0;
-  }
-}
-
-/// What a sample's gradient is in its row, its column and its weight, from dot_pixels.
+/// What a sample's gradient is in its row, its column and its weight, from its four pixels' products with the gradient,
+/// 0 off the map.
 template <class A>
 struct SampleSlopes {
   A down, across, weight;

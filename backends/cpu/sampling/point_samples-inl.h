@@ -30,20 +30,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// Of a thread that works on RoIs in NCHW: a bin's sums, and a RoI's bins as rows of channels and as planes.
-template <class A>
+/// What a thread has: a bin's sums and, in NCHW, a RoI's bins as rows of channels.
+template <class T>
 struct RoiScratch {
-  A *sums, *rows, *planes;
+  Acc<T>* sums;
+  T* rows;
 
   RoiScratch(Allocator& allocator, std::int64_t channels, std::int64_t bins)
-      : sums(allocator.allocate<A>(channels)),
-        rows(allocator.allocate<A>(channels, bins)),
-        planes(allocator.allocate<A>(channels, bins)) {}
+      : sums(allocator.allocate<Acc<T>>(channels)), rows(allocator.allocate<T>(channels, bins)) {}
 };
 
 /// Sums of bins. Where an image is `far`, beyond the second cache, they are some bins behind the samples that are
 /// found, whose pixels are on their way meanwhile.
-template <class T, class Out = T>
+template <class T>
 class BinSums {
  public:
   using A = Acc<T>;
@@ -67,7 +66,7 @@ class BinSums {
       some.weights[some.count++] = static_cast<A>(sample.weight[k] * scale_);
     }
   }
-  void end(Out* output) { go_on(output); }
+  void end(T* output) { go_on(output); }
   void finish() {
     for (std::size_t i = 0; i < count_waiting_; ++i) go_on(nullptr);
   }
@@ -78,13 +77,13 @@ class BinSums {
   /// Pixels of a bin.
   struct Some {
     std::size_t count = 0;
-    bool begins = true;     ///< no pixels of the bin come before
-    Out* output = nullptr;  ///< of the bin, if none come behind
+    bool begins = true;   ///< no pixels of the bin come before
+    T* output = nullptr;  ///< of the bin, if none come behind
     const T* pixels[kMost];
     A weights[kMost];
   };
 
-  void go_on(Out* output) {
+  void go_on(T* output) {
     waiting_[last_].output = output;
     const bool unfinished = output == nullptr && waiting_[last_].count > 0;
     last_ = (last_ + 1) % count_waiting_;
@@ -139,9 +138,9 @@ double row_of_bins_ns(const Shape& s, const RoiBins& bins) {
 }
 
 /// Row number `row` of a RoI's bins, to output [columns,C].
-template <class T, class Roi, class Shape, class Out>
+template <class T, class Roi, class Shape>
 HWY_INLINE void sum_row(const Shape& s, const RoiBins& bins, const T* input, const Roi& roi, std::int64_t row,
-                        BinSums<T, Out>& bin, Out* output) {
+                        BinSums<T>& bin, T* output) {
   bin.begin(input + roi.image * s.h * s.w * s.c, roi.inverse_count);
   for (std::int64_t column = 0; column < bins.columns; ++column, output += s.c) {
     roi.for_each_sample(row, column, [&](const auto& sample) HWY_ATTR { bin.add(sample); });
@@ -151,53 +150,40 @@ HWY_INLINE void sum_row(const Shape& s, const RoiBins& bins, const T* input, con
 
 /// output [RoIs,rows,columns,C] of problem.input in NHWC. An item is a row of bins of a RoI and owns it. The samples of
 /// a bin are found some at a time, for all channels; the sums of some vectors of channels stay in registers while they
-/// go by: 8 flops on 4 loads a sample and channel, bound by the caches the map lies in.
+/// go by: 8 flops on 4 loads a sample and channel, bound by the caches the map lies in. In NCHW the map is transposed
+/// first, and the bins of each RoI, which is an item, as they are done.
 template <class T, class Roi, class Problem>
 mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem& p) {
-  using A = Acc<T>;
   const auto& s = p.shape;
   const RoiBins bins = Roi::bins(s);
-  const Loop loop(context, call, bins.rois * bins.rows, row_of_bins_ns(s, bins));
-  A* const sums = context.arena.reserve_array<A>(loop.slots(), s.c);
-  if (sums == nullptr) return no_memory(call);
+  const layout::Image map{s.batch, s.h * s.w, s.c, static_cast<std::int64_t>(sizeof(T))};
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
+  const std::int64_t rows = planes ? bins.rows : 1, pixels = rows * bins.columns, size = pixels * s.c;
+  const Loop loop(context, call, bins.rois * bins.rows / rows, static_cast<double>(rows) * row_of_bins_ns(s, bins));
+  const auto scratch = allocate<SlotScratch<RoiScratch<T>>>(context.arena, loop.slots(), s.c, planes ? pixels : 0);
+  T* const transposed = planes ? context.images.reserve_array<T>(s.batch, s.h, s.w, s.c) : nullptr;
+  if (!scratch || (planes && transposed == nullptr)) return no_memory(call);
+  if (planes) layout::transpose(context, call, map.from_nchw(), p.input, transposed);
+  const T* const input = planes ? transposed : static_cast<const T*>(p.input);
+  const bool large =
+      bins.rois * bins.rows * bins.columns * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    BinSums<T> bin(s.c, sums + slot * s.c, is_far<T>(s));
+    const RoiScratch<T> own = scratch->of(slot, s.c, planes ? pixels : 0);
+    BinSums<T> bin(s.c, own.sums, is_far<T>(s));
     for (std::int64_t item = begin; item < end; ++item) {
-      const auto roi = Roi::template read<T>(p, item / bins.rows);
-      T* const output = static_cast<T*>(p.output) + item * bins.columns * s.c;
-      sum_row(s, bins, static_cast<const T*>(p.input), roi, item % bins.rows, bin, output);
+      const auto roi = Roi::template read<T>(p, item * rows / bins.rows);
+      T* const output = static_cast<T*>(p.output) + item * size;
+      T* const to = planes ? own.rows : output;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        sum_row(s, bins, input, roi, (item * rows + i) % bins.rows, bin, to + i * bins.columns * s.c);
+      }
+      if (!planes) continue;
+      bin.finish();
+      using M = Moved<T>;
+      layout::HWY_NAMESPACE::rows_to_planes(large, reinterpret_cast<const M*>(own.rows), s.c, pixels, s.c,
+                                            reinterpret_cast<M*>(output), pixels);
     }
     bin.finish();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
-
-/// sum_points in NCHW: the map is transposed first, then the bins of each RoI, which are an item, as they are done.
-template <class T, class Roi, class Problem>
-mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, const Problem& p) {
-  using A = Acc<T>;
-  const auto& s = p.shape;
-  const RoiBins bins = Roi::bins(s);
-  const std::int64_t pixels = bins.rows * bins.columns, size = pixels * s.c;
-  const Loop loop(context, call, bins.rois, static_cast<double>(bins.rows) * row_of_bins_ns(s, bins));
-  const auto scratch = allocate<SlotScratch<RoiScratch<A>>>(context.arena, loop.slots(), s.c, pixels);
-  T* const input = context.images.reserve_array<T>(s.batch, s.h, s.w, s.c);
-  if (!scratch || input == nullptr) return no_memory(call);
-  const layout::Image map{s.batch, s.h * s.w, s.c, static_cast<std::int64_t>(sizeof(T))};
-  layout::transpose(context, call, map.from_nchw(), p.input, input);
-  const bool large = bins.rois * size * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const RoiScratch<A> own = scratch->of(slot, s.c, pixels);
-    BinSums<T, A> bin(s.c, own.sums, is_far<T>(s));
-    for (std::int64_t r = begin; r < end; ++r) {
-      const auto roi = Roi::template read<T>(p, r);
-      for (std::int64_t row = 0; row < bins.rows; ++row) {
-        sum_row(s, bins, input, roi, row, bin, own.rows + row * bins.columns * s.c);
-      }
-      bin.finish();
-      transpose_panel(own.rows, s.c, pixels, s.c, own.planes, pixels);
-      store_row(large, own.planes, static_cast<T*>(p.output) + r * size, size);
-    }
     non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
@@ -206,7 +192,7 @@ mluOpStatus_t sum_points_of_planes(Context& context, const mluopsCall& call, con
 template <class T, class Roi, class Problem>
 mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, sum_points<T, Roi, Problem>}};
-  static constexpr Path<Problem> kNchwPaths[] = {{"nchw_rois", always<Problem>, sum_points_of_planes<T, Roi, Problem>}};
+  static constexpr Path<Problem> kNchwPaths[] = {{"nchw_rois", always<Problem>, sum_points<T, Roi, Problem>}};
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 

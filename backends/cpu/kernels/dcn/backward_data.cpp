@@ -77,13 +77,11 @@ template <class T>
 struct DataArrays {
   using A = Acc<T>;
   DataPlan plan;
-  T* zeros;                ///< a pixel beyond the map
   TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
   SlotScratch<DataScratch<A>> scratch;
 
   DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
       : plan(p),
-        zeros(allocator.allocate<T>(p.width)),
         slopes(allocator.allocate<TapGradient<A>>(s.deform_groups, p.parts, s.batch, out_pixels(s), count_taps(s))),
         scratch(allocator, slots, s, p) {}
 };
@@ -190,13 +188,10 @@ class DataTask {
   HWY_INLINE void scatter(const Slice& slice, std::int64_t width, std::int64_t out_pixel, const Tap<A>& tap,
                           const A* gradient, std::int64_t k) const {
     const T* const input = static_cast<const T*>(p_.input) + image_ * s_.h * s_.w * s_.ci + slice.first;
-    const ImageSlice<T> image = {input, s_.ci, arrays_.zeros};
-    A dots[4];
-    if (slice.count % kLanes<A> == 0) {
-      scatter_whole(image, slice.count, width, tap, gradient, dots);
-    } else {
-      scatter_some(image, slice.count, width, tap, gradient, dots);
-    }
+    A dots[4] = {};
+    for_wide<A, 4>(slice.count, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      scatter_channels<decltype(vectors)::value>(d, input + c, own_.panel + c, width, tap, gradient + c, dots);
+    });
     const SampleSlopes<A> slope(tap.at, dots);
     TapGradient<A>& sum = slopes_[out_pixel * count_taps(s_) + k];
     sum.down += tap.mask * slope.down;
@@ -204,53 +199,30 @@ class DataTask {
     sum.mask += slope.weight;
   }
 
-  /// Adds a sample's gradient to the sums of its pixels and multiplies it with the pixels, in one pass over whole
-  /// vectors of channels.
-  HWY_INLINE void scatter_whole(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width,
-                                const Tap<A>& tap, const A* gradient, A* dots) const {
-    const hn::ScalableTag<A> d;
-    hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    for_tiles<A>(channels, [&](auto vectors, std::int64_t n) HWY_ATTR {
-      constexpr int kVectors = decltype(vectors)::value;
-      hn::Vec<decltype(d)> g[kVectors];
-      MLUOPS_UNROLL
-      for (int v = 0; v < kVectors; ++v) g[v] = hn::LoadU(d, gradient + n + v * kLanes<A>);
-      MLUOPS_UNROLL
-      for (std::size_t c = 0; c < 4; ++c) {
-        if (!tap.at.on_map[c]) continue;
-        const T* const pixel = image.first + tap.at.pixel[c] * image.stride + n;
-        A* const to = own_.panel + tap.at.pixel[c] * width + n;
-        const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
-        MLUOPS_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          sums[c] = hn::MulAdd(g[v], load(d, pixel + v * kLanes<A>), sums[c]);
-          hn::StoreU(hn::MulAdd(factor, g[v], hn::LoadU(d, to + v * kLanes<A>)), d, to + v * kLanes<A>);
-        }
-      }
-    });
-    sum_4_vectors(d, sums[0], sums[1], sums[2], sums[3], dots);
-  }
-
-  /// For channels that are not whole vectors: the image's pixels must not be read beyond them.
-  HWY_INLINE void scatter_some(const ImageSlice<T>& image, std::int64_t channels, std::int64_t width, const Tap<A>& tap,
-                               const A* gradient, A* dots) const {
-    const T* pixels[4];
-    for (std::size_t c = 0; c < 4; ++c) pixels[c] = image.pixel(tap.at, c, 0);
-    dot_pixels(gradient, pixels, tap.at, channels, dots);
+  /// Adds kVectors vectors of a sample's gradient to the sums of its pixels in the panel, and their products with the
+  /// pixels to dots.
+  template <int kVectors, class D>
+  HWY_INLINE void scatter_channels(D d, const T* input, A* panel, std::int64_t width, const Tap<A>& tap,
+                                   const A* gradient, A* dots) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    hn::Vec<D> g[kVectors], sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    MLUOPS_UNROLL
+    for (int v = 0; v < kVectors; ++v) g[v] = hn::LoadU(d, gradient + v * lanes);
+    MLUOPS_UNROLL
     for (std::size_t c = 0; c < 4; ++c) {
-      if (tap.at.on_map[c]) {
-        add_row(tap.mask * tap.at.weight[c], gradient, width, own_.panel + tap.at.pixel[c] * width);
+      if (!tap.at.on_map[c]) continue;
+      const T* const pixel = input + tap.at.pixel[c] * s_.ci;
+      A* const to = panel + tap.at.pixel[c] * width;
+      const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
+      MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        sums[c] = hn::MulAdd(g[v], load(d, pixel + v * lanes), sums[c]);
+        hn::StoreU(hn::MulAdd(factor, g[v], hn::LoadU(d, to + v * lanes)), d, to + v * lanes);
       }
     }
-  }
-
-  /// sums += factor * row, whole vectors.
-  static HWY_INLINE void add_row(A factor, const A* row, std::int64_t width, A* sums) {
-    const hn::ScalableTag<A> d;
-    const auto f = hn::Set(d, factor);
-    for (std::int64_t c = 0; c < width; c += kLanes<A>) {
-      hn::StoreU(hn::MulAdd(f, hn::LoadU(d, row + c), hn::LoadU(d, sums + c)), d, sums + c);
-    }
+    A some[4];
+    sum_4_vectors(d, sums[0], sums[1], sums[2], sums[3], some);
+    for (std::size_t c = 0; c < 4; ++c) dots[c] += some[c];
   }
 
   const DataProblem& p_;
@@ -290,7 +262,6 @@ mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const Dat
   const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
   const auto arrays = allocate<DataArrays<T>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
-  std::fill_n(arrays->zeros, plan.width, T{});
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     for (std::int64_t i = begin; i < end; ++i) DataTask<T>(p, *arrays, i, slot).run();
   });

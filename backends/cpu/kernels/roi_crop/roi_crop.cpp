@@ -104,7 +104,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      {"nchw_rois", always<ForwardProblem>, sum_points_of_planes<T, Grids, ForwardProblem>}};
+      {"nchw_rois", always<ForwardProblem>, sum_points<T, Grids, ForwardProblem>}};
   return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
 }
 
