@@ -13,7 +13,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/prroi_pool/rois-inl.h"
-#include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "backends/cpu/sampling/point_samples-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {
@@ -21,91 +21,6 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 using BackwardProblem = mluopsPrRoiPoolBackwardProblem;
-
-// ---- grad_input ------------------------------------------------------------------------------
-
-/// What the RoIs add to grad_input.
-template <class T>
-struct Rois {
-  static constexpr bool kOwnPixels = false;
-  const BackwardProblem& p;
-
-  std::int64_t count() const { return p.shape.rois; }
-  double additions() const { return usual_pixels(p.shape); }
-  PlacedRoi place(std::int64_t r) const {
-    const Roi roi = Roi::read<T>(p, r);
-    return {roi.image, roi.y.first(0), roi.x.first(0), r};
-  }
-  /// to(pixel, channel, value) for channels [first, end) of a RoI's bins.
-  template <class Add>
-  HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
-    const Roi roi = Roi::read<T>(p, r);
-    if (roi.empty()) return;
-    const std::int64_t bins = elements().pixels;
-    HWY_ALIGN A own[kMost * kBins];
-    for (std::int64_t bin = 0; bin < bins; bin += kBins) {
-      const std::int64_t some = std::min(kBins, bins - bin);
-      for (std::int64_t from = first; from < end; from += kMost) {
-        const std::int64_t count = std::min(kMost, end - from);
-        load_gradients(r, bin, some, from, count, own);
-        for (std::int64_t i = 0; i < some; ++i) {
-          for_each_pixel(roi, bin + i, [&](std::int64_t pixel, A weight) HWY_ATTR {
-            for (std::int64_t c = 0; c < count; c += kBlock) {
-              A values[kBlock];
-              for (std::int64_t k = 0; k < kBlock; ++k) values[k] = weight * own[c * kBins + i * kBlock + k];
-              if (c + kBlock <= count) {
-                for (std::int64_t k = 0; k < kBlock; ++k) to(pixel, from + c + k, values[k]);
-              } else {
-                for (std::int64_t k = 0; k < count - c; ++k) to(pixel, from + c + k, values[k]);
-              }
-            }
-          });
-        }
-      }
-    }
-  }
-  HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
-    elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
-  }
-
- private:
-  using A = Acc<T>;
-  static constexpr std::int64_t kBlock = layout::kBlockChannels<A>, kBins = layout::kBlockPixels, kMost = 16 * kBlock;
-
-  /// to[block][bin][channel] for `count` channels of `some` bins; beyond them anything.
-  HWY_INLINE void load_gradients(std::int64_t r, std::int64_t bin, std::int64_t some, std::int64_t from,
-                                 std::int64_t count, A* to) const {
-    const layout::Elements bins = elements();
-    const T* const grad = static_cast<const T*>(p.grad_output) + bins.at(r, from) + bin * bins.pixel();
-    for (std::int64_t c = 0; c < count; c += kBlock) {
-      const std::int64_t channels = std::min(kBlock, count - c);
-      A* const block = to + c * kBins;
-      if (bins.planes) {
-        layout::HWY_NAMESPACE::take_pixels(grad + c * bins.pixels, bins.pixels, some, block, channels);
-      } else {
-        for (std::int64_t i = 0; i < some; ++i) load_row(grad + i * bins.channels + c, block + i * kBlock, channels);
-      }
-    }
-  }
-  /// body(pixel, weight), columns by tables of their shares.
-  template <class Body>
-  HWY_INLINE void for_each_pixel(const Roi& roi, std::int64_t bin, Body&& body) const {
-    constexpr std::int64_t kColumns = 64;
-    A shares[kColumns];
-    const std::int64_t row = bin / p.shape.pooled_w, column = bin % p.shape.pooled_w, end = roi.x.end(column);
-    for (std::int64_t first = roi.x.first(column); first < end; first += kColumns) {
-      const std::int64_t count = std::min(kColumns, end - first);
-      for (std::int64_t i = 0; i < count; ++i) shares[i] = static_cast<A>(roi.x.share(column, first + i).value);
-      for (std::int64_t y = roi.y.first(row); y < roi.y.end(row); ++y) {
-        const auto share = static_cast<A>(roi.y.share(row, y).value);
-        for (std::int64_t i = 0; i < count; ++i) body(y * p.shape.w + first + i, share * shares[i]);
-      }
-    }
-  }
-  layout::Elements elements() const {
-    return {p.shape.pooled_h * p.shape.pooled_w, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
-  }
-};
 
 // ---- grad_rois -------------------------------------------------------------------------------
 
@@ -203,7 +118,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
   if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
-    const mluOpStatus_t status = add_rois<T, Rois<T>>(context, call, p);
+    const mluOpStatus_t status = add_rois<T, PointRois<T, Roi, BackwardProblem>>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
   if (slopes) differentiate_rois<T>(*slopes, p);
