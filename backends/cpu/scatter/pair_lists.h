@@ -60,7 +60,6 @@ class PairLists {
   }
 
   std::int64_t tiles() const { return tiles_; }
-  std::int64_t offsets() const { return pairs_.offsets; }
   /// Pairs there are at most.
   std::int64_t given() const {
     std::int64_t sum = 0;

@@ -32,25 +32,25 @@ void add_scores(const mluopsNmsProblem& p, spatial::Order<A>& order) {
   }
 }
 
-/// One kept box, as the n-th row of [room, 5] or column of [5, room].
+/// Number i of the n-th kept box: of row n of [room, 5] or column n of [5, room].
+template <class T>
+T& detection(const mluopsNmsProblem& p, std::int64_t n, std::int64_t i) {
+  const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
+  return static_cast<T*>(p.output)[rows ? n * 5 + i : i * p.room + n];
+}
+
 template <class T, class S>
 void put_detection(const mluopsNmsProblem& p, std::int64_t n, std::int64_t box) {
-  const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
-  const std::int64_t step = rows ? 1 : p.room;
-  T* const out = static_cast<T*>(p.output) + n * (rows ? 5 : 1);
   const auto* const from = static_cast<const T*>(p.boxes) + box * (p.transposed != 0 ? 1 : 4);
-  out[0] = from_acc<T>(static_cast<Acc<T>>(to_acc(static_cast<const S*>(p.scores)[box])));
-  for (int i = 0; i < 4; ++i) out[(i + 1) * step] = from[i * (p.transposed != 0 ? p.shape.boxes : 1)];
+  detection<T>(p, n, 0) = from_acc<T>(static_cast<Acc<T>>(to_acc(static_cast<const S*>(p.scores)[box])));
+  for (int i = 0; i < 4; ++i) detection<T>(p, n, i + 1) = from[i * (p.transposed != 0 ? p.shape.boxes : 1)];
 }
 
 /// Zeros from the n-th box on.
 template <class T>
 void pad_detections(const mluopsNmsProblem& p, std::int64_t n) {
-  const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
-  for (int i = 0; i < 5; ++i) {
-    for (std::int64_t k = n; k < p.max_output; ++k) {
-      static_cast<T*>(p.output)[rows ? k * 5 + i : i * p.room + k] = from_acc<T>(0);
-    }
+  for (; n < p.max_output; ++n) {
+    for (int i = 0; i < 5; ++i) detection<T>(p, n, i) = from_acc<T>(0);
   }
 }
 
