@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -21,11 +22,18 @@ struct RowPair {
   std::int32_t from, to;
 };
 
+/// Pairs that are given of all offsets.
+inline std::int64_t all_pairs(const mluopsIndicePairs& pairs) {
+  return std::accumulate(pairs.indice_num, pairs.indice_num + pairs.offsets, std::int64_t{0});
+}
+
 /// Pairs of all offsets; an offset may have none in a tile. Pairs that lead outside are left out.
 class PairLists {
  public:
   /// Rows of a tile: as many sums as the second cache holds for 128 channels. Not the machine's, for the bits.
   static constexpr std::int64_t kTileRows = 512;
+
+  static std::int64_t tiles(std::int64_t rows) { return ceil_div(rows, kTileRows); }
 
   /// Rows are read by the first number of a pair and added to by the second; swap: the other way round. Takes 8 bytes
   /// for each pair and 16 for each offset of a tile.
@@ -35,13 +43,13 @@ class PairLists {
         from_rows_(from_rows),
         to_rows_(to_rows),
         swap_(swap),
-        tiles_(ceil_div(to_rows, kTileRows)),
+        tiles_(tiles(to_rows)),
         begin_(allocator.allocate<std::int64_t>(size_sum(size_product(tiles_, pairs.offsets), 1))),
         next_(allocator.allocate<std::int64_t>(tiles_, pairs.offsets)),
-        entries_(allocator.allocate<RowPair>(given())) {}
+        entries_(allocator.allocate<RowPair>(all_pairs(pairs))) {}
 
   void fill(const Context& context, const mluopsCall& call) {
-    const double offset_ns = cost::kStep * static_cast<double>(given()) / static_cast<double>(pairs_.offsets);
+    const double offset_ns = cost::kStep * static_cast<double>(all_pairs(pairs_)) / static_cast<double>(pairs_.offsets);
     const Loop loop(context, call, pairs_.offsets, offset_ns);
     loop.run([&](std::int64_t first, std::int64_t last, int) {
       for (std::int64_t k = first; k < last; ++k) count(k);
@@ -59,13 +67,6 @@ class PairLists {
     });
   }
 
-  std::int64_t tiles() const { return tiles_; }
-  /// Pairs there are at most.
-  std::int64_t given() const {
-    std::int64_t sum = 0;
-    for (std::int64_t k = 0; k < pairs_.offsets; ++k) sum += pairs_.indice_num[k];
-    return sum;
-  }
   std::int64_t first_row(std::int64_t tile) const { return tile * kTileRows; }
   std::int64_t rows(std::int64_t tile) const { return std::min(kTileRows, to_rows_ - tile * kTileRows); }
   std::span<const RowPair> operator()(std::int64_t tile, std::int64_t offset) const {

@@ -11,9 +11,9 @@
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -26,10 +26,6 @@ namespace {
 using FilterProblem = mluopsIndiceConvolutionBackwardFilterProblem;
 
 inline constexpr std::int64_t kPanelPairs = 32;
-
-inline std::int64_t all_pairs(const mluopsIndicePairs& pairs) {
-  return std::accumulate(pairs.indice_num, pairs.indice_num + pairs.offsets, std::int64_t{0});
-}
 
 /// Slices of some 2048 pairs, fewer where sums of an offset take so many bytes that all would not fit into 32 MiB.
 inline std::int64_t slices_of(const mluopsIndicePairs& pairs, std::int64_t bytes) {

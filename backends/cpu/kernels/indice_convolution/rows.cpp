@@ -152,10 +152,8 @@ void run_tile(const RowProduct& p, const RowArrays<T>& arrays, std::int64_t tile
 template <class T, class Problem>
 mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& problem) {
   const RowProduct p(problem);
-  const std::int64_t tiles = ceil_div(p.to_rows, PairLists::kTileRows);
-  Allocator measure;
-  const PairLists lists(measure, p.pairs, p.from_rows, p.to_rows, p.swap);
-  const double all_ns = row_product_ns(p.depth, p.columns) * static_cast<double>(lists.given()) +
+  const std::int64_t tiles = PairLists::tiles(p.to_rows);
+  const double all_ns = row_product_ns(p.depth, p.columns) * static_cast<double>(all_pairs(p.pairs)) +
                         2 * cost::kMove * static_cast<double>(p.to_rows * p.columns);
   const Loop loop(context, call, tiles, all_ns / static_cast<double>(tiles));
   auto arrays = allocate<RowArrays<T>>(context.arena, p, loop.slots());

@@ -39,11 +39,10 @@ template <class T, class Each>
 mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const mluopsIndicePairs& pairs, std::int64_t from_rows,
                        std::int64_t to_rows, bool swap, std::int64_t c, void* to, const Each& each) {
   using A = Acc<T>;
-  Allocator measure;
-  const PairLists lists(measure, pairs, from_rows, to_rows, swap);
+  const std::int64_t tiles = PairLists::tiles(to_rows);
   const double all_ns =
-      static_cast<double>(lists.given() + 2 * to_rows) * (3 + 2 * cost::kMove * static_cast<double>(c));
-  const Loop loop(context, call, lists.tiles(), all_ns / static_cast<double>(lists.tiles()));
+      static_cast<double>(all_pairs(pairs) + 2 * to_rows) * (3 + 2 * cost::kMove * static_cast<double>(c));
+  const Loop loop(context, call, tiles, all_ns / static_cast<double>(tiles));
   auto arrays = allocate<Arrays<A>>(context.arena, pairs, from_rows, to_rows, swap, c, loop.slots());
   if (!arrays) return no_memory(call);
   arrays->lists.fill(context, call);

@@ -24,22 +24,6 @@ struct NmsArrays {
       : boxes(allocator.allocate<FlatBox<A>>(s.n)), dropped(allocator.allocate<std::uint8_t>(s.n)) {}
 };
 
-/// Whether two boxes share more than the threshold allows.
-template <class A>
-class Rule {
- public:
-  explicit Rule(const Problem& p) : threshold_(static_cast<A>(p.exact_iou_threshold)), rotated_(p.shape.rotated != 0) {}
-
-  bool drops(const FlatBox<A>& a, const FlatBox<A>& b) const {
-    const A shared = rotated_ ? overlap(a, b) : straight_overlap(a, b);
-    return shared / greater(a.area() + b.area() - shared, kNothing<A>) > threshold_;
-  }
-
- private:
-  A threshold_;
-  bool rotated_;
-};
-
 template <class T>
 mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& p) {
   using A = Acc<T>;
@@ -52,9 +36,13 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const Problem& 
       arrays->dropped[i] = 0;
     }
   });
-  const Rule<A> rule(p);
+  const auto threshold = static_cast<A>(p.exact_iou_threshold);
   const double pair_ns = s.rotated != 0 ? 2 * cost::kStep : cost::kStep;
-  const auto drops = [&](std::int64_t i, std::int64_t j) { return rule.drops(arrays->boxes[i], arrays->boxes[j]); };
+  const auto drops = [&](std::int64_t i, std::int64_t j) {
+    const FlatBox<A>&a = arrays->boxes[i], &b = arrays->boxes[j];
+    const A shared = s.rotated != 0 ? overlap(a, b) : straight_overlap(a, b);
+    return shared / greater(a.area() + b.area() - shared, kNothing<A>) > threshold;
+  };
   std::int64_t count = 0;
   spatial::suppress_pairs(context, call, s.n, arrays->dropped, pair_ns, drops,
                           [&](std::int64_t i) { p.keep[count++] = static_cast<std::int32_t>(i); });
