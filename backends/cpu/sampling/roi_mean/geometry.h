@@ -146,14 +146,6 @@ class Bins {
     last.col = s.pooled_w - 1;
     return x(first).pixels_to(x(last), s.w);
   }
-  /// The bins of the row beginning with `first` that columns of pixels are read by, about and counted from `first`.
-  PixelRange near(std::int64_t first, PixelRange columns) const {
-    const RoiAxis<A>& axis = roi(place(first)).x;
-    const A low = (static_cast<A>(columns.first) - A{1} - axis.start) / axis.bin;
-    const A high = (static_cast<A>(columns.last) - axis.start) / axis.bin + A{1};
-    if (!(low < high)) return {0, s.pooled_w};
-    return {index_of(low, s.pooled_w + 1), index_of(high, s.pooled_w + 1)};
-  }
   /// Pixels a bin reads, about.
   double pixels_read(const BinPlace& at) const {
     const Roi<A>& r = roi(at);

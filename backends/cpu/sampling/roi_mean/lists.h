@@ -90,7 +90,7 @@ class PixelPairs {
   enum Kind { kPair = 0, kSingle = 1 };
   using Columns = std::span<const typename ColumnPairs<A>::Pair>;
   /// So many links may be read behind the last one.
-  static constexpr std::int64_t kBeyond = 4;
+  static constexpr std::int64_t kBeyond = 9;
 
   PixelPairs(Allocator& allocator, const Shape& s, const Tiles& t)
       : keys_(2 * t.pixels()),

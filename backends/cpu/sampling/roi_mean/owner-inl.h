@@ -61,72 +61,18 @@ void write_planes(const Shape& s, const Area& area, const T* pixels, bool non_te
 /// complete yet.
 enum class Target { kNonTemporal, kCaches, kTile };
 
-/// What the next tile reads: prefetched while this one is summed.
-template <class T>
-class NextTile {
- public:
-  NextTile(const Bins<T>& bins, const T* grad_output, const T* input)
-      : bins_(bins), grad_output_(grad_output), input_(input) {}
-
-  /// Items that add to the next tile, which is this area.
-  void expect(const Area& area, std::span<const std::int64_t> items) {
-    area_ = area;
-    items_ = items;
-    line_ = end_ = nullptr;
-    const Shape& s = bins_.s;
-    const bool dense = input_ != nullptr && 16 * std::ssize(items) >= area.pixels();
-    pixels_ = dense ? input_ + ((area.batch * s.h + area.y0) * s.w + area.x0) * s.c : nullptr;
-  }
-  /// Whether bins read about as many pixels of input as the next tile has: all are prefetched, then.
-  bool has_pixels() const { return pixels_ != nullptr; }
-  /// `n` channels, from c on, of the pixel that lies in the next tile as this one does in its tile.
-  HWY_INLINE void prefetch_pixel(std::int64_t row, std::int64_t x, std::int64_t c, std::int64_t n) const {
-    if (has_pixels()) cpu::prefetch<2>(pixels_ + (row * bins_.s.w + x) * bins_.s.c + c, n);
-  }
-  /// Spreads gradients over `pixels` pixels of this tile; how many bins an item has is guessed from this one.
-  void plan(std::int64_t pixels, std::int64_t bins_per_item) {
-    const std::int64_t lines = (bins_.s.c * static_cast<std::int64_t>(sizeof(T)) + 63) / 64;
-    lines_per_pixel_ = 1 + std::ssize(items_) * bins_per_item * lines / (2 * std::max<std::int64_t>(1, pixels));
-  }
-  void pause() { lines_per_pixel_ = 0; }
-  /// Gradients, about twice for each pixel.
-  HWY_INLINE void prefetch() {
-    for (std::int64_t i = 0; i < lines_per_pixel_; ++i, line_ += 64) {
-      if (line_ >= end_ && !find_lines()) return;
-      __builtin_prefetch(line_, 0, 2);
-    }
-  }
-
- private:
-  bool find_lines() {
-    if (items_.empty()) return false;
-    const std::int64_t item = items_.front();
-    const PixelRange bins = bins_.aligned() ? bins_.near(item, {area_.x0, area_.x1}) : PixelRange{0, 1};
-    line_ = reinterpret_cast<const char*>(grad_output_ + (item + bins.first) * bins_.s.c);
-    end_ = reinterpret_cast<const char*>(grad_output_ + (item + bins.last) * bins_.s.c);
-    items_ = items_.subspan(1);
-    return true;
-  }
-
-  const Bins<T>& bins_;
-  const T* grad_output_;
-  const T* input_;             ///< nullptr where its pixels are not prefetched
-  const T* pixels_ = nullptr;  ///< of the next tile, where all are prefetched
-  Area area_{};
-  std::span<const std::int64_t> items_;
-  const char *line_ = nullptr, *end_ = nullptr;
-  std::int64_t lines_per_pixel_ = 0;
-};
-
 /// Sums what is listed for the pixels of a tile, all channels in registers.
 template <class T>
 class TileSums {
  public:
   using A = Acc<T>;
   using Pairs = PixelPairs<A>;
+  static constexpr std::int64_t kWide = kManySums / 2 * kLanes<A>;  ///< channels summed side by side
 
-  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs, NextTile<T>& next)
-      : p_(p), s_(p.shape), sums_(sums), pairs_(pairs), next_(next) {}
+  TileSums(const BackwardProblem& p, A* sums, Pairs& pairs) : p_(p), s_(p.shape), sums_(sums), pairs_(pairs) {}
+
+  /// Pixels of input, laid out as the tile is, that are prefetched meanwhile; nullptr for none.
+  void prefetch_meanwhile(const T* pixels) { ahead_ = pixels; }
 
   /// Pixels in `rows` of the tile: those that links are on.
   void run(Target target, const Area& area, PixelRange rows) {
@@ -145,7 +91,6 @@ class TileSums {
   template <bool kTile>
   void sum_rows() {
     pairs_.sort((rows_.first - area_.y0) * area_.width(), (rows_.last - area_.y0) * area_.width());
-    constexpr std::int64_t kWide = kManySums / 2 * kLanes<A>;
     for (std::int64_t y = rows_.first; y < rows_.last; ++y) {
       std::int64_t wide = 0;
       for (; wide + kWide <= s_.c; wide += kWide) {
@@ -181,8 +126,7 @@ class TileSums {
       put_sums<kTile, count>(d, sum, sums_ + (in_tile + x) * s_.c + c, grad_input() + (in_map + x) * s_.c + c);
       MLUOPS_UNROLL
       for (int v = 0; v < count; ++v) sum[v] = next[v];
-      next_.prefetch();
-      next_.prefetch_pixel(y - area_.y0, x, c, count * lanes);
+      if (ahead_ != nullptr) prefetch<2>(ahead_ + ((y - area_.y0) * s_.w + x) * s_.c + c, count * lanes);
     }
   }
 
@@ -193,8 +137,11 @@ class TileSums {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     const auto& link = pairs_[i];
     const T* const g = gradient(link.bin) + c;
-    // Some links before its turn, what a link needs of its gradient is on its way to the first cache.
-    prefetch(value_barrier(gradient(pairs_[i + kLinksAhead].bin) + c), kCount * lanes);
+    // Some links before its turn, what a link needs of its gradient is on its way to the first cache, and what the next
+    // channels will need to the second.
+    const T* const later = value_barrier(gradient(pairs_[i + kLinksAhead].bin) + c);
+    prefetch(later, kCount * lanes);
+    prefetch<2>(later + kCount * lanes, kCount * lanes);
     const auto weight = hn::Set(d, link.weight), next_weight = hn::Set(d, link.next_weight);
     MLUOPS_UNROLL
     for (int v = 0; v < kCount; ++v) {
@@ -229,13 +176,13 @@ class TileSums {
     }
   }
 
-  static constexpr std::uint32_t kLinksAhead = 3;
+  static constexpr std::uint32_t kLinksAhead = 8;
 
   const BackwardProblem& p_;
   const Shape& s_;
   A* const sums_;
   Pairs& pairs_;
-  NextTile<T>& next_;
+  const T* ahead_ = nullptr;
   Target target_{};
   Area area_{};
   PixelRange rows_{};
@@ -263,14 +210,15 @@ class Owner {
         allocator_(arrays.lists + slot * arrays.lists_bytes),
         columns_(allocator_, s_, t),
         pairs_(allocator_, s_, t),
-        next_(bins, static_cast<const T*>(p.grad_output), planes() ? nullptr : static_cast<const T*>(p.input)),
-        tile_sums_(p, sums_, pairs_, next_) {}
+        tile_sums_(p, sums_, pairs_) {}
 
   /// Writes the tile. `items` add to it: with offset bins, moves[k] is this tile's part of what grad_offset needs for
   /// items[k]; without, the first bins of RoIs' rows.
   void run(const Area& area, std::span<const std::int64_t> items, Move<A>* moves) {
-    at_hand_ = std::exchange(expected_, !items.empty() && next_.has_pixels());
-    if (items.empty()) return write_zeros(area);
+    if (items.empty()) {
+      expected_ = false;
+      return write_zeros(area);
+    }
     area_ = area;
     items_ = items;
     complete_ = true;
@@ -280,13 +228,18 @@ class Owner {
     const Area part =
         cleared_ && complete_ ? area_.part(rows_.first <= rows_.last ? rows_ : PixelRange{area_.y0, area_.y0}) : area_;
     if (complete_ && !direct) std::fill_n(sums_ + in_tile(part.y0), (part.y1 - part.y0) * area.width() * s_.c, A{0});
-    next_.plan((rows_.last - rows_.first) * area_.width(), linked_ / std::ssize(items_) + 1);
     empty_lists(!direct ? Target::kTile : non_temporal_ ? Target::kNonTemporal : Target::kCaches);
     if (!direct) write_sums(part);
   }
 
-  /// What run() is called with after this; meanwhile the gradients it needs are prefetched.
-  void expect(const Area& area, std::span<const std::int64_t> items) { next_.expect(area, items); }
+  /// What run() is called with after the next time. Meanwhile all pixels of input there are prefetched, if its bins
+  /// read about as many.
+  void expect(const Area& area, std::span<const std::int64_t> items) {
+    const bool dense = p_.offset != nullptr && !planes() && 16 * std::ssize(items) >= area.pixels();
+    const std::int64_t first = (area.batch * s_.h + area.y0) * s_.w + area.x0;
+    tile_sums_.prefetch_meanwhile(dense ? static_cast<const T*>(p_.input) + first * s_.c : nullptr);
+    at_hand_ = std::exchange(expected_, dense);
+  }
 
  private:
   static constexpr std::size_t kPrefetchBins = 4;
@@ -302,7 +255,10 @@ class Owner {
     columns_.restrict_to({area_.x0, area_.x1});
     if (planes()) take_pixels();
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      if (i + kPrefetchBins < items_.size()) bins_.prefetch_bin(bins_.place(items_[i + kPrefetchBins]));
+      if (i + kPrefetchBins < items_.size()) {
+        bins_.prefetch_bin(bins_.place(items_[i + kPrefetchBins]));
+        prefetch<2>(gradient(items_[i + kPrefetchBins]), s_.c);
+      }
       const BinPlace at = bins_.place(items_[i]);
       const BinTaps<A> taps(bins_, at, {area_.y0, area_.y1}, {area_.x0, area_.x1}, taps_);
       prefetch(gradient(at.bin), s_.c);
@@ -315,14 +271,15 @@ class Owner {
   const T* gradient(std::int64_t bin) const { return static_cast<const T*>(p_.grad_output) + bin * s_.c; }
 
   void list_rows() {
-    linked_ = 0;
     columns_.restrict_to({area_.x0, area_.x1});
     for (const std::int64_t first : items_) {
       BinPlace at = bins_.place(first);
       const TapList<A> y(taps_, bins_.y(at), s_.h, {area_.y0, area_.y1});
       for (; y.size() > 0 && at.col < s_.pooled_w; at.col += ColumnPairs<A>::kMostBins) {
         const auto columns = columns_.of_bins(bins_, at, taps_ + BinTaps<A>::most_rows(s_));
-        if (!columns.empty()) linked_ += columns.back().bin - columns.front().bin + 1;
+        // The channels behind these are prefetched while these are summed.
+        constexpr std::int64_t kWide = TileSums<T>::kWide;
+        for (const auto& pair : columns) prefetch<2>(gradient(first + pair.bin), std::min(s_.c, kWide));
         list(at, y, columns);
       }
     }
@@ -348,7 +305,6 @@ class Owner {
   void make_room() {
     if (complete_) std::fill_n(sums_, area_.pixels() * s_.c, A{0});
     complete_ = false;
-    next_.pause();
     empty_lists(Target::kTile);
   }
 
@@ -427,14 +383,12 @@ class Owner {
   Allocator allocator_;
   ColumnPairs<A> columns_;
   Pairs pairs_;
-  NextTile<T> next_;
   TileSums<T> tile_sums_;
   Area area_{};
   PixelRange rows_{};  ///< of the map that links are on
   std::span<const std::int64_t> items_;
-  bool at_hand_ = false, expected_ = false;  ///< all pixels of input on this tile, and on the next, were prefetched
+  bool at_hand_ = false, expected_ = false;  ///< all pixels of input on this tile, and on the next, are prefetched
   bool complete_ = true;                     ///< nothing was added to sums_ so far
-  std::int64_t linked_ = 0;                  ///< without offset: bins of all items, about
 };
 
 }  // namespace mluops::cpu::roi_mean::HWY_NAMESPACE

@@ -20,15 +20,14 @@ using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
 
 /// What a thread has.
-template <class A>
+template <class T, class A = Acc<T>>
 struct PoolScratch {
-  A* pixels;           ///< of the image, those that were fetched
-  A *pooled, *turned;  ///< a RoI's bins, and channel by channel
+  A* pixels;  ///< of the image, those that were fetched
+  T* pooled;  ///< a RoI's bins
 
   PoolScratch(Allocator& allocator, const Shape& s)
       : pixels(allocator.allocate<A>(s.h, s.w, layout::kBlockChannels<A>)),
-        pooled(allocator.allocate<A>(s.pooled_h, s.pooled_w, layout::kBlockChannels<A>)),
-        turned(allocator.allocate<A>(s.pooled_h, s.pooled_w, layout::kBlockChannels<A>)) {}
+        pooled(allocator.allocate<T>(s.pooled_h, s.pooled_w, layout::kBlockChannels<A>)) {}
 };
 
 template <class T>
@@ -40,7 +39,7 @@ class BlockPool {
   static constexpr std::int64_t kChannels = layout::kBlockChannels<A>;
   static constexpr int kVectors = kBlockVectors<A>;
 
-  BlockPool(const ForwardProblem& p, const Plan<A>& plan, const PoolScratch<A>& scratch, bool non_temporal)
+  BlockPool(const ForwardProblem& p, const Plan<A>& plan, const PoolScratch<T>& scratch, bool non_temporal)
       : p_(p), s_(p.shape), plan_(plan), room_(scratch), plane_(s_.h * s_.w), non_temporal_(non_temporal) {}
 
   /// A block of channels of a group.
@@ -71,7 +70,7 @@ class BlockPool {
   HWY_INLINE void pool(std::int64_t roi) const {
     const auto rows = plan_.taps.rows(roi), columns = plan_.taps.columns(roi);
     const A inverse_count = plan_.rois[roi].inverse_count;
-    A* out = room_.pooled;
+    T* out = room_.pooled;
     BinPlace at{0, roi, 0, 0};
     for (at.row = 0; at.row < s_.pooled_h; ++at.row) {
       for (at.col = 0; at.col < s_.pooled_w; ++at.col, out += kChannels) {
@@ -80,7 +79,7 @@ class BlockPool {
     }
   }
 
-  HWY_INLINE void pool_bin(std::span<const Tap> rows, std::span<const Tap> columns, A inverse_count, A* out) const {
+  HWY_INLINE void pool_bin(std::span<const Tap> rows, std::span<const Tap> columns, A inverse_count, T* out) const {
     const D d;
     hn::Vec<D> sum[kVectors];
     MLUOPS_UNROLL
@@ -94,7 +93,7 @@ class BlockPool {
     if (left == 1) add_columns<1>(rows, x, sum);
     MLUOPS_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      hn::Store(hn::Mul(sum[v], hn::Set(d, inverse_count)), d, out + v * kLanes<A>);
+      store(hn::Mul(sum[v], hn::Set(d, inverse_count)), d, out + v * kLanes<A>);
     }
   }
 
@@ -131,16 +130,16 @@ class BlockPool {
 
   /// What a RoI's bins are, channel by channel.
   void put_out(const layout::ChannelTask& task, std::int64_t roi) const {
+    using M = Moved<T>;
     const std::int64_t bins = s_.pooled_h * s_.pooled_w;
-    transpose_panel(room_.pooled, kChannels, bins, task.count(), room_.turned, bins);
-    store_row(non_temporal_, room_.turned, static_cast<T*>(p_.output) + (roi * s_.c + task.first) * bins,
-              task.count() * bins);
+    rows_to_planes(non_temporal_, reinterpret_cast<const M*>(room_.pooled), kChannels, bins, task.count(),
+                   reinterpret_cast<M*>(static_cast<T*>(p_.output) + (roi * s_.c + task.first) * bins), bins);
   }
 
   const ForwardProblem& p_;
   const Shape& s_;
   const Plan<A>& plan_;
-  const PoolScratch<A>& room_;
+  const PoolScratch<T>& room_;
   const std::int64_t plane_;
   const bool non_temporal_;
 };
@@ -154,12 +153,11 @@ double pool_ns(const Shape& s, std::int64_t groups) {
 }
 
 /// The plan and the scratch of the threads.
-template <class A>
+template <class T>
 struct BlockArrays {
-  Plan<A> plan;
-  SlotScratch<PoolScratch<A>> rooms;
+  Plan<Acc<T>> plan;
+  SlotScratch<PoolScratch<T>> rooms;
 
-  template <class T>
   BlockArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, bool offset, const LargestBin<T>& most,
               std::int64_t parts)
       : plan(allocator, call, s, offset, most, parts), rooms(allocator, call.threads, s) {}
@@ -176,7 +174,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const
   call.threads = static_cast<int>(std::min<std::int64_t>(given.threads, most));
   const std::int64_t parts =
       std::clamp<std::int64_t>(ceil_div(2 * call.threads, blocks), 1, ceil_div(s.rois, 16 * s.batch));
-  auto arrays = allocate<BlockArrays<A>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois), parts);
+  auto arrays = allocate<BlockArrays<T>>(context.arena, call, s, p.offset != nullptr, LargestBin<T>(s, p.rois), parts);
   if (!arrays) return no_memory(call);
   Plan<A>& plan = arrays->plan;
   if (!read_rois<T>(s, p.rois, plan.rois)) return too_many_samples(call);
@@ -188,7 +186,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const
   const std::int64_t items = plan.groups() * blocks_of_image;
   const double item_ns = pool_ns<A>(s, plan.groups());
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const PoolScratch<A> scratch = arrays->rooms.of(slot, s);
+    const PoolScratch<T> scratch = arrays->rooms.of(slot, s);
     BlockPool<T> pool(p, plan, scratch, non_temporal);
     for (std::int64_t i = begin; i < end; ++i) pool.run(layout::ChannelTask::of<A>(i, s.c));
     if (non_temporal) non_temporal_fence();
