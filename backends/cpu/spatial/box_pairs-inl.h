@@ -115,7 +115,8 @@ struct Rotated {
     bool there = area >= kLeastArea && std::isfinite(area);
     for (const double number : n) there = there && std::isfinite(number);
     if (!there) return {0, 0, 0, 0, 0, 1, 0, 0};
-    return {area, n[0], n[1], half_w, half_h, std::cos(n[4]), std::sin(n[4]), std::hypot(half_w, half_h)};
+    return {area,   n[0],           n[1],           half_w,
+            half_h, std::cos(n[4]), std::sin(n[4]), std::sqrt(half_w * half_w + half_h * half_h)};
   }
 
   template <class D, class B>
