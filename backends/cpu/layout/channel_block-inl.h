@@ -35,7 +35,7 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
   if constexpr (std::is_same_v<A, float>) {
     if (pixels == kBlockPixels) {
       if constexpr (std::is_same_v<T, A>) {
-        if (channels == kChannels) return transpose_panel(planes, plane, kChannels, pixels, to, kChannels);
+        if (channels == kChannels) return transpose_tile<false>(hn::ScalableTag<A>(), planes, plane, to, kChannels);
       }
       const hn::ScalableTag<A> d;
       hn::Vec<decltype(d)> v[kBlockPixels];

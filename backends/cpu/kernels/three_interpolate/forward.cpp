@@ -101,15 +101,13 @@ HWY_INLINE void interpolate_block(const Acc<T>* HWY_RESTRICT block, const Neighb
 template <class T>
 class WriteCombiningStage {
  public:
-  static constexpr std::int64_t kPoints = kTilePoints;
-
-  HWY_INLINE void start(const T* tile, T* out, std::int64_t pitch, std::int64_t channels) {
-    tile_ = tile, out_ = out, pitch_ = pitch, left_ = channels;
+  HWY_INLINE void start(const T* tile, const Rows<T>& to) {
+    tile_ = tile, out_ = to.first, pitch_ = to.pitch, left_ = to.channels;
   }
   HWY_INLINE void one() {
     if (left_ == 0) return;
-    copy_lines_non_temporal<kPoints * sizeof(T)>(tile_, out_);
-    tile_ += kPoints, out_ += pitch_, --left_;
+    copy_lines_non_temporal<kTilePoints * sizeof(T)>(tile_, out_);
+    tile_ += kTilePoints, out_ += pitch_, --left_;
   }
   HWY_INLINE void all() {
     while (left_ != 0) one();
@@ -121,24 +119,34 @@ class WriteCombiningStage {
   std::int64_t pitch_ = 0, left_ = 0;
 };
 
-/// interpolate_block by way of two tiles of whole cache lines: one is filled while the other is copied out with
-/// non-temporal stores.
+/// Two tiles of whole cache lines: one is filled while the other, of the block before too, leaves.
+template <class T>
+struct Tiles {
+  static constexpr std::int64_t kSize = kBlock<Acc<T>> * kTilePoints;
+
+  HWY_ALIGN T tiles[2 * kSize];
+  T* tile = tiles;
+  WriteCombiningStage<T> stage;
+};
+
+/// interpolate_block by way of tiles. The last one is still on its way out afterwards.
 template <class T>
 void interpolate_staged(const Acc<T>* HWY_RESTRICT block, const Neighbours<Acc<T>>& near, std::int64_t points,
-                        const Rows<T>& out, PrefetchStream next) {
-  constexpr std::int64_t kPoints = WriteCombiningStage<T>::kPoints, kSize = kBlock<Acc<T>> * kPoints;
-  HWY_ALIGN T tiles[2 * kSize];
-  WriteCombiningStage<T> stage;
-  T* tile = tiles;
+                        const Rows<T>& out, PrefetchStream next, Tiles<T>& tiles) {
   const auto from = [&](std::int64_t i) { return Neighbours<Acc<T>>{near.rows + 3 * i, near.weights + 3 * i}; };
+  WriteCombiningStage<T> stage = tiles.stage;
+  T* tile = tiles.tile;
   std::int64_t i = 0;
-  for (; i + kPoints <= points; i += kPoints, tile = tile == tiles ? tiles + kSize : tiles) {
+  for (; i + kTilePoints <= points;
+       i += kTilePoints, tile = tile == tiles.tiles ? tiles.tiles + Tiles<T>::kSize : tiles.tiles) {
     next.step();
-    interpolate_block(block, from(i), kPoints, Rows<T>{tile, kPoints, out.channels}, [&]() HWY_ATTR { stage.one(); });
+    interpolate_block(block, from(i), kTilePoints, Rows<T>{tile, kTilePoints, out.channels},
+                      [&]() HWY_ATTR { stage.one(); });
     stage.all();
-    stage.start(tile, out.first + i, out.pitch, out.channels);
+    stage.start(tile, Rows<T>{out.first + i, out.pitch, out.channels});
   }
-  stage.all();
+  tiles.stage = stage;
+  tiles.tile = tile;
   if (i < points) {
     interpolate_block(block, from(i), points - i, Rows<T>{out.first + i, out.pitch, out.channels}, [] {});
   }
@@ -161,12 +169,13 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
     A* const block = arrays->block(slot);
     std::fill_n(block + s.m * kBlock<A>, kBlock<A>, A{0});
     NeighboursOfRun<T> run(s, p.indices, p.weights, arrays->near(slot));
+    Tiles<T> tiles;
     std::int64_t transposed = -1;
     for (std::int64_t i = begin; i < end; ++i) {
       const Item item(partition, s, i);
       const Neighbours<A>& near = run.move_to(item.b, item.first, item.last);
       const std::int64_t end_c = std::min(s.c, item.last_block * kBlock<A>), points = item.last - item.first;
-      const bool staged = non_temporal && points > kTilePoints;  // a tile leaves while the next is filled
+      const bool staged = non_temporal && points >= kTilePoints;
       for (std::int64_t c = item.first_block * kBlock<A>; c < end_c; c += kBlock<A>) {
         const std::int64_t channels = std::min(end_c - c, kBlock<A>), row = item.b * s.c + c;
         const T* const features = static_cast<const T*>(p.features) + row * s.m;
@@ -178,12 +187,13 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
         if (staged) {
           const std::int64_t wanted = partition.parts == 1 ? channels * s.m : 0;
           interpolate_staged(block, near, points, out,
-                             PrefetchStream(next, wanted, std::max<std::int64_t>(1, points / kTilePoints)));
+                             PrefetchStream(next, wanted, std::max<std::int64_t>(1, points / kTilePoints)), tiles);
         } else {
           interpolate_block(block, near, points, out, [] {});
         }
       }
     }
+    tiles.stage.all();
     if (non_temporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
