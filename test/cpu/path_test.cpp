@@ -109,32 +109,26 @@ class PathTest : public testing::TestWithParam<const char*> {
 constexpr mluOpDataType_t kFloat = MLUOP_DTYPE_FLOAT;
 
 TEST_P(PathTest, PsamaskCollect) {
-  const std::int64_t bytes = psamask::non_temporal_from();
-  const char* const registers = vectors() ? "collect_registers" : "collect_plain";
-  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_plain");
-  EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, 0}), registers);
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 0}), registers);
-  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 0}), "collect_plain");
-  EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, 0}), registers);
-  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 0}), "collect_plain");
+  EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, 0}), "blocks");
+  EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, 0}), "blocks");
 }
 
 TEST_P(PathTest, PsamaskNchw) {
   for (const int psa_type : {0, 1}) {
-    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "transpose");
-    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "transpose");
+    EXPECT_EQ(psamask_forward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "blocks");
+    EXPECT_EQ(psamask_backward({kFloat, 1, 24, 24, 47, 47, psa_type}, MLUOP_LAYOUT_NCHW), "blocks");
   }
 }
 
 TEST_P(PathTest, PsamaskDistribute) {
   const std::int64_t bytes = psamask::non_temporal_from();
-  const char* const lines = avx512() ? "distribute_lines" : "transpose";
-  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
-  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "transpose");
+  const char* const lines = avx512() ? "distribute_lines" : "blocks";
+  EXPECT_EQ(psamask_forward({kFloat, 1, 4, 4, 3, 3, 1}), "blocks");
+  EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 576 * 576), 24, 24, 5, 5, 1}), "blocks");
   EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 256 * 256), 16, 16, 31, 31, 1}), lines);
   EXPECT_EQ(psamask_forward({kFloat, images_beyond(bytes, 289 * 289), 17, 17, 33, 33, 1}), lines);
-  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 1}), "transpose");
-  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 1}), "transpose");
+  EXPECT_EQ(psamask_backward({kFloat, 1, 4, 4, 3, 3, 1}), "blocks");
+  EXPECT_EQ(psamask_backward({kFloat, images_beyond(bytes, 576 * 25), 24, 24, 5, 5, 1}), "blocks");
 }
 
 TEST_P(PathTest, ThreeInterpolate) {

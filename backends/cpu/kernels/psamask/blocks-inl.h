@@ -1,8 +1,9 @@
-// PSAMask from planes or to planes: put together block by block.
+// PSAMask block by block.
 //
-// A task owns rows of the output's frames (planes) or of the map (rows of frames). What is read for several of them
-// lies together, so a task has several, and puts its output together in the second cache, from where it leaves in whole
-// cache lines. Bound by reading the covered cells and writing the output once.
+// A task owns rows of the output's frames (planes) or of the map (rows of frames). From planes or to planes, what is
+// read for several of them lies together, so a task has several, and puts its output together in the second cache, from
+// where it leaves in whole cache lines; from rows to rows, it leaves as it is read. Bound by reading the covered cells
+// and writing the output once.
 #if defined(MLUOPS_CPU_PSAMASK_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_PSAMASK_BLOCKS_INL_H_
@@ -13,284 +14,171 @@
 #include <algorithm>
 #include <new>
 
-#include "backends/cpu/kernels/psamask/geometry.h"
 #include "backends/cpu/kernels/psamask/lines-inl.h"
-#include "backends/cpu/kernels/psamask/row_moves-inl.h"
-#include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/kernels/psamask/stage-inl.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "common/shape.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// An image of a tensor: [groups][parts][rows][columns]. In planes, a part is the plane of a cell, a group those of a
-/// row of cells; in rows, a part is a pixel, a group a row of the map.
-struct Image {
-  std::int64_t groups, parts, rows, columns;
-
-  Image(bool planes, std::int64_t cell_rows, std::int64_t cell_columns, std::int64_t map_rows, std::int64_t map_columns)
-      : groups(planes ? cell_rows : map_rows),
-        parts(planes ? cell_columns : map_columns),
-        rows(planes ? map_rows : cell_rows),
-        columns(planes ? map_columns : cell_columns) {}
-
-  std::int64_t part() const { return rows * columns; }
-  std::int64_t size() const { return groups * parts * part(); }
-  /// Where a row of a part is.
-  std::int64_t at(std::int64_t group, std::int64_t part_of_group, std::int64_t row) const {
-    return (group * parts + part_of_group) * part() + row * columns;
-  }
-};
-
-/// Own groups of an image, some parts of each, and some rows of these parts.
-struct Block {
-  std::int64_t image;
-  Range owns, parts, rows;
-};
-
-/// How output is cut into blocks.
+/// Writes blocks, for one thread. A part that another block goes on with is not finished, so its last cache line is
+/// written once and whole.
 template <class E>
-class Blocks {
+class BlockWriter {
  public:
-  explicit Blocks(const Image& to) : to_(to) {
-    constexpr std::int64_t kLeastParts = 16, kLeastRows = 8;
-    const std::int64_t most = second_cache(28) / static_cast<std::int64_t>(sizeof(E)) / to.columns;
-    parts_ = std::clamp(most / kLeastRows, std::min(kLeastParts, to.parts), to.parts);
-    const std::int64_t rows = std::max<std::int64_t>(1, most / parts_);
-    rows_ = std::clamp(rows / 2, std::min(kLeastRows, to.rows), to.rows);
-    owns_ = std::clamp<std::int64_t>(rows / rows_, 1, to.groups);
+  /// `writers`: memory for as many as are under way.
+  BlockWriter(const Blocks<E>& blocks, const Stage<E>& stage, LineWriter* writers)
+      : blocks_(blocks),
+        stage_(stage),
+        readable_(blocks.staged() ? stage.readable()
+                                  : Readable{bytes_at(blocks.in(0)), bytes_at(blocks.in(blocks.move.images))}),
+        writers_(writers) {
+    for (std::int64_t i = 0; i < blocks.under_way(); ++i) new (writers + i) LineWriter(leaves_caches<E>(blocks.move));
   }
 
-  /// Whether the blocks of a task follow each other in memory.
-  bool joined() const { return rows_ == to_.rows && parts_ == to_.parts; }
-  std::int64_t elements() const { return owns_ * parts_ * rows_ * to_.columns; }
-  std::int64_t tasks() const { return ceil_div(to_.groups, owns_); }  ///< of an image
-  /// Parts that are under way at a time: those of a block, where another block goes on with their rows.
-  std::int64_t under_way() const { return rows_ == to_.rows ? 1 : owns_ * parts_; }
-
-  std::int64_t of_task() const { return ceil_div(to_.parts, parts_) * ceil_div(to_.rows, rows_); }
-
-  /// Block i of all images: those of a task follow each other, row after row of the same parts.
-  Block operator[](std::int64_t i) const {
-    const std::int64_t runs = ceil_div(to_.rows, rows_), task = i / of_task(), own = task % tasks() * owns_;
-    const std::int64_t part = i % of_task() / runs * parts_, row = i % runs * rows_;
-    return {task / tasks(),
-            {own, std::min(to_.groups, own + owns_)},
-            {part, std::min(to_.parts, part + parts_)},
-            {row, std::min(to_.rows, row + rows_)}};
-  }
-
- private:
-  const Image to_;
-  std::int64_t owns_, parts_, rows_;  ///< of a block
-};
-
-/// Which rows of the parts of a group that is read become which rows of an own group.
-class RowMap {
- public:
-  explicit RowMap(const Move& move) : axis_(move.rows), from_planes_(move.from_planes), to_planes_(move.to_planes) {}
-
-  /// Row of the map.
-  std::int64_t pixel(std::int64_t own, std::int64_t group) const {
-    if (!from_planes_) return group;
-    return to_planes_ ? axis_.pixel(group, own) : own;
-  }
-  std::int64_t written(std::int64_t own, std::int64_t group) const {
-    return to_planes_ ? pixel(own, group) : group - axis_.offset(own);
-  }
-  std::int64_t read(std::int64_t own, std::int64_t group) const {
-    return from_planes_ ? pixel(own, group) : own + axis_.offset(group);
-  }
-  /// Which of `rows` of an own group come from another; others are zeros.
-  Range moved(std::int64_t own, Range rows) const {
-    return clamped(to_planes_ ? axis_.pixels_of(own) : axis_.moved(own), rows);
-  }
-
- private:
-  Axis axis_;
-  bool from_planes_, to_planes_;
-};
-
-/// Moves blocks, for one thread.
-template <class E, bool kNonTemporal>
-class Mover {
- public:
-  using Writer = LineWriter<kNonTemporal>;
-
-  /// A thread's scratch: what moves a row, where a block of output is put together, and what writes its parts. A part
-  /// that another block goes on with is not finished, so its last cache line is written once and whole.
-  struct Scratch {
-    E* frames;
-    E* stage;
-    Writer* writers;
-
-    Scratch(Allocator& allocator, const Move& move, const Blocks<E>& blocks)
-        : frames(allocator.allocate<E>(RowMoves<E>::kPixels, RowMoves<E>::pitch(move))),
-          stage(allocator.allocate<E>(stage_elements(blocks))),
-          writers(allocator.allocate<Writer>(blocks.under_way())) {}
-  };
-
-  Mover(const Move& move, const Image& from, const Image& to, const Blocks<E>& blocks, const Scratch& scratch)
-      : move_(move),
-        from_(from),
-        to_(to),
-        blocks_(blocks),
-        rows_(move),
-        row_moves_(move, scratch.frames),
-        stage_(scratch.stage),
-        writers_(scratch.writers) {
-    for (std::int64_t i = 0; i < blocks.under_way(); ++i) new (writers_ + i) Writer();
-  }
-
-  /// Tasks [begin, end).
-  void run(std::int64_t begin, std::int64_t end) {
-    const std::int64_t last = end * blocks_.of_task() - 1;
-    for (std::int64_t i = begin * blocks_.of_task(); i <= last; ++i) {
-      move_groups(blocks_[i], blocks_[std::min(i + 1, last)]);
-      write(blocks_[i]);
-    }
-  }
-
- private:
-  static constexpr std::int64_t kLine = 64 / sizeof(E);  ///< before and behind the stage, read and not used
-  static std::int64_t stage_elements(const Blocks<E>& blocks) { return blocks.elements() + 2 * kLine; }
-
-  static std::int64_t bytes(std::int64_t elements) { return elements * static_cast<std::int64_t>(sizeof(E)); }
-
-  const E* in(const Block& block) const { return static_cast<const E*>(move_.from) + block.image * from_.size(); }
-  E* out(const Block& block) const { return static_cast<E*>(move_.to) + block.image * to_.size(); }
-
-  /// Row r of an own group's parts of a block.
-  Rows<E> target(const Block& block, std::int64_t own, std::int64_t r) const {
-    const std::int64_t part = block.rows.size() * to_.columns;
-    const std::int64_t first = (own - block.owns.begin) * block.parts.size() * part;
-    return {stage_ + kLine + first + (r - block.rows.begin) * to_.columns, part};
-  }
-
-  /// Whether a group has a row for an own group of a block.
-  bool has_row(std::int64_t own, std::int64_t g, const Block& block) const {
-    const std::int64_t written = rows_.written(own, g), read = rows_.read(own, g);
-    return written >= block.rows.begin && written < block.rows.end && read >= 0 && read < from_.rows;
-  }
-
-  /// Rows of a group's parts that a block needs.
-  Range rows_of(std::int64_t g, const Block& block) const {
-    Range some = {from_.rows, 0};
-    for (std::int64_t own = block.owns.begin; g < from_.groups && own < block.owns.end; ++own) {
-      if (!has_row(own, g, block)) continue;
-      some.begin = std::min(some.begin, rows_.read(own, g));
-      some.end = std::max(some.end, rows_.read(own, g) + 1);
-    }
-    return some;
-  }
-
-  /// All groups to a block, each while the one behind it is prefetched, the last while the first of the next block is.
-  void move_groups(const Block& block, const Block& next) {
-    Range rows = rows_of(0, block);
-    for (std::int64_t g = 0; g < from_.groups; ++g) {
-      const Range soon = rows_of(g + 1, block);
-      if (rows.size() > 0) {
-        ahead_ = soon.size() > 0 ? ahead(g + 1, soon, block) : first_ahead(next);
-        for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) put_row(own, g, block);
-      }
-      rows = soon;
-    }
-  }
-
-  void put_row(std::int64_t own, std::int64_t g, const Block& block) {
-    if (!has_row(own, g, block)) return;
-    const Rows<const E> from = {in(block) + from_.at(g, 0, rows_.read(own, g)), from_.part()};
-    const Rows<E> to = target(block, own, rows_.written(own, g));
-    row_moves_.run(from, block.parts, to, ahead_);
-  }
-
-  PrefetchPlanes first_ahead(const Block& block) const {
-    for (std::int64_t g = 0; g < from_.groups; ++g) {
-      if (const Range rows = rows_of(g, block); rows.size() > 0) return ahead(g, rows, block);
-    }
-    return {};
-  }
-
-  /// Rows of a group's parts, to be prefetched while another group is moved.
-  PrefetchPlanes ahead(std::int64_t g, Range read, const Block& block) const {
-    const std::int64_t tiles =
-        ceil_div(move_.columns.pixels, RowMoves<E>::kPixels) * ceil_div(block.parts.size(), RowMoves<E>::kPixels);
-    const E* const first = in(block) + from_.at(g, 0, read.begin);
-    const std::int64_t steps = block.owns.size() * tiles;
-    if (move_.from_planes) return {first, from_.part(), from_.parts, read.size() * from_.columns, steps};
-    const Axis& axis = move_.columns;
-    return {first + axis.offset(0), from_.part() + axis.step, from_.parts, axis.to, steps, from_.columns, read.size()};
-  }
-
-  /// The block from the stage to where it belongs.
-  void write(const Block& block) {
-    const auto* const stage = reinterpret_cast<const std::uint8_t*>(stage_);
-    const Readable readable = {stage, stage + stage_elements(blocks_) * static_cast<std::int64_t>(sizeof(E))};
+  /// Meanwhile what is read for `next` is prefetched, where that is not the stage's work.
+  void write(const Block& block, const Block& next) {
+    if (short_) return write_in_place(block);
     for (std::int64_t own = block.owns.begin; own < block.owns.end; ++own) {
-      for (std::int64_t p = block.parts.begin; p < block.parts.end; ++p) {
-        Writer& writer = started_writer(block, own, p);
-        writer.add(pieces(block, own, p).joined(), readable);
-        if (!blocks_.joined() && block.rows.end == to_.rows) writer.finish();
+      for (std::int64_t p = block.parts.begin; p < block.parts.end; p += kPartsTogether) {
+        write_parts(block, own, {p, std::min(p + kPartsTogether, block.parts.end)}, next);
       }
     }
-    if (blocks_.joined()) writers_->finish();
   }
 
-  /// The one of a part, which is at the block's first row.
-  Writer& started_writer(const Block& block, std::int64_t own, std::int64_t part) {
-    const std::int64_t k = (own - block.owns.begin) * block.parts.size() + part - block.parts.begin;
-    Writer& writer = writers_[blocks_.under_way() == 1 ? 0 : k];
-    if (blocks_.joined() ? k == 0 : block.rows.begin == 0) {
-      auto* const at = reinterpret_cast<std::uint8_t*>(out(block) + to_.at(own, part, 0));
-      writer.start(at, at);
+ private:
+  static std::int64_t bytes(std::int64_t elements) { return elements * static_cast<std::int64_t>(sizeof(E)); }
+  static const std::uint8_t* bytes_at(const E* p) { return reinterpret_cast<const std::uint8_t*>(p); }
+
+  /// Whether pieces are shorter than cache lines and lie apart, or in the caches: the lines around them would take
+  /// longer than they do.
+  bool are_short() const {
+    const std::int64_t read = blocks_.from.columns, written = blocks_.to.columns;
+    const bool stream = read <= written && leaves_caches<E>(blocks_.move);
+    return !blocks_.staged() && !stream && bytes(std::min(read, written)) < kCacheLineBytes;
+  }
+
+  void write_in_place(const Block& block) {
+    constexpr std::int64_t kAhead = 4;  // pixels
+    for (std::int64_t part = block.parts.begin; part < block.parts.end; ++part) {
+      const Pieces p = pieces_of(block, 0, part);
+      std::uint8_t* const out = blocks_.out(block, 0, part);
+      zero_bytes(false, out, bytes(blocks_.to.part()));
+      for (std::int64_t r = 0; r < p.rows; ++r) {
+        const std::uint8_t* const from = p.from + r * p.stride;
+        prefetch_bytes<2>(from + kAhead * bytes(blocks_.from.part()), p.count + 63);
+        RowMoves<E>::copy(reinterpret_cast<const E*>(from), p.count / static_cast<std::int64_t>(sizeof(E)),
+                          reinterpret_cast<E*>(out + p.before + r * (p.count + p.between)));
+      }
     }
-    return writer;
+  }
+
+  /// Row by row of each in turn, so that as many streams of memory are under way.
+  void write_parts(const Block& block, std::int64_t own, Range parts, const Block& next) {
+    const std::int64_t first = (own - block.owns.begin) * block.parts.size() + parts.begin - block.parts.begin;
+    LineWriter* const writers = writers_ + (blocks_.whole_parts() ? 0 : first);
+    Pieces pieces[kPartsTogether], later[kPartsTogether];
+    std::int64_t rows = 0, ahead[kPartsTogether];
+    for (std::int64_t k = 0; k < parts.size(); ++k) {
+      pieces[k] = pieces_of(block, own, parts.begin + k);
+      if (!blocks_.staged()) {
+        later[k] = pieces_of(next, next.owns.begin, std::min(next.parts.begin + k, next.parts.end - 1));
+        ahead[k] = std::min(pieces[k].rows, 1024 / pieces[k].count + 1);
+      }
+      rows = std::max(rows, pieces[k].rows);
+      if (block.rows.begin == 0) {
+        std::uint8_t* const out = blocks_.out(block, own, parts.begin + k);
+        writers[k].start(out);
+        __builtin_prefetch(out + bytes(blocks_.to.part()), 1);  // shared with the next part: stores would wait for it
+      }
+      writers[k].zeros(pieces[k].before);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < parts.size(); ++k) {
+        if (r >= pieces[k].rows) continue;
+        if (!blocks_.staged()) prefetch_row(r + ahead[k], pieces[k], later[k]);
+        writers[k].copy(pieces[k].from + r * pieces[k].stride, pieces[k].count, readable_);
+        const std::int64_t zeros = r + 1 < pieces[k].rows ? pieces[k].between : pieces[k].behind;
+        if (zeros > 0) writers[k].zeros(zeros);
+      }
+    }
+    if (block.rows.end < blocks_.to.rows) return;
+    for (std::int64_t k = 0; k < parts.size(); ++k) writers[k].finish();
+  }
+
+  /// The row so many rows on: of this part, or of the one that comes later. Gaps no longer than a piece are prefetched
+  /// with it: without them the prefetchers lose the stream.
+  static HWY_INLINE void prefetch_row(std::int64_t r, const Pieces& p, const Pieces& later) {
+    const std::uint8_t* const row = r < p.rows ? p.from + r * p.stride : later.from + (r - p.rows) * p.stride;
+    prefetch_bytes<2>(row, (p.stride <= 2 * p.count ? p.stride : p.count) + 63);
   }
 
   /// What the rows of a block have of a part.
-  Pieces pieces(const Block& block, std::int64_t own, std::int64_t part) const {
-    const Range rows = rows_.moved(own, block.rows);
-    const Range cells = move_.to_planes ? Range{0, to_.columns} : move_.columns.moved(part);
-    const Rows<E> at = target(block, own, rows.begin);
-    return Pieces::of({rows.begin - block.rows.begin, rows.end - block.rows.begin},
-                      {bytes(cells.begin), bytes(cells.end)}, block.rows.size(), bytes(to_.columns),
-                      reinterpret_cast<const std::uint8_t*>(at[part - block.parts.begin] + cells.begin),
-                      bytes(to_.columns));
+  Pieces pieces_of(const Block& block, std::int64_t own, std::int64_t part) const {
+    const Move& move = blocks_.move;
+    const Image &from = blocks_.from, &to = blocks_.to;
+    if (!blocks_.staged()) {
+      const std::int64_t h = part / move.columns.pixels, w = part % move.columns.pixels;
+      const Range rows = move.rows.moved(h), columns = move.columns.moved(w);
+      const E* const first = blocks_.in(block.image) + from.at(0, part, rows.begin + move.rows.offset(h));
+      return pieces(rows, columns, to.rows, first + columns.begin + move.columns.offset(w), from.columns);
+    }
+    const Range rows = RowMap(move).moved(own, block.rows);
+    const Range columns = move.to_planes ? Range{0, to.columns} : move.columns.moved(part);
+    const E* const first = stage_.rows(block, own, rows.begin)[part - block.parts.begin];
+    return pieces({rows.begin - block.rows.begin, rows.end - block.rows.begin}, columns, block.rows.size(),
+                  first + columns.begin, to.columns);
   }
 
-  const Move& move_;
-  const Image from_, to_;
+  Pieces pieces(Range rows, Range columns, std::int64_t height, const E* from, std::int64_t stride) const {
+    return Pieces::of(rows, {bytes(columns.begin), bytes(columns.end)}, height, bytes(blocks_.to.columns),
+                      bytes_at(from), bytes(stride))
+        .joined();
+  }
+
   const Blocks<E>& blocks_;
-  const RowMap rows_;
-  const RowMoves<E> row_moves_;
-  E* const stage_;
-  Writer* const writers_;
-  PrefetchPlanes ahead_;
+  const Stage<E>& stage_;
+  const Readable readable_;
+  const bool short_ = are_short();
+  LineWriter* const writers_;
 };
 
-template <class E, bool kNonTemporal>
-mluOpStatus_t run_blocks(Context& context, const mluopsCall& call, const Move& move) {
-  using Worker = Mover<E, kNonTemporal>;
-  const Image from(move.from_planes, move.rows.from, move.columns.from, move.rows.pixels, move.columns.pixels);
-  const Image to(move.to_planes, move.rows.to, move.columns.to, move.rows.pixels, move.columns.pixels);
-  const Blocks<E> blocks(to);
-  const std::int64_t tasks = move.images * blocks.tasks();
-  const double bytes = static_cast<double>(move.written()) * sizeof(E);
-  const Loop loop(context, call, tasks, cost::kMoveByte * bytes / static_cast<double>(tasks));
-  const auto scratch =
-      allocate<SlotScratch<typename Worker::Scratch>>(context.arena, static_cast<int>(loop.slots()), move, blocks);
-  if (!scratch) return no_memory(call);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    Worker(move, from, to, blocks, scratch->of(slot, move, blocks)).run(begin, end);
-    if (kNonTemporal) non_temporal_fence();
-  });
-  return MLUOP_STATUS_SUCCESS;
-}
+/// A thread's scratch.
+template <class E>
+struct BlockScratch {
+  E* frames;
+  E* stage;
+  LineWriter* writers;
+
+  BlockScratch(Allocator& allocator, const Blocks<E>& blocks)
+      : frames(allocator.allocate<E>(RowMoves<E>::kPixels, RowMoves<E>::pitch(blocks.move))),
+        stage(allocator.allocate<E>(blocks.stage_elements())),
+        writers(allocator.allocate<LineWriter>(blocks.under_way())) {}
+};
 
 template <class E>
 mluOpStatus_t move_blocks(Context& context, const mluopsCall& call, const Move& move) {
-  return leaves_caches<E>(move) ? run_blocks<E, true>(context, call, move) : run_blocks<E, false>(context, call, move);
+  const Blocks<E> blocks(move);
+  const std::int64_t of_task = blocks.staged() ? blocks.of_task() : 1;
+  const std::int64_t tasks = move.images * blocks.tasks() * blocks.of_task() / of_task;
+  const double bytes = static_cast<double>(move.written()) * sizeof(E);
+  const Loop loop(context, call, tasks, cost::kMoveByte * bytes / static_cast<double>(tasks));
+  const auto scratch = allocate<SlotScratch<BlockScratch<E>>>(context.arena, static_cast<int>(loop.slots()), blocks);
+  if (!scratch) return no_memory(call);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const BlockScratch<E> own = scratch->of(slot, blocks);
+    Stage<E> stage(blocks, own.frames, own.stage);
+    BlockWriter<E> writer(blocks, stage, own.writers);
+    const std::int64_t last = end * of_task - 1;
+    for (std::int64_t i = begin * of_task; i <= last; ++i) {
+      const Block block = blocks[i], next = blocks[std::min(i + 1, last)];
+      if (blocks.staged()) stage.fill(block, next);
+      writer.write(block, next);
+    }
+    if (leaves_caches<E>(move)) non_temporal_fence();
+  });
+  return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE

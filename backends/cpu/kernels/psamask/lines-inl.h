@@ -1,4 +1,4 @@
-// A run of output put together in registers from pieces of input and zeros, and written as whole cache lines.
+// A run of output put together in registers from pieces and zeros, and written as whole cache lines.
 #if defined(MLUOPS_CPU_PSAMASK_LINES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
 #undef MLUOPS_CPU_PSAMASK_LINES_INL_H_
@@ -7,6 +7,7 @@
 #endif
 
 #include <cstring>
+#include <utility>
 
 #include "backends/cpu/kernels/psamask/geometry.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -15,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// A run of output in bytes: `rows` pieces of `count` from the input, amid zeros.
+/// A run of output in bytes: `rows` pieces of `count`, amid zeros.
 struct Pieces {
   std::int64_t rows, count, stride;
   std::int64_t before, between, behind;  ///< zeros
@@ -43,19 +44,14 @@ struct Readable {
 
 /// Appends pieces to a run of output. The line that is not full yet is held in registers, so that a piece costs hardly
 /// more than the lines it fills.
-template <bool kNonTemporal>
 class LineWriter {
  public:
-  static constexpr std::int64_t kLine = 64;
+  explicit HWY_ATTR LineWriter(bool non_temporal) : non_temporal_(non_temporal) {}
 
-  HWY_ATTR LineWriter() {}  // the implicit one would not have this namespace's target
-
-  /// The run begins at `to`. What it has of a line it shares with what lies before is written to `head`, kLine bytes
-  /// at most.
-  void start(std::uint8_t* to, std::uint8_t* head) {
+  /// The run begins at `to`.
+  void start(std::uint8_t* to) {
     begun_ = filled_ = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) & (kLine - 1));
     to_ = to - filled_;
-    head_ = filled_ > 0 ? head : nullptr;
     pending_ = zero_line();
   }
 
@@ -84,31 +80,19 @@ class LineWriter {
     bytes += filled_;
     if (bytes >= kLine) {
       put_pending(line);
-      for (bytes -= kLine; bytes >= kLine; bytes -= kLine) put(zero_line());
+      bytes = put_lines(bytes - kLine, []() HWY_ATTR { return zero_line(); });
       line = zero_line();
     }
     pending_ = line;
     filled_ = bytes;
   }
 
-  void add(const Pieces& p, const Readable& readable) {
-    if (p.before > 0) zeros(p.before);
-    for (std::int64_t r = 0; r < p.rows; ++r) {
-      copy(p.from + r * p.stride, p.count, readable);
-      const std::int64_t gap = r + 1 < p.rows ? p.between : p.behind;
-      if (gap > 0) zeros(gap);
-    }
-  }
-
   /// Writes what there is of the last line.
-  void finish() {
-    const std::int64_t begin = head_ != nullptr ? begun_ : 0;
-    store_part(pending_, begin, filled_, (head_ != nullptr ? head_ - begun_ : to_) + begin);
-    to_ += filled_;
-  }
+  void finish() { store_part(pending_, begun_, filled_, to_); }
 
  private:
   using D = hn::ScalableTag<std::uint8_t>;
+  static constexpr std::int64_t kLine = kCacheLineBytes;
   static constexpr int kVectors = static_cast<int>(kLine) / kLanes<std::uint8_t>;
   struct Line {
     hn::Vec<D> v[kVectors];
@@ -132,11 +116,16 @@ class LineWriter {
     return line;
   }
 
-  /// Bytes [begin, end) of a line.
+  /// Bytes [begin, end) of a line to that at `to`.
   static void store_part(const Line& line, std::int64_t begin, std::int64_t end, std::uint8_t* to) {
+    if constexpr (kVectors == 1 && HWY_TARGET <= HWY_AVX3) {
+      const auto before = hn::FirstN(D(), static_cast<std::size_t>(begin));
+      hn::BlendedStore(line.v[0], hn::AndNot(before, hn::FirstN(D(), static_cast<std::size_t>(end))), D(), to);
+      return;
+    }
     HWY_ALIGN std::uint8_t bytes[kLine];
     for_vectors([&](int v) HWY_ATTR { hn::Store(line.v[v], D(), bytes + v * kLanes<std::uint8_t>); });
-    std::memcpy(to, bytes + begin, static_cast<std::size_t>(end - begin));
+    std::memcpy(to + begin, bytes + begin, static_cast<std::size_t>(end - begin));
   }
 
   /// Vector v of a line whose first filled_ bytes are ones.
@@ -144,19 +133,30 @@ class LineWriter {
     return hn::LoadU(D(), kOnesThenZeros.data() + kLine - filled_ + v * kLanes<std::uint8_t>);
   }
 
-  HWY_INLINE void put(const Line& line) {
-    for_vectors([&](int v) HWY_ATTR {
-      std::uint8_t* const to = to_ + v * kLanes<std::uint8_t>;
-      kNonTemporal ? hn::Stream(line.v[v], D(), to) : hn::Store(line.v[v], D(), to);
-    });
-    to_ += kLine;
+  /// The whole lines of so many bytes; returns how many are left.
+  template <class Next>
+  HWY_INLINE std::int64_t put_lines(std::int64_t bytes, Next&& next) {
+    std::uint8_t* to = to_;
+    const bool non_temporal = non_temporal_;
+    for (; bytes >= kLine; bytes -= kLine, to += kLine) {
+      const Line line = next();
+      for_vectors([&](int v) HWY_ATTR {
+        std::uint8_t* const p = to + v * kLanes<std::uint8_t>;
+        non_temporal ? hn::Stream(line.v[v], D(), p) : hn::Store(line.v[v], D(), p);
+      });
+    }
+    to_ = to;
+    return bytes;
   }
 
   HWY_INLINE void put_pending(const Line& line) {
-    if (HWY_LIKELY(head_ == nullptr)) return put(line);
-    store_part(line, begun_, kLine, head_);
-    head_ = nullptr;
-    to_ += kLine;
+    if (HWY_LIKELY(begun_ == 0)) {
+      put_lines(kLine, [&]() HWY_ATTR { return line; });
+    } else {
+      store_part(line, begun_, kLine, to_);
+      begun_ = 0;
+      to_ += kLine;
+    }
   }
 
   /// The piece, and what lies up to a line before and behind it, may be read.
@@ -167,18 +167,19 @@ class LineWriter {
     for_vectors([&](int v) HWY_ATTR { line.v[v] = hn::IfVecThenElse(filled_part(v), pending_.v[v], line.v[v]); });
     if (bytes >= kLine) {
       put_pending(line);
-      for (bytes -= kLine, from += kLine; bytes >= kLine; bytes -= kLine, from += kLine) put(load_line(from));
+      from += kLine;
+      bytes = put_lines(bytes - kLine, [&]() HWY_ATTR { return load_line(std::exchange(from, from + kLine)); });
       line = load_line(from);
     }
     pending_ = line;
     filled_ = bytes;
   }
 
+  bool non_temporal_;
   Line pending_;
-  std::int64_t filled_ = 0;       ///< bytes of it that count
-  std::uint8_t* to_ = nullptr;    ///< its place
-  std::int64_t begun_ = 0;        ///< of the first line, what is not of this run
-  std::uint8_t* head_ = nullptr;  ///< where the rest of that line goes; null once it is written
+  std::int64_t filled_ = 0;     ///< bytes of it that count
+  std::uint8_t* to_ = nullptr;  ///< its place
+  std::int64_t begun_ = 0;      ///< bytes before the run on its first line, which are not written; 0 behind that line
 };
 
 }  // namespace mluops::cpu::psamask::HWY_NAMESPACE

@@ -7,7 +7,6 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/psamask/avx512/distribute_lines-inl.h"
 #include "backends/cpu/kernels/psamask/blocks-inl.h"
-#include "backends/cpu/kernels/psamask/collect-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {
@@ -15,27 +14,12 @@ using namespace cpu::HWY_NAMESPACE;
 namespace {
 
 template <class E>
-mluOpStatus_t run_lines(Context& context, const mluopsCall& call, const Move& move) {
-  return collect_by_lines(context, call, Collect(move, sizeof(E)), leaves_caches<E>(move));
-}
-
-template <class E>
-mluOpStatus_t run_plain(Context& context, const mluopsCall& call, const Move& move) {
-  return collect_plainly(context, call, Collect(move, sizeof(E)), leaves_caches<E>(move));
-}
-
-template <class E>
 mluOpStatus_t run(Context& context, const mluopsCall& call, const Move& move) {
-  static constexpr Path<Move> kRowPaths[] = {
-      {"collect_registers", collects_by_lines<E>, run_lines<E>},
-      {"collect_plain", always<Move>, run_plain<E>},
-  };
-  static constexpr Path<Move> kPlanePaths[] = {
+  static constexpr Path<Move> kPaths[] = {
       {"distribute_lines", distributes_by_lines<E>, distribute_by_lines},
-      {"transpose", always<Move>, move_blocks<E>},
+      {"blocks", always<Move>, move_blocks<E>},
   };
-  const bool planes = move.from_planes || move.to_planes;
-  return planes ? run_path(context, call, move, kPlanePaths) : run_path(context, call, move, kRowPaths);
+  return run_path(context, call, move, kPaths);
 }
 
 template <class E>

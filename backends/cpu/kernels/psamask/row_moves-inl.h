@@ -59,6 +59,19 @@ class RowMoves {
     });
   }
 
+  /// Few elements, without a call.
+  static HWY_INLINE void copy(const E* from, std::int64_t count, E* to) {
+    constexpr hn::ScalableTag<E> d;
+    if (count < kLanes<E>) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+      return;
+    }
+    for (std::int64_t next = 0; next < count; next += kLanes<E>) {
+      const std::int64_t i = std::min(next, count - kLanes<E>);
+      hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    }
+  }
+
  private:
   /// f(Range) for blocks of kPixels that cover a range; where it has as many, the last begins early.
   template <class F>
@@ -111,19 +124,6 @@ class RowMoves {
       transpose(from[block.begin] + some.begin, from.stride, block.size(), some.size(), frames_.data + block.begin,
                 frames_.stride);
     });
-  }
-
-  /// Few elements, without a call.
-  static HWY_INLINE void copy(const E* from, std::int64_t count, E* to) {
-    constexpr hn::ScalableTag<E> d;
-    if (count < kLanes<E>) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-      return;
-    }
-    for (std::int64_t next = 0; next < count; next += kLanes<E>) {
-      const std::int64_t i = std::min(next, count - kLanes<E>);
-      hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-    }
   }
 
   static HWY_INLINE void transpose(const E* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,

@@ -58,7 +58,7 @@ class DistributeByLines {
  private:
   using D = hn::ScalableTag<E>;
   using Vector = hn::Vec<D>;
-  static constexpr std::int64_t kAhead = 4;     ///< rows
+  static constexpr std::int64_t kAhead = 2;     ///< rows
   static constexpr std::int64_t kTogether = 2;  ///< groups whose lines are whole: they follow each other in memory
 
   /// Where sources from `first` on have their value for the first target; those past the last are the last again.
@@ -72,7 +72,8 @@ class DistributeByLines {
   }
 
   /// A row of targets. The one kAhead rows on is prefetched meanwhile, a line of each source in turn: as many streams
-  /// are under way only as long as none gets ahead.
+  /// are under way only as long as none gets ahead. Where too many are, requests are dropped, so lines are requested
+  /// once more shortly before their turn.
   void write_row(const E* const* sources, const E* const* next, std::int64_t row, std::int64_t first) const {
     const std::int64_t width = columns_.to, later = row + std::min(kAhead, targets_.size());
     const bool wraps = later >= targets_.size();
@@ -80,12 +81,13 @@ class DistributeByLines {
     const std::int64_t soon_row = (wraps ? later - targets_.size() : later) * columns_.from;
     for (std::int64_t t = 0; t < width; t += kN) {
       for (std::int64_t k = 0; k < together_ * kN; k += kN) {
-        const std::int64_t at = std::min(t, width - kN);
+        const std::int64_t at = std::min(t, width - kN), after = t + kN < width ? t + kN : columns_.from;
         Vector v[kN];
         MLUOPS_UNROLL
         for (std::int64_t i = 0; i < kN; ++i) {
           prefetch_bytes<2>(soon[k + i] + soon_row + t, 1);
           if (t + kN >= width) prefetch_bytes<2>(soon[k + i] + soon_row + width - 1, 1);
+          if (together_ > 1) prefetch(sources[k + i] + row * columns_.from + after, 1);
           v[i] = hn::LoadU(D(), sources[k + i] + row * columns_.from + at);
         }
         transpose_square<E>(v);
@@ -134,7 +136,7 @@ template <class E>
 Fit distributes_by_lines(const Context&, const mluopsCall&, const Move& move) {
   constexpr bool fits_lines = sizeof(E) == 4 && kLanes<float> == 16;
   const bool covers = move.rows.covers() && move.columns.covers() && move.columns.to >= kLanes<float>;
-  return fit(fits_lines && !move.from_planes && covers, leaves_caches<E>(move));
+  return fit(fits_lines && !move.from_planes && move.to_planes && covers, leaves_caches<E>(move));
 }
 
 /// Items are groups of sources, block of targets by block, image by image. A task writes the cache lines that begin
