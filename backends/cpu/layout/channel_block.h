@@ -1,4 +1,4 @@
-// Some channels of an NCHW image as rows of pixels in scratch: sizes (channel_block-inl.h moves the pixels).
+// Some channels of an NCHW image as rows of pixels in scratch: sizes (image_panel-inl.h moves the pixels).
 #pragma once
 
 #include <cstdint>

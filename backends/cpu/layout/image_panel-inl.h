@@ -1,9 +1,11 @@
 // Panels: all pixels of an NCHW image x a block of its channels, a pixel's block in one cache line of sums, for kernels
 // that read or add to pixels in any order. Planes are transposed 16 pixels at a time. Include after foreach_target.h,
 // like simd-inl.h.
-#include "backends/cpu/layout/channel_block-inl.h"
+#include "backends/cpu/layout/channel_block.h"
 #include "backends/cpu/simd/barrier.h"
+#include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
+#include "backends/cpu/simd/simd-inl.h"
 
 #ifndef MLUOPS_CPU_LAYOUT_IMAGE_PANEL_ONCE_
 #define MLUOPS_CPU_LAYOUT_IMAGE_PANEL_ONCE_
@@ -53,6 +55,42 @@ struct ChannelTask {
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::layout::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+
+/// Vectors of the channels of a pixel in scratch.
+template <class A>
+inline constexpr int kBlockVectors = static_cast<int>(kBlockChannels<A>) / kLanes<A>;
+
+/// `pixels` neighbouring pixels, 16 at most, of `channels` planes that lie `plane` elements apart; what is beyond these
+/// channels may be anything.
+template <class T, class A = Acc<T>>
+HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pixels, A* HWY_RESTRICT to,
+                            std::int64_t channels = kBlockChannels<A>) {
+  constexpr std::int64_t kChannels = kBlockChannels<A>;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<A, float>) {
+    if (pixels == kBlockPixels) {
+      if constexpr (std::is_same_v<T, A>) {
+        if (channels == kChannels) return transpose_tile<false>(hn::ScalableTag<A>(), planes, plane, to, kChannels);
+      }
+      const hn::ScalableTag<A> d;
+      hn::Vec<decltype(d)> v[kBlockPixels];
+      MLUOPS_UNROLL
+      for (std::int64_t c = 0; c < kChannels; ++c) v[c] = load(d, planes + std::min(c, channels - 1) * plane);
+      transpose_square<A>(v);
+      MLUOPS_UNROLL
+      for (std::int64_t i = 0; i < kBlockPixels; ++i) hn::StoreU(v[i], d, to + i * kChannels);
+      return;
+    }
+  }
+#endif
+  if constexpr (std::is_same_v<T, A>) {
+    transpose_panel(planes, plane, channels, pixels, to, kChannels);
+  } else {
+    HWY_ALIGN Moved<T> stage[kBlockPixels * kChannels] = {};
+    transpose_panel(reinterpret_cast<const Moved<T>*>(planes), plane, channels, pixels, stage, kChannels);
+    load_row(reinterpret_cast<const T*>(stage), to, pixels * kChannels);
+  }
+}
 
 /// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others hold anything.
 /// `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it afterwards; nullptr: none.

@@ -50,12 +50,6 @@ inline void atomic_add(A* target, A value) {
   }
 }
 
-/// target[0, n) += row[0, n), each element indivisibly.
-template <class A>
-inline void atomic_add_row(A* target, const A* row, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) atomic_add(target + i, row[i]);
-}
-
 /// The array atomic additions go to: the gradient itself where its elements are sums already (float, double), else an
 /// array of floats in the arena that is rounded into the gradient at the end.
 template <class T>

@@ -81,11 +81,11 @@ void empty_narrow(std::int64_t count, std::int64_t pixels, const A* HWY_RESTRICT
 /// The channels of a task, from a panel to planes.
 template <std::int64_t kPanel, class T, class A = Acc<T>>
 void empty(const BinTask& task, const Images& images, const A* HWY_RESTRICT panel, T* to) {
-  constexpr std::int64_t kPixels = layout::kBlockPixels;
+  constexpr std::int64_t kPixels = kPixelsTogether;
   const std::int64_t step = images.bins * images.map.channel(), pixels = images.map.pixels;
   if constexpr (kPanel == kNarrow) return empty_narrow(task.count, pixels, panel, to, step);
   for (std::int64_t i = 0; i < pixels; i += kPixels) {
-    put_pixels(panel + i * layout::kBlockChannels<A>, std::min(kPixels, pixels - i), task.count, to + i, step);
+    put_together(panel + i * layout::kBlockChannels<A>, std::min(kPixels, pixels - i), task.count, to + i, step, false);
   }
 }
 
