@@ -219,7 +219,7 @@ struct AtomicTask : BackwardTask<T> {
   void add(std::int64_t n, std::int64_t row, std::int64_t column) const {
     const Shape& s = this->shape;
     const Range kh = taps_into(s, row, {0, s.h}), kw = taps_into(s, column, {0, s.w});
-    const std::int64_t channel = map.planes ? map.h * map.w : 1, per_group = s.c / s.group;
+    const std::int64_t channel = map.channel(), per_group = s.c / s.group;
     for (std::int64_t i = kh.begin; i < kh.end; ++i) {
       for (std::int64_t j = kw.begin; j < kw.end; ++j) {
         Acc<T>* const pixel = sums + map.at(n, row + i - radius(s), column + j - radius(s));

@@ -141,7 +141,7 @@ class Forward {
     const std::int64_t count = block.columns.size() * s_.scale, run = whole ? s_.scale * count : count;
     for (std::int64_t r = 0; r < (whole ? 1 : s_.scale); ++r) {
       transpose_panel(non_temporal_ && long_run<T>(run), moved<const T>(stage_ + r * pitch_), s_.c, run, s_.c,
-                      moved(output_ + first(block, row) + r * s_.wo), s_.ho * s_.wo);
+                      moved(output_ + first(block, row) + r * s_.wo), map_.pixels);
     }
   }
 

@@ -45,26 +45,6 @@ class PhaseOffsets {
   std::int64_t* offsets_;
 };
 
-/// An image tensor [n, h, w, channels] or, as planes, [n, channels, h, w].
-struct Map {
-  std::int64_t h, w, channels;
-  bool planes;
-
-  /// Index of channel 0 of a pixel.
-  std::int64_t at(std::int64_t n, std::int64_t row, std::int64_t column) const {
-    const std::int64_t pixel = row * w + column;
-    return n * h * w * channels + (planes ? pixel : pixel * channels);
-  }
-};
-
-/// The output pixels, with so many channels.
-inline Map output_map(const Shape& s, std::int64_t channels, mluOpTensorLayout_t layout) {
-  return {s.ho, s.wo, channels, layout == MLUOP_LAYOUT_NCHW};
-}
-inline Map input_map(const Shape& s, mluOpTensorLayout_t layout) {
-  return {s.h, s.w, s.c, layout == MLUOP_LAYOUT_NCHW};
-}
-
 /// A range of taps along one axis, or of map rows or columns.
 struct Range {
   std::int64_t begin, end;

@@ -7,7 +7,6 @@
 #endif
 
 #include "backends/cpu/kernels/carafe/rows-inl.h"
-#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -115,7 +114,7 @@ template <class T, class A = Acc<T>>
 HWY_NOINLINE void write_pixels(bool non_temporal, const A* sums, std::int64_t count, const Map& map, T* to) {
   if (!map.planes) return store_row(non_temporal, sums, to, count * map.channels);
   constexpr std::int64_t kChannels = layout::kBlockChannels<A>, kPixels = layout::HWY_NAMESPACE::kPixelsTogether;
-  const std::int64_t plane = map.h * map.w;
+  const std::int64_t plane = map.pixels;
   for (std::int64_t c = 0; c < map.channels; c += kChannels, to += kChannels * plane) {
     for (std::int64_t i = 0; i < count; i += kPixels) {
       layout::HWY_NAMESPACE::put_together(sums + i * map.channels + c, std::min(kPixels, count - i),

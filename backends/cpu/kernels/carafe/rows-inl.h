@@ -7,6 +7,7 @@
 #endif
 
 #include "backends/cpu/kernels/carafe/geometry.h"
+#include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/scatter/scatter.h"
@@ -18,6 +19,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::carafe::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
+
+/// An image tensor of `h` x `w` pixels.
+struct Map : layout::Elements {
+  std::int64_t h, w;
+
+  Map(std::int64_t height, std::int64_t width, std::int64_t count, mluOpTensorLayout_t layout)
+      : Elements{height * width, count, layout == MLUOP_LAYOUT_NCHW}, h(height), w(width) {}
+  /// Index of channel 0 of a pixel.
+  std::int64_t at(std::int64_t n, std::int64_t row, std::int64_t column) const {
+    return Elements::at(n, 0) + (row * w + column) * pixel();
+  }
+};
+
+/// The output pixels, with so many channels.
+inline Map output_map(const Shape& s, std::int64_t channels, mluOpTensorLayout_t layout) {
+  return {s.ho, s.wo, channels, layout};
+}
+inline Map input_map(const Shape& s, mluOpTensorLayout_t layout) {
+  return {s.h, s.w, s.c, layout};
+}
 
 template <class T>
 const Moved<T>* moved(const T* p) {
@@ -80,9 +101,9 @@ class SumRows {
     A* const to = ring_ + row % size_ * pitch_;
     if (!map_.planes) return load_row(from, to, count * channels);
     if constexpr (kAddsInPlace<T>) {
-      transpose_panel(from, map_.h * map_.w, channels, count, to, channels);
+      transpose_panel(from, map_.pixels, channels, count, to, channels);
     } else {
-      transpose_panel(moved(from), map_.h * map_.w, channels, count, moved(stage_), channels);
+      transpose_panel(moved(from), map_.pixels, channels, count, moved(stage_), channels);
       load_row(stage_, to, count * channels);
     }
   }
@@ -91,7 +112,7 @@ class SumRows {
     const std::int64_t rows = std::min(together_, map_.h - next_), channels = map_.channels, count = columns_.size();
     if (rows <= 0) return {};
     const T* const from = tensor_ + map_.at(n_, next_, columns_.begin);
-    if (map_.planes) return {from, map_.h * map_.w, channels, count, steps, map_.w, rows};
+    if (map_.planes) return {from, map_.pixels, channels, count, steps, map_.w, rows};
     return {from, channels, count, channels, steps, map_.w * channels, rows};
   }
 
