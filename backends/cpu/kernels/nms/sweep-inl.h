@@ -116,9 +116,10 @@ class Sweep {
     return !limited_ || (width(i) > 0 && number(Kind::kY2, i) - number(Kind::kY1, i) + offset_ > 0 &&
                          number(Kind::kArea, i) < std::numeric_limits<A>::infinity());
   }
-  /// Of equal width, from the leftmost centre of a box to the rightmost. Never falls as x grows. Where the span is so
-  /// small that strips_ by it is infinite, the product is NaN at its low end and infinite elsewhere: the first strip
-  /// and the last.
+  /// The number of the strip that x lies in; the leftmost for what lies before it, the rightmost behind. Strips are of
+  /// equal width, from the leftmost centre of a box to the rightmost. The number never falls as x grows. Where the span
+  /// is so small that strips_ by it is infinite, the product is NaN at its low end and infinite elsewhere: the first
+  /// strip and the last.
   std::int64_t strip_at(double x) const { return index_of((x - low_) * per_unit_, strips_); }
 
   void lay_out_strips() {
