@@ -298,7 +298,7 @@ def test_batched_nms(config, dtype):
     assert all(abs(float(score) - float(each[int(i)])) <= limit for i, score in zip(indices, dets[:, -1]))
     agnostic = mt.batched_nms(boxes, scores, groups, config, class_agnostic=True)
     assert all(torch.equal(a, b) for a, b in zip(agnostic, one(boxes, scores, **arguments)))
-    assert mt.batched_nms(boxes, scores, groups, None)[1].tolist() == scores.sort(descending=True)[1].tolist()
+    assert mt.batched_nms(boxes, scores, groups, None)[1].tolist() == scores.sort(stable=True, descending=True)[1].tolist()
     assert mt.batched_nms(boxes[:0], scores[:0], groups[:0], config)[1].shape == (0,)
     with pytest.raises(mluops.BadParamError, match="nms_cfg: type: wanted nms, soft_nms or nms_rotated, got 'nms_match'"):
         mt.batched_nms(boxes, scores, groups, {"type": "nms_match"})

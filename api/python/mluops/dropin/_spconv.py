@@ -46,7 +46,7 @@ class SparseConvTensor(_ours.SparseConvTensor):
 
     def moved(self, features: Tensor, indices: Tensor, spatial_shape: Sequence[int]) -> "SparseConvTensor":
         made = self.replace_feature(features)
-        made.indices, made.spatial_shape = indices, list(spatial_shape)
+        made.indices, made.spatial_shape, made.indice_dict = indices, list(spatial_shape), dict(self.indice_dict)
         return made
 
     def select_by_index(self, valid_indices: Tensor) -> "SparseConvTensor":
@@ -241,22 +241,18 @@ class SparseConvolution(_ours.SparseConvolution, SparseModule):
         """Inverse convolutions of one place too: spconv asks no key of them."""
         return super()._at_the_same_places() or self.inverse and math.prod(self.kernel_size) == 1
 
-    def _check_known(self, x: SparseConvTensor) -> None:
-        """Pairs of a key serve submanifold convolutions of one kernel, and inverse ones."""
-        known = x.find_indice_pair(self.indice_key)
-        if known is None or self.inverse or self._at_the_same_places():
-            return
+    def _check_source(self, x: SparseConvTensor, known: _ours.KnownPairs) -> None:
+        if known.geometry[0] == "submanifold":
+            raise self._wanted("indice_key", "a convolution that is not submanifold, to go back through", "a submanifold one")
+        super()._check_source(x, known)
+
+    def _serves(self, x: SparseConvTensor, known: _ours.KnownPairs) -> bool:
         if not self.subm:
             raise bad_param("indice_key", "one that no other convolution has: only submanifold ones share theirs",
                             self.indice_key)
-        if len(known[2]) != math.prod(self.kernel_size):
-            raise bad_param("kernel_size", f"that of the other convolutions with indice_key {self.indice_key!r}",
-                            self.kernel_size)
-        if len(known[0]) != len(x.indices):
-            raise bad_param("indice_key", "one found for as many places", self.indice_key)
+        return super()._serves(x, known)
 
     def forward(self, input: SparseConvTensor, add_input: Optional[SparseConvTensor] = None) -> SparseConvTensor:
-        self._check_known(_ours.expect_sparse(input, type(self).__name__, self.ndim))
         made = super().forward(input)
         if self.record_voxel_count:
             most = max(int(self.max_num_voxels_during_training), len(made.indices))

@@ -5,9 +5,10 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from .._errors import bad_param
 from ..torch._tensors import floats
 from ..torch.op.sparse_conv import Sizes, get_conv_output_size, get_indice_pairs, indice_maxpool, many
-from ..torch.op.sparse_modules import expect_sparse
+from ..torch.op.sparse_modules import KnownPairs, expect_sparse
 from ._spconv import ConvAlgo, SparseConvTensor, SparseModule
 
 
@@ -19,6 +20,9 @@ def _mean_over_pairs(features: Tensor, pairs: Tensor, num: Tensor, outputs: int)
     wide = features.to(torch.promote_types(features.dtype, torch.float32))
     total = wide.new_zeros(outputs, features.shape[1]).index_add(0, targets, wide[inputs])
     return (total / torch.bincount(targets, minlength=outputs).clamp(min=1)[:, None]).to(features.dtype)
+
+
+_NUMBERS = "kernel_size", "stride", "padding", "dilation"
 
 
 class _Pool(SparseModule):
@@ -35,14 +39,19 @@ class _Pool(SparseModule):
 
     def forward(self, input: SparseConvTensor) -> SparseConvTensor:
         expect_sparse(input, type(self).__name__, self.ndim)
+        if input.find_indice_pair(self.indice_key) is not None:
+            raise bad_param("indice_key", "one that nothing before has", self.indice_key)
         numbers = self.kernel_size, self.stride, self.padding, self.dilation
         indices, pairs, num = get_indice_pairs(input.indices, input.batch_size, input.spatial_shape, *numbers,
                                                subm=self.subm)
         space = input.spatial_shape if self.subm else get_conv_output_size(input.spatial_shape, *numbers)
-        if self.indice_key is not None:
-            input.indice_dict[self.indice_key] = indices, input.indices, pairs, num, input.spatial_shape
         features, = floats(features=input.features)
-        return input.moved(type(self)._over_pairs(features, pairs, num, len(indices)), indices, space)
+        made = input.moved(type(self)._over_pairs(features, pairs, num, len(indices)), indices, space)
+        if self.indice_key is not None:
+            geometry = "submanifold" if self.subm else "pooling", dict(zip(_NUMBERS, numbers))
+            made.indice_dict[self.indice_key] = KnownPairs(indices, input.indices, pairs, num, input.spatial_shape, space,
+                                                           geometry)
+        return made
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"

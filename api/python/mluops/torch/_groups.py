@@ -1,23 +1,68 @@
-"""Groups of boxes that do not see each other."""
+"""Groups of boxes that do not see each other.
 
-from typing import Optional
+Suppression within groups is an operator of its own, so that eager calls and graphs run the same code: what it does
+depends on the groups that are in the data. No box is moved to keep groups apart unless that is exact.
+"""
 
-from torch import Tensor, addcmul
-from torch.nn.functional import pad
+from math import ceil, isfinite, log2
+from typing import Any, Callable, List, Optional, Tuple
 
-from . import _eager
+import torch
+from torch import Tensor
+
+from .._shapes import expect
+from ._operator import no_derivative, no_tangents, operator
+from ._tensors import check_call, check_device, is_tensor
 
 
-def apart(coordinates: Tensor, groups: Tensor, reached: Optional[Tensor] = None) -> Tensor:
-    """The coordinates T [N, any] of boxes in float64, where that rounds next to nothing away, each of the groups [N] moved by
-    more than all boxes reach. reached: float64 [N, any], how far that is, where it is not the coordinates."""
-    wide, named = coordinates.double(), groups
-    if reached is None:
-        reached = wide
-    if coordinates.shape[0] == 0 or _eager.recording():  # the graph may be given boxes later, or none
-        reached, named = pad(reached, (0, 0, 0, 1)), pad(groups, (0, 1))
-    low, high = reached.aminmax()
-    step = high - low + 2
-    if _eager.recording():
-        step = step.log2().ceil().exp2()  # float32 moved by multiples of it is not rounded
-    return addcmul(wide, (groups - named.min()).unsqueeze(1), step)
+def group_tensor(name: str, groups: Any, like: Tensor) -> Tensor:
+    """Groups [N] of boxes [N, any], in a dtype that tells all of them apart and that torch can sort."""
+    expect(name, is_tensor(name, groups).shape, like.shape[:1], ("the number of boxes",))
+    if groups.is_complex():
+        raise TypeError(f"{name}: wanted integers or real numbers, got {groups.dtype}")
+    return groups.to(torch.float64 if groups.is_floating_point() else torch.int64)
+
+
+def best_first(indices: Tensor, scores: Tensor) -> Tensor:
+    """The indices by decreasing score: of equal scores the lowest index first, NaN before every number."""
+    ascending = indices.sort()[0]
+    order = scores.index_select(0, ascending).sort(stable=True, descending=True)[1]
+    return ascending.index_select(0, order)
+
+
+def split(groups: Tensor) -> Tuple[Tensor, List[Tensor]]:
+    """Indices of the boxes that are alone in their group, and those of each other group, ascending."""
+    _, number, sizes = groups.unique(return_inverse=True, return_counts=True)
+    order = number.sort(stable=True)[1]
+    alone = (sizes == 1)[number[order]]
+    return order[alone], list(order[~alone].split(sizes[sizes > 1].tolist()))
+
+
+def apart_exactly(boxes: Tensor, groups: Tensor) -> Optional[Tensor]:
+    """Boxes float64 [N, 4], each group moved by more than all boxes reach; None where that rounds a coordinate."""
+    low, high = map(float, boxes.aminmax())
+    if not isfinite(high - low):
+        return None
+    step = 2.0 ** ceil(log2(high - low + 2))
+    shift = (groups.unique(return_inverse=True)[1].double() * step).unsqueeze(1)
+    moved = boxes + shift
+    exact = ((moved - shift == boxes) & (moved - boxes == shift)).all()
+    return moved if exact else None
+
+
+def group_operator(schema: str, fake: Callable, kept: Callable) -> Callable:
+    """An operator whose inputs begin with boxes, scores and groups. kept: (*inputs) -> as `fake` returns them, without
+    the count, their first rows only."""
+
+    def check(name: str, inputs: tuple) -> None:
+        check_device(name, inputs)
+        check_call(name, inputs[:2])
+
+    def call(outputs: tuple, *inputs: Any) -> None:
+        *rooms, count = outputs
+        found = kept(*inputs)
+        for room, rows in zip(rooms, found):
+            room.zero_()[:len(rows)] = rows
+        count.fill_(len(found[0]))
+
+    return operator(schema, fake, call, setup=no_derivative, jvp=no_tangents, check=check)

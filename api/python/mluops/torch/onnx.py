@@ -16,7 +16,8 @@ indices of RoIs are not checked.
 To custom operators (torch 2.8): deform_conv2d and modulated_deform_conv2d (mmdeploy::MMCVDeformConv2d,
 MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScaleDeformableAttention), roi_align with
 pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), nms and nms_rotated
-(mluops::nms, mluops::nms_rotated). mluops.onnxruntime.library() has them for onnxruntime.
+(mluops::nms, mluops::nms_rotated), also of labels and in batched_nms, whose groups the graph moves apart in float64.
+mluops.onnxruntime.library() has them for onnxruntime.
 """
 
 from typing import Any, Callable, Optional, Sequence, Tuple
@@ -219,6 +220,31 @@ def _nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tuple[Te
     return indices, count
 
 
+def _apart(coordinates: Tensor, groups: Tensor, reached: Tensor) -> Tensor:
+    """Coordinates [N, any] in float64, each of the groups [N] moved by more than boxes that are finite reach, [N, any].
+    (A graph of standard operators has no loop over as many groups as the data say.)"""
+    ordered, order = groups.sort()
+    changes = (ordered[1:] != ordered[:-1]).long().cumsum(0)
+    number = torch.zeros_like(order).scatter(0, order, torch.cat([torch.zeros_like(order[:1]), changes]))
+    finite = F.pad(torch.where(reached.isfinite(), reached, torch.zeros((), dtype=reached.dtype)), (0, 0, 0, 1))
+    step = (finite.amax() - finite.amin() + 2).log2().ceil().exp2()
+    return coordinates + (number.double() * step).unsqueeze(1)
+
+
+def _nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float, offset: int,
+                   score_threshold: float, max_num: int) -> Tuple[Tensor, Tensor]:
+    wide = boxes.double()
+    return _nms(_apart(wide, groups, wide), scores.double(), iou_threshold, offset, score_threshold, max_num)
+
+
+def _nms_rotated_of_groups(dets: Tensor, scores: Tensor, labels: Tensor, iou_threshold: float) -> Tuple[Tensor, Tensor]:
+    wide = dets.double()
+    centre, size = wide[:, :2], wide[:, 2:4].abs().sum(1, keepdim=True)
+    moved = _apart(centre, labels, torch.cat([centre - size, centre + size], 1))
+    keep, count = _nms_rotated(torch.cat([moved, wide[:, 2:]], 1), scores.double(), iou_threshold)
+    return keep.long(), count
+
+
 def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, sampling_ratio: int,
                        spatial_scale: float, aligned: bool, clockwise: bool) -> Tensor:
     shape = (roi_align_rotated._count(rois, sampling_ratio), input.shape[1], pooled_height, pooled_width)
@@ -250,5 +276,5 @@ for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform
     _register(_composed)
 if hasattr(torch.onnx, "ops"):
     for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _nms, _nms_rotated,
-                      _int32, _first_numbers):
+                      _nms_of_groups, _nms_rotated_of_groups, _int32, _first_numbers):
         _register(_composed)

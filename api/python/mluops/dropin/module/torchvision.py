@@ -20,11 +20,7 @@ def nms(boxes, scores, iou_threshold):
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):
-    """Boxes of each class moved to a place of their own."""
-    if boxes.numel() == 0:
-        return torch.empty(0, dtype=torch.int64)
-    apart = idxs.to(boxes.dtype) * (boxes.max() + 1)
-    return nms(boxes + apart[:, None], scores, iou_threshold)
+    return _nms.kept_of_groups(boxes, scores, idxs, float(iou_threshold))
 
 
 def _rois(boxes):

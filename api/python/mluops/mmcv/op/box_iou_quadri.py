@@ -2,6 +2,7 @@
 
 import torch
 
+from ...torch._groups import best_first
 from ...torch.op import box_iou_quadri as _ours
 
 
@@ -12,7 +13,7 @@ def box_iou_quadri(bboxes1, bboxes2, ious, mode_flag=0, aligned=False):
 def nms_quadri(dets, scores, order, dets_sorted, iou_threshold, multi_label=0):
     """Labels have no effect, as in mmcv's own code: models shift the boxes of each label apart (batched_nms)."""
     kept = _ours.kept_quads(torch.cat([dets[:, :8], scores.unsqueeze(1)], 1), iou_threshold)
-    return kept[scores[kept].sort(0, descending=True)[1]]
+    return best_first(kept, scores)
 
 
 ENTRY_POINTS = (box_iou_quadri, nms_quadri)

@@ -7,9 +7,9 @@ from torch import Tensor
 
 from ..._errors import bad_param
 from ..._shapes import expect
-from .._groups import apart
+from .._groups import group_tensor
 from .._tensors import floats
-from .nms import kept, soft_nms
+from .nms import kept, kept_of_groups, soft_nms, soft_nms_of_groups
 from .rotated import nms_rotated
 
 __all__ = ["batched_nms"]
@@ -22,32 +22,31 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     Args:
         boxes: T [N, 4], or [N, 5] for nms_rotated.
         scores: T [N].
-        idxs: [N], the group of each box.
+        idxs: [N], the group of each box: any integers or real numbers.
         nms_cfg: type: "nms" (default), "soft_nms" or "nms_rotated"; the rest are arguments of that function;
             class_agnostic: see below; split_thr: without effect. None: nothing is suppressed.
         class_agnostic: all boxes are one group.
-    Returns: boxes and scores T [K, 5] (or 6), best score first, and indices int64 [K].
+    Returns: boxes and scores T [K, 5] (or 6), best score first, of equal scores the lowest index, and indices int64 [K].
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Groups are moved apart in float64, not in T. K is read
-    from the data (docs/python.md, "Sizes"). Source: mmcv's batched_nms.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. IoUs within groups are those of the boxes as they are,
+    for "nms" computed in float64. K is read from the data (docs/python.md, "Sizes"). Source: mmcv's batched_nms.
     """
     boxes, scores = floats(boxes=boxes, scores=scores)
-    expect("idxs", idxs.shape, boxes.shape[:1], ("the number of boxes",))
+    expect("scores", scores.shape, boxes.shape[:1], ("the number of boxes",))
+    idxs = group_tensor("idxs", idxs, boxes)
     if nms_cfg is None:
-        indices = scores.sort(descending=True)[1]
+        indices = scores.sort(stable=True, descending=True)[1]
         return torch.cat([boxes[indices], scores[indices].unsqueeze(1)], 1), indices
     config = {name: value for name, value in nms_cfg.items() if name not in ("type", "split_thr", "class_agnostic")}
     kind, one_group = nms_cfg.get("type", "nms"), nms_cfg.get("class_agnostic", class_agnostic)
     if kind == "nms_rotated":
         return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)
-    if kind not in ("nms", "soft_nms"):
-        raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
-    moved = boxes if one_group else apart(boxes, idxs)
     if kind == "nms":
-        indices = kept(moved, scores, **config)
+        indices = kept(boxes, scores, **config) if one_group else kept_of_groups(boxes, scores, idxs, **config)
         return torch.cat([boxes, scores.unsqueeze(1)], 1).index_select(0, indices), indices
-    dets, indices = soft_nms(moved, scores, **config)
-    return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices
+    if kind != "soft_nms":
+        raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
+    return soft_nms(boxes, scores, **config) if one_group else soft_nms_of_groups(boxes, scores, idxs, **config)
 
 
 SMALLEST: dict = {}  # its operators are those of nms and iou3d

@@ -10,7 +10,8 @@ from ..._errors import bad_param
 from ..._function import ARRAY, BOOL, INT, CFunction
 from ..._shapes import expect
 from .. import _eager
-from .._groups import apart
+from .._counts import first
+from .._groups import best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .poly_nms import poly_nms
@@ -49,19 +50,31 @@ def _is_flat(x1: float, y1: float, x2: float, y2: float, x3: float, y3: float, x
     return (x3 - x1) * (y4 - y2) == (x4 - x2) * (y3 - y1)
 
 
-def kept_quads(dets: Tensor, iou_threshold: float, labels: Optional[Tensor] = None) -> Tensor:
-    """Indices int64 of the boxes and scores [N, 9] kept, ascending, of each label if there are some. Boxes without area, of
-    which poly_nms keeps one alone, share nothing."""
+def kept_quads(dets: Tensor, iou_threshold: float) -> Tensor:
+    """Indices int64 of the boxes and scores [N, 9] kept, ascending. Boxes without area, of which poly_nms keeps one alone,
+    share nothing."""
     dets = dets.detach()
     # A few boxes are looked at in less time than torch's calls take, but no graph would see it.
     if _eager.recording() or len(dets) > 32 or any(_is_flat(*box) for box in dets.tolist()):
         wide = dets.double()
         x1, y1, x2, y2 = (wide[:, 4:8] - wide[:, :4]).unbind(1)  # the diagonals
         dets = dets.masked_fill((x1 * y2 == x2 * y1).unsqueeze(1), math.nan)
-    if labels is not None:
-        wide = dets.double()
-        dets = torch.cat([apart(wide[:, :8], labels, wide[:, :8].nan_to_num(0)), wide[:, 8:]], 1)
     return poly_nms(dets, iou_threshold)
+
+
+def _groups_fake(dets, scores, labels, iou_threshold):
+    n = count_of("dets", dets, CORNERS)
+    return dets.new_empty((n,), dtype=torch.int64), dets.new_empty((1,), dtype=torch.int32)
+
+
+def _kept_of_groups(dets, scores, labels, iou_threshold):
+    alone, others = split(labels)
+    both = torch.cat([dets, scores.unsqueeze(1)], 1)
+    return (best_first(torch.cat([alone, *(at[kept_quads(both[at], iou_threshold)] for at in others)]), scores),)
+
+
+_nms_of_groups = group_operator("nms_quadri_of_groups(Tensor dets, Tensor scores, Tensor labels, float iou_threshold) -> "
+                                "(Tensor, Tensor)", _groups_fake, _kept_of_groups)
 
 
 def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
@@ -85,15 +98,11 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     if not iou_threshold >= 0:
         raise bad_param("iou_threshold", "a number of at least 0", iou_threshold)
     both = torch.cat([boxes, scores.unsqueeze(1)], 1)
-    if labels is not None:
-        expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
-    if labels is None or _eager.recording():
-        kept = kept_quads(both, iou_threshold, labels)
-    else:  # a call for each label compares fewest boxes, but no graph has as many as the data say
-        own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
-        kept = torch.cat([labels.new_zeros(0, dtype=torch.int64)]
-                         + [at[kept_quads(both[at], iou_threshold)] for at in own])
-    indices = kept.index_select(0, scores.index_select(0, kept).sort(0, descending=True)[1])
+    if labels is None:
+        indices = best_first(kept_quads(both, iou_threshold), scores)
+    else:
+        kept, count = _nms_of_groups(boxes, scores, group_tensor("labels", labels, boxes), float(iou_threshold))
+        indices = first(count, kept)[0]
     return both.index_select(0, indices), indices
 
 

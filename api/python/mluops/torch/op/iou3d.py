@@ -112,7 +112,7 @@ def _suppressed(boxes: Tensor, scores: Tensor, iou_threshold: float, rotated: bo
     expect("scores", scores.shape, (_count("boxes", boxes),), ("the number of boxes",))
     if iou_threshold != iou_threshold:
         raise bad_param("iou_threshold", "a number", iou_threshold)
-    order = scores.sort(0, descending=True)[1]
+    order = scores.sort(stable=True, descending=True)[1]
     return order[kept(boxes[order], iou_threshold, rotated)]
 
 

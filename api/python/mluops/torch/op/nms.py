@@ -10,6 +10,7 @@ from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, DOUBLE, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
 from .._counts import first
+from .._groups import apart_exactly, best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -111,6 +112,83 @@ def softened(boxes: Tensor, scores: Tensor, iou_threshold: float, sigma: float, 
     return first(count, dets, indices)
 
 
+# ---- within groups
+
+
+def _groups_fake(boxes, scores, groups, iou_threshold, offset, score_threshold, max_num):
+    return _nms_fake(boxes, scores, iou_threshold, offset, score_threshold, max_num)
+
+
+def _kept_of_groups(boxes, scores, groups, *numbers):
+    """One call where boxes can be moved apart exactly, else one for each group: the same arithmetic, that of float64."""
+    wide, ranked = boxes.double(), scores.double()
+    moved = apart_exactly(wide, groups)
+    if moved is not None:
+        return (kept(moved, ranked, *numbers),)
+    alone, others = split(groups)
+    lowest, most = numbers[2:]
+    found = [alone[ranked[alone] > lowest] if lowest > 0 else alone]
+    found += [places[kept(wide[places], ranked[places], *numbers)] for places in others]
+    indices = best_first(torch.cat(found), ranked)
+    return (indices[:most] if most > 0 else indices,)
+
+
+_nms_of_groups = group_operator(
+    "nms_of_groups(Tensor boxes, Tensor scores, Tensor groups, float iou_threshold, int offset, float score_threshold, "
+    "int max_num) -> (Tensor, Tensor)", _groups_fake, _kept_of_groups)
+
+
+def kept_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float, offset: int = 0,
+                   score_threshold: float = 0.0, max_num: int = -1) -> Tensor:
+    """Indices int64 of the boxes nms keeps of each group, best score first."""
+    boxes, scores = floats(boxes=boxes, scores=scores)
+    indices, count = _nms_of_groups(boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold),
+                                    integer("offset", offset), float(score_threshold), integer("max_num", max_num))
+    return first(count, indices)[0]
+
+
+def _soft_groups_fake(boxes, scores, groups, *numbers):
+    return _soft_nms_fake(boxes, scores, *numbers)
+
+
+def _softened_of_groups(boxes, scores, groups, *numbers):
+    alone, others = split(groups)
+    every = [softened(boxes[places], scores[places], *numbers) for places in others]
+    indices = torch.cat([alone, *(places[indices] for places, (_, indices) in zip(others, every))])
+    final = scores.clone()
+    final[indices[len(alone):]] = torch.cat([scores[:0], *(dets[:, 4] for dets, _ in every)])
+    # The box of the greatest score alone may be below min_score.
+    reaches = ~(final < numbers[2])
+    ranked = final.nan_to_num(float("-inf"), posinf=float("inf"), neginf=float("-inf"))
+    indices = best_first(indices, ranked)
+    indices = torch.cat([indices[:1], indices[1:][reaches[indices[1:]]]])
+    return torch.cat([boxes, final.unsqueeze(1)], 1)[indices], indices
+
+
+_soft_nms_of_groups = group_operator(
+    "soft_nms_of_groups(Tensor boxes, Tensor scores, Tensor groups, float iou_threshold, float sigma, float min_score, "
+    "int method, int offset) -> (Tensor, Tensor, Tensor)", _soft_groups_fake, _softened_of_groups)
+
+
+def soft_nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float = 0.3, sigma: float = 0.5,
+                       min_score: float = 1e-3, method: str = "linear", offset: int = 0) -> Tuple[Tensor, Tensor]:
+    """soft_nms of each group: dets T [K, 5], best new score first, equal ones by index, and indices int64 [K]."""
+    boxes, scores = floats(boxes=boxes, scores=scores)
+    dets, indices, count = _soft_nms_of_groups(
+        boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold), float(sigma), float(min_score),
+        _method_number(method), integer("offset", offset))
+    return first(count, dets, indices)
+
+
+# ---- public
+
+
+def _method_number(method: str) -> int:
+    if method not in _METHODS:
+        raise bad_param("method", f"one of {', '.join(_METHODS)}", method)
+    return _METHODS[method]
+
+
 def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
         max_num: int = -1) -> Tuple[Tensor, Tensor]:
     """Keeps each box, best score first, whose IoU with every box kept before is not greater than iou_threshold.
@@ -149,9 +227,7 @@ def soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float = 0.3, sigma: f
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms.
     """
-    if method not in _METHODS:
-        raise bad_param("method", f"one of {', '.join(_METHODS)}", method)
-    return softened(boxes, scores, iou_threshold, sigma, min_score, _METHODS[method], offset)
+    return softened(boxes, scores, iou_threshold, sigma, min_score, _method_number(method), offset)
 
 
 def nms_match(dets: Tensor, iou_threshold: float) -> List[Tensor]:

@@ -8,9 +8,8 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._function import ADDRESS, ARRAY, BOOL, FLOAT, INT, SIZE, CFunction
 from ..._shapes import expect, rank
-from .. import _eager
 from .._counts import first
-from .._groups import apart
+from .._groups import best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -69,8 +68,6 @@ _nms = operator("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) ->
 
 def kept(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     """Indices int64 of the boxes kept, best score first."""
-    if iou_threshold != iou_threshold:
-        raise bad_param("iou_threshold", "a number", iou_threshold)
     keep, count = _nms(dets, scores, float(iou_threshold))
     return first(count, keep)[0].long()
 
@@ -98,18 +95,24 @@ def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned
     return iou(_clockwise(a, clockwise), _clockwise(b, clockwise), mode_number(mode), bool(aligned))
 
 
-def _kept_of_labels(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Tensor) -> Tensor:
-    """Indices int64 of the boxes kept, best score first. A call for each label compares fewest boxes; a graph, which cannot
-    have as many as the data say, has one for all."""
-    if _eager.recording():
-        wide = dets.double()
-        centre, size = wide[:, :2], wide[:, 2:4].abs().sum(1, keepdim=True)
-        moved = apart(centre, labels, torch.cat([centre - size, centre + size], 1))
-        return kept(torch.cat([moved, wide[:, 2:]], 1), scores.double(), iou_threshold)
-    own = [(labels == label).nonzero()[:, 0] for label in labels.unique()]
-    places = [at[kept(dets[at], scores[at], iou_threshold)] for at in own]
-    indices = torch.cat(places) if places else kept(dets, scores, iou_threshold)
-    return indices[scores[indices].sort(0, descending=True)[1]]
+def _groups_fake(dets, scores, labels, iou_threshold):
+    keep, count = _nms_fake(dets, scores, iou_threshold)
+    return keep.long(), count
+
+
+def _kept_of_groups(dets, scores, labels, iou_threshold):
+    alone, others = split(labels)
+    return (best_first(torch.cat([alone, *(at[kept(dets[at], scores[at], iou_threshold)] for at in others)]), scores),)
+
+
+_nms_of_groups = group_operator("nms_rotated_of_groups(Tensor dets, Tensor scores, Tensor labels, float iou_threshold) -> "
+                                "(Tensor, Tensor)", _groups_fake, _kept_of_groups)
+
+
+def kept_of_groups(dets: Tensor, scores: Tensor, labels: Tensor, iou_threshold: float) -> Tensor:
+    """Indices int64 of the boxes kept of each label, best score first."""
+    indices, count = _nms_of_groups(dets, scores, group_tensor("labels", labels, dets), float(iou_threshold))
+    return first(count, indices)[0]
 
 
 def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None,
@@ -128,12 +131,13 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
     Source: mmcv's nms_rotated.
     """
     boxes, scores = floats(dets=dets, scores=scores)
+    if iou_threshold != iou_threshold:
+        raise bad_param("iou_threshold", "a number", iou_threshold)
     rotated = _clockwise(boxes, clockwise)
     if labels is None:
         indices = kept(rotated, scores, iou_threshold)
     else:
-        expect("labels", labels.shape, boxes.shape[:1], ("the number of dets",))
-        indices = _kept_of_labels(rotated, scores, iou_threshold, labels)
+        indices = kept_of_groups(rotated, scores, labels, iou_threshold)
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 
 

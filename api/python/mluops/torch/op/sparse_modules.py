@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,25 @@ __all__ = ["SparseConv2d", "SparseConv3d", "SparseConv4d", "SparseConvTensor", "
            "SparseConvTranspose3d", "SparseConvolution", "SparseInverseConv2d", "SparseInverseConv3d",
            "SparseMaxPool2d", "SparseMaxPool3d", "SparseModule", "SparseSequential", "SubMConv2d", "SubMConv3d",
            "SubMConv4d", "ToDense"]
+
+
+class KnownPairs(NamedTuple):
+    """What a convolution or a pooling found, kept under its indice_key. (The first five are mmcv's and spconv 1's.)"""
+
+    outputs: Tensor
+    inputs: Tensor
+    pairs: Tensor
+    num: Tensor
+    space: Sequence[int]  # the inputs' grid
+    output_space: Sequence[int]
+    geometry: Tuple[str, Dict[str, list]]  # the kind of operator, and the numbers that decide its pairs
+
+
+def _same_places(one: Tensor, other: Tensor) -> bool:
+    """A graph cannot look at numbers: there only one tensor is surely the same."""
+    if one is other:
+        return True
+    return not _eager.recording() and one.shape == other.shape and bool((one == other).all())
 
 
 class SparseConvTensor:
@@ -53,9 +72,9 @@ class SparseConvTensor:
         return full.movedim(-1, 1).contiguous() if channels_first else full
 
     def moved(self, features: Tensor, indices: Tensor, spatial_shape: Sequence[int]) -> "SparseConvTensor":
-        """Behind an operator; the pairs found so far stay known."""
+        """Behind an operator; the pairs found so far stay known. What is found from here on, this tensor does not know."""
         made = type(self)(features, indices, spatial_shape, self.batch_size, self.grid)
-        made.indice_dict = self.indice_dict
+        made.indice_dict = dict(self.indice_dict)
         return made
 
 
@@ -130,7 +149,9 @@ class SparseConvolution(SparseModule):
         subm: outputs where the inputs are.
         transposed: transposed convolution.
         inverse: back to the inputs of the convolution with the same indice_key.
-        indice_key: the pairs are kept under it, and found under it instead of searched.
+        indice_key: the tensor behind the module keeps the pairs under it, and modules behind it use them instead of
+            searching, where they would find the same. Where they would not, the key is refused: another kernel,
+            stride, padding, dilation or kind, another grid or other places.
     """
 
     def __init__(self, ndim: int, in_channels: int, out_channels: int, kernel_size: Sizes = 3, stride: Sizes = 1,
@@ -169,22 +190,60 @@ class SparseConvolution(SparseModule):
         return get_deconv_output_size(*numbers, self.output_padding) if self.transposed else get_conv_output_size(
             *numbers)
 
-    def _pairs(self, x: SparseConvTensor) -> tuple:
-        """Indices and grid of the output, pairs, their numbers."""
+    def _geometry(self) -> Tuple[str, Dict[str, list]]:
+        numbers = {"kernel_size": self.kernel_size, "dilation": self.dilation}
+        if self.subm:  # which reads no stride and no padding
+            return "submanifold", numbers
+        numbers.update(stride=self.stride, padding=self.padding)
+        return ("transposed", {**numbers, "output_padding": self.output_padding}) if self.transposed else ("", numbers)
+
+    def _wanted(self, name: str, what: str, got: Any) -> Exception:
+        return bad_param(name, f"{what} with indice_key {self.indice_key!r}", got)
+
+    def _check_source(self, x: SparseConvTensor, known: KnownPairs) -> None:
+        """The convolution to go back through."""
+        kernel = known.geometry[1]["kernel_size"]
+        if kernel != self.kernel_size:
+            raise self._wanted("kernel_size", f"{kernel}, that of the convolution", self.kernel_size)
+        if list(known.output_space) != list(x.spatial_shape):
+            raise self._wanted("spatial_shape", f"{list(known.output_space)}, that behind the convolution",
+                               list(x.spatial_shape))
+        if not _eager.recording() and not _same_places(known.outputs, x.indices):
+            raise self._wanted("indices", f"the {len(known.outputs)} places behind the convolution",
+                               f"{len(x.indices)} others")
+
+    def _serves(self, x: SparseConvTensor, known: KnownPairs) -> bool:
+        """Whether known pairs are those of x. A graph, which cannot tell, searches anew."""
+        kind, numbers = known.geometry
+        own_kind, own = self._geometry()
+        if kind != own_kind:
+            raise self._wanted("indice_key", f"a {own_kind or 'strided'} convolution", kind or "strided")
+        for name, number in own.items():
+            if number != numbers[name]:
+                raise self._wanted(name, f"{numbers[name]}, that of the other convolution", number)
+        if list(known.space) != list(x.spatial_shape):
+            raise self._wanted("spatial_shape", f"{list(known.space)}, that of the other convolution",
+                               list(x.spatial_shape))
+        if _same_places(known.inputs, x.indices):
+            return True
+        if not _eager.recording():
+            raise self._wanted("indices", f"the {len(known.inputs)} places of the other convolution",
+                               f"{len(x.indices)} others")
+        return False
+
+    def _find(self, x: SparseConvTensor) -> KnownPairs:
+        """The pairs this convolution uses; an inverse one uses them the other way round."""
         known = x.find_indice_pair(self.indice_key)
         if self.inverse:
             if known is None:
                 raise bad_param("indice_key", "that of a convolution before", self.indice_key)
-            _, outputs, pairs, num, space = known
-            if pairs.shape[0] != math.prod(self.kernel_size):
-                raise bad_param("kernel_size", "that of the convolution to go back through", self.kernel_size)
-            return outputs, space, pairs, num
-        space = self._output_shape(x.spatial_shape)
-        if known is not None:
-            return known[0], space, known[2], known[3]
+            self._check_source(x, known)
+            return known
+        if known is not None and self._serves(x, known):
+            return known
         outputs, pairs, num = self._search(x)
-        x.indice_dict[self.indice_key] = outputs, x.indices, pairs, num, x.spatial_shape
-        return outputs, space, pairs, num
+        return KnownPairs(outputs, x.indices, pairs, num, x.spatial_shape, self._output_shape(x.spatial_shape),
+                          self._geometry())
 
     def _search(self, x: SparseConvTensor) -> tuple:
         return get_indice_pairs(x.indices, x.batch_size, x.spatial_shape, self.kernel_size, self.stride, self.padding,
@@ -198,11 +257,18 @@ class SparseConvolution(SparseModule):
     def forward(self, x: SparseConvTensor) -> SparseConvTensor:
         expect_sparse(x, type(self).__name__, self.ndim)
         if self._at_the_same_places():
-            features, indices, space = x.features @ self.filters().flatten(0, -3).squeeze(0), x.indices, x.spatial_shape
-        else:
-            indices, space, pairs, num = self._pairs(x)
-            features = indice_conv(x.features, self.filters(), pairs, num, indices.shape[0], self.inverse)
-        return x.moved(features if self.bias is None else features + self.bias, indices, space)
+            features = x.features @ self.filters().flatten(0, -3).squeeze(0)
+            return x.moved(self._with_bias(features), x.indices, x.spatial_shape)
+        found = self._find(x)
+        indices, space = (found.inputs, found.space) if self.inverse else (found.outputs, found.output_space)
+        features = indice_conv(x.features, self.filters(), found.pairs, found.num, indices.shape[0], self.inverse)
+        made = x.moved(self._with_bias(features), indices, space)
+        if self.indice_key is not None:
+            made.indice_dict[self.indice_key] = found
+        return made
+
+    def _with_bias(self, features: Tensor) -> Tensor:
+        return features if self.bias is None else features + self.bias
 
     def extra_repr(self) -> str:
         return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
