@@ -175,7 +175,8 @@ def sparse_add(*tensors: SparseConvTensor) -> SparseConvTensor:
     """The sum of tensors at places of their own, in one grid; pairs have to be found anew."""
     places, which = torch.cat([each.indices for each in tensors]).unique(dim=0, return_inverse=True)
     features = torch.cat([each.features for each in tensors])
-    total = features.new_zeros(len(places), features.shape[1]).index_add(0, which, features)
+    wide = features.to(torch.promote_types(features.dtype, torch.float32))
+    total = wide.new_zeros(len(places), features.shape[1]).index_add(0, which, wide).to(features.dtype)
     return type(tensors[0])(total, places, tensors[0].spatial_shape, tensors[0].batch_size, tensors[0].grid)
 
 

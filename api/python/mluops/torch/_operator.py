@@ -12,7 +12,7 @@ from torch.autograd import Function
 from .._context import Context
 from . import _eager
 from ._memory import prefer_huge_pages
-from ._plan import Plan, distinct, signature
+from ._plan import Plan, distinct, signature, stored
 from ._tensors import any_empty, check_call, context
 
 HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
@@ -143,6 +143,7 @@ class _Made:
     def kernel(self, *inputs: Any) -> Any:
         if _eager.forward_mode():
             self._refuse_tangents(inputs)
+        inputs = stored(inputs)
         key = self.name, signature(inputs)
         found = context()
         plan = found.plans.get(key)

@@ -43,6 +43,13 @@ def signature(inputs: tuple) -> tuple:
     return tuple(key)
 
 
+def stored(inputs: tuple) -> tuple:
+    """The inputs with numbers in memory: torch negates some tensors, and makes some of zeros, only when they are read."""
+    if any(isinstance(value, Tensor) and (value.is_neg() or value._is_zerotensor()) for value in inputs):
+        return tuple(value.clone() if isinstance(value, Tensor) else value for value in inputs)
+    return inputs
+
+
 def distinct(inputs: tuple) -> tuple:
     """The inputs, each tensor an object of its own: one given twice may be two in the next call."""
     return tuple(value.detach() if isinstance(value, Tensor) and _position(value, inputs) != i else value

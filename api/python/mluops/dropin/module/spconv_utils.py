@@ -40,7 +40,8 @@ class PointToVoxel:
         voxels, places, counts = voxelization(pc[:, :self.num_point_features], self.vsize, self.coors_range,
                                               self.max_num_points_per_voxel, self.max_num_voxels)
         if empty_mean:
-            mean = voxels.sum(1) / counts[:, None].to(voxels.dtype)
+            wide = torch.promote_types(voxels.dtype, torch.float32)
+            mean = (voxels.sum(1, dtype=wide) / counts[:, None]).to(voxels.dtype)
             filled = torch.arange(voxels.shape[1]) < counts[:, None]
             voxels = torch.where(filled[..., None], voxels, mean[:, None])
         return voxels, places, counts

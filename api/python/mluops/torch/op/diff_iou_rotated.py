@@ -51,19 +51,19 @@ def _gradient_fake(grad, box1, box2):
     return box1.new_empty(box1.shape), box1.new_empty(box1.shape)
 
 
-_gradient = operator("rotated_iou_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)", _gradient_fake,
+pair_iou_gradient = operator("rotated_iou_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)", _gradient_fake,
                      lambda outputs, *inputs: run(BACKWARD, *inputs, *outputs))
 
 
 def _jvp(inputs, output, tangents):
-    gradients = _gradient(torch.ones_like(output), *inputs)
+    gradients = pair_iou_gradient(torch.ones_like(output), *inputs)
     return sum((each * tangent).sum(-1) for each, tangent in zip(gradients, tangents) if tangent is not None)
 
 
-_iou = operator("rotated_iou(Tensor box1, Tensor box2) -> Tensor", _iou_fake,
+pair_iou = operator("rotated_iou(Tensor box1, Tensor box2) -> Tensor", _iou_fake,
                 lambda ious, *boxes: run(FORWARD, *boxes, ious),
                 setup=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
-                backward=lambda ctx, grad: _gradient(grad, *ctx.saved_tensors), jvp=_jvp)
+                backward=lambda ctx, grad: pair_iou_gradient(grad, *ctx.saved_tensors), jvp=_jvp)
 
 
 def shared_area(box1: Tensor, box2: Tensor) -> Tensor:
@@ -71,14 +71,14 @@ def shared_area(box1: Tensor, box2: Tensor) -> Tensor:
     0 its amount counts. Halves are computed in float."""
     boxes = [box.to(torch.promote_types(box.dtype, torch.float32)) for box in (box1, box2)]
     boxes = [torch.cat([box[..., :2], box[..., 2:4].abs(), box[..., 4:]], -1) for box in boxes]
-    ious = _iou(*(box.reshape(1, -1, 5) for box in boxes)).reshape(box1.shape[:-1])
+    ious = pair_iou(*(box.reshape(1, -1, 5) for box in boxes)).reshape(box1.shape[:-1])
     return (ious / (1 + ious) * sum(box[..., 2] * box[..., 3] for box in boxes)).to(box1.dtype)
 
 
 def _ious(box1: Tensor, box2: Tensor, numbers: int, meaning: str) -> Tensor:
     box1, box2 = floats(box1=box1, box2=box2)
     _expect_pairs(box1, box2, numbers, meaning)
-    return _iou(box1, box2)
+    return pair_iou(box1, box2)
 
 
 def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:

@@ -174,7 +174,8 @@ def _reduced(losses: Tensor, reduction: str, rows: int) -> Tensor:
         return losses
     if reduction not in ("mean", "sum"):
         raise bad_param("reduction", '"none", "mean" or "sum"', reduction)
-    return losses.sum() / rows if reduction == "mean" else losses.sum()
+    total = losses.sum(dtype=torch.promote_types(losses.dtype, torch.float32))
+    return (total / rows if reduction == "mean" else total).to(losses.dtype)
 
 
 def sigmoid_focal_loss(input: Tensor, target: Tensor, gamma: float = 2.0, alpha: float = 0.25,

@@ -50,8 +50,10 @@ def _im2col_backward(ctx, grad):
     x = cols.long()[None] - pad_w + torch.arange(kernel_w, device=grad.device)[:, None]
     inside = ((y >= 0) & (y < height))[:, None] & ((x >= 0) & (x < width))[None]  # [kh, kw, P]
     at = (y.clamp(0, height - 1) * width)[:, None] + x.clamp(0, width - 1)[None]
-    values = grad.reshape(channels, *at.shape).masked_fill(~inside, 0).flatten(1)
-    return (grad.new_zeros(channels, height * width).index_add(1, at.flatten(), values).reshape(ctx.shape), *(None,) * 6)
+    wide = grad.to(torch.promote_types(grad.dtype, torch.float32))
+    values = wide.reshape(channels, *at.shape).masked_fill(~inside, 0).flatten(1)
+    sums = wide.new_zeros(channels, height * width).index_add(1, at.flatten(), values)
+    return (sums.reshape(ctx.shape).to(grad.dtype), *(None,) * 6)
 
 
 def _im2col_jvp(inputs, output, tangents):

@@ -44,10 +44,10 @@ def _weight_grad(grad, features, indices):
     points, channels = features.shape[2], features.shape[1]
     inside = (indices >= 0) & (indices < points)
     safe = indices.clamp(0, max(points - 1, 0)).long()
-    columns = []
+    columns, wide = [], torch.promote_types(grad.dtype, torch.float32)
     for j in range(3):
         picked = features.gather(2, safe[:, None, :, j].expand(-1, channels, -1))
-        columns.append((picked * grad).sum(1))
+        columns.append((picked.to(wide) * grad).sum(1).to(grad.dtype))
     return torch.stack(columns, 2) * inside
 
 

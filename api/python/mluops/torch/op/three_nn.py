@@ -81,14 +81,16 @@ def three_nn(target: Tensor, source: Tensor, target_batch_cnt: Optional[Tensor] 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     Source: Qi et al., "PointNet++", 2017; mmcv's three_nn; stacked, that of OpenPCDet.
     """
-    points = floats(target=target, source=source)
+    target, source = floats(target=target, source=source)
+    dtype = target.dtype
+    wide = torch.promote_types(dtype, torch.float32)  # the squares of 16-bit distances are beyond their range
+    points = target.to(wide), source.to(wide)
     if target_batch_cnt is None and source_batch_cnt is None:
         squares, indices = forward(*points)
     else:
         squares, indices = stacked(*points, int32("target_batch_cnt", target_batch_cnt),
                                    int32("source_batch_cnt", source_batch_cnt))
-    wide = torch.promote_types(squares.dtype, torch.float32)  # an old torch has no root of half tensors
-    return torch.sqrt(squares.to(wide)).to(squares.dtype), indices
+    return torch.sqrt(squares).to(dtype), indices
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
