@@ -15,12 +15,15 @@ from typing import Dict, List
 
 from .. import _listing
 from .._errors import bad_param
+from . import _is_cuda
 from . import module as _module
+from ._building import Building
 from ._finder import Replacing, StandIns
 
 __all__ = ["install", "installed", "names", "uninstall"]
 
 _stand_ins, _replacing = StandIns(), Replacing()
+_building = Building(_stand_ins)
 _installed: Dict[str, ModuleType] = {}
 
 
@@ -76,6 +79,8 @@ def _stand_for(doors: Dict[str, ModuleType]) -> None:
     if _stand_ins not in sys.meta_path:
         sys.meta_path.insert(0, _replacing)
         sys.meta_path.append(_stand_ins)
+        _replacing.want(_building)
+        _is_cuda.install()
     for file, door in chosen.items():
         _installed[file] = door
         _stand_ins.doors.append(door)
@@ -88,6 +93,7 @@ def uninstall() -> None:
     """Undoes install(): the modules made are no longer importable; programs that hold them keep them."""
     from . import _cuda_calls
     _cuda_calls.uninstall()
+    _is_cuda.uninstall()
     _replacing.undo()
     for door in _installed.values():
         if hasattr(door, "uninstall"):

@@ -4,6 +4,7 @@ The finder is the last of sys.meta_path: it is asked for what nobody else found,
 hidden. A second one, the first of sys.meta_path, has functions replaced in modules of other packages once they are
 loaded (REPLACES of a door, module/__init__.py)."""
 
+import importlib
 import importlib.util
 import sys
 import types
@@ -14,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._replacing import Replacements, routed
+from . import _asking
+from ._missing import missing
 
 _OURS = "__mluops_door__"
 
@@ -26,23 +29,40 @@ def _has(name: str, door: types.ModuleType) -> str:
     return f"{name} is not installed and mluops stands for it on the CPU; it has {', '.join(sorted(door.__all__))}"
 
 
-class _DoorLoader(Loader):
-    """Fills a module with the names of a door; others are its modules, or raise with the list of what is there."""
+def _lacks(name: str, door: types.ModuleType, doors: Sequence[types.ModuleType]) -> str:
+    """Said of a module that we have nothing of."""
+    others = sorted({pattern for each in doors if each.PACKAGE == door.PACKAGE for pattern in getattr(each, "NAMES", ())})
+    return f"{name} is not installed and mluops has no operator for it; of {door.PACKAGE} it has {', '.join(others)}"
 
-    def __init__(self, finder: "StandIns", door: types.ModuleType) -> None:
-        self._finder, self._door = finder, door
+
+class _DoorLoader(Loader):
+    """Fills a module with the names of a door. Others are its modules, or stand for what we lack where a program imports
+    them, or raise with the list of what is there."""
+
+    def __init__(self, finder: "StandIns", door: types.ModuleType, served: bool = True) -> None:
+        self._finder, self._door, self._served = finder, door, served
+
+    def _why(self, module: types.ModuleType, name: str) -> str:
+        if self._served:
+            return f"{_has(module.__name__, self._door)}: no {name}"
+        return f"{_lacks(module.__name__, self._door, self._finder.doors)}: no {name}"
 
     def exec_module(self, module: types.ModuleType) -> None:
         def __getattr__(name: str) -> Any:
             within = f"{module.__name__}.{name}"
-            if self._finder.door_of(within) is not None:
+            if self._served and self._finder.door_of(within) is not None:
                 return importlib.import_module(within)
-            raise AttributeError(f"{_has(module.__name__, self._door)}: no {name}")
+            why, frame = self._why(module, name), _asking.asking(1)
+            if name.startswith("__") or not _asking.while_importing(frame) or _asking.has_fallback(frame):
+                raise AttributeError(why)
+            return missing(within, why)
 
-        vars(module).update({name: getattr(self._door, name) for name in self._door.__all__})
-        vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(self._door.__all__),
+        names = self._door.__all__ if self._served else ()
+        vars(module).update({name: getattr(self._door, name) for name in names})
+        vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(names),
                              "__getattr__": __getattr__})
-        getattr(self._door, "loaded", bool)()
+        if self._served:
+            getattr(self._door, "loaded", bool)()
 
 
 class StandIns(MetaPathFinder):
@@ -52,27 +72,43 @@ class StandIns(MetaPathFinder):
         self.doors: List[types.ModuleType] = []
         self._told: Set[str] = set()
 
-    def door_of(self, name: str) -> Optional[types.ModuleType]:
-        return next((door for door in self.doors for pattern in getattr(door, "NAMES", ())
+    def door_of(self, name: str, patterns: str = "NAMES") -> Optional[types.ModuleType]:
+        return next((door for door in self.doors for pattern in getattr(door, patterns, ())
                      if fnmatchcase(name, pattern)), None)
 
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
         parent = sys.modules.get(fullname.rpartition(".")[0])
         door = self.door_of(fullname)
-        if door is None:
-            if is_ours(parent):
-                raise ModuleNotFoundError(f"{_has(parent.__name__, vars(parent)[_OURS])}: no {fullname}")
-            return None
+        if door is not None:
+            return self._spec(fullname, parent, door, True)
+        door = self.door_of(fullname, "UNSERVED")
+        if door is not None and not _asking.probing() and not _asking.has_fallback(_asking.asking(1)):
+            return self._spec(fullname, parent, door, False)
+        if is_ours(parent):
+            raise ModuleNotFoundError(f"{_has(parent.__name__, vars(parent)[_OURS])}: no {fullname}", name=fullname)
+        return None
+
+    def _spec(self, fullname: str, parent: Optional[types.ModuleType], door: types.ModuleType,
+              served: bool) -> Optional[ModuleSpec]:
         if parent is not None and not is_ours(parent) and getattr(door, "OF_OUR_PACKAGE", False):
             return None  # another version of the package
-        self._tell(fullname)
-        return ModuleSpec(fullname, _DoorLoader(self, door), is_package=True)
+        self._tell(fullname, served)
+        return ModuleSpec(fullname, _DoorLoader(self, door, served), is_package=True)
 
-    def _tell(self, fullname: str) -> None:
+    def module_for(self, name: str, door: types.ModuleType) -> types.ModuleType:
+        """A door's module under a name that the program chose."""
+        self._tell(name, True)
+        module = importlib.util.module_from_spec(ModuleSpec(name, _DoorLoader(self, door), is_package=True))
+        module.__spec__.loader.exec_module(module)
+        sys.modules.setdefault(name, module)
+        return module
+
+    def _tell(self, fullname: str, served: bool) -> None:
         package = fullname.split(".")[0]
         if package not in self._told:
             self._told.add(package)
-            warnings.warn(f"mluops.dropin: {fullname} is not installed; mluops stands for it on the CPU", stacklevel=3)
+            stands = "mluops stands for it on the CPU" if served else "mluops has nothing of it but its name"
+            warnings.warn(f"mluops.dropin: {fullname} is not installed; {stands}", stacklevel=4)
 
     def forget(self) -> None:
         """Takes the modules made back out of Python."""
@@ -104,7 +140,8 @@ class _ThenReplace(Loader):
 class _Wanted(NamedTuple):
     function: str
     ours: Callable
-    whole: bool  # not for CPU tensors alone
+    whole: bool = False  # not for CPU tensors alone
+    wraps: bool = False  # ours makes the function from the original
 
 
 class Replacing(MetaPathFinder):
@@ -114,23 +151,34 @@ class Replacing(MetaPathFinder):
         self._wanted: Dict[str, List[_Wanted]] = {}
         self._done = Replacements()
         self._finding: Set[str] = set()
+        self._fails: Dict[str, types.ModuleType] = {}
 
     def want(self, door: types.ModuleType) -> None:
         for (module, function), ours in getattr(door, "REPLACES", {}).items():
-            wanted = _Wanted(function, ours, getattr(door, "WHOLE", False))
-            self._wanted.setdefault(module, []).append(wanted)
-            if module in sys.modules:
-                self._replace(sys.modules[module], [wanted])
+            self._add(module, _Wanted(function, ours, getattr(door, "WHOLE", False)))
+        for (module, function), wrap in getattr(door, "WRAPS", {}).items():
+            self._add(module, _Wanted(function, wrap, wraps=True))
+        self._fails.update(dict.fromkeys(getattr(door, "FAILS", ()), door))
+
+    def _add(self, module: str, wanted: _Wanted) -> None:
+        self._wanted.setdefault(module, []).append(wanted)
+        if module in sys.modules:
+            self._replace(sys.modules[module], [wanted])
 
     def _replace(self, module: types.ModuleType, all_wanted: List["_Wanted"]) -> None:
-        for function, ours, whole in all_wanted:
+        for function, ours, whole, wraps in all_wanted:
             original = vars(module).get(function)
             if original is None or getattr(original, "__wrapped__", None) is ours:
                 continue  # another version of the package, or replaced where it came from
             package = module.__name__.split(".")[0]
-            self._done.set(module, function, ours if whole else routed(function, ours, original, package))
+            if wraps:
+                self._done.set(module, function, ours(original))
+            else:
+                self._done.set(module, function, ours if whole else routed(function, ours, original, package))
 
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
+        if fullname in self._fails:
+            self._fail(fullname)
         if fullname not in self._wanted or fullname in self._finding:
             return None
         self._finding.add(fullname)
@@ -143,6 +191,14 @@ class Replacing(MetaPathFinder):
         spec.loader = _ThenReplace(spec.loader, lambda module: self._replace(module, self._wanted[fullname]))
         return spec
 
+    def _fail(self, fullname: str) -> None:
+        """For a module that its importers do without, and that would fail later with what we have."""
+        door = self._fails[fullname]
+        spec = importlib.util.find_spec(door.NAMES[0])
+        if spec is not None and isinstance(spec.loader, _DoorLoader):
+            raise ModuleNotFoundError(f"{fullname}: {_has(door.NAMES[0], door)}", name=fullname)
+
     def undo(self) -> None:
         self._done.undo()
         self._wanted.clear()
+        self._fails.clear()

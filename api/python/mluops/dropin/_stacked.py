@@ -5,6 +5,7 @@ from typing import Iterator, Tuple
 import torch
 from torch import Tensor
 
+from ..torch._buffers import room
 from ..torch._stacks import pairs_of_samples
 from ..torch._tensors import floats
 from ..torch.op.furthest_point_sample import forward as _fps
@@ -54,6 +55,11 @@ def add_weighted_rows(out: Tensor, grad: Tensor, idx: Tensor, weight: Tensor) ->
     """The gradient of weighted_rows in features, added to out."""
     for k in range(idx.shape[1]):
         out.index_add_(0, idx[:, k].long(), grad * weight[:, k:k + 1])
+
+
+def neighbour_buffers(m: int, nsample: int, idx: Tensor, dist2: Tensor) -> Tuple[Tensor, Tensor]:
+    """The buffers of a search, [M, nsample] each."""
+    return room("idx", idx, (m, nsample), torch.int32), room("dist2", dist2, (m, nsample), torch.float32)
 
 
 FAR = 1e10  # the squared distance of a neighbour that is missing

@@ -7,6 +7,10 @@
     OF_OUR_PACKAGE  True: not inside another version of its package that is installed
     REPLACES        {(module, function): ours}, for Python functions of a package that never ask their extension for CPU
                     tensors
+    UNSERVED        patterns of modules of the package that we have no operator of: they import, and raise when used
+    BUILT           names by which programs have torch.utils.cpp_extension.load compile it: the extension's, or a source's
+    FAILS           modules that are not to be imported while we stand for the first of NAMES: programs do without them
+    WRAPS           {(module, function): maker of a function from the original}
     WHOLE           True: what is in REPLACES serves tensors on every device
     loaded          what to do once one of its modules is imported
     ON_REQUEST      True: install() without names leaves it alone

@@ -9,6 +9,7 @@ __all__ = ["backward", "forward"]
 
 PACKAGE = "chamfer"
 NAMES = ("chamfer",)
+BUILT = ("chamfer",)
 
 
 def _in_space(points):

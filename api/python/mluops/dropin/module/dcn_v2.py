@@ -1,5 +1,6 @@
 """DCNv2's extension: _ext of its forks, DCNv2._ext.dcn_v2 of CenterNet's."""
 
+from ...torch._buffers import add_all, fill, fill_all
 from ...torch.op.dcn import data_gradient, modulated_deform_conv2d, weight_gradient
 
 __all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward"]
@@ -23,17 +24,15 @@ def dcn_v2_backward(input, weight, bias, offset, mask, grad_output, kernel_h, ke
 
 
 def dcn_v2_cuda_forward(input, weight, bias, ones, offset, mask, output, columns, *numbers):
-    output.copy_(dcn_v2_forward(input, weight, bias, offset, mask, *numbers))
+    fill("output", output, dcn_v2_forward(input, weight, bias, offset, mask, *numbers))
 
 
 def dcn_v2_cuda_backward(input, weight, bias, ones, offset, mask, columns, grad_input, grad_weight, grad_bias,
                          grad_offset, grad_mask, grad_output, *numbers):
     """What there is in the gradients of weight and bias stays in the sum; the others are set."""
     found = dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers)
-    for buffer, gradient in zip((grad_input, grad_offset, grad_mask), found):
-        buffer.copy_(gradient)
-    grad_weight.add_(found[3])
-    grad_bias.add_(found[4])
+    fill_all(found[:3], grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask)
+    add_all(found[3:], grad_weight=grad_weight, grad_bias=grad_bias)
 
 
 class dcn_v2:  # noqa: N801, the module of the same name inside of CenterNet's extension

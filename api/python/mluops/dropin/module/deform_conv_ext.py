@@ -1,6 +1,6 @@
 """deform_conv_ext and deform_conv_cuda: deformable convolutions of mmdet 1 and 2.0, det3d, BasicSR and EDVR."""
 
-from ...mmcv.op.dcn import (deform_conv_backward_input, deform_conv_backward_parameters, deform_conv_forward,
+from ...torch.filling.dcn import (deform_conv_backward_input, deform_conv_backward_parameters, deform_conv_forward,
                             modulated_deform_conv_backward, modulated_deform_conv_forward)
 from ...torch.op.dcn import deform_conv2d, modulated_deform_conv2d
 

@@ -1,7 +1,7 @@
 """groundingdino._C. GroundingDINO asks it for CUDA tensors only, and a composition of torch's operators for others; ours
 stands for that too."""
 
-from ...mmcv.op.ms_deform_attn import composition, ms_deform_attn_forward
+from ...torch.filling.ms_deform_attn import composition, ms_deform_attn_forward
 from .multi_scale_deformable_attention import ms_deform_attn_backward
 
 __all__ = ["ms_deform_attn_backward", "ms_deform_attn_forward"]

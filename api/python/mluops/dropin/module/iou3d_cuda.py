@@ -2,6 +2,7 @@
 
 import torch
 
+from ...torch._buffers import fill, fill_first
 from ...torch._tensors import floats
 from ...torch.op.iou3d import kept, overlap
 
@@ -29,22 +30,20 @@ def _shared(a, b):
 
 
 def boxes_overlap_bev_gpu(boxes_a, boxes_b, ans_overlap):
-    ans_overlap.copy_(_shared(*floats(boxes_a=boxes_a, boxes_b=boxes_b)))
+    fill("ans_overlap", ans_overlap, _shared(*floats(boxes_a=boxes_a, boxes_b=boxes_b)))
     return 1
 
 
 def boxes_iou_bev_gpu(boxes_a, boxes_b, ans_iou):
     a, b = floats(boxes_a=boxes_a, boxes_b=boxes_b)
     shared = _shared(a, b)
-    ans_iou.copy_(shared / (_area(a)[:, None] + _area(b)[None] - shared).clamp(min=_LEAST_AREA))
+    fill("ans_iou", ans_iou, shared / (_area(a)[:, None] + _area(b)[None] - shared).clamp(min=_LEAST_AREA))
     return 1
 
 
 def _nms(boxes, keep, thresh, rotated):
     boxes, = floats(boxes=boxes)
-    found = kept(_standing(boxes), float(thresh), rotated)
-    keep[:len(found)].copy_(found)
-    return len(found)
+    return fill_first("keep", keep, kept(_standing(boxes), float(thresh), rotated))
 
 
 def nms_gpu(boxes, keep, nms_overlap_thresh, device_id=None):

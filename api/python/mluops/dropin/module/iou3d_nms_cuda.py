@@ -1,5 +1,6 @@
 """iou3d_nms_cuda of OpenPCDet: overlaps of boxes seen from above, and suppression. Boxes come sorted."""
 
+from ...torch._buffers import fill, fill_first
 from ...torch._tensors import floats
 from ...torch.op.iou3d import kept, overlap, paired_overlap
 
@@ -17,7 +18,7 @@ def _area(boxes):
 
 
 def _write(ans, values):
-    ans.copy_(values.reshape(ans.shape))
+    fill("ans", ans, values)
     return 1
 
 
@@ -48,9 +49,7 @@ def boxes_aligned_iou_bev_cpu(boxes_a, boxes_b, ans_iou):
 
 
 def _nms(boxes, keep, thresh, rotated):
-    found = kept(*floats(boxes=boxes), float(thresh), rotated)
-    keep[:len(found)].copy_(found)
-    return len(found)
+    return fill_first("keep", keep, kept(*floats(boxes=boxes), float(thresh), rotated))
 
 
 def nms_gpu(boxes, keep, nms_overlap_thresh):

@@ -1,10 +1,10 @@
 """The extensions of mmdet3d before 1.0, and of what was built on it, for points: ball_query_ext, knn_ext and others."""
 
-from ...mmcv.op.assign_score_withk import assign_score_withk_backward, assign_score_withk_forward
-from ...mmcv.op.ball_query import ball_query_forward
-from ...mmcv.op.furthest_point_sample import (furthest_point_sampling_forward,
+from ...torch.filling.assign_score_withk import assign_score_withk_backward, assign_score_withk_forward
+from ...torch.filling.ball_query import ball_query_forward
+from ...torch.filling.furthest_point_sample import (furthest_point_sampling_forward,
                                               furthest_point_sampling_with_dist_forward)
-from ...mmcv.op.knn import knn_forward
+from ...torch.filling.knn import knn_forward
 from .pointnet2_batch_cuda import (gather_points_grad_wrapper, gather_points_wrapper, three_interpolate_grad_wrapper,
                                    three_interpolate_wrapper, three_nn_wrapper)
 
@@ -14,6 +14,7 @@ __all__ = ["assign_score_withk_backward_wrapper", "assign_score_withk_forward_wr
            "three_nn_wrapper"]
 
 PACKAGE = "mmdet3d"
+UNSERVED = ("*.feature_decorator_ext",)
 NAMES = tuple(f"*.{name}_ext" for name in ("assign_score_withk", "ball_query", "furthest_point_sample", "gather_points",
                                            "interpolate", "knn"))
 

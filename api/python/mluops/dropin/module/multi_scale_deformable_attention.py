@@ -1,6 +1,6 @@
 """MultiScaleDeformableAttention, the extension of Deformable-DETR and its descendants (DINO, Mask2Former, MaskDINO...)."""
 
-from ...mmcv.op.ms_deform_attn import gradients, ms_deform_attn_forward
+from ...torch.filling.ms_deform_attn import gradients, ms_deform_attn_forward
 
 __all__ = ["ms_deform_attn_backward", "ms_deform_attn_forward"]
 

@@ -1,11 +1,11 @@
 """pointnet2_batch_cuda of OpenPCDet and its descendants, and pointnet2_cuda of PointRCNN's."""
 
-from ...mmcv.op.ball_query import ball_query_forward
-from ...mmcv.op.furthest_point_sample import furthest_point_sampling_forward
-from ...mmcv.op.gather_points import (gather_points_backward, gather_points_forward, group_points_backward,
+from ...torch.filling.ball_query import ball_query_forward
+from ...torch.filling.furthest_point_sample import furthest_point_sampling_forward
+from ...torch.filling.gather_points import (gather_points_backward, gather_points_forward, group_points_backward,
                                       group_points_forward)
-from ...mmcv.op.three_interpolate import three_interpolate_backward, three_interpolate_forward
-from ...mmcv.op.three_nn import three_nn_forward
+from ...torch.filling.three_interpolate import three_interpolate_backward, three_interpolate_forward
+from ...torch.filling.three_nn import three_nn_forward
 
 __all__ = ["ball_query_wrapper", "farthest_point_sampling_wrapper", "furthest_point_sampling_wrapper",
            "gather_points_grad_wrapper", "gather_points_wrapper", "group_points_grad_wrapper", "group_points_wrapper",

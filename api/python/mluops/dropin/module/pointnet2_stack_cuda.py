@@ -2,8 +2,9 @@
 
 import torch
 
-from ...mmcv.op.ball_query import stack_ball_query_forward
-from ...mmcv.op.gather_points import stack_group_points_backward, stack_group_points_forward
+from ...torch._buffers import fill, fill_all
+from ...torch.filling.ball_query import stack_ball_query_forward
+from ...torch.filling.gather_points import stack_group_points_backward, stack_group_points_forward
 from ...torch._stacks import pairs_of_samples
 from ...torch._integers import int32
 from ...torch._tensors import floats
@@ -48,12 +49,11 @@ def three_nn_wrapper(unknown, unknown_batch_cnt, known, known_batch_cnt, dist2, 
     """Indices count from the first known point of all."""
     squares, indices = _three_nn(*floats(unknown=unknown, known=known), int32("unknown_batch_cnt", unknown_batch_cnt),
                                  int32("known_batch_cnt", known_batch_cnt))
-    dist2.copy_(squares)
-    idx.copy_(indices)
+    fill_all((squares, indices), dist2=dist2, idx=idx)
 
 
 def three_interpolate_wrapper(features, idx, weight, out):
-    out.copy_(_stacked.weighted_rows(features, idx, weight))
+    fill("out", out, _stacked.weighted_rows(features, idx, weight))
 
 
 def three_interpolate_grad_wrapper(grad_out, idx, weight, grad_features):

@@ -2,6 +2,7 @@
 
 import torch
 
+from ...torch._buffers import add
 from .. import _stacked
 from .pointops_cuda import (aggregation_backward_cuda, aggregation_forward_cuda, furthestsampling_cuda,
                             grouping_backward_cuda, grouping_forward_cuda, interpolation_backward_cuda,
@@ -24,6 +25,7 @@ farthest_point_sampling_cuda = furthestsampling_cuda
 
 def knn_query_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
     """A neighbour that is missing has index -1."""
+    idx, dist2 = _stacked.neighbour_buffers(m, nsample, idx, dist2)
     for rows, _, found, squares, missing in _stacked.nearest(nsample, xyz, new_xyz, offset, new_offset):
         idx[rows].copy_(found.masked_fill(missing, -1))
         dist2[rows].copy_(squares)
@@ -39,6 +41,7 @@ def _in_balls(min_radius, max_radius, points, centers):
 
 def random_ball_query_cuda(m, nsample, min_radius, max_radius, order, xyz, new_xyz, offset, new_offset, idx, dist2):
     """The first points in the ball in a given order; -1 for those that are missing."""
+    idx, dist2 = _stacked.neighbour_buffers(m, nsample, idx, dist2)
     for centers, cloud in _stacked.clouds(xyz, offset, m, new_offset):
         points = order[cloud].long()
         for rows, squares, inside in _in_balls(min_radius, max_radius, xyz[points], new_xyz[centers]):
@@ -50,6 +53,7 @@ def random_ball_query_cuda(m, nsample, min_radius, max_radius, order, xyz, new_x
 def ball_query_cuda(m, nsample, min_radius, max_radius, xyz, new_xyz, offset, new_offset, idx, dist2):
     """The points in the ball, nearest first; where there are more than nsample, evenly many of them left out. -1 for
     those that are missing. (The CUDA kernel's order is that of a sort that does not sort.)"""
+    idx, dist2 = _stacked.neighbour_buffers(m, nsample, idx, dist2)
     for centers, cloud in _stacked.clouds(xyz, offset, m, new_offset):
         for rows, squares, inside in _in_balls(min_radius, max_radius, xyz[cloud], new_xyz[centers]):
             far = squares.masked_fill(~inside, _stacked.FAR)
@@ -74,7 +78,7 @@ def _fill(idx, dist2, row, place, points, squares):
 def attention_relation_step_forward_cuda(m, g, c, query, key, weight, index_target, index_refer, output):
     """output[m, g] += sum over c of query[index_target[m], g, c] * key[index_refer[m], g, c] * weight[c]."""
     q, k = query[index_target.long()], key[index_refer.long()]
-    output.add_((q * k * weight).sum(2))
+    add("output", output, (q * k * weight).sum(2))
 
 
 def attention_relation_step_backward_cuda(m, g, c, query, grad_query, key, grad_key, weight, grad_weight, index_target,
@@ -83,7 +87,7 @@ def attention_relation_step_backward_cuda(m, g, c, query, grad_query, key, grad_
     grad = grad_output[..., None]
     grad_query.index_add_(0, target, grad * key[refer] * weight)
     grad_key.index_add_(0, refer, grad * query[target] * weight)
-    grad_weight.add_((grad * query[target] * key[refer]).sum((0, 1)))
+    add("grad_weight", grad_weight, (grad * query[target] * key[refer]).sum((0, 1)))
 
 
 def attention_fusion_step_forward_cuda(m, g, c, weight, value, index_target, index_refer, output):
@@ -94,5 +98,5 @@ def attention_fusion_step_forward_cuda(m, g, c, weight, value, index_target, ind
 def attention_fusion_step_backward_cuda(m, g, c, weight, grad_weight, value, grad_value, index_target, index_refer,
                                         grad_output):
     grad, refer = grad_output[index_target.long()], index_refer.long()
-    grad_weight.add_((grad * value[refer]).sum(2))
+    add("grad_weight", grad_weight, (grad * value[refer]).sum(2))
     grad_value.index_add_(0, refer, grad * weight[..., None])

@@ -1,5 +1,6 @@
 """pointops_cuda of Point Transformer and its descendants: operators on clouds of points one behind the other."""
 
+from ...torch._buffers import add, fill
 from .. import _stacked
 
 __all__ = ["aggregation_backward_cuda", "aggregation_forward_cuda", "furthestsampling_cuda", "grouping_backward_cuda",
@@ -12,6 +13,7 @@ NAMES = ("pointops_cuda", "*.pointops_cuda")
 
 def knnquery_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
     """A neighbour that is missing is the cloud's first point, far away."""
+    idx, dist2 = _stacked.neighbour_buffers(m, nsample, idx, dist2)
     for rows, first, found, squares, missing in _stacked.nearest(nsample, xyz, new_xyz, offset, new_offset):
         idx[rows].copy_(found.masked_fill(missing, first))
         dist2[rows].copy_(squares)
@@ -28,7 +30,7 @@ def _rows(input, idx):
 
 
 def grouping_forward_cuda(m, nsample, c, input, idx, output):
-    output.copy_(_rows(input, idx))
+    fill("output", output, _rows(input, idx))
 
 
 def grouping_backward_cuda(m, nsample, c, grad_output, idx, grad_input):
@@ -36,7 +38,7 @@ def grouping_backward_cuda(m, nsample, c, grad_output, idx, grad_input):
 
 
 def interpolation_forward_cuda(n, c, k, input, idx, weight, output):
-    output.add_(_stacked.weighted_rows(input, idx, weight))
+    add("output", output, _stacked.weighted_rows(input, idx, weight))
 
 
 def interpolation_backward_cuda(n, c, k, grad_output, idx, weight, grad_input):
@@ -44,11 +46,11 @@ def interpolation_backward_cuda(n, c, k, grad_output, idx, weight, grad_input):
 
 
 def subtraction_forward_cuda(n, nsample, c, input1, input2, idx, output):
-    output.copy_(input1[:, None] - _rows(input2, idx))
+    fill("output", output, input1[:, None] - _rows(input2, idx))
 
 
 def subtraction_backward_cuda(n, nsample, c, idx, grad_output, grad_input1, grad_input2):
-    grad_input1.add_(grad_output.sum(1))
+    add("grad_input1", grad_input1, grad_output.sum(1))
     grad_input2.index_add_(0, idx.long().flatten(), -grad_output.reshape(-1, c))
 
 
@@ -60,13 +62,13 @@ def _shared(weight, c):
 def aggregation_forward_cuda(n, nsample, c, w_c, input, position, weight, idx, output):
     """output[n, c] += sum over s of (input[idx[n, s], c] + position[n, s, c]) * weight[n, s, c % w_c]."""
     terms = (_rows(input, idx) + position).view(n, nsample, c // w_c, w_c) * _shared(weight, c)
-    output.add_(terms.sum(1).view(n, c))
+    add("output", output, terms.sum(1).view(n, c))
 
 
 def aggregation_backward_cuda(n, nsample, c, w_c, input, position, weight, idx, grad_output, grad_input, grad_position,
                               grad_weight):
     along = (grad_output.view(n, 1, c // w_c, w_c) * _shared(weight, c)).reshape(n, nsample, c)
     grad_input.index_add_(0, idx.long().flatten(), along.view(-1, c))
-    grad_position.copy_(along)
+    fill("grad_position", grad_position, along)
     values = (_rows(input, idx) + position) * grad_output[:, None]
-    grad_weight.add_(values.view(n, nsample, c // w_c, w_c).sum(2))
+    add("grad_weight", grad_weight, values.view(n, nsample, c // w_c, w_c).sum(2))

@@ -1,7 +1,7 @@
-"""roiaware_pool3d_cuda of OpenPCDet. Its boxes stand round their centre, those of mluops.mmcv on their bottom."""
+"""roiaware_pool3d_cuda of OpenPCDet. Its boxes stand round their centre, those of mluops.torch on their bottom."""
 
-from ...mmcv.op.points_in_boxes import points_in_boxes_cpu_forward, points_in_boxes_part_forward
-from ...mmcv.op.roiaware_pool3d import roiaware_pool3d_backward, roiaware_pool3d_forward
+from ...torch.filling.points_in_boxes import points_in_boxes_cpu_forward, points_in_boxes_part_forward
+from ...torch.filling.roiaware_pool3d import roiaware_pool3d_backward, roiaware_pool3d_forward
 
 __all__ = ["backward", "forward", "points_in_boxes_cpu", "points_in_boxes_gpu"]
 

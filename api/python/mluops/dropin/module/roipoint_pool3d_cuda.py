@@ -1,6 +1,6 @@
-"""roipoint_pool3d_cuda of OpenPCDet. Its boxes stand round their centre, those of mluops.mmcv on their bottom."""
+"""roipoint_pool3d_cuda of OpenPCDet. Its boxes stand round their centre, those of mluops.torch on their bottom."""
 
-from ...mmcv.op.roipoint_pool3d import roipoint_pool3d_forward
+from ...torch.filling.roipoint_pool3d import roipoint_pool3d_forward
 from .roiaware_pool3d_cuda import from_centre
 
 __all__ = ["forward"]

@@ -2,8 +2,8 @@
 
 import torch
 
-from ...mmcv.op.dynamic_scatter import dynamic_point_to_voxel_backward, dynamic_point_to_voxel_forward
-from ...mmcv.op.voxelization import dynamic_voxelize_forward, hard_voxelize_forward
+from ...torch.filling.dynamic_scatter import dynamic_point_to_voxel_backward, dynamic_point_to_voxel_forward
+from ...torch.filling.voxelization import dynamic_voxelize_forward, hard_voxelize_forward
 
 __all__ = ["dynamic_point_to_voxel_backward", "dynamic_point_to_voxel_forward", "dynamic_voxelize", "hard_voxelize"]
 

@@ -1,5 +1,6 @@
 """BEVDepth's voxel_pooling_ext: camera features summed in the cells of a map."""
 
+from ...torch._buffers import add, room
 from ...torch._integers import index32
 from ...torch.op.voxel_pooling import forward
 
@@ -15,6 +16,6 @@ def voxel_pooling_forward_wrapper(batch_size, num_points, num_channels, num_voxe
     sums, memo = forward(index32("geom_xyz", geom_xyz.reshape(batch_size, num_points, 3)),
                          input_features.reshape(batch_size, num_points, num_channels), num_voxel_x, num_voxel_y,
                          num_voxel_z)
-    output_features.add_(sums.reshape(output_features.shape))
-    inside = memo.reshape(pos_memo.shape)
-    pos_memo.copy_(inside.where(inside >= 0, pos_memo.to(inside.dtype)))
+    add("output_features", output_features, sums)
+    known = room("pos_memo", pos_memo, memo.shape, memo.dtype)
+    known.copy_(memo.where(memo >= 0, known.to(memo.dtype)))

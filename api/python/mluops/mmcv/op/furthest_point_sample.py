@@ -1,16 +1,9 @@
 """furthest_point_sample. mmcv's function makes its result on a CUDA device, so it is replaced as a whole."""
 
 from ...torch._tensors import floats
-from ...torch.op.furthest_point_sample import forward, forward_with_dist
-
-
-def furthest_point_sampling_forward(points_tensor, temp_tensor, idx_tensor, b, n, m):
-    idx_tensor.copy_(forward(points_tensor, m))
-
-
-def furthest_point_sampling_with_dist_forward(points_tensor, temp_tensor, idx_tensor, b, n, m):
-    idx_tensor.copy_(forward_with_dist(points_tensor, m))
-
+from ...torch.filling.furthest_point_sample import (furthest_point_sampling_forward,
+                                                    furthest_point_sampling_with_dist_forward)
+from ...torch.op.furthest_point_sample import forward
 
 ENTRY_POINTS = (furthest_point_sampling_forward, furthest_point_sampling_with_dist_forward)
 

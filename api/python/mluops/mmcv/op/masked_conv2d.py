@@ -1,15 +1,5 @@
 """masked_conv2d's two movements; the product is mmcv's own code."""
 
-from ...torch.op.masked_conv2d import col2im, im2col
-
-
-def masked_im2col_forward(features, mask_h_idx, mask_w_idx, data_col, kernel_h, kernel_w, pad_h, pad_w):
-    data_col.copy_(im2col(features.detach(), mask_h_idx.int(), mask_w_idx.int(), kernel_h, kernel_w, pad_h, pad_w))
-
-
-def masked_col2im_forward(columns, mask_h_idx, mask_w_idx, output, height, width, channels):
-    """Pixels of a mask that is larger than the output are left out."""
-    output.copy_(col2im(columns.detach(), mask_h_idx.int(), mask_w_idx.int(), height, width))
-
+from ...torch.filling.masked_conv2d import masked_col2im_forward, masked_im2col_forward
 
 ENTRY_POINTS = (masked_im2col_forward, masked_col2im_forward)

@@ -1,40 +1,7 @@
 """MultiScaleDeformableAttnFunction. mmcv's module calls it only for tensors on other devices and a composition of torch's
 operators for those on the CPU, so that function of mmcv is replaced too."""
 
-import torch
-
-from ...torch.op.ms_deform_attn import arguments, forward, gradient, multi_scale_deformable_attn
-
-
-def ms_deform_attn_forward(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
-                           im2col_step):
-    return forward(*arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
-                              attention_weights)).flatten(2)
-
-
-def gradients(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
-              grad_output):
-    """The gradients of value, sampling_locations and attention_weights."""
-    inputs = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
-    return gradient(grad_output.to(inputs[0].dtype).unflatten(2, value.shape[2:]), *inputs)
-
-
-def ms_deform_attn_backward(value, value_spatial_shapes, value_level_start_index, sampling_locations,
-                            attention_weights, grad_output, grad_value, grad_sampling_loc, grad_attn_weight,
-                            im2col_step):
-    results = gradients(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights,
-                        grad_output)
-    for buffer, result in zip((grad_value, grad_sampling_loc, grad_attn_weight), results):
-        buffer.copy_(result)
-
+from ...torch.filling.ms_deform_attn import composition, ms_deform_attn_backward, ms_deform_attn_forward
 
 ENTRY_POINTS = (ms_deform_attn_forward, ms_deform_attn_backward)
-
-
-def composition(value, value_spatial_shapes, sampling_locations, attention_weights):
-    shapes = torch.as_tensor(value_spatial_shapes)
-    sizes = shapes.prod(1)
-    return multi_scale_deformable_attn(value, shapes, sizes.cumsum(0) - sizes, sampling_locations, attention_weights)
-
-
 METHODS = {("mmcv.ops.multi_scale_deform_attn", "multi_scale_deformable_attn_pytorch", ""): composition}

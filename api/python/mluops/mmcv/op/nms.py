@@ -1,21 +1,6 @@
 """nms, softnms and nms_match, which return their results. A compiled mmcv has CPU code for them and keeps it."""
 
-from ...torch.op import nms as _nms
-
-
-def nms(boxes, scores, iou_threshold, offset):
-    return _nms.kept(boxes, scores, iou_threshold, offset)
-
-
-def softnms(boxes, scores, dets, iou_threshold, sigma, min_score, method, offset):
-    found, indices = _nms.softened(boxes, scores, iou_threshold, sigma, min_score, method, offset)
-    dets[:len(found)].copy_(found)
-    return indices
-
-
-def nms_match(dets, iou_threshold):
-    return [group.tolist() for group in _nms.nms_match(dets, iou_threshold)]
-
+from ...torch.filling.nms import nms, nms_match, softnms
 
 ENTRY_POINTS = (nms, softnms, nms_match)
 KEEPS_OWN = ("nms", "softnms", "nms_match")

@@ -1,20 +1,5 @@
 """roiaware_pool3d."""
 
-from ...torch._integers import index32, int32
-from ...torch._tensors import floats
-from ...torch.op.roiaware_pool3d import forward, gradient
-
-
-def roiaware_pool3d_forward(rois, pts, pts_feature, argmax, pts_idx_of_voxels, pooled_features, pool_method):
-    sizes = pts_idx_of_voxels.shape[1:]
-    results = forward(*floats(rois=rois, pts=pts, pts_feature=pts_feature), *sizes, pool_method)
-    for theirs, ours in zip((pooled_features, argmax, pts_idx_of_voxels), results):
-        theirs.copy_(ours)
-
-
-def roiaware_pool3d_backward(pts_idx_of_voxels, argmax, grad_out, grad_in, pool_method):
-    indices = index32("argmax", argmax), int32("pts_idx_of_voxels", pts_idx_of_voxels)
-    grad_in.copy_(gradient(grad_out, *indices, grad_in.shape[0], pool_method))
-
+from ...torch.filling.roiaware_pool3d import roiaware_pool3d_backward, roiaware_pool3d_forward
 
 ENTRY_POINTS = (roiaware_pool3d_forward, roiaware_pool3d_backward)

@@ -1,18 +1,5 @@
 """three_interpolate."""
 
-from ...torch._integers import index32
-from ...torch._tensors import floats
-from ...torch.op.three_interpolate import forward, gradient
-
-
-def three_interpolate_forward(points_tensor, idx_tensor, weight_tensor, out_tensor, b, c, m, n):
-    f, w = floats(features=points_tensor, weight=weight_tensor)
-    out_tensor.copy_(forward(f, index32("indices", idx_tensor), w))
-
-
-def three_interpolate_backward(grad_out_tensor, idx_tensor, weight_tensor, grad_points_tensor, b, c, n, m):
-    g, w = floats(grad_output=grad_out_tensor, weight=weight_tensor)
-    grad_points_tensor.copy_(gradient(g, index32("indices", idx_tensor), w, m))
-
+from ...torch.filling.three_interpolate import three_interpolate_backward, three_interpolate_forward
 
 ENTRY_POINTS = (three_interpolate_forward, three_interpolate_backward)

@@ -1,0 +1,79 @@
+"""Extensions that programs compile when they are imported: torch.utils.cpp_extension.load and load_inline.
+
+Where torch cannot compile CUDA, an extension with CUDA sources that a door has under its name, or under those of its
+sources, is that door's module. Everything else goes to torch's own function."""
+
+import functools
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import Any, Callable, Iterable, List, Optional, Sequence
+
+import torch
+
+_CUDA = (".cu", ".cuh")
+_ENDINGS = ("_kernel", "_cuda", "_cpu", "_gpu", "_ext", "_api", "_op", "_ops", "_plugin", "_forward", "_backward")
+
+
+def compiles_cuda() -> bool:
+    """Whether this torch is made for CUDA and finds its compiler."""
+    from torch.utils import cpp_extension
+    home = getattr(cpp_extension, "CUDA_HOME", None)
+    if torch.version.cuda is None or home is None:
+        return False
+    return any(Path(home, "bin", name).is_file() for name in ("nvcc", "nvcc.exe"))
+
+
+def plain(name: str) -> str:
+    """A name without what tells the kind of code: fused_bias_act_kernel is fused_bias_act."""
+    for ending in _ENDINGS:
+        if name.endswith(ending) and len(name) > len(ending):
+            return plain(name[:-len(ending)])
+    return name
+
+
+def door_of(doors: Iterable[ModuleType], name: str, sources: Sequence[str] = ()) -> Optional[ModuleType]:
+    """The door that is built under this name, or else under that of one of its sources."""
+    known = {plain(built): door for door in doors for built in getattr(door, "BUILT", ())}
+    by_kind = sorted(sources, key=lambda source: not source.endswith(_CUDA))  # the kernels' files tell more
+    for each in (name, *(PurePath(source).stem for source in by_kind)):
+        if plain(each) in known:
+            return known[plain(each)]
+    return None
+
+
+class Building:
+    """Wraps the functions of torch."""
+
+    def __init__(self, finder: Any) -> None:
+        self._finder = finder
+        self.WRAPS = {("torch.utils.cpp_extension", "load"): self._load,
+                      ("torch.utils.cpp_extension", "load_inline"): self._load_inline}
+
+    def _module(self, name: str, sources: Sequence[str]) -> ModuleType:
+        door = door_of(self._finder.doors, name, sources)
+        if door is not None:
+            return self._finder.module_for(name, door)
+        known = sorted({built for each in self._finder.doors for built in getattr(each, "BUILT", ())})
+        raise NotImplementedError(f"{name}: CUDA cannot be compiled here, and mluops has no module for the extension "
+                                  f"{name} ({', '.join(PurePath(s).name for s in sources) or 'inline sources'}); it has "
+                                  f"{', '.join(known)}")
+
+    def _load(self, original: Callable) -> Callable:
+        @functools.wraps(original)
+        def load(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            files: List[str] = [str(each) for each in ([sources] if isinstance(sources, (str, PurePath)) else sources)]
+            cuda = kwargs.get("with_cuda") or any(file.endswith(_CUDA) for file in files)
+            if not cuda or compiles_cuda():
+                return original(name, sources, *args, **kwargs)
+            return self._module(name, files)
+
+        return load
+
+    def _load_inline(self, original: Callable) -> Callable:
+        @functools.wraps(original)
+        def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if not (cuda_sources or kwargs.get("with_cuda")) or compiles_cuda():
+                return original(name, cpp_sources, cuda_sources, *args, **kwargs)
+            return self._module(name, ())
+
+        return load_inline

@@ -1,0 +1,50 @@
+"""Deformable convolution, v1 and v2."""
+
+from .._buffers import fill, fill_all
+from .._tensors import floats
+from ..op.dcn import data_gradient, forward, weight_gradient
+
+
+def deform_conv_forward(input, weight, offset, output, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH,
+                        group, deformable_group, im2col_step):
+    x, o, w = floats(input=input, offset=offset, weight=weight)
+    fill("output", output, forward(x, o, None, w, None, dH, dW, padH, padW, dilationH, dilationW, group,
+                                   deformable_group))
+
+
+def deform_conv_backward_input(input, offset, gradOutput, gradInput, gradOffset, weight, columns, kW, kH, dW, dH, padW,
+                               padH, dilationW, dilationH, group, deformable_group, im2col_step):
+    g, x, o, w = floats(gradOutput=gradOutput, input=input, offset=offset, weight=weight)
+    grads = data_gradient(g, x, o, None, w, dH, dW, padH, padW, dilationH, dilationW, group, deformable_group)
+    fill("gradInput", gradInput, grads[0])
+    fill("gradOffset", gradOffset, grads[1])
+
+
+def deform_conv_backward_parameters(input, offset, gradOutput, gradWeight, columns, ones, kW, kH, dW, dH, padW, padH,
+                                    dilationW, dilationH, group, deformable_group, scale, im2col_step):
+    g, x, o = floats(gradOutput=gradOutput, input=input, offset=offset)
+    grad, _ = weight_gradient(g, x, o, None, kH, kW, dH, dW, padH, padW, dilationH, dilationW, group,
+                              deformable_group)
+    gradWeight.add_(grad.to(gradWeight.dtype), alpha=scale)
+
+
+def modulated_deform_conv_forward(input, weight, bias, ones, offset, mask, output, columns, kernel_h, kernel_w,
+                                  stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, group, deformable_group,
+                                  with_bias):
+    x, w, o, m = floats(input=input, weight=weight, offset=offset, mask=mask)
+    found = forward(x, o, m, w, bias.to(x.dtype) if with_bias else None, stride_h, stride_w, pad_h, pad_w, dilation_h,
+                    dilation_w, group, deformable_group)
+    fill("output", output, found)
+
+
+def modulated_deform_conv_backward(input, weight, bias, ones, offset, mask, columns, grad_input, grad_weight, grad_bias,
+                                   grad_offset, grad_mask, grad_output, kernel_h, kernel_w, stride_h, stride_w, pad_h,
+                                   pad_w, dilation_h, dilation_w, group, deformable_group, with_bias):
+    g, x, w, o, m = floats(grad_output=grad_output, input=input, weight=weight, offset=offset, mask=mask)
+    numbers = stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, group, deformable_group
+    grads = data_gradient(g, x, o, m, w, *numbers)
+    of_weight, of_bias = weight_gradient(g, x, o, m, kernel_h, kernel_w, *numbers)
+    fill_all((*grads, of_weight), grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask,
+             grad_weight=grad_weight)
+    if with_bias:
+        fill("grad_bias", grad_bias, of_bias)
