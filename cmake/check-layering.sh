@@ -51,4 +51,10 @@ allow test/cases "$plugin|test/reference/.*|test/cases/.*"
 allow test/neuware "test/neuware/.*|test/support/sanitized\.h"
 allow bench "$public|mluops/problem\.h|bench/.*|page/page\.h|test/reference/reference\.h|test/cases/.*"
 
+# Doors of the Python package are thin over mluops.torch, never over each other. What installs mmcv's door is no module of its own.
+if grep -rnE '^ *(from|import) +\.\.\.?(mmcv|dropin|onnxruntime)\b' api/python/mluops/{dropin,mmcv,torch,op} --include='*.py'; then
+  echo "layering: a Python door imports another one"
+  failed=1
+fi
+
 exit $failed
