@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the lines of README's "From Python" as they stand, in a fresh copy of the committed tree.
+# Runs the lines of README's "Install" as they stand, in a fresh copy of the committed tree.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-lines=$(sed -n '/^## From Python/,/^## /p' "$root/README.md" | sed -n '/^```sh/,/^```$/p' | sed '/^```/d')
+lines=$(sed -n '/^## Install/,/^## /p' "$root/README.md" | sed -n '/^```sh/,/^```$/p' | sed '/^```/d')
 [ -n "$lines" ] || {
-  echo "README.md: no lines under From Python"
+  echo "README.md: no lines under Install"
   exit 1
 }
 copy=$(mktemp -d)

@@ -1,5 +1,5 @@
-# Installs BUILD_DIR, moves what was installed, builds PROJECT_DIR against it with CMake and, where pkg-config is there,
-# with that; runs the programs.
+# Installs BUILD_DIR, moves what was installed, builds PROJECT_DIR and EXAMPLES_DIR's C and C++ programs against it with CMake
+# and, where pkg-config is there, with that; runs the programs.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)
@@ -19,6 +19,11 @@ must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 must(${WORK_DIR}/build/sample)
 must(${WORK_DIR}/build/abi)
 
+must(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLES_DIR}/cpp -B ${WORK_DIR}/cpp -DCMAKE_PREFIX_PATH=${prefix}
+     -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+must(${CMAKE_COMMAND} --build ${WORK_DIR}/cpp)
+must(${WORK_DIR}/cpp/nms)
+
 find_program(pkg_config pkg-config)
 if(pkg_config)
   file(GLOB_RECURSE description ${prefix}/mluops.pc)
@@ -29,4 +34,8 @@ if(pkg_config)
   cmake_path(GET folder PARENT_PATH libdir)
   must(${CXX_COMPILER} -std=c++11 ${PROJECT_DIR}/sample.cpp ${flags} -Wl,-rpath,${libdir} -o ${WORK_DIR}/sample)
   must(${WORK_DIR}/sample)
+  must(${C_COMPILER} -std=c99 -Wall -Wextra -Werror ${EXAMPLES_DIR}/c/roi_align.c ${flags} -Wl,-rpath,${libdir}
+       -o ${WORK_DIR}/roi_align)
+  must(${WORK_DIR}/roi_align)
+  must(${CMAKE_COMMAND} -E env MLUOP_BACKEND=mlu_emu,cpu ${WORK_DIR}/roi_align)
 endif()

@@ -33,6 +33,32 @@ def test_two_processes_have_the_gradients_of_one():
     assert text.count("gradients equal the single process") == 2 and "step 1" in text
 
 
+def needs(*modules):
+    for module in modules:
+        pytest.importorskip(module)
+
+
+@pytest.mark.parametrize("name, modules, says", [
+    ("torch_roi_align", [], "gradient checked"),
+    ("numpy_three_interpolate", ["numpy"], "checked against numpy"),
+    ("mmcv_nms", ["mmcv"], "kept boxes [0, 2]"),
+])
+def test_scripts_of_the_doors(name, modules, says):
+    needs(*modules)
+    assert says in run(EXAMPLES / "python" / f"{name}.py")
+
+
+def test_the_script_of_onnxruntime():
+    needs("onnx", "onnxscript", "onnxruntime")
+    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 8):
+        pytest.skip("the exporter knows custom operators from torch 2.8 on")
+    assert "onnxruntime agrees with torch" in run(EXAMPLES / "python/onnxruntime_deform_conv.py")
+
+
+def test_the_script_of_dropin_runs_untouched():
+    assert "output (1, 50, 32)" in run("-m", "mluops.dropin", EXAMPLES / "python/dropin_deformable_attention.py")
+
+
 @pytest.mark.parametrize("name", ["psanet", "roi_operators"])
 def test_notebooks_print_what_they_show(name):
     """Their numbers may differ from torch to torch."""
