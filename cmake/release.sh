@@ -44,7 +44,7 @@ make_sdist() {
 }
 
 make_site() {
-  /usr/bin/python3 cmake/build-site.py build/site  # the one that Debian's packages are for
+  ./run site
   tar -czf "$out/mluop-host-$version-docs.tar.gz" -C build site
 }
 
