@@ -140,7 +140,9 @@ run_models() {
     "$venvs/models/bin/python" test/python/models/run.py "$@"
 }
 
-make_torch_environment() { environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime; }
+make_torch_environment() {
+  environment torch python3 torch==2.13.0 numpy pytest vermin mmcv-lite mmengine onnx onnxscript onnxruntime mypy pyright jedi
+}
 
 fuzz_numpy() {
   local seconds=$1 found=$root/build/fuzz/corpus/python
