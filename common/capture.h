@@ -10,7 +10,7 @@
 
 #include "common/status.h"
 #include "common/tensor_desc.h"
-#include "mluops/backend.h"
+#include "mluops/backend_types.h"
 
 namespace mluops {
 

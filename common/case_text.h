@@ -7,8 +7,7 @@
 #include <string>
 
 #include "common/dtype.h"
-#include "mlu_op_ext.h"
-#include "mluops/problem.h"
+#include "mluops/backend_types.h"
 
 namespace mluops::op {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 namespace mluops {
 

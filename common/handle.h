@@ -11,7 +11,7 @@
 #include "common/registry.h"
 #include "common/scalars.h"
 #include "common/status.h"
-#include "mlu_op_ext.h"
+#include "mlu_op_types.h"
 
 namespace mluops {
 

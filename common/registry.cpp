@@ -24,15 +24,10 @@ bool valid_name(const char* name) {
 /// The least a plugin's struct may have: all but operators, which come last.
 constexpr std::size_t kLeastSize = offsetof(mluopsBackend, carafe_forward);
 
-/// What version 1 shares with this one. The problems of later operators have changed: roi_align's layout, nms'
-/// thresholds.
-constexpr std::size_t kSizeOfVersion1 = offsetof(mluopsBackend, nms);
-
 /// The struct as this library knows it: what an older plugin lacks is NULL, what a newer one adds is left out.
 mluopsBackend as_known_here(const mluopsBackend& plugin) {
-  const std::size_t size = plugin.abi_version == 1 ? kSizeOfVersion1 : sizeof(mluopsBackend);
   mluopsBackend known = {};
-  std::memcpy(&known, &plugin, std::min<std::size_t>(plugin.struct_size, size));
+  std::memcpy(&known, &plugin, std::min<std::size_t>(plugin.struct_size, sizeof known));
   return known;
 }
 
@@ -101,7 +96,7 @@ void Registry::add_plugin(const std::string& path) {
 
 std::string Registry::refusal(const mluopsBackend& b) const {
   // The version decides what the rest of the struct means, so it is read first.
-  if (b.abi_version < 1 || b.abi_version > MLUOPS_BACKEND_ABI_VERSION) {
+  if (b.abi_version != MLUOPS_BACKEND_ABI_VERSION) {
     return "its plugin ABI is version " + std::to_string(b.abi_version) + ", this library's is " +
            std::to_string(MLUOPS_BACKEND_ABI_VERSION);
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mluops/backend.h"
+#include "mluops/backend_types.h"
 
 namespace mluops {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 namespace mluops {
 

@@ -7,7 +7,7 @@
 
 #include "common/dtype.h"
 #include "common/status.h"
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 struct mluOpTensorStruct {
   mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY;

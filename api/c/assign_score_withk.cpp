@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/assign_score_withk.h"
 
 using namespace mluops;
 

@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/ball_query.h"
 
 using namespace mluops;
 

@@ -2,6 +2,8 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/box_iou.h"
+#include "mluops/op/polygons.h"
 
 using namespace mluops;
 

@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/deform_roi_pool.h"
 
 using namespace mluops;
 

@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/dynamic_point_to_voxel.h"
 
 using namespace mluops;
 

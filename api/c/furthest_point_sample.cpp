@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/furthest_point_sample.h"
 
 using namespace mluops;
 

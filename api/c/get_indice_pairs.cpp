@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/get_indice_pairs.h"
 
 using namespace mluops;
 

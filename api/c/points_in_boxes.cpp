@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/points_in_boxes.h"
 
 using namespace mluops;
 

@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/polygons.h"
 
 using namespace mluops;
 

@@ -2,6 +2,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "mluops/op/roiaware_pool3d.h"
 
 using namespace mluops;
 

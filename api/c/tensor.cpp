@@ -6,6 +6,7 @@
 
 #include "api/c/boundary.h"
 #include "common/op/check.h"
+#include "mlu_op.h"
 
 using namespace mluops;
 using op::not_null;

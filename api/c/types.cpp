@@ -1,6 +1,7 @@
 #include "api/c/boundary.h"
 #include "common/dtype.h"
 #include "common/op/check.h"
+#include "mlu_op.h"
 
 using namespace mluops;
 

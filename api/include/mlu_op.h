@@ -13,109 +13,11 @@
 #ifndef MLU_OP_H_
 #define MLU_OP_H_
 
-#define MLUOP_MAJOR 1
-#define MLUOP_MINOR 11
-#define MLUOP_PATCHLEVEL 1
-#define MLUOP_VERSION (MLUOP_MAJOR * 1000 + MLUOP_MINOR * 100 + MLUOP_PATCHLEVEL)
-
-#define MLUOP_DIM_MAX 8
-
-#include <stdint.h>
-
-#include "cn_api.h"
-#include "cnrt.h"
-
-#ifndef MLUOP_WIN_API
-#define MLUOP_WIN_API
-#endif
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-/* ---- enumerations ------------------------------------------------------------------------ */
-
-/** What a call returns. */
-typedef enum {
-  MLUOP_STATUS_SUCCESS = 0,            /**< The call did what it says. */
-  MLUOP_STATUS_NOT_INITIALIZED = 1,    /**< No usable backend (see mluOpCreate). */
-  MLUOP_STATUS_ALLOC_FAILED = 2,       /**< Memory could not be had. */
-  MLUOP_STATUS_BAD_PARAM = 3,          /**< An argument breaks a rule of the function. */
-  MLUOP_STATUS_INTERNAL_ERROR = 4,     /**< A defect of the library. */
-  MLUOP_STATUS_ARCH_MISMATCH = 5,      /**< The architecture lacks the operator. */
-  MLUOP_STATUS_EXECUTION_FAILED = 6,   /**< The backend gave up while running. */
-  MLUOP_STATUS_NOT_SUPPORTED = 7,      /**< Legal, but beyond what the backend does. */
-  MLUOP_STATUS_NUMERICAL_OVERFLOW = 8, /**< A value left its type's range. */
-} mluOpStatus_t;
-
-/** Order of the dimensions of a tensor, slowest first. */
-typedef enum {
-  MLUOP_LAYOUT_NCHW = 0,
-  MLUOP_LAYOUT_NHWC = 1,
-  MLUOP_LAYOUT_HWCN = 2,
-  MLUOP_LAYOUT_NDHWC = 3,
-  MLUOP_LAYOUT_ARRAY = 4, /**< No meaning attached to the dimensions. */
-  MLUOP_LAYOUT_NCDHW = 5,
-  MLUOP_LAYOUT_TNC = 6,
-  MLUOP_LAYOUT_NTC = 7,
-  MLUOP_LAYOUT_NC = 8,
-  MLUOP_LAYOUT_NLC = 9,
-  MLUOP_LAYOUT_NCL = 10,
-} mluOpTensorLayout_t;
-
-/** Element types. DOUBLE and BFLOAT16 are taken by an operator only under the EXTENDED contract. */
-typedef enum {
-  MLUOP_DTYPE_INVALID = 0,
-  MLUOP_DTYPE_HALF = 1,
-  MLUOP_DTYPE_FLOAT = 2,
-  MLUOP_DTYPE_INT8 = 3,
-  MLUOP_DTYPE_INT16 = 4,
-  MLUOP_DTYPE_INT31 = 5,
-  MLUOP_DTYPE_INT32 = 6,
-  MLUOP_DTYPE_UINT8 = 7,
-  MLUOP_DTYPE_BOOL = 8,
-  MLUOP_DTYPE_INT64 = 9,
-  MLUOP_DTYPE_UINT32 = 11,
-  MLUOP_DTYPE_UINT64 = 12,
-  MLUOP_DTYPE_UINT16 = 13,
-  MLUOP_DTYPE_DOUBLE = 14,
-  MLUOP_DTYPE_COMPLEX_HALF = 15,
-  MLUOP_DTYPE_COMPLEX_FLOAT = 16,
-  MLUOP_DTYPE_BFLOAT16 = 17,
-} mluOpDataType_t;
-
-/** Whether gradients may be summed with atomic additions (results then vary in the last bits). */
-typedef enum {
-  MLUOP_ATOMICS_NOT_ALLOWED = 1, /**< Default: the same bits on every run and thread count. */
-  MLUOP_ATOMICS_ALLOWED = 2,
-} mluOpAtomicsMode_t;
-
-/** Rounding of quantising conversions; kept for clients, no operator here quantises. */
-typedef enum {
-  MLUOP_ROUND_HALF_TO_EVEN = 0,
-  MLUOP_ROUND_HALF_UP = 1,
-  MLUOP_ROUND_HALF_OFF_ZERO = 2,
-} mluOpQuantizeRoundMode_t;
-
-/** Where a scalar passed by pointer lives. */
-typedef enum {
-  MLUOP_POINTER_MODE_HOST = 0,
-  MLUOP_POINTER_MODE_DEVICE = 1,
-} mluOpPointerMode_t;
-
-/** Reductions named by framework glue; no operator here uses them. */
-typedef enum {
-  MLUOP_REDUCE_DSUM = 0,
-  MLUOP_REDUCE_DMEAN = 1,
-  MLUOP_REDUCE_DMAX = 2,
-} mluOpReduceMode_t;
-
-/* ---- opaque types ------------------------------------------------------------------------ */
-
-typedef struct mluOpContext* mluOpHandle_t;
-typedef struct mluOpTensorStruct* mluOpTensorDescriptor_t;
-typedef struct mluOpCarafeStruct* mluOpCarafeDescriptor_t;
-typedef struct mluOpSparseConvolutionStruct* mluOpSparseConvolutionDescriptor_t;
 
 /* ---- handle ------------------------------------------------------------------------------ */
 

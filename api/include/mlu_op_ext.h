@@ -62,27 +62,11 @@ mluOpStatus_t mluOpExtSetNumThreads(mluOpHandle_t handle, int threads);
 /** The number in force (never 0). BAD_PARAM: an argument is NULL. */
 mluOpStatus_t mluOpExtGetNumThreads(mluOpHandle_t handle, int* threads);
 
-/** The caller's own thread pool. parallel_for calls body(arg, task) once for every task in [0, tasks), from any
- *  thread, and returns when all are done. It must not throw. A call on the same handle from inside parallel_for on the
- *  calling thread is BAD_PARAM; from another thread it waits for the call in progress, so parallel_for must not wait
- *  for that thread. */
-typedef struct {
-  void* context;
-  void (*parallel_for)(void* context, int64_t tasks, void (*body)(void* arg, int64_t task), void* arg);
-} mluOpExtExecutor_t;
-
 /** Runs this handle's parallel loops on the caller's pool; NULL returns to the library's own.
  *  The struct is copied. BAD_PARAM: handle NULL or parallel_for NULL. */
 mluOpStatus_t mluOpExtSetExecutor(mluOpHandle_t handle, const mluOpExtExecutor_t* executor);
 
 /* ---- contract ---------------------------------------------------------------------------- */
-
-typedef enum {
-  MLUOP_EXT_CONTRACT_STRICT = 0,   /**< mlu_op.h to the letter (default). */
-  MLUOP_EXT_CONTRACT_EXTENDED = 1, /**< Larger CARAFE kernels and scales, tensors of 2^31 elements and more, psamask
-                                        in every dtype, DOUBLE and BFLOAT16, image tensors in NCHW (all of a call
-                                        alike, their dimensions in that order), where the backend can. */
-} mluOpExtContract_t;
 
 /** BAD_PARAM: handle NULL or a value not in the enumeration. */
 mluOpStatus_t mluOpExtSetContract(mluOpHandle_t handle, mluOpExtContract_t contract);

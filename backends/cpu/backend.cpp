@@ -1,4 +1,4 @@
-#include "mluops/backend.h"
+#include "mluops/backend_types.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -33,7 +33,7 @@
 #pragma once
 
 #include "backends/cpu/runtime/context.h"
-#include "mluops/problem.h"
+#include "mluops/backend_types.h"
 
 namespace mluops::cpu::operators {
 

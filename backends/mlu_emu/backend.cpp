@@ -1,5 +1,5 @@
 // The plugin struct: contexts, options, queries, and the way from a C member to an operator.
-#include "mluops/backend.h"
+#include "mluops/backend_types.h"
 
 #include <algorithm>
 #include <cfenv>

@@ -8,7 +8,7 @@
 
 #include "backends/mlu_emu/device/tensor.h"
 #include "backends/mlu_emu/plan/plan.h"
-#include "mluops/backend.h"
+#include "mluops/backend_types.h"
 
 namespace mluops::emu {
 

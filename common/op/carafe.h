@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/carafe.h"
 
 /// What mluOpCarafeDescriptor_t points to; all zero until set.
 struct mluOpCarafeStruct {

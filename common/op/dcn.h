@@ -5,7 +5,8 @@
 #include <cstddef>
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/op/dcn.h"
+#include "mluops/problem/dcn.h"
 
 /// What mluOpDCNDescriptor_t points to; no valid form until set.
 struct mluOpDCNStruct {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/deform_roi_pool.h"
 
 namespace mluops::op {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/diff_iou_rotated.h"
 
 namespace mluops::op {
 

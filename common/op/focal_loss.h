@@ -3,7 +3,8 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/op/focal_loss.h"
+#include "mluops/problem/focal_loss.h"
 
 namespace mluops::op {
 

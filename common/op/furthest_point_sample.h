@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/furthest_point_sample.h"
 
 namespace mluops::op {
 

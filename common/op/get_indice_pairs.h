@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/get_indice_pairs.h"
 
 /// What mluOpSparseConvolutionDescriptor_t points to; axes is 0 until set.
 struct mluOpSparseConvolutionStruct {

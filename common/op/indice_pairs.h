@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/indice_convolution.h"
 
 namespace mluops::op {
 

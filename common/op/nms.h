@@ -3,7 +3,8 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/op/nms.h"
+#include "mluops/problem/nms.h"
 
 /// What mluOpNmsDescriptor_t points to.
 struct mluOpNmsStruct {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/points_in_boxes.h"
 
 namespace mluops::op {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/prior_box.h"
 
 namespace mluops::op {
 

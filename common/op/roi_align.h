@@ -2,7 +2,8 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/op/roi_align.h"
+#include "mluops/problem/roi_align.h"
 
 /// What mluOpRoiAlignForwardDescriptor_t points to; all zero until set.
 struct mluOpRoiAlignStruct {

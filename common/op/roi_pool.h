@@ -2,7 +2,8 @@
 #pragma once
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/op/roi_pool.h"
+#include "mluops/problem/roi_pool.h"
 
 namespace mluops::op {
 

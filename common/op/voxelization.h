@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "common/op/check.h"
-#include "mluops/problem.h"
+#include "mluops/problem/voxelization.h"
 
 namespace mluops::op {
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
+#include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/sampling/roi.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {

@@ -464,14 +464,14 @@ def test_arguments_go_by_type_then_name_then_order(device):
 
 
 def test_large_outputs_are_compared_in_parts(monkeypatch):
-    from mluops.mlu import _check
-    monkeypatch.setattr(_check, "_CHUNK", 4)
+    from mluops.neuware.command import check as judge
+    monkeypatch.setattr(judge, "_CHUNK", 4)
     want = torch.arange(10.0).reshape(2, 5)
     got = want.clone()
     got[1, 1], got[1, 4] = 6.5, float("nan")
-    told = _check._compared(0, got, want, 1e-3)
+    told = judge._compared(0, got, want, 1e-3)
     assert not told["right"] and "2 of 10 values" in told["text"] and "at [1, 1]: 6.5, 6 was wanted" in told["text"]
-    assert _check._compared(0, want, want, 1e-3)["right"]
+    assert judge._compared(0, want, want, 1e-3)["right"]
 
 
 def test_the_judge_says_what_it_misses(device, tmp_path):

@@ -10,7 +10,6 @@
 #include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/runtime/path.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
 
 namespace mluops::cpu::layout {
 

@@ -13,7 +13,6 @@
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/simd/element.h"
-#include "mluops/problem.h"
 
 namespace mluops::cpu {
 
@@ -64,6 +63,15 @@ struct Roi {
     return {index_of(to_acc(roi[0]), s.batch), y, x, A{1} / static_cast<A>(std::max<std::int64_t>(1, y.grid * x.grid))};
   }
 };
+
+/// Why RoIs are declined whose samples cannot be counted; nullptr where they can. The number of samples of a bin is an
+/// int32, as on the device.
+inline const char* grid_declined(int sampling_ratio, std::int64_t h, std::int64_t w) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (sampling_ratio > 46340) return "sampling_ratio: its square must be below 2^31";
+  if (h > kMost || w > kMost) return "input: height and width must be below 2^31";
+  return nullptr;
+}
 
 /// Pixels [first, last) of an axis.
 struct PixelRange {

@@ -14,7 +14,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/indice_convolution.h"
 
 namespace mluops::cpu {
 

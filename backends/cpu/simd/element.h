@@ -6,7 +6,7 @@
 
 #include "backends/cpu/runtime/context.h"
 #include "common/half.h"
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 namespace mluops::cpu {
 

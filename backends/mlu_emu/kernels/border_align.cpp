@@ -9,6 +9,7 @@
 #include "backends/mlu_emu/kernels/bilinear.h"
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/border_align.h"
+#include "mluops/problem/border_align.h"
 
 namespace mluops::emu {
 namespace {

@@ -10,6 +10,7 @@
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/carafe.h"
 #include "common/shape.h"
+#include "mluops/problem/carafe.h"
 
 namespace mluops::emu {
 namespace {

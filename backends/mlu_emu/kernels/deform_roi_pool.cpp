@@ -11,6 +11,7 @@
 #include "backends/mlu_emu/kernels/bilinear.h"
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/deform_roi_pool.h"
+#include "mluops/problem/deform_roi_pool.h"
 
 namespace mluops::emu {
 namespace {

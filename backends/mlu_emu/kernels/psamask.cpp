@@ -9,6 +9,7 @@
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/psamask.h"
 #include "common/shape.h"
+#include "mluops/problem/psamask.h"
 
 namespace mluops::emu {
 namespace {

@@ -12,6 +12,7 @@
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/three_interpolate.h"
 #include "common/shape.h"
+#include "mluops/problem/three_interpolate.h"
 
 namespace mluops::emu {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/mlu_emu/plan/plan.h"
-#include "mluops/problem.h"
+#include "mluops/problem/three_interpolate.h"
 
 namespace mluops::emu::plan {
 

@@ -66,14 +66,6 @@ static mluOpStatus_t psamask_forward(void* context, const mluopsCall* call,
   return MLUOP_STATUS_SUCCESS;
 }
 
-#ifdef PLUGIN_NMS
-static mluOpStatus_t nms(void* context, const mluopsCall* call, const mluopsNmsProblem* problem) {
-  (void)context, (void)problem;
-  call->set_error("boxes: wanted none");
-  return MLUOP_STATUS_NOT_SUPPORTED;
-}
-#endif
-
 #ifdef PLUGIN_UNUSABLE
 static mluOpStatus_t create(void (*set_error)(const char*), void** context) {
   (void)context;
@@ -91,7 +83,4 @@ const mluopsBackend PLUGIN_SYMBOL = {
     .create = create,
 #endif
     .psamask_forward = psamask_forward,
-#ifdef PLUGIN_NMS
-    .nms = nms,
-#endif
 };

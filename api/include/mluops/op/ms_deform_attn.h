@@ -2,7 +2,7 @@
 #ifndef MLUOPS_OP_MS_DEFORM_ATTN_H_
 #define MLUOPS_OP_MS_DEFORM_ATTN_H_
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef MLUOPS_OP_ROIPOINT_POOL3D_H_
 #define MLUOPS_OP_ROIPOINT_POOL3D_H_
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {

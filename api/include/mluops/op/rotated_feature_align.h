@@ -2,7 +2,7 @@
 #ifndef MLUOPS_OP_ROTATED_FEATURE_ALIGN_H_
 #define MLUOPS_OP_ROTATED_FEATURE_ALIGN_H_
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {

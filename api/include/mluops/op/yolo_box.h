@@ -2,7 +2,9 @@
 #ifndef MLUOPS_OP_YOLO_BOX_H_
 #define MLUOPS_OP_YOLO_BOX_H_
 
-#include "mlu_op.h"
+#include <stdbool.h>
+
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {

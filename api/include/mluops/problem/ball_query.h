@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** BallQuery: new_xyz [b,m,3], xyz [b,n,3], idx [b,m,nsample]. */
-typedef struct {
+typedef struct mluopsBallQueryShape {
   mluOpDataType_t dtype;
   int64_t b, m, n, nsample;
   float min_radius, max_radius; /**< not NaN, >= 0 */
 } mluopsBallQueryShape;
 
-typedef struct {
+typedef struct mluopsBallQueryProblem {
   mluopsBallQueryShape shape;
   const void* new_xyz;
   const void* xyz;

@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** BezierAlign: input [batch,h,w,c], beziers [rois,17], output [rois,pooled_h,pooled_w,c]. */
-typedef struct {
+typedef struct mluopsBezierAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
@@ -21,7 +21,7 @@ typedef struct {
   int32_t aligned;        /* 0 or 1 */
 } mluopsBezierAlignShape;
 
-typedef struct {
+typedef struct mluopsBezierAlignForwardProblem {
   mluopsBezierAlignShape shape;
   const void* input;
   const void* beziers;
@@ -30,7 +30,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsBezierAlignForwardProblem;
 
-typedef struct {
+typedef struct mluopsBezierAlignBackwardProblem {
   mluopsBezierAlignShape shape;
   const void* grad_output;
   const void* beziers;

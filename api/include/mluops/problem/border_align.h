@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** BorderAlign: input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]; c counts one border's channels. */
-typedef struct {
+typedef struct mluopsBorderAlignShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;
   int64_t k;
   int64_t pool_size;
 } mluopsBorderAlignShape;
 
-typedef struct {
+typedef struct mluopsBorderAlignForwardProblem {
   mluopsBorderAlignShape shape;
   const void* input;
   const void* boxes;
@@ -27,7 +27,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsBorderAlignForwardProblem;
 
-typedef struct {
+typedef struct mluopsBorderAlignBackwardProblem {
   mluopsBorderAlignShape shape;
   const void* grad_output;
   const void* boxes;

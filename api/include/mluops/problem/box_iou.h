@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** bbox1 [n,4], rotated [n,5], of four corners [n,8]; bbox2 likewise [m,...]; ious [n,m], [n] if aligned. */
-typedef struct {
+typedef struct mluopsBoxIouShape {
   mluOpDataType_t dtype;
   int64_t n, m;
   int32_t mode;    /**< 0: IoU, 1: shared area over that of the first box */
@@ -19,7 +19,7 @@ typedef struct {
   int32_t offset;  /**< 0 or 1; but for upright boxes 0 */
 } mluopsBoxIouShape;
 
-typedef struct {
+typedef struct mluopsBoxIouProblem {
   mluopsBoxIouShape shape;
   const void* bbox1;
   const void* bbox2;
@@ -27,13 +27,13 @@ typedef struct {
 } mluopsBoxIouProblem;
 
 /** NmsRotated: boxes [n,width], scores and output [n]. */
-typedef struct {
+typedef struct mluopsNmsRotatedShape {
   mluOpDataType_t dtype;
   int64_t n;
   int32_t width; /**< 5, or 6 with a label */
 } mluopsNmsRotatedShape;
 
-typedef struct {
+typedef struct mluopsNmsRotatedProblem {
   mluopsNmsRotatedShape shape;
   const void* boxes;  /**< NULL where n = 0 */
   const void* scores; /**< likewise */

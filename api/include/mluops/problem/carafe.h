@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** CARAFE: input [n,h,w,c], mask [n,ho,wo,group*kernel*kernel], output [n,ho,wo,c]; ho = scale*h, wo = scale*w. */
-typedef struct {
+typedef struct mluopsCarafeShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;
   int64_t ho, wo;
   int64_t kernel, group, scale;
 } mluopsCarafeShape;
 
-typedef struct {
+typedef struct mluopsCarafeForwardProblem {
   mluopsCarafeShape shape;
   const void* input;
   const void* mask;
@@ -26,7 +26,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsCarafeForwardProblem;
 
-typedef struct {
+typedef struct mluopsCarafeBackwardProblem {
   mluopsCarafeShape shape;
   const void* input;
   const void* mask;

@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** ChamferDistance: xyz1 [b,n,2], xyz2 [b,m,2], dist1 and idx1 [b,n], dist2 and idx2 [b,m]. */
-typedef struct {
+typedef struct mluopsChamferDistanceShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;
 } mluopsChamferDistanceShape;
 
-typedef struct {
+typedef struct mluopsChamferDistanceForwardProblem {
   mluopsChamferDistanceShape shape;
   const void* xyz1;
   const void* xyz2;
@@ -27,7 +27,7 @@ typedef struct {
 } mluopsChamferDistanceForwardProblem;
 
 /** Indices are arbitrary: outside the other set they add nothing. */
-typedef struct {
+typedef struct mluopsChamferDistanceBackwardProblem {
   mluopsChamferDistanceShape shape;
   const void* xyz1;
   const void* xyz2;

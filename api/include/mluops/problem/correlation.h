@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** Correlation: inputs [n,h,w,c], output [n,p,p,out_h,out_w], p = 2 max_displacement + 1. */
-typedef struct {
+typedef struct mluopsCorrelationShape {
   mluOpDataType_t dtype;
   int64_t n, h, w, c;
   int64_t out_h, out_w;
@@ -23,7 +23,7 @@ typedef struct {
   int32_t dilation_patch_h, dilation_patch_w;
 } mluopsCorrelationShape;
 
-typedef struct {
+typedef struct mluopsCorrelationForwardProblem {
   mluopsCorrelationShape shape;
   const void* input1;
   const void* input2;
@@ -31,7 +31,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsCorrelationForwardProblem;
 
-typedef struct {
+typedef struct mluopsCorrelationBackwardProblem {
   mluopsCorrelationShape shape;
   const void* grad_output;
   const void* input1;

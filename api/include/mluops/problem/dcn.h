@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -13,7 +13,7 @@ extern "C" {
 /** DCN: input [batch,h,w,ci], offset [batch,out_h,out_w,deform_groups,kernel_h,kernel_w,2] of rows and columns, mask
  * [batch,out_h,out_w,deform_groups,kernel_h,kernel_w] or NULL, filter [co,kernel_h,kernel_w,ci/groups], output
  * [batch,out_h,out_w,co]. groups divides ci and co, deform_groups ci. Nothing is empty. Offsets are arbitrary. */
-typedef struct {
+typedef struct mluopsDcnShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, ci;
   int64_t co, kernel_h, kernel_w;
@@ -24,7 +24,7 @@ typedef struct {
   int64_t groups, deform_groups;
 } mluopsDcnShape;
 
-typedef struct {
+typedef struct mluopsDcnForwardProblem {
   mluopsDcnShape shape;
   const void* input;
   const void* offset;
@@ -35,7 +35,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsDcnForwardProblem;
 
-typedef struct {
+typedef struct mluopsDcnBackwardDataProblem {
   mluopsDcnShape shape;
   const void* input;
   const void* offset;
@@ -48,7 +48,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsDcnBackwardDataProblem;
 
-typedef struct {
+typedef struct mluopsDcnBackwardWeightProblem {
   mluopsDcnShape shape;
   const void* input;
   const void* offset;

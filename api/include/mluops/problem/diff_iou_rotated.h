@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** Pairs of rectangles, all batches together. */
-typedef struct {
+typedef struct mluopsDiffIouRotatedSortVerticesShape {
   mluOpDataType_t dtype;
   int64_t n;
 } mluopsDiffIouRotatedSortVerticesShape;
 
-typedef struct {
+typedef struct mluopsDiffIouRotatedSortVerticesProblem {
   mluopsDiffIouRotatedSortVerticesShape shape;
   const void* vertices;     /**< [n,24,2] */
   const uint8_t* mask;      /**< [n,24] */

@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** DynamicPointToVoxel: feats [n,c], coors [n,3], voxel_feats [m,c], m <= n. */
-typedef struct {
+typedef struct mluopsDynamicPointToVoxelShape {
   mluOpDataType_t dtype;
   int64_t n, c, m;
   mluOpReduceMode_t reduce;
 } mluopsDynamicPointToVoxelShape;
 
-typedef struct {
+typedef struct mluopsDynamicPointToVoxelForwardProblem {
   mluopsDynamicPointToVoxelShape shape;
   const void* feats;
   const int32_t* coors;
@@ -29,7 +29,7 @@ typedef struct {
 } mluopsDynamicPointToVoxelForwardProblem;
 
 /** Numbers of point2voxel_map, voxel_points_count and voxel_num are arbitrary. */
-typedef struct {
+typedef struct mluopsDynamicPointToVoxelBackwardProblem {
   mluopsDynamicPointToVoxelShape shape;
   const void* grad_voxel_feats; /**< [m,c] */
   const void* feats;

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-typedef struct {
+typedef struct mluopsFocalLossShape {
   mluOpDataType_t dtype;
   int64_t n, c;
   float alpha, gamma;
@@ -19,7 +19,7 @@ typedef struct {
 /** Both losses, both directions: input [n,c], target [n], weight [c]; result [n,c], of the softmax loss [n].
  * Targets are at most c; of the softmax loss, and where there is a weight, they are below c. Sigmoid with a weight:
  * they are not negative either. */
-typedef struct {
+typedef struct mluopsFocalLossProblem {
   mluopsFocalLossShape shape;
   const void* input; /* sigmoid: logits; softmax: probabilities */
   const int32_t* target;

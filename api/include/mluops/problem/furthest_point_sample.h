@@ -4,25 +4,25 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** FurthestPointSample: points [b,n,3] or distances [b,n,n], idx [b,m]. */
-typedef struct {
+typedef struct mluopsFurthestPointSampleShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;
 } mluopsFurthestPointSampleShape;
 
-typedef struct {
+typedef struct mluopsFurthestPointSampleProblem {
   mluopsFurthestPointSampleShape shape;
   const void* points;
   int32_t* idx;
 } mluopsFurthestPointSampleProblem;
 
-typedef struct {
+typedef struct mluopsFurthestPointSampleWithDistProblem {
   mluopsFurthestPointSampleShape shape;
   const void* distances;
   int32_t* idx;

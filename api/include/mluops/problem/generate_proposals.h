@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,13 +12,13 @@ extern "C" {
 
 /** scores [n, h, w, a], bbox_deltas [n, h, w, 4 * a], im_shape [n, 2], anchors and variances [h, w, a, 4]; rpn_rois
  *  [n * post_nms_top_n, 4], rpn_roi_probs [n * post_nms_top_n], rpn_rois_num [n]. */
-typedef struct {
+typedef struct mluopsGenerateProposalsShape {
   mluOpDataType_t dtype;
   int64_t n;       /* may be 0 */
   int64_t h, w, a; /* h * w * a < 2^31 */
 } mluopsGenerateProposalsShape;
 
-typedef struct {
+typedef struct mluopsGenerateProposalsProblem {
   mluopsGenerateProposalsShape shape;
   const void* scores; /* these and all below: NULL where n = 0 */
   const void* bbox_deltas;

@@ -12,12 +12,12 @@ extern "C" {
 
 /** One axis of space. Of a submanifold convolution pad is filter / 2 and stride 1; where dilation is not 1, stride is.
  */
-typedef struct {
+typedef struct mluopsSparseAxis {
   int32_t input, output; /**< sizes of the grids */
   int32_t filter, pad, stride, dilation;
 } mluopsSparseAxis;
 
-typedef struct {
+typedef struct mluopsGetIndicePairsShape {
   int32_t axes;                                   /**< 2 to 4 */
   mluopsSparseAxis axis[MLUOPS_MOST_SPARSE_AXES]; /**< slowest first */
   int64_t batch;                                  /**< batch times either grid is less than 2^62 */
@@ -27,7 +27,7 @@ typedef struct {
   int64_t offsets; /**< of the filter, its volume */
 } mluopsGetIndicePairsShape;
 
-typedef struct {
+typedef struct mluopsGetIndicePairsProblem {
   mluopsGetIndicePairsShape shape;
   const int32_t* indices; /**< [inputs,axes+1]: batch and place, arbitrary numbers */
   int32_t* indice_pairs;  /**< [offsets,2,inputs] */

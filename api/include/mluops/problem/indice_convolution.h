@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,7 +12,7 @@ extern "C" {
 
 /** Pairs of rows: indice_pairs [offsets,2,places], whose numbers are arbitrary; the first indice_num[k] of each offset
  *  count, 0 <= indice_num[k] <= places. */
-typedef struct {
+typedef struct mluopsIndicePairs {
   int64_t offsets, places;
   const int32_t* indice_pairs;
   const int64_t* indice_num;
@@ -20,7 +20,7 @@ typedef struct {
 
 /** features [inputs,ci], output [outputs,co]; element (k,i,o) of the filters is strides[0]*k + strides[1]*i +
  *  strides[2]*o, all of them a dense tensor. inverse: inputs are the second row of the pairs, outputs the first. */
-typedef struct {
+typedef struct mluopsIndiceConvolutionShape {
   mluOpDataType_t dtype;
   int64_t inputs, outputs;
   int64_t ci, co;
@@ -28,7 +28,7 @@ typedef struct {
   int32_t inverse;
 } mluopsIndiceConvolutionShape;
 
-typedef struct {
+typedef struct mluopsIndiceConvolutionForwardProblem {
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
   const void* features;
@@ -36,7 +36,7 @@ typedef struct {
   void* features_out;
 } mluopsIndiceConvolutionForwardProblem;
 
-typedef struct {
+typedef struct mluopsIndiceConvolutionBackwardDataProblem {
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
   const void* output_grad;
@@ -44,7 +44,7 @@ typedef struct {
   void* input_grad;
 } mluopsIndiceConvolutionBackwardDataProblem;
 
-typedef struct {
+typedef struct mluopsIndiceConvolutionBackwardFilterProblem {
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
   const void* features;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 #include "mluops/problem/indice_convolution.h"
 
 #if defined(__cplusplus)
@@ -12,19 +12,19 @@ extern "C" {
 #endif
 
 /** features [inputs,c], features_out [outputs,c]. */
-typedef struct {
+typedef struct mluopsIndiceMaxPoolShape {
   mluOpDataType_t dtype;
   int64_t inputs, outputs, c;
 } mluopsIndiceMaxPoolShape;
 
-typedef struct {
+typedef struct mluopsIndiceMaxPoolForwardProblem {
   mluopsIndiceMaxPoolShape shape;
   mluopsIndicePairs pairs;
   const void* features;
   void* features_out;
 } mluopsIndiceMaxPoolForwardProblem;
 
-typedef struct {
+typedef struct mluopsIndiceMaxPoolBackwardProblem {
   mluopsIndiceMaxPoolShape shape;
   mluopsIndicePairs pairs;
   const void* features;

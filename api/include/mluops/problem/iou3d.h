@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** BoxesOverlapBev: boxes_a [n,7], boxes_b [m,7], overlap [n,m]. */
-typedef struct {
+typedef struct mluopsBoxesOverlapBevShape {
   mluOpDataType_t dtype;
   int64_t n, m;
 } mluopsBoxesOverlapBevShape;
 
-typedef struct {
+typedef struct mluopsBoxesOverlapBevProblem {
   mluopsBoxesOverlapBevShape shape;
   const void* boxes_a;
   const void* boxes_b;
@@ -24,14 +24,14 @@ typedef struct {
 } mluopsBoxesOverlapBevProblem;
 
 /** Nms3d: boxes and keep [n]. */
-typedef struct {
+typedef struct mluopsNms3dShape {
   mluOpDataType_t dtype;
   int64_t n;
   float iou_threshold; /**< not NaN */
   int32_t rotated;     /**< 0 or 1 */
 } mluopsNms3dShape;
 
-typedef struct {
+typedef struct mluopsNms3dProblem {
   mluopsNms3dShape shape;
   const void* boxes; /**< [n,7], NULL where n = 0 */
   int32_t* keep;     /**< likewise */

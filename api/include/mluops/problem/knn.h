@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** Knn: xyz [b,n,3], new_xyz [b,m,3], idx and dist2 [b,m,k]. */
-typedef struct {
+typedef struct mluopsKnnShape {
   mluOpDataType_t dtype;
   int64_t b, n, m, k;
 } mluopsKnnShape;
 
-typedef struct {
+typedef struct mluopsKnnProblem {
   mluopsKnnShape shape;
   const void* xyz;
   const void* new_xyz;

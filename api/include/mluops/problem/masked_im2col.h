@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** Image [c,h,w], columns [c*kernel_h*kernel_w,m]; MaskedCol2im: kernel 1 x 1, no padding. */
-typedef struct {
+typedef struct mluopsMaskedIm2colShape {
   mluOpDataType_t dtype;
   int64_t c, h, w;
   int64_t m; /* MaskedCol2im: may be 0 */
   int64_t kernel_h, kernel_w, pad_h, pad_w;
 } mluopsMaskedIm2colShape;
 
-typedef struct {
+typedef struct mluopsMaskedIm2colForwardProblem {
   mluopsMaskedIm2colShape shape;
   const void* feature;
   const int32_t* mask_h_idx; /* arbitrary */
@@ -26,7 +26,7 @@ typedef struct {
   void* data_col;
 } mluopsMaskedIm2colForwardProblem;
 
-typedef struct {
+typedef struct mluopsMaskedCol2imForwardProblem {
   mluopsMaskedIm2colShape shape;
   const void* col;
   const int32_t* mask_h_idx; /* arbitrary: pixels outside are not written, of several for one pixel the last is */

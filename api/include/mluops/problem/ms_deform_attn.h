@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -14,12 +14,12 @@ extern "C" {
  * sampling_loc [batch,queries,heads,levels,points,2] of x and y, attn_weight [batch,queries,heads,levels,points],
  * output [batch,queries,heads,channels]. keys, levels and points may be 0, the pointers of empty tensors NULL. Every
  * level lies inside of [0,keys). Locations are arbitrary. */
-typedef struct {
+typedef struct mluopsMsDeformAttnShape {
   mluOpDataType_t dtype;
   int64_t batch, keys, heads, channels, levels, queries, points;
 } mluopsMsDeformAttnShape;
 
-typedef struct {
+typedef struct mluopsMsDeformAttnForwardProblem {
   mluopsMsDeformAttnShape shape;
   const void* value;
   const int32_t* spatial_shapes;
@@ -29,7 +29,7 @@ typedef struct {
   void* output;
 } mluopsMsDeformAttnForwardProblem;
 
-typedef struct {
+typedef struct mluopsMsDeformAttnBackwardProblem {
   mluopsMsDeformAttnShape shape;
   const void* value;
   const int32_t* spatial_shapes;

@@ -4,14 +4,15 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
+#include "mluops/op/nms.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** boxes boxes of dtype, maybe none; indices are written as index_dtype: INT32, UINT32 or INT64. */
-typedef struct {
+typedef struct mluopsNmsShape {
   mluOpDataType_t dtype;
   mluOpDataType_t index_dtype;
   int64_t boxes;
@@ -19,7 +20,7 @@ typedef struct {
   float offset;         /* 0 or 1 */
 } mluopsNmsShape;
 
-typedef struct {
+typedef struct mluopsNmsProblem {
   mluopsNmsShape shape;
   mluOpDataType_t score_dtype;
   mluOpNmsBoxPointMode_t box_mode;
@@ -35,7 +36,7 @@ typedef struct {
   int32_t* output_size;
 } mluopsNmsProblem;
 
-typedef struct {
+typedef struct mluopsSoftNmsProblem {
   mluopsNmsShape shape;
   float sigma;
   float min_score;
@@ -49,7 +50,7 @@ typedef struct {
   double exact_min_score; /* likewise */
 } mluopsSoftNmsProblem;
 
-typedef struct {
+typedef struct mluopsNmsMatchProblem {
   mluopsNmsShape shape; /* offset is 0 */
   const void* dets;     /* [boxes,5] */
   void* indices;

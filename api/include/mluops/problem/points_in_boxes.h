@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** PointsInBoxes: points [b,m,3], boxes [b,n,7]. */
-typedef struct {
+typedef struct mluopsPointsInBoxesShape {
   mluOpDataType_t dtype;
   int64_t b, m, n;
   int32_t centred; /**< 1: z of a box is its centre, and 1e-5 is added to half its sides; 0: z is the bottom */
 } mluopsPointsInBoxesShape;
 
 /** idx [b,m]: the first box, or -1. */
-typedef struct {
+typedef struct mluopsPointsInBoxesPartProblem {
   mluopsPointsInBoxesShape shape;
   const void* points;
   const void* boxes;
@@ -26,7 +26,7 @@ typedef struct {
 } mluopsPointsInBoxesPartProblem;
 
 /** inside [b,m,n]: 1 or 0. */
-typedef struct {
+typedef struct mluopsPointsInBoxesAllProblem {
   mluopsPointsInBoxesShape shape;
   const void* points;
   const void* boxes;

@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** boxes [n,9], output [n]; n < 2^31. */
-typedef struct {
+typedef struct mluopsPolyNmsShape {
   mluOpDataType_t dtype;
   int64_t n;
 } mluopsPolyNmsShape;
 
-typedef struct {
+typedef struct mluopsPolyNmsProblem {
   mluopsPolyNmsShape shape;
   const void* boxes; /* NULL where n = 0 */
   int32_t* output;   /* likewise */

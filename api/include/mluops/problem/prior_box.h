@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,14 +12,14 @@ extern "C" {
 
 /** min_sizes [sizes], aspect_ratios [ratios], variances [4], max_sizes [max_sizes]; output and var
  *  [h, w, sizes * ratios + max_sizes, 4]. */
-typedef struct {
+typedef struct mluopsPriorBoxShape {
   mluOpDataType_t dtype;
   int64_t sizes, ratios;
   int64_t max_sizes; /* 0 or sizes */
   int64_t h, w;
 } mluopsPriorBoxShape;
 
-typedef struct {
+typedef struct mluopsPriorBoxProblem {
   mluopsPriorBoxShape shape;
   const void* min_sizes;
   const void* aspect_ratios;

@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** PrRoIPool: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
-typedef struct {
+typedef struct mluopsPrRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
@@ -19,7 +19,7 @@ typedef struct {
   float spatial_scale;
 } mluopsPrRoiPoolShape;
 
-typedef struct {
+typedef struct mluopsPrRoiPoolForwardProblem {
   mluopsPrRoiPoolShape shape;
   const void* input;
   const void* rois;
@@ -28,7 +28,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsPrRoiPoolForwardProblem;
 
-typedef struct {
+typedef struct mluopsPrRoiPoolBackwardProblem {
   mluopsPrRoiPoolShape shape;
   const void* grad_output;
   const void* input;

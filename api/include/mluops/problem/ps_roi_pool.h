@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,7 +12,7 @@ extern "C" {
 
 /** input [batch,h,w,output_dim*pooled_h*pooled_w], rois [rois,5], output and mapping_channel
  *  [rois,pooled_h,pooled_w,output_dim]; fewer than 2^31 channels. */
-typedef struct {
+typedef struct mluopsPsRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w;
   int64_t rois; /* backward: may be 0 */
@@ -20,7 +20,7 @@ typedef struct {
   float spatial_scale;
 } mluopsPsRoiPoolShape;
 
-typedef struct {
+typedef struct mluopsPsRoiPoolForwardProblem {
   mluopsPsRoiPoolShape shape;
   const void* input;
   const void* rois;
@@ -30,7 +30,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsPsRoiPoolForwardProblem;
 
-typedef struct {
+typedef struct mluopsPsRoiPoolBackwardProblem {
   mluopsPsRoiPoolShape shape;
   const void* grad_output;
   const void* rois;

@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c]. */
-typedef struct {
+typedef struct mluopsRoiAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
@@ -22,7 +22,7 @@ typedef struct {
   int mean; /* 1: the mean of the samples, 0: the greatest */
 } mluopsRoiAlignShape;
 
-typedef struct {
+typedef struct mluopsRoiAlignForwardProblem {
   mluopsRoiAlignShape shape;
   const void* input;
   const void* rois;
@@ -33,7 +33,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiAlignForwardProblem;
 
-typedef struct {
+typedef struct mluopsRoiAlignBackwardProblem {
   mluopsRoiAlignShape shape;
   const void* grad_output;
   const void* rois;

@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** RoiAlignRotated: input [batch,h,w,c], rois [rois,6], output [rois,pooled_h,pooled_w,c]. */
-typedef struct {
+typedef struct mluopsRoiAlignRotatedShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
@@ -22,7 +22,7 @@ typedef struct {
   int32_t clockwise;    /* 0 or 1 */
 } mluopsRoiAlignRotatedShape;
 
-typedef struct {
+typedef struct mluopsRoiAlignRotatedForwardProblem {
   mluopsRoiAlignRotatedShape shape;
   const void* input;
   const void* rois;
@@ -31,7 +31,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiAlignRotatedForwardProblem;
 
-typedef struct {
+typedef struct mluopsRoiAlignRotatedBackwardProblem {
   mluopsRoiAlignRotatedShape shape;
   const void* grad_output;
   const void* rois;

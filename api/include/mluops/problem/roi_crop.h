@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** input [batch,h,w,c], grid [grids,out_h,out_w,2], output [grids,out_h,out_w,c]; grids is a multiple of batch. */
-typedef struct {
+typedef struct mluopsRoiCropShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t grids, out_h, out_w;
 } mluopsRoiCropShape;
 
-typedef struct {
+typedef struct mluopsRoiCropForwardProblem {
   mluopsRoiCropShape shape;
   const void* input;
   const void* grid; /* arbitrary: pixels outside count 0 */
@@ -25,7 +25,7 @@ typedef struct {
   mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
 } mluopsRoiCropForwardProblem;
 
-typedef struct {
+typedef struct mluopsRoiCropBackwardProblem {
   mluopsRoiCropShape shape;
   const void* grad_output;
   const void* grid; /* likewise */

@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** RoiPooling: input [batch,h,w,c], rois [rois,5], output and argmax [rois,pooled_h,pooled_w,c]; h * w < 2^31. */
-typedef struct {
+typedef struct mluopsRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois; /* backward: may be 0 */
@@ -19,7 +19,7 @@ typedef struct {
   float spatial_scale;
 } mluopsRoiPoolShape;
 
-typedef struct {
+typedef struct mluopsRoiPoolForwardProblem {
   mluopsRoiPoolShape shape;
   const void* input;
   const void* rois;
@@ -29,7 +29,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRoiPoolForwardProblem;
 
-typedef struct {
+typedef struct mluopsRoiPoolBackwardProblem {
   mluopsRoiPoolShape shape;
   const void* grad_output;
   const void* rois;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,14 +12,14 @@ extern "C" {
 
 /** RoiAwarePool3d: rois [n,7], pts [points,3], features [points,c], outputs [n,x,y,z,...], `most` numbers a voxel in
  * pts_idx_of_voxels: a count and up to most - 1 indices. */
-typedef struct {
+typedef struct mluopsRoiAwarePool3dShape {
   mluOpDataType_t dtype;
   int64_t n, points, c, most;
   int64_t x, y, z; /**< at most 256 */
   int32_t mean;    /**< 0: maximum, 1: mean */
 } mluopsRoiAwarePool3dShape;
 
-typedef struct {
+typedef struct mluopsRoiAwarePool3dForwardProblem {
   mluopsRoiAwarePool3dShape shape;
   const void* rois;
   const void* pts;
@@ -30,7 +30,7 @@ typedef struct {
 } mluopsRoiAwarePool3dForwardProblem;
 
 /** Indices and counts are arbitrary. */
-typedef struct {
+typedef struct mluopsRoiAwarePool3dBackwardProblem {
   mluopsRoiAwarePool3dShape shape;
   const int32_t* pts_idx_of_voxels;
   const int32_t* argmax;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,12 +12,12 @@ extern "C" {
 
 /** RoiPointPool3d: points [b,n,3], point_features [b,n,c], boxes3d [b,m,7], pooled_features [b,m,samples,3+c],
  * pooled_empty_flag [b,m]. */
-typedef struct {
+typedef struct mluopsRoiPointPool3dShape {
   mluOpDataType_t dtype;
   int64_t b, n, m, c, samples;
 } mluopsRoiPointPool3dShape;
 
-typedef struct {
+typedef struct mluopsRoiPointPool3dProblem {
   mluopsRoiPointPool3dShape shape;
   const void* points;
   const void* point_features;

@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** RotatedFeatureAlign: input and output [batch,h,w,c], bboxes [batch,h,w,5]. */
-typedef struct {
+typedef struct mluopsRotatedFeatureAlignShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   float spatial_scale;
   int32_t points; /* 1 or 5 */
 } mluopsRotatedFeatureAlignShape;
 
-typedef struct {
+typedef struct mluopsRotatedFeatureAlignForwardProblem {
   mluopsRotatedFeatureAlignShape shape;
   const void* input;
   const void* bboxes;
@@ -27,7 +27,7 @@ typedef struct {
   double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
 } mluopsRotatedFeatureAlignForwardProblem;
 
-typedef struct {
+typedef struct mluopsRotatedFeatureAlignBackwardProblem {
   mluopsRotatedFeatureAlignShape shape;
   const void* grad_output;
   const void* bboxes;

@@ -4,27 +4,27 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** RotatedIou: boxes [count,numbers], ious [count]. */
-typedef struct {
+typedef struct mluopsRotatedIouShape {
   mluOpDataType_t dtype;
   int64_t count;
   int64_t numbers; /* 5 or 7 */
 } mluopsRotatedIouShape;
 
-typedef struct {
+typedef struct mluopsRotatedIouForwardProblem {
   mluopsRotatedIouShape shape;
   const void* box1;
   const void* box2;
   void* ious;
 } mluopsRotatedIouForwardProblem;
 
-typedef struct {
+typedef struct mluopsRotatedIouBackwardProblem {
   mluopsRotatedIouShape shape;
   const void* grad_ious;
   const void* box1;

@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** ThreeInterpolate: features [b,c,m], indices and weights [b,n,3], output [b,c,n]. */
-typedef struct {
+typedef struct mluopsThreeInterpolateShape {
   mluOpDataType_t dtype;
   int64_t b, c, m, n;
 } mluopsThreeInterpolateShape;
 
-typedef struct {
+typedef struct mluopsThreeInterpolateForwardProblem {
   mluopsThreeInterpolateShape shape;
   const void* features;
   const int32_t* indices;
@@ -24,7 +24,7 @@ typedef struct {
   void* output;
 } mluopsThreeInterpolateForwardProblem;
 
-typedef struct {
+typedef struct mluopsThreeInterpolateBackwardProblem {
   mluopsThreeInterpolateShape shape;
   const void* grad_output;
   const int32_t* indices;

@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** ThreeNN: unknown [b,n,3], known [b,m,3], dist2 and idx [b,n,3]. */
-typedef struct {
+typedef struct mluopsThreeNNShape {
   mluOpDataType_t dtype;
   int64_t b, n, m;
 } mluopsThreeNNShape;
 
-typedef struct {
+typedef struct mluopsThreeNNForwardProblem {
   mluopsThreeNNShape shape;
   const void* unknown;
   const void* known;

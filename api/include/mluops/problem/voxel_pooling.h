@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** geom_xyz and pos_memo [batch,points,3], input [batch,points,c], output [batch,y,x,c]. */
-typedef struct {
+typedef struct mluopsVoxelPoolingShape {
   mluOpDataType_t dtype;
   int64_t batch, points, c;
   int64_t x, y, z;
 } mluopsVoxelPoolingShape;
 
-typedef struct {
+typedef struct mluopsVoxelPoolingForwardProblem {
   mluopsVoxelPoolingShape shape;
   const int32_t* geom_xyz; /* arbitrary: outside the voxels adds to nothing */
   const void* input;

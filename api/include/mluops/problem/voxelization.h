@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** Voxelization: points [n,features], features >= 3, voxel_size [3], coors_range [6], whose numbers are arbitrary. */
-typedef struct {
+typedef struct mluopsVoxelizationShape {
   mluOpDataType_t dtype;
   int64_t n, features;
   int64_t max_points, max_voxels; /**< >= 1; of dynamic voxelization 0 */
 } mluopsVoxelizationShape;
 
-typedef struct {
+typedef struct mluopsVoxelizationProblem {
   mluopsVoxelizationShape shape;
   const void* points;
   const void* voxel_size;
@@ -28,7 +28,7 @@ typedef struct {
   int32_t* voxel_num;            /**< [1] */
 } mluopsVoxelizationProblem;
 
-typedef struct {
+typedef struct mluopsDynamicVoxelizeProblem {
   mluopsVoxelizationShape shape;
   const void* points;
   const void* voxel_size;

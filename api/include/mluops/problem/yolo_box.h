@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,12 +12,12 @@ extern "C" {
 
 /** x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, anchors, 4, h *
  * w], scores [n, anchors, classes, h * w]. */
-typedef struct {
+typedef struct mluopsYoloBoxShape {
   mluOpDataType_t dtype;
   int64_t n, anchors, classes, h, w;
 } mluopsYoloBoxShape;
 
-typedef struct {
+typedef struct mluopsYoloBoxProblem {
   mluopsYoloBoxShape shape;
   const void* x;
   const int32_t* img_size; /* height, width */

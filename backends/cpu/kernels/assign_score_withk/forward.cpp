@@ -17,6 +17,7 @@
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
+#include "mluops/problem/assign_score_withk.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::assign_score_withk::HWY_NAMESPACE {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "mluops/problem.h"
+#include "mluops/problem/assign_score_withk.h"
 
 namespace mluops::cpu::assign_score_withk {
 

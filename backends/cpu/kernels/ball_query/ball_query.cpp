@@ -17,6 +17,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/search-inl.h"
+#include "mluops/problem/ball_query.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ball_query::HWY_NAMESPACE {

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/sampling/point_samples-inl.h"
+#include "mluops/problem/bezier_align.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::bezier_align::HWY_NAMESPACE {

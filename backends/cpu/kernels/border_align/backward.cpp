@@ -18,6 +18,7 @@
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/border_align.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::border_align::HWY_NAMESPACE {

@@ -19,6 +19,7 @@
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/border_align.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::border_align::HWY_NAMESPACE {

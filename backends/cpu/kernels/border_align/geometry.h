@@ -17,7 +17,7 @@
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/element.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/border_align.h"
 
 namespace mluops::cpu::border_align {
 

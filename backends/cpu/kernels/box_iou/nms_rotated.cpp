@@ -12,6 +12,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"
+#include "mluops/problem/box_iou.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
+#include "mluops/problem/box_iou.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::box_iou::HWY_NAMESPACE {

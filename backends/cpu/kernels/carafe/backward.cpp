@@ -16,6 +16,7 @@
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/carafe.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::carafe::HWY_NAMESPACE {

@@ -11,6 +11,7 @@
 #include "backends/cpu/kernels/carafe/rows-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/carafe.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::carafe::HWY_NAMESPACE {

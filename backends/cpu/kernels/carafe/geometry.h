@@ -10,7 +10,7 @@
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/carafe.h"
 
 namespace mluops::cpu::carafe {
 

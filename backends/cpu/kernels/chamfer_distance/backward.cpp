@@ -6,6 +6,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/scatter/scatter.h"
+#include "mluops/problem/chamfer_distance.h"
 
 namespace mluops::cpu::chamfer_distance {
 namespace {

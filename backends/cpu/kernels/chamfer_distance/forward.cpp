@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/search-inl.h"
+#include "mluops/problem/chamfer_distance.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::chamfer_distance::HWY_NAMESPACE {

@@ -14,6 +14,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/correlation/rows-inl.h"
 #include "backends/cpu/simd/barrier.h"
+#include "mluops/problem/correlation.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::correlation::HWY_NAMESPACE {

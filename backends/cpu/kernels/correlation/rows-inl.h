@@ -11,7 +11,7 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
-#include "mluops/problem.h"
+#include "mluops/problem/correlation.h"
 
 #if defined(MLUOPS_CPU_KERNELS_CORRELATION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE

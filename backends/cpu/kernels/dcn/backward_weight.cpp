@@ -16,6 +16,7 @@
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/dcn.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::dcn::HWY_NAMESPACE {

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/layout/nchw.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/dcn.h"
 
 namespace mluops::cpu::dcn {
 

@@ -1,6 +1,7 @@
-// DeformRoiPool: means of samples over bins that an offset shifts (sampling/roi_mean/).
+// DeformRoiPool: means of samples over bins that an offset shifts (roi_mean/).
+#include "mluops/problem/deform_roi_pool.h"
 #include "backends/cpu/operators.h"
-#include "backends/cpu/sampling/roi_mean/roi_mean.h"
+#include "backends/cpu/roi_mean/roi_mean.h"
 
 namespace mluops::cpu {
 namespace deform_roi_pool {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backends/cpu/dispatch.h"
+#include "mluops/problem/diff_iou_rotated.h"
 
 namespace mluops::cpu::diff_iou_rotated {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/dynamic_point_to_voxel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE {

@@ -15,6 +15,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/radix_sort.h"
+#include "mluops/problem/dynamic_point_to_voxel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::dynamic_point_to_voxel::HWY_NAMESPACE {

@@ -13,6 +13,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/focal_loss.h"
 
 #include <hwy/contrib/math/math-inl.h>
 

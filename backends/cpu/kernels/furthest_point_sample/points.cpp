@@ -19,6 +19,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/furthest_point_sample/order.h"
 #include "backends/cpu/spatial/search-inl.h"
+#include "mluops/problem/furthest_point_sample.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::furthest_point_sample::HWY_NAMESPACE {

@@ -16,6 +16,7 @@
 #include "backends/cpu/kernels/gather_points/geometry.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
+#include "mluops/problem/gather_points.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::gather_points::HWY_NAMESPACE {

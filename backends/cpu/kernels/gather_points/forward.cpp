@@ -7,6 +7,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/gather_points/geometry.h"
+#include "mluops/problem/gather_points.h"
 
 namespace mluops::cpu::gather_points {
 namespace {

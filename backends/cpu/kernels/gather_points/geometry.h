@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/gather_points.h"
 
 namespace mluops::cpu::gather_points {
 

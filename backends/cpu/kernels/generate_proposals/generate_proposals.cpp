@@ -16,6 +16,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression-inl.h"
+#include "mluops/problem/generate_proposals.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::generate_proposals::HWY_NAMESPACE {

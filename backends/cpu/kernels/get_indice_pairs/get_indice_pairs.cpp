@@ -7,6 +7,7 @@
 // part of indice_pairs; where the outputs are the inputs, an offset finds those of its mirror image too. No grid and no
 // table: memory and time grow with L and the pairs. All is read and written in order but for the marks of inputs that
 // are not sorted, which stay in the second cache.
+#include "mluops/problem/get_indice_pairs.h"
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/operators.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/arena.h"
-#include "mluops/problem.h"
+#include "mluops/problem/get_indice_pairs.h"
 
 namespace mluops::cpu::get_indice_pairs {
 

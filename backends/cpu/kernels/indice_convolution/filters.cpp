@@ -17,6 +17,7 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/indice_convolution.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::indice_convolution::HWY_NAMESPACE {

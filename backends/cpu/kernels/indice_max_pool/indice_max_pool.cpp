@@ -12,6 +12,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/scatter/pair_lists.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/indice_max_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::indice_max_pool::HWY_NAMESPACE {

@@ -5,6 +5,7 @@
 // bound by arithmetic that branches.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
+#include "mluops/problem/iou3d.h"
 
 namespace mluops::cpu::iou3d {
 namespace {

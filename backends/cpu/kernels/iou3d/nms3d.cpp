@@ -8,6 +8,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/iou3d/overlap.h"
 #include "backends/cpu/spatial/suppression.h"
+#include "mluops/problem/iou3d.h"
 
 namespace mluops::cpu::iou3d {
 namespace {

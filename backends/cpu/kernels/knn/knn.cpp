@@ -19,6 +19,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/search-inl.h"
+#include "mluops/problem/knn.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::knn::HWY_NAMESPACE {

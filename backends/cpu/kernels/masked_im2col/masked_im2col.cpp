@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "backends/cpu/dispatch.h"
+#include "mluops/problem/masked_im2col.h"
 
 namespace mluops::cpu::masked_im2col {
 namespace {

@@ -14,6 +14,7 @@
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/sampling/four_pixels-inl.h"
 #include "backends/cpu/scatter/scatter.h"
+#include "mluops/problem/ms_deform_attn.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {

@@ -15,6 +15,7 @@
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/ms_deform_attn.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ms_deform_attn::HWY_NAMESPACE {

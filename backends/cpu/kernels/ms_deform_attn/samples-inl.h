@@ -9,7 +9,7 @@
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/ms_deform_attn.h"
 
 #if defined(MLUOPS_CPU_MS_DEFORM_ATTN_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE

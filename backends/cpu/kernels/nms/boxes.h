@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "backends/cpu/simd/element.h"
-#include "mluops/problem.h"
+#include "mluops/problem/nms.h"
 
 namespace mluops::cpu::nms {
 

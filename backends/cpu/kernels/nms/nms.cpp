@@ -5,6 +5,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/sweep-inl.h"
+#include "mluops/problem/nms.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {

@@ -10,6 +10,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/nms/boxes.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
+#include "mluops/problem/nms.h"
 
 #include <hwy/contrib/math/math-inl.h>
 

@@ -20,6 +20,7 @@
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
 #include "backends/cpu/spatial/score_order.h"
+#include "mluops/problem/nms.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {

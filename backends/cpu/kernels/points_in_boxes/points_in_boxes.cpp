@@ -13,6 +13,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
+#include "mluops/problem/points_in_boxes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::points_in_boxes::HWY_NAMESPACE {

@@ -11,6 +11,7 @@
 #include "backends/cpu/spatial/polygon.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "backends/cpu/spatial/suppression.h"
+#include "mluops/problem/poly_nms.h"
 
 namespace mluops::cpu::poly_nms {
 namespace {

@@ -4,6 +4,7 @@
 // two hulls, a clipped polygon and a walk along its sides, some 1000 flops that branch, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
+#include "mluops/problem/polygons.h"
 
 namespace mluops::cpu::polygons {
 namespace {

@@ -4,6 +4,7 @@
 // at most 9 x 9 products, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
+#include "mluops/problem/polygons.h"
 
 namespace mluops::cpu::polygons {
 namespace {

@@ -5,6 +5,7 @@
 // comparisons, others some 300 flops that branch, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
+#include "mluops/problem/polygons.h"
 
 namespace mluops::cpu::polygons {
 namespace {

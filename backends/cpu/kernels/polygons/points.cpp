@@ -4,6 +4,7 @@
 // where its line misses a quadrilateral, else four sides, in double.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/polygons/hull.h"
+#include "mluops/problem/polygons.h"
 
 namespace mluops::cpu::polygons {
 namespace {

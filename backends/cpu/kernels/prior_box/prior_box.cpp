@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backends/cpu/dispatch.h"
+#include "mluops/problem/prior_box.h"
 
 namespace mluops::cpu::prior_box {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/prroi_pool/rois-inl.h"
+#include "mluops/problem/prroi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::prroi_pool::HWY_NAMESPACE {

@@ -15,6 +15,7 @@
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/element.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/prroi_pool.h"
 
 #if defined(MLUOPS_CPU_PRROI_POOL_ROIS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE

@@ -17,6 +17,7 @@
 #include "backends/cpu/layout/relayout.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/ps_roi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::ps_roi_pool::HWY_NAMESPACE {

@@ -14,7 +14,7 @@
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/element.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/ps_roi_pool.h"
 
 namespace mluops::cpu::ps_roi_pool {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/machine.h"
-#include "mluops/problem.h"
+#include "mluops/problem/psamask.h"
 
 namespace mluops::cpu::psamask {
 

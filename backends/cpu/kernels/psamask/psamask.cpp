@@ -7,6 +7,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/psamask/avx512/distribute_lines-inl.h"
 #include "backends/cpu/kernels/psamask/blocks-inl.h"
+#include "mluops/problem/psamask.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::psamask::HWY_NAMESPACE {

@@ -1,12 +1,12 @@
-// What both directions of RoiAlign share: the mean is sampling/roi_mean's, the greatest sample is this room's own.
+// What both directions of RoiAlign share: the mean is roi_mean's, the greatest sample is this room's own.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/roi_mean/roi_mean.h"
 #include "backends/cpu/sampling/roi.h"
-#include "backends/cpu/sampling/roi_mean/roi_mean.h"
+#include "mluops/problem/roi_align.h"
 
 namespace mluops::cpu::roi_align {
 
@@ -32,13 +32,12 @@ roi_mean::Shape mean_shape(const Problem& p) {
           .int32_samples = false};
 }
 
-/// What this backend leaves to others, nullptr for nothing. The number of samples of a bin is an int32, as on the
-/// device.
+// roi_align.cpp
+mluOpStatus_t greatest_forward(Context& context, const mluopsCall& call, const ForwardProblem& p);
+mluOpStatus_t greatest_backward(Context& context, const mluopsCall& call, const BackwardProblem& p);
+
 inline const char* declined(const Shape& s) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (s.sampling_ratio > 46340) return "sampling_ratio: its square must be below 2^31";
-  if (s.h > kMost || s.w > kMost) return "input: height and width must be below 2^31";
-  return nullptr;
+  return grid_declined(s.sampling_ratio, s.h, s.w);
 }
 
 }  // namespace mluops::cpu::roi_align

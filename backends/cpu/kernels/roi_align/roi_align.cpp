@@ -1,7 +1,6 @@
-// RoiAlign: a bin of the output is the mean (sampling/roi_mean/) or the greatest of bilinear samples; its gradient goes
-// to their pixels.
+// RoiAlign by the greatest of a bin's bilinear samples; its gradient goes to the pixels of that sample.
 //
-// Greatest: input and grad_input [batch,h,w,c], rois [rois,5], output, grad_output, argmax_x and argmax_y
+// Input and grad_input [batch,h,w,c], rois [rois,5], output, grad_output, argmax_x and argmax_y
 // [rois,pooled_h,pooled_w,c]. Forward a task owns rows of bins. Samples are looked at row by row of a bin; a later one
 // must be greater. Samples outside the map are all worth 0: of these only the first counts, so the others are skipped,
 // however many there are. Per element and sample 9 flops on 4 loads from the caches. Backward
@@ -14,6 +13,7 @@
 #include "backends/cpu/kernels/roi_align/geometry.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/roi_align.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align::HWY_NAMESPACE {
@@ -148,9 +148,6 @@ mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const F
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  if (p.shape.mean != 0) {
-    return roi_mean::forward(context, call, {mean_shape(p), p.input, p.rois, nullptr, p.output, p.layout});
-  }
   static constexpr Path<ForwardProblem> kPaths[] = {{"greatest", always<ForwardProblem>, greatest_of_bins<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
       layout::kTransposed<operators::roi_align_forward, ForwardProblem>};
@@ -209,14 +206,12 @@ struct Rois {
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
-  if (p.shape.mean == 0) return roi_gradient<T, Rois<T>>(context, call, p);
-  return roi_mean::backward(context, call,
-                            {mean_shape(p), p.grad_output, nullptr, p.rois, nullptr, p.grad_input, nullptr, p.layout});
+  return roi_gradient<T, Rois<T>>(context, call, p);
 }
 
 }  // namespace
 }  // namespace mluops::cpu::roi_align::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-MLUOPS_CPU_ENTRY(roi_align_forward, roi_align, forward, mluopsRoiAlignForwardProblem, with_element)
-MLUOPS_CPU_ENTRY(roi_align_backward, roi_align, backward, mluopsRoiAlignBackwardProblem, with_element)
+MLUOPS_CPU_FUNCTION(roi_align::greatest_forward, roi_align, forward, mluopsRoiAlignForwardProblem, with_element)
+MLUOPS_CPU_FUNCTION(roi_align::greatest_backward, roi_align, backward, mluopsRoiAlignBackwardProblem, with_element)

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/sampling/point_samples-inl.h"
+#include "mluops/problem/roi_align_rotated.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_align_rotated::HWY_NAMESPACE {

@@ -11,6 +11,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/sampling/point_samples-inl.h"
+#include "mluops/problem/roi_crop.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_crop::HWY_NAMESPACE {

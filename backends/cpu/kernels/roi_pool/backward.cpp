@@ -10,6 +10,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_pool/geometry.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
+#include "mluops/problem/roi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_pool::HWY_NAMESPACE {

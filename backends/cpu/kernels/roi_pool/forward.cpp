@@ -18,6 +18,7 @@
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/roi_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roi_pool::HWY_NAMESPACE {

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/simd/element.h"
-#include "mluops/problem.h"
+#include "mluops/problem/roi_pool.h"
 
 namespace mluops::cpu::roi_pool {
 

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/roiaware_pool3d.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE {

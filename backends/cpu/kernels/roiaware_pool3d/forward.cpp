@@ -16,6 +16,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
+#include "mluops/problem/roiaware_pool3d.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roiaware_pool3d::HWY_NAMESPACE {

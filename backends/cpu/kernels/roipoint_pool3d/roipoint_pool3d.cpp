@@ -15,6 +15,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/upright_box-inl.h"
+#include "mluops/problem/roipoint_pool3d.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::roipoint_pool3d::HWY_NAMESPACE {

@@ -7,7 +7,7 @@
 #include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/simd/element.h"
-#include "mluops/problem.h"
+#include "mluops/problem/rotated_feature_align.h"
 
 namespace mluops::cpu::rotated_feature_align {
 

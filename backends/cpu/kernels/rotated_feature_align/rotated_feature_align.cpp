@@ -10,6 +10,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/rotated_feature_align/geometry.h"
 #include "backends/cpu/sampling/point_samples-inl.h"
+#include "mluops/problem/rotated_feature_align.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::rotated_feature_align::HWY_NAMESPACE {

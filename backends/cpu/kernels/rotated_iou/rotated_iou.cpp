@@ -12,6 +12,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/rotated_iou/pair.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
+#include "mluops/problem/rotated_iou.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::rotated_iou::HWY_NAMESPACE {

@@ -6,11 +6,12 @@
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/three_interpolate/avx512/scatter_tiles-inl.h"
 #include "backends/cpu/kernels/three_interpolate/neighbours-inl.h"
+#include "backends/cpu/kernels/three_interpolate/scatter_tiles-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/scatter.h"
+#include "mluops/problem/three_interpolate.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::three_interpolate::HWY_NAMESPACE {

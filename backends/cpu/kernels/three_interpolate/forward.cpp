@@ -9,6 +9,7 @@
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/three_interpolate/neighbours-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
+#include "mluops/problem/three_interpolate.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::three_interpolate::HWY_NAMESPACE {

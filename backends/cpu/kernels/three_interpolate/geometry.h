@@ -14,7 +14,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/simd/element.h"
 #include "common/shape.h"
-#include "mluops/problem.h"
+#include "mluops/problem/three_interpolate.h"
 
 namespace mluops::cpu::three_interpolate {
 

@@ -17,6 +17,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/spatial/search-inl.h"
+#include "mluops/problem/three_nn.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::three_nn::HWY_NAMESPACE {

@@ -16,6 +16,7 @@
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/voxel_pooling.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::voxel_pooling::HWY_NAMESPACE {

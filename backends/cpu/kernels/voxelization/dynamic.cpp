@@ -4,6 +4,7 @@
 // by memory where F is large.
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/voxelization/grid.h"
+#include "mluops/problem/voxelization.h"
 
 namespace mluops::cpu {
 

@@ -8,7 +8,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/simd/element.h"
-#include "mluops/problem.h"
+#include "mluops/problem/voxelization.h"
 
 namespace mluops::cpu::voxelization {
 

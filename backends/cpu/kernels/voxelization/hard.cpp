@@ -13,6 +13,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/voxelization/grid.h"
+#include "mluops/problem/voxelization.h"
 
 namespace mluops::cpu::voxelization {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "mluops/problem/yolo_box.h"
 
 #include <hwy/contrib/math/math-inl.h>
 

@@ -7,10 +7,10 @@
 #endif
 
 #include "backends/cpu/layout/image_panel-inl.h"
+#include "backends/cpu/roi_mean/plan.h"
+#include "backends/cpu/roi_mean/taps-inl.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
-#include "backends/cpu/sampling/roi_mean/plan.h"
-#include "backends/cpu/sampling/roi_mean/taps-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 

@@ -9,9 +9,9 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/order.h"
 #include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -6,8 +6,8 @@
 #define MLUOPS_CPU_ROI_MEAN_OFFSET_INL_H_
 #endif
 
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/lists.h"
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/lists.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,14 +4,14 @@
 // that pixels are fetched once into the second cache and read there, or in the first one, by all their bins; else they
 // come RoI by RoI.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/sampling/roi_mean/forward.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/roi_mean/forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/order.h"
-#include "backends/cpu/sampling/roi_mean/pool_blocks-inl.h"
-#include "backends/cpu/sampling/roi_mean/taps-inl.h"
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/order.h"
+#include "backends/cpu/roi_mean/pool_blocks-inl.h"
+#include "backends/cpu/roi_mean/taps-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"

@@ -8,12 +8,12 @@
 #include <limits>
 #include <utility>
 
+#include "backends/cpu/roi_mean/roi_mean.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/context.h"
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/sampling/roi.h"
-#include "backends/cpu/sampling/roi_mean/roi_mean.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "common/shape.h"
 
@@ -229,12 +229,10 @@ inline mluOpStatus_t too_many_samples(const mluopsCall& call) {
   return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "rois: a bin of a RoI must have less than 2^31 samples");
 }
 
-/// What this backend leaves to others, nullptr for nothing. The number of samples of a bin is an int32, as on the
-/// device.
+/// What this backend leaves to others, nullptr for nothing.
 inline const char* declined(const Shape& s) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (s.sampling_ratio > 46340) return "sampling_ratio: its square must be below 2^31";
-  if (s.h > kMost || s.w > kMost) return "input: height and width must be below 2^31";
+  if (const char* const reason = grid_declined(s.sampling_ratio, s.h, s.w)) return reason;
   if (s.rois > kMost / s.pooled_h / s.pooled_w) return "output: it must have less than 2^31 bins";
   return nullptr;
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/scatter/buckets.h"
 
 namespace mluops::cpu::roi_mean {

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "backends/cpu/layout/channel_block.h"
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/order.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/index.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/order.h"
 #include "backends/cpu/scatter/buckets.h"
 
 namespace mluops::cpu::roi_mean {

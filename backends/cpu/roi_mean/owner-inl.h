@@ -7,9 +7,9 @@
 #endif
 
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/lists.h"
-#include "backends/cpu/sampling/roi_mean/offset-inl.h"
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/lists.h"
+#include "backends/cpu/roi_mean/offset-inl.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/prefetch.h"
 #include "backends/cpu/simd/simd-inl.h"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
 #include "backends/cpu/simd/prefetch.h"
 
 namespace mluops::cpu::roi_mean {

@@ -5,14 +5,14 @@
 // atomics, the same bits for every number of threads. With offset, grad_offset's part of each bin on the tile is found
 // where the bin is listed, and the parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/sampling/roi_mean/backward.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/roi_mean/backward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/sampling/roi_mean/geometry.h"
-#include "backends/cpu/sampling/roi_mean/offset-inl.h"
-#include "backends/cpu/sampling/roi_mean/order.h"
-#include "backends/cpu/sampling/roi_mean/owner-inl.h"
+#include "backends/cpu/roi_mean/geometry.h"
+#include "backends/cpu/roi_mean/offset-inl.h"
+#include "backends/cpu/roi_mean/order.h"
+#include "backends/cpu/roi_mean/owner-inl.h"
 #include "backends/cpu/scatter/atomic_sums-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/scatter/scatter.h"
