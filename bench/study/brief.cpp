@@ -51,7 +51,7 @@ void print_family(const std::string& family, std::vector<Row> rows, const BriefT
 std::string peers_text(const Peers& peers, const std::vector<Row>& rows) {
   if (!peers.there()) return "no PyTorch beside it: no python3 here can import torch\n";
   const auto with = std::ranges::count_if(rows, [](const Row& row) { return row.peer > 0; });
-  return format("bench/peers.py composes %d of the operators of stock PyTorch\n", static_cast<int>(with));
+  return format("bench/python/peers.py composes %d of the operators of stock PyTorch\n", static_cast<int>(with));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace bench {
 
 Peers::Peers(int threads, double seconds) {
   const std::string rest = format(" %s --threads %d --seconds %g 2>/dev/null",
-                                  shell_quoted(MLUOPS_BENCH_DIR "/peers.py").c_str(), threads, seconds);
+                                  shell_quoted(MLUOPS_BENCH_DIR "/python/peers.py").c_str(), threads, seconds);
   for (const char* python :
        {"python3", "/usr/bin/python3"}) {  // a private one in front of Debian's need not have torch
     auto started = std::make_unique<Companion>(std::string(python).append(rest));
@@ -23,7 +23,7 @@ double Peers::seconds(const Row& row) {
   if (!there()) return 0;
   const std::string what = with_defaults(Case::read(row.op + " " + row.shape)).shape();
   const std::optional<std::string> answer = python_->ask(row.op + "\t" + what);
-  if (!answer) throw std::runtime_error("bench/peers.py ended at " + row.op + " " + what);
+  if (!answer) throw std::runtime_error("bench/python/peers.py ended at " + row.op + " " + what);
   return *answer == "-" ? 0 : std::stod(*answer) * 1e-3;
 }
 
@@ -42,7 +42,7 @@ Grid peers_study(const Options& given) {
             "llrrr",
             {},
             "ratio: PyTorch's median over this library's; backward is the gradient alone, the graph being kept. "
-            "Operators that bench/peers.py does not compose are left out."};
+            "Operators that bench/python/peers.py does not compose are left out."};
   progress("PyTorch compositions");
   for (const Row& row : rows) {
     const double peer = row.measured() ? peers.seconds(row) : 0;

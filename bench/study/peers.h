@@ -1,4 +1,4 @@
-// Cases as compositions of stock PyTorch, timed by bench/peers.py.
+// Cases as compositions of stock PyTorch, timed by bench/python/peers.py.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,13 @@
-"""The programs that measure (measure.py) still call what the package has."""
+"""The programs that measure (bench/python/measure.py) still call what the package has."""
+
+import sys
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+sys.path.append(str(Path(__file__).parents[2] / "bench/python"))
 import measure_small  # noqa: E402
 
 

@@ -231,8 +231,8 @@ def call_of(function, tensors, leaves, backward):
 
 
 def peers():
-    """bench/peers.py: the operators as one composes them from torch's."""
-    path = Path(__file__).parents[2] / "bench" / "peers.py"
+    """bench/python/peers.py: the operators as one composes them from torch's."""
+    path = Path(__file__).parent / "peers.py"
     spec = importlib.util.spec_from_file_location("peers", path)
     module = sys.modules.setdefault("peers", importlib.util.module_from_spec(spec))
     spec.loader.exec_module(module)
