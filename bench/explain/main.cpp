@@ -72,10 +72,10 @@ void explain_all(const CommandLine& line) {
   for (const auto& [family, text] : sections) {
     if (text.empty()) continue;
     const std::string page = "# " + family +
-                             " on the emulated MLU\n\nWritten by `./run explain --docs docs/op`; times come from the "
-                             "cost model (docs/device_model.md), all else is counted.\n\n" +
+                             " on the emulated MLU\n\nTimes come from the "
+                             "[cost model](../docs/device_model.md), all else is counted.\n\n" +
                              text;
-    write(folder / (family + "_explain.md"), page.substr(0, page.size() - 1));
+    write(folder / (family + ".md"), page.substr(0, page.size() - 1));
   }
 }
 

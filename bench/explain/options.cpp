@@ -70,7 +70,7 @@ std::string help_text() {
       "  --svg FILE       draw the NRAM map and the timeline\n"
       "  --trace FILE     write a Chrome trace; open it in Perfetto\n"
       "  --json FILE      write the report\n"
-      "  --docs FOLDER    write <op>_explain.md with pictures for every operator at its defaults\n"
+      "  --docs FOLDER    write a page a family with pictures, every operator at its defaults\n"
       "Operators and their parameters:\n";
   for (const cases::OperatorCases& op : cases::all_operators()) {
     text += std::string("  ") + op.op + "\n";

@@ -3,7 +3,7 @@
 
 MkDocs wants all pages below one folder, and the repository's pages lie beside their code. This script copies every tracked
 page of the root and of docs/, and every file that such a page links to, so that links work unchanged. It adds one page for each
-module of the Python reference. Usage: stage.py (writes build/site-pages and build/mkdocs.yml)
+module of the Python reference, and the pages that mluops_explain has written to build/emulated. Usage: stage.py (writes build/site-pages and build/mkdocs.yml)
 """
 
 import ast
@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "build/site-pages"
+EMULATED = ROOT / "build/emulated"  # how operators are laid out on the emulated MLU; ./run site writes it
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 GUIDES = ["python", "dropin", "models", "c_api", "kernel_author", "classroom", "replay", "plugin"]
@@ -74,6 +75,12 @@ def python_reference() -> str:
     return navigation
 
 
+def emulated_operators() -> str:
+    """Copies the pages of the emulated MLU with their pictures; returns their navigation."""
+    shutil.copytree(EMULATED, PAGES / "emulated")
+    return "".join(entry(page.stem, f"emulated/{page.name}") for page in sorted(EMULATED.glob("*.md")))
+
+
 def navigation() -> str:
     pages = {page.stem: page for page in tracked("docs/*.md") if page.parent.name == "docs"}
     named = set(GUIDES + REFERENCE + CONTRIBUTORS + ["README"])
@@ -86,6 +93,7 @@ def navigation() -> str:
     lab = "".join(entry(title_of(page), str(page)) for page in tracked("docs/lab/*.md"))
     return ("nav:\n" + entry("Home", "README.md", 1) + section("Guides", GUIDES) + section("Reference", REFERENCE + rest)
             + "  - Operators:\n" + entry("All pages", "docs/README.md") + operators
+            + "  - On the emulated MLU:\n" + emulated_operators()
             + "  - Python API:\n" + python_reference()
             + entry("C API", "c/index.html", 1)
             + section("Contributors", CONTRIBUTORS) + entry("Contributing", "CONTRIBUTING.md") + lab
