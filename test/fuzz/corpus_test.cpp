@@ -1,6 +1,7 @@
 // What fuzzing found worth keeping, in every build: test/fuzz/corpus holds the inputs that reach code no other input of
-// it reaches, those of a target in one file, an input a line in hexadecimal (corpus.py). As they are, and changed at random: fuzzing without coverage to guide it (./run fuzz has that), ten times
-// as many inputs a second. An input that finds something ends the program and is kept in a file.
+// it reaches, those of a target in one file, an input a line in hexadecimal (corpus.py). As they are, and changed at
+// random: fuzzing without coverage to guide it (./run fuzz has that), ten times as many inputs a second. An input that
+// finds something ends the program and is kept in a file.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
