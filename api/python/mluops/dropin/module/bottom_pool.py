@@ -1,0 +1,16 @@
+"""bottom_pool of CornerNet and its descendants."""
+
+from .._corner_pool import gradient, greatest
+
+__all__ = ["backward", "forward"]
+
+PACKAGE = "cpools"
+NAMES = ("bottom_pool", "*.bottom_pool")
+
+
+def forward(input):
+    return [greatest(input, 2, False)]
+
+
+def backward(input, grad_output):
+    return [gradient(input, grad_output, 2, False)]

@@ -1,0 +1,16 @@
+"""right_pool of CornerNet and its descendants."""
+
+from .._corner_pool import gradient, greatest
+
+__all__ = ["backward", "forward"]
+
+PACKAGE = "cpools"
+NAMES = ("right_pool", "*.right_pool")
+
+
+def forward(input):
+    return [greatest(input, 3, False)]
+
+
+def backward(input, grad_output):
+    return [gradient(input, grad_output, 3, False)]
