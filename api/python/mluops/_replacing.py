@@ -30,27 +30,45 @@ class Replacements:
                 setattr(owner, name, before)
 
 
-def _cpu_call(args: tuple, kwargs: dict) -> bool:
-    """By the first tensor, which may stand in a list."""
+def _device_of(args: tuple, kwargs: dict) -> str:
+    """The kind of device of the first tensor, which may stand in a list; empty where there is no tensor."""
     for value in (*args, *kwargs.values()):
         if isinstance(value, (list, tuple)) and value:
             value = value[0]
         if isinstance(value, torch.Tensor):
-            return value.device.type == "cpu"
-    return False
+            return value.device.type
+    return ""
+
+
+def _serves(device: str) -> bool:
+    from .torch._elsewhere import serves  # here, since this module is needed before torch's operators are
+
+    return bool(device) and serves(device)
+
+
+def _without_kernel(error: Exception) -> bool:
+    """Whether a compiled mmcv says that it has no kernel for a device."""
+    return "implementation for device" in str(error) and "not found" in str(error)
 
 
 def routed(name: str, ours: Callable, original: Optional[Callable], package: str) -> Callable:
-    """CPU tensors to ours, anything else to the package's own function if it has one, which stays within reach as
-    `original`."""
+    """CPU tensors to ours. Tensors of another device to the package's own function, and to ours, by way of the CPU, where the
+    package has none for that device. The package's function stays within reach as `original`."""
 
     @functools.wraps(ours)
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if _cpu_call(args, kwargs):
+        device = _device_of(args, kwargs)
+        if device == "cpu" or original is None and _serves(device):
             return ours(*args, **kwargs)
         if original is None:
-            raise NotImplementedError(f"{name}: mluops serves CPU tensors; other devices need a compiled {package}")
-        return original(*args, **kwargs)
+            raise NotImplementedError(f"{name}: mluops serves CPU tensors, got {device or 'no tensor'}; cuda needs a compiled "
+                                      f"{package}, or mluops.torch.cpu_fallback(cuda=True)")
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            if not _serves(device) or not _without_kernel(error):
+                raise
+            return ours(*args, **kwargs)
 
     entry.original = original
     return entry

@@ -84,13 +84,23 @@ def operators() -> Dict[str, Dict[str, List[str]]]:
     return rows
 
 
+def _devices() -> str:
+    """Devices of torch whose tensors are served."""
+    if not _seen("torch")[:1].isdigit():
+        return ""
+    from .torch._elsewhere import serves
+
+    cuda = "" if serves("cuda") else "; cuda after mluops.torch.cpu_fallback(cuda=True)"
+    return f"cpu; by way of the CPU any other (mps, xpu ...){cuda}"
+
+
 def report() -> Dict[str, Any]:
     return {
         "mluops": _settings.version(), "library": lib._name, "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
         "numpy": _seen("numpy"), "torch": _seen("torch"), "mmcv": _seen("mmcv"),
         "backend": _settings.backend(), "isa": _answer("isa"), "threading": _answer("threading"),
-        "threads": _settings.num_threads(),
+        "threads": _settings.num_threads(), "devices": _devices(),
         "backends": {name: {"description": line, "unusable": _refusal(name)}
                      for name, line in _settings.backends().items()},
         "operators": operators(),
@@ -99,7 +109,8 @@ def report() -> Dict[str, Any]:
 
 def text(facts: Dict[str, Any]) -> str:
     lines = [f"{name:10} {facts[name] or 'not here'}" for name in (
-        "mluops", "library", "python", "machine", "numpy", "torch", "mmcv", "backend", "isa", "threading", "threads")]
+        "mluops", "library", "python", "machine", "numpy", "torch", "mmcv", "backend", "isa", "threading", "threads",
+        "devices")]
     lines += ["", "backends"]
     for name, row in facts["backends"].items():
         why = f"; unusable: {row['unusable']}" if row["unusable"] else ""

@@ -4,7 +4,8 @@
     mluops.mmcv.install()
     from mmcv.ops import CARAFEPack      # works with mmcv-lite, trains on the CPU
 
-`python -m mluops.mmcv` prints who serves which operator here. Tensors on other devices go to mmcv's own code.
+`python -m mluops.mmcv` prints who serves which operator here. Tensors on other devices go to mmcv's own code, and where
+mmcv has none for the device, to mluops by way of the CPU.
 What replaces a function of mmcv has that function as its attribute `original`. uninstall() undoes it.
 """
 

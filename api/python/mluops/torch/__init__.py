@@ -1,7 +1,8 @@
 """The operators on PyTorch CPU tensors: functions, and modules with mmcv's names and arguments.
 
 Works with every torch: torch.library operators (torch.ops.mluops.*) from 2.4 on, autograd functions before. Thread
-count and determinism are torch's own (torch.set_num_threads, torch.use_deterministic_algorithms).
+count and determinism are torch's own (torch.set_num_threads, torch.use_deterministic_algorithms). Tensors of other devices
+are served by way of the CPU (cpu_fallback).
 
 Wrong arguments raise BadParamError (a ValueError and a RuntimeError) or TypeError, naming the argument, what was wanted
 and what was got. A new operator is one new file in op/, whose docstring tells how.
@@ -9,8 +10,9 @@ and what was got. A new operator is one new file in op/, whose docstring tells h
 
 from .. import _listing
 from . import op as _op
+from ._elsewhere import cpu_fallback
 from ._script import not_scriptable as _not_scriptable
 
-__all__ = _listing.public_names(_op, globals())
+__all__ = ["cpu_fallback", *_listing.public_names(_op, globals())]
 for _name in __all__:
     _not_scriptable(globals()[_name])

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from .._context import Context
-from . import _eager
+from . import _eager, _elsewhere
 from ._memory import prefer_huge_pages
 from ._plan import Plan, distinct, signature, stored
 from ._tensors import any_empty, check_call, context
@@ -26,8 +26,16 @@ def define(schema: str, kernel: Callable, fake: Callable) -> None:
     """An operator torch.ops.mluops.<name> without derivative, with a kernel in torch."""
     name = schema.split("(")[0]
     _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-    _library.impl(name, kernel, "CPU")
+    _implement(name, kernel)
     torch.library.register_fake(f"mluops::{name}", fake, lib=_library)
+
+
+def _implement(name: str, kernel: Callable) -> None:
+    """The kernel of an operator, for CPU tensors and by way of the CPU for those of other devices."""
+    _library.impl(name, kernel, "CPU")
+    elsewhere = _elsewhere.served(name, kernel)
+    for key in _elsewhere.DISPATCH_KEYS:
+        _library.impl(name, elsewhere, key)
 
 
 def _tensors(values: Any) -> list:
@@ -60,16 +68,20 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
                  jvp or _refuse(name, "forward"), check, before, after)
     function = made.function()
     if not HAS_LIBRARY_API:
-        return _untraceable(name, function)
+        return _untraceable(name, _elsewhere.served(name, function))
     made.register(schema)
     registered = getattr(torch.ops.mluops, name).default
     transformed = made.transformed(registered)
 
     def call_(*inputs: Any) -> Any:
-        if _eager.compiling():
-            return registered(*inputs)
-        if _eager.KNOWS_EAGER and _eager.unwatched(inputs):
+        compiling = _eager.compiling()
+        if not compiling and _eager.KNOWS_EAGER and _eager.unwatched(inputs):
             return function(*inputs)
+        device = _elsewhere.device_of(inputs)
+        if device is not None:
+            return _elsewhere.by_way_of_the_cpu(name, call_, device, inputs)
+        if compiling:
+            return registered(*inputs)
         if _eager.transformed() or _eager.forward_mode():
             return transformed(*inputs)
         return registered(*inputs)
@@ -181,7 +193,7 @@ class _Made:
         """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
         _library.define(schema, tags=tags)
-        _library.impl(self.name, self.kernel, "CPU")
+        _implement(self.name, self.kernel)
         full = f"mluops::{self.name}"
         torch.library.register_fake(full, self.checked_fake, lib=_library)
         torch.library.register_autograd(full, self.backward, setup_context=self.setup, lib=_library)
