@@ -1,5 +1,9 @@
 """The point-cloud operators whose results are indices, and the modules built on them, against plain loops."""
 
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -250,3 +254,61 @@ def test_group_all():
     assert mt.GroupAll()(xyz, None).shape == (2, 3, 1, 30)
     assert torch.equal(mt.GroupAll()(xyz, None, features)[:, 3:, 0], features)
     assert torch.equal(mt.GroupAll(use_xyz=False)(xyz, None, features)[:, :, 0], features)
+
+
+def test_uniform_samples_are_the_points_of_a_group():
+    xyz, centers = cloud(2, 30, 8), cloud(2, 6, 9)
+    plain = mt.QueryAndGroup(0.6, 12, return_grouped_idx=True)(xyz, centers)[1]
+    torch.manual_seed(1)
+    grouped, counts, indices = mt.QueryAndGroup(0.6, 12, uniform_sample=True, return_unique_cnt=True,
+                                                return_grouped_idx=True)(xyz, centers)
+    assert counts.shape == (2, 6) and grouped.shape == (2, 3, 6, 12)
+    for row, drawn, count in zip(plain.flatten(0, 1), indices.flatten(0, 1), counts.flatten()):
+        different = row.unique()
+        assert count == len(different) and torch.equal(drawn[:len(different)], different)
+        assert set(drawn.tolist()) == set(different.tolist())
+    with pytest.raises(mluops.BadParamError, match="uniform_sample: wanted True where return_unique_cnt is True"):
+        mt.QueryAndGroup(0.6, 12, return_unique_cnt=True)
+
+
+def maps_of_levels():
+    shapes = torch.tensor([[4, 6], [2, 3]])
+    return shapes, torch.tensor([0, 24]), 30
+
+
+def test_pixels_of_attention_are_those_of_the_maps():
+    shapes, starts, pixels = maps_of_levels()
+    value, locations, weights = torch.rand(1, pixels + 1, 2, 4), torch.rand(1, 5, 2, 2, 3, 2), torch.rand(1, 5, 2, 2, 3)
+    with pytest.raises(mluops.BadParamError, match="value_spatial_shapes: wanted maps of 31 pixels in all.*got 30"):
+        mt.multi_scale_deformable_attn(value, shapes, starts, locations, weights)
+
+
+def test_attention_module_is_mmcvs():
+    """mmcv's own module computes with torch's grid_sample on the CPU. A new process, for mmcv-lite imports its operators only
+    while mluops.mmcv is installed."""
+    pytest.importorskip("mmcv")
+    program = """
+        import itertools, torch, warnings
+        import mluops.mmcv, mluops.torch as mt
+        warnings.simplefilter("ignore")
+        mluops.mmcv.install()
+        from mmcv.ops import MultiScaleDeformableAttention
+        mluops.mmcv.uninstall()
+        shapes, starts, pixels = torch.tensor([[4, 6], [2, 3]]), torch.tensor([0, 24]), 30
+        for corners, batch_first in itertools.product((2, 4), (False, True)):
+            theirs, ours = (module(32, 4, 2, 3, batch_first=batch_first, dropout=0.0).double()
+                            for module in (MultiScaleDeformableAttention, mt.MultiScaleDeformableAttention))
+            torch.testing.assert_close(ours.sampling_offsets.bias, theirs.sampling_offsets.bias, rtol=1e-6, atol=1e-6)
+            for parameter in theirs.parameters():
+                torch.nn.init.normal_(parameter, std=0.2)
+            ours.load_state_dict(theirs.state_dict())
+            order = (lambda t: t) if batch_first else (lambda t: t.transpose(0, 1).contiguous())
+            query, position = order(torch.rand(2, 7, 32).double()), order(torch.rand(2, 7, 32).double())
+            arguments = dict(value=order(torch.rand(2, pixels, 32).double()), query_pos=position, spatial_shapes=shapes,
+                             key_padding_mask=torch.rand(2, pixels) < 0.2, level_start_index=starts,
+                             reference_points=torch.rand(2, 7, 2, corners).double())
+            torch.testing.assert_close(ours(query, **arguments), theirs(query, **arguments), rtol=1e-9, atol=1e-9)
+        print("as mmcv")
+    """
+    result = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300)
+    assert "as mmcv" in result.stdout, result.stdout + result.stderr

@@ -9,6 +9,15 @@ and what was got. A new operator is one new file in op/, whose docstring tells h
 """
 
 from .. import _listing
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError("mluops.torch needs PyTorch, which is not installed: pip install 'mluops[torch]', or the torch "
+                              "you want", name="torch") from None
+
 from . import op as _op
 from ._elsewhere import cpu_fallback
 from ._script import not_scriptable as _not_scriptable

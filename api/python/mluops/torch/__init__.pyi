@@ -56,6 +56,7 @@ from .op.knn import knn as knn
 from .op.masked_conv2d import MaskedConv2d as MaskedConv2d
 from .op.masked_conv2d import masked_conv2d as masked_conv2d
 from .op.ms_deform_attn import multi_scale_deformable_attn as multi_scale_deformable_attn
+from .op.ms_deform_attn_module import MultiScaleDeformableAttention as MultiScaleDeformableAttention
 from .op.nms import nms as nms
 from .op.nms import nms_match as nms_match
 from .op.nms import soft_nms as soft_nms
@@ -137,6 +138,7 @@ __all__ = [
     "ModulatedDeformConv2d",
     "ModulatedDeformConv2dPack",
     "ModulatedDeformRoIPoolPack",
+    "MultiScaleDeformableAttention",
     "PSAMask",
     "PSRoIPool",
     "PrRoIPool",

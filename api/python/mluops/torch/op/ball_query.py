@@ -112,25 +112,33 @@ class QueryAndGroup(nn.Module):
         use_xyz: coordinates relative to the centre are the first three channels.
         return_grouped_xyz: also return the coordinates [B, 3, M, S].
         normalize_xyz: divide the relative coordinates by max_radius.
+        uniform_sample: where ball_query finds fewer than sample_num points, fill up with points drawn evenly from those found,
+            by torch's generator, instead of repeating the first.
+        return_unique_cnt: with uniform_sample, also return how many different points each group has, [B, M].
         return_grouped_idx: also return the indices [B, M, S].
     forward(points_xyz [B, N, 3], center_xyz [B, M, 3], features [B, C, N] or None) -> [B, 3 + C, M, S], or a tuple.
     """
 
     def __init__(self, max_radius: Optional[float], sample_num: int, min_radius: float = 0.0, use_xyz: bool = True,
-                 return_grouped_xyz: bool = False, normalize_xyz: bool = False,
-                 return_grouped_idx: bool = False) -> None:
+                 return_grouped_xyz: bool = False, normalize_xyz: bool = False, uniform_sample: bool = False,
+                 return_unique_cnt: bool = False, return_grouped_idx: bool = False) -> None:
         super().__init__()
         if max_radius is None and normalize_xyz:
             raise bad_param("max_radius", "a number where normalize_xyz is True", max_radius)
+        if return_unique_cnt and not uniform_sample:
+            raise bad_param("uniform_sample", "True where return_unique_cnt is True", uniform_sample)
         self.max_radius, self.sample_num, self.min_radius = max_radius, sample_num, min_radius
         self.use_xyz, self.normalize_xyz = use_xyz, normalize_xyz
         self.return_grouped_xyz, self.return_grouped_idx = return_grouped_xyz, return_grouped_idx
+        self.uniform_sample, self.return_unique_cnt = uniform_sample, return_unique_cnt
 
     def forward(self, points_xyz: Tensor, center_xyz: Tensor,
                 features: Optional[Tensor] = None) -> Union[Tensor, Tuple[Tensor, ...]]:
         if features is None and not self.use_xyz:
             raise bad_param("features", "a tensor where use_xyz is False", features)
         indices = self._neighbours(points_xyz, center_xyz)
+        if self.uniform_sample:
+            indices, unique_cnt = _drawn_evenly(indices)
         grouped_xyz = grouping_operation(points_xyz.transpose(1, 2), indices)
         parts = []
         if self.use_xyz:
@@ -139,13 +147,28 @@ class QueryAndGroup(nn.Module):
         if features is not None:
             parts.append(grouping_operation(features, indices))
         grouped = torch.cat(parts, 1)
-        extra = ([grouped_xyz] if self.return_grouped_xyz else []) + ([indices] if self.return_grouped_idx else [])
+        extra = [grouped_xyz] if self.return_grouped_xyz else []
+        extra += [unique_cnt] if self.return_unique_cnt else []
+        extra += [indices] if self.return_grouped_idx else []
         return (grouped, *extra) if extra else grouped
 
     def _neighbours(self, points_xyz: Tensor, center_xyz: Tensor) -> Tensor:
         if self.max_radius is None:
             return knn(self.sample_num, points_xyz, center_xyz).transpose(1, 2).contiguous()
         return ball_query(self.min_radius, self.max_radius, self.sample_num, points_xyz, center_xyz)
+
+
+def _drawn_evenly(indices: Tensor) -> Tuple[Tensor, Tensor]:
+    """Indices [B, M, S] with repetitions replaced by draws from the different ones of their group, and how many those are."""
+    ordered = indices.sort(-1).values
+    first = torch.ones_like(ordered, dtype=torch.bool)
+    first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    place = first.cumsum(-1) - 1
+    different = torch.zeros_like(ordered).scatter_(-1, place, ordered)
+    count = place[..., -1:] + 1
+    drawn = (torch.rand(ordered.shape, device=ordered.device) * count).long().minimum(count - 1)
+    places = torch.arange(ordered.shape[-1], device=ordered.device)
+    return different.gather(-1, torch.where(places < count, places, drawn)), count[..., 0].to(torch.float32)
 
 
 class GroupAll(nn.Module):

@@ -5,8 +5,10 @@ from typing import Tuple
 import torch
 from torch import Tensor
 
+from ..._errors import bad_param
 from ..._function import ARRAY, INT, CFunction
 from ..._shapes import expect, rank
+from .. import _eager
 from .._integers import int32
 from .._operator import linear_tangent, operator
 from .._tensors import floats, run
@@ -114,7 +116,7 @@ def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, val
 
     Args:
         value: T [B, S, M, D], S pixels of all maps, M heads, D channels of a head.
-        value_spatial_shapes: int32 or int64 [L, 2], height and width of each map.
+        value_spatial_shapes: int32 or int64 [L, 2], height and width of each map; S pixels in all.
         value_level_start_index: int32 or int64 [L], each map's first pixel. A map outside [0, S-1] is refused.
         sampling_locations: T [B, Q, M, L, P, 2], x and y; 0 to 1 is the map, outside is 0.
         attention_weights: T [B, Q, M, L, P].
@@ -123,8 +125,18 @@ def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, val
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: Zhu et al., "Deformable DETR", ICLR 2021;
     mmcv's MultiScaleDeformableAttnFunction, without im2col_step.
     """
-    return forward(*arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
-                              attention_weights)).flatten(2)
+    given = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
+    if _eager.plain(given):
+        _check_pixels(given[0], given[1])
+    return forward(*given).flatten(2)
+
+
+def _check_pixels(value: Tensor, shapes: Tensor) -> None:
+    """The maps have as many pixels as value; a graph is not made to depend on that."""
+    if value.dim() == 4 and shapes.dim() == 2 and shapes.shape[1] == 2:
+        pixels = sum(height * width for height, width in shapes.tolist())
+        if pixels != value.shape[1]:
+            raise bad_param("value_spatial_shapes", f"maps of {value.shape[1]} pixels in all, the pixels of value", pixels)
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
