@@ -5,6 +5,8 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import torch
 
+from ._devices import serves
+
 _MISSING = object()
 
 
@@ -40,12 +42,6 @@ def _device_of(args: tuple, kwargs: dict) -> str:
     return ""
 
 
-def _serves(device: str) -> bool:
-    from .torch._elsewhere import serves  # here, since this module is needed before torch's operators are
-
-    return bool(device) and serves(device)
-
-
 def _without_kernel(error: Exception) -> bool:
     """Whether a compiled mmcv says that it has no kernel for a device."""
     return "implementation for device" in str(error) and "not found" in str(error)
@@ -58,7 +54,7 @@ def routed(name: str, ours: Callable, original: Optional[Callable], package: str
     @functools.wraps(ours)
     def entry(*args: Any, **kwargs: Any) -> Any:
         device = _device_of(args, kwargs)
-        if device == "cpu" or original is None and _serves(device):
+        if device == "cpu" or original is None and device and serves(device):
             return ours(*args, **kwargs)
         if original is None:
             raise NotImplementedError(f"{name}: mluops serves CPU tensors, got {device or 'no tensor'}; cuda needs a compiled "
@@ -66,7 +62,7 @@ def routed(name: str, ours: Callable, original: Optional[Callable], package: str
         try:
             return original(*args, **kwargs)
         except RuntimeError as error:
-            if not _serves(device) or not _without_kernel(error):
+            if not device or not serves(device) or not _without_kernel(error):
                 raise
             return ours(*args, **kwargs)
 

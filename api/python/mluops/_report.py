@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List
 from . import _listing, _settings
 from . import op as _op
 from ._context import Context, settings
+from ._devices import serves
 from ._errors import MluOpError
 from ._library import lib
 
@@ -88,8 +89,6 @@ def _devices() -> str:
     """Devices of torch whose tensors are served."""
     if not _seen("torch")[:1].isdigit():
         return ""
-    from .torch._elsewhere import serves
-
     cuda = "" if serves("cuda") else "; cuda after mluops.torch.cpu_fallback(cuda=True)"
     return f"cpu; by way of the CPU any other (mps, xpu ...){cuda}"
 

@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
                               "you want", name="torch") from None
 
 from . import op as _op
-from ._elsewhere import cpu_fallback
+from .._devices import cpu_fallback
 from ._script import not_scriptable as _not_scriptable
 
 __all__ = ["cpu_fallback", *_listing.public_names(_op, globals())]

@@ -6,45 +6,18 @@ several devices. Tensors on `cuda` are served only after cpu_fallback(cuda=True)
 """
 
 import functools
-import os
 import warnings
 from typing import Any, Callable, Optional
 
 import torch
 from torch import Tensor
 
+from .. import _devices
 from . import _eager
-
-__all__ = ["cpu_fallback"]
 
 # Keys of torch's dispatcher under which an operator called as torch.ops.mluops.<name> reaches its CPU kernel.
 DISPATCH_KEYS = ("CUDA", "MPS", "XPU", "HPU", "PrivateUse1")
 _HERE = ("cpu", "meta")
-
-
-class _Settings:
-    cuda = False
-    warn = os.environ.get("MLUOPS_FALLBACK_WARNING", "1") != "0"
-
-
-def cpu_fallback(*, cuda: Optional[bool] = None, warn: Optional[bool] = None) -> None:
-    """Sets what happens to tensors that are not on the CPU.
-
-    Args:
-        cuda: whether operators also serve tensors on cuda devices, by way of the CPU. At first they refuse them.
-        warn: whether the first such call of each operator warns. At first it does, unless the environment variable
-            MLUOPS_FALLBACK_WARNING is 0.
-    Arguments left out stay as they are. Tensors on any other device (mps, xpu, a PrivateUse1 device) are always served.
-    """
-    if cuda is not None:
-        _Settings.cuda = bool(cuda)
-    if warn is not None:
-        _Settings.warn = bool(warn)
-
-
-def serves(device_type: str) -> bool:
-    """Whether an operator takes tensors of such a device."""
-    return device_type != "cuda" or _Settings.cuda
 
 
 def device_of(inputs: tuple) -> Optional[torch.device]:
@@ -69,10 +42,10 @@ def _moved(values: Any, device: Any) -> Any:
 
 def by_way_of_the_cpu(operator: str, call: Callable, device: torch.device, inputs: tuple) -> Any:
     """Calls with all tensors on the CPU; the results are on `device`."""
-    if not serves(device.type):
+    if not _devices.serves(device.type):
         raise NotImplementedError(f"mluops: {operator} works on CPU tensors, got {device}. mluops.torch.cpu_fallback(cuda=True) "
                                   "lets it copy them to the CPU and back")
-    if _Settings.warn and not _eager.compiling():
+    if _devices.warns() and not _eager.compiling():
         _warn_once(operator, device.type)
     return _moved(call(*(_moved(value, "cpu") if isinstance(value, Tensor) else value for value in inputs)), device)
 
