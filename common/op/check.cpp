@@ -1,6 +1,7 @@
 #include "common/op/check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -61,6 +62,11 @@ Status has_rank(const TensorArg& t, int wanted) {
                            number(rank(*t.desc)) + " " + dims_text(*t.desc));
 }
 
+Status have_rank(int wanted, std::initializer_list<TensorArg> tensors) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_rank(t, wanted));
+  return Status::go_on();
+}
+
 Status has_layout(const TensorArg& t, mluOpTensorLayout_t wanted) {
   if (t.desc->layout == wanted) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted layout " + layout_name(wanted) + ", got " +
@@ -91,6 +97,11 @@ Status has_image_layout(const TensorArg& t, const TensorArg& like, mluOpExtContr
   return has_layout(t, nchw ? MLUOP_LAYOUT_NCHW : MLUOP_LAYOUT_NHWC);
 }
 
+Status have_image_layout(std::initializer_list<TensorArg> tensors, const TensorArg& like, mluOpExtContract_t contract) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_image_layout(t, like, contract));
+  return Status::go_on();
+}
+
 Status has_float_dtype(const TensorArg& t, mluOpExtContract_t contract) {
   const mluOpDataType_t dtype = t.desc->dtype;
   if (dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT) return Status::go_on();
@@ -107,6 +118,12 @@ Status is_float(const TensorArg& t, mluOpExtContract_t contract) {
   return has_dtype(t, MLUOP_DTYPE_FLOAT);
 }
 
+Status are_float(std::initializer_list<TensorArg> tensors, mluOpExtContract_t contract) {
+  if (contract != MLUOP_EXT_CONTRACT_EXTENDED) return have_dtype(tensors, MLUOP_DTYPE_FLOAT);
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(*tensors.begin(), contract));
+  return have_dtype_of(tensors, *tensors.begin());
+}
+
 Status has_dtype(const TensorArg& t, mluOpDataType_t wanted) {
   if (t.desc->dtype == wanted) return Status::go_on();
   return Status::bad_param(std::string(t.name) + ": wanted dtype " + dtype_name(wanted) + ", got " +
@@ -119,6 +136,20 @@ Status same_dtype(const TensorArg& t, const TensorArg& like) {
                            dtype_name(like.desc->dtype) + ", got " + dtype_name(t.desc->dtype));
 }
 
+Status have_dtype(std::initializer_list<TensorArg> tensors, mluOpDataType_t wanted) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(has_dtype(t, wanted));
+  return Status::go_on();
+}
+
+Status have_dtype_of(std::initializer_list<TensorArg> tensors, const TensorArg& like) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(same_dtype(t, like));
+  return Status::go_on();
+}
+
+std::int64_t size_of(const TensorArg& t, int axis) {
+  return t.desc->dims[static_cast<std::size_t>(axis)];
+}
+
 Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* meaning) {
   const std::int64_t got = t.desc->dims[static_cast<std::size_t>(axis)];
   if (got == wanted) return Status::go_on();
@@ -128,6 +159,18 @@ Status has_dim(const TensorArg& t, int axis, std::int64_t wanted, const char* me
 
 Status has_dim(const TensorArg& t, Axis axis, std::int64_t wanted, const char* meaning) {
   return has_dim(t, axis_of(t, axis), wanted, meaning);
+}
+
+Status has_sizes(const TensorArg& t, std::initializer_list<AxisSize> sizes) {
+  for (const auto& [axis, wanted, meaning] : sizes) MLUOPS_RETURN_IF_FINISHED(has_dim(t, axis, wanted, meaning));
+  return Status::go_on();
+}
+
+Status has_image_sizes(const TensorArg& t, std::initializer_list<AxisSize> sizes) {
+  for (const auto& [axis, wanted, meaning] : sizes) {
+    MLUOPS_RETURN_IF_FINISHED(has_dim(t, static_cast<Axis>(axis), wanted, meaning));
+  }
+  return Status::go_on();
 }
 
 std::int64_t dim_product(std::initializer_list<std::int64_t> sizes) {
@@ -155,10 +198,23 @@ Status is_positive(const char* name, const Scalar& value) {
   return Status::bad_param(std::string(name) + ": wanted > 0, got " + std::to_string(value.value));
 }
 
+Status is_number(const char* name, double value) {
+  return std::isnan(value) ? Status::bad_param(text_of(name, ": wanted a number, got nan")) : Status::go_on();
+}
+
+Status is_not_negative(const char* name, double value) {
+  return value >= 0 ? Status::go_on() : Status::bad_param(text_of(name, ": wanted >= 0, got ", value));
+}
+
 Status is_dense(const TensorArg& t, mluOpStatus_t code) {
   if (is_contiguous(*t.desc)) return Status::go_on();
   return Status::error(
       code, std::string(t.name) + ": wanted a dense row-major tensor, got strides for " + dims_text(*t.desc));
+}
+
+Status are_dense(std::initializer_list<TensorArg> tensors, mluOpStatus_t code) {
+  for (const TensorArg& t : tensors) MLUOPS_RETURN_IF_FINISHED(is_dense(t, code));
+  return Status::go_on();
 }
 
 Status is_countable(const TensorArg& t, mluOpExtContract_t contract) {
@@ -209,16 +265,30 @@ Status is_indexable(const TensorArg& t, int axis) {
                                " to be <= " + number(limit) + ", got " + number(got) + " in " + dims_text(*t.desc));
 }
 
-Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
-  if (capturing()) {
-    for (const TensorArg& t : inputs) note_tensor(t.name, t.desc, t.data, false);
-    for (const TensorArg& t : outputs) note_tensor(t.name, t.desc, t.data, true);
+Status have_data_unless_empty(std::initializer_list<TensorArg> tensors) {
+  for (const TensorArg& t : tensors) {
+    if (!is_empty(t)) MLUOPS_RETURN_IF_FINISHED(not_null(t.name, t.data));
   }
+  return Status::go_on();
+}
+
+Status share_nothing(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
   for (auto out = outputs.begin(); out != outputs.end(); ++out) {
     for (const TensorArg& in : inputs) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, in));
     for (auto other = outputs.begin(); other != out; ++other) MLUOPS_RETURN_IF_FINISHED(disjoint(*out, *other));
   }
   return Status::go_on();
+}
+
+void note_tensors(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
+  if (!capturing()) return;
+  for (const TensorArg& t : inputs) note_tensor(t.name, t.desc, t.data, false);
+  for (const TensorArg& t : outputs) note_tensor(t.name, t.desc, t.data, true);
+}
+
+Status no_overlap(std::initializer_list<TensorArg> inputs, std::initializer_list<TensorArg> outputs) {
+  note_tensors(inputs, outputs);
+  return share_nothing(inputs, outputs);
 }
 
 Status tell_workspace(std::initializer_list<std::initializer_list<std::int64_t>> arrays, std::size_t* size) {
@@ -251,6 +321,21 @@ Status has_countable_pixels(const TensorArg& t) {
   if (h == 0 || w <= most / h) return Status::go_on();
   return Status::not_supported(std::string(t.name) + ": wanted height times width <= " + std::to_string(most) +
                                ", got " + dims_text(*t.desc));
+}
+
+void describe_like(mluOpTensorStruct& desc, mluOpTensorDescriptor_t like, mluOpDataType_t dtype) {
+  desc.dtype = dtype;
+  desc.elements = like == nullptr ? 0 : like->elements;
+}
+
+std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t pad, std::int64_t dilation,
+                     std::int64_t stride) {
+  const std::int64_t room = size + 2 * pad - (kernel - 1) * dilation - 1;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+std::string shape_text(const TensorArg& t) {
+  return dims_text(*t.desc);
 }
 
 std::int32_t* int32_data(const TensorArg& t) {

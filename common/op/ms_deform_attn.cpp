@@ -72,13 +72,6 @@ Status check_levels(const MsDeformAttnInputs& a) {
   return Status::go_on();
 }
 
-Status have_data_unless_empty(std::initializer_list<TensorArg> tensors) {
-  for (const TensorArg& t : tensors) {
-    if (!is_empty(t)) MLUOPS_RETURN_IF_FINISHED(have_data({t}));
-  }
-  return Status::go_on();
-}
-
 /// All there is about the tensors that both directions have, but for their data.
 Status check_inputs(const MsDeformAttnInputs& a) {
   MLUOPS_RETURN_IF_FINISHED(check_form(a));

@@ -13,10 +13,6 @@ Status wanted(const char* name, const char* what, double got) {
   return Status::bad_param(std::string(name) + ": wanted " + what + ", got " + std::to_string(got));
 }
 
-Status is_number(const char* name, double value) {
-  return std::isnan(value) ? wanted(name, "a number", value) : Status::go_on();
-}
-
 /// The dtype indices are written as.
 Status has_index_dtype(const TensorArg& t, mluOpExtContract_t contract, bool unsigned_too) {
   const mluOpDataType_t dtype = t.desc->dtype;

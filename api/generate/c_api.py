@@ -1,0 +1,196 @@
+"""Writes api/include/mluops/op/<family>.h (C prototypes), problem/<family>.h (problem structs) and api/c/<family>.cpp
+(the C functions: collect the arguments, check, dispatch)."""
+
+from typing import List
+
+from .describe import Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
+from .rules import getter_name, memory_of
+
+LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
+EXACT = "{}; in DOUBLE what the caller may have given more exactly"
+
+
+def comment(doc: str) -> str:
+    lines = doc.strip().splitlines()
+    return "/** " + "\n".join([lines[0], *(f" *  {line}".rstrip() for line in lines[1:])]) + " */\n"
+
+
+def guarded(family: Family, folder: str, mark: str, about: str, includes: List[str], text: str) -> str:
+    name = f"MLUOPS_{folder.upper()}_{family.name.upper()}_H_"
+    lines = "".join(f"#include {include}\n" for include in includes if include[0] == "<")
+    quoted = "".join(f"#include {include}\n" for include in includes if include[0] == '"')
+    return (f"/* {mark}: {about} */\n#ifndef {name}\n#define {name}\n\n{lines}{chr(10) if lines else ''}{quoted}\n"
+            f"#if defined(__cplusplus)\nextern \"C\" {{\n#endif\n\n{text}\n#if defined(__cplusplus)\n}}\n#endif\n\n"
+            f"#endif /* {name} */\n")
+
+
+# ---- prototypes -------------------------------------------------------------------------------------
+
+
+def declarations(op: Operator) -> List[str]:
+    return [op.handle, *(text for arg in op.args for text in arg.declarations())]
+
+
+def getter_declarations(g: Getter) -> List[str]:
+    """Tensors by their descriptors alone."""
+    made = [g.handle]
+    for name in g.args:
+        arg = g.of.find(name)
+        made += arg.declarations()[:1] if isinstance(arg, Tensor) else arg.declarations()
+    return made + [f"size_t* {g.size}"]
+
+
+def descriptor_functions(d: Descriptor) -> dict:
+    """create, set, destroy -> (C function, declarations)."""
+    ctype = f"mluOp{d.kind}Descriptor_t"
+    return {"create": (f"mluOpCreate{d.kind}Descriptor", [f"{ctype}* {d.desc}"]),
+            "set": (d.set_name, [f"{ctype} {d.argument}", *(text for f in d.fields for text in f.declarations())]),
+            "destroy": (f"mluOpDestroy{d.kind}Descriptor", [f"{ctype} {d.desc}"])}
+
+
+def prototype(function: str, parameters: List[str]) -> str:
+    return f"mluOpStatus_t MLUOP_WIN_API {function}({', '.join(parameters)});\n\n"
+
+
+def op_header(family: Family, mark: str) -> str:
+    text = ""
+    for item in family.items:
+        if isinstance(item, Prose):
+            text += item.text + "\n\n"
+        elif isinstance(item, Operator):
+            text += comment(item.doc) + prototype(item.function, declarations(item))
+        elif isinstance(item, Getter):
+            text += comment(item.doc) + prototype(item.function, getter_declarations(item))
+        elif isinstance(item, Descriptor):
+            for what, (function, parameters) in descriptor_functions(item).items():
+                text += comment(item.docs[what]) + prototype(function, parameters)
+    includes = (["<stdbool.h>"] if "bool " in text else []) + ['"mlu_op.h"']
+    return guarded(family, "op", mark, "part of mlu_op.h", includes, text)
+
+
+# ---- problem structs --------------------------------------------------------------------------------
+
+
+def problem_members(op: Operator, family: Family) -> str:
+    """The shape; pointers in the order of the arguments; the layout of images; floats that were more exact."""
+    if op.members is not None:
+        return op.members
+    shape = {name for _, name in next(s for s in family.of(Struct) if s.name == op.shape).members()}
+    lines = [(f"{op.shape} shape", "shape")]
+    for arg in op.args:
+        if isinstance(arg, Tensor):
+            lines.append((f"{'' if arg.out else 'const '}{arg.pointed}* {arg.member}", arg.member))
+        elif isinstance(arg, Plain) and arg.word == "count":
+            lines.append((f"int32_t* {arg.member}", arg.member))
+    if op.image:
+        lines.append(("mluOpTensorLayout_t layout", "layout"))
+    lines += [(f"double exact_{arg.member}", f"exact_{arg.member}") for arg in op.scalars()
+              if arg.kind == "float" and arg.member in shape]
+    notes = {"layout": LAYOUT, **op.notes}
+    first = True
+    for _, name in lines:
+        if name.startswith("exact_") and name not in notes:
+            notes[name], first = EXACT.format(name[len("exact_"):]) if first else "likewise", False
+    return "".join(f"  {line};{f' /* {notes[name]} */' if name in notes else ''}\n" for line, name in lines)
+
+
+def add_problems(family: Family) -> None:
+    """Puts the struct of each operator's problem among the family's items, where it is not shared."""
+    for at in reversed(range(len(family.items))):
+        op = family.items[at]
+        if isinstance(op, Operator) and op.own_problem:
+            family.items.insert(at, Struct(op.problem, problem_members(op, family), op.problem_doc))
+
+
+def problem_header(family: Family, mark: str) -> str:
+    text = ""
+    for s in family.of(Struct):
+        body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
+                         for line in s.body.strip("\n").splitlines())
+        text += (comment(s.doc) if s.doc else "") + f"typedef struct {{\n{body}\n}} {s.name};\n\n"
+    return guarded(family, "problem", mark, "what mluops/problem.h says holds", ["<stdint.h>", '"mlu_op.h"'], text)
+
+
+# ---- C functions ------------------------------------------------------------------------------------
+
+
+def entries(family: Family, mark: str) -> str:
+    made = f'{mark}#include "common/op/{family.name}.h"\n\n#include "api/c/boundary.h"\n#include "common/dispatch.h"\n\n'
+    made += "using namespace mluops;\n\n"
+    for item in family.items:
+        if isinstance(item, Operator):
+            made += operator_entry(item)
+        elif isinstance(item, Getter):
+            made += getter_entry(item)
+        elif isinstance(item, Descriptor):
+            made += descriptor_entries(item, family)
+    return made
+
+
+def unused(op: Operator, parameters: List[str]) -> List[str]:
+    """Without the names of what no check looks at: a workspace that is not used."""
+    if not op.plain("workspace") or "workspace" in op.order:
+        return parameters
+    return [p.rsplit(None, 1)[0] if p.split()[-1] in ("workspace", "workspace_size") else p for p in parameters]
+
+
+def collected(op: Operator, given: List[str], data: bool) -> str:
+    """The designated initializers of the arguments named."""
+    floats = [arg.name for arg in op.scalars() if arg.kind == "float"]
+    made = [".handle = handle"]
+    for arg in op.args:
+        if arg.name not in given:
+            continue
+        if isinstance(arg, Tensor) and arg.bare:
+            like = f"like_{arg.name}"
+            made.append(f'.{arg.name} = {{"{arg.name}", {arg.name} == nullptr ? nullptr : &{like}, {arg.name}}}')
+        elif isinstance(arg, Tensor):
+            made.append(f'.{arg.name} = {{"{arg.name}", {arg.name}_desc, {arg.name if data else "nullptr"}}}')
+        elif isinstance(arg, Scalar):
+            is_float = arg.kind == "float"
+            made.append(f".{arg.name} = " + (f"scalars[{floats.index(arg.name)}]" if is_float and data else
+                                             f"{{{arg.name}, {arg.name}}}" if is_float else arg.name))
+        elif arg.word == "workspace" and "workspace" in op.order:
+            names = [text.split()[-1] for text in arg.text]
+            made += [f".{name} = {name.lstrip('*')}" for name in names]
+        elif arg.word != "workspace":
+            made.append(f".{arg.name} = {arg.name}")
+    return "{" + ", ".join(made) + "}"
+
+
+def operator_entry(op: Operator) -> str:
+    floats = [arg for arg in op.scalars() if arg.kind == "float"]
+    listed = ", ".join(f'{{"{arg.name}", {arg.name}}}' for arg in floats)
+    guard = f"handle, {{{listed}}}, [&](const auto& scalars)" if floats else "handle, [&]()"
+    inputs, outputs = memory_of(op)
+    bare = "".join(f"mluOpTensorStruct like_{t.name};\nop::describe_like(like_{t.name}, {t.like}_desc, MLUOP_DTYPE_{t.dtype});\n"
+                   for t in op.tensors() if t.bare)
+    names = [arg.name for arg in op.args]
+    outputs = [text.replace("TensorArg", "op::TensorArg").replace("one_int32", "op::one_int32") for text in outputs]
+    return (f"mluOpStatus_t {op.function}({', '.join(unused(op, declarations(op)))}) {{\n"
+            f"return guard_operator(__func__, {guard} -> Status {{\n{bare}"
+            f"const op::{camel(op.check)}Args args = {collected(op, names, True)};\n"
+            f"{op.problem} problem;\n"
+            f"MLUOPS_RETURN_IF_FINISHED(op::check_{op.check}(args, problem));\n"
+            f"op::note_tensors({{{', '.join(inputs)}}}, {{{', '.join(outputs)}}});\n"
+            f'return dispatch(*handle, "{op.name}", problem, &mluopsBackend::{op.name});\n}});\n}}\n\n')
+
+
+def getter_entry(g: Getter) -> str:
+    return (f"mluOpStatus_t {g.function}({', '.join(getter_declarations(g))}) {{\n"
+            f"return guard(__func__, [&] {{\n"
+            f"return op::{getter_name(g)}({collected(g.of, g.args, False)}, {g.size});\n}});\n}}\n\n")
+
+
+def descriptor_entries(d: Descriptor, family: Family) -> str:
+    functions = descriptor_functions(d)
+    values = ", ".join(f.name for f in d.fields)
+    bodies = {
+        "create": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\n*{d.desc} = new {d.struct};\n',
+        "set": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.argument}", {d.argument}));\n'
+               f"const {d.struct} wanted = {{{values}}};\n"
+               f"MLUOPS_RETURN_IF_FINISHED(op::check_{family.name}_descriptor(wanted));\n*{d.argument} = wanted;\n",
+        "destroy": f'MLUOPS_RETURN_IF_FINISHED(op::not_null("{d.desc}", {d.desc}));\ndelete {d.desc};\n'}
+    return "".join(f"mluOpStatus_t {function}({', '.join(parameters)}) {{\nreturn guard(__func__, [&]() -> Status {{\n"
+                   f"{bodies[what]}return Status::go_on();\n}});\n}}\n\n"
+                   for what, (function, parameters) in functions.items())

@@ -1,0 +1,55 @@
+"""PSAMask."""
+from api.generate.describe import *
+
+family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.")
+
+SHAPE = struct("mluopsPsamaskShape", """
+  mluOpDataType_t dtype;
+  int64_t n, h, w;
+  int64_t h_mask, w_mask;
+  int psa_type;
+""", doc="""PSAMask: x [n,h,w,h_mask*w_mask], y [n,h,w,h*w]; psa_type 0 collect, 1 distribute.""")
+
+# MLU-OPS maps every failure of this function's shape check, strides and size included, to BAD_PARAM.
+MASKS = dict(
+    floats="FLOAT each", strided="BAD_PARAM", keys="n h w hm=h_mask wm=w_mask type=psa_type",
+    derive={"cells": "h_mask * w_mask", "pixels": "dim_product({h, w})"},
+    say={"n": "the batch", "h": "the height", "w": "the width", "cells": "h_mask * w_mask", "pixels": "height * width"})
+
+operator("psamask_forward", "mluOpPsamaskForward", 2, doc="""Point-wise spatial attention mask: lays the h_mask x w_mask mask of every pixel over the feature map.
+
+  for (n,h,w) and every mask cell (i,j) whose target (th,tw) = (h+i-(h_mask-1)/2, w+j-(w_mask-1)/2) is in the map:
+  psa_type 0 (collect):    y[n, h, w, th*W+tw]   = x[n, h, w, i*w_mask+j]
+  psa_type 1 (distribute): y[n, th, tw, h*W+w]   = x[n, h, w, i*w_mask+j];  all other y are 0.
+
+@param psa_type  0 or 1, else BAD_PARAM.
+@param x         FLOAT [N, H, W, h_mask*w_mask], NHWC.
+@param h_mask,w_mask  mask size, even sizes allowed; negative: BAD_PARAM.
+@param y         FLOAT [N, H, W, H*W], NHWC; overwritten.
+Empty x: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: one pass over x and y.
+Source: Zhao et al., "PSANet", ECCV 2018; psamask design document.""", args="""
+    const int psa_type in 0..1
+    in x T image [n, h, w, cells] py=input
+    const int h_mask >= 0
+    const int w_mask >= 0
+    out y T image [n, h, w, pixels] py=output
+    """,
+    order="descs ranks layouts dtypes numbers sizes(x y) strides countable(BAD_PARAM) done_if_empty(x y) data overlap",
+    shape=SHAPE,
+    lead="x", **MASKS)
+
+operator("psamask_backward", "mluOpPsamaskBackward", 3, doc="""Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
+
+@param dy  FLOAT [N, H, W, H*W], NHWC.
+@param dx  FLOAT [N, H, W, h_mask*w_mask], NHWC; overwritten.
+Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.""", args="""
+    const int psa_type in 0..1
+    in dy T image [n, h, w, pixels] py=grad_output
+    const int h_mask >= 0
+    const int w_mask >= 0
+    out dx T image [n, h, w, cells] py=grad_input
+    """,
+    order="descs ranks(dx dy) layouts(dx dy) dtypes numbers sizes(dx dy) strides countable(BAD_PARAM) done_if_empty(dx dy) data overlap",
+    shape=SHAPE,
+    lead="dy", image="dx", **MASKS)
+
