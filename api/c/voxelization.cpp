@@ -7,6 +7,32 @@
 
 using namespace mluops;
 
+mluOpStatus_t mluOpGetVoxelizationWorkspaceSize(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
+                                                const mluOpTensorDescriptor_t voxel_size_desc,
+                                                const mluOpTensorDescriptor_t coors_range_desc,
+                                                const int32_t max_points, const int32_t max_voxels, const int32_t NDim,
+                                                const bool deterministic, const mluOpTensorDescriptor_t voxels_desc,
+                                                const mluOpTensorDescriptor_t coors_desc,
+                                                const mluOpTensorDescriptor_t num_points_per_voxel_desc,
+                                                const mluOpTensorDescriptor_t voxel_num_desc, size_t* size) {
+  return guard(__func__, [&] {
+    return op::check_voxelization_workspace(
+        {.handle = handle,
+         .points = {"points", points_desc, nullptr},
+         .voxel_size = {"voxel_size", voxel_size_desc, nullptr},
+         .coors_range = {"coors_range", coors_range_desc, nullptr},
+         .max_points = max_points,
+         .max_voxels = max_voxels,
+         .NDim = NDim,
+         .deterministic = deterministic,
+         .voxels = {"voxels", voxels_desc, nullptr},
+         .coors = {"coors", coors_desc, nullptr},
+         .num_points_per_voxel = {"num_points_per_voxel", num_points_per_voxel_desc, nullptr},
+         .voxel_num = {"voxel_num", voxel_num_desc, nullptr}},
+        size);
+  });
+}
+
 mluOpStatus_t mluOpVoxelization(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void* points,
                                 const mluOpTensorDescriptor_t voxel_size_desc, const void* voxel_size,
                                 const mluOpTensorDescriptor_t coors_range_desc, const void* coors_range,
@@ -37,32 +63,6 @@ mluOpStatus_t mluOpVoxelization(mluOpHandle_t handle, const mluOpTensorDescripto
     op::note_tensors({args.points, args.voxel_size, args.coors_range},
                      {args.voxels, args.coors, args.num_points_per_voxel, args.voxel_num});
     return dispatch(*handle, "voxelization", problem, &mluopsBackend::voxelization);
-  });
-}
-
-mluOpStatus_t mluOpGetVoxelizationWorkspaceSize(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
-                                                const mluOpTensorDescriptor_t voxel_size_desc,
-                                                const mluOpTensorDescriptor_t coors_range_desc,
-                                                const int32_t max_points, const int32_t max_voxels, const int32_t NDim,
-                                                const bool deterministic, const mluOpTensorDescriptor_t voxels_desc,
-                                                const mluOpTensorDescriptor_t coors_desc,
-                                                const mluOpTensorDescriptor_t num_points_per_voxel_desc,
-                                                const mluOpTensorDescriptor_t voxel_num_desc, size_t* size) {
-  return guard(__func__, [&] {
-    return op::check_voxelization_workspace(
-        {.handle = handle,
-         .points = {"points", points_desc, nullptr},
-         .voxel_size = {"voxel_size", voxel_size_desc, nullptr},
-         .coors_range = {"coors_range", coors_range_desc, nullptr},
-         .max_points = max_points,
-         .max_voxels = max_voxels,
-         .NDim = NDim,
-         .deterministic = deterministic,
-         .voxels = {"voxels", voxels_desc, nullptr},
-         .coors = {"coors", coors_desc, nullptr},
-         .num_points_per_voxel = {"num_points_per_voxel", num_points_per_voxel_desc, nullptr},
-         .voxel_num = {"voxel_num", voxel_num_desc, nullptr}},
-        size);
   });
 }
 

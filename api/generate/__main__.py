@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def load(name: str) -> describe.Family:
     family = describe.start(name)
     runpy.run_path(str(ROOT / "api/operators" / f"{name}.py"))
+    describe.end()
     c_api.add_problems(family)
-    made = describe.Family(**vars(family))
-    return made
+    return describe.Family(**vars(family))
 
 
 def families() -> List[str]:

@@ -108,7 +108,7 @@ def problem_header(family: Family, mark: str) -> str:
         body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
                          for line in s.body.strip("\n").splitlines())
         text += (comment(s.doc) if s.doc else "") + f"typedef struct {{\n{body}\n}} {s.name};\n\n"
-    return guarded(family, "problem", mark, "what mluops/problem.h says holds", ["<stdint.h>", '"mlu_op.h"'], text)
+    return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op.h"'], text)
 
 
 # ---- C functions ------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ class Getter:
 
     function: str
     doc: str
-    of: Operator
+    of: "Operator"
     args: List[str]  # names of the operator's arguments, and at the end its own: the address of the size
     order: str
     bytes: List[str]  # the arrays, each the factors of its size
@@ -207,6 +207,12 @@ def start(name: str) -> Family:
     """The family that the next description describes."""
     current.__init__(name=name, items=[], includes=[], before=[])
     return current
+
+
+def end() -> None:
+    """Puts the operators in the place of their names."""
+    for item in current.of(Getter):
+        item.of = next(op for op in current.of(Operator) if op.check == item.of)
 
 
 def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "") -> None:
@@ -299,9 +305,9 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
     return op
 
 
-def getter(function: str, of: Operator, args: str, order: str, bytes: str, doc: str, *, size: str = "workspace_size",
+def getter(function: str, of: str, args: str, order: str, bytes: str, doc: str, *, size: str = "workspace_size",
            empty: str = "", handle: str = "mluOpHandle_t handle") -> None:
-    """`bytes`: arrays, one a line, the factors of each between commas; "": none."""
+    """`of`: the check of the operator that takes the workspace. `bytes`: arrays, one a line, the factors of each between commas; "": none."""
     arrays = [line.strip() for line in bytes.strip().splitlines() if line.strip()]
     current.items.append(Getter(function, doc, of, args.split(), order, arrays, empty, size, handle))
 

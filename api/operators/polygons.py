@@ -3,23 +3,13 @@ from api.generate.describe import *
 
 SAY = {"18": "x and y of nine points", "8": "x and y of four corners", "2": "x and y"}
 
-family("Quadrilaterals and the convex hulls of point sets")
+family("ConvexIou, ConvexGiou, MinAreaPolygons and PointsInPolygons",
+       about="problem structs of ConvexIou, ConvexGiou, MinAreaPolygons, PointsInPolygons (see mluops/problem.h)")
 
 PAIRS = struct("mluopsConvexIouShape", """
   mluOpDataType_t dtype;
   int64_t n, k;
 """, doc="""pointsets [n,18], polygons [k,8], ious [n,k].""")
-
-POINTSETS = struct("mluopsPointsetsShape", """
-  mluOpDataType_t dtype;
-  int64_t n;
-""", doc="""ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
-MinAreaPolygons: pointsets [n,18], polygons [n,8].""")
-
-INSIDE = struct("mluopsPointsInPolygonsShape", """
-  mluOpDataType_t dtype;
-  int64_t n, m;
-""", doc="""points [n,2], polygons [m,8], inside [n,m].""")
 
 prose("""
 /* mluOp has none of these. A quadrilateral: x and y of four corners, in turn either way round, concave ones as they
@@ -58,6 +48,12 @@ Source: mmcv's convex_iou.""", args="""
     shape=PAIRS, keys="n k", floats="FLOAT",
     say={**SAY, "n": "pointsets", "k": "polygons"})
 
+POINTSETS = struct("mluopsPointsetsShape", """
+  mluOpDataType_t dtype;
+  int64_t n;
+""", doc="""ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
+MinAreaPolygons: pointsets [n,18], polygons [n,8].""")
+
 operator("convex_giou", "mluOpExtConvexGiou", 73, doc="""Generalized IoU of the hulls of point sets with quadrilaterals, one by one, and its gradient by the points.
 
   giou = shared / united - (around - united) / around, areas; around: that of the hull of both; a share of nothing
@@ -94,6 +90,11 @@ Cost: a sort of nine points and some 500 flops a set. Source: mmcv's min_area_po
     order="descs ranks sizes dtypes layouts dense done_if_empty(polygons) data overlap",
     shape=POINTSETS, keys="n", floats="FLOAT",
     say={**SAY, "n": "pointsets"})
+
+INSIDE = struct("mluopsPointsInPolygonsShape", """
+  mluOpDataType_t dtype;
+  int64_t n, m;
+""", doc="""points [n,2], polygons [m,8], inside [n,m].""")
 
 operator("points_in_polygons", "mluOpExtPointsInPolygons", 75, doc="""Which points are inside of which quadrilaterals.
 

@@ -14,7 +14,15 @@ SAY = {"n": "the points", "features": "the features of points", "3": "coordinate
 RULES = {"fixed_order": rule("deterministic", "deterministic: wanted true, got false"),
          "places": rule("features >= 3", "dimension 1 of points: wanted >= 3, got {features}")}
 
-HARD = operator("voxelization", "mluOpVoxelization", 31, doc="""Sorts points into the voxels of a grid (hard voxelization).
+getter("mluOpGetVoxelizationWorkspaceSize", "voxelization",
+       "points voxel_size coors_range max_points max_voxels NDim deterministic voxels coors num_points_per_voxel voxel_num",
+       "size form done_if(max_points == 0 || max_voxels == 0)", "n, 6, sizeof(std::int32_t)", size="size",
+       doc="""Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
+
+The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
+0: SUCCESS, nothing written.""")
+
+operator("voxelization", "mluOpVoxelization", 31, doc="""Sorts points into the voxels of a grid (hard voxelization).
 
   place of a point on axis a = x, y, z: floor((p[a] - range[a]) / size[a]), each operation rounded to float (double
     for DOUBLE). It is in the grid where 0 <= place < round((range[3 + a] - range[a]) / size[a]) on all axes, and
@@ -61,14 +69,6 @@ Source: mmcv's hard_voxelize.""", args="""
     shape=SHAPE, keys="n f=features points=max_points voxels=max_voxels", floats="FLOAT",
     notes={'voxels': '[max_voxels,max_points,features]', 'coors': '[max_voxels,3]', 'num_points_per_voxel': '[max_voxels]', 'voxel_num': '[1]'},
     say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})
-
-getter("mluOpGetVoxelizationWorkspaceSize", HARD,
-       "points voxel_size coors_range max_points max_voxels NDim deterministic voxels coors num_points_per_voxel voxel_num",
-       "size form done_if(max_points == 0 || max_voxels == 0)", "n, 6, sizeof(std::int32_t)", size="size",
-       doc="""Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
-
-The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
-0: SUCCESS, nothing written.""")
 
 operator("dynamic_voxelize", "mluOpExtDynamicVoxelize", 32, doc="""The place of each point in a grid (dynamic voxelization).
 

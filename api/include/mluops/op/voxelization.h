@@ -10,6 +10,17 @@
 extern "C" {
 #endif
 
+/** Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
+ *
+ *  The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
+ *  0: SUCCESS, nothing written. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const mluOpTensorDescriptor_t voxel_size_desc,
+    const mluOpTensorDescriptor_t coors_range_desc, const int32_t max_points, const int32_t max_voxels,
+    const int32_t NDim, const bool deterministic, const mluOpTensorDescriptor_t voxels_desc,
+    const mluOpTensorDescriptor_t coors_desc, const mluOpTensorDescriptor_t num_points_per_voxel_desc,
+    const mluOpTensorDescriptor_t voxel_num_desc, size_t* size);
+
 /** Sorts points into the voxels of a grid (hard voxelization).
  *
  *    place of a point on axis a = x, y, z: floor((p[a] - range[a]) / size[a]), each operation rounded to float (double
@@ -47,17 +58,6 @@ mluOpStatus_t MLUOP_WIN_API mluOpVoxelization(
     const mluOpTensorDescriptor_t voxels_desc, void* voxels, const mluOpTensorDescriptor_t coors_desc, void* coors,
     const mluOpTensorDescriptor_t num_points_per_voxel_desc, void* num_points_per_voxel,
     const mluOpTensorDescriptor_t voxel_num_desc, void* voxel_num);
-
-/** Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
- *
- *  The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
- *  0: SUCCESS, nothing written. */
-mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const mluOpTensorDescriptor_t voxel_size_desc,
-    const mluOpTensorDescriptor_t coors_range_desc, const int32_t max_points, const int32_t max_voxels,
-    const int32_t NDim, const bool deterministic, const mluOpTensorDescriptor_t voxels_desc,
-    const mluOpTensorDescriptor_t coors_desc, const mluOpTensorDescriptor_t num_points_per_voxel_desc,
-    const mluOpTensorDescriptor_t voxel_num_desc, size_t* size);
 
 /** The place of each point in a grid (dynamic voxelization).
  *
