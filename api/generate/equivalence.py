@@ -129,7 +129,8 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
             lines.append(f"const std::int64_t size_{size} = random_.size(); const std::int64_t& {size} = size_{size};"
                          if size in [a.name for a in op.args] else f"const std::int64_t {size} = random_.size();")
     names = [a.name for a in op.args]
-    for derived, text in {**op.derive, **op.sample}.items():
+    sizes = {size: text for size, text in op.sample.items() if size in body.places}
+    for derived, text in {**sizes, **op.derive, **op.sample}.items():
         if derived not in [a.name for a in op.args]:
             lines.append(f"const std::int64_t {derived} = {op.sample.get(derived, text)};")
     lines.append(f"random_.dtype({str(op.floats != 'HALF FLOAT').lower()}); random_.layout();")

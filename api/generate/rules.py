@@ -185,7 +185,11 @@ class Body:
             wanted = f"MLUOP_DTYPE_{dtype}"
             return f"has_dtype({one}, {wanted})" if len(run) == 1 else f"have_dtype({many}, {wanted})"
 
-        return [call(f"{first}(args.{lead}, contract)")] + self._runs(rest, lambda t: t.dtype, check)
+        checks = self._runs(rest, lambda t: t.dtype, check)
+        return checks if names and lead not in names else [call(f"{first}(args.{lead}, contract)"), *checks]
+
+    def word_floats(self, names):
+        return [call(f"has_float_dtype(args.{name}, contract)") for name in names]
 
     def word_sizes(self, names):
         made = []
@@ -264,10 +268,15 @@ class Body:
         return [call(f"share_nothing({{{', '.join(inputs)}}}, {{{', '.join(outputs)}}})")]
 
     def word_batch_indices(self, names):
-        return [call(f"check_batch_indices(args.{name}, batch)") for name in names]
+        guard = ""
+        if names[0].endswith(":"):
+            guard, names = f"if (!is_empty(args.{names[0][:-1]})) ", names[1:]
+        return [guard + call(f"check_batch_indices(args.{name}, batch)") for name in names]
 
     def word_hook(self, names):
-        return [call(f"{name}(args)") for name in names]
+        """hook(f): f(args); hook(f a b): f(args.a, args.b)."""
+        given = ", ".join(self.expression(name) for name in names[1:]) or "args"
+        return [call(f"{names[0]}({given})")]
 
     # ---- functions ------------------------------------------------------------------------------
 

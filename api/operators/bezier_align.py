@@ -1,0 +1,63 @@
+"""BezierAlign."""
+from api.generate.describe import *
+
+family("BezierAlign", "mmcv's bezier_align.")
+
+SHAPE = struct("mluopsBezierAlignShape", """
+  mluOpDataType_t dtype;
+  int64_t batch, h, w, c;
+  int64_t rois; /* backward: may be 0 */
+  int64_t pooled_h, pooled_w;
+  float spatial_scale;
+  int32_t sampling_ratio; /* >= 0 */
+  int32_t aligned;        /* 0 or 1 */
+""", doc="""BezierAlign: input [batch,h,w,c], beziers [rois,17], output [rois,pooled_h,pooled_w,c].""")
+
+SAY = {"rois": "the number of beziers", "c": "the channels of the image", "17": "batch index, x and y of eight points"}
+
+operator("bezier_align_forward", "mluOpExtBezierAlignForward", 76, doc="""Cuts the region between two cubic Bezier curves in PH x PW bins and takes the mean of bilinear samples of each.
+
+Bin (i, j)'s place is on the line from the upper curve at j / PW to the lower one at j / PW, i / PH down; its
+samples are a grid about it, as high and wide as the region's ends are apart over PH and PW.
+
+@param input     T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
+@param beziers   T [R, 17], ARRAY: batch index, x and y of the upper curve's four points, then of the lower one's
+from right to left. A batch index outside [0, B-1]: BAD_PARAM.
+@param spatial_scale   multiplies the points.
+@param sampling_ratio  samples per axis and bin; 0: one for each started pixel. Below 0: BAD_PARAM, above 256:
+                 NOT_SUPPORTED.
+@param aligned   true: points are moved by half a pixel; false: they are not, and a region is at least one pixel
+wide and high.
+@param output    T [R, PH, PW, C]; overwritten. 0 for bins without samples.
+T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; samples are placed in double. R, B, H, W or C = 0: SUCCESS, nothing
+written. Strided tensors: NOT_SUPPORTED. Cost: 8 flops a sample and channel. mluOp has no such operator.
+Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezier_align; docs/op/bezier_align.md.""", args="""
+    in input T image [batch, h, w, c]
+    in beziers T [rois, 17]
+    const float spatial_scale
+    const int sampling_ratio >= 0
+    const bool aligned
+    out output T image [rois, pooled_h, pooled_w, c]
+    """,
+    order="descs numbers layouts ranks dtypes sizes(input beziers output) dense done_if_empty(input output) data "
+          "overlap batch_indices(beziers)",
+    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
+    say=SAY)
+
+operator("bezier_align_backward", "mluOpExtBezierAlignBackward", 77, doc="""Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
+
+@param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+@param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
+The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in beziers T [rois, 17]
+    const float spatial_scale
+    const int sampling_ratio >= 0
+    const bool aligned
+    out grads_image:grad_input T image [batch, h, w, c]
+    """,
+    order="descs numbers layouts ranks dtypes sizes(grads_image beziers grads) dense done_if_empty(grads_image) "
+          "data(grads_image) data(grads: grads beziers) overlap batch_indices(grads: beziers)",
+    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
+    say=SAY, lead="grads_image",
+    fill={"rois": "is_empty(grads) ? 0 : rois"})

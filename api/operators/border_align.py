@@ -1,0 +1,61 @@
+"""BorderAlign."""
+from api.generate.describe import *
+
+family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.")
+
+SHAPE = struct("mluopsBorderAlignShape", """
+  mluOpDataType_t dtype;
+  int64_t n, h, w, c;
+  int64_t k;
+  int64_t pool_size;
+""", doc="""BorderAlign: input [n,h,w,4*c], boxes [n,k,4], output and argmax [n,k,4,c]; c counts one border's channels.""")
+
+BORDERS = dict(
+    say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
+         "c": "a quarter of the map's channels"},
+    derive={"c": "channels / 4"})
+
+
+def rules(image):
+    return {"borders": rule("channels % 4 == 0", image + ": wanted channels divisible by 4 (borders), got {channels}"),
+            "few_points": rule("pool_size < 65536", "pool_size: wanted fewer than 65536, got {pool_size}", "NOT_SUPPORTED")}
+
+operator("border_align_forward", "mluOpBorderAlignForward", 8, doc="""Maximum of pool_size+1 bilinear samples along each border of each box.
+
+@param input       T [N, H, W, 4*C], NHWC; channel border*C+c, borders top, left, bottom, right.
+@param boxes       T [N, K, 4]: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at
+                   (x1,y1), bottom and right at (x2,y2) and run backwards.
+@param pool_size   samples per border less one, >= 1; 65536 or more: NOT_SUPPORTED.
+@param output      T [N, K, 4, C], NHWC; overwritten.
+@param argmax_idx  INT32 [N, K, 4, C], NHWC; sample index 0..pool_size of the first maximum; overwritten.
+Empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
+Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document.""", args="""
+    in input T image [n, h, w, channels]
+    in boxes T any [n, k, 4]
+    const int32_t pool_size >= 1
+    out output T image [n, k, 4, c]
+    out argmax_idx:argmax INT32 image [n, k, 4, c]
+    """,
+    order="descs ranks strides dtypes layouts borders not_empty(input boxes) numbers "
+          "sizes(input boxes output argmax_idx) countable few_points data overlap",
+    shape=SHAPE, keys="n h w c k p=pool_size",
+    rules=rules("input"), **BORDERS, sample={"channels": "4 * random_.number(0, 2)"})
+
+operator("border_align_backward", "mluOpBorderAlignBackward", 9, doc="""Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
+
+@param grad_output  T [N, K, 4, C], NHWC.
+@param boxes        T [N, K, 4].
+@param argmax_idx   INT32 [N, K, 4, C], NHWC; values outside [0,pool_size] contribute nothing.
+@param grad_input   T [N, H, W, 4*C], NHWC; overwritten. Samples outside the map contribute nothing.
+Errors as in the forward call.""", args="""
+    in grad_output T image [n, k, 4, c]
+    in boxes T any [n, k, 4]
+    in argmax_idx:argmax INT32 image [n, k, 4, c]
+    const int32_t pool_size >= 1
+    out grad_input T image [n, h, w, channels]
+    """,
+    order="descs ranks strides dtypes layouts borders not_empty(grad_input boxes) numbers "
+          "sizes(grad_input boxes grad_output argmax_idx) countable few_points data overlap",
+    shape=SHAPE, keys="n h w c k p=pool_size",
+    image="grad_input", rules=rules("grad_input"), **BORDERS,
+    sample={"channels": "4 * random_.number(0, 2)"})

@@ -1,0 +1,84 @@
+"""GatherPoints and GroupPoints."""
+from api.generate.describe import *
+
+family("GatherPoints and GroupPoints", "mmcv's gather_points and grouping_operation.")
+
+SHAPE = struct("mluopsGatherPointsShape", """
+  mluOpDataType_t dtype;
+  int64_t b, c, n, m;
+""", doc="""GatherPoints: points and grad_points [b,c,n], idx [b,m], output and grad_output [b,c,m]. The m of GroupPoints are
+all samples of all groups. Indices are arbitrary: outside [0,n-1] they read 0 and add to nothing.""")
+
+SAY = {"b": "the batch", "c": "the channels", "m": "as in idx", "p": "as in idx", "k": "as in idx"}
+
+operator("gather_points_forward", "mluOpExtGatherPoints", 19, doc="""Takes the features of M of N points.
+
+  output[b,c,m] = points[b,c,idx[b,m]], and 0 where idx[b,m] is outside [0,N-1]
+
+@param points  T [B, C, N], ARRAY.
+@param idx     INT32 [B, M], ARRAY.
+@param output  T [B, C, M], ARRAY; overwritten.
+T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. output empty: SUCCESS, nothing to do. N = 0 otherwise:
+BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M copies. Source: Qi et al., "PointNet++", 2017; mmcv's
+gather_points.""", args="""
+    in points T [b, c, n]
+    in idx INT32 [b, m]
+    out output T [b, c, m]
+    """,
+    order="descs ranks layouts dtypes sizes(points idx output) dense done_if_empty(output) not_empty(points) data "
+          "overlap",
+    shape=SHAPE, keys="b c n m",
+    say=SAY)
+
+operator("gather_points_backward", "mluOpExtGatherPointsBackward", 20, doc="""Gradient of mluOpExtGatherPoints (scatter-add).
+
+  grad_points[b,c,n] = sum over m with idx[b,m] = n of grad_output[b,c,m]
+
+@param grad_output  T [B, C, M], ARRAY.
+@param idx          INT32 [B, M], ARRAY; outside [0,N-1]: adds to nothing.
+@param grad_points  T [B, C, N], ARRAY; overwritten.
+grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M
+additions.""", args="""
+    in grad_output T [b, c, m]
+    in idx INT32 [b, m]
+    out grad_points T [b, c, n]
+    """,
+    order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "
+          "not_empty(grad_output) data overlap",
+    shape=SHAPE, keys="b c n m",
+    say=SAY)
+
+operator("gather_points_forward", "mluOpExtGroupPoints", 19, doc="""Takes the features of the points of each group: mluOpExtGatherPoints with M = P*S.
+
+  output[b,c,p,s] = points[b,c,idx[b,p,s]], and 0 where idx[b,p,s] is outside [0,N-1]
+
+@param points  T [B, C, N], ARRAY.
+@param idx     INT32 [B, P, S], ARRAY: S points of P groups, for instance from mluOpBallQuery.
+@param output  T [B, C, P, S], ARRAY; overwritten.
+Dtypes, statuses and cost: those of mluOpExtGatherPoints.
+Source: Qi et al., "PointNet++", 2017; mmcv's grouping_operation.""", args="""
+    in points T [b, c, n]
+    in idx INT32 [b, p, k]
+    out output T [b, c, p, k]
+    """,
+    order="descs ranks layouts dtypes sizes(points idx output) dense done_if_empty(output) not_empty(points) data "
+          "overlap",
+    shape=SHAPE, keys="b c n m",
+    say=SAY, check="group_points_forward", fill={"m": "p * k"})
+
+operator("gather_points_backward", "mluOpExtGroupPointsBackward", 20, doc="""Gradient of mluOpExtGroupPoints (scatter-add).
+
+  grad_points[b,c,n] = sum over (p,s) with idx[b,p,s] = n of grad_output[b,c,p,s]
+
+@param grad_output  T [B, C, P, S], ARRAY.
+@param idx          INT32 [B, P, S], ARRAY; outside [0,N-1]: adds to nothing.
+@param grad_points  T [B, C, N], ARRAY; overwritten.
+Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward.""", args="""
+    in grad_output T [b, c, p, k]
+    in idx INT32 [b, p, k]
+    out grad_points T [b, c, n]
+    """,
+    order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "
+          "not_empty(grad_output) data overlap",
+    shape=SHAPE, keys="b c n m",
+    say=SAY, check="group_points_backward", fill={"m": "p * k"})
