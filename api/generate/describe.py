@@ -184,6 +184,7 @@ class Family:
     title: str = ""
     source: str = ""
     about: str = ""
+    numpy: bool = True  # whether api/python/mluops/op/<family>.py is written
     includes: List[str] = field(default_factory=list)
     hooks: str = ""
     before: List[str] = field(default_factory=list)  # for equivalence.py: families whose files had this one's rules
@@ -205,7 +206,7 @@ current = Family()
 
 def start(name: str) -> Family:
     """The family that the next description describes."""
-    current.__init__(name=name, items=[], includes=[], before=[])
+    current.__init__(name=name, items=[], includes=[], before=[], numpy=True)
     return current
 
 
@@ -215,9 +216,10 @@ def end() -> None:
         item.of = next(op for op in current.of(Operator) if op.check == item.of)
 
 
-def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "") -> None:
+def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "",
+           numpy: bool = True) -> None:
     """`title` names the family in comments; `hooks`: C++ declarations of what common/op/<family>_hooks.cpp defines."""
-    current.title, current.source, current.about = title, source, about
+    current.title, current.source, current.about, current.numpy = title, source, about, numpy
     current.includes, current.hooks = includes.split(), hooks.strip()
 
 
@@ -242,7 +244,7 @@ def _argument(line: str) -> Argument:
     if words[0] in ("workspace", "count", "descriptor", "host"):
         return _plain(words[0], line.strip()[len(words[0]):].strip(), python)
     match = re.match(r"((?:const )?\w+) (\w+)(?::(\w+))?(.*)", line.strip())
-    return Scalar(match[2], match[1], match[4].strip(), match[3] or match[2], python or match[3] or match[2])
+    return Scalar(match[2], match[1], match[4].strip(), match[3] or match[2], python or match[2])
 
 
 def _tensor(line: str, python: str) -> Tensor:

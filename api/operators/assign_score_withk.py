@@ -24,8 +24,8 @@ operator("assign_score_withk_forward", "mluOpExtAssignScoreWithkForward", 35, do
 @param output   T [B, O, P, K], ARRAY; overwritten.
 T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
 Cost: 3*B*P*K*M*O flops. Source: Xu et al., "PAConv", 2021; mmcv's assign_score_withk, whose aggregate has no effect.""", args="""
-    in points T [b, n, m, o]
-    in centers T like points
+    in points T [b, n, m, o] py=point_features
+    in centers T like points py=center_features
     in scores T [b, p, k, m]
     in knn_idx INT32 [b, p, k]
     out output T [b, o, p, k]
@@ -50,8 +50,8 @@ operator("assign_score_withk_backward", "mluOpExtAssignScoreWithkBackward", 36, 
 Dtypes and statuses: those of the forward function. Cost: 6*B*P*K*M*O flops, sums in the same order for every number
 of threads.""", args="""
     in grad_output T [b, o, p, k]
-    in points T [b, n, m, o]
-    in centers T like points
+    in points T [b, n, m, o] py=point_features
+    in centers T like points py=center_features
     in scores T [b, p, k, m]
     in knn_idx INT32 [b, p, k]
     out grad_points T like points

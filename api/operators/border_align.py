@@ -1,7 +1,7 @@
 """BorderAlign."""
 from api.generate.describe import *
 
-family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.")
+family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
 
 SHAPE = struct("mluopsBorderAlignShape", """
   mluOpDataType_t dtype;

@@ -1,7 +1,7 @@
 """CARAFE."""
 from api.generate.describe import *
 
-family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.")
+family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.", numpy=False)
 
 SHAPE = struct("mluopsCarafeShape", """
   mluOpDataType_t dtype;

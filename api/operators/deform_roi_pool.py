@@ -1,7 +1,7 @@
 """DeformRoiPool."""
 from api.generate.describe import *
 
-family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.")
+family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
 
 SHAPE = struct("mluopsDeformRoiPoolShape", """
   mluOpDataType_t dtype;

@@ -1,7 +1,7 @@
 """PSAMask."""
 from api.generate.describe import *
 
-family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.")
+family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
 
 SHAPE = struct("mluopsPsamaskShape", """
   mluOpDataType_t dtype;

@@ -57,7 +57,7 @@ Source: Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.
           " overlap batch_indices(rois)",
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale argmax?",
     notes={'argmax': 'may be NULL'},
-    say=SAY, rules={**RULES, "bins": bins("output")})
+    fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("output")})
 
 operator("roi_pool_backward", "mluOpRoiPoolingBackward", 42, doc="""Gradient of mluOpRoiPoolingForward with respect to input (scatter-add).
 
@@ -76,5 +76,5 @@ B, H, W or C = 0: SUCCESS, nothing written. The rest: that of mluOpRoiPoolingFor
           " done_if_empty(grads_image) data(grads_image) data(grads: grads rois argmax) overlap batch_indices(rois)",
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale",
     notes={'argmax': 'arbitrary: outside [0,h*w-1] adds to nothing'},
-    say=SAY, rules={**RULES, "bins": bins("grads")}, lead="grads_image")
+    fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("grads")}, lead="grads_image")
 

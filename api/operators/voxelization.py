@@ -66,6 +66,7 @@ Source: mmcv's hard_voxelize.""", args="""
     """,
     order="descs fixed_order numbers ranks(points) dtypes not_empty(points) places ranks sizes dense indexable(points.0) | workspace"
           " done_if(max_points == 0 || max_voxels == 0) data overlap",
+    fixed={"NDim": "3", "deterministic": "True"}, smallest={"features": 3},
     shape=SHAPE, keys="n f=features points=max_points voxels=max_voxels", floats="FLOAT",
     notes={'voxels': '[max_voxels,max_points,features]', 'coors': '[max_voxels,3]', 'num_points_per_voxel': '[max_voxels]', 'voxel_num': '[1]'},
     say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})
@@ -87,7 +88,7 @@ NOT_SUPPORTED. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.""", args="""
     out coors INT32 any [n, 3]
     """,
     order="descs ranks(points) dtypes not_empty(points) places ranks sizes dense data overlap",
-    shape=SHAPE, keys="n f=features", floats="FLOAT",
+    smallest={"features": 3}, shape=SHAPE, keys="n f=features", floats="FLOAT",
     fill={"max_points": "0", "max_voxels": "0"},
     notes={'coors': '[n,3]'},
     say=SAY, rules=RULES, sample={"features": "random_.number(3, 5)"})

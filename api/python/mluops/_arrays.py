@@ -4,14 +4,14 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._context import DOUBLE, FLOAT, HALF, INT32, numpy_door
+from ._context import BOOL, DOUBLE, FLOAT, HALF, INT32, numpy_door
 from ._errors import BadParamError
 from ._function import CFunction
 
 Array = np.ndarray
 
 _CODES = {np.dtype(np.float16): HALF, np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE,
-          np.dtype(np.int32): INT32}
+          np.dtype(np.int32): INT32, np.dtype(np.bool_): BOOL}
 _FLOATS = ("float16", "float32", "float64")
 
 

@@ -52,6 +52,17 @@ NHWC, ARRAY = _tensor(c.NHWC), _tensor(c.ARRAY)
 PLANES = _tensor(c.NCHW)  # an image that C takes in NCHW alone
 
 
+def _bare(layout: int) -> Callable[..., Part]:
+    def part(name: str, c_name: str = "") -> Part:
+        """A tensor of which C gets no descriptor: it is like another one."""
+        return Part(name, (c_void_p,), lambda context, tensor: (tensor[2],), c_name or name, layout)
+
+    return part
+
+
+BARE_NHWC, BARE_ARRAY = _bare(c.NHWC), _bare(c.ARRAY)
+
+
 def INT(name: str, c_name: str = "") -> Part:
     return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name)
 

@@ -26,6 +26,11 @@ def expect(name: str, shape: Sequence[int], wanted: Sequence[int], meanings: Seq
                                    f"in {tuple(shape)}")
 
 
+def windows(size: int, kernel: int, pad: int, dilation: int, stride: int) -> int:
+    """Windows of `kernel` pixels, dilated, that lie inside of `size` pixels and their padding."""
+    return max(0, (size + 2 * pad - (kernel - 1) * dilation - 1) // stride + 1)
+
+
 class Order:
     """Where batch, channels, height and width stand in the shape of an image."""
 

@@ -7,16 +7,12 @@ import numpy as np
 from .._arguments import at_least, integer
 from .._arrays import Array, floats, index32, output, outputs, run
 from .._errors import bad_param
-from .._function import ARRAY, INT, NHWC, CFunction
+from .._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER_ALIGN_FORWARD as FORWARD
 from .._shapes import NHWC as ARRAYS
 from .._shapes import Order, Shape, expect, rank
 
 __all__ = ["border_align", "border_align_backward"]
 
-FORWARD = CFunction("mluOpBorderAlignForward", NHWC("input"), ARRAY("boxes"), INT("pool_size"), NHWC("output"),
-                    NHWC("argmax", "argmax_idx"), results=2)
-BACKWARD = CFunction("mluOpBorderAlignBackward", NHWC("grad_output"), ARRAY("boxes"), NHWC("argmax", "argmax_idx"),
-                     INT("pool_size"), NHWC("grad_input"))
 
 _POOLED = ("the batch of boxes", "channels", "the number of boxes", "borders")
 

@@ -5,18 +5,14 @@ from typing import Optional, Tuple
 from .._arguments import at_least, integer, renamed
 from .._arrays import Array, floats, output, outputs, run
 from .._errors import bad_param
-from .._function import DESCRIPTOR, INT, NHWC, CFunction
+from .._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
 from .._shapes import NHWC as ARRAYS
 from .._shapes import Order, Shape
 
 __all__ = ["carafe", "carafe_backward"]
 
 # dimNb, kernel_size, group_size, scale_factor
-_DESC = DESCRIPTOR("carafe_desc", "Carafe", INT("dimNb"), INT("kernel_size"), INT("group_size"), INT("scale_factor"))
 
-FORWARD = CFunction("mluOpCarafeForward", _DESC, NHWC("features", "input"), NHWC("masks", "mask"), NHWC("output"))
-BACKWARD = CFunction("mluOpCarafeBackward", _DESC, NHWC("features", "input"), NHWC("masks", "mask"),
-                     NHWC("grad_output"), NHWC("grad_features", "grad_input"), NHWC("grad_masks", "grad_mask"), results=2)
 
 _MASKS = ("the batch of features", "group_size * kernel_size^2", "scale_factor * height of features",
           "scale_factor * width of features")

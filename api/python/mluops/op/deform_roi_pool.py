@@ -4,18 +4,12 @@ from typing import Optional, Sequence, Tuple
 
 from .._arguments import Size, at_least, integer, pair
 from .._arrays import Array, floats, output, outputs, run
-from .._function import ARRAY, FLOAT, INT, NHWC, CFunction
+from .._functions.deform_roi_pool import DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD
 from .._shapes import NHWC as ARRAYS
 from .._shapes import Order, Shape, expect, rank
 
 __all__ = ["deform_roi_pool", "deform_roi_pool_backward"]
 
-_POOLING = (INT("pooled_height"), INT("pooled_width"), FLOAT("spatial_scale"), INT("sampling_ratio"), FLOAT("gamma"))
-
-FORWARD = CFunction("mluOpDeformRoiPoolForward", NHWC("input"), ARRAY("rois"), ARRAY("offset"), *_POOLING,
-                    NHWC("output"))
-BACKWARD = CFunction("mluOpDeformRoiPoolBackward", NHWC("grad_output"), NHWC("input"), ARRAY("rois"), ARRAY("offset"),
-                     *_POOLING, NHWC("grad_input"), ARRAY("grad_offset"), results=2)
 
 _OFFSET = ("the number of rois", "x and y", "pooled_height", "pooled_width")
 _OUTPUT = ("the number of rois", "the channels of input", "pooled_height", "pooled_width")

@@ -5,16 +5,11 @@ from typing import Optional
 from .._arguments import PsaType, Size, at_least, pair, psa_type_number, renamed
 from .._arrays import Array, floats, output, run
 from .._errors import bad_param
-from .._function import INT, NHWC, CFunction
+from .._functions.psamask import PSAMASK_BACKWARD as BACKWARD, PSAMASK_FORWARD as FORWARD
 from .._shapes import NHWC as ARRAYS
 from .._shapes import Order, Shape
 
 __all__ = ["psa_mask", "psa_mask_backward"]
-
-FORWARD = CFunction("mluOpPsamaskForward", INT("psa_type"), NHWC("input", "x"), INT("h_mask"), INT("w_mask"),
-                    NHWC("output", "y"))
-BACKWARD = CFunction("mluOpPsamaskBackward", INT("psa_type"), NHWC("grad_output", "dy"), INT("h_mask"),
-                     INT("w_mask"), NHWC("grad_input", "dx"))
 
 
 def _check_numbers(psa_type: int, h_mask: int, w_mask: int) -> None:

@@ -4,18 +4,14 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ARRAY, CFunction
+from ..._functions.assign_score_withk import (ASSIGN_SCORE_WITHK_BACKWARD as BACKWARD, ASSIGN_SCORE_WITHK_FORWARD as
+                                              FORWARD)
 from ..._shapes import expect, rank
 from .._integers import index32
 from .._operator import operator
 from .._tensors import floats, run
 
 __all__ = ["assign_score_withk"]
-
-_ROWS = ARRAY("point_features", "points"), ARRAY("center_features", "centers"), ARRAY("scores"), ARRAY("knn_idx")
-FORWARD = CFunction("mluOpExtAssignScoreWithkForward", *_ROWS, ARRAY("output"))
-BACKWARD = CFunction("mluOpExtAssignScoreWithkBackward", ARRAY("grad_output"), *_ROWS, ARRAY("grad_points"),
-                     ARRAY("grad_centers"), ARRAY("grad_scores"))
 
 
 def _sizes(scores, point_features, center_features, knn_idx):

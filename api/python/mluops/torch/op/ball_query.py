@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ARRAY, FLOAT, INT, CFunction
+from ..._functions.ball_query import BALL_QUERY as FORWARD
 from ..._shapes import expect, rank
 from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
@@ -17,9 +17,6 @@ from .gather_points import grouping_operation
 from .knn import knn
 
 __all__ = ["GroupAll", "QueryAndGroup", "ball_query"]
-
-FORWARD = CFunction("mluOpBallQuery", ARRAY("center_xyz", "new_xyz"), ARRAY("xyz"), FLOAT("min_radius"),
-                    FLOAT("max_radius"), INT("sample_num", "nsample"), ARRAY("idx"))
 
 
 def _fake(xyz, center_xyz, min_radius, max_radius, sample_num):

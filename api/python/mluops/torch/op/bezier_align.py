@@ -4,17 +4,12 @@ import torch
 from torch import Tensor, nn
 
 from ..._arguments import Size, at_least, integer, pair
-from ..._function import ARRAY, BOOL, FLOAT, INT, NHWC, CFunction
+from ..._functions.bezier_align import BEZIER_ALIGN_BACKWARD as BACKWARD, BEZIER_ALIGN_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["BezierAlign", "bezier_align"]
-
-_NUMBERS = FLOAT("spatial_scale"), INT("sampling_ratio"), BOOL("aligned")
-FORWARD = CFunction("mluOpExtBezierAlignForward", NHWC("input"), ARRAY("beziers"), *_NUMBERS, NHWC("output"))
-BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output", "grads"), ARRAY("beziers"), *_NUMBERS,
-                     NHWC("grad_input", "grads_image"))
 
 
 def _count(beziers, sampling_ratio):

@@ -5,17 +5,12 @@ from typing import Tuple
 import torch
 from torch import Tensor
 
-from ..._function import ARRAY, CFunction
+from ..._functions.chamfer_distance import CHAMFER_DISTANCE_BACKWARD as BACKWARD, CHAMFER_DISTANCE_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._operator import operator
 from .._tensors import floats, run
 
 __all__ = ["chamfer_distance"]
-
-FORWARD = CFunction("mluOpExtChamferDistanceForward", ARRAY("xyz1"), ARRAY("xyz2"), ARRAY("dist1"), ARRAY("dist2"),
-                    ARRAY("idx1"), ARRAY("idx2"))
-BACKWARD = CFunction("mluOpExtChamferDistanceBackward", ARRAY("xyz1"), ARRAY("xyz2"), ARRAY("idx1"), ARRAY("idx2"),
-                     ARRAY("grad_dist1"), ARRAY("grad_dist2"), ARRAY("grad_xyz1"), ARRAY("grad_xyz2"))
 
 
 def _sizes(xyz1, xyz2):

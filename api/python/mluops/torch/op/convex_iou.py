@@ -5,7 +5,7 @@ from typing import Tuple
 
 from torch import Tensor
 
-from ..._function import ARRAY, CFunction
+from ..._functions.polygons import CONVEX_GIOU as GIOU, CONVEX_IOU as IOU, MIN_AREA_POLYGONS as MIN_AREA
 from ..._shapes import expect
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
@@ -13,11 +13,6 @@ from .box_iou_quadri import CORNERS
 from .rotated import count_of
 
 __all__ = ["convex_giou", "convex_iou", "min_area_polygons"]
-
-IOU = CFunction("mluOpExtConvexIou", ARRAY("pointsets"), ARRAY("polygons"), ARRAY("ious"))
-GIOU = CFunction("mluOpExtConvexGiou", ARRAY("pointsets"), ARRAY("polygons"), ARRAY("giou"), ARRAY("grad_pointsets"),
-                 results=2)
-MIN_AREA = CFunction("mluOpExtMinAreaPolygons", ARRAY("pointsets"), ARRAY("polygons"))
 
 
 _POINTS = ", ".join(f"x{i}, y{i}" for i in range(1, 10))

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn.modules.utils import _pair
 
 from ..._errors import bad_param
-from ..._function import ARRAY, INT, NHWC, CFunction
+from ..._functions.correlation import CORRELATION_BACKWARD as BACKWARD, CORRELATION_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._operator import linear_tangent, operator
 from .._tensors import floats, in_order_of, new_image, run
@@ -17,9 +17,6 @@ Pair = Union[int, Tuple[int, int]]
 
 NUMBERS = ("kernel_h", "kernel_w", "max_displacement", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h",
            "dilation_w", "dilation_patch_h", "dilation_patch_w")
-FORWARD = CFunction("mluOpExtCorrelationForward", NHWC("input1"), NHWC("input2"), *map(INT, NUMBERS), ARRAY("output"))
-BACKWARD = CFunction("mluOpExtCorrelationBackward", ARRAY("grad_output", "grads"), NHWC("input1"), NHWC("input2"),
-                     *map(INT, NUMBERS), NHWC("grad_input1", "grads1"), NHWC("grad_input2", "grads2"), results=2)
 _SCHEMA = ", ".join(f"int {name}" for name in NUMBERS)
 
 

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
+from ..._functions.diff_iou_rotated import DIFF_IOU_ROTATED_SORT_VERTICES as SORT
 from ..._function import ARRAY, CFunction
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
@@ -11,8 +12,6 @@ from .._tensors import floats, run
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
-SORT = CFunction("mluOpDiffIouRotatedSortVerticesForward", ARRAY("vertices"), ARRAY("mask"), ARRAY("num_valid"),
-                 ARRAY("idx"))
 
 def _fake(vertices, mask, num_valid):
     batch, n, _, _ = rank("vertices", vertices.shape, 4)

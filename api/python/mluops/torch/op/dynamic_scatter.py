@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
+from ..._functions.dynamic_point_to_voxel import (DYNAMIC_POINT_TO_VOXEL_BACKWARD as BACKWARD,
+                                                  DYNAMIC_POINT_TO_VOXEL_FORWARD
+                                                  as FORWARD)
 from ..._shapes import expect, rank
 from .._counts import first
 from .._integers import int32
@@ -15,12 +17,6 @@ from .._tensors import floats, run
 
 __all__ = ["DynamicScatter", "dynamic_scatter"]
 
-FORWARD = CFunction("mluOpDynamicPointToVoxelForward", INT("reduce_type"), ARRAY("feats"), ARRAY("coors"),
-                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("voxel_feats"), ARRAY("voxel_coors"),
-                    ARRAY("point2voxel_map"), ARRAY("voxel_points_count"), ARRAY("voxel_num"))
-BACKWARD = CFunction("mluOpDynamicPointToVoxelBackward", INT("reduce_type"), ARRAY("grad_voxel_feats"),
-                     ARRAY("feats"), ARRAY("voxel_feats"), ARRAY("point2voxel_map"), ARRAY("voxel_points_count"),
-                     ARRAY("voxel_num"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("grad_feats"))
 
 REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
 

@@ -5,15 +5,13 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ARRAY, CFunction
+from ..._functions.furthest_point_sample import (FURTHEST_POINT_SAMPLE as FORWARD, FURTHEST_POINT_SAMPLE_WITH_DIST as
+                                                 FORWARD_WITH_DIST)
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["furthest_point_sample", "furthest_point_sample_with_dist"]
-
-FORWARD = CFunction("mluOpExtFurthestPointSample", ARRAY("points_xyz", "points"), ARRAY("idx"))
-FORWARD_WITH_DIST = CFunction("mluOpExtFurthestPointSampleWithDist", ARRAY("points_dist", "distances"), ARRAY("idx"))
 
 
 def _indices(name, points, num_points):

@@ -6,15 +6,12 @@ import torch
 from torch import Tensor
 
 from ..._arguments import at_least, integer
-from ..._function import ARRAY, INT, CFunction
+from ..._functions.knn import KNN as FORWARD
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, is_tensor, run
 
 __all__ = ["knn"]
-
-FORWARD = CFunction("mluOpExtKnn", ARRAY("xyz"), ARRAY("center_xyz", "new_xyz"), INT("k"), ARRAY("idx"),
-                    ARRAY("dist2"))
 
 
 def _fake(xyz, center_xyz, k):

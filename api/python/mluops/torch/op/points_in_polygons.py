@@ -3,15 +3,13 @@
 import torch
 from torch import Tensor
 
-from ..._function import ARRAY, CFunction
+from ..._functions.polygons import POINTS_IN_POLYGONS as INSIDE
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .box_iou_quadri import CORNERS
 from .rotated import count_of
 
 __all__ = ["points_in_polygons"]
-
-INSIDE = CFunction("mluOpExtPointsInPolygons", ARRAY("points"), ARRAY("polygons"), ARRAY("inside"))
 
 
 def _fake(points, polygons):

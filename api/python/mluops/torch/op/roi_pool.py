@@ -1,13 +1,11 @@
 """RoIPool: the greatest pixels of boxes, in bins."""
 
-from ctypes import c_void_p
 
 import torch
 from torch import Tensor, nn
 
-from ... import _context as c
 from ..._arguments import Size, at_least, pair
-from ..._function import ARRAY, FLOAT, INT, NHWC, CFunction, Part
+from ..._functions.roi_pool import ROI_POOL_BACKWARD as BACKWARD, ROI_POOL_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
@@ -15,11 +13,6 @@ from .._tensors import floats, new_image, run
 __all__ = ["RoIPool", "roi_pool"]
 
 # An image of which C gets no descriptor: it is like output.
-_ARGMAX = Part("argmax", (c_void_p,), lambda context, tensor: (tensor[2],), "argmax", c.NHWC)
-FORWARD = CFunction("mluOpRoiPoolingForward", INT("pooling_mode"), NHWC("input"), ARRAY("rois"),
-                    FLOAT("spatial_scale"), NHWC("output"), _ARGMAX, results=2)
-BACKWARD = CFunction("mluOpRoiPoolingBackward", INT("pooling_mode"), NHWC("grad_output", "grads"), ARRAY("rois"),
-                     NHWC("argmax"), FLOAT("spatial_scale"), NHWC("grad_input", "grads_image"))
 
 _MAX = 0
 _POOLED = ("the number of rois", "channels", "pooled_height", "pooled_width")

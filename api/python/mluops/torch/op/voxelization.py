@@ -7,19 +7,13 @@ from torch import Tensor, nn
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, BOOL, INT, SIZE, CFunction
+from ..._functions.voxelization import DYNAMIC_VOXELIZE as DYNAMIC, VOXELIZATION as HARD
 from ..._shapes import expect, rank
 from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["Voxelization", "voxelization"]
-
-HARD = CFunction("mluOpVoxelization", ARRAY("points"), ARRAY("voxel_size"), ARRAY("coors_range"), INT("max_points"),
-                 INT("max_voxels"), INT("NDim"), BOOL("deterministic"), ADDRESS("workspace"), SIZE("workspace_size"),
-                 ARRAY("voxels"), ARRAY("coors"), ARRAY("num_points_per_voxel"), ARRAY("voxel_num"))
-DYNAMIC = CFunction("mluOpExtDynamicVoxelize", ARRAY("points"), ARRAY("voxel_size"), ARRAY("coors_range"),
-                    ARRAY("coors"))
 
 
 def _check_grid(points, voxel_size, coors_range):

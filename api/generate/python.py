@@ -1,0 +1,259 @@
+"""Writes api/python/mluops/_functions/<family>.py, how Python calls the C functions, and op/<family>.py, the functions
+on numpy arrays. What C checks is not checked again; only what makes an output's shape is."""
+
+import re
+import textwrap
+from typing import Dict, List
+
+from .describe import Descriptor, Family, Operator, Plain, Scalar, Tensor
+from .rules import IDENTIFIER, Body
+
+WIDTH = 120
+
+
+# ---- C functions ------------------------------------------------------------------------------------
+
+
+def named(word: str, argument, *more: str) -> str:
+    c_name = [] if argument.python == argument.name else [f'"{argument.name}"']
+    return f"{word}({', '.join([chr(34) + argument.python + chr(34), *c_name, *more])})"
+
+
+def part(argument, family: Family) -> List[str]:
+    if isinstance(argument, Tensor):
+        word = {"image": "NHWC", "nchw": "PLANES"}.get(argument.kind, "ARRAY")
+        return [named("BARE_" + word if argument.bare else word, argument)]
+    if isinstance(argument, Scalar):
+        kind = {"float": "FLOAT", "double": "DOUBLE", "bool": "BOOL"}.get(argument.kind, "INT")
+        return [named("INT64" if "int64_t" in argument.ctype else kind, argument)]
+    if argument.word == "workspace":
+        return ['SIZE("workspace_size")' if "size" in text else 'ADDRESS("workspace")' for text in argument.text]
+    if argument.word == "descriptor":
+        return [f"{argument.name.upper()}"]
+    return [named("ADDRESS", argument)]
+
+
+def results(op: Operator) -> int:
+    """How many of the last parts are written."""
+    return len([a for a in op.args if (isinstance(a, Tensor) and a.out) or (isinstance(a, Plain) and a.word == "count")])
+
+
+def call(made: str, parts: List[str], indent: int) -> str:
+    return textwrap.fill(made + ", ".join(parts), WIDTH, subsequent_indent=" " * indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def functions(family: Family, mark: str) -> str:
+    text = ""
+    for d in family.of(Descriptor):
+        parts = [f'"{d.argument}"', f'"{d.kind}"', *(p for f in d.fields for p in part(f, family))]
+        text += call(f"{d.argument.upper()} = DESCRIPTOR(", parts, 4) + ")\n"
+    for op in family.of(Operator):
+        name = op.check.upper()
+        parts = [f'"{op.function}"', *(p for a in op.args for p in part(a, family))]
+        parts += [f"results={results(op)}"] if results(op) != 1 else []
+        text += call(f"{name} = CFunction(", parts, len(name) + 13) + ")\n"
+    words = sorted(set(re.findall(r"\b(?:[A-Z][A-Z_0-9]*|CFunction)(?=\()", text)))
+    return f'"""{mark}: its C functions."""\n\nfrom .._function import {", ".join(words)}\n\n{text}'
+
+
+# ---- functions on arrays ----------------------------------------------------------------------------
+
+
+class Function:
+    """A function on numpy arrays: inputs and numbers in the order of the C function, without its outputs."""
+
+    def __init__(self, op: Operator, family: Family) -> None:
+        self.op, self.family = op, family
+        self.name = op.python.get("name", re.sub("_forward$", "", op.check))
+        self.fixed: Dict[str, str] = op.python.get("fixed", {})
+        self.sizes: Dict[str, str] = dict(op.python.get("sizes", {}))
+        self.body = Body(op, family)
+        self.inputs = [t for t in op.tensors() if not t.out]
+        self.outputs = [t for t in op.tensors() if t.out]
+        self.numbers = [f for f in (self.body.descriptor.fields if self.body.descriptor else [])
+                        if f.name not in self.fixed] + [s for s in op.scalars() if s.name not in self.fixed]
+        self.extra: List[str] = []  # sizes that no input has: arguments
+        self.lines: List[str] = []
+        self._known: List[str] = []
+
+    def dims(self, tensor: Tensor) -> List[str]:
+        return tensor.dims or self.dims(self.op.find(tensor.like))
+
+    def size(self, name: str) -> str:
+        """Python of a size; takes it from an input, or makes it an argument."""
+        number = next((s for s in self.numbers if s.name == name), None)
+        if name.isdigit():
+            return name
+        if number is not None:
+            return number.python
+        if name in self.fixed:
+            return self.fixed[name]
+        if name in self.sizes:
+            return self.expression(self.sizes[name])
+        if name in self.op.derive:
+            return f"({self.expression(self.op.derive[name])})"
+        for t in self.inputs:
+            if name in self.dims(t):
+                return f"{t.python}.shape[{self.dims(t).index(name)}]"
+        if name not in self.extra:
+            self.extra.append(name)
+        return name
+
+    def expression(self, text: str) -> str:
+        text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text).replace(" / ", " // ")
+        known = ("windows", "max", "min")
+        return IDENTIFIER.sub(lambda m: m[0] if m[0] in known or m[0][0] == '"' else self.size(m[0]), text)
+
+    def shape(self, tensor: Tensor) -> str:
+        made = ", ".join(self.size(d) for d in self.dims(tensor))
+        return f"({made},)" if len(self.dims(tensor)) == 1 else f"({made})"
+
+    def dtype(self, tensor: Tensor) -> str:
+        lead = next((t.python for t in self.inputs if t.dtype == "T"), "")
+        return {"T": f"{lead}.dtype", "FLOAT": "np.float32"}.get(tensor.dtype, "np.int32")
+
+    def parameters(self) -> List[str]:
+        made = [f"{t.python}: Array" for t in self.inputs if not t.optional]
+        types = {"float": "float", "double": "float", "bool": "bool"}
+        made += [f"{s.python}: {types.get(s.kind, 'int')}" for s in self.numbers]
+        made += [f"{name}: int" for name in self.extra]
+        made += [f"{t.python}: Optional[Array] = None" for t in self.inputs if t.optional]
+        several = len(self.outputs) > 1
+        return made + ["*", f"out: Optional[{'Sequence[Array]' if several else 'Array'}] = None"]
+
+    def converted(self) -> List[str]:
+        made = []
+        numbers = [t for t in self.inputs if t.dtype in ("T", "FLOAT")]
+        for optional in (False, True):
+            group = [t for t in numbers if t.optional == optional]
+            if group and not optional:
+                given = ", ".join(f"{t.python}={t.python}" for t in group)
+                made.append(f"{', '.join(t.python for t in group)}{',' if len(group) == 1 else ''} = floats({given})")
+            made += [f"if {t.python} is not None:\n    _, {t.python} = floats(first={numbers[0].python}, "
+                     f"{t.python}={t.python})" for t in group if optional]
+        made += [f'{t.python} = index32("{t.python}", {t.python})' for t in self.inputs if t.dtype == "INT32"]
+        made += [f"{t.python} = np.ascontiguousarray({t.python}, bool)" for t in self.inputs if t.dtype == "BOOL"]
+        for t in self.inputs:
+            if any(f"{t.python}.shape[" in line for line in self.lines):
+                made.append(f'rank("{t.python}", {t.python}.shape, {len(self.dims(t))})')
+        for s in self.numbers:
+            if s.kind in ("int", "enum"):
+                made.append(f'{s.python} = integer("{s.python}", {s.python})')
+        used = " ".join(self.lines)
+        for s in self.numbers:
+            least = re.match(r"(?:>= |in )(-?\d+)", s.rule)
+            if s.kind == "int" and re.search(rf"\b{s.python}\b", used):
+                made.append(f"at_least({least[1] if least else 0}, {s.python}={s.python})")
+        made += [f'at_least(0, {name}=integer("{name}", {name}))' for name in self.extra]
+        return made
+
+    def values(self) -> List[str]:
+        """What the C function is given."""
+        made, outputs = [], 0
+        for a in self.op.args:
+            if isinstance(a, Tensor) and a.out:
+                made.append(f"results[{outputs}]")
+                outputs += 1
+            elif isinstance(a, Plain) and a.word == "workspace":
+                made += ["0" if "size" in text else "None" for text in a.text]
+            elif isinstance(a, Plain) and a.word == "count":
+                made.append(f"{a.python}.ctypes.data")
+            elif isinstance(a, Plain):
+                fields = self.body.descriptor.fields
+                made.append("(" + ", ".join(self.fixed.get(f.name, f.python) for f in fields) + ")")
+            else:
+                made.append(self.fixed.get(a.name, a.python))
+        return made
+
+    def text(self) -> str:
+        shapes = [self.shape(t) for t in self.outputs]
+        counts = self.op.plain("count")
+        self.lines = shapes
+        names = ", ".join(f'"{t.python}"' for t in self.outputs)
+        made = self.converted()
+        if len(self.outputs) == 1:
+            made.append(f'results = (output(out, "out", {shapes[0]}, {self.dtype(self.outputs[0])}),)')
+        else:
+            made.append(f"shapes = ({', '.join(shapes)})")
+            made.append(f"dtypes = ({', '.join(self.dtype(t) for t in self.outputs)})")
+            made.append(f"results = outputs(out, ({names}), shapes, dtypes)")
+        made += [f"{c.python} = np.zeros(1, np.int32)" for c in counts]
+        made.append(f"run(_functions.{self.op.check.upper()}, results, {', '.join(self.values())})")
+        back = ", ".join(["*results"] + [f"int({c.python}[0])" for c in counts]) if counts else ""
+        made.append(f"return {back}" if counts else "return results" if len(self.outputs) > 1 else "return results[0]")
+        body = textwrap.indent("\n".join(folded(line) for line in made), "    ")
+        returns = "Array" if len(self.outputs) == 1 and not counts else "tuple"
+        head = call(f"def {self.name}(", self.parameters(), len(self.name) + 5) + f") -> {returns}:\n"
+        return head + self.docstring() + body + "\n"
+
+    def docstring(self) -> str:
+        def form(t: Tensor) -> str:
+            dtype = {"T": "T", "BOOL": "bool", "FLOAT": "float32"}.get(t.dtype, t.dtype.lower())
+            return f"{t.python}: {dtype} [{', '.join(self.dims(t))}]"
+
+        summary = self.op.doc.split("\n\n")[0].replace("\n", " ")
+        summary = re.sub(r"mluOp(?:Ext)?(\w+)", lambda m: m[0], summary)
+        made = textwrap.fill(f'"""{summary}', WIDTH - 4) + "\n\nArgs:\n"
+        made += "".join(f"    {form(t)}\n" for t in self.inputs)
+        if self.extra:
+            made += f"    {', '.join(self.extra)}: sizes of the result\n"
+        made += "Returns: " + textwrap.fill("; ".join([form(t) for t in self.outputs] +
+                                                      [f"{c.python}: int" for c in self.op.plain("count")]), WIDTH - 13)
+        made += f'\n\n{self.op.function} in mlu_op.h has the definition. Images are NHWC.\n"""'
+        return textwrap.indent(made, "    ") + "\n"
+
+    def smallest(self) -> str:
+        """The call with sizes of 1, or of what python={"smallest": ...} says."""
+        given: Dict[str, str] = dict(self.op.python.get("smallest", {}))
+        if "batch_indices" in self.op.order:
+            given.setdefault("batch", "2")  # ones are batch indices
+
+        def value(size: str) -> str:
+            if size.isdigit() or size in given:
+                return str(given.get(size, size))
+            number = next((s for s in self.numbers if s.name == size), None)
+            if number is not None:
+                return str(given.get(size, max(1, int((re.match(r"(?:>= |in )(-?\d+)", number.rule) or [0, 1])[1]))))
+            if size in self.op.derive:
+                text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), self.op.derive[size])
+                return str(eval(IDENTIFIER.sub(lambda m: m[0] if m[0] == "windows" else value(m[0]),
+                                               text.replace(" / ", " // ")), {"windows": windows}))
+            return str(given.get(size, 1))
+
+        made = [f"{'zeros' if t.dtype in ('INT32', 'BOOL') else 'ones'}({', '.join(value(d) for d in self.dims(t))})"
+                for t in self.inputs if not t.optional]
+        made += ["1.0" if s.kind in ("float", "double") else "True" if s.kind == "bool" else value(s.name)
+                 for s in self.numbers]
+        made += [value(name) for name in self.extra]
+        return f"lambda ones, zeros: {self.name}({', '.join(made)})"
+
+
+def windows(size: int, kernel: int, pad: int, dilation: int, stride: int) -> int:
+    return max(0, (size + 2 * pad - (kernel - 1) * dilation - 1) // stride + 1)
+
+
+def folded(line: str) -> str:
+    if len(line) <= WIDTH - 4:
+        return line
+    indent = len(line) - len(line.lstrip()) + 4
+    return textwrap.fill(line, WIDTH - 4, subsequent_indent=" " * indent, break_long_words=False)
+
+
+def arrays(family: Family, mark: str) -> str:
+    made = [Function(op, family) for op in family.of(Operator) if not op.python.get("no_numpy")]
+    texts = "\n\n".join(function.text() for function in made)
+    tried = ",\n            ".join(f'"{f.name}": {f.smallest()}' for f in made)
+    texts += ("\n\n# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` "
+              f"tries.\nSMALLEST = {{{tried}}}\n")
+    typing = [name for name in ("Optional", "Sequence") if f"{name}[" in texts]
+    imports_last = f"from .._functions import {family.name} as _functions\n"
+    words = {".._arguments": ["at_least", "integer"],
+             ".._arrays": ["Array", "floats", "index32", "output", "outputs", "run"], ".._shapes": ["rank", "windows"]}
+    imports = f"from typing import {', '.join(typing)}\n\n" + ("import numpy as np\n\n" if "np." in texts else "")
+    for module, names in words.items():
+        imports += imports_last if module == ".._shapes" else ""
+        used = [name for name in names if re.search(rf"\b{name}\b\(|: {name}\b|-> {name}\b|\[{name}\]", texts)]
+        imports += f"from {module} import {', '.join(used)}\n" if used else ""
+    names = ", ".join(f'"{function.name}"' for function in made)
+    return f'"""{mark}: {family.title} on numpy arrays."""\n\n{imports}\n__all__ = [{names}]\n\n\n{texts}'

@@ -1,0 +1,1 @@
+"""How Python calls the C functions of each operator family: written by ./run generate."""
