@@ -20,16 +20,43 @@ from ._settings import set_num_threads as set_num_threads
 from ._settings import set_option as set_option
 from ._settings import using as using
 from ._settings import version as version
+from .op.assign_score_withk import assign_score_withk as assign_score_withk
+from .op.assign_score_withk import assign_score_withk_backward as assign_score_withk_backward
+from .op.ball_query import ball_query as ball_query
+from .op.bezier_align import bezier_align as bezier_align
+from .op.bezier_align import bezier_align_backward as bezier_align_backward
 from .op.border_align import border_align as border_align
 from .op.border_align import border_align_backward as border_align_backward
 from .op.carafe import carafe as carafe
 from .op.carafe import carafe_backward as carafe_backward
+from .op.chamfer_distance import chamfer_distance as chamfer_distance
+from .op.chamfer_distance import chamfer_distance_backward as chamfer_distance_backward
+from .op.correlation import correlation as correlation
+from .op.correlation import correlation_backward as correlation_backward
 from .op.deform_roi_pool import deform_roi_pool as deform_roi_pool
 from .op.deform_roi_pool import deform_roi_pool_backward as deform_roi_pool_backward
+from .op.diff_iou_rotated import diff_iou_rotated_sort_vertices as diff_iou_rotated_sort_vertices
+from .op.dynamic_point_to_voxel import dynamic_point_to_voxel as dynamic_point_to_voxel
+from .op.dynamic_point_to_voxel import dynamic_point_to_voxel_backward as dynamic_point_to_voxel_backward
+from .op.furthest_point_sample import furthest_point_sample as furthest_point_sample
+from .op.furthest_point_sample import furthest_point_sample_with_dist as furthest_point_sample_with_dist
+from .op.gather_points import gather_points as gather_points
+from .op.gather_points import gather_points_backward as gather_points_backward
+from .op.gather_points import group_points as group_points
+from .op.gather_points import group_points_backward as group_points_backward
+from .op.knn import knn as knn
+from .op.polygons import convex_giou as convex_giou
+from .op.polygons import convex_iou as convex_iou
+from .op.polygons import min_area_polygons as min_area_polygons
+from .op.polygons import points_in_polygons as points_in_polygons
 from .op.psa_mask import psa_mask as psa_mask
 from .op.psa_mask import psa_mask_backward as psa_mask_backward
+from .op.roi_pool import roi_pool as roi_pool
+from .op.roi_pool import roi_pool_backward as roi_pool_backward
 from .op.three_interpolate import three_interpolate as three_interpolate
 from .op.three_interpolate import three_interpolate_backward as three_interpolate_backward
+from .op.voxelization import dynamic_voxelize as dynamic_voxelize
+from .op.voxelization import voxelization as voxelization
 
 __version__: str
 __all__ = [
@@ -39,21 +66,47 @@ __all__ = [
     "MluOpError",
     "NotInitializedError",
     "NotSupportedError",
+    "assign_score_withk",
+    "assign_score_withk_backward",
     "backend",
     "backends",
+    "ball_query",
+    "bezier_align",
+    "bezier_align_backward",
     "border_align",
     "border_align_backward",
     "capture",
     "carafe",
     "carafe_backward",
+    "chamfer_distance",
+    "chamfer_distance_backward",
+    "convex_giou",
+    "convex_iou",
+    "correlation",
+    "correlation_backward",
     "deform_roi_pool",
     "deform_roi_pool_backward",
+    "diff_iou_rotated_sort_vertices",
+    "dynamic_point_to_voxel",
+    "dynamic_point_to_voxel_backward",
+    "dynamic_voxelize",
+    "furthest_point_sample",
+    "furthest_point_sample_with_dist",
+    "gather_points",
+    "gather_points_backward",
+    "group_points",
+    "group_points_backward",
+    "knn",
     "last_run_backend",
+    "min_area_polygons",
     "num_threads",
     "options",
+    "points_in_polygons",
     "psa_mask",
     "psa_mask_backward",
     "query",
+    "roi_pool",
+    "roi_pool_backward",
     "set_backend",
     "set_contract",
     "set_deterministic",
@@ -63,4 +116,5 @@ __all__ = [
     "three_interpolate_backward",
     "using",
     "version",
+    "voxelization",
 ]
