@@ -64,7 +64,7 @@ def op_header(family: Family, mark: str) -> str:
         elif isinstance(item, Descriptor):
             for what, (function, parameters) in descriptor_functions(item).items():
                 text += comment(item.docs[what]) + prototype(function, parameters)
-    includes = (["<stdbool.h>"] if "bool " in text else []) + ['"mlu_op.h"']
+    includes = (["<stdbool.h>"] if "bool " in text else []) + ['"mlu_op_types.h"']
     return guarded(family, "op", mark, "part of mlu_op.h", includes, text)
 
 
@@ -107,15 +107,16 @@ def problem_header(family: Family, mark: str) -> str:
     for s in family.of(Struct):
         body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
                          for line in s.body.strip("\n").splitlines())
-        text += (comment(s.doc) if s.doc else "") + f"typedef struct {{\n{body}\n}} {s.name};\n\n"
-    return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op.h"'], text)
+        text += (comment(s.doc) if s.doc else "") + f"typedef struct {s.name} {{\n{body}\n}} {s.name};\n\n"
+    return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op_types.h"'], text)
 
 
 # ---- C functions ------------------------------------------------------------------------------------
 
 
 def entries(family: Family, mark: str) -> str:
-    made = f'{mark}#include "common/op/{family.name}.h"\n\n#include "api/c/boundary.h"\n#include "common/dispatch.h"\n\n'
+    made = f'{mark}#include "common/op/{family.name}.h"\n\n#include "api/c/boundary.h"\n#include "common/dispatch.h"\n'
+    made += f'#include "mluops/op/{family.name}.h"\n\n'
     made += "using namespace mluops;\n\n"
     for item in family.items:
         if isinstance(item, Operator):

@@ -16,7 +16,6 @@ from .describe import Descriptor, Family, Getter, Operator, Plain, Scalar, Tenso
 from .rules import Body
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
 SHARED = ["check", "rois", "indice_pairs"]
 COMMON = ["status", "tensor_desc", "dtype", "case_text", "scalars", "verbose", "env", "system"]
 
@@ -30,8 +29,8 @@ def run(rounds: int, commit: str, family: Family) -> bool:
     files = take_out(commit, family, folder / "before")
     (folder / "main.cpp").write_text(program(family))
     (folder / "after.cpp").write_text("".join(f'#include "{file}"\n' for file in sources(family)))
-    (folder / "before.cpp").write_text("".join(f'#include "{file}"\n' for file in files))
-    flags = ["-std=c++20", "-O1", "-w", f"-I{HERE / 'compare'}"]
+    (folder / "before.cpp").write_text('#include "mlu_op.h"\n#include "mluops/problem.h"\n' + "".join(f'#include "{file}"\n' for file in files))
+    flags = ["-std=c++20", "-O1", "-w", f"-I{ROOT / 'test/equivalence'}"]
     tree = [f"-I{ROOT}", f"-I{ROOT / 'api/include'}"]
     build("before.cpp", folder, [*flags, f"-I{folder / 'before'}", *tree, *renames])
     build("after.cpp", folder, [*flags, *tree])

@@ -8,7 +8,7 @@ Each word of an order becomes one or more statements, whose expressions may name
 import re
 from typing import Dict, List, Tuple
 
-from .describe import Descriptor, Family, Getter, Operator, Plain, Rule, Scalar, Struct, Tensor, camel
+from .describe import Descriptor, Family, Getter, Operator, Plain, Prose, Rule, Scalar, Struct, Tensor, camel
 
 IDENTIFIER = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.>:])[A-Za-z_]\w*')
 NHWC = ("kN", "kH", "kW", "kC")
@@ -438,7 +438,9 @@ def getter_name(g: Getter) -> str:
 def header(family: Family, mark: str) -> str:
     source = f" Source: {family.source}" if family.source else ""
     made = f"{mark}// Every rule of {family.title}'s arguments.{source}\n#pragma once\n\n"
-    made += '#include "common/op/check.h"\n#include "mluops/problem.h"\n\n'
+    made += '#include "common/op/check.h"\n'
+    made += f'#include "mluops/op/{family.name}.h"\n' if "typedef" in "".join(p.text for p in family.of(Prose)) else ""
+    made += f'#include "mluops/problem/{family.name}.h"\n\n'
     made += "".join(descriptor_struct(d) for d in family.of(Descriptor))
     made += "namespace mluops::op {\n\n"
     checked = first_of_each(family)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,12 +12,12 @@ extern "C" {
 
 /** AssignScoreWithk: points and centers [b,n,m,o], scores [b,p,k,m], knn_idx [b,p,k], output [b,o,p,k]. Indices are
  *  arbitrary: outside [0,n-1] they count for nothing. */
-typedef struct {
+typedef struct mluopsAssignScoreWithkShape {
   mluOpDataType_t dtype;
   int64_t b, n, m, o, p, k;
 } mluopsAssignScoreWithkShape;
 
-typedef struct {
+typedef struct mluopsAssignScoreWithkForwardProblem {
   mluopsAssignScoreWithkShape shape;
   const void* points;
   const void* centers;
@@ -26,7 +26,7 @@ typedef struct {
   void* output;
 } mluopsAssignScoreWithkForwardProblem;
 
-typedef struct {
+typedef struct mluopsAssignScoreWithkBackwardProblem {
   mluopsAssignScoreWithkShape shape;
   const void* grad_output;
   const void* points;

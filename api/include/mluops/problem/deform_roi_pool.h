@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -12,7 +12,7 @@ extern "C" {
 
 /** DeformRoiPool: input [batch,h,w,c], rois [rois,5], offset [rois,2,pooled_h,pooled_w], output
  *  [rois,pooled_h,pooled_w,c]. */
-typedef struct {
+typedef struct mluopsDeformRoiPoolShape {
   mluOpDataType_t dtype;
   int64_t batch, h, w, c;
   int64_t rois;
@@ -22,7 +22,7 @@ typedef struct {
   int sampling_ratio;
 } mluopsDeformRoiPoolShape;
 
-typedef struct {
+typedef struct mluopsDeformRoiPoolForwardProblem {
   mluopsDeformRoiPoolShape shape;
   const void* input;
   const void* rois;
@@ -33,7 +33,7 @@ typedef struct {
   double exact_gamma;         /* likewise */
 } mluopsDeformRoiPoolForwardProblem;
 
-typedef struct {
+typedef struct mluopsDeformRoiPoolBackwardProblem {
   mluopsDeformRoiPoolShape shape;
   const void* grad_output;
   const void* input;

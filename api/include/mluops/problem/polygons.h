@@ -5,19 +5,19 @@
 
 #include <stdint.h>
 
-#include "mlu_op.h"
+#include "mlu_op_types.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
 /** pointsets [n,18], polygons [k,8], ious [n,k]. */
-typedef struct {
+typedef struct mluopsConvexIouShape {
   mluOpDataType_t dtype;
   int64_t n, k;
 } mluopsConvexIouShape;
 
-typedef struct {
+typedef struct mluopsConvexIouProblem {
   mluopsConvexIouShape shape;
   const void* pointsets;
   const void* polygons;
@@ -26,12 +26,12 @@ typedef struct {
 
 /** ConvexGiou: pointsets [n,18], polygons [n,8], giou [n], grad_pointsets [n,18].
  *  MinAreaPolygons: pointsets [n,18], polygons [n,8]. */
-typedef struct {
+typedef struct mluopsPointsetsShape {
   mluOpDataType_t dtype;
   int64_t n;
 } mluopsPointsetsShape;
 
-typedef struct {
+typedef struct mluopsConvexGiouProblem {
   mluopsPointsetsShape shape;
   const void* pointsets;
   const void* polygons;
@@ -39,19 +39,19 @@ typedef struct {
   void* grad_pointsets;
 } mluopsConvexGiouProblem;
 
-typedef struct {
+typedef struct mluopsMinAreaPolygonsProblem {
   mluopsPointsetsShape shape;
   const void* pointsets;
   void* polygons;
 } mluopsMinAreaPolygonsProblem;
 
 /** points [n,2], polygons [m,8], inside [n,m]. */
-typedef struct {
+typedef struct mluopsPointsInPolygonsShape {
   mluOpDataType_t dtype;
   int64_t n, m;
 } mluopsPointsInPolygonsShape;
 
-typedef struct {
+typedef struct mluopsPointsInPolygonsProblem {
   mluopsPointsInPolygonsShape shape;
   const void* points;
   const void* polygons;

@@ -16,7 +16,9 @@
 #include "common/capture.h"
 #include "common/dispatch.h"
 #include "common/op/check.h"
+#include "mlu_op.h"
 #include "mlu_op_ext.h"
+#include "mluops/problem.h"
 
 namespace mluops {
 
