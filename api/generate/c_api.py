@@ -86,6 +86,8 @@ def problem_members(op: Operator, family: Family) -> str:
         lines.append(("mluOpTensorLayout_t layout", "layout"))
     lines += [(f"double exact_{arg.member}", f"exact_{arg.member}") for arg in op.scalars()
               if arg.kind == "float" and arg.member in shape]
+    lines += [(f"double {arg.member}", arg.member) for arg in op.scalars()
+              if arg.kind == "float" and arg.member not in shape]
     notes = {"layout": LAYOUT, **op.notes}
     first = True
     for _, name in lines:
@@ -108,7 +110,7 @@ def problem_header(family: Family, mark: str) -> str:
         body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
                          for line in s.body.strip("\n").splitlines())
         text += (comment(s.doc) if s.doc else "") + f"typedef struct {s.name} {{\n{body}\n}} {s.name};\n\n"
-    return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op_types.h"'], text)
+    return guarded(family, "problem", mark, family.about or "problem structs (see mluops/problem.h)", ["<stdint.h>", '"mlu_op_types.h"', *(f'"{include}"' for include in family.problem_includes)], text)
 
 
 # ---- C functions ------------------------------------------------------------------------------------

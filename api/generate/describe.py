@@ -184,6 +184,7 @@ class Family:
     title: str = ""
     source: str = ""
     about: str = ""
+    problem_includes: List[str] = field(default_factory=list)  # of the problem header
     numpy: bool = True  # whether api/python/mluops/op/<family>.py is written
     includes: List[str] = field(default_factory=list)
     hooks: str = ""
@@ -206,7 +207,7 @@ current = Family()
 
 def start(name: str) -> Family:
     """The family that the next description describes."""
-    current.__init__(name=name, items=[], includes=[], before=[], numpy=True)
+    current.__init__(name=name, items=[], includes=[], before=[], problem_includes=[], numpy=True)
     return current
 
 
@@ -217,10 +218,11 @@ def end() -> None:
 
 
 def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "",
-           numpy: bool = True) -> None:
+           problem_includes: str = "", numpy: bool = True) -> None:
     """`title` names the family in comments; `hooks`: C++ declarations of what common/op/<family>_hooks.cpp defines."""
     current.title, current.source, current.about, current.numpy = title, source, about, numpy
     current.includes, current.hooks = includes.split(), hooks.strip()
+    current.problem_includes = problem_includes.split()
 
 
 def prose(text: str) -> None:
@@ -271,7 +273,8 @@ def _plain(word: str, text: str, python: str) -> Plain:
         return Plain(word, name, [f"{ctype} {name}"], member or name, python or member or name)
     ctype, name = text.rsplit(None, 1)
     name, _, member = name.partition(":")
-    return Plain(word, re.sub(r"\W", "", name), [f"{ctype} {name}"], member or name, python or name)
+    bare = re.sub(r"\W", "", name)
+    return Plain(word, bare, [f"{ctype} {name}"], member or bare, python or bare)
 
 
 def arguments(text: str) -> List[Argument]:

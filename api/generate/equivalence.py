@@ -141,10 +141,11 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
             source = op.find(source.like)
         dims = ", ".join(f"std::int64_t{{size_{d}}}" if d in names and d in body.places else f"std::int64_t{{{d}}}"
                          for d in source.dims)
+        dims = op.sample.get(t.name, f"{{{dims}}}")
         kind = t.kind if t.kind in ("image", "array", "any") else f"MLUOP_LAYOUT_{t.kind.upper()}"
         dtype = "random_.T" if t.dtype == "T" else f"MLUOP_DTYPE_{t.dtype}"
         layout = {"image": "random_.images", "array": "MLUOP_LAYOUT_ARRAY", "any": "random_.any_layout()"}.get(t.kind, kind)
-        lines.append(f"tensors_[{i}] = random_.tensor({{{dims}}}, {layout}, {dtype}, {str(t.optional).lower()}, {i});")
+        lines.append(f"tensors_[{i}] = random_.tensor({dims}, {layout}, {dtype}, {str(t.optional).lower()}, {i});")
     lines.append(f"random_.spoil(tensors_, {len(tensors)});")
     index = {t.name: i for i, t in enumerate(tensors)}
     lines.append("random_.plain();")

@@ -85,6 +85,8 @@ class Function:
         number = next((s for s in self.numbers if s.name == name), None)
         if name.isdigit():
             return name
+        if any(s.name == name and s.kind == "bool" for s in self.numbers):
+            return number.python
         if number is not None:
             return number.python
         if name in self.fixed:
@@ -102,10 +104,13 @@ class Function:
 
     def expression(self, text: str) -> str:
         text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text).replace(" / ", " // ")
-        known = ("windows", "max", "min")
+        known = ("windows", "max", "min", "if", "else")
         return IDENTIFIER.sub(lambda m: m[0] if m[0] in known or m[0][0] == '"' else self.size(m[0]), text)
 
     def shape(self, tensor: Tensor) -> str:
+        shapes = self.op.python.get("shapes", {})
+        if tensor.name in shapes:
+            return self.expression(shapes[tensor.name])
         made = ", ".join(self.size(d) for d in self.dims(tensor))
         return f"({made},)" if len(self.dims(tensor)) == 1 else f"({made})"
 

@@ -251,6 +251,9 @@ class Body:
             guard, names = f"if (!is_empty(args.{names[0][:-1]})) ", names[1:]
         return [guard + call(f"have_data({self.listed(t for t in self.some(names) if names or not t.optional)})")]
 
+    def word_desc_pointers(self, names):
+        return [call(f'not_null("{name}_desc", args.{name}.desc)') for name in names]
+
     def word_data_where_needed(self, names):
         return [call(f"have_data_unless_empty({self.listed(self.some(names))})")]
 

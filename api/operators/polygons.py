@@ -4,6 +4,7 @@ from api.generate.describe import *
 SAY = {"18": "x and y of nine points", "8": "x and y of four corners", "2": "x and y"}
 
 family("ConvexIou, ConvexGiou, MinAreaPolygons and PointsInPolygons",
+       problem_includes="mluops/problem/box_iou.h",
        about="problem structs of ConvexIou, ConvexGiou, MinAreaPolygons, PointsInPolygons (see mluops/problem.h)")
 
 PAIRS = struct("mluopsConvexIouShape", """
@@ -16,21 +17,6 @@ prose("""
  * are. A point set: x and y of nine points, of which the convex hull counts. One with a number that is not finite
  * shares nothing. T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. Outputs empty:
  * SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. docs/op/polygons.md. */
-""")
-
-prose("""
-/** IoU, or shared area over that of the first, of quadrilaterals.
- *
- *  @param mode     0: IoU; 1: shared area over that of the first.
- *  @param aligned  false: each of bbox1 with each of bbox2; true: one by one.
- *  @param bbox1    T [N, 8], ARRAY: quadrilaterals.
- *  @param bbox2    T [M, 8], ARRAY; M = N if aligned.
- *  @param ious     T [N, M], ARRAY; [N] if aligned; overwritten. 0 where less than 1e-13 of both areas is shared.
- *  Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_quadri. */
-mluOpStatus_t MLUOP_WIN_API mluOpExtBoxIouQuadri(mluOpHandle_t handle, const int mode, const bool aligned,
-                                                 const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
-                                                 const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
-                                                 const mluOpTensorDescriptor_t ious_desc, void* ious);
 """)
 
 operator("convex_iou", "mluOpExtConvexIou", 72, doc="""IoU of the hulls of point sets with quadrilaterals.

@@ -60,6 +60,7 @@ inline std::string notes() {
 
 }  // namespace mluops
 
+using Dims = std::vector<std::int64_t>;
 constexpr std::size_t kRoom = 1 << 20;  // bytes of each tensor's memory
 alignas(64) inline unsigned char memory[24][kRoom];
 
@@ -169,6 +170,7 @@ class Random {
     bare_ = static_cast<int>(engine_() % 8);
     chance_host_ = chance(20);
     for (auto& v : host_) v = chance(20) ? -1 : chance(20) ? 1000 : static_cast<std::int64_t>(engine_() % 3);
+    for (int i = 10; i < 64; ++i) host_[i] = -1;  // ends loops over more than there are
   }
 
   mluOpHandle_t handle_ = nullptr;

@@ -27,6 +27,10 @@ from .op.bezier_align import bezier_align as bezier_align
 from .op.bezier_align import bezier_align_backward as bezier_align_backward
 from .op.border_align import border_align as border_align
 from .op.border_align import border_align_backward as border_align_backward
+from .op.box_iou import bbox_overlaps as bbox_overlaps
+from .op.box_iou import box_iou_quadri as box_iou_quadri
+from .op.box_iou import box_iou_rotated as box_iou_rotated
+from .op.box_iou import nms_rotated as nms_rotated
 from .op.carafe import carafe as carafe
 from .op.carafe import carafe_backward as carafe_backward
 from .op.chamfer_distance import chamfer_distance as chamfer_distance
@@ -44,7 +48,15 @@ from .op.gather_points import gather_points as gather_points
 from .op.gather_points import gather_points_backward as gather_points_backward
 from .op.gather_points import group_points as group_points
 from .op.gather_points import group_points_backward as group_points_backward
+from .op.iou3d import boxes_overlap_bev as boxes_overlap_bev
+from .op.iou3d import nms3d as nms3d
 from .op.knn import knn as knn
+from .op.masked_im2col import masked_col2im as masked_col2im
+from .op.masked_im2col import masked_im2col as masked_im2col
+from .op.points_in_boxes import points_in_boxes as points_in_boxes
+from .op.points_in_boxes import points_in_boxes_all as points_in_boxes_all
+from .op.points_in_boxes import points_in_boxes_part as points_in_boxes_part
+from .op.poly_nms import poly_nms as poly_nms
 from .op.polygons import convex_giou as convex_giou
 from .op.polygons import convex_iou as convex_iou
 from .op.polygons import min_area_polygons as min_area_polygons
@@ -71,10 +83,14 @@ __all__ = [
     "backend",
     "backends",
     "ball_query",
+    "bbox_overlaps",
     "bezier_align",
     "bezier_align_backward",
     "border_align",
     "border_align_backward",
+    "box_iou_quadri",
+    "box_iou_rotated",
+    "boxes_overlap_bev",
     "capture",
     "carafe",
     "carafe_backward",
@@ -98,10 +114,18 @@ __all__ = [
     "group_points_backward",
     "knn",
     "last_run_backend",
+    "masked_col2im",
+    "masked_im2col",
     "min_area_polygons",
+    "nms3d",
+    "nms_rotated",
     "num_threads",
     "options",
+    "points_in_boxes",
+    "points_in_boxes_all",
+    "points_in_boxes_part",
     "points_in_polygons",
+    "poly_nms",
     "psa_mask",
     "psa_mask_backward",
     "query",

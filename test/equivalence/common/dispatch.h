@@ -18,6 +18,9 @@ struct Kept {
 Kept& kept();
 
 template <class Problem>
+using OperatorMember = mluOpStatus_t (*mluopsBackend::*)(void*, const mluopsCall*, const Problem*);
+
+template <class Problem>
 Status dispatch(mluOpContext&, const char* name, const Problem& problem,
                 mluOpStatus_t (*mluopsBackend::*)(void*, const mluopsCall*, const Problem*)) {
   kept().op = name;

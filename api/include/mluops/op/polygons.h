@@ -2,8 +2,6 @@
 #ifndef MLUOPS_OP_POLYGONS_H_
 #define MLUOPS_OP_POLYGONS_H_
 
-#include <stdbool.h>
-
 #include "mlu_op_types.h"
 
 #if defined(__cplusplus)
@@ -14,19 +12,6 @@ extern "C" {
  * are. A point set: x and y of nine points, of which the convex hull counts. One with a number that is not finite
  * shares nothing. T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. Outputs empty:
  * SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. docs/op/polygons.md. */
-
-/** IoU, or shared area over that of the first, of quadrilaterals.
- *
- *  @param mode     0: IoU; 1: shared area over that of the first.
- *  @param aligned  false: each of bbox1 with each of bbox2; true: one by one.
- *  @param bbox1    T [N, 8], ARRAY: quadrilaterals.
- *  @param bbox2    T [M, 8], ARRAY; M = N if aligned.
- *  @param ious     T [N, M], ARRAY; [N] if aligned; overwritten. 0 where less than 1e-13 of both areas is shared.
- *  Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_quadri. */
-mluOpStatus_t MLUOP_WIN_API mluOpExtBoxIouQuadri(mluOpHandle_t handle, const int mode, const bool aligned,
-                                                 const mluOpTensorDescriptor_t bbox1_desc, const void* bbox1,
-                                                 const mluOpTensorDescriptor_t bbox2_desc, const void* bbox2,
-                                                 const mluOpTensorDescriptor_t ious_desc, void* ious);
 
 /** IoU of the hulls of point sets with quadrilaterals.
  *

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "mlu_op_types.h"
+#include "mluops/problem/box_iou.h"
 
 #if defined(__cplusplus)
 extern "C" {

@@ -4,16 +4,13 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, INT, CFunction
+from ..._functions.box_iou import BBOX_OVERLAPS as OVERLAPS
 from .. import _eager
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .rotated import mode_number, pairs
 
 __all__ = ["bbox_overlaps"]
-
-OVERLAPS = CFunction("mluOpBboxOverlaps", INT("mode"), BOOL("aligned"), INT("offset"), ARRAY("bboxes1", "bbox1"),
-                     ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
 
 
 def _fake(bboxes1, bboxes2, mode, aligned, offset):

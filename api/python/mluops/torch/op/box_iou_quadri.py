@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, INT, CFunction
+from ..._functions.box_iou import BOX_IOU_QUADRI as IOU
 from ..._shapes import expect
 from .. import _eager
 from .._counts import first
@@ -19,8 +19,6 @@ from .rotated import count_of, mode_number, pairs
 
 __all__ = ["box_iou_quadri", "nms_quadri"]
 
-IOU = CFunction("mluOpExtBoxIouQuadri", INT("mode"), BOOL("aligned"), ARRAY("bboxes1", "bbox1"),
-                ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
 
 CORNERS = "x1, y1, x2, y2, x3, y3, x4, y4"
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, FLOAT, INT, CFunction
+from ..._functions.iou3d import BOXES_OVERLAP_BEV as OVERLAP, NMS3D
 from ..._shapes import expect, rank
 from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
@@ -14,10 +14,6 @@ from .._tensors import floats, run
 from .diff_iou_rotated import pair_iou, pair_iou_gradient, shared_area
 
 __all__ = ["boxes_iou3d", "boxes_overlap_bev", "nms3d", "nms3d_normal"]
-
-OVERLAP = CFunction("mluOpExtBoxesOverlapBev", ARRAY("boxes_a"), ARRAY("boxes_b"), ARRAY("overlap"))
-NMS3D = CFunction("mluOpExtNms3d", ARRAY("boxes"), FLOAT("iou_threshold"), INT("rotated"), ARRAY("keep"),
-                  ADDRESS("num_out"))
 
 
 def _count(name, boxes):

@@ -9,18 +9,12 @@ from torch.nn.modules.utils import _pair
 
 from ..._arguments import at_least
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, INT, PLANES, SIZE, CFunction
+from ..._functions.masked_im2col import MASKED_COL2IM_FORWARD as COL2IM, MASKED_IM2COL_FORWARD as IM2COL
 from ..._shapes import expect, rank
 from .._operator import operator
 from .._tensors import floats, run
 
 __all__ = ["MaskedConv2d", "masked_conv2d"]
-
-IM2COL = CFunction("mluOpMaskedIm2colForward", PLANES("features", "feature"), ARRAY("rows", "mask_h_idx"),
-                   ARRAY("columns", "mask_w_idx"), INT("kernel_h"), INT("kernel_w"), INT("pad_h"), INT("pad_w"),
-                   ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("data_col"))
-COL2IM = CFunction("mluOpMaskedCol2imForward", ARRAY("col"), ARRAY("rows", "mask_h_idx"),
-                   ARRAY("columns", "mask_w_idx"), SIZE("workspace_size"), ADDRESS("workspace"), PLANES("im"))
 
 
 def _count(rows, cols):

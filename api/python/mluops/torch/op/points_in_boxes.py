@@ -3,15 +3,12 @@
 import torch
 from torch import Tensor
 
-from ..._function import ARRAY, CFunction
+from ..._functions.points_in_boxes import POINTS_IN_BOXES_ALL as ALL, POINTS_IN_BOXES_PART as PART
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
-
-PART = CFunction("mluOpExtPointsInBoxesPart", ARRAY("points"), ARRAY("boxes"), ARRAY("indices", "points_indices"))
-ALL = CFunction("mluOpExtPointsInBoxesAll", ARRAY("points"), ARRAY("boxes"), ARRAY("inside"))
 
 
 def _sizes(points, boxes):

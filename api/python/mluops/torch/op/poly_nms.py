@@ -4,16 +4,13 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, FLOAT, SIZE, CFunction
+from ..._functions.poly_nms import POLY_NMS as NMS
 from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 from .rotated import count_of
 
 __all__ = ["poly_nms"]
-
-NMS = CFunction("mluOpPolyNms", ARRAY("dets", "boxes"), FLOAT("iou_threshold"), ADDRESS("workspace"),
-                SIZE("workspace_size"), ARRAY("output"), ADDRESS("output_size"))
 
 
 def _fake(dets, iou_threshold):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, BOOL, FLOAT, INT, SIZE, CFunction
+from ..._functions.box_iou import BOX_IOU_ROTATED as IOU, NMS_ROTATED as NMS
 from ..._shapes import expect, rank
 from .._counts import first
 from .._groups import best_first, group_operator, group_tensor, split
@@ -14,11 +14,6 @@ from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["box_iou_rotated", "nms_rotated"]
-
-IOU = CFunction("mluOpBoxIouRotated", INT("mode"), BOOL("aligned"), ARRAY("bboxes1", "bbox1"),
-                ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
-NMS = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes"), ARRAY("scores"),
-                ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output"), ADDRESS("result_num"))
 
 
 def count_of(name: str, boxes: Tensor, numbers: str) -> int:

@@ -10,6 +10,8 @@ from torch import Tensor
 from ... import _context as c
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
+from ..._functions.indice_max_pool import (INDICE_MAX_POOL_BACKWARD as MAX_BACKWARD, INDICE_MAX_POOL_FORWARD as
+                                           MAX_FORWARD)
 from ..._function import ADDRESS, ARRAY, SIZE, CFunction
 from ..._library import check, lib
 from ..._shapes import expect, rank
@@ -302,10 +304,6 @@ def indice_subm_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, in
 
 
 # ---- maximum pooling
-
-MAX_FORWARD = CFunction("mluOpExtIndiceMaxPoolForward", ARRAY("features"), *_OVER_PAIRS, ARRAY("features_out"))
-MAX_BACKWARD = CFunction("mluOpExtIndiceMaxPoolBackward", ARRAY("features"), ARRAY("features_out"),
-                         ARRAY("output_grad"), *_OVER_PAIRS, ARRAY("input_grad"))
 
 
 def _max_fake(features, pairs, num, outputs):

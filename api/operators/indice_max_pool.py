@@ -1,0 +1,75 @@
+"""IndiceMaxPool."""
+from api.generate.describe import *
+
+family("IndiceMaxPool", "mmcv's indice_maxpool.", includes="common/op/indice_pairs.h",
+       problem_includes="mluops/problem/indice_convolution.h", numpy=False)
+
+SHAPE = struct("mluopsIndiceMaxPoolShape", """
+  mluOpDataType_t dtype;
+  int64_t inputs, outputs, c;
+""", doc="""features [inputs,c], features_out [outputs,c].""")
+
+SAY = {"c": "the channels of features"}
+KEYS = "l=inputs m=outputs c k={p.pairs.offsets}"
+
+operator("indice_max_pool_forward", "mluOpExtIndiceMaxPoolForward", 49, doc="""Maximum pooling over the pairs that mluOpGetIndicePairs found.
+
+  features_out[o,c] = the greatest of 0 and features[i,c] over all pairs (i, o); it passes over NaN
+  The pairs of k are indice_pairs[k,0,p], indice_pairs[k,1,p], p < indice_num[k]. A pair with an index outside its
+  tensor counts nothing.
+
+@param features      T [L, C].
+@param indice_pairs  INT32 [K, 2, P].
+@param indice_num    K numbers of pairs in the host's memory, each at most P.
+@param features_out  T [M, C]; overwritten.
+T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. A tensor empty: SUCCESS, nothing written. Strided
+tensors: NOT_SUPPORTED. Cost: C comparisons a pair. Source: mmcv's indice_maxpool.""", args="""
+    in features T any [inputs, c]
+    in indice_pairs INT32 any [offsets, 2, places]
+    host const int64_t indice_num[] py=indice_pair_num
+    out features_out T any [outputs, c]
+    """,
+    order="descs ranks(features indice_pairs) dtypes(features) countable(indice_pairs) "
+          "hook(check_indice_pairs indice_pairs indice_num) ranks(features_out) dtypes(features_out) "
+          "sizes(features features_out) dense indexable(features.0 features_out.0) "
+          "done_if_empty(features indice_pairs features_out) data overlap",
+    shape=SHAPE, keys=KEYS,
+    say=SAY, members="""
+  mluopsIndiceMaxPoolShape shape;
+  mluopsIndicePairs pairs;
+  const void* features;
+  void* features_out;
+""", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})
+
+operator("indice_max_pool_backward", "mluOpExtIndiceMaxPoolBackward", 50, doc="""Gradient of mluOpExtIndiceMaxPoolForward.
+
+  input_grad[i,c] = sum of output_grad[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
+
+@param features      T [L, C].
+@param features_out  T [M, C], as the forward function gave it.
+@param output_grad   T [M, C].
+@param indice_pairs  INT32 [K, 2, P].
+@param indice_num    As in the forward function.
+@param input_grad    T [L, C]; overwritten.
+T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair.""", args="""
+    in features T any [inputs, c]
+    in features_out T any [outputs, c]
+    in output_grad T like features_out
+    in indice_pairs INT32 any [offsets, 2, places]
+    host const int64_t indice_num[] py=indice_pair_num
+    out input_grad T like features
+    """,
+    order="descs ranks(features indice_pairs) dtypes(features) countable(indice_pairs) "
+          "hook(check_indice_pairs indice_pairs indice_num) ranks(features_out output_grad input_grad) "
+          "dtypes(features_out output_grad input_grad) sizes(features features_out output_grad input_grad) dense "
+          "indexable(features.0 features_out.0) "
+          "done_if_empty(features features_out output_grad indice_pairs input_grad) data overlap",
+    shape=SHAPE, keys=KEYS,
+    say=SAY, members="""
+  mluopsIndiceMaxPoolShape shape;
+  mluopsIndicePairs pairs;
+  const void* features;
+  const void* features_out;
+  const void* output_grad;
+  void* input_grad;
+""", fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})

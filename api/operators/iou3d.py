@@ -1,0 +1,62 @@
+"""Overlaps of rotated boxes seen from above, and non-maximum suppression by them."""
+from api.generate.describe import *
+
+family("Overlaps of rotated boxes seen from above, and non-maximum suppression by them", "mmcv's iou3d.")
+
+BEV = struct("mluopsBoxesOverlapBevShape", """
+  mluOpDataType_t dtype;
+  int64_t n, m;
+""", doc="""BoxesOverlapBev: boxes_a [n,7], boxes_b [m,7], overlap [n,m].""")
+
+SAY = {"n": "boxes", "7": "numbers of a box"}
+
+operator("boxes_overlap_bev", "mluOpExtBoxesOverlapBev", 33, doc="""The area that each of N boxes shares with each of M, seen from above.
+
+  The corners of the polygon are the points where sides cross, and the corners of each box that lie in the other, or
+  less than 0.01 outside it; in order round their mean. Each operation is rounded to float (double for DOUBLE);
+  cosine, sine and the angles of the order are those of double, rounded. docs/op/iou3d.md has all of it.
+
+@param boxes_a  T [N, 7], ARRAY; x, y, z, dx, dy, dz, rotation about z. z and dz are not looked at.
+@param boxes_b  T [M, 7], ARRAY.
+@param overlap  T [N, M], ARRAY; overwritten.
+T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. overlap empty: SUCCESS, nothing written. Strided tensors:
+NOT_SUPPORTED. Cost: N*M pairs, 7 flops where two boxes are far apart, some 10^3 where not.
+Source: OpenPCDet's iou3d_nms, mmcv's boxes_overlap_bev.""", args="""
+    in boxes_a T [n, 7]
+    in boxes_b T [m, 7]
+    out overlap T [n, m]
+    """,
+    order="descs ranks sizes dtypes layouts dense done_if_empty(overlap) data overlap",
+    shape=BEV, keys="n m",
+    say={**SAY, "n": "boxes_a", "m": "boxes_b"}, floats="FLOAT")
+
+SHAPE = struct("mluopsNms3dShape", """
+  mluOpDataType_t dtype;
+  int64_t n;
+  float iou_threshold; /**< not NaN */
+  int32_t rotated;     /**< 0 or 1 */
+""", doc="""Nms3d: boxes and keep [n].""")
+
+operator("nms3d", "mluOpExtNms3d", 34, doc="""Keeps each box whose IoU with every box kept before, seen from above, is not greater than a threshold.
+
+  iou(a, b) = s / max(dx_a * dy_a + dx_b * dy_b - s, 1e-8), s their overlap: rotated 1, that of
+  mluOpExtBoxesOverlapBev; rotated 0, that of the boxes without their rotation
+  keep[0..K-1] = the indices of the boxes kept, in order; zeros behind; num_out = K
+
+@param boxes          T [N, 7], ARRAY; best first.
+@param iou_threshold  not NaN.
+@param rotated        0 or 1.
+@param keep           INT32 [N], ARRAY; overwritten.
+@param num_out        INT32, one number; overwritten.
+T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. N = 0: num_out 0. Strided tensors: NOT_SUPPORTED. Cost: at most
+N^2 / 2 pairs. Source: OpenPCDet's iou3d_nms, mmcv's nms3d and nms3d_normal.""", args="""
+    in boxes T [n, 7]
+    const float iou_threshold number
+    const int rotated in 0..1
+    out keep INT32 [n]
+    count num_out
+    """,
+    order="numbers descs ranks sizes dtypes layouts dense indexable(boxes.0) data(boxes: boxes keep) counts overlap",
+    shape=SHAPE, keys="n iou=iou_threshold rotated",
+    notes={'boxes': '[n,7], NULL where n = 0', 'keep': 'likewise'},
+    say=SAY, floats="FLOAT")

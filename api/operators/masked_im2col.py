@@ -1,0 +1,81 @@
+"""MaskedIm2col and MaskedCol2im."""
+from api.generate.describe import *
+
+family("MaskedIm2col and MaskedCol2im", "mlu_op.h of mlu-ops.", hooks="""
+/// data_col has a row for each channel and pixel of the window.
+Status has_columns(const TensorArg& data_col, std::int64_t channels, std::int64_t window);
+""")
+
+SHAPE = struct("mluopsMaskedIm2colShape", """
+  mluOpDataType_t dtype;
+  int64_t c, h, w;
+  int64_t m; /* MaskedCol2im: may be 0 */
+  int64_t kernel_h, kernel_w, pad_h, pad_w;
+""", doc="""Image [c,h,w], columns [c*kernel_h*kernel_w,m]; MaskedCol2im: kernel 1 x 1, no padding.""")
+
+getter("mluOpGetMaskedIm2colForwardWorkspaceSize", "masked_im2col_forward",
+       "feature mask_h_idx mask_w_idx kernel_h kernel_w data_col", "handle descs size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpMaskedIm2colForward: 0, it takes none.
+BAD_PARAM: NULL.""")
+
+SAY = {"feature.1": "one image", "im.1": "one image", "m": "mask_h_idx", "channels": "the channels of the image"}
+
+operator("masked_im2col_forward", "mluOpMaskedIm2colForward", 63, doc="""Copies the windows of an image about chosen pixels into columns.
+
+  data_col[(c kernel_h + i) kernel_w + j, m] = feature[0, c, mask_h_idx[m] - pad_h + i, mask_w_idx[m] - pad_w + j]
+
+and 0 where that is outside the image.
+
+@param feature     T [1, C, H, W], NCHW; empty: BAD_PARAM.
+@param mask_h_idx  INT32 [M], ARRAY; any numbers.
+@param mask_w_idx  likewise.
+@param kernel_h    >= 1; kernel_w likewise.
+@param pad_h       any; pad_w likewise.
+@param workspace   not looked at, nor its size.
+@param data_col    T [C kernel_h kernel_w, M], ARRAY; overwritten.
+T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
+Cost: each element of data_col is written once. Source: mmcv's masked_conv2d.""", args="""
+    in feature T nchw [1, c, h, w] py=features
+    in mask_h_idx INT32 [m] py=rows
+    in mask_w_idx INT32 [m] py=columns
+    const int kernel_h >= 1
+    const int kernel_w >= 1
+    const int pad_h
+    const int pad_w
+    workspace void* workspace, const size_t workspace_size
+    out data_col T [columns, m]
+    """,
+    order="descs numbers layouts ranks(feature mask_h_idx mask_w_idx) dtypes sizes(feature mask_h_idx mask_w_idx) "
+          "dense not_empty(feature) pixels(feature) ranks(data_col) hook(has_columns data_col c window) "
+          "sizes(data_col) done_if_empty(data_col) data overlap",
+    shape=SHAPE, keys="c h w m kh=kernel_h kw=kernel_w padh=pad_h padw=pad_w",
+    notes={'mask_h_idx': 'arbitrary', 'mask_w_idx': 'likewise'},
+    say=SAY, derive={"window": "kernel_h * kernel_w"},
+    sizes={"columns": "c * kernel_h * kernel_w"}, sample={"columns": "c * kernel_h * kernel_w"})
+
+getter("mluOpGetMaskedCol2imForwardWorkspaceSize", "masked_col2im_forward", "col mask_h_idx mask_w_idx im",
+       "handle descs size", "", size="workspace_size", doc="""Bytes of the workspace of mluOpMaskedCol2imForward: 0, it takes none.
+BAD_PARAM: NULL.""")
+
+operator("masked_col2im_forward", "mluOpMaskedCol2imForward", 64, doc="""Puts columns at chosen pixels of an image that is 0 elsewhere.
+
+  im[0, c, mask_h_idx[m], mask_w_idx[m]] = col[c, m]
+
+@param col         T [C, M], ARRAY.
+@param mask_h_idx  INT32 [M], ARRAY. A pixel outside the image is not written; of columns for one pixel the last is.
+@param mask_w_idx  likewise.
+@param workspace   not looked at, nor its size.
+@param im          T [1, C, H, W], NCHW; overwritten. Empty: BAD_PARAM.
+T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: im is 0. Strided tensors: NOT_SUPPORTED. Cost: each element
+of im is written once, each of col read once. Source: mmcv's masked_conv2d.""", args="""
+    in col T [c, m]
+    in mask_h_idx INT32 [m] py=rows
+    in mask_w_idx INT32 [m] py=columns
+    workspace const size_t workspace_size, void* workspace
+    out im T nchw [1, c, h, w]
+    """,
+    order="descs layouts ranks(im mask_h_idx mask_w_idx) dtypes sizes(im mask_h_idx mask_w_idx) dense not_empty(im) "
+          "pixels(im) ranks(col) sizes(col) data(im) data(col: col mask_h_idx mask_w_idx) overlap",
+    shape=SHAPE, keys="c h w m",
+    notes={'mask_h_idx': 'arbitrary: pixels outside are not written, of several for one pixel the last is', 'mask_w_idx': 'likewise'},
+    say={**SAY, "c": "the channels of the image"}, lead="im",
+    fill={"kernel_h": "1", "kernel_w": "1", "pad_h": "0", "pad_w": "0"})
