@@ -33,7 +33,7 @@ PLUGIN = rf"{PUBLIC}|mluops/(backend|backend_types|problem)\.h|{PROBLEMS}|mluops
 # What does not change with an operator's header. Inside the library a file includes the headers of the families it names.
 TYPES = r"mlu_op_types\.h|mluops/backend_types\.h|mluops/operators\.inc"
 FAMILY = rf"{TYPES}|{OPERATORS}|{PROBLEMS}"
-SHARED = r"common/(half|shape)\.h"
+SHARED = r"common/(half|shape|text)\.h"
 CPU_RUNTIME = rf"{TYPES}|{SHARED}|backends/cpu/runtime/{FILE}\.h"
 CPU_SIMD = rf"{CPU_RUNTIME}|backends/cpu/simd/{FILE}\.h"
 SUPPORT = rf"test/support/{FILE}\.h|test/cases/(base/)?{FILE}\.h"
@@ -47,7 +47,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "api/include": PLUGIN,
     "api/include/mluops/op": r"mlu_op_types\.h",
     "api/include/mluops/problem": rf"mlu_op_types\.h|{OPERATORS}|{PROBLEMS}",
-    "api/c": rf"{FAMILY}|mlu_op\.h|mlu_op_ext\.h|mluops/capture\.h|api/c/.*|common/.*",
+    "api/c": rf"{FAMILY}|mlu_op\.h|mlu_op_ext\.h|mluops/(capture|verbose)\.h|api/c/.*|common/.*",
     "api/onnxruntime": rf"{PUBLIC}|common/half\.h|api/onnxruntime/{FILE}\.h",
     "api/python": rf"{PUBLIC}|aten/.*|framework/.*|mluops_bindings\.h|{FILE}\.h",
     "common": rf"{FAMILY}|common/.*",
@@ -64,23 +64,23 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "backends/mlu_emu/bang": rf"{TYPES}|{SHARED}|backends/mlu_emu/(device|bang)/.*",
     "backends/mlu_emu/plan": rf"{TYPES}|{PROBLEMS}|common/shape\.h|backends/mlu_emu/plan/.*",
     "backends/mlu_emu/kernels": rf"{TYPES}|{PROBLEMS}|common/shape\.h|backends/mlu_emu/(bang/.*|plan/.*|kernels/.*|operators\.h)",
-    "backends/mlu_emu/neuware": rf"{PUBLIC}|{SHARED}|backends/mlu_emu/(device|bang|neuware)/.*|page/page\.h|{FILE}\.h",
+    "backends/mlu_emu/neuware": rf"{PUBLIC}|{SHARED}|common/trust\.h|backends/mlu_emu/(device|bang|neuware)/.*|page/page\.h|{FILE}\.h",
     "page": r"page/page\.h|source\.inc",
     "bench": rf"{PUBLIC}|mluops/problem\.h|bench/.*|page/page\.h|test/reference/reference\.h|test/cases/.*",
     "bench/emulator": rf"bench/emulator/.*|{FILE}\.h|common/half\.h|cnrt\.h",
     "examples": rf"{FILE}\.h",
     # Tests: the public headers and the words of test/cases and test/support; a room of the library only for its own tests.
     "test": rf"{PUBLIC}|{SUPPORT}",
-    "test/api": rf"{PLUGIN}|mluops/capture\.h|{SUPPORT}",
+    "test/api": rf"{PLUGIN}|mluops/(capture|verbose)\.h|{SUPPORT}",
     "test/calls": rf"{PUBLIC}|test/calls/.*|{SUPPORT}",
     "test/cases": rf"{PLUGIN}|test/reference/.*|test/cases/.*",
     "test/common": rf"{FAMILY}|common/.*|api/c/boundary\.h|{SUPPORT}",
-    "test/conformance": rf"{PUBLIC}|test/conformance/.*|{SUPPORT}",
+    "test/conformance": rf"{PUBLIC}|common/text\.h|test/conformance/.*|{SUPPORT}",
     "test/cpu": rf"{PLUGIN}|backends/cpu/.*|test/cpu/.*|{SUPPORT}",
     "test/device": rf"{PUBLIC}|common/half\.h|backends/mlu_emu/(device|bang)/.*|test/device/.*",
     "test/emu": rf"{PLUGIN}|common/half\.h|backends/mlu_emu/plan/.*|test/emu/.*",
     "test/equivalence": rf"{PLUGIN}|mluops/capture\.h|common/.*",
-    "test/fuzz": rf"{PUBLIC}|backends/mlu_emu/(device|bang|neuware)/.*|test/fuzz/.*|{SUPPORT}|{FILE}\.h",
+    "test/fuzz": rf"{PUBLIC}|backends/mlu_emu/(device|bang|neuware)/.*|test/fuzz/.*|test/replay/{FILE}\.h|{SUPPORT}|{FILE}\.h",
     "test/neuware": rf"{PUBLIC}|test/neuware/.*|test/support/sanitized\.h|{FILE}\.h",
     "test/op": rf"{PUBLIC}|test/op/.*|{SUPPORT}",
     "test/plan": r"backends/mlu_emu/plan/.*|test/plan/.*",
@@ -88,7 +88,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "test/reference_check": rf"test/reference/.*|test/reference_check/.*|{SUPPORT}",
     "test/registry": rf"{PLUGIN}|common/.*|{SUPPORT}",
     "test/replay": rf"{PLUGIN}|mluops/capture\.h|common/.*|test/replay/.*|{SUPPORT}",
-    "test/support": rf"{PUBLIC}|test/support/.*|test/reference/.*|test/cases/.*|backends/mlu_emu/kernels/kernels\.inc",
+    "test/support": rf"{PUBLIC}|common/text\.h|test/support/.*|test/reference/.*|test/cases/.*|backends/mlu_emu/kernels/kernels\.inc",
     "test/threads": rf"{PUBLIC}|test/threads/.*|{SUPPORT}",
     "test/validation": rf"{PUBLIC}|test/validation/.*|{SUPPORT}",
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "common/env.h"
 #include "common/system.h"
+#include "common/trust.h"
 #include "common/verbose.h"
 #include "common/version.h"
 
@@ -210,18 +210,16 @@ void Capture::write_file(const char* backend, const mluopsCall& call, const std:
   if (number >= settings_->calls) return;
   const std::string path =
       settings_->folder + "/" + std::to_string(process_number()) + "-" + std::to_string(number) + "-" + op_ + ".mluops";
-  std::ofstream file(path, std::ios::binary);
-  const std::string text = header(backend, call, words, ms);
-  const auto write = [&](const void* data, std::int64_t bytes) { file.write(static_cast<const char*>(data), bytes); };
-  write(text.data(), std::ssize(text));
-  write(problem_, static_cast<std::int64_t>(size_));
+  OutputFile file = OutputFile::made_new(path);
+  file.write(header(backend, call, words, ms));
+  file.write(problem_, size_);
   for (const Tensor& t : tensors_) {
     if (!t.kept) continue;
-    write(t.before.data(), t.bytes());
-    if (t.output) write(t.data, t.bytes());
+    file.write(t.before.data(), t.before.size());
+    if (t.output) file.write(t.data, static_cast<std::size_t>(t.bytes()));
   }
-  file.flush();
-  if (!file && verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: cannot write " + path);
+  const std::string problem = file.close();
+  if (!problem.empty() && verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: cannot write " + path + ": " + problem);
 }
 
 }  // namespace mluops

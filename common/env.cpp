@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "common/system.h"
+#include "common/trust.h"
 
 namespace mluops {
 

@@ -7,7 +7,7 @@
 
 #include "common/env.h"
 #include "common/shared_object.h"
-#include "common/system.h"
+#include "common/trust.h"
 
 #ifndef MLUOPS_PART
 #define MLUOPS_PART ""

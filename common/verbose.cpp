@@ -17,21 +17,6 @@ int verbose_level() noexcept {
   return level;
 }
 
-std::string printable(const std::string& text) {
-  static const char* const digits = "0123456789abcdef";
-  std::string line;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    constexpr unsigned char kSpace = 0x20, kDelete = 0x7f;
-    if (code >= kSpace && code != kDelete) {
-      line += c;
-    } else {
-      line.append("\\x").append(1, digits[code / 16]).append(1, digits[code % 16]);
-    }
-  }
-  return line;
-}
-
 void verbose_line(const std::string& text) noexcept {
   try {
     std::fprintf(stderr, "mluops: %s\n", printable(text).c_str());

@@ -5,14 +5,12 @@
 #include <string>
 
 #include "common/status.h"
+#include "common/text.h"
 
 namespace mluops {
 
 /// 0 silent, 1 failures, 2 also one line per operator run; MLUOP_VERBOSE, read once.
 int verbose_level() noexcept;
-
-/// text with control characters as \xNN: what a caller passed must not move a terminal's cursor or fake a line.
-std::string printable(const std::string& text);
 
 /// One line on stderr: "mluops: <text>", made printable.
 void verbose_line(const std::string& text) noexcept;

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Callable
 
 from ._errors import error_for
+from ._trust import why_not_trusted
 
 LIBRARY_VARIABLE = "MLUOPS_LIBRARY"
 
@@ -17,12 +18,20 @@ def _find() -> str:
     install has it where packages are installed, apart from this file."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     if chosen:
+        if "/" in chosen:
+            _demand_trusted(chosen)
         return chosen
     for folder in (Path(__file__).parent, *(Path(entry) / "mluops" for entry in sys.path)):
         bundled = folder / "lib" / "libmluops.so.1"
         if bundled.exists():
             return str(bundled)
     return "libmluops.so.1"
+
+
+def _demand_trusted(chosen: str) -> None:
+    why = why_not_trusted(chosen) if os.path.exists(chosen) else ""  # the loader says what is missing
+    if why:
+        raise ImportError(f"{LIBRARY_VARIABLE}: {chosen}: its code is not run: {why}")
 
 
 def _load() -> ctypes.CDLL:

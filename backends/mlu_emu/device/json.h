@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/text.h"
+
 namespace mluops::emu {
 
 class Json {
@@ -23,12 +25,7 @@ class Json {
   }
   Json& value(std::string_view s) {
     put();
-    text_ += '"';
-    for (const char c : s) {
-      if (c == '"' || c == '\\') text_ += '\\';
-      text_ += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    text_ += '"';
+    text_.append("\"").append(json_escaped(s)).append("\"");
     return *this;
   }
   Json& value(const char* s) { return value(std::string_view(s)); }

@@ -90,7 +90,8 @@ def _precompiled(command: Sequence[str], bang: bool) -> Optional[Path]:
     kind = "BANG C" if bang else "C++"
     key = _cache.key_of([*shared, *_compiler.of_installation()])
     return _cache.entry(f"headers-{torch.__version__}-{key}", make,
-                        f"precompiling torch's headers for {kind}, once for these flags (a minute)") / "torch_mlu.h"
+                        f"precompiling torch's headers for {kind}, once for these flags (a minute)",
+                        ["torch_mlu.h", "torch_mlu.h.gch"]) / "torch_mlu.h"
 
 
 def _with_headers(job: Job) -> List[str]:

@@ -1,13 +1,17 @@
-"""Where what is compiled for a torch is kept, and how it gets there once."""
+"""Where what is compiled for a torch is kept, and how it gets there once. _trust.py has the rules of who may write there."""
 
 import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
-from typing import Callable, Iterable, Iterator, List
+from typing import Callable, Iterable, Iterator, List, Sequence
+
+from .. import _trust
 
 VARIABLE = "MLUOPS_CACHE_DIR"
 
@@ -30,11 +34,17 @@ def key_of(parts: Iterable[object]) -> str:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process at a time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as file:
+    """One process at a time. The lock's file is never followed elsewhere, and nothing is written to it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot open the lock ({error.strerror})", str(path)) from error
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(file)
 
 
 @contextlib.contextmanager
@@ -50,18 +60,54 @@ def told(what: str) -> Iterator[None]:
     print(f" {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
 
 
-def entry(name: str, make: Callable[[Path], None], what: str) -> Path:
-    """The folder `name`, filled by make(folder) if it is not there yet."""
+def _whole(folder: Path, files: Sequence[str]) -> bool:
+    return all((folder / file).is_file() and (folder / file).stat().st_size > 0 for file in files)
+
+
+def _demand_trusted(folder: Path, files: Sequence[str]) -> None:
+    for file in files:
+        _trust.demand_trusted(folder / file)
+
+
+def _remove(path: Path) -> None:
+    """A folder, a file or a link, which is not followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        path.unlink()
+
+
+def _made(parent: Path, name: str, make: Callable[[Path], None], what: str) -> None:
+    """The entry appears whole or not at all: it is made beside its place, in a folder of the owner's alone."""
+    for left in parent.glob(f"{name}.tmp*"):  # of a process that was killed; the lock is ours
+        _remove(left)
+    scratch = Path(tempfile.mkdtemp(prefix=f"{name}.tmp", dir=parent))
+    try:
+        with told(what):
+            make(scratch)
+        _remove(parent / name)
+        scratch.rename(parent / name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def entry(name: str, make: Callable[[Path], None], what: str, files: Sequence[str]) -> Path:
+    """The folder `name`, filled by make(folder) where it, or one of its `files`, is not there yet. Raises UntrustedError
+    where somebody else could have written what lies there."""
     folders = _folders()
     for folder in folders:
-        if (folder / name).is_dir():
+        if _whole(folder / name, files):
+            _demand_trusted(folder / name, files)
             return folder / name
-    made = folders[0] / name
-    with locked(folders[0] / f"{name}.lock"):
-        if not made.is_dir():
-            scratch = made.with_name(f"{name}.{os.getpid()}")
-            scratch.mkdir(parents=True, exist_ok=True)
-            with told(what):
-                make(scratch)
-            scratch.rename(made)
-    return made
+    parent = _trust.own_folder(folders[0], VARIABLE)
+    with locked(parent / f"{name}.lock"):
+        if not _whole(parent / name, files):
+            _made(parent, name, make, what)
+    _demand_trusted(parent / name, files)
+    return parent / name
+
+
+def forget(folder: Path) -> None:
+    """An entry whose files turn out not to be usable is made anew by the next entry()."""
+    with locked(folder.with_name(f"{folder.name}.lock")):
+        _remove(folder)

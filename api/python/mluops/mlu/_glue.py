@@ -11,6 +11,7 @@ from . import _cache, _compiler
 from ..neuware import home
 
 OLDEST = (2, 7)
+_LIBRARY = "libmluops_torch.so"
 _SOURCES = ("bindings.cpp", "memory.cpp", "device.cpp", "operators.cpp", "autocast.cpp")
 
 
@@ -37,7 +38,7 @@ def _compile(folder: Path) -> None:
     libraries = str(home() / "lib64")
     command = [*_compiler.host().split(), "-std=c++17", "-O1", "-fPIC", "-shared", *_compiler.abi_flags(), f"-I{sources}",
                *(f"-isystem{path}" for path in _compiler.include_paths()), str(whole), "-o",
-               str(folder / "libmluops_torch.so"), *(f"-L{path}" for path in _compiler.library_paths()),
+               str(folder / _LIBRARY), *(f"-L{path}" for path in _compiler.library_paths()),
                "-lc10", "-ltorch_cpu", "-ltorch_python", "-lcnrt", "-lcndrv", f"-Wl,-rpath,{libraries}"]
     _compiler.run(command)
 
@@ -47,9 +48,17 @@ def load() -> ctypes.CDLL:
     _check_runtime()
     sources = sorted((Path(__file__).parent / "csrc").iterdir())
     key = _cache.key_of([*_compiler.of_installation(), *(source.read_bytes() for source in sources)])
-    folder = _cache.entry(f"torch-{torch.__version__}-{key}", _compile,
-                          f"compiling device mlu for torch {torch.__version__}, once (a minute)")
-    library = ctypes.CDLL(str(folder / "libmluops_torch.so"), mode=os.RTLD_GLOBAL)
+
+    def made() -> Path:
+        return _cache.entry(f"torch-{torch.__version__}-{key}", _compile,
+                            f"compiling device mlu for torch {torch.__version__}, once (a minute)", [_LIBRARY])
+
+    folder = made()
+    try:
+        library = ctypes.CDLL(str(folder / _LIBRARY), mode=os.RTLD_GLOBAL)
+    except OSError:  # a file that a full disk or a power cut left broken
+        _cache.forget(folder)
+        library = ctypes.CDLL(str(made() / _LIBRARY), mode=os.RTLD_GLOBAL)
     for name in ("mluops_torch_memory_allocated", "mluops_torch_max_memory_allocated"):
         getattr(library, name).restype = ctypes.c_size_t
     library.mluops_torch_elapsed.argtypes = [ctypes.c_void_p, ctypes.c_void_p]

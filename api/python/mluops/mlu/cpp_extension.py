@@ -12,6 +12,7 @@ import torch
 from torch.utils import cpp_extension as of_torch
 
 from . import _build, _cache, _compiler
+from .. import _trust
 from ._compiler import include_paths, library_paths
 from ..neuware import home
 
@@ -31,8 +32,7 @@ def _folder(name: str, given: Optional[str]) -> Path:
     if not re.fullmatch(r"[A-Za-z0-9_]+", name):  # torch takes those that begin with a digit
         raise ValueError(f"name: letters, digits and underscores were wanted, got {name!r}")
     folder = Path(given or of_torch._get_build_directory(name, False))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return _trust.own_folder(folder, "build_directory or TORCH_EXTENSIONS_DIR")
 
 
 def _module(name: str, path: Path) -> ModuleType:

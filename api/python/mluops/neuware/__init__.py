@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Iterator, NoReturn
 
 from .._library import lib
+from .._trust import demand_trusted
 
 __all__ = ["cncc", "home"]
 
@@ -29,6 +30,8 @@ def home() -> Path:
     """NEUWARE_HOME: the folder with bin/cncc, include, lib64 and cmake/modules."""
     for place in _places():
         if (place / "bin" / "cncc").is_file() and (place / "include" / "bang.h").is_file():
+            if str(place) == os.environ.get("NEUWARE_HOME"):
+                demand_trusted(place / "bin" / "cncc")
             return place
     raise FileNotFoundError("the BANG C toolchain is not here: install the mluops wheel, build target neuware, or set "
                             "NEUWARE_HOME to the folder that `./run install PREFIX neuware` made")

@@ -18,6 +18,7 @@
 #include "backends/mlu_emu/neuware/cncc/process.h"
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 #include "backends/mlu_emu/neuware/cncc/source.h"
+#include "common/trust.h"
 
 namespace cncc {
 namespace {
@@ -33,7 +34,7 @@ void append(Arguments& to, const Arguments& from) {
 }
 
 std::string host_compiler() {
-  const char* chosen = std::getenv("CNCC_HOST_COMPILER");
+  const char* chosen = mluops::secure_variable("CNCC_HOST_COMPILER");
   if (chosen != nullptr && *chosen != '\0') return chosen;
   for (const char* name : {"g++", "clang++", "c++"}) {
     std::istringstream path(std::getenv("PATH") == nullptr ? "/usr/bin" : std::getenv("PATH"));

@@ -4,14 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "backends/mlu_emu/device/json.h"
+#include "common/trust.h"
 
 namespace neuware {
 
+using mluops::printable;
 using mluops::emu::Finding;
 using mluops::emu::Json;
 using mluops::emu::Severity;
@@ -22,7 +23,7 @@ Findings& Findings::instance() {
 }
 
 Findings::Findings() {
-  const char* paths = std::getenv("MLUOP_EMU_FINDINGS");
+  const char* paths = mluops::secure_variable("MLUOP_EMU_FINDINGS");
   if (paths == nullptr || *paths == '\0') return;
   paths_ = paths;
   std::atexit([] { instance().write(); });
@@ -57,11 +58,11 @@ std::string Findings::text() const {
     return std::count_if(kept_.begin(), kept_.end(), [=](const Kept& k) { return k.severity == s; });
   };
   for (const Kept& k : kept_) {
-    out << (k.site.file.empty() ? "" : k.site.file + ":" + std::to_string(k.site.line) + ": ") << level(k) << ": "
+    out << (k.site.file.empty() ? "" : printable(k.site.file) + ":" + std::to_string(k.site.line) + ": ") << level(k) << ": "
         << k.text;
     if (k.times > 1) out << " (" << k.times << " times)";
     out << "\n";
-    if (!k.other.file.empty()) out << k.other.file << ":" << k.other.line << ": note: the other place\n";
+    if (!k.other.file.empty()) out << printable(k.other.file) << ":" << k.other.line << ": note: the other place\n";
   }
   out << count(Severity::kFault) << " faults, " << count(Severity::kWarning) << " warnings";
   if (const auto notes = count(Severity::kNote); notes > 0) out << ", " << notes << " notes";
@@ -88,7 +89,7 @@ std::string Findings::sarif() const {
   const auto location = [&](const char* role, const Place& p) {
     if (p.file.empty()) return;
     out.key(role).open('[').open('{').key("physicalLocation").open('{');
-    out.key("artifactLocation").open('{').member("uri", p.file).close('}');
+    out.key("artifactLocation").open('{').member("uri", mluops::uri_of_path(p.file)).close('}');
     out.key("region").open('{').member("startLine", std::max(p.line, 1)).close('}').close('}').close('}').close(']');
   };
   out.open('{').member("version", "2.1.0").member("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
@@ -110,9 +111,11 @@ void Findings::write() const {
   std::istringstream paths(paths_);
   for (std::string path; std::getline(paths, path, ':');) {
     const std::string ending = std::filesystem::path(path).extension().string();
-    std::ofstream file(path, std::ios::binary);
-    file << (ending == ".json" ? json() : ending == ".sarif" ? sarif() : text());
-    if (!file.flush()) std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s\n", path.c_str());
+    mluops::OutputFile file = mluops::OutputFile::named(path);
+    file.write(ending == ".json" ? json() : ending == ".sarif" ? sarif() : text());
+    const std::string problem = file.close();
+    if (problem.empty()) continue;
+    std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s: %s\n", path.c_str(), problem.c_str());
   }
 }
 

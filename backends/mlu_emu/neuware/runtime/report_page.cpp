@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include "backends/mlu_emu/device/json.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
+#include "common/trust.h"
 #include "page/page.h"
 
 namespace neuware {
@@ -24,7 +24,7 @@ ReportPage& ReportPage::instance() {
 }
 
 ReportPage::ReportPage() {
-  const char* path = std::getenv("MLUOP_EMU_REPORT");
+  const char* path = mluops::secure_variable("MLUOP_EMU_REPORT");
   if (path == nullptr || *path == '\0') return;
   path_ = path;
   std::atexit([] { instance().write(); });
@@ -66,9 +66,11 @@ void ReportPage::write() const {
   const std::string suffix = ".json";
   const bool numbers =
       path_.size() > suffix.size() && path_.compare(path_.size() - suffix.size(), suffix.size(), suffix) == 0;
-  std::ofstream file(path_, std::ios::binary);
-  file << (numbers ? json() : html());
-  if (!file.flush()) std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_REPORT: cannot write %s\n", path_.c_str());
+  mluops::OutputFile file = mluops::OutputFile::named(path_);
+  file.write(numbers ? json() : html());
+  const std::string problem = file.close();
+  if (problem.empty()) return;
+  std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_REPORT: cannot write %s: %s\n", path_.c_str(), problem.c_str());
 }
 
 }  // namespace neuware
