@@ -16,11 +16,23 @@
 namespace mluops {
 namespace {
 
+long long number_of_environment(const char* name, long long most, long long otherwise) {
+  std::string problem;
+  const auto number = env_integer(name, 0, most, &problem);
+  if (!problem.empty()) say_once(problem);
+  return number.value_or(otherwise);
+}
+
 CaptureSettings settings_of_environment() {
   CaptureSettings s = {.folder = secure_env_text("MLUOP_CAPTURE").value_or("")};
+  if (s.folder.empty()) return s;
   s.operators = env_text("MLUOP_CAPTURE_OP").value_or("");
-  s.calls = env_integer("MLUOP_CAPTURE_CALLS", 0, 1LL << 30).value_or(s.calls);
-  s.bytes = env_integer("MLUOP_CAPTURE_BYTES", 0, 1LL << 40).value_or(s.bytes);
+  s.calls = number_of_environment("MLUOP_CAPTURE_CALLS", 1LL << 30, s.calls);
+  s.bytes = number_of_environment("MLUOP_CAPTURE_BYTES", 1LL << 40, s.bytes);
+  if (const std::string why = why_not_writable(s.folder); !why.empty()) {
+    say_once("MLUOP_CAPTURE: no call can be kept in " + s.folder + ": " + why);
+    s.folder.clear();
+  }
   return s;
 }
 
@@ -104,6 +116,9 @@ Status set_capture(CaptureSettings settings) {
   const bool wanted = !settings.folder.empty();
   if (wanted && !is_folder(settings.folder)) {
     return Status::bad_param("folder: wanted one that exists, got " + settings.folder);
+  }
+  if (const std::string why = wanted ? why_not_writable(settings.folder) : ""; !why.empty()) {
+    return Status::bad_param("folder: wanted one that can be written to, got " + settings.folder + ": " + why);
   }
   if (settings.calls < 0 || settings.bytes < 0) return Status::bad_param("calls and bytes: wanted 0 or more");
   CaptureState& state = capture_state();
@@ -219,7 +234,7 @@ void Capture::write_file(const char* backend, const mluopsCall& call, const std:
     if (t.output) file.write(t.data, static_cast<std::size_t>(t.bytes()));
   }
   const std::string problem = file.close();
-  if (!problem.empty() && verbose_level() >= 1) verbose_line("MLUOP_CAPTURE: cannot write " + path + ": " + problem);
+  if (!problem.empty()) say_once("MLUOP_CAPTURE: a call could not be kept in " + settings_->folder + ": " + problem);
 }
 
 }  // namespace mluops

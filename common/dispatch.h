@@ -42,14 +42,6 @@ concept HasImages = requires(Problem problem) {
   { problem.layout } -> std::same_as<mluOpTensorLayout_t&>;
 };
 
-/// What a backend answers to a query; "" where it has no such property.
-inline std::string property_of(const BackendInstance& instance, const char* key) {
-  char text[128] = "";
-  const auto query = instance.backend().query;
-  if (query == nullptr || query(instance.context(), key, text, sizeof text) < 0) return "";
-  return std::string(text, strnlen(text, sizeof text));
-}
-
 /// Layouts of image tensors that a backend takes: NHWC, and what its property "layouts" names ("NHWC,NCHW").
 inline std::string layouts_of(const BackendInstance& instance) {
   const std::string layouts = property_of(instance, "layouts");

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "common/env.h"
 #include "common/shared_object.h"
 #include "common/system.h"
+#include "common/verbose.h"
+#include "common/version.h"
 
 namespace mluops {
 
@@ -72,6 +75,27 @@ Status create_chain(const Registry& registry, std::string_view chain, std::vecto
   }
   out = std::move(made);
   return Status::go_on();
+}
+
+std::string property_of(const BackendInstance& instance, const char* key) {
+  char text[128] = "";
+  const auto query = instance.backend().query;
+  if (query == nullptr || query(instance.context(), key, text, sizeof text) < 0) return "";
+  return std::string(text, strnlen(text, sizeof text));
+}
+
+void say_header(const std::vector<BackendInstance>& chain, int threads) {
+  if (verbose_level() < 1) return;
+  std::string line = std::string("version ") + library_version();
+  for (const BackendInstance& instance : chain) {
+    line.append(",backend ").append(instance.backend().name);
+    for (const char* const key : {"isa", "threading"}) {
+      if (const std::string value = property_of(instance, key); !value.empty()) {
+        line.append(" ").append(key).append("=").append(value);
+      }
+    }
+  }
+  say_once(line + ",threads " + std::to_string(threads));
 }
 
 std::string default_chain() {

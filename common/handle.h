@@ -31,6 +31,9 @@ class BackendInstance {
   void* context_;
 };
 
+/// What a backend answers to a query; "" where it has no such property.
+std::string property_of(const BackendInstance& instance, const char* key);
+
 /// Whose turn a handle is: its calls run one at a time, since backends keep scratch per handle. Another thread waits.
 /// The thread that is in a call already, and so comes from inside the caller's parallel_for, would wait for itself:
 /// refused.
@@ -64,6 +67,10 @@ class CallTurn {
 /// Creates the backends of a comma-separated chain. An unknown or unusable name: NOT_INITIALIZED, text lists the
 /// known names.
 Status create_chain(const Registry& registry, std::string_view chain, std::vector<BackendInstance>& out);
+
+/// At level 1 and more one line, once for each: version, backends with instruction set and thread runtime,
+/// threads.
+void say_header(const std::vector<BackendInstance>& chain, int threads);
 
 /// Chain named by MLUOP_BACKEND, else "cpu".
 std::string default_chain();

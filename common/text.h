@@ -40,13 +40,13 @@ inline void append_hex(std::string& to, std::string_view bytes, const char* befo
 }
 
 /// The text with control characters, and bytes that are no UTF-8, as \xNN: what a caller or a file says must not move a
-/// terminal's cursor or fake a line.
-inline std::string printable(std::string_view text) {
+/// terminal's cursor or fake a line. `lines`: a text of several lines, which they stay.
+inline std::string printable(std::string_view text, bool lines = false) {
   std::string line;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view one = text.substr(0, length == 0 ? 1 : length);
-    if (length == 0 || is_control(one)) {
+    if (length == 0 || (is_control(one) && !(lines && one == "\n"))) {
       append_hex(line, one, "\\x");
     } else {
       line += one;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -94,6 +95,18 @@ std::string why_not_trusted(const std::string& path) {
 }
 
 #endif
+
+std::string why_not_writable(const std::string& folder) {
+  struct stat status;
+  if (stat(folder.c_str(), &status) != 0) return strerror(errno);
+  if (!S_ISDIR(status.st_mode)) return "it is no folder";
+  return access(folder.c_str(), W_OK) == 0 ? "" : strerror(errno);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
 
 OutputFile::OutputFile(std::FILE* file, std::string path, bool made)
     : file_(file), path_(std::move(path)), made_(made) {

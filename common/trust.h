@@ -1,5 +1,5 @@
-// Who may name code that runs and files that are written: the rules of the library, of the emulated device's runtime and
-// of the tools are here alone; those of the Python package are in _trust.py. SECURITY.md says them to users.
+// Who may name code that runs and files that are written: the rules of the library, of the emulated device's runtime
+// and of the tools are here alone; those of the Python package are in _trust.py. SECURITY.md says them to users.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,16 @@ const char* secure_variable(const char* name);
 /// leads first.
 std::string why_not_trusted(const std::string& path);
 
+/// Empty when the process may make files in a folder.
+std::string why_not_writable(const std::string& folder);
+/// The folder of a file; "." where its name has none.
+std::string folder_of(const std::string& path);
+
 /// A file that is written. Errors are told at the end, by close().
 class OutputFile {
  public:
-  /// At a name that somebody else can foresee: always a new file. One that stands there is removed, a symbolic link too,
-  /// which is not followed.
+  /// At a name that somebody else can foresee: always a new file. One that stands there is removed, a symbolic link
+  /// too, which is not followed.
   static OutputFile made_new(const std::string& path);
   /// At the name the user gave. A symbolic link is followed only where the user or root has made it.
   static OutputFile named(const std::string& path);

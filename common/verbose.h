@@ -1,4 +1,5 @@
-// MLUOP_VERBOSE: what the library says on stderr, nothing by default.
+// MLUOP_VERBOSE: what the library says on stderr, nothing by default. A variable that is not understood, or a folder
+// that cannot be written, is said once.
 #pragma once
 
 #include <chrono>
@@ -9,11 +10,17 @@
 
 namespace mluops {
 
-/// 0 silent, 1 failures, 2 also one line per operator run; MLUOP_VERBOSE, read once.
+/// 0 silent, 1 failures, 2 also one line per operator run: as set for this thread, else MLUOP_VERBOSE, read once.
 int verbose_level() noexcept;
+/// -1: as MLUOP_VERBOSE says.
+void set_verbose_level_of_thread(int level) noexcept;
 
-/// One line on stderr: "mluops: <text>", made printable.
+/// One line on stderr: "mluops: <text>", made printable; with MLUOP_VERBOSE_TIMESTAMP=1 "mluops: <ms since
+/// 1970>,<text>".
 void verbose_line(const std::string& text) noexcept;
+
+/// The line, once in a process, whatever the level: a setting that has no effect is nobody's silence.
+void say_once(const std::string& text) noexcept;
 
 /// One attempt of one backend at one operator, as a line that others read.
 struct Attempt {

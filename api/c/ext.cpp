@@ -9,6 +9,7 @@
 #include "common/op/check.h"
 #include "common/version.h"
 #include "mluops/capture.h"
+#include "mluops/verbose.h"
 
 using namespace mluops;
 using op::not_null;
@@ -74,6 +75,7 @@ mluOpStatus_t mluOpExtSetBackend(mluOpHandle_t handle, const char* chain) {
     MLUOPS_RETURN_IF_FINISHED(turn.refusal());
     MLUOPS_RETURN_IF_FINISHED(create_chain(Registry::instance(), name, handle->chain));
     const std::lock_guard<std::mutex> lock(handle->settings);
+    say_header(handle->chain, handle->threads_in_force());
     handle->chain_name = std::move(name);
     handle->last_run_backend = "";
     return Status::go_on();
@@ -206,5 +208,13 @@ mluOpStatus_t mluOpExtSetCapture(const char* folder, const char* operators, int6
   return guard(__func__, [&]() -> Status {
     const auto text = [](const char* given) { return std::string(given == nullptr ? "" : given); };
     return mluops::set_capture({text(folder), text(operators), calls, bytes});
+  });
+}
+
+mluOpStatus_t mluOpExtSetVerbose(int level) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(op::in_range("level", level, -1, 2));
+    set_verbose_level_of_thread(level);
+    return Status::go_on();
   });
 }

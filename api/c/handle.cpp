@@ -17,6 +17,7 @@ mluOpStatus_t mluOpCreate(mluOpHandle_t* handle) {
     made->chain_name = default_chain();
     MLUOPS_RETURN_IF_FINISHED(read_default_threads(made->default_threads));
     MLUOPS_RETURN_IF_FINISHED(create_chain(Registry::instance(), made->chain_name, made->chain));
+    say_header(made->chain, made->default_threads);
     *handle = made.release();
     return Status::go_on();
   });
@@ -94,7 +95,9 @@ mluOpStatus_t mluOpGetReservedMemSize(uint64_t* mem_size) {
   return guard(__func__, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(not_null("mem_size", mem_size));
     constexpr long long kDefault = 2081LL * 1024 * 1024;
-    *mem_size = static_cast<uint64_t>(env_integer("MLUOP_MEM_POOL_SIZE", 0, INT64_MAX).value_or(kDefault));
+    std::string problem;
+    *mem_size = static_cast<uint64_t>(env_integer("MLUOP_MEM_POOL_SIZE", 0, INT64_MAX, &problem).value_or(kDefault));
+    if (!problem.empty()) say_once(problem);
     return Status::go_on();
   });
 }

@@ -107,7 +107,7 @@ std::string BriefTable::line(const Row& row) const {
   std::vector<std::string> cells = {row.op, row.backend};
   for (std::string& cell : figures(row)) cells.push_back(std::move(cell));
   cells.push_back(row.checked ? format("%.1e", row.accuracy.diff1) : "-");
-  cells.push_back(row.verdict == Verdict::ok && !row.checked ? "ran" : verdict_name(row.verdict));
+  cells.push_back(row.verdict == Verdict::ok && !row.checked ? "not judged" : verdict_name(row.verdict));
   cells.push_back(row.shape + (row.reduced ? " (reduced)" : "") + (row.reason.empty() ? "" : ": " + row.reason));
   return "  " + text_line(cells, widths_, kAlign);
 }

@@ -30,7 +30,7 @@ std::vector<std::string> accuracy(const Row& row) {
 std::string verdict(const Row& row) {
   const std::string name = verdict_name(row.verdict);
   if (row.verdict != Verdict::ok) return name + ": " + row.reason;
-  if (!row.checked) return "ran";
+  if (!row.checked) return "not judged";
   return row.threshold == 0 ? "ok (exact)" : format("ok (%.0e)", row.threshold);
 }
 
@@ -114,7 +114,7 @@ Totals count(const std::vector<Row>& rows) {
   std::map<std::string, int> ran, has;  // rows of each backend
   for (const Row& row : rows) {
     int* const counters[] = {&t.ok, &t.wrong, &t.failed, &t.declined, &t.absent};
-    ++*counters[static_cast<int>(row.verdict)];
+    ++*(row.verdict == Verdict::ok && !row.checked ? &t.not_judged : counters[static_cast<int>(row.verdict)]);
     ran[row.backend] += row.measured();
     has[row.backend] += row.verdict != Verdict::absent;
     t.checked += row.accuracy.checked;
@@ -131,13 +131,14 @@ Totals count(const std::vector<Row>& rows) {
 }
 
 std::string totals_text(const Totals& t) {
-  std::string text =
-      format("%d rows: %d ok, %d wrong, %d failed, %d declined, %d absent; ",
-             t.ok + t.wrong + t.failed + t.declined + t.absent, t.ok, t.wrong, t.failed, t.declined, t.absent);
-  text += format("cpu: %d of %d at >= 50 %% of the bound, %d at >= 80 %%; %.1f million elements compared", t.half_roof,
-                 t.measured_cpu, t.high_roof, static_cast<double>(t.checked) * 1e-6);
+  std::string text = format("%d rows: %d ok, %d wrong, %d failed, %d declined",
+                            t.ok + t.not_judged + t.wrong + t.failed + t.declined, t.ok, t.wrong, t.failed, t.declined);
+  if (t.not_judged > 0) text += format(", %d not judged", t.not_judged);
+  text += format("; cpu: %d of %d at >= 50 %% of the bound, %d at >= 80 %%; %.1f million elements compared",
+                 t.half_roof, t.measured_cpu, t.high_roof, static_cast<double>(t.checked) * 1e-6);
   for (const std::string& backend : t.idle_backends) text += "; " + backend + " ran nothing";
-  return text + (t.good() ? "\nall verdicts hold\n" : "\nNOT all verdicts hold\n");
+  if (!t.good()) return text + "\nNOT all verdicts hold\n";
+  return text + (t.ok == 0 ? "\nnothing was judged\n" : "\nall verdicts hold\n");
 }
 
 }  // namespace bench

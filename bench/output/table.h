@@ -13,6 +13,7 @@ namespace bench {
 /// that has one of the operators ran at least one row.
 struct Totals {
   int ok = 0, wrong = 0, failed = 0, declined = 0, absent = 0, half_roof = 0, high_roof = 0, measured_cpu = 0;
+  int not_judged = 0;  ///< ran, and nobody looked at the outputs; not among `ok`
   std::vector<std::string> idle_backends;
   std::int64_t checked = 0;
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "bench/output/brief.h"
 #include "bench/output/json.h"
 #include "bench/output/table.h"
 #include "bench/plot/roofline.h"
@@ -30,10 +31,12 @@ std::vector<Row> run_all(const Options& options, const std::vector<Target>& targ
   std::fputs(table.heading().c_str(), stdout);
   std::vector<Row> rows = run_network(options, targets, machine, [&](const std::vector<Row>& final_rows) {
     progress("");
-    for (const Row& row : final_rows) std::fputs(table.line(row).c_str(), stdout);
+    for (const Row& row : final_rows) {
+      if (row.verdict != Verdict::absent) std::fputs(table.line(row).c_str(), stdout);
+    }
     std::fflush(stdout);
   });
-  std::printf("\n%s\n", machine_grid(*machine).text().c_str());
+  std::printf("\n%s\n%s", machine_grid(*machine).text().c_str(), absent_text(rows).c_str());
   return rows;
 }
 

@@ -11,6 +11,7 @@ Row row(const std::string& backend, Verdict verdict) {
   r.backend = backend;
   r.verdict = verdict;
   if (verdict == Verdict::ok || verdict == Verdict::wrong) r.seconds = {1e-3};
+  r.checked = r.measured();
   return r;
 }
 
@@ -31,6 +32,18 @@ TEST(Totals, NothingRan) {
 TEST(Totals, WrongAndFailed) {
   EXPECT_FALSE(count({row("cpu", Verdict::ok), row("cpu", Verdict::wrong)}).good());
   EXPECT_FALSE(count({row("cpu", Verdict::ok), row("cpu", Verdict::failed)}).good());
+}
+
+TEST(Totals, WhatNobodyLookedAtIsNotOk) {
+  Row unseen = row("cpu", Verdict::ok);
+  unseen.checked = false;
+  const std::string none = totals_text(count({unseen}));
+  EXPECT_NE(none.find("0 ok, 0 wrong, 0 failed, 0 declined, 1 not judged;"), std::string::npos) << none;
+  EXPECT_NE(none.find("\nnothing was judged\n"), std::string::npos) << none;
+  EXPECT_TRUE(count({unseen}).good());
+  const std::string some = totals_text(count({unseen, row("cpu", Verdict::ok), row("mlu_emu", Verdict::absent)}));
+  EXPECT_NE(some.find("2 rows: 1 ok, 0 wrong, 0 failed, 0 declined, 1 not judged;"), std::string::npos) << some;
+  EXPECT_NE(some.find("\nall verdicts hold\n"), std::string::npos) << some;
 }
 
 }  // namespace

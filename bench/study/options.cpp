@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "bench/machine/memory.h"
+#include "test/cases/base/nearest.h"
 #include "test/cases/base/parallel.h"
+#include "test/cases/operator.h"
 
 namespace bench {
 namespace {
@@ -107,6 +109,7 @@ bool asks_more(const Options& o) {
 }
 
 void finish(Options& o) {
+  mluops::cases::demand_parts("--op", o.operators, mluops::cases::api_operators());
   o.brief = !o.all && !o.quick && o.operators.empty() && o.cases.empty() && !asks_more(o);
   if (o.dtypes.empty()) {
     o.dtypes = {MLUOP_DTYPE_FLOAT};

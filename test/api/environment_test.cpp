@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "mlu_op_ext.h"
+#include "mluops/verbose.h"
 
 namespace {
 
@@ -88,6 +89,43 @@ TEST(Verbose, EscapesControlCharacters) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(speak_of_a_hostile_name(), ::testing::ExitedWithCode(0),
               "^mluops: [^\n]*a\\\\x1b\\[2Jb\\\\x0amluops: all is well\\\\x7f[^\n]*\n$");
+}
+
+/// What a fresh process prints that makes two handles and three calls of which one fails.
+void speak_with(std::initializer_list<std::pair<const char*, const char*>> variables) {
+  for (const auto& [name, value] : variables) setenv(name, value, 1);
+  mluOpHandle_t handles[2] = {};
+  for (mluOpHandle_t& handle : handles) (void)mluOpCreate(&handle);
+  (void)mluOpSetQueue(nullptr, nullptr);
+  (void)mluOpExtSetVerbose(0);
+  (void)mluOpSetQueue(nullptr, nullptr);
+  (void)mluOpExtSetVerbose(-1);
+  for (mluOpHandle_t handle : handles) (void)mluOpDestroy(handle);
+  std::exit(0);
+}
+
+TEST(Verbose, BeginsWithAHeader) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const char* const header =
+      "^mluops: version [0-9.]+,backend cpu isa=[A-Z0-9_]+ threading=[a-z]+,threads 3\n"
+      "mluops: MLUOP_STATUS_BAD_PARAM mluOpSetQueue: handle: wanted a pointer, got NULL\n$";
+  EXPECT_EXIT(speak_with({{"MLUOP_VERBOSE", "1"}, {"MLUOP_NUM_THREADS", "3"}}), ::testing::ExitedWithCode(0), header);
+  EXPECT_EXIT(speak_with({{"MLUOP_VERBOSE", "1"}, {"MLUOP_BACKEND", "mlu_emu,cpu"}}), ::testing::ExitedWithCode(0),
+              "^mluops: version [0-9.]+,backend mlu_emu,backend cpu isa=");
+}
+
+TEST(Verbose, TimestampsOnRequest) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(speak_with({{"MLUOP_VERBOSE", "1"}, {"MLUOP_VERBOSE_TIMESTAMP", "1"}}), ::testing::ExitedWithCode(0),
+              "^mluops: version [^\n]*\nmluops: [0-9]{13,}\\.[0-9]{3},MLUOP_STATUS_BAD_PARAM [^\n]*\n$");
+}
+
+TEST(Verbose, VariablesThatAreNotUnderstoodAreSaidOnce) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(speak_with({{"MLUOP_VERBOSE", "yes"}}), ::testing::ExitedWithCode(0),
+              "^mluops: MLUOP_VERBOSE: wanted a whole number from 0 to 9, got \"yes\"\n$");
+  EXPECT_EXIT(speak_with({{"MLUOP_VERBOSE", "1"}, {"MLUOP_VERBOSE_TIMESTAMP", "2"}}), ::testing::ExitedWithCode(0),
+              "\nmluops: MLUOP_VERBOSE_TIMESTAMP: wanted a whole number from 0 to 1, got \"2\"\n[^\n]*\n$");
 }
 
 /// A pool's worker that is bound to one core makes handles of as many threads as the process has processors.

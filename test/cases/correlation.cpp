@@ -31,7 +31,7 @@ const std::vector<Parameter> kParameters = {
 
 std::int64_t windows(const Case& t, const char* size, const char* kernel, const char* pad, const char* dilation,
                      const char* stride) {
-  const std::int64_t room = t.size(size) + 2 * t.size(pad) - (t.size(kernel) - 1) * t.size(dilation) - 1;
+  const std::int64_t room = t.size(size) + 2 * t.count(pad) - (t.size(kernel) - 1) * t.size(dilation) - 1;
   return room < 0 ? 0 : room / std::max<std::int64_t>(1, t.size(stride)) + 1;
 }
 

@@ -136,7 +136,7 @@ void touch_roi(TouchedPixels& touched, const Shape& s, const double* roi, const 
 
 TouchedPixels touch(const Case& t, const Shape& s, const Values& rois) {
   TouchedPixels touched(s.batch, s.h, s.w);
-  const Fill all = t.size("offset") != 0 ? offsets(t) : Fill{};
+  const Fill all = t.count("offset") != 0 ? offsets(t) : Fill{};
   for (std::int64_t r = 0; r < s.rois; ++r) {
     const std::int64_t first = r * 2 * s.pooled_h * s.pooled_w;
     const Fill own = all ? Fill([&, first](std::int64_t i) { return all(first + i); }) : Fill{};
@@ -152,7 +152,7 @@ std::vector<TensorSpec> inputs(const Case& text, const Shape& s, const Values& r
   const mluOpDataType_t dtype = s.dtype;
   std::vector<TensorSpec> t = {image("input", s, uniform(-1, 1, text.seed("input"))),
                                {.name = "rois", .dtype = dtype, .dims = {s.rois, 5}, .fill = given(rois)}};
-  if (text.size("offset") == 0) return t;
+  if (text.count("offset") == 0) return t;
   t.push_back({.name = "offset",
                .layout = MLUOP_LAYOUT_NCHW,
                .dtype = dtype,
@@ -166,7 +166,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
   const TouchedPixels touched = touch(text, s, rois);
-  const bool shifted = text.size("offset") != 0;
+  const bool shifted = text.count("offset") != 0;
   const double scale = scalar_of(text, "scale", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
   d.scalars = {scale, gamma};
@@ -206,7 +206,7 @@ std::vector<TensorSpec> gradient_tensors(const Case& text, const Shape& s, const
   std::vector<TensorSpec> t = inputs(text, s, rois);
   t.insert(t.begin(), bins("grad_output", s, uniform(-1, 1, text.seed("grad_output"))));
   t.push_back(image("grad_input", s));
-  if (text.size("offset") == 0) return t;
+  if (text.count("offset") == 0) return t;
   TensorSpec grad_offset = t[3];
   grad_offset.name = "grad_offset";
   grad_offset.fill = {};
@@ -219,7 +219,7 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
   const TouchedPixels touched = touch(text, s, rois);
-  const bool shifted = text.size("offset") != 0;
+  const bool shifted = text.count("offset") != 0;
   const double scale = scalar_of(text, "scale", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
   d.scalars = {scale, gamma};

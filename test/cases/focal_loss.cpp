@@ -77,7 +77,7 @@ Fill targets(const Case& t) {
   if (is_softmax(t)) {  // negative: no loss
     return [=](std::int64_t i) { return kind == "none" || unit_random(seed, i) < 0.1 ? -1 : any(i); };
   }
-  if (t.size("weight") != 0) return kind == "none" ? integers(0, 0, seed) : any;
+  if (t.count("weight") != 0) return kind == "none" ? integers(0, 0, seed) : any;
   if (kind == "classes") return any;
   const double share = kind == "none" ? 0 : 0.02;
   return [=](std::int64_t i) {
@@ -118,7 +118,7 @@ Values expected(const Case& t, const mluopsFocalLossProblem& p) {
 
 Description describe_any(const Case& text, mluOpDataType_t dtype) {
   const mluopsFocalLossShape s = shape_of(text, dtype);
-  const bool softmax = is_softmax(text), forward = is_forward(text), weighted = text.size("weight") != 0;
+  const bool softmax = is_softmax(text), forward = is_forward(text), weighted = text.count("weight") != 0;
   const double alpha = scalar_of(text, "alpha", dtype), gamma = scalar_of(text, "gamma", dtype);
   Description d;
   d.scalars = {alpha, gamma};

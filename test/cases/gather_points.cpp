@@ -19,7 +19,7 @@ const std::vector<Parameter> kParameters = {
 };
 
 mluopsGatherPointsShape shape_of(const Case& t, mluOpDataType_t dtype) {
-  return {dtype, t.size("b"), t.size("c"), t.size("n"), t.size("m") * std::max<std::int64_t>(t.size("s"), 1)};
+  return {dtype, t.size("b"), t.size("c"), t.size("n"), t.size("m") * std::max<std::int64_t>(t.count("s"), 1)};
 }
 
 Fill outside(double n, std::uint64_t seed) {
@@ -43,9 +43,9 @@ Fill indices(const Case& t) {
 
 Description describe_either(const Case& text, mluOpDataType_t dtype) {
   const mluopsGatherPointsShape s = shape_of(text, dtype);
-  const bool forward = text.op() == "gather_points_forward", grouped = text.size("s") > 0;
+  const bool forward = text.op() == "gather_points_forward", grouped = text.count("s") > 0;
   std::vector<std::int64_t> chosen = {s.b, text.size("m")}, taken = {s.b, s.c, text.size("m")};
-  if (grouped) chosen.push_back(text.size("s")), taken.push_back(text.size("s"));
+  if (grouped) chosen.push_back(text.count("s")), taken.push_back(text.count("s"));
   const std::vector<std::int64_t> known = {s.b, s.c, s.n};
   Description d;
   d.tensors = {{.name = forward ? "points" : "grad_output",

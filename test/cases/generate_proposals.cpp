@@ -28,11 +28,11 @@ constexpr double kStep = 16;  ///< pixels of the image to one of the map
 mluopsGenerateProposalsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   mluopsGenerateProposalsProblem p = {};
   p.shape = {dtype, t.size("n"), t.size("h"), t.size("w"), t.size("a")};
-  p.pre_nms_top_n = t.size("pre");
+  p.pre_nms_top_n = t.count("pre");
   p.post_nms_top_n = t.size("post");
   p.nms_thresh = scalar_of(t, "iou", dtype);
   p.min_size = scalar_of(t, "least", dtype);
-  p.pixel_offset = static_cast<std::int32_t>(t.size("offset"));
+  p.pixel_offset = static_cast<std::int32_t>(t.count("offset"));
   return p;
 }
 

@@ -62,7 +62,7 @@ mluopsGetIndicePairsShape shape_of(const Case& t) {
   s.sub_m = kind == "subm" ? 1 : 0;
   s.transpose = kind == "transpose" ? 1 : 0;
   s.inputs = t.size("n");
-  s.outputs = t.size("rows") > 0 ? t.size("rows") : s.sub_m != 0 ? s.inputs : std::min(s.inputs * reach, places);
+  s.outputs = t.count("rows") > 0 ? t.count("rows") : s.sub_m != 0 ? s.inputs : std::min(s.inputs * reach, places);
   return s;
 }
 

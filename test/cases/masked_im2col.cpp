@@ -31,8 +31,15 @@ const std::vector<Parameter>& window_parameters() {
 
 Shape shape_of(const Case& t, mluOpDataType_t dtype, bool window) {
   const auto number = [&](const char* key, std::int64_t fallback) { return window ? t.size(key) : fallback; };
-  return {dtype,           t.size("c"),     t.size("h"),       t.size("w"),      t.size("m"),
-          number("kh", 1), number("kw", 1), number("padh", 0), number("padw", 0)};
+  return {dtype,
+          t.size("c"),
+          t.size("h"),
+          t.size("w"),
+          t.size("m"),
+          number("kh", 1),
+          number("kw", 1),
+          window ? t.integer("padh") : 0,
+          window ? t.integer("padw") : 0};
 }
 
 // The rows of the chosen pixels, or their columns.

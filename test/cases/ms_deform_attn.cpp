@@ -50,13 +50,13 @@ struct Pyramid {
         const std::vector<int> both = Case().set("shapes", sizes).per_axis("shapes", 2, 1, 1 << 20);
         h = both[0], w = both[1];
       }
-      keys += t.size("gap");
+      keys += t.count("gap");
       shapes.push_back(static_cast<double>(h));
       shapes.push_back(static_cast<double>(w));
       starts.push_back(static_cast<double>(keys));
       keys += h * w;
     }
-    if (t.size("keys") > 0) keys = t.size("keys");
+    if (t.count("keys") > 0) keys = t.count("keys");
   }
 };
 

@@ -126,7 +126,7 @@ double flops_of(std::int64_t n) {
 // ---- nms ----
 
 std::int64_t most_of(const Case& t) {
-  return t.size("max") > 0 ? t.size("max") : t.size("n");
+  return t.count("max") > 0 ? t.count("max") : t.size("n");
 }
 
 std::shared_ptr<mluOpNmsStruct> descriptor_of(const mluopsNmsProblem& p) {
@@ -147,7 +147,7 @@ std::shared_ptr<mluOpNmsStruct> descriptor_of(const mluopsNmsProblem& p) {
 mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   mluopsNmsProblem p = {};
   p.shape = shape_of(t, dtype);
-  p.score_dtype = dtype == MLUOP_DTYPE_FLOAT && t.size("half_scores") != 0 ? MLUOP_DTYPE_HALF : dtype;
+  p.score_dtype = dtype == MLUOP_DTYPE_FLOAT && t.count("half_scores") != 0 ? MLUOP_DTYPE_HALF : dtype;
   p.box_mode = t.word("box") == "centre" ? MLUOP_NMS_BOX_CENTER : MLUOP_NMS_BOX_DIAGONAL;
   const std::string output = t.word("output");
   p.output_mode = output == "rows"      ? MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1
@@ -157,8 +157,8 @@ mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   p.score_threshold =
       t.word("score") == "none" ? std::numeric_limits<double>::quiet_NaN() : scalar_of(t, "score", dtype);
   p.max_output = most_of(t);
-  p.room = t.size("room") > 0 ? t.size("room") : p.max_output;
-  p.pad = t.size("pad") != 0 ? 1 : 0;
+  p.room = t.count("room") > 0 ? t.count("room") : p.max_output;
+  p.pad = t.count("pad") != 0 ? 1 : 0;
   return p;
 }
 

@@ -191,6 +191,10 @@ double scalar_of(const Case& text, const std::string& key, mluOpDataType_t dtype
 /// Whether the case is of the dtype: it says none, or this one.
 bool names_dtype(const Case& text, mluOpDataType_t dtype);
 
+/// The product of all its numbers above 1: no fewer steps than any loop of its description takes. Of a case with its
+/// defaults.
+double work_of(const Case& full);
+
 /// With every parameter of its operator.
 Case with_defaults(const Case& text);
 

@@ -27,14 +27,14 @@ const std::vector<Parameter> kParameters = {
 mluopsPriorBoxProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   const std::int64_t sizes = t.size("sizes");
   mluopsPriorBoxProblem p = {};
-  p.shape = {dtype, sizes, t.size("ratios"), t.size("squares") != 0 ? sizes : 0, t.size("h"), t.size("w")};
+  p.shape = {dtype, sizes, t.size("ratios"), t.count("squares") != 0 ? sizes : 0, t.size("h"), t.size("w")};
   p.im_height = static_cast<std::int32_t>(t.size("imh"));
   p.im_width = static_cast<std::int32_t>(t.size("imw"));
   p.step_h = scalar_of(t, "steph", dtype);
   p.step_w = scalar_of(t, "stepw", dtype);
   p.offset = scalar_of(t, "offset", dtype);
-  p.clip = static_cast<std::int32_t>(t.size("clip"));
-  p.min_max_order = static_cast<std::int32_t>(t.size("minmax"));
+  p.clip = static_cast<std::int32_t>(t.count("clip"));
+  p.min_max_order = static_cast<std::int32_t>(t.count("minmax"));
   return p;
 }
 

@@ -105,7 +105,7 @@ double additions(const Shape& s) {
 
 Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
-  const bool mapping = text.size("mapping") != 0;
+  const bool mapping = text.count("mapping") != 0;
   const double scale = scalar_of(text, "scale", dtype);
   Description d;
   d.scalars = {scale};
@@ -142,7 +142,7 @@ Fill channels(const Case& text, const Shape& s) {
 
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
-  const bool mapping = text.size("mapping") != 0;
+  const bool mapping = text.count("mapping") != 0;
   const double scale = scalar_of(text, "scale", dtype);
   Description d;
   d.scalars = {scale};

@@ -120,7 +120,7 @@ double pixels_of(const Shape& s, const Values& rois) {
 Description forward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   const Values rois = make_rois(text, s);
-  const bool wanted = text.size("argmax") != 0;
+  const bool wanted = text.count("argmax") != 0;
   const double scale = scalar_of(text, "scale", dtype);
   Description d;
   d.scalars = {scale};

@@ -60,8 +60,8 @@ mluopsYoloBoxProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   p.scale = scalar_of(t, "scale", dtype);
   p.iou_aware_factor = scalar_of(t, "factor", dtype);
   p.downsample_ratio = static_cast<std::int32_t>(t.size("down"));
-  p.clip_bbox = static_cast<std::int32_t>(t.size("clip"));
-  p.iou_aware = static_cast<std::int32_t>(t.size("iou_aware"));
+  p.clip_bbox = static_cast<std::int32_t>(t.count("clip"));
+  p.iou_aware = static_cast<std::int32_t>(t.count("iou_aware"));
   return p;
 }
 

@@ -2,20 +2,25 @@
 
 #include <gtest/gtest.h>
 
-namespace mluops {
 namespace {
+
+using namespace mluops;  // NOLINT: the words under test
 
 TEST(Text, ControlCharactersDoNotReachATerminal) {
   EXPECT_EQ(printable("a b~"), "a b~");
   EXPECT_EQ(printable("\x1b[2Jx\r\n\t"), "\\x1b[2Jx\\x0d\\x0a\\x09");
   EXPECT_EQ(printable(std::string("a\0b\x7f", 4)), "a\\x00b\\x7f");
-  EXPECT_EQ(printable("\xc2\x9b" "2J"), "\\xc2\\x9b2J") << "CSI in 8 bits";
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J"),
+            "\\xc2\\x9b2J")
+      << "CSI in 8 bits";
   EXPECT_EQ(printable("\xc3\xa9\xe5\xad\x97\xf0\x9f\x98\x80"), "\xc3\xa9\xe5\xad\x97\xf0\x9f\x98\x80");
 }
 
 TEST(Text, BytesThatAreNoUtf8) {
-  const char* const bad[] = {"\x80",         "\xff",         "\xc3",         "\xc0\xaf",     "\xc1\xbf",         "\xe0\x80\xaf",
-                             "\xed\xa0\x80", "\xf0\x80\x80", "\xe5\xad",     "\xf4\x90\x80\x80", "\xf8\x88\x80\x80"};
+  const char* const bad[] = {
+      "\x80",         "\xff",         "\xc3",     "\xc0\xaf",         "\xc1\xbf",        "\xe0\x80\xaf",
+      "\xed\xa0\x80", "\xf0\x80\x80", "\xe5\xad", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80"};
   for (const char* const text : bad) {
     EXPECT_EQ(utf8_length(text), 0u) << printable(text);
     EXPECT_EQ(printable(text).substr(0, 2), "\\x");
@@ -38,4 +43,3 @@ TEST(Text, PathsAsUris) {
 }
 
 }  // namespace
-}  // namespace mluops

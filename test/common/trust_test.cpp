@@ -10,8 +10,9 @@
 #include <fstream>
 #include <iterator>
 
-namespace mluops {
 namespace {
+
+using namespace mluops;  // NOLINT: the words under test
 
 namespace fs = std::filesystem;
 
@@ -91,4 +92,3 @@ TEST_F(Trust, WhatCannotBeWrittenSaysWhy) {
 }
 
 }  // namespace
-}  // namespace mluops

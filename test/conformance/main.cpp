@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "mlu_op_ext.h"
+#include "test/cases/base/nearest.h"
+#include "test/conformance/junit.h"
 #include "test/conformance/kit.h"
 #include "test/conformance/library_report.h"
 #include "test/support/json.h"
@@ -30,6 +32,7 @@ untouched by what is refused, times beside cpu. Exit status: 0 all is well, 1 so
   --threads N      most threads of a call (5)
   --no-times       nothing is timed
   --json FILE      the results for programs
+  --junit FILE     the results as JUnit has them: a test for each operator
 With --library the same cases go through the C API of any mluOp library, tensors in memory of its cnrtMalloc where it
 brings that; LIB:RUNTIME names a runtime that it does not load itself. Each call is equal to this library's (the same bits),
 within the tolerance of the reference, differs, is refused by LIB, or crashed; refusals are compared by their status.
@@ -40,7 +43,7 @@ within the tolerance of the reference, differs, is refused by LIB, or crashed; r
 
 struct Options {
   Settings kit;
-  std::string backend, json;
+  std::string backend, json, junit;
   LibrarySettings library;
   bool every = false;
   std::string answer;  ///< "FD:FROM": this is the child of --library
@@ -70,6 +73,7 @@ Options parse(const std::vector<std::string>& words) {
       {"--scale", [&](const std::string& v) { o.kit.scale = std::stod(v); }},
       {"--threads", [&](const std::string& v) { o.kit.threads = std::stoi(v); }},
       {"--json", [&](const std::string& v) { o.json = v; }},
+      {"--junit", [&](const std::string& v) { o.junit = v; }},
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--no-times") {
@@ -87,6 +91,7 @@ Options parse(const std::vector<std::string>& words) {
   }
   if (o.backend.empty() == o.library.library.empty())
     throw std::invalid_argument("which plugin, or which library? See --help");
+  cases::demand_parts("--op", o.parts, cases::api_operators());
   if (o.kit.threads < 1 || !(o.kit.scale >= 0))
     throw std::invalid_argument("--threads wants 1 or more, --scale 0 or more");
   return o;
@@ -139,6 +144,37 @@ std::string json_of(const std::string& backend, const std::vector<Result>& resul
   return text + "]}\n";
 }
 
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+/// Declined altogether: skipped, with the reason.
+JunitTest junit_of(const std::string& backend, const Result& r) {
+  JunitTest test = {.group = backend, .name = r.op, .seconds = r.seconds, .failures = r.findings};
+  if (r.ran == 0 && r.findings.empty()) test.skipped = r.reason.empty() ? "nothing ran" : r.reason;
+  return test;
+}
+
+JunitTest junit_of(const std::string& library, const LibraryResult& r) {
+  JunitTest test = {.group = library, .name = r.op};
+  if (r.cases.empty()) test.skipped = "absent";
+  for (const LibraryCase& c : r.cases) {
+    if (c.verdict == "differs" || c.verdict == "crashed")
+      test.failures.push_back(c.verdict + " " + c.text + ": " + c.note);
+  }
+  if (!r.good() && test.failures.empty()) test.failures.emplace_back("not as this library");
+  return test;
+}
+
+template <class Results>
+std::vector<JunitTest> junit_tests(const std::string& group, const Results& results) {
+  std::vector<JunitTest> tests;
+  for (const auto& r : results) tests.push_back(junit_of(group, r));
+  return tests;
+}
+
 bool chosen(const Options& o, const std::string& op) {
   if (!o.kit.only_case.empty()) return o.kit.only_case.substr(0, o.kit.only_case.find(' ')) == op;
   return o.parts.empty() ||
@@ -175,7 +211,8 @@ int run_library(Options o) {
     std::fputs(library_lines(result, o.every).c_str(), stdout);
     std::fflush(stdout);
   });
-  if (!o.json.empty()) std::ofstream(o.json) << library_json(settings, results);
+  if (!o.json.empty()) write(o.json, library_json(settings, results));
+  if (!o.junit.empty()) write(o.junit, junit_text(junit_tests(settings.library, results)));
   const bool good = std::ranges::all_of(results, [](const LibraryResult& r) { return r.good(); });
   const bool any = std::ranges::any_of(results, [](const LibraryResult& r) { return !r.cases.empty(); });
   std::printf("%s\n", !any ? "nothing was examined" : good ? "ok" : "NOT ok");
@@ -199,7 +236,8 @@ int run(Options o) {
     for (const std::string& finding : results.back().findings) std::printf("  %s\n", finding.c_str());
     std::fflush(stdout);
   }
-  if (!o.json.empty()) std::ofstream(o.json) << json_of(o.kit.backend, results, missing);
+  if (!o.json.empty()) write(o.json, json_of(o.kit.backend, results, missing));
+  if (!o.junit.empty()) write(o.junit, junit_text(junit_tests(o.kit.backend, results)));
   const auto good = std::ranges::count_if(results, [](const Result& r) { return r.good(); });
   std::printf("%s: %d of %zu operators ok, %zu not provided\n", o.kit.backend.c_str(), static_cast<int>(good),
               results.size(), missing.size());

@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(All, CorpusTest,
                          ::testing::Values(FuzzTarget{"api", fuzz_api}, FuzzTarget{"operators", fuzz_operators},
                                            FuzzTarget{"calls", fuzz_calls},
                                            FuzzTarget{"differential", fuzz_differential}, FuzzTarget{"cncc", fuzz_cncc},
-                                           FuzzTarget{"mlisa", fuzz_mlisa}),
+                                           FuzzTarget{"mlisa", fuzz_mlisa}, FuzzTarget{"replay", fuzz_replay}),
                          [](const ::testing::TestParamInfo<FuzzTarget>& target) { return target.param.name; });
 
 }  // namespace

@@ -90,3 +90,28 @@ def test_the_line_of_a_call():
     assert (op, backend, status) == ("psamask_forward", "cpu", "MLUOP_STATUS_SUCCESS")
     assert path and case.startswith("psamask_forward n=1 h=2 w=3 hm=3 wm=3 type=0 dtype=float")
     assert time.endswith(" ms") and float(time[:-3]) > 0
+
+
+def said(**variables):
+    program = ("import numpy as np, mluops\n"
+               "for _ in range(2): mluops.psa_mask(np.ones((1, 2, 3, 9), np.float32), 'collect', (3, 3))")
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **variables}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()
+
+
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path):
+    absent = str(tmp_path / "absent")
+    assert said(MLUOP_CAPTURE=absent) == [
+        f"mluops: MLUOP_CAPTURE: no call can be kept in {absent}: No such file or directory"]
+    (tmp_path / "file").write_text("")
+    line, = said(MLUOP_CAPTURE=str(tmp_path / "file"))
+    assert line.endswith("file: it is no folder")
+    assert said() == []
+
+
+def test_numbers_that_are_none_are_said_once(tmp_path):
+    lines = said(MLUOP_CAPTURE=str(tmp_path), MLUOP_CAPTURE_CALLS="many", MLUOP_CAPTURE_BYTES="-1")
+    assert lines == ['mluops: MLUOP_CAPTURE_CALLS: wanted a whole number from 0 to 1073741824, got "many"',
+                     'mluops: MLUOP_CAPTURE_BYTES: wanted a whole number from 0 to 1099511627776, got "-1"']
+    assert len(list(tmp_path.iterdir())) == 2

@@ -1,10 +1,13 @@
 """The BANG C toolchain that comes with the package."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -18,9 +21,24 @@ COMMANDS = {path.stem for path in (Path(mluops.__file__).parent / "neuware" / "c
 INSIDE = Path(mluops.__file__).parent / "neuware" / "home"  # of a wheel
 
 
+NULL_KERNEL = """#include <mlu.h>
+__mlu_entry__ void null(int *p) {
+  *p = 1;
+}
+int main() {
+  cnrtQueue_t queue;
+  int *volatile nothing = nullptr;  // where the compiler does not see it
+  CNRT_CHECK(cnrtQueueCreate(&queue));
+  null<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, queue>>>(nothing);
+  CNRT_CHECK(cnrtQueueSync(queue));
+}
+"""
+
+
 def run(*command, **options):
     environment = {**os.environ, "PYTHONPATH": str(Path(mluops.__file__).parents[1]), **options.pop("env", {})}
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment, **options)
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", env=environment,
+                          **options)
 
 
 def module(*arguments, **options):
@@ -90,22 +108,69 @@ def test_the_toolchain_may_be_moved(home, tmp_path):
     assert str(moved / "lib64" / "libcnrt.so") in needed, needed
     page = run(work / "scale", cwd=work, env={"MLUOP_EMU_REPORT": "page.html"})
     assert page.returncode == 0 and "__bang_mul_scalar" in (work / "page.html").read_text()
-    (work / "null.mlu").write_text("""#include <mlu.h>
-__mlu_entry__ void null(int *p) {
-  *p = 1;
-}
-int main() {
-  cnrtQueue_t queue;
-  int *volatile nothing = nullptr;  // where the compiler does not see it
-  CNRT_CHECK(cnrtQueueCreate(&queue));
-  null<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, queue>>>(nothing);
-  CNRT_CHECK(cnrtQueueSync(queue));
-}
-""")
+    (work / "null.mlu").write_text(NULL_KERNEL)
     assert run(moved / "bin" / "cncc", "-O1", work / "null.mlu", "-o", work / "null").returncode == 0
     assert f"{work}/null.mlu:3: in null(" in run(work / "null").stderr or not shutil.which("addr2line")
 
 
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+@pytest.mark.skipif(not shutil.which("addr2line"), reason="no addr2line names the file")
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names there are UTF-8")
+def test_findings_in_files_of_any_name(home, tmp_path):
+    """Of a source whose name is no UTF-8, with what means something in a URI and on a terminal."""
+    name = b"a b#%\xe9\x1b[2J.mlu"
+    source = os.path.join(os.fsencode(tmp_path), name)
+    with open(source, "w") as file:
+        file.write(NULL_KERNEL)
+    built = subprocess.run([neuware.cncc(), "-O1", "-g", source, "-o", tmp_path / "null"], capture_output=True)
+    assert built.returncode == 0, built.stderr
+    found = [tmp_path / f"found{ending}" for ending in (".json", ".sarif", ".txt")]
+    done = run(tmp_path / "null", env={"MLUOP_EMU_FINDINGS": ":".join(map(str, found)),
+                                       "MLUOP_EMU_REPORT": str(tmp_path / "report.json")})
+    assert r"a b#%\xe9\x1b[2J.mlu:3" in done.stderr.partition("\n")[0], done.stderr
+    assert Path(json.loads(found[0].read_text(encoding="utf-8"))[0]["file"]).name == "a b#%\ufffd\x1b[2J.mlu"
+    json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    sarif = json.loads(found[1].read_text(encoding="utf-8"))
+    uri = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert os.path.basename(uri) == "a%20b%23%25%e9%1b%5b2J.mlu"
+    assert urllib.parse.unquote_to_bytes(uri) == source
+    assert r"a b#%\xe9\x1b[2J.mlu:3: error: " in found[2].read_text()
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a setuid program for others")
+@pytest.mark.parametrize("variable", ["MLUOP_EMU_FINDINGS", "MLUOP_EMU_REPORT"])
+def test_a_setuid_program_writes_no_file_of_its_callers_choice(home, variable):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        folder.chmod(0o777)
+        (folder / "null.mlu").write_text(NULL_KERNEL)
+        assert run(neuware.cncc(), "-O1", folder / "null.mlu", "-o", folder / "null").returncode == 0
+
+        def as_nobody():
+            os.setgid(65534)
+            os.setuid(65534)
+
+        wanted = folder / "written.json"
+        (folder / "null").chmod(0o4755)
+        subprocess.run([folder / "null"], env={variable: str(wanted)}, preexec_fn=as_nobody, stderr=subprocess.PIPE)
+        assert not wanted.exists()
+        (folder / "null").chmod(0o755)
+        subprocess.run([folder / "null"], env={variable: str(wanted)}, preexec_fn=as_nobody, stderr=subprocess.PIPE)
+        assert wanted.exists(), "with the caller's own rights it does"
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
+def test_reports_that_cannot_be_written_are_said_at_the_start(home, tmp_path):
+    first_kernel(tmp_path, neuware.cncc())
+    for variable in ("MLUOP_EMU_REPORT", "MLUOP_EMU_FINDINGS"):
+        done = run(tmp_path / "scale", env={variable: str(tmp_path / "absent" / "page.html")}, cwd=tmp_path)
+        first = done.stderr.splitlines()[0]
+        assert first == (f"[cnrt] [Error] {variable}: cannot write {tmp_path}/absent/page.html: No such file or directory"), \
+            done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 def test_times_of_a_run_and_of_two(home, tmp_path):
     first_kernel(tmp_path, neuware.cncc())
     before, after = tmp_path / "before.json", tmp_path / "after.json"

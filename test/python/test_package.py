@@ -74,6 +74,25 @@ def test_standard_library_of_the_oldest_python():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_probes_are_not_told_as_failures():
+    """What the package tries out to find what is supported is none of the program's faults."""
+    tried = subprocess.run([sys.executable, "-m", "mluops", "--json"], capture_output=True, text=True, env={
+        **os.environ, "PYTHONPATH": str(Path(mluops.__file__).parents[1]), "MLUOP_VERBOSE": "2"})
+    assert json.loads(tried.stdout)["operators"]
+    assert [line for line in tried.stderr.splitlines() if "BAD_PARAM" in line or "SUCCESS" in line] == []
+    asked = python("import mluops\nmluops.set_backend('mlu_emu,cpu')\nmluops.query('isa')", MLUOP_VERBOSE="1")
+    assert asked.returncode == 0 and "BAD_PARAM" not in asked.stderr, asked.stderr
+    wrong = python("import mluops\nmluops.query('no_such_key')", MLUOP_VERBOSE="1")
+    assert "mluops: MLUOP_STATUS_BAD_PARAM mluOpExtQuery: key: " in wrong.stderr
+
+
+@pytest.mark.parametrize("word, said", [("--help", "usage: python -m mluops"), ("--version", mluops.version())])
+def test_help_and_version(word, said):
+    done = subprocess.run([sys.executable, "-m", "mluops", word], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(Path(mluops.__file__).parents[1])})
+    assert done.returncode == 0 and done.stdout.startswith(said) and done.stderr == ""
+
+
 def test_report():
     result = python("import runpy, sys; sys.argv = ['mluops', '--json']; runpy.run_module('mluops', run_name='__main__')")
     assert result.returncode == 0, result.stderr

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "common/trust.h"
 #include "test/replay/reference.h"
 
 namespace mluops::replay {
@@ -24,14 +25,16 @@ std::string keep(const std::string& path, const std::string& folder) {
   }
   std::ifstream file(path, std::ios::binary);
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (std::istreambuf_iterator<char> c(file), end; c != end; ++c) {
-    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
-  }
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   char digits[24];
   std::snprintf(digits, sizeof digits, "-%08x.mluops", static_cast<unsigned>(hash & 0xffffffff));
   const std::string kept = (std::filesystem::path(folder) / (recording.op + digits)).string();
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(path, kept, std::filesystem::copy_options::overwrite_existing);
+  OutputFile out = OutputFile::made_new(kept);
+  out.write(bytes);
+  const std::string problem = out.close();
+  if (!problem.empty()) throw std::runtime_error(kept + ": cannot be written: " + problem);
   return kept;
 }
 

@@ -2,38 +2,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <new>
 #include <stdexcept>
 
+#include "common/trust.h"
 #include "test/replay/keep.h"
+#include "test/replay/options.h"
 #include "test/replay/replay.h"
+#include "test/replay/watchdog.h"
 #include "test/support/json.h"
 
 namespace mluops::replay {
 namespace {
 
 using test::json_string;
-
-constexpr const char* kHelp = R"(usage: mluops_replay FILE.. | --case TEXT [options]
-Runs recorded calls (MLUOP_CAPTURE=DIR, mluops.capture) on each backend and compares the outputs with what was recorded
-(equal, within the tolerance of the dtype, DIFFERS, refused by the backend, left out: data too large to keep) and with the
-reference in double (right, WRONG; - where there is none). A case's text, as MLUOP_VERBOSE=2 prints it, runs on numbers made
-up. Times are the least of the calls. Exit status: 0; 1 when an output is wrong, or, without a reference, differs from the
-recording; 2 when a file cannot be used.
-  --backend NAME,..  cpu,mlu_emu; plugins of MLUOP_BACKEND_PATH
-  --threads N        default: as recorded
-  --calls N          3
-  --no-reference     compares with the recording alone: the reference may take long
-  --json FILE        the results for programs
-  --keep FOLDER      copies the files there as test cases: small ones, test/replay/cases of the source tree has them
-)";
-
-struct Options {
-  std::vector<std::string> files, cases, backends = {"cpu", "mlu_emu"};
-  int threads = 0, calls = 3;  ///< threads 0: as recorded
-  bool reference = true;
-  std::string json, keep;
-};
 
 /// A line of the table.
 struct Row {
@@ -42,64 +24,19 @@ struct Row {
   Outcome outcome;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-void set(Options& o, const std::string& word, const std::string& value) {
-  if (word == "--backend") {
-    o.backends = split(value);
-  } else if (word == "--threads") {
-    o.threads = std::max(1, std::stoi(value));
-  } else if (word == "--calls") {
-    o.calls = std::max(1, std::stoi(value));
-  } else if (word == "--case") {
-    o.cases.push_back(value);
-  } else if (word == "--json") {
-    o.json = value;
-  } else if (word == "--keep") {
-    o.keep = value;
-  } else {
-    throw std::invalid_argument("unknown option " + word + ": see --help");
-  }
-}
-
-Options parse(const std::vector<std::string>& words) {
-  Options o;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--no-reference") {
-      o.reference = false;
-    } else if (!words[i].starts_with("--")) {
-      o.files.push_back(words[i]);
-    } else {
-      if (i + 1 == words.size()) throw std::invalid_argument(words[i] + " wants a value");
-      set(o, words[i], words[i + 1]);
-      ++i;
-    }
-  }
-  if (o.files.empty() && o.cases.empty()) throw std::invalid_argument("which files? See --help");
-  return o;
-}
-
 void print(const Row& row) {
   const Outcome& o = row.outcome;
   std::printf("  %-8s %-8s %-5s %10.3f ms  %s\n", row.backend.c_str(), name_of(o.comparison), name_of(o.reference),
-              o.seconds * 1e3, (o.mismatch.empty() ? o.text : o.mismatch).c_str());
+              o.seconds * 1e3, printable(o.mismatch.empty() ? o.text : o.mismatch).c_str());
   std::fflush(stdout);
 }
 
 void run_file(const std::string& path, const Options& o, std::vector<Row>& rows) {
+  const Watchdog watchdog(path, o.seconds);
   const Recording r = read_recording(path);
-  RecordedCase made(r);
-  std::printf("%s: %s, %.3f ms, %s\n", path.c_str(), r.backend.c_str(), r.ms, r.text.c_str());
+  RecordedCase made(r, o.limits);
+  std::printf("%s: %s, %.3f ms, %s\n", printable(path).c_str(), printable(r.backend).c_str(), r.ms,
+              printable(r.text).c_str());
   for (const std::string& backend : o.backends) {
     const int threads = o.threads > 0 ? o.threads : r.threads;
     rows.push_back({path, r.op, backend, r.ms, replay(r, made, backend, threads, o.calls, o.reference)});
@@ -120,8 +57,9 @@ Outcome run_case(RecordedCase& made, const std::string& backend, const Options& 
 }
 
 void run_text(const std::string& text, const Options& o, std::vector<Row>& rows) {
-  RecordedCase made(cases::Case::parse(text));
-  std::printf("%s\n", text.c_str());
+  const Watchdog watchdog(text, o.seconds);
+  RecordedCase made(cases::Case::parse(text), o.limits);
+  std::printf("%s\n", printable(text).c_str());
   for (const std::string& backend : o.backends) {
     rows.push_back({text, text.substr(0, text.find(' ')), backend, 0, run_case(made, backend, o)});
     print(rows.back());
@@ -143,14 +81,34 @@ std::string json_of(const std::vector<Row>& rows) {
   return text + "\n]\n";
 }
 
+void write_json(const std::string& path, const std::vector<Row>& rows) {
+  OutputFile file = OutputFile::named(path);
+  file.write(json_of(rows));
+  const std::string problem = file.close();
+  if (!problem.empty()) throw std::runtime_error(path + ": cannot be written: " + problem);
+}
+
+/// Data, doubles of the reference, its sums and the backends' working memory: a few times what the tensors take.
+std::uintmax_t memory_for(const Options& o) {
+  constexpr std::uintmax_t kTimes = 12, kGround = 1 << 30;
+  std::uintmax_t largest = o.limits.bytes;
+  std::error_code absent;
+  for (const std::string& path : o.files) {
+    const std::uintmax_t size = std::filesystem::file_size(path, absent);
+    if (!absent) largest = std::max(largest, size);
+  }
+  return kGround + kTimes * largest;
+}
+
 int run(const Options& o) {
+  limit_memory(memory_for(o));
   std::vector<Row> rows;
   for (const std::string& path : o.files) {
     run_file(path, o, rows);
-    if (!o.keep.empty()) std::printf("  kept as %s\n", keep(path, o.keep).c_str());
+    if (!o.keep.empty()) std::printf("  kept as %s\n", printable(keep(path, o.keep)).c_str());
   }
   for (const std::string& text : o.cases) run_text(text, o, rows);
-  if (!o.json.empty()) std::ofstream(o.json) << json_of(rows);
+  if (!o.json.empty()) write_json(o.json, rows);
   const auto good = [](const Row& row) { return row.outcome.good(); };
   return std::ranges::all_of(rows, good) ? 0 : 1;
 }
@@ -159,15 +117,18 @@ int run(const Options& o) {
 }  // namespace mluops::replay
 
 int main(int argc, char** argv) {
+  using namespace mluops::replay;  // NOLINT: the program is this
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (std::ranges::find(words, "--help") != words.end()) {
-    std::fputs(mluops::replay::kHelp, stdout);
+    std::fputs(kHelp, stdout);
     return 0;
   }
   try {
-    return mluops::replay::run(mluops::replay::parse(words));
+    return run(parse(words));
+  } catch (const std::bad_alloc&) {
+    std::fputs("mluops_replay: no memory for a file or case of such sizes (--memory)\n", stderr);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mluops_replay: %s\n", error.what());
-    return 2;
+    std::fprintf(stderr, "mluops_replay: %s\n", mluops::printable(error.what()).c_str());
   }
+  return 2;
 }

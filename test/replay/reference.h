@@ -10,14 +10,20 @@
 
 namespace mluops::replay {
 
+/// What a text may ask for that no bytes of a file stand behind.
+struct Limits {
+  std::uintmax_t bytes = 256 << 20;  ///< of tensors
+  double work = 0x1p66;              ///< cases::work_of
+};
+
 class RecordedCase {
  public:
-  /// Throws std::runtime_error where the recording is no case: without its text, with tensors of other sizes than the
-  /// case has. An input whose data were left out is zeros.
-  explicit RecordedCase(const Recording& recording);
+  /// Throws std::runtime_error where the recording is no case: without its text, with other tensors, or tensors of
+  /// other sizes or directions, than the case has; beyond the limits. An input whose data were left out is zeros.
+  explicit RecordedCase(const Recording& recording, const Limits& limits = {});
 
   /// The case on numbers made up from it.
-  explicit RecordedCase(const cases::Case& text);
+  explicit RecordedCase(const cases::Case& text, const Limits& limits = {});
 
   /// Whether no input's data were left out.
   bool complete() const { return complete_; }
@@ -28,7 +34,7 @@ class RecordedCase {
 
   /// "" where the outputs are what the reference says, within the backend's tolerance, else what is not.
   std::string mismatch(const std::string& backend);
-  /// The call through the C API, with everything a test looks at.
+  /// The call through the C API, with everything a test looks at. The reference is asked only about what it accepts.
   test::Report run(const test::Handle& handle, const std::string& backend);
 
  private:

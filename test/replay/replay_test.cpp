@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include "common/capture.h"
 #include "mluops/capture.h"
@@ -171,6 +172,92 @@ TEST(Replay, RecordingsThatContradictThemselvesAreRefused) {
   refuses("no number", [](Recording& r) { r.text.replace(r.text.find("n="), 3, "n=x"); });
 }
 
+/// Each of every operator, so that no operator relies on what its file says.
+TEST(Replay, HostileRecordingsOfEveryOperatorAreRefused) {
+  const auto refused = [](const Recording& r, const std::string& what) {
+    EXPECT_THROW(RecordedCase{r}, std::exception) << r.op << ": " << what;
+  };
+  for (const auto& [op, good] : recordings()) {
+    for (std::size_t i = 0; i < good.tensors.size(); ++i) {
+      if (good.tensors[i].name == "indice_num" || good.tensors[i].name == "num_act_out")
+        continue;  // none of the case's
+      Recording r = good;
+      r.tensors[i].output = !r.tensors[i].output;
+      refused(r, "the direction of " + r.tensors[i].name);
+      r = good;
+      r.tensors[i].name = "x" + r.tensors[i].name;
+      refused(r, "the name of " + r.tensors[i].name);
+      r = good;
+      r.tensors.push_back(r.tensors[i]);
+      r.tensors.back().name = "another";
+      refused(r, "a tensor more");
+    }
+  }
+}
+
+/// Whatever stands for a number: refused with a text, or a case that runs; quickly, and in little memory.
+TEST(Replay, HostileNumbersOfEveryCaseAreRefusedOrRun) {
+  for (const auto& [op, good] : recordings()) {
+    const cases::Case text = cases::Case::parse(good.text);
+    for (const auto& [key, value] : text.values()) {
+      for (const char* const number : {"-1", "0", "0.5", "nan", "inf", "1e8", "4294967297", "-1x2x3", "4x7+3x-3"}) {
+        Recording r = good;
+        r.text = cases::Case(text).set(key, number).text();
+        try {
+          RecordedCase made(r, {.bytes = 1 << 20, .work = 1 << 17});
+          (void)replay(r, made, "cpu", 1, 1, true);
+        } catch (const std::exception& error) {
+          EXPECT_STRNE(error.what(), "") << r.text;
+        }
+        try {
+          RecordedCase made(cases::Case::parse(r.text), {.bytes = 1 << 20, .work = 1 << 17});
+          (void)made.run(test::Handle("cpu"), "cpu");
+        } catch (const std::exception& error) {
+          EXPECT_STRNE(error.what(), "") << r.text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Replay, TensorsWithoutDataTakeNoMoreMemoryThanAllowed) {
+  Recording r = recordings().at("carafe_forward");
+  const std::string hostile = "carafe_forward n=1 h=4096 w=4096 c=4 k=1 g=1 s=1 dtype=float";
+  r.text = hostile;
+  for (RecordedTensor& t : r.tensors) {
+    t.kept = false;
+    t.bytes = std::uintmax_t{4096} * 4096 * (t.name == "mask" ? 4 : 16);
+    t.before.clear(), t.after.clear();
+  }
+  const auto text_of = [](const std::function<void()>& made) -> std::string {
+    try {
+      made();
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const char* const wanted = "wanted at most 256 MiB, got 576 MiB (--memory)";
+  EXPECT_NE(text_of([&] { RecordedCase{r}; }).find(wanted), std::string::npos);
+  EXPECT_NE(text_of([&] { RecordedCase{cases::Case::parse(hostile)}; }).find(wanted), std::string::npos);
+}
+
+TEST(Replay, UnknownNamesSuggestTheNearest) {
+  const auto text_of = [](const std::string& text) -> std::string {
+    try {
+      (void)cases::Case::parse(text);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(text_of("carfae_forward").find("did you mean carafe_forward?"), std::string::npos);
+  EXPECT_NE(text_of("roialign").find("did you mean roi_align_forward?"), std::string::npos);
+  EXPECT_NE(text_of("knn neighbours=3 bb=2").find("unknown parameter \"neighbours\""), std::string::npos);
+  EXPECT_NE(text_of("carafe_forward nn=2").find("did you mean n?"), std::string::npos);
+  EXPECT_EQ(text_of("xyzzyxyzzy").find("did you mean"), std::string::npos);
+}
+
 TEST(Replay, SettingsThatAreNoneAreRefused) {
   Recording r = recordings().at("nms");
   RecordedCase made(r);
@@ -244,6 +331,25 @@ TEST(Replay, BrokenFilesAreRefused) {
   }
   fs::remove(broken);
   EXPECT_THROW(read_recording(folder / "absent"), std::runtime_error);
+  EXPECT_THROW(read_recording(folder), std::runtime_error);
+  EXPECT_THROW(read_recording("/dev/zero"), std::runtime_error) << "it has no end";
+  const auto reads = [](const std::string& text) {
+    std::istringstream in(text);
+    return read_recording(in, text.size());
+  };
+  const std::string begin = "mluops-capture 1\n", end = "data\n", line = "tensor in x F L 1 0 1 data 0\n";
+  EXPECT_EQ(reads(begin + line + end + "x").tensors.size(), 1u);
+  for (const char* const bad :
+       {"threads 0\n", "threads 1e9\n", "threads 99999999999\n", "threads\n", "ms nan\n", "ms -1\n", "problem -1\n",
+        "problem 99\n", "atomics x\n", "contract -1\n", "tensor in x F L 1 0 -1 data 0\n",
+        "tensor in x F L 1 0 1e3 hash 0\n", "tensor up x F L 1 0 1 data 0\n", "tensor in x F\n"}) {
+    EXPECT_THROW(reads(begin + bad + end + "x"), std::runtime_error) << bad;
+  }
+  EXPECT_THROW(reads(begin + line + line + end + "xx"), std::runtime_error) << "two tensors of one name";
+  EXPECT_THROW(reads(begin + std::string(1 << 20, 'x')), std::runtime_error) << "a line without an end";
+  std::string many = begin;
+  for (int i = 0; i < 100; ++i) many += "tensor in x" + std::to_string(i) + " F L 1 0 0 data 0\n";
+  EXPECT_THROW(reads(many + end), std::runtime_error);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace mluops::test {
 
 inline std::string json_string(const std::string& text) {
-  return "\"" + json_escaped(text) + "\"";
+  return std::string("\"").append(json_escaped(text)).append("\"");
 }
 
 }  // namespace mluops::test

@@ -10,7 +10,7 @@ import threading
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._errors import BadParamError
-from ._library import check, lib, text
+from ._library import check, lib, text, trying
 
 HALF, FLOAT, INT32, BOOL, INT64, DOUBLE, BFLOAT16 = 1, 2, 6, 8, 9, 14, 17  # mluOpDataType_t
 NCHW, NHWC, ARRAY = 0, 1, 4  # mluOpTensorLayout_t
@@ -152,7 +152,8 @@ class Context:
 
     def _names_nchw(self, backend: str) -> bool:
         try:
-            return "NCHW" in self.query(backend, "layouts")
+            with trying():
+                return "NCHW" in self.query(backend, "layouts")
         except BadParamError:  # it knows no such property: NHWC only
             return False
 

@@ -1,11 +1,12 @@
 """Finds libmluops, loads it and declares the C functions this package calls. ctypes releases the GIL in each call."""
 
+import contextlib
 import ctypes
 import os
 import sys
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 from ._errors import error_for
 from ._trust import why_not_trusted
@@ -62,6 +63,7 @@ _STATUS_FUNCTIONS = {
     "mluOpExtGetNumThreads": [c_void_p, POINTER(c_int)],
     "mluOpExtSetContract": [c_void_p, c_int],
     "mluOpExtSetCapture": [c_char_p, c_char_p, c_int64, c_int64],
+    "mluOpExtSetVerbose": [c_int],
 }
 
 # Functions that return text or a number.
@@ -85,6 +87,16 @@ def _declare() -> None:
 
 
 _declare()
+
+
+@contextlib.contextmanager
+def trying() -> Iterator[None]:
+    """Calls that try out what is supported: under MLUOP_VERBOSE their failures are not the program's."""
+    lib.mluOpExtSetVerbose(0)
+    try:
+        yield
+    finally:
+        lib.mluOpExtSetVerbose(-1)
 
 
 def text(raw: bytes) -> str:

@@ -13,7 +13,7 @@ from . import op as _op
 from ._context import Context, settings
 from ._devices import serves
 from ._errors import MluOpError
-from ._library import lib
+from ._library import lib, trying
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64")
 
@@ -126,13 +126,21 @@ def table() -> str:
 
 
 def main(arguments: List[str]) -> int:
+    usage = "usage: python -m mluops [--json | --operators | --version]"
+    if arguments in (["--help"], ["-h"]):
+        print(usage)
+        return 0
+    if arguments == ["--version"]:
+        print(_settings.version())
+        return 0
     if arguments not in ([], ["--json"], ["--operators"]):
-        print("usage: python -m mluops [--json | --operators]", file=sys.stderr)
+        print(usage, file=sys.stderr)
         return 2
     if arguments == ["--operators"]:
         print(table())
         return 0
-    facts = report()
+    with trying():
+        facts = report()
     if arguments:
         import json
         print(json.dumps(facts, indent=2))

@@ -6,7 +6,7 @@ from typing import Dict, Iterator, Optional, Tuple
 from ._context import (ATOMICS_ALLOWED, ATOMICS_NOT_ALLOWED, EXTENDED, STRICT, Context, Door, numpy_door, settings,
                        torch_door)
 from ._errors import BadParamError, bad_param
-from ._library import lib, text
+from ._library import lib, text, trying
 
 _CONTRACTS = {"strict": STRICT, "extended": EXTENDED}
 
@@ -48,7 +48,7 @@ def query(key: str, backend_name: str = "", door: str = "numpy") -> str:
     context = _door(door).context()
     names = [backend_name] if backend_name else context.backend().split(",")
     for name in names[:-1]:
-        with contextlib.suppress(BadParamError):
+        with contextlib.suppress(BadParamError), trying():
             return context.query(name, key)
     return context.query(names[-1], key)
 

@@ -1,6 +1,8 @@
 #include "test/cases/base/case.h"
 
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
@@ -9,6 +11,10 @@
 namespace mluops::cases {
 
 Case Case::read(const std::string& text) {
+  if (text.size() > kMostLetters) {
+    throw std::invalid_argument("case: wanted at most " + std::to_string(kMostLetters) + " letters, got " +
+                                std::to_string(text.size()));
+  }
   std::istringstream words(text);
   std::string word;
   Case c;
@@ -70,11 +76,29 @@ double Case::real(const std::string& key) const {
   return number;
 }
 
-int Case::integer(const std::string& key, int least, int most) const {
+double Case::whole(const std::string& key, double least, double most) const {
   const double value = real(key);
-  if (value >= least && value <= most) return static_cast<int>(value);
-  throw std::invalid_argument(key + ": wanted " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
-                              word(key));
+  if (value >= least && value <= most && value == std::floor(value)) return value;
+  char range[80];
+  std::snprintf(range, sizeof range, ": wanted a whole number from %.0f to %.0f, got ", least, most);
+  throw std::invalid_argument(key + range + word(key));
+}
+
+std::int64_t Case::size(const std::string& key) const {
+  return static_cast<std::int64_t>(whole(key, 1, 0x1p40));
+}
+
+std::int64_t Case::count(const std::string& key) const {
+  return static_cast<std::int64_t>(whole(key, 0, 0x1p40));
+}
+
+int Case::integer(const std::string& key) const {
+  using Limits = std::numeric_limits<int>;
+  return integer(key, Limits::min(), Limits::max());
+}
+
+int Case::integer(const std::string& key, int least, int most) const {
+  return static_cast<int>(whole(key, least, most));
 }
 
 std::vector<int> Case::per_axis(const std::string& key, int count, int least, int most) const {

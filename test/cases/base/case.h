@@ -11,6 +11,7 @@ namespace mluops::cases {
 
 class Case {
  public:
+  static constexpr std::size_t kMostLetters = 4096;  ///< of a text
   /// "op key=value ...", in the order given; a key's last value counts. Throws std::invalid_argument for other texts.
   static Case read(const std::string& text);
   /// read, and the operator must have a cases file that knows the keys.
@@ -26,9 +27,13 @@ class Case {
   bool has(const std::string& key) const { return find(key) != nullptr; }
   /// Value of a key. Throws std::invalid_argument when it is not there or no number.
   double real(const std::string& key) const;
-  std::int64_t size(const std::string& key) const { return static_cast<std::int64_t>(real(key)); }
-  int integer(const std::string& key) const { return static_cast<int>(real(key)); }
-  /// Throws std::invalid_argument outside [least, most] as well.
+  /// Throws std::invalid_argument for what is no whole number from 1 to 2^40 as well.
+  std::int64_t size(const std::string& key) const;
+  /// The same from 0.
+  std::int64_t count(const std::string& key) const;
+  /// Throws std::invalid_argument for what is no whole number of an int as well.
+  int integer(const std::string& key) const;
+  /// The same outside [least, most].
   int integer(const std::string& key, int least, int most) const;
   /// "3", or "3x1x1" where the axes differ: `count` numbers. Throws as above.
   std::vector<int> per_axis(const std::string& key, int count, int least, int most) const;
@@ -45,6 +50,7 @@ class Case {
   std::uint64_t seed(const std::string& what) const;
 
  private:
+  double whole(const std::string& key, double least, double most) const;
   const std::string* find(const std::string& key) const;
 
   std::string op_;

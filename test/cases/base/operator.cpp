@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <set>
 #include <stdexcept>
 
 #include "test/cases/base/contract.h"
 #include "test/cases/base/families.h"
 #include "test/cases/base/nchw.h"
+#include "test/cases/base/nearest.h"
 
 namespace mluops::cases {
 namespace {
 
 const char* const kCommonKeys[] = {"seed", "misalign", "values", "declines", "layout", "dtype", "contract"};
+
+constexpr double kMostBytes = 0x1p46, kMostWork = 0x1p66;
 
 std::size_t place(const OperatorCases& op) {
   const auto& names = api_operators();
@@ -27,7 +32,10 @@ void check_keys(const OperatorCases& op, const Case& text) {
     if (std::find(std::begin(kCommonKeys), std::end(kCommonKeys), key) != std::end(kCommonKeys)) continue;
     std::string known;
     for (const Parameter& p : op.parameters) known.append(" ").append(p.name);
-    throw std::invalid_argument(std::string(op.op) + ": unknown parameter \"" + key + "\"; known:" + known);
+    std::vector<std::string> names;
+    for (const Parameter& p : op.parameters) names.emplace_back(p.name);
+    throw std::invalid_argument(std::string(op.op) + ": unknown parameter \"" + key + "\"" + suggestion(key, names) +
+                                " Known:" + known);
   }
 }
 
@@ -40,10 +48,24 @@ Case with_defaults(const OperatorCases& op, const Case& text) {
 }
 
 void check_sizes(const Description& d) {
+  double bytes = 0;
   for (const TensorSpec& t : d.tensors) {
-    if (std::all_of(t.dims.begin(), t.dims.end(), [](std::int64_t size) { return size >= 1; })) continue;
-    throw std::invalid_argument(d.text.text() + ": " + t.name + " would have a size that is not positive");
+    double of_tensor = static_cast<double>(element_size(t.dtype));
+    for (const std::int64_t size : t.dims) {
+      if (size < 1)
+        throw std::invalid_argument(d.text.text() + ": " + t.name + " would have a size that is not positive");
+      of_tensor *= static_cast<double>(size);
+    }
+    bytes += of_tensor;
   }
+  if (bytes > kMostBytes) throw std::invalid_argument(d.text.text() + ": its tensors would not fit into any memory");
+}
+
+/// So few that the sizes a description multiplies, some of all, stay in int64.
+void check_work(const Case& full) {
+  const double misalign = full.real_or("misalign", 0);
+  if (!(misalign >= 0 && misalign <= 64)) throw std::invalid_argument("misalign: wanted 0 to 64");
+  if (work_of(full) > kMostWork) throw std::invalid_argument(full.text() + ": its sizes are too large together");
 }
 
 bool is_a_float(double value) {
@@ -93,7 +115,23 @@ const OperatorCases& find_operator(const std::string& op) {
     if (o.op == op) return o;
     known.append(" ").append(o.op);
   }
-  throw std::invalid_argument("unknown operator \"" + op + "\"; known:" + known);
+  throw std::invalid_argument("unknown operator \"" + op + "\"" + suggestion(op, api_operators()) + " Known:" + known);
+}
+
+double work_of(const Case& full) {
+  // Of the data, or told by others of the case's sizes.
+  const std::set<std::string> apart = {"seed", "keys", "rows", "max", "room", "out"};
+  double work = 1;
+  for (const auto& [key, value] : full.values()) {
+    if (apart.contains(key)) continue;
+    for (const char* at = value.c_str(); *at != '\0';) {  // "3", "3x1x1", "4x7+3x3"
+      char* end = nullptr;
+      const double number = std::strtod(at, &end);
+      if (end != at && number > 1 && std::isfinite(number)) work *= number;
+      at = end == at ? at + 1 : end;
+    }
+  }
+  return work;
 }
 
 Case with_defaults(const Case& text) {
@@ -117,7 +155,9 @@ bool names_dtype(const Case& text, mluOpDataType_t dtype) {
 Description describe(const Case& text, mluOpDataType_t dtype) {
   const OperatorCases& op = find_operator(text.op());
   check_keys(op, text);
-  Description d = op.describe(with_defaults(op, text), dtype);
+  const Case full = with_defaults(op, text);
+  check_work(full);
+  Description d = op.describe(full, dtype);
   d.text = text;
   d.dtype = dtype;
   check_sizes(d);

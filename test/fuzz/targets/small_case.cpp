@@ -57,17 +57,6 @@ const Knowledge& knowledge_of(const OperatorCases& op) {
   return all.try_emplace(op.op, op).first->second;
 }
 
-/// The product of all counts: more than any description's loops do.
-double work_of(const Case& text) {
-  const Case full = cases::with_defaults(text);
-  double work = 1;
-  for (const auto& [key, value] : full.values()) {
-    const std::optional<double> size = number(value);
-    if (key != "seed" && size && *size > 1) work *= *size;
-  }
-  return work;
-}
-
 Case make_case(const OperatorCases& op, Choices& choices) {
   const Knowledge& known = knowledge_of(op);
   Case text = choices.pick(known.bases);
@@ -95,7 +84,7 @@ const OperatorCases* pick_operator(Choices& choices) {
 std::optional<cases::Description> small_case(const OperatorCases& op, mluOpDataType_t dtype, Choices& choices,
                                              std::int64_t most) {
   const Case text = make_case(op, choices);
-  if (work_of(text) > kMostWork) return std::nullopt;
+  if (cases::work_of(cases::with_defaults(text)) > kMostWork) return std::nullopt;
   try {
     cases::Description d = cases::describe(text, dtype);
     std::int64_t elements = 0;

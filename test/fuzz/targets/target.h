@@ -20,6 +20,8 @@ void fuzz_calls(const std::uint8_t* data, std::size_t size);
 void fuzz_cncc(const std::uint8_t* data, std::size_t size);
 /// Instructions of inline MLISA.
 void fuzz_mlisa(const std::uint8_t* data, std::size_t size);
+/// Files of mluops_replay.
+void fuzz_replay(const std::uint8_t* data, std::size_t size);
 /// One valid call on cpu, mlu_emu and the reference.
 void fuzz_differential(const std::uint8_t* data, std::size_t size);
 

@@ -9,6 +9,7 @@ Prints a table; exits with 1 if a model did not run, did not call an operator it
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import torch
-
-from builders import BY_NAME, MODELS
-
 HERE = Path(__file__).parent
+# Known without torch, which builders.py imports: --help needs nothing.
+NAMES = re.findall(r'^    Model\("(\w+)"', (HERE / "builders.py").read_text(), re.MULTILINE)
 # Relative, against the run with stand-ins in double. In double only the order of sums differs; in float every layer rounds.
 LIMITS = {"loss": 1e-9, "gradient": 1e-7, "second loss": 1e-9, "prediction": 1e-7, "float loss": 1e-3}
 COLUMNS = ("model", "operators", "s / step", "s / prediction", "peak MiB", *LIMITS)
@@ -28,6 +27,7 @@ COLUMNS = ("model", "operators", "s / step", "s / prediction", "peak MiB", *LIMI
 
 def measured(model, way, folder, options):
     """What one.py found, or the end of what it said."""
+    import torch
     file = folder / f"{model.name}.{way}.pt"
     command = [sys.executable, str(HERE / "one.py"), model.name, way, str(file), "--repeats", str(options.repeats)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -85,15 +85,17 @@ def check(model, folder, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(BY_NAME)}; all if none is given")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(NAMES)}; all if none is given")
     parser.add_argument("--repeats", type=int, default=3, help="steps and predictions that are timed (median)")
     parser.add_argument("--jobs", type=int, default=1, help="models that run side by side")
     parser.add_argument("--lines", type=int, default=8, help="of a failing model's output that are shown")
     options = parser.parse_args()
-    unknown = [name for name in options.models if name not in BY_NAME]
+    unknown = [name for name in options.models if name not in NAMES]
     if unknown:
-        parser.error(f"no such model: {', '.join(unknown)}; there are {', '.join(BY_NAME)}")
-    chosen = [BY_NAME[name] for name in options.models] or MODELS
+        parser.error(f"no such model: {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    import torch
+    from builders import BY_NAME
+    chosen = [BY_NAME[name] for name in options.models or NAMES]
     print("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|", flush=True)
     begin, failed, texts = time.perf_counter(), 0, []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "common/text.h"
+
 namespace neuware {
 namespace {
 
@@ -17,7 +19,7 @@ cnrtRet_t keep(cnrtRet_t error) {
 
 cnrtRet_t keep_fault(cnrtRet_t error, const std::string& text) {
   last_fault = text;
-  std::fprintf(stderr, "[cnrt] [Error] %s: %s\n", cnrtGetErrorStr(error), text.c_str());
+  std::fprintf(stderr, "[cnrt] [Error] %s: %s\n", cnrtGetErrorStr(error), mluops::printable(text, true).c_str());
   return keep(error);
 }
 

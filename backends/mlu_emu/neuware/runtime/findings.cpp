@@ -26,6 +26,12 @@ Findings::Findings() {
   const char* paths = mluops::secure_variable("MLUOP_EMU_FINDINGS");
   if (paths == nullptr || *paths == '\0') return;
   paths_ = paths;
+  std::istringstream each(paths_);
+  for (std::string path; std::getline(each, path, ':');) {  // before hours of work, not behind them
+    const std::string why = mluops::why_not_writable(mluops::folder_of(path));
+    if (why.empty()) continue;
+    std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s: %s\n", path.c_str(), why.c_str());
+  }
   std::atexit([] { instance().write(); });
 }
 
@@ -47,7 +53,8 @@ void Findings::add(const Finding& f) {
     return;
   }
   if (f.severity != Severity::kFault) {
-    std::fprintf(stderr, "[cnrt] [%s] %s\n", f.severity == Severity::kNote ? "Note" : "Warning", f.text.c_str());
+    std::fprintf(stderr, "[cnrt] [%s] %s\n", f.severity == Severity::kNote ? "Note" : "Warning",
+                 printable(f.text, true).c_str());
   }
   kept_.push_back(std::move(added));
 }
@@ -58,8 +65,8 @@ std::string Findings::text() const {
     return std::count_if(kept_.begin(), kept_.end(), [=](const Kept& k) { return k.severity == s; });
   };
   for (const Kept& k : kept_) {
-    out << (k.site.file.empty() ? "" : printable(k.site.file) + ":" + std::to_string(k.site.line) + ": ") << level(k) << ": "
-        << k.text;
+    out << (k.site.file.empty() ? "" : printable(k.site.file) + ":" + std::to_string(k.site.line) + ": ") << level(k)
+        << ": " << printable(k.text, true);
     if (k.times > 1) out << " (" << k.times << " times)";
     out << "\n";
     if (!k.other.file.empty()) out << printable(k.other.file) << ":" << k.other.line << ": note: the other place\n";

@@ -26,6 +26,10 @@ ReportPage& ReportPage::instance() {
 ReportPage::ReportPage() {
   const char* path = mluops::secure_variable("MLUOP_EMU_REPORT");
   if (path == nullptr || *path == '\0') return;
+  if (const std::string why = mluops::why_not_writable(mluops::folder_of(path)); !why.empty()) {
+    std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_REPORT: cannot write %s: %s\n", path, why.c_str());
+    return;
+  }
   path_ = path;
   std::atexit([] { instance().write(); });
 }
