@@ -80,6 +80,9 @@ inline Status* attribute(const Api& api, const KernelInfo* info, const char* nam
                          std::size_t* size) {
   return call<163, Status*>(api, info, name, out, size);
 }
+inline Status* attribute(const Api& api, const KernelInfo* info, const char* name, float* out, std::size_t* size) {
+  return call<162, Status*>(api, info, name, out, size);
+}
 inline Status* input_count(const Api& api, const KernelContext* context, std::size_t* out) {
   return call<88, Status*>(api, context, out);
 }

@@ -61,9 +61,33 @@ std::int64_t Tensor::count() const {
 
 // ---- Attributes ---------------------------------------------------------------------------
 
-bool Attributes::is_there(Status* status) const {
+bool Attributes::succeeded(Status* status) const {
   if (status == nullptr) return true;
   release(api_, status);
+  return false;
+}
+
+const char* Attributes::type(const char* name) const {
+  std::int64_t integer = 0;
+  float real = 0;
+  std::size_t size = 0;
+  if (succeeded(attribute(api_, info_, name, &integer))) return "an integer";
+  if (succeeded(attribute(api_, info_, name, &real))) return "a float";
+  if (succeeded(attribute(api_, info_, name, static_cast<char*>(nullptr), &size))) return "a text";
+  const auto has_list = [&](auto* none) { return succeeded(attribute(api_, info_, name, none, &size)) && size > 0; };
+  if (has_list(static_cast<std::int64_t*>(nullptr))) return "integers";  // a list of another type has no number
+  return has_list(static_cast<float*>(nullptr)) ? "floats" : nullptr;
+}
+
+void Attributes::refuse_another_type(const char* name, const char* wanted) const {
+  if (const char* const got = type(name)) {
+    refuse(api_, kInvalidArgument, std::string(name) + ": wanted " + wanted + ", got " + got);
+  }
+}
+
+bool Attributes::is_there(const char* name, const char* wanted, Status* status) const {
+  if (succeeded(status)) return true;
+  refuse_another_type(name, wanted);
   return false;
 }
 
@@ -76,17 +100,17 @@ int Attributes::narrow(const char* name, std::int64_t value) const {
 
 int Attributes::integer(const char* name, int otherwise) const {
   std::int64_t value = 0;
-  return is_there(attribute(api_, info_, name, &value)) ? narrow(name, value) : otherwise;
+  return is_there(name, "an integer", attribute(api_, info_, name, &value)) ? narrow(name, value) : otherwise;
 }
 
 float Attributes::real(const char* name, float otherwise) const {
   float value = 0;
-  return is_there(attribute(api_, info_, name, &value)) ? value : otherwise;
+  return is_there(name, "a float", attribute(api_, info_, name, &value)) ? value : otherwise;
 }
 
 std::string Attributes::text(const char* name, const std::string& otherwise) const {
   std::size_t size = 0;  // with its terminating zero
-  if (!is_there(attribute(api_, info_, name, static_cast<char*>(nullptr), &size))) return otherwise;
+  if (!is_there(name, "a text", attribute(api_, info_, name, static_cast<char*>(nullptr), &size))) return otherwise;
   std::string value(size, '\0');
   require(attribute(api_, info_, name, value.data(), &size));
   return value.c_str();
@@ -94,9 +118,10 @@ std::string Attributes::text(const char* name, const std::string& otherwise) con
 
 std::vector<int> Attributes::integers(const char* name, std::size_t count, int otherwise) const {
   std::size_t size = 0;
-  if (!is_there(attribute(api_, info_, name, static_cast<std::int64_t*>(nullptr), &size))) {
+  if (!is_there(name, "integers", attribute(api_, info_, name, static_cast<std::int64_t*>(nullptr), &size))) {
     return std::vector<int>(count, otherwise);
   }
+  if (size == 0) refuse_another_type(name, "integers");
   std::vector<std::int64_t> values(size);
   if (size > 0) require(attribute(api_, info_, name, values.data(), &size));
   const bool pairs = size == 2 * count;

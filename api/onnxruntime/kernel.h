@@ -28,7 +28,7 @@ struct Tensor {
   std::int64_t count() const;
 };
 
-/// The attributes of a node. One that is not there has the value given here.
+/// The attributes of a node. One that is not there has the value given here; one of another type is REFUSED.
 class Attributes {
  public:
   Attributes(const Api& api, const KernelInfo* info) : api_(api), info_(info) {}
@@ -42,7 +42,11 @@ class Attributes {
 
  private:
   int narrow(const char* name, std::int64_t value) const;
-  bool is_there(Status* status) const;
+  bool succeeded(Status* status) const;
+  /// What it is; null where it is not there or of a type no operator here has.
+  const char* type(const char* name) const;
+  void refuse_another_type(const char* name, const char* wanted) const;
+  bool is_there(const char* name, const char* wanted, Status* status) const;
 
   const Api& api_;
   const KernelInfo* info_;

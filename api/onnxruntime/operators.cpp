@@ -333,7 +333,7 @@ struct NmsRotatedOfClasses : OneType {
     }
     std::vector<std::int64_t> found;
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(n));
-    for (std::int64_t each = 0; each < scores.sizes[0] * classes; ++each) {
+    for (std::int64_t each = 0; n > 0 && each < scores.sizes[0] * classes; ++each) {  // else there may be any number
       const Tensor own = part(scores, each, 2);
       std::int32_t count = 0;
       suppress.keep(call, part(boxes, each / classes, 1), own, {MLUOP_DTYPE_INT32, {n}, numbers.data()}, &count);

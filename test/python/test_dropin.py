@@ -1,6 +1,7 @@
 """mluops.dropin: which modules it stands for, when, and that it leaves nothing behind."""
 
 import importlib
+import os
 import subprocess
 import sys
 import textwrap
@@ -280,16 +281,33 @@ def test_a_program_without_a_change(tmp_path):
 
 
 @pytest.mark.parametrize("words, beside, found", [
-    (["program.py"], "", False), (["program.py"], "# import torch_mlu", True),
+    (["program.py"], "", False), (["program.py"], "# import torch_mlu", True), (["other.py"], "# import torch_mlu", False),
     (["--torch-mlu", "-m", "program"], "", True), (["elsewhere/one.py", "beside.py::test"], "# import torch_mlu", True)])
 def test_programs_that_name_torch_mlu_get_it(words, beside, found, tmp_path):
     look = "import importlib.util as util\nprint(util.find_spec('torch' + '_mlu') is not None)"
     (tmp_path / "elsewhere").mkdir()
     for file in ("program.py", "elsewhere/one.py"):
-        (tmp_path / file).write_text(look)
+        (tmp_path / file).write_text("if 0:\n    from beside import x\n" + look)
+    (tmp_path / "other.py").write_text(look)
     (tmp_path / "beside.py").write_text(beside)
     done = run("-W", "ignore", "-m", "mluops.dropin", *words, cwd=tmp_path)
     assert done.stdout == f"{found}\n", done.stderr
+
+
+def test_files_beside_a_program_that_it_does_not_import_are_not_read(tmp_path):
+    """Nor do those end it that cannot be read or are no text."""
+    from mluops.dropin.__main__ import _names_torch_mlu
+    program = tmp_path / "program.py"
+    program.write_bytes(b"import one, two as three\nfrom . import four\nfrom .five import x\n\xff import gone, lost\nimport six.seven\n")
+    (tmp_path / "one.py").symlink_to(tmp_path / "nowhere.py")
+    (tmp_path / "two.py").mkdir()
+    (tmp_path / "five.py").write_bytes(b"import one, program, five\n\x00\xfe")
+    (tmp_path / "stranger.py").write_text("import torch_mlu")
+    os.mkfifo(tmp_path / "six.py")
+    arguments = ["x" * 5000 + ".py", "no\x00file.py", "gone.py"]
+    assert not _names_torch_mlu(program, arguments) and not _names_torch_mlu(tmp_path / "absent.py", arguments)
+    (tmp_path / "five.py").write_bytes(b"import torch_mlu  # \xfe")
+    assert _names_torch_mlu(program, arguments)
 
 
 def test_the_table():

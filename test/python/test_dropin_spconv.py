@@ -278,6 +278,25 @@ def test_a_sparse_unet(spconv):
         near(mine, other, 1e-4)
 
 
+def test_voxels_of_a_grid_of_any_size(spconv):
+    """The room it takes grows with the points, not with the grid."""
+    maker = importlib.import_module("spconv.pytorch.utils").PointToVoxel([1e-3] * 3, [-1000.0] * 3 + [1000.0] * 3, 3, 50, 8)
+    points = torch.tensor([[0.0, 0, 0], [999, -999, 5], [0, 0, 0], [2000, 0, 0]])
+    voxels, places, counts, of_each = maker.generate_voxel_with_id(points)
+    assert (of_each.tolist(), counts.tolist(), len(places)) == ([0, 1, 0, -1], [2, 1], 2)
+    assert maker.generate_voxel_with_id(points[:0])[3].tolist() == []
+    assert maker.generate_voxel_with_id(points[3:])[3].tolist() == [-1]
+
+
+def test_global_pooling_of_an_empty_cloud_is_0(spconv):
+    features = torch.tensor([[-1.0, 2], [-3, 4]], requires_grad=True)
+    x = spconv.SparseConvTensor(features, torch.tensor([[0, 0, 0, 0], [0, 1, 1, 1]]).int(), [2, 2, 2], 3)
+    for pool, wanted in ((spconv.SparseGlobalMaxPool(), [-1.0, 4]), (spconv.SparseGlobalAvgPool(), [-2.0, 3])):
+        found = pool(x)
+        assert found.tolist() == [wanted, [0, 0], [0, 0]]
+        assert torch.autograd.grad(found.sum(), features)[0].isfinite().all()
+
+
 def test_voxels(spconv):
     utils = importlib.import_module("spconv.utils")
     generator = torch.Generator().manual_seed(3)

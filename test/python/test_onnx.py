@@ -256,6 +256,59 @@ def test_turned_boxes_of_images_and_classes(dtype):
         results(session, (boxes, scores[:, :, :29]))
 
 
+def test_no_boxes_of_any_number_of_classes():
+    session = node("NMSRotated", dict(b="FLOAT", s="FLOAT"), kinds=("INT64",), iou_threshold=0.3)
+    for classes in (0, 1, 10 ** 12):
+        assert results(session, (torch.zeros(2, 0, 5), torch.zeros(2, classes, 0)))[0].shape == (0, 3)
+
+
+@pytest.mark.parametrize("attribute, wanted", [
+    ({"iou_threshold": 1}, "iou_threshold: wanted a float, got an integer"),
+    ({"iou_threshold": "0.5"}, "iou_threshold: wanted a float, got a text"),
+    ({"iou_threshold": [0.5]}, "iou_threshold: wanted a float, got floats"),
+    ({"score_threshold": [1, 2]}, "score_threshold: wanted a float, got integers")])
+def test_attributes_of_another_type_are_refused(attribute, wanted):
+    with pytest.raises(Exception, match=wanted):
+        node("NMSRotated", dict(b="FLOAT", s="FLOAT"), kinds=("INT64",), **attribute)
+
+
+@pytest.mark.parametrize("attribute, wanted", [
+    ({"groups": 2.0}, "groups: wanted an integer, got a float"), ({"groups": [2]}, "groups: wanted an integer, got integers"),
+    ({"stride": 1}, "stride: wanted integers, got an integer"), ({"stride": [1.0, 1.0]}, "stride: wanted integers, got floats")])
+def test_attributes_of_a_convolution_of_another_type_are_refused(attribute, wanted):
+    with pytest.raises(Exception, match=wanted):
+        node("MMCVDeformConv2d", dict(x="FLOAT", o="FLOAT", w="FLOAT"), **attribute)
+
+
+@pytest.mark.parametrize("kind", ["nms", "nms_rotated"])
+def test_boxes_of_groups_that_are_kept(kind):
+    """Any labels, boxes that are not finite."""
+    named()
+
+    class Keep(torch.nn.Module):
+        def forward(self, boxes, scores, labels):
+            return mt.batched_nms(boxes, scores, labels, {"type": kind, "iou_threshold": 0.3})[1]
+
+    def data(n, odd=False):
+        boxes = turned_boxes(n)
+        if kind == "nms":
+            boxes = torch.cat([boxes[:, :2], boxes[:, :2] + boxes[:, 2:4]], 1)
+        if odd:
+            boxes[n // 2, 0] = float("inf")
+        return boxes, torch.randint(0, 9, (n,)) / 9, torch.randint(-3, 3, (n,)) * (1 << 60)
+
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    torch.manual_seed(0)
+    number = torch.export.Dim("number", min=2)
+    program = torch.onnx.export(Keep().eval(), data(20), dynamo=True, verbose=False,
+                                dynamic_shapes=({0: number}, {0: number}, {0: number}))
+    session = session_of(program.model_proto)
+    for n, odd in ((20, False), (3, False), (200, True)):
+        inputs = data(n, odd)
+        assert torch.equal(results(session, inputs)[0], Keep()(*inputs))
+
+
 def test_a_network_of_deformable_operators_exports():
     torch.manual_seed(0)
     named()

@@ -67,4 +67,6 @@ def routed(name: str, ours: Callable, original: Optional[Callable], package: str
             return ours(*args, **kwargs)
 
     entry.original = original
+    if original is not None:
+        entry.__prepare_scriptable__ = lambda: original  # torch.jit.script compiles source, which the original has
     return entry

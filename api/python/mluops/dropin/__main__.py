@@ -1,8 +1,10 @@
 """python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after install(). Where
-it names torch_mlu, in its file, one beside it or one among ARGS, it gets that, too; --torch-mlu: whatever it names.
+it names torch_mlu, in its file, one beside it that it imports or one among ARGS, it gets that, too; --torch-mlu: in any
+case.
 python -m mluops.dropin: what mluops can stand for, and who has it here."""
 
 import importlib.util
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -29,11 +31,36 @@ def _table() -> None:
             print(f"{door.PACKAGE:30} {name:35} {len(door.__all__):3} names  {who}")
 
 
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
+
+
+def _text(file: Path) -> bytes:
+    """Of a file that cannot be read, nothing."""
+    try:
+        return file.read_bytes() if file.is_file() else b""
+    except (OSError, ValueError):  # a name no file can have
+        return b""
+
+
+def _imported(text: bytes, folder: Path) -> List[Path]:
+    """The files in a folder that a program's text imports."""
+    parts = [part for found in _IMPORT.findall(text) for part in found.split(b" import ")[0].split(b",")]
+    names = {name.group().decode() for name in map(re.compile(rb"[A-Za-z_]\w*").search, parts) if name}
+    return [folder / f"{name}.py" for name in sorted(names)]
+
+
 def _names_torch_mlu(program: Path, arguments: List[str]) -> bool:
-    """Whether a program's file, a Python file beside it or one that it is given does."""
-    files = [program, *program.parent.glob("*.py")] if program.is_file() else []
-    files += [Path(each.partition("::")[0]) for each in arguments if ".py" in each]
-    return any(b"torch_mlu" in file.read_bytes() for file in files if file.is_file())
+    """Whether a program's file, one beside it that it imports, or one that it is given does."""
+    files = [program] + [Path(each.partition("::")[0]) for each in arguments if ".py" in each]
+    seen = set(files)
+    while files:
+        text = _text(files.pop())
+        if b"torch_mlu" in text:
+            return True
+        beside = [file for file in _imported(text, program.parent) if file not in seen]
+        seen.update(beside)
+        files += beside
+    return False
 
 
 def _file_of(module: str) -> Path:

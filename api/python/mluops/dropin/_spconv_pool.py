@@ -84,14 +84,15 @@ SparseAvgPool2d, SparseAvgPool3d, SparseAvgPool4d = (_pool(f"SparseAvgPool{n}d",
 
 
 class _GlobalPool(SparseModule):
-    """One row of features for each cloud of the batch."""
+    """One row of features for each cloud of the batch: zeros for one without places, where spconv raises or has NaN."""
 
     def _of_one(self, features: Tensor) -> Tensor:
         raise NotImplementedError
 
     def forward(self, input: SparseConvTensor) -> Tensor:
         batch = input.indices[:, 0]
-        return torch.stack([self._of_one(input.features[batch == i]) for i in range(input.batch_size)])
+        clouds = [input.features[batch == i] for i in range(input.batch_size)]
+        return torch.stack([self._of_one(cloud) if len(cloud) else cloud.sum(0) for cloud in clouds])
 
 
 class SparseGlobalMaxPool(_GlobalPool):

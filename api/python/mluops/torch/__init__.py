@@ -8,6 +8,8 @@ Wrong arguments raise BadParamError (a ValueError and a RuntimeError) or TypeErr
 and what was got. A new operator is one new file in op/, whose docstring tells how.
 """
 
+import sys as _sys
+
 from .. import _listing
 
 try:
@@ -21,7 +23,9 @@ except ModuleNotFoundError as error:
 from . import op as _op
 from .._devices import cpu_fallback
 from ._script import not_scriptable as _not_scriptable
+from ._script import one_node as _one_node
 
 __all__ = ["cpu_fallback", *_listing.public_names(_op, globals())]
 for _name in __all__:
     _not_scriptable(globals()[_name])
+_one_node(__all__, [_sys.modules[__name__], *_listing.modules(_op)])

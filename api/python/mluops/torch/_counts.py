@@ -12,7 +12,7 @@ _MOST = (1 << 31) - 1
 
 
 def _numbers(count: Tensor) -> Tensor:
-    return torch.arange(int(count))
+    return torch.arange(int(count), device=count.device)
 
 
 def _numbers_fake(count: Tensor) -> Tensor:
@@ -27,7 +27,9 @@ if HAS_LIBRARY_API:
 def first(count: Tensor, *tensors: Tensor) -> Tuple[Tensor, ...]:
     """The first rows of each tensor, as many as `count` [1] says. A compiled, exported or traced graph has a size for
     that which it learns when it runs."""
-    if _eager.recording():
+    if count.is_meta:
+        raise NotImplementedError("mluops: how many rows the result has is in the data, which tensors on meta lack")
+    if _eager.recording() or type(count) is not Tensor:
         numbers = torch.ops.mluops.first_numbers(count)
         return tuple(tensor.index_select(0, numbers) for tensor in tensors)
     size = int(count)

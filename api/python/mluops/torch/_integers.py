@@ -26,6 +26,23 @@ _int32 = operator("int32(Tensor wide, str name) -> Tensor",
                   jvp=no_tangents, check=check_device)
 
 
+def _check_range(checked: Tensor, numbers: Tensor, name: str, least: int, greatest: int) -> None:
+    found = [int(end) for end in numbers.aminmax()]
+    if found[0] < least or found[1] > greatest:
+        raise bad_param(name, f"numbers from {least} to {greatest}", found)
+    checked.copy_(numbers)
+
+
+_in_range = operator("in_range(Tensor numbers, str name, int least, int greatest) -> Tensor",
+                     lambda numbers, name, least, greatest: numbers.new_empty(numbers.shape), _check_range,
+                     setup=no_derivative, jvp=no_tangents, check=check_device)
+
+
+def in_range(name: str, numbers: Tensor, least: int, greatest: int) -> Tensor:
+    """The numbers, refused where one is outside, in graphs when they run."""
+    return _in_range(numbers, name, least, greatest)
+
+
 def _is_wide(name: str, value: Any) -> bool:
     dtype = is_tensor(name, value).dtype
     if dtype not in (torch.int32, torch.int64):

@@ -11,6 +11,7 @@ from torch.autograd import Function
 
 from .._context import Context
 from . import _eager, _elsewhere
+from ._batched import one_by_one
 from ._memory import prefer_huge_pages
 from ._plan import Plan, distinct, signature, stored
 from ._tensors import any_empty, check_call, context
@@ -145,7 +146,8 @@ class _Made:
                  backward: Callable, jvp: Callable, check: Callable, before: Optional[Callable],
                  after: Optional[Callable]) -> None:
         self.name, self.fake, self.call, self.empty = name, fake, call, empty
-        self.setup, self.backward, self.jvp, self.check = setup, backward, jvp, check
+        self.setup, self.check = setup, check
+        self.backward, self.jvp = one_by_one(backward), one_by_one(lambda ctx, *tangents: jvp(*ctx, tangents))
         self.before, self.after = before, after
 
     def checked_fake(self, *inputs: Any) -> Any:
@@ -162,6 +164,11 @@ class _Made:
         if plan is None:
             return self._first_call(found, key, inputs)
         return plan(found, inputs)
+
+    def plainly(self, *inputs: Any) -> Any:
+        """kernel, without `with torch.device(...)` and other modes of Python, which have seen the operator."""
+        with torch._C.DisableTorchFunction():
+            return self.kernel(*inputs)
 
     def _first_call(self, found: Context, key: tuple, inputs: tuple) -> Any:
         self.check(self.name, inputs)
@@ -193,7 +200,7 @@ class _Made:
         """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
         _library.define(schema, tags=tags)
-        _implement(self.name, self.kernel)
+        _implement(self.name, self.plainly)
         full = f"mluops::{self.name}"
         torch.library.register_fake(full, self.checked_fake, lib=_library)
         torch.library.register_autograd(full, self.backward, setup_context=self.setup, lib=_library)
@@ -239,7 +246,7 @@ class _Made:
                 raise RuntimeError(f"mluops: {self.name} has no forward-mode derivative with this torch, which wants "
                                    "one for every result, indices too")
             inputs, output = ([saved.pop(0) if v is _SAVED else v for v in values] for values in ctx.mluops_values)
-            return self.jvp(inputs, output[0] if len(output) == 1 else tuple(output), tangents)
+            return self.jvp((inputs, output[0] if len(output) == 1 else tuple(output)), *tangents)
 
         methods.update(backward=backward, jvp=jvp)
         return type(Function)(f"mluops_{self.name}", (Function,), {k: staticmethod(v) for k, v in methods.items()})

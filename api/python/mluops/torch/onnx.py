@@ -227,7 +227,7 @@ def _apart(coordinates: Tensor, groups: Tensor, reached: Tensor) -> Tensor:
     changes = (ordered[1:] != ordered[:-1]).long().cumsum(0)
     number = torch.zeros_like(order).scatter(0, order, torch.cat([torch.zeros_like(order[:1]), changes]))
     finite = F.pad(torch.where(reached.isfinite(), reached, torch.zeros((), dtype=reached.dtype)), (0, 0, 0, 1))
-    step = (finite.amax() - finite.amin() + 2).log2().ceil().exp2()
+    step = (finite.amax((0, 1)) - finite.amin((0, 1)) + 2).log2().ceil().exp2()
     return coordinates + (number.double() * step).unsqueeze(1)
 
 

@@ -17,13 +17,12 @@ OF_OUR_PACKAGE = True
 
 def _voxel_of_each(points: Tensor, coordinates: Tensor, size: Sequence[float], reach: Sequence[float]) -> Tensor:
     """The number of each point's voxel, -1 where it has none: int64 [N]."""
-    grid = [round((high - low) / step) for low, high, step in zip(reach[:3], reach[3:], size)]
-    where = torch.full([grid[2] * grid[1] * grid[0] + 1], -1)
-    strides = torch.tensor([grid[1] * grid[0], grid[0], 1])
-    where[(coordinates.long() * strides).sum(1)] = torch.arange(len(coordinates))
-    cells = voxelization(points, size, reach, -1).long()
-    last = torch.full_like(cells[:, 0], len(where) - 1)
-    return where[torch.where((cells < 0).any(1), last, (cells * strides).sum(1))]
+    cells = voxelization(points, size, reach, -1)
+    _, number = torch.cat([coordinates, cells]).unique(dim=0, return_inverse=True)  # no grid, which may be any size
+    voxels, own = number.split([len(coordinates), len(cells)])
+    where = torch.full((len(number),), -1)
+    where[voxels] = torch.arange(len(coordinates))
+    return where[own].masked_fill((cells < 0).any(1), -1)
 
 
 class PointToVoxel:

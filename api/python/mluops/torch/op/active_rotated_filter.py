@@ -3,9 +3,8 @@ library."""
 
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._shapes import expect, rank
-from .._integers import int32
+from .._integers import in_range, int32
 from .._tensors import floats
 
 __all__ = ["active_rotated_filter"]
@@ -27,9 +26,7 @@ def active_rotated_filter(input: Tensor, indices: Tensor) -> Tensor:
     _, _, _, copies = rank("indices", indices.shape, 4)
     expect("indices", indices.shape, (orientations, height, width, copies), ("that of input",) * 3 + ("",))
     size = orientations * height * width
-    places = int32("indices", indices).long() - 1
-    if places.numel() and (int(places.min()) < 0 or int(places.max()) >= size):
-        raise bad_param("indices", f"numbers from 1 to {size}", [int(places.min()) + 1, int(places.max()) + 1])
+    places = in_range("indices", int32("indices", indices), 1, size).long() - 1
     shape = out, copies, channels, size
     goes = places.reshape(size, copies).t()[None, :, None].expand(shape)
     source = input.reshape(out, 1, channels, size).expand(shape)

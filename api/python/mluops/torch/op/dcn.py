@@ -4,6 +4,7 @@ import math
 from typing import Any, Optional, Tuple
 
 import torch
+import torch.fx
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -277,6 +278,17 @@ class _DeformConv2d(nn.Module):
                 f"deform_groups={self.deform_groups}")
 
 
+@torch.fx.wrap  # one node of a symbolic trace, which knows no sizes
+def _of_any_size(x: Tensor, offset: Tensor, weight: Tensor, numbers: tuple) -> Tensor:
+    """deform_conv2d of an input that may be smaller than the filter."""
+    missing = [max(kernel - size, 0) for kernel, size in zip(weight.shape[2:], x.shape[2:])]
+    if not any(missing):
+        return deform_conv2d(x, offset, weight, *numbers)
+    more = 0, missing[1], 0, missing[0]
+    out = deform_conv2d(F.pad(x, more), F.pad(offset, more), weight, *numbers)
+    return out[:, :, :out.shape[2] - missing[0], :out.shape[3] - missing[1]].contiguous()
+
+
 class DeformConv2d(_DeformConv2d):
     """deform_conv2d with a weight of its own; forward(x [N,C,H,W], offset). An input smaller than the filter is padded
     with zeros, as mmcv does."""
@@ -295,12 +307,7 @@ class DeformConv2d(_DeformConv2d):
         nn.init.kaiming_uniform_(self.weight, nonlinearity="relu")
 
     def forward(self, x: Tensor, offset: Tensor) -> Tensor:
-        missing = [max(kernel - size, 0) for kernel, size in zip(self.kernel_size, x.shape[2:])]
-        if not any(missing):
-            return deform_conv2d(x, offset, self.weight, *self._numbers())
-        more = 0, missing[1], 0, missing[0]
-        out = deform_conv2d(F.pad(x, more), F.pad(offset, more), self.weight, *self._numbers())
-        return out[:, :, :out.shape[2] - missing[0], :out.shape[3] - missing[1]].contiguous()
+        return _of_any_size(x, offset, self.weight, self._numbers())
 
 
 class DeformConv2dPack(DeformConv2d):

@@ -64,7 +64,7 @@ def _offset_derivatives(input, rois, offset, pooling):
     b, channels, h, w = input.shape
     images = input.to(wide).reshape(b * channels, 1, h, w)
     each = rois.to(wide).repeat_interleave(channels, 0)
-    number = torch.arange(channels, dtype=wide).repeat(rois.shape[0])
+    number = torch.arange(channels, dtype=wide, device=rois.device).repeat(rois.shape[0])
     each = torch.cat([(each[:, :1].trunc() * channels + number[:, None]), each[:, 1:]], 1)
     offsets = offset.to(wide).repeat_interleave(channels, 0)
     ones = images.new_ones(each.shape[0], 1, *offset.shape[2:])

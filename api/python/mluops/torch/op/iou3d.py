@@ -172,7 +172,9 @@ def boxes_iou3d(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     equal = (a[:, None, [2, 5]] == b[None, :, [2, 5]]).all(2)
     shared = area * torch.where(equal, torch.min(a[:, None, 5], b[None, :, 5]).clamp(min=0), height)
     volumes = a[:, 3:6].prod(1)[:, None] + b[:, 3:6].prod(1)[None]
-    return (shared / (volumes - shared).clamp(min=1e-6)).clamp(max=1).to(dtype)
+    some = shared > 0
+    ious = torch.where(some, shared / torch.where(some, volumes - shared, torch.ones_like(shared)), torch.zeros_like(shared))
+    return ious.clamp(max=1).to(dtype)
 
 
 def _suppressed(boxes: Tensor, scores: Tensor, iou_threshold: float, rotated: bool) -> Tensor:

@@ -11,6 +11,7 @@ from ..._arguments import at_least
 from ..._errors import bad_param
 from ..._functions.masked_im2col import MASKED_COL2IM_FORWARD as COL2IM, MASKED_IM2COL_FORWARD as IM2COL
 from ..._shapes import expect, rank
+from .. import _eager
 from .._operator import operator
 from .._tensors import floats, run
 
@@ -32,22 +33,34 @@ def _im2col_fake(image, rows, cols, kernel_h, kernel_w, pad_h, pad_w):
 
 def _im2col_setup(ctx, inputs, output):
     image, rows, cols, *ctx.window = inputs
-    ctx.shape = image.shape
+    ctx.sizes = image.shape[2:]
     ctx.save_for_backward(rows, cols)
 
 
-def _im2col_backward(ctx, grad):
+def _scattered_fake(grad, rows, cols, height, width, kernel_h, kernel_w, pad_h, pad_w):
+    expect("grad", grad.shape, (grad.shape[0], _count(rows, cols)), ("", "rows"))
+    return grad.new_empty((1, grad.shape[0] // (kernel_h * kernel_w), height, width))
+
+
+def _scattered_call(image, grad, rows, cols, height, width, kernel_h, kernel_w, pad_h, pad_w):
     """Each element of a window back to its pixel."""
-    (rows, cols), (kernel_h, kernel_w, pad_h, pad_w) = ctx.saved_tensors, ctx.window
-    _, channels, height, width = ctx.shape
-    y = rows.long()[None] - pad_h + torch.arange(kernel_h, device=grad.device)[:, None]  # [kh, P]
-    x = cols.long()[None] - pad_w + torch.arange(kernel_w, device=grad.device)[:, None]
+    y = rows.long()[None] - pad_h + torch.arange(kernel_h)[:, None]  # [kh, P]
+    x = cols.long()[None] - pad_w + torch.arange(kernel_w)[:, None]
     inside = ((y >= 0) & (y < height))[:, None] & ((x >= 0) & (x < width))[None]  # [kh, kw, P]
     at = (y.clamp(0, height - 1) * width)[:, None] + x.clamp(0, width - 1)[None]
     wide = grad.to(torch.promote_types(grad.dtype, torch.float32))
-    values = wide.reshape(channels, *at.shape).masked_fill(~inside, 0).flatten(1)
-    sums = wide.new_zeros(channels, height * width).index_add(1, at.flatten(), values)
-    return (sums.reshape(ctx.shape).to(grad.dtype), *(None,) * 6)
+    values = wide.reshape(image.shape[1], *at.shape).masked_fill(~inside, 0).flatten(1)
+    sums = wide.new_zeros(image.shape[1], height * width).index_add_(1, at.flatten(), values)
+    image.copy_(sums.reshape(image.shape))
+
+
+scattered = operator(
+    "masked_im2col_backward(Tensor grad, Tensor rows, Tensor columns, SymInt height, SymInt width, int kernel_h, "
+    "int kernel_w, int pad_h, int pad_w) -> Tensor", _scattered_fake, _scattered_call)
+
+
+def _im2col_backward(ctx, grad):
+    return (scattered(grad, *ctx.saved_tensors, *ctx.sizes, *ctx.window), *(None,) * 6)
 
 
 def _im2col_jvp(inputs, output, tangents):
@@ -123,6 +136,9 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
     if dtype in (torch.float16, torch.bfloat16):
         features, weight, bias = features.float(), weight.float(), bias.float()
     windows = im2col(features, *chosen, kh, kw, pad_y, pad_x)
+    if _eager.recording():  # the gradients of mm and of a bias beside each window ask whether there is one window
+        products = torch.bmm(weight.flatten(1).unsqueeze(0), windows.unsqueeze(0)).squeeze(0)
+        return (col2im(products, *chosen, *size) + bias[:, None, None] * above[None]).to(dtype)
     return col2im(torch.addmm(bias.unsqueeze(1), weight.flatten(1), windows), *chosen, *size).to(dtype)
 
 

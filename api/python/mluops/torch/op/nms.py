@@ -212,7 +212,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, sc
 def soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float = 0.3, sigma: float = 0.5, min_score: float = 1e-3,
              method: str = "linear", offset: int = 0) -> Tuple[Tensor, Tensor]:
     """Takes the box of the greatest score, lowers the scores of the others by their IoU with it, drops those that fall
-    below min_score, and goes on until none is left.
+    below min_score, and goes on until none is left. The first box is taken whatever its score, as in mmcv.
 
     Args:
         boxes: T [N, 4]: x1, y1, x2, y2.

@@ -80,7 +80,7 @@ def prior_box(input: Tensor, image: Tensor, min_sizes: Sequence[float], max_size
             if all(abs(each - other) >= 1e-6 for other in ratios):
                 ratios.append(each)
     largest = max_sizes or ()
-    numbers = torch.tensor([*min_sizes, *ratios, *variance, *largest], dtype=input.dtype)
+    numbers = torch.tensor([*min_sizes, *ratios, *variance, *largest], dtype=input.dtype, device=input.device)
     return _forward(numbers, len(min_sizes), len(ratios), len(largest), height, width, *of_image, down, across, float(offset), bool(clip),
                     bool(min_max_aspect_ratios_order))
 

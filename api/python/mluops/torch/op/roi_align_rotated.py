@@ -126,10 +126,10 @@ def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_
     share = (steps - whole).to(found.dtype)[:, None, None, None, None]
     orientations = torch.arange(num_orientations, device=found.device)
     at = (orientations - whole.nan_to_num(0, 0, 0).remainder(num_orientations).long()[:, None]) % num_orientations
-    found = found.reshape(-1, channels // num_orientations, num_orientations, *bins)
+    found = found.reshape(found.shape[0], channels // num_orientations, num_orientations, *bins)
     shape = found.shape
     near = [found.gather(2, each[:, None, :, None, None].expand(shape)) for each in (at, (at + 1) % num_orientations)]
-    return (near[0] * (1 - share) + near[1] * share).reshape(-1, channels, *bins)
+    return (near[0] * (1 - share) + near[1] * share).reshape(shape[0], channels, *bins)
 
 
 class RoIAlignRotated(nn.Module):

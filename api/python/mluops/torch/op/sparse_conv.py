@@ -129,7 +129,7 @@ def _apart(indices: Tensor, batch_size: int, shape: Sequence[int],
            dilation: Sequence[int]) -> Tuple[Tensor, int, List[int]]:
     """Indices, batch and grid with every d-th place of an axis a cloud of its own, in which a filter of dilation d has
     none. (The library, as mmcv, pads a dilated submanifold convolution as an undilated one: it is off centre.)"""
-    batch, inside, columns, grid = indices[:, 0], torch.ones((), dtype=torch.bool), [], []
+    batch, inside, columns, grid = indices[:, 0], torch.ones((), dtype=torch.bool, device=indices.device), [], []
     for axis, (size, step) in enumerate(zip(shape, dilation), 1):
         places = indices[:, axis]
         inside = inside & (places >= 0) & (places < size)

@@ -42,6 +42,8 @@ def _setup(ctx, inputs, output):
 def _weight_grad(grad, features, indices):
     """grad_weight[b,n,j] = sum over c of grad[b,c,n] * features[b,c,indices[b,n,j]]; 0 for an index out of range."""
     points, channels = features.shape[2], features.shape[1]
+    if points == 0:
+        return torch.zeros_like(indices, dtype=grad.dtype)
     inside = (indices >= 0) & (indices < points)
     safe = indices.clamp(0, max(points - 1, 0)).long()
     columns, wide = [], torch.promote_types(grad.dtype, torch.float32)

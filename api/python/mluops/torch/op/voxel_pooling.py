@@ -1,5 +1,6 @@
 """voxel_pooling: features of points added to the cells of a map that they lie over."""
 
+import math
 from typing import Sequence
 
 import torch
@@ -48,7 +49,7 @@ def _backward(ctx, grad, _):
         return (None,) * 5
     image, y, x = ctx.saved_tensors[0].long().unbind(2)
     cells = ((image * grad.shape[1] + y) * grad.shape[2] + x).clamp(min=0)
-    rows = grad.reshape(-1, grad.shape[3]).index_select(0, cells.flatten()).view(*image.shape, grad.shape[3])
+    rows = grad.flatten(0, 2).index_select(0, cells.flatten()).view(*image.shape, grad.shape[3])
     return (None, rows.masked_fill_((image < 0)[..., None], 0), *(None,) * 3)
 
 
@@ -83,8 +84,9 @@ def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[
     batch, channels = features.shape[0], features.shape[-1]
     if geom_xyz.dim() != features.dim() or geom_xyz.shape[:-1] != features.shape[:-1]:
         raise bad_param("geom_xyz", f"the points of input_features, {tuple(features.shape[:-1])}", tuple(geom_xyz.shape))
-    voxels = index32("geom_xyz", geom_xyz).reshape(batch, -1, geom_xyz.shape[-1])
-    return forward(voxels, features.reshape(batch, -1, channels), *sizes)[0].permute(0, 3, 1, 2)
+    points = math.prod(features.shape[1:-1])
+    voxels = index32("geom_xyz", geom_xyz).reshape(batch, points, geom_xyz.shape[-1])
+    return forward(voxels, features.reshape(batch, points, channels), *sizes)[0].permute(0, 3, 1, 2)
 
 
 # For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.

@@ -11,7 +11,7 @@ from ..._functions.voxelization import DYNAMIC_VOXELIZE as DYNAMIC, VOXELIZATION
 from ..._shapes import expect, rank
 from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._tensors import floats, is_tensor, run
 
 __all__ = ["Voxelization", "voxelization"]
 
@@ -59,7 +59,8 @@ dynamic = operator("dynamic_voxelize(Tensor points, Tensor voxel_size, Tensor co
 def grid(points: Tensor, voxel_size: Union[Tensor, Sequence[float]],
          coors_range: Union[Tensor, Sequence[float]]) -> list:
     """Points, sizes and range of one dtype: float32, where the points are half or bfloat16 too."""
-    sizes = [torch.as_tensor(numbers, dtype=torch.float32).cpu() for numbers in (voxel_size, coors_range)]
+    sizes = [torch.as_tensor(numbers, dtype=torch.float32, device=is_tensor("points", points).device)
+             for numbers in (voxel_size, coors_range)]
     return floats(points=points, voxel_size=sizes[0], coors_range=sizes[1])
 
 
@@ -107,8 +108,8 @@ class Voxelization(nn.Module):
         self.max_voxels = max_voxels if isinstance(max_voxels, tuple) else (max_voxels, max_voxels)
         if len(self.max_voxels) != 2:
             raise bad_param("max_voxels", "one number or two", max_voxels)
-        ends = torch.tensor(point_cloud_range, dtype=torch.float32)
-        sizes = torch.tensor(voxel_size, dtype=torch.float32)
+        ends = torch.tensor(point_cloud_range, dtype=torch.float32, device="cpu")
+        sizes = torch.tensor(voxel_size, dtype=torch.float32, device="cpu")
         self.grid_size = torch.round((ends[3:] - ends[:3]) / sizes).long()
         self.pcd_shape = [1, int(self.grid_size[1]), int(self.grid_size[0])]
 

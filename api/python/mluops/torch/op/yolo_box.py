@@ -67,7 +67,7 @@ def yolo_box(x: Tensor, img_size: Tensor, anchors: Union[Sequence[int], Tensor],
     """
     x, = floats(x=x)
     sizes = int32("img_size", img_size)
-    pairs = anchors if isinstance(anchors, Tensor) else torch.tensor(anchors, dtype=torch.int64)
+    pairs = anchors if isinstance(anchors, Tensor) else torch.tensor(anchors, dtype=torch.int64, device=x.device)
     if iou_aware and not 0 <= iou_aware_factor <= 1:
         raise bad_param("iou_aware_factor", "a number in [0, 1]", iou_aware_factor)
     boxes, scores = _forward(x, sizes, int32("anchors", pairs.reshape(-1)), integer("class_num", class_num),
