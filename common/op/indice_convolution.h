@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/op/check.h"
+#include "mluops/problem/get_indice_pairs.h"
 #include "mluops/problem/indice_convolution.h"
 
 namespace mluops::op {
