@@ -26,21 +26,21 @@ mluOpStatus_t mluOpExtIndiceMaxPoolForward(mluOpHandle_t handle, const mluOpTens
 
 mluOpStatus_t mluOpExtIndiceMaxPoolBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc,
                                             const void* features, const mluOpTensorDescriptor_t features_out_desc,
-                                            const void* features_out, const mluOpTensorDescriptor_t output_grad_desc,
-                                            const void* output_grad, const mluOpTensorDescriptor_t indice_pairs_desc,
+                                            const void* features_out, const mluOpTensorDescriptor_t grad_output_desc,
+                                            const void* grad_output, const mluOpTensorDescriptor_t indice_pairs_desc,
                                             const void* indice_pairs, const int64_t indice_num[],
-                                            const mluOpTensorDescriptor_t input_grad_desc, void* input_grad) {
+                                            const mluOpTensorDescriptor_t grad_input_desc, void* grad_input) {
   return guard_operator(__func__, handle, [&]() -> Status {
     const op::IndiceMaxPoolBackwardArgs args = {.handle = handle,
                                                 .features = {"features", features_desc, features},
                                                 .features_out = {"features_out", features_out_desc, features_out},
-                                                .output_grad = {"output_grad", output_grad_desc, output_grad},
+                                                .grad_output = {"grad_output", grad_output_desc, grad_output},
                                                 .indice_pairs = {"indice_pairs", indice_pairs_desc, indice_pairs},
                                                 .indice_num = indice_num,
-                                                .input_grad = {"input_grad", input_grad_desc, input_grad}};
+                                                .grad_input = {"grad_input", grad_input_desc, grad_input}};
     mluopsIndiceMaxPoolBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_indice_max_pool_backward(args, problem));
-    op::note_tensors({args.features, args.features_out, args.output_grad, args.indice_pairs}, {args.input_grad});
+    op::note_tensors({args.features, args.features_out, args.grad_output, args.indice_pairs}, {args.grad_input});
     return dispatch(*handle, "indice_max_pool_backward", problem, &mluopsBackend::indice_max_pool_backward);
   });
 }

@@ -43,33 +43,33 @@ tensors: NOT_SUPPORTED. Cost: C comparisons a pair. Source: mmcv's indice_maxpoo
 
 operator("indice_max_pool_backward", "mluOpExtIndiceMaxPoolBackward", 50, doc="""Gradient of mluOpExtIndiceMaxPoolForward.
 
-  input_grad[i,c] = sum of output_grad[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
+  grad_input[i,c] = sum of grad_output[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
 
 @param features      T [L, C].
 @param features_out  T [M, C], as the forward function gave it.
-@param output_grad   T [M, C].
+@param grad_output   T [M, C].
 @param indice_pairs  INT32 [K, 2, P].
 @param indice_num    As in the forward function.
-@param input_grad    T [L, C]; overwritten.
+@param grad_input    T [L, C]; overwritten.
 T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair.""", args="""
     in features T any [inputs, c]
     in features_out T any [outputs, c]
-    in output_grad T like features_out
+    in grad_output T like features_out
     in indice_pairs INT32 any [offsets, 2, places]
     host const int64_t indice_num[] py=indice_pair_num
-    out input_grad T like features
+    out grad_input T like features
     """,
     order="descs ranks(features indice_pairs) dtypes(features) countable(indice_pairs) "
-          "hook(check_indice_pairs indice_pairs indice_num) ranks(features_out output_grad input_grad) "
-          "dtypes(features_out output_grad input_grad) sizes(features features_out output_grad input_grad) dense "
+          "hook(check_indice_pairs indice_pairs indice_num) ranks(features_out grad_output grad_input) "
+          "dtypes(features_out grad_output grad_input) sizes(features features_out grad_output grad_input) dense "
           "indexable(features.0 features_out.0) "
-          "done_if_empty(features features_out output_grad indice_pairs input_grad) data overlap",
+          "done_if_empty(features features_out grad_output indice_pairs grad_input) data overlap",
     shape=SHAPE, keys=KEYS,
     say=SAY, members="""
   mluopsIndiceMaxPoolShape shape;
   mluopsIndicePairs pairs;
   const void* features;
   const void* features_out;
-  const void* output_grad;
-  void* input_grad;
+  const void* grad_output;
+  void* grad_input;
 """, fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)"})

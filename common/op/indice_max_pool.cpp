@@ -40,40 +40,40 @@ Status check_indice_max_pool_backward(const IndiceMaxPoolBackwardArgs& args,
                                       mluopsIndiceMaxPoolBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(
-      have_descs({args.features, args.features_out, args.output_grad, args.indice_pairs, args.input_grad}));
+      have_descs({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.features, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.indice_pairs, 3));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.features, contract));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.indice_pairs}, contract));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.features_out, args.output_grad, args.input_grad}));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.features_out, args.output_grad, args.input_grad}, args.features));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(2, {args.features_out, args.grad_output, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.features_out, args.grad_output, args.grad_input}, args.features));
   const std::int64_t c = size_of(args.features, 1);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.features_out, {{1, c, "the channels of features"}}));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.output_grad, args.features_out));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.input_grad, args.features));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_output, args.features_out));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.features));
   MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.features, args.features_out, args.output_grad, args.indice_pairs, args.input_grad},
+      are_dense({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input},
                 MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable(
-      {args.features, args.features_out, args.output_grad, args.indice_pairs, args.input_grad}, contract));
+      {args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}, contract));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features, 0));
   MLUOPS_RETURN_IF_FINISHED(is_indexable(args.features_out, 0));
-  if (any_empty({args.features, args.features_out, args.output_grad, args.indice_pairs, args.input_grad}))
+  if (any_empty({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}))
     return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(
-      have_data({args.features, args.features_out, args.output_grad, args.indice_pairs, args.input_grad}));
+      have_data({args.features, args.features_out, args.grad_output, args.indice_pairs, args.grad_input}));
   MLUOPS_RETURN_IF_FINISHED(
-      share_nothing({args.features, args.features_out, args.output_grad, args.indice_pairs}, {args.input_grad}));
+      share_nothing({args.features, args.features_out, args.grad_output, args.indice_pairs}, {args.grad_input}));
   const std::int64_t inputs = size_of(args.features, 0);
   const std::int64_t outputs = size_of(args.features_out, 0);
   problem = {{args.features.desc->dtype, inputs, outputs, c},
              indice_pairs_of(args.indice_pairs, args.indice_num),
              args.features.data,
              args.features_out.data,
-             args.output_grad.data,
-             data_of<void>(args.input_grad)};
+             args.grad_output.data,
+             data_of<void>(args.grad_input)};
   return Status::go_on();
 }
 

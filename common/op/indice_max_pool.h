@@ -19,10 +19,10 @@ struct IndiceMaxPoolBackwardArgs {
   mluOpHandle_t handle = {};
   TensorArg features = {};
   TensorArg features_out = {};
-  TensorArg output_grad = {};
+  TensorArg grad_output = {};
   TensorArg indice_pairs = {};
   const int64_t* indice_num = {};
-  TensorArg input_grad = {};
+  TensorArg grad_input = {};
 };
 
 Status check_indice_max_pool_forward(const IndiceMaxPoolForwardArgs& args, mluopsIndiceMaxPoolForwardProblem& problem);

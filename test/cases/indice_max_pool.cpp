@@ -61,8 +61,8 @@ Description describe_backward(const Case& t, mluOpDataType_t dtype) {
   Description d;
   d.tensors = {rows("features", s, s.inputs, few(t, "features", -3)),
                rows("features_out", s, s.outputs, few(t, "features_out", 0)),
-               rows("output_grad", s, s.outputs, uniform(-1, 1, t.seed("output_grad"))), pair_numbers(pairs),
-               rows("input_grad", s, s.inputs)};
+               rows("grad_output", s, s.outputs, uniform(-1, 1, t.seed("grad_output"))), pair_numbers(pairs),
+               rows("grad_input", s, s.inputs)};
   d.counts = pairs.num;
   d.flops = 2.0 * static_cast<double>(pairs.total() * s.c);
   d.call = [num = pairs.num](mluOpHandle_t handle, const Arguments& a) {

@@ -1,7 +1,6 @@
-// CARAFE of the cpu backend against its definition, written output by output in double.
-#include <limits>
-
+// CARAFE of the cpu backend at every instruction-set level: shapes with odd ends, outputs that begin anywhere, planes.
 #include "test/cpu/support.h"
+#include "test/reference/reference.h"
 
 namespace mluops::cpu::test {
 namespace {
@@ -25,16 +24,6 @@ struct Data {
         mask(random_values<T>(out_pixels * mask_row, 2)),
         grad_output(random_values<T>(out_pixels * k.c, 3)) {
     poison_outside_taps();
-  }
-
-  /// f(out pixel, mask index, in pixel, channel) for each term of the sums.
-  template <class F>
-  void for_each_term(F f) const {
-    const auto& s = shape;
-    for_each_tap([&](std::int64_t out, std::int64_t tap, std::int64_t in) {
-      if (in < 0) return;
-      for (std::int64_t c = 0; c < s.c; ++c) f(out, c / (s.c / s.group) * s.kernel * s.kernel + tap, in, c);
-    });
   }
 
   /// f(out pixel, tap, in pixel or -1 outside).
@@ -69,19 +58,28 @@ struct Data {
   std::vector<T> input, mask, grad_output;
 };
 
-template <class T>
-double value(const std::vector<T>& v, std::int64_t i) {
-  return static_cast<double>(to_acc(v[static_cast<std::size_t>(i)]));
+mluopsCarafeShape in_double(mluopsCarafeShape shape) {
+  shape.dtype = MLUOP_DTYPE_DOUBLE;
+  return shape;
 }
 
-struct Sums {
-  explicit Sums(std::int64_t count) : sum(static_cast<std::size_t>(count)), magnitude(sum.size()) {}
-  void add(std::int64_t i, double term) {
-    sum[static_cast<std::size_t>(i)] += term;
-    magnitude[static_cast<std::size_t>(i)] += std::abs(term);
-  }
-  std::vector<double> sum, magnitude;
-};
+template <class T>
+Expected expected_output(const Data<T>& d) {
+  const auto input = magnitudes_of(d.input), mask = magnitudes_of(d.mask);
+  return {reference::carafe_forward({d.shape, d.input.data(), d.mask.data(), nullptr, MLUOP_LAYOUT_NHWC}),
+          reference::carafe_forward({in_double(d.shape), input.data(), mask.data(), nullptr, MLUOP_LAYOUT_NHWC})};
+}
+
+/// Of the input, then of the mask.
+template <class T>
+std::pair<Expected, Expected> expected_gradients(const Data<T>& d) {
+  const auto input = magnitudes_of(d.input), mask = magnitudes_of(d.mask), grad = magnitudes_of(d.grad_output);
+  const reference::CarafeGradients value = reference::carafe_backward(
+      {d.shape, d.input.data(), d.mask.data(), d.grad_output.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC});
+  const reference::CarafeGradients magnitude = reference::carafe_backward(
+      {in_double(d.shape), input.data(), mask.data(), grad.data(), nullptr, nullptr, MLUOP_LAYOUT_NHWC});
+  return {{value.input, magnitude.input}, {value.mask, magnitude.mask}};
+}
 
 template <class T>
 void check_forward(Backend& backend, const Case& k) {
@@ -89,21 +87,15 @@ void check_forward(Backend& backend, const Case& k) {
   std::vector<T> output = poisoned<T>(d.out_pixels * k.c);
   const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
-  Sums want(d.out_pixels * k.c);
-  d.for_each_term([&](auto out, auto m, auto in, auto c) {
-    want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
-  });
-  expect_close(output, want.sum, want.magnitude, static_cast<double>(k.kernel * k.kernel) + 2);
+  const Expected want = expected_output(d);
+  expect_close(output, want.value, want.magnitude, static_cast<double>(k.kernel * k.kernel) + 2);
 }
 
 /// An output large enough to be written past the caches, beginning anywhere in a cache line; nothing around it changes.
 template <class T>
 void check_large_forward(const Case& k) {
   const Data<T> d(k);
-  Sums want(d.out_pixels * k.c);
-  d.for_each_term([&](auto out, auto m, auto in, auto c) {
-    want.add(out * k.c + c, value(d.mask, out * d.mask_row + m) * value(d.input, in * k.c + c));
-  });
+  const Expected want = expected_output(d);
   const auto count = static_cast<std::size_t>(d.out_pixels * k.c), line = 64 / sizeof(T);
   for (const char* isa : kLevels) {
     for (const std::size_t off : {0, 4, 13}) {
@@ -115,7 +107,7 @@ void check_large_forward(const Case& k) {
       T* const output = memory.data() + to_line + off;
       const mluopsCarafeForwardProblem p{d.shape, d.input.data(), d.mask.data(), output, MLUOP_LAYOUT_NHWC};
       ASSERT_EQ(backend.run(&mluopsBackend::carafe_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
-      expect_close(std::vector<T>(output, output + count), want.sum, want.magnitude,
+      expect_close(std::vector<T>(output, output + count), want.value, want.magnitude,
                    static_cast<double>(k.kernel * k.kernel) + 2);
       EXPECT_TRUE(to_line + off == 0 || std::isnan(to_acc(memory[to_line + off - 1])));
       EXPECT_TRUE(std::isnan(to_acc(output[count])));
@@ -130,15 +122,10 @@ void check_backward(Backend& backend, const Case& k) {
   const mluopsCarafeBackwardProblem p{d.shape,           d.input.data(),   d.mask.data(),    d.grad_output.data(),
                                       grad_input.data(), grad_mask.data(), MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
-  Sums want_input(d.pixels * k.c), want_mask(d.out_pixels * d.mask_row);
-  d.for_each_term([&](auto out, auto m, auto in, auto c) {
-    const double g = value(d.grad_output, out * k.c + c);
-    want_input.add(in * k.c + c, value(d.mask, out * d.mask_row + m) * g);
-    want_mask.add(out * d.mask_row + m, value(d.input, in * k.c + c) * g);
-  });
+  const auto [want_input, want_mask] = expected_gradients(d);
   const auto taps = static_cast<double>(k.kernel * k.kernel);
-  expect_close(grad_input, want_input.sum, want_input.magnitude, taps * static_cast<double>(k.scale * k.scale) + 2);
-  expect_close(grad_mask, want_mask.sum, want_mask.magnitude, static_cast<double>(k.c) + 2);
+  expect_close(grad_input, want_input.value, want_input.magnitude, taps * static_cast<double>(k.scale * k.scale) + 2);
+  expect_close(grad_mask, want_mask.value, want_mask.magnitude, static_cast<double>(k.c) + 2);
 }
 
 /// [n, pixels, channels] to [n, channels, pixels].
@@ -181,17 +168,13 @@ void check_planes(Backend& backend, const Case& k) {
   EXPECT_TRUE(same(gi, to_planes(grad_input, k.n, k.c)));
   EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
 
-  Sums want(d.pixels * k.c);
-  d.for_each_term([&](auto out, auto m, auto in, auto c) {
-    const std::int64_t map = k.h * k.w, image = in / map;
-    want.add((image * k.c + c) * map + in % map,
-             value(d.mask, out * d.mask_row + m) * value(d.grad_output, out * k.c + c));
-  });
+  const Expected want = expected_gradients(d).first;
   backend.option("scatter", "atomic");
   backend.call().atomics = MLUOP_ATOMICS_ALLOWED;
   ASSERT_EQ(backend.run(&mluopsBackend::carafe_backward, nb), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(backend.query("last_scatter"), "atomic");
-  expect_close(gi, want.sum, want.magnitude, static_cast<double>(k.kernel * k.kernel * k.scale * k.scale) + 2);
+  expect_close(gi, to_planes(want.value, k.n, k.c), to_planes(want.magnitude, k.n, k.c),
+               static_cast<double>(k.kernel * k.kernel * k.scale * k.scale) + 2);
   EXPECT_TRUE(same(gm, to_planes(grad_mask, k.n, d.mask_row)));
   backend.option("scatter", "auto");
   backend.call().atomics = MLUOP_ATOMICS_NOT_ALLOWED;
@@ -209,7 +192,7 @@ class CarafeTest : public testing::Test {};
 using Types = testing::Types<float, Half, Bfloat16, double>;
 TYPED_TEST_SUITE(CarafeTest, Types);
 
-TYPED_TEST(CarafeTest, ForwardIsItsDefinition) {
+TYPED_TEST(CarafeTest, ForwardMatchesTheReference) {
   for (const char* isa : kLevels) {
     Backend backend(2);
     backend.option("isa", isa);
@@ -227,7 +210,7 @@ TYPED_TEST(CarafeTest, LargeOutputsMayBeginAnywhere) {
   check_large_forward<TypeParam>({2, 90, 99, 7, 1, 1, 3});    // pixels shorter than a line
 }
 
-TYPED_TEST(CarafeTest, BackwardIsItsDefinition) {
+TYPED_TEST(CarafeTest, BackwardMatchesTheReference) {
   for (const char* isa : kLevels) {
     Backend backend(2);
     backend.option("isa", isa);

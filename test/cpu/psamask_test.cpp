@@ -1,5 +1,8 @@
-// PSAMask of the cpu backend against its definition: bits, all types, in place or streaming.
+// PSAMask of the cpu backend moves bits, whatever they mean: all types, in place or streaming.
+#include <numeric>
+
 #include "test/cpu/support.h"
+#include "test/reference/reference.h"
 
 namespace mluops::cpu::test {
 namespace {
@@ -16,19 +19,20 @@ std::vector<E> random_bits(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// f(index in x, index in y) for each pair the operator connects.
-template <class F>
-void for_each_pair(const Case& k, int type, F f) {
-  const std::int64_t half_h = (k.h_mask - 1) >> 1, half_w = (k.w_mask - 1) >> 1;
-  for (std::int64_t pixel = 0; pixel < k.n * k.h * k.w; ++pixel) {
-    const std::int64_t n = pixel / (k.h * k.w), h = pixel / k.w % k.h, w = pixel % k.w;
-    for (std::int64_t m = 0; m < k.h_mask * k.w_mask; ++m) {
-      const std::int64_t y = m / k.w_mask + h - half_h, x = m % k.w_mask + w - half_w;
-      if (y < 0 || y >= k.h || x < 0 || x >= k.w) continue;
-      const std::int64_t map = k.h * k.w, target = y * k.w + x, source = h * k.w + w;
-      f(pixel * k.h_mask * k.w_mask + m, type == 0 ? pixel * map + target : (n * map + target) * map + source);
-    }
-  }
+/// 1, 2, 3 ...: what the reference moves tells where from.
+std::vector<double> numbers(std::int64_t count) {
+  std::vector<double> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 1.0);
+  return all;
+}
+
+/// The elements that `sources` numbers, 0 where it has none, between two elements that nobody writes.
+template <class E>
+std::vector<E> moved(const std::vector<E>& from, const std::vector<double>& sources) {
+  std::vector<E> to = {E(~E{0})};
+  for (const double source : sources) to.push_back(source == 0 ? E{0} : from[static_cast<std::size_t>(source) - 1]);
+  to.push_back(E(~E{0}));
+  return to;
 }
 
 template <class E>
@@ -36,21 +40,16 @@ void check(Backend& backend, const Case& k, int type, mluOpDataType_t dtype) {
   const mluopsPsamaskShape shape{dtype, k.n, k.h, k.w, k.h_mask, k.w_mask, type};
   const std::int64_t x_count = k.n * k.h * k.w * k.h_mask * k.w_mask, y_count = k.n * k.h * k.w * k.h * k.w;
   const auto x = random_bits<E>(x_count, 1), dy = random_bits<E>(y_count, 2);
-  std::vector<E> want_y(dy.size()), want_dx(x.size());
-  for_each_pair(k, type, [&](std::int64_t i, std::int64_t j) {
-    want_y[static_cast<std::size_t>(j)] = x[static_cast<std::size_t>(i)];
-    want_dx[static_cast<std::size_t>(i)] = dy[static_cast<std::size_t>(j)];
-  });
+  const mluopsPsamaskShape wide{MLUOP_DTYPE_DOUBLE, k.n, k.h, k.w, k.h_mask, k.w_mask, type};
+  const auto of_x = numbers(x_count), of_y = numbers(y_count);
+  const auto want_y = moved(x, reference::psamask_forward({wide, of_x.data(), nullptr, MLUOP_LAYOUT_NHWC}));
+  const auto want_dx = moved(dy, reference::psamask_backward({wide, of_y.data(), nullptr, MLUOP_LAYOUT_NHWC}));
   // One element off the alignment of the allocation, guarded on both sides.
   std::vector<E> y = poisoned<E>(y_count + 2), dx = poisoned<E>(x_count + 2);
   const mluopsPsamaskForwardProblem forward{shape, x.data(), y.data() + 1, MLUOP_LAYOUT_NHWC};
   const mluopsPsamaskBackwardProblem backward{shape, dy.data(), dx.data() + 1, MLUOP_LAYOUT_NHWC};
   ASSERT_EQ(backend.run(&mluopsBackend::psamask_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
   ASSERT_EQ(backend.run(&mluopsBackend::psamask_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
-  want_y.insert(want_y.begin(), E(~E{0}));
-  want_y.push_back(E(~E{0}));
-  want_dx.insert(want_dx.begin(), E(~E{0}));
-  want_dx.push_back(E(~E{0}));
   ASSERT_TRUE(same_bytes(y, want_y)) << "forward, type " << type;
   ASSERT_TRUE(same_bytes(dx, want_dx)) << "backward, type " << type;
 }
@@ -62,7 +61,7 @@ const Case kCases[] = {{1, 2, 2, 3, 3},     {1, 1, 1, 1, 1},    {2, 4, 5, 3, 2},
 
 class PsamaskTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(PsamaskTest, MovesTheBitsOfItsDefinition) {
+TEST_P(PsamaskTest, MovesTheBitsThatTheReferenceDoes) {
   Backend backend(2);
   backend.option("isa", GetParam());
   for (const Case& k : kCases) {

@@ -108,6 +108,19 @@ bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+/// As tensors of DOUBLE: what the reference makes of them is the sum of the magnitudes of its terms.
+template <class T>
+std::vector<double> magnitudes_of(const std::vector<T>& values) {
+  std::vector<double> magnitudes;
+  for (const T v : values) magnitudes.push_back(std::abs(static_cast<double>(to_acc(v))));
+  return magnitudes;
+}
+
+/// What the reference (test/reference) has for a result, and the magnitudes of what it sums.
+struct Expected {
+  std::vector<double> value, magnitude;
+};
+
 /// Every element within `roundings` roundings of T (and of its sums) relative to the sum of magnitudes `scale`.
 template <class T>
 void expect_close(const std::vector<T>& got, const std::vector<double>& want, const std::vector<double>& scale,

@@ -37,7 +37,7 @@ Values indice_convolution_forward(const mluopsIndiceConvolutionForwardProblem& p
 
 Values indice_convolution_backward_data(const mluopsIndiceConvolutionBackwardDataProblem& p) {
   const auto& s = p.shape;
-  const Values grad = decode(s.dtype, p.output_grad, s.outputs * s.co);
+  const Values grad = decode(s.dtype, p.grad_output, s.outputs * s.co);
   const Values filters = decode(s.dtype, p.filters, p.pairs.offsets * s.ci * s.co);
   Values result = zeros(s.inputs * s.ci);
   each_product(s, p.pairs, [&](std::int64_t i, std::int64_t w, std::int64_t o) { result[i] += grad[o] * filters[w]; });
@@ -47,7 +47,7 @@ Values indice_convolution_backward_data(const mluopsIndiceConvolutionBackwardDat
 Values indice_convolution_backward_filter(const mluopsIndiceConvolutionBackwardFilterProblem& p) {
   const auto& s = p.shape;
   const Values features = decode(s.dtype, p.features, s.inputs * s.ci);
-  const Values grad = decode(s.dtype, p.output_grad, s.outputs * s.co);
+  const Values grad = decode(s.dtype, p.grad_output, s.outputs * s.co);
   Values result = zeros(p.pairs.offsets * s.ci * s.co);
   each_product(s, p.pairs, [&](std::int64_t i, std::int64_t w, std::int64_t o) { result[w] += features[i] * grad[o]; });
   return result;

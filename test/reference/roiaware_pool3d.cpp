@@ -69,7 +69,7 @@ RoiAwarePool3dResult roiaware_pool3d_forward(const mluopsRoiAwarePool3dForwardPr
 Values roiaware_pool3d_backward(const mluopsRoiAwarePool3dBackwardProblem& p) {
   const mluopsRoiAwarePool3dShape& s = p.shape;
   const std::int64_t voxels = s.n * s.x * s.y * s.z;
-  const Values grad = decode(s.dtype, p.grad_out, voxels * s.c);
+  const Values grad = decode(s.dtype, p.grad_output, voxels * s.c);
   Values result(static_cast<std::size_t>(s.points * s.c), 0.0);
   const auto add = [&](std::int64_t point, std::int64_t c, double value) {
     if (point >= 0 && point < s.points) result[point * s.c + c] += value;

@@ -11,7 +11,7 @@ struct RoiAwarePool3dResult {
   Values pooled;  ///< [n,x,y,z,c]
 };
 RoiAwarePool3dResult roiaware_pool3d_forward(const mluopsRoiAwarePool3dForwardProblem& problem);
-/// grad_in [points,c].
+/// grad_input [points,c].
 Values roiaware_pool3d_backward(const mluopsRoiAwarePool3dBackwardProblem& problem);
 
 }  // namespace mluops::reference

@@ -266,15 +266,15 @@ static_assert(sizeof(mluopsIndiceConvolutionForwardProblem) == 128 &&
 static_assert(sizeof(mluopsIndiceConvolutionBackwardDataProblem) == 128 &&
               AT(mluopsIndiceConvolutionBackwardDataProblem, shape, 0) &&
               AT(mluopsIndiceConvolutionBackwardDataProblem, pairs, 72) &&
-              AT(mluopsIndiceConvolutionBackwardDataProblem, output_grad, 104) &&
+              AT(mluopsIndiceConvolutionBackwardDataProblem, grad_output, 104) &&
               AT(mluopsIndiceConvolutionBackwardDataProblem, filters, 112) &&
-              AT(mluopsIndiceConvolutionBackwardDataProblem, input_grad, 120));
+              AT(mluopsIndiceConvolutionBackwardDataProblem, grad_input, 120));
 static_assert(sizeof(mluopsIndiceConvolutionBackwardFilterProblem) == 128 &&
               AT(mluopsIndiceConvolutionBackwardFilterProblem, shape, 0) &&
               AT(mluopsIndiceConvolutionBackwardFilterProblem, pairs, 72) &&
               AT(mluopsIndiceConvolutionBackwardFilterProblem, features, 104) &&
-              AT(mluopsIndiceConvolutionBackwardFilterProblem, output_grad, 112) &&
-              AT(mluopsIndiceConvolutionBackwardFilterProblem, filters_grad, 120));
+              AT(mluopsIndiceConvolutionBackwardFilterProblem, grad_output, 112) &&
+              AT(mluopsIndiceConvolutionBackwardFilterProblem, grad_filters, 120));
 static_assert(sizeof(mluopsIndiceMaxPoolShape) == 32 && AT(mluopsIndiceMaxPoolShape, dtype, 0) &&
               AT(mluopsIndiceMaxPoolShape, inputs, 8) && AT(mluopsIndiceMaxPoolShape, outputs, 16) &&
               AT(mluopsIndiceMaxPoolShape, c, 24));
@@ -285,8 +285,8 @@ static_assert(sizeof(mluopsIndiceMaxPoolBackwardProblem) == 96 && AT(mluopsIndic
               AT(mluopsIndiceMaxPoolBackwardProblem, pairs, 32) &&
               AT(mluopsIndiceMaxPoolBackwardProblem, features, 64) &&
               AT(mluopsIndiceMaxPoolBackwardProblem, features_out, 72) &&
-              AT(mluopsIndiceMaxPoolBackwardProblem, output_grad, 80) &&
-              AT(mluopsIndiceMaxPoolBackwardProblem, input_grad, 88));
+              AT(mluopsIndiceMaxPoolBackwardProblem, grad_output, 80) &&
+              AT(mluopsIndiceMaxPoolBackwardProblem, grad_input, 88));
 static_assert(sizeof(mluopsBoxesOverlapBevShape) == 24 && AT(mluopsBoxesOverlapBevShape, dtype, 0) &&
               AT(mluopsBoxesOverlapBevShape, n, 8) && AT(mluopsBoxesOverlapBevShape, m, 16));
 static_assert(sizeof(mluopsBoxesOverlapBevProblem) == 48 && AT(mluopsBoxesOverlapBevProblem, shape, 0) &&
@@ -508,8 +508,8 @@ static_assert(sizeof(mluopsRoiAwarePool3dForwardProblem) == 120 && AT(mluopsRoiA
 static_assert(sizeof(mluopsRoiAwarePool3dBackwardProblem) == 104 && AT(mluopsRoiAwarePool3dBackwardProblem, shape, 0) &&
               AT(mluopsRoiAwarePool3dBackwardProblem, pts_idx_of_voxels, 72) &&
               AT(mluopsRoiAwarePool3dBackwardProblem, argmax, 80) &&
-              AT(mluopsRoiAwarePool3dBackwardProblem, grad_out, 88) &&
-              AT(mluopsRoiAwarePool3dBackwardProblem, grad_in, 96));
+              AT(mluopsRoiAwarePool3dBackwardProblem, grad_output, 88) &&
+              AT(mluopsRoiAwarePool3dBackwardProblem, grad_input, 96));
 static_assert(sizeof(mluopsRoiPointPool3dShape) == 48 && AT(mluopsRoiPointPool3dShape, dtype, 0) &&
               AT(mluopsRoiPointPool3dShape, b, 8) && AT(mluopsRoiPointPool3dShape, n, 16) &&
               AT(mluopsRoiPointPool3dShape, m, 24) && AT(mluopsRoiPointPool3dShape, c, 32) &&

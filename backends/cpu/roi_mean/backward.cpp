@@ -179,8 +179,8 @@ mluOpStatus_t backward_by_atomics(Context& context, const mluopsCall& call, cons
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t total = s.batch * s.h * s.w * s.c;
-  const std::int64_t room = kAddsInPlace<T> ? 0 : total;
-  auto arrays = allocate<AtomicArrays<A>>(context.arena, call, s, room);
+  const std::int64_t scratch = kAddsInPlace<T> ? 0 : total;
+  auto arrays = allocate<AtomicArrays<A>>(context.arena, call, s, scratch);
   if (!arrays) return no_memory(call);
   A* sums = arrays->sums;
   if constexpr (kAddsInPlace<T>) sums = static_cast<A*>(p.grad_input);

@@ -90,8 +90,8 @@ void cut(const Convex<kMost>& from, Point a, Point b, Convex<kMost>& left) {
 /// Area of what convex polygons share.
 template <std::size_t kMost, std::size_t kSides>
 double shared_area(const Convex<kMost>& polygon, const Convex<kSides>& clip) {
-  std::array<Convex<kMost + kSides>, 2> rooms;
-  auto *left = &rooms[0], *next = &rooms[1];
+  std::array<Convex<kMost + kSides>, 2> buffers;
+  auto *left = &buffers[0], *next = &buffers[1];
   std::copy_n(polygon.corner.begin(), polygon.count, left->corner.begin());
   left->count = polygon.count;
   for (std::size_t i = 0; i < clip.count && left->count > 0; ++i) {

@@ -27,21 +27,21 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolForward(
 
 /** Gradient of mluOpExtIndiceMaxPoolForward.
  *
- *    input_grad[i,c] = sum of output_grad[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
+ *    grad_input[i,c] = sum of grad_output[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
  *
  *  @param features      T [L, C].
  *  @param features_out  T [M, C], as the forward function gave it.
- *  @param output_grad   T [M, C].
+ *  @param grad_output   T [M, C].
  *  @param indice_pairs  INT32 [K, 2, P].
  *  @param indice_num    As in the forward function.
- *  @param input_grad    T [L, C]; overwritten.
+ *  @param grad_input    T [L, C]; overwritten.
  *  T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t features_out_desc, const void* features_out,
-    const mluOpTensorDescriptor_t output_grad_desc, const void* output_grad,
+    const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t indice_pairs_desc, const void* indice_pairs, const int64_t indice_num[],
-    const mluOpTensorDescriptor_t input_grad_desc, void* input_grad);
+    const mluOpTensorDescriptor_t grad_input_desc, void* grad_input);
 
 #if defined(__cplusplus)
 }

@@ -39,17 +39,17 @@ typedef struct mluopsIndiceConvolutionForwardProblem {
 typedef struct mluopsIndiceConvolutionBackwardDataProblem {
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
-  const void* output_grad;
+  const void* grad_output;
   const void* filters;
-  void* input_grad;
+  void* grad_input;
 } mluopsIndiceConvolutionBackwardDataProblem;
 
 typedef struct mluopsIndiceConvolutionBackwardFilterProblem {
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
   const void* features;
-  const void* output_grad;
-  void* filters_grad;
+  const void* grad_output;
+  void* grad_filters;
 } mluopsIndiceConvolutionBackwardFilterProblem;
 
 #if defined(__cplusplus)

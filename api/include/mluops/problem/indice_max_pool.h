@@ -29,8 +29,8 @@ typedef struct mluopsIndiceMaxPoolBackwardProblem {
   mluopsIndicePairs pairs;
   const void* features;
   const void* features_out;
-  const void* output_grad;
-  void* input_grad;
+  const void* grad_output;
+  void* grad_input;
 } mluopsIndiceMaxPoolBackwardProblem;
 
 #if defined(__cplusplus)

@@ -34,8 +34,8 @@ typedef struct mluopsRoiAwarePool3dBackwardProblem {
   mluopsRoiAwarePool3dShape shape;
   const int32_t* pts_idx_of_voxels;
   const int32_t* argmax;
-  const void* grad_out;
-  void* grad_in; /**< [points,c] */
+  const void* grad_output;
+  void* grad_input; /**< [points,c] */
 } mluopsRoiAwarePool3dBackwardProblem;
 
 #if defined(__cplusplus)

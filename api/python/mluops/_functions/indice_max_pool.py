@@ -5,5 +5,5 @@ from .._function import ADDRESS, ARRAY, CFunction
 INDICE_MAX_POOL_FORWARD = CFunction("mluOpExtIndiceMaxPoolForward", ARRAY("features"), ARRAY("indice_pairs"),
                                     ADDRESS("indice_pair_num", "indice_num"), ARRAY("features_out"))
 INDICE_MAX_POOL_BACKWARD = CFunction("mluOpExtIndiceMaxPoolBackward", ARRAY("features"), ARRAY("features_out"),
-                                     ARRAY("output_grad"), ARRAY("indice_pairs"), ADDRESS("indice_pair_num",
-                                     "indice_num"), ARRAY("input_grad"))
+                                     ARRAY("grad_output"), ARRAY("indice_pairs"), ADDRESS("indice_pair_num",
+                                     "indice_num"), ARRAY("grad_input"))

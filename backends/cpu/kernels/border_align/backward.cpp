@@ -58,10 +58,10 @@ struct BlockScratch {
 template <class T>
 struct BlockArrays {
   BackwardArrays<T> owner;
-  SlotScratch<BlockScratch<T>> rooms;
+  SlotScratch<BlockScratch<T>> scratch;
 
   BlockArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t channels)
-      : owner(allocator, call, s, channels), rooms(allocator, call.threads, s, channels) {}
+      : owner(allocator, call, s, channels), scratch(allocator, call.threads, s, channels) {}
 };
 
 template <class T>
@@ -147,10 +147,10 @@ mluOpStatus_t by_blocks(Context& context, const mluopsCall& given, const Backwar
   if (!arrays || !sort<T>(context, call, p, arrays->owner.sorted)) return no_memory(call);
   const double item_ns = arrays->owner.sorted.prefix_ns().back() / static_cast<double>(items);
   Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const BlockScratch<T> scratch = arrays->rooms.of(slot, s, width);
+    const BlockScratch<T> own = arrays->scratch.of(slot, s, width);
     for (std::int64_t i = begin; i < end; ++i) {
       own_block(p, i / blocks, i % blocks * width, width, arrays->owner,
-                arrays->owner.sums + slot * arrays->owner.sum_count, scratch);
+                arrays->owner.sums + slot * arrays->owner.sum_count, own);
     }
     non_temporal_fence();
   });

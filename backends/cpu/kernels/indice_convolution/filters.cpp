@@ -1,6 +1,6 @@
 // IndiceConvolution's gradient in the filters: outer products of the rows of each pair, summed offset by offset.
 //
-// features [L,Ci], output_grad [M,Co], filters_grad [K,Ci,Co]. The pairs of each offset are cut into slices, as many
+// features [L,Ci], grad_output [M,Co], grad_filters [K,Ci,Co]. The pairs of each offset are cut into slices, as many
 // whatever the number of threads: an item is a slice of an offset and sums it in an array of its own; those of an
 // offset are added in order. The first slices of all offsets come first, so that rows that one offset has brought into
 // the second cache serve the others. Register tiles of the sums go over the rows of 32 pairs at a time; rows that are
@@ -71,7 +71,7 @@ class OffsetPairs {
         inputs_(p.pairs.indice_pairs + (2 * offset + (p.shape.inverse != 0 ? 1 : 0)) * p.pairs.places),
         outputs_(p.pairs.indice_pairs + (2 * offset + (p.shape.inverse != 0 ? 0 : 1)) * p.pairs.places),
         features_(static_cast<const T*>(p.features)),
-        gradients_(static_cast<const T*>(p.output_grad)) {}
+        gradients_(static_cast<const T*>(p.grad_output)) {}
 
   bool lead_outside(std::int64_t i) const {
     return inputs_[i] < 0 || inputs_[i] >= shape_.inputs || outputs_[i] < 0 || outputs_[i] >= shape_.outputs;
@@ -136,7 +136,7 @@ void sum_slice(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::
   }
 }
 
-/// Row number `row` of filters_grad, [offsets * ci]: the sum of its slices.
+/// Row number `row` of grad_filters, [offsets * ci]: the sum of its slices.
 template <class T>
 void store_sums_of(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, std::int64_t row) {
   const auto& s = p.shape;
@@ -146,7 +146,7 @@ void store_sums_of(const FilterProblem& p, const FilterArrays<Acc<T>>& arrays, s
     const Acc<T>* const from = sums + slice * slice_size;
     for (std::int64_t o = 0; o < s.co; ++o) sums[o] += from[o];
   }
-  T* const to = static_cast<T*>(p.filters_grad) + k * s.filter_strides[0] + c * s.filter_strides[1];
+  T* const to = static_cast<T*>(p.grad_filters) + k * s.filter_strides[0] + c * s.filter_strides[1];
   for (std::int64_t o = 0; o < s.co; ++o) to[o * s.filter_strides[2]] = from_acc<T>(sums[o]);
 }
 

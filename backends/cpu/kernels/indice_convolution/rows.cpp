@@ -1,7 +1,7 @@
 // IndiceConvolution forward and its gradient in features: rows of one tensor times the filters, added to rows of
 // another.
 //
-// Forward from features [L,Ci] to output [M,Co], backward from output_grad to input_grad with transposed filters. The
+// Forward from features [L,Ci] to output [M,Co], backward from grad_output to grad_input with transposed filters. The
 // filters are copied into sums' type, rows rounded up to whole vectors; the pairs are sorted by tiles of 512 rows of
 // the result. A task owns tiles; offset by offset it multiplies eight gathered rows at a time in register tiles and
 // adds them to its sums, which stay in the second cache, so no additions are shared and their order is the pairs'. 2 Ci
@@ -59,9 +59,9 @@ struct RowProduct {
         filter_strides{p.shape.filter_strides[0], p.shape.filter_strides[2], p.shape.filter_strides[1]},
         swap(p.shape.inverse == 0),
         pairs(p.pairs),
-        from(p.output_grad),
+        from(p.grad_output),
         filters(p.filters),
-        to(p.input_grad) {}
+        to(p.grad_input) {}
 };
 
 template <class T>

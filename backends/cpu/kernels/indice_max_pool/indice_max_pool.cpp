@@ -77,11 +77,11 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const auto& s = p.shape;
-  return by_tiles<T>(context, call, p.pairs, s.outputs, s.inputs, true, s.c, p.input_grad,
+  return by_tiles<T>(context, call, p.pairs, s.outputs, s.inputs, true, s.c, p.grad_input,
                      [&](const RowPair& pair, Acc<T>* sums) HWY_ATTR {
                        const T* const value = static_cast<const T*>(p.features) + pair.to * s.c;
                        const T* const greatest = static_cast<const T*>(p.features_out) + pair.from * s.c;
-                       const T* const grad = static_cast<const T*>(p.output_grad) + pair.from * s.c;
+                       const T* const grad = static_cast<const T*>(p.grad_output) + pair.from * s.c;
                        for_lanes<Acc<T>>(s.c, [&](auto d, std::int64_t i) HWY_ATTR {
                          const auto same = hn::Eq(load(d, greatest + i), load(d, value + i));
                          const auto old = hn::LoadU(d, sums + i);

@@ -37,7 +37,7 @@ inline constexpr std::int64_t kWidest = 16;  ///< lanes
 /// mmcv's start value: no neighbour is as far.
 inline constexpr double kMissing = 1e10;
 
-/// What a thread gathers, and room to sort it.
+/// What a thread gathers, and scratch to sort it in.
 template <class A>
 struct Gathered {
   using Index = hwy::MakeSigned<A>;
@@ -61,7 +61,7 @@ struct Gathered {
 template <class A>
 class Nearest {
  public:
-  Nearest(const Point<A>& from, const Gathered<A>& room, std::int64_t k) : from_(from), room_(room), k_(k) {}
+  Nearest(const Point<A>& from, const Gathered<A>& scratch, std::int64_t k) : from_(from), scratch_(scratch), k_(k) {}
 
   const Point<A>& from() const { return from_; }
   A bound() const { return bound_; }
@@ -97,8 +97,8 @@ class Nearest {
   HWY_INLINE void append(hn::Vec<D> distance, const From* index, hn::Mask<D> near) {
     if constexpr (HWY_TARGET <= HWY_AVX3 && std::is_same_v<From, Index>) {
       // In registers: some processors take a hundred cycles for a compressing store.
-      hn::StoreU(hn::Compress(distance, near), D(), room_.distance + count_);
-      hn::StoreU(hn::Compress(hn::LoadU(DI(), index), hn::RebindMask(DI(), near)), DI(), room_.index + count_);
+      hn::StoreU(hn::Compress(distance, near), D(), scratch_.distance + count_);
+      hn::StoreU(hn::Compress(hn::LoadU(DI(), index), hn::RebindMask(DI(), near)), DI(), scratch_.index + count_);
       count_ += static_cast<std::int64_t>(hn::CountTrue(D(), near));
     } else {
       const std::uint32_t bits = bits_of(D(), near);
@@ -106,21 +106,21 @@ class Nearest {
       HWY_ALIGN A found[kLanes<A>];
       hn::Store(distance, D(), found);
       for (int lane = 0; lane < kLanes<A>; ++lane) {
-        room_.distance[count_] = found[lane];
-        room_.index[count_] = index[lane];
+        scratch_.distance[count_] = found[lane];
+        scratch_.index[count_] = index[lane];
         count_ += bits >> lane & 1;
       }
     }
   }
 
   /// Makes whole vectors of the distances.
-  void pad() const { hn::StoreU(hn::Set(D(), std::numeric_limits<A>::infinity()), D(), room_.distance + count_); }
+  void pad() const { hn::StoreU(hn::Set(D(), std::numeric_limits<A>::infinity()), D(), scratch_.distance + count_); }
 
   /// How many points are at most so far.
   HWY_INLINE std::int64_t within(A far) const {
     auto count = hn::Zero(DI());
     for (std::int64_t j = 0; j < count_; j += kLanes<A>) {
-      const auto near = hn::Le(hn::LoadU(D(), room_.distance + j), hn::Set(D(), far));
+      const auto near = hn::Le(hn::LoadU(D(), scratch_.distance + j), hn::Set(D(), far));
       count = hn::Sub(count, hn::VecFromMask(DI(), hn::RebindMask(DI(), near)));
     }
     return hn::GetLane(hn::SumOfLanes(DI(), count));
@@ -128,9 +128,9 @@ class Nearest {
 
   /// The least and greatest distance, both as vectors; padded.
   HWY_INLINE std::pair<A, A> range() const {
-    auto low = hn::LoadU(D(), room_.distance), high = hn::Zero(D());
+    auto low = hn::LoadU(D(), scratch_.distance), high = hn::Zero(D());
     for (std::int64_t j = 0; j < count_; j += kLanes<A>) {
-      const auto distance = hn::LoadU(D(), room_.distance + j);
+      const auto distance = hn::LoadU(D(), scratch_.distance + j);
       low = hn::Min(low, distance);
       high = hn::Max(high, hn::Min(distance, hn::Set(D(), bound_)));
     }
@@ -150,8 +150,8 @@ class Nearest {
     if (high < bound_) bound_ = high, last_index_ = std::numeric_limits<std::int32_t>::max();
     const std::int64_t all = std::exchange(count_, 0);
     for (std::int64_t j = 0; j < all; j += kLanes<A>) {
-      const auto distance = hn::LoadU(D(), room_.distance + j);
-      append(distance, room_.index + j, hn::Le(distance, hn::Set(D(), bound_)));
+      const auto distance = hn::LoadU(D(), scratch_.distance + j);
+      append(distance, scratch_.index + j, hn::Le(distance, hn::Set(D(), bound_)));
     }
     if (count_ > k_ + kMostMore - kLeafPoints) keep_least();
   }
@@ -159,12 +159,13 @@ class Nearest {
   /// Many are at one distance: the k of least index stay.
   void keep_least() {
     for (std::int64_t j = 0; j < count_; ++j) {
-      room_.pairs[j] = {room_.distance[j], static_cast<std::int32_t>(room_.index[j])};
+      scratch_.pairs[j] = {scratch_.distance[j], static_cast<std::int32_t>(scratch_.index[j])};
     }
-    std::nth_element(room_.pairs, room_.pairs + k_ - 1, room_.pairs + count_);
-    bound_ = room_.pairs[k_ - 1].distance, last_index_ = room_.pairs[k_ - 1].index;
+    std::nth_element(scratch_.pairs, scratch_.pairs + k_ - 1, scratch_.pairs + count_);
+    bound_ = scratch_.pairs[k_ - 1].distance, last_index_ = scratch_.pairs[k_ - 1].index;
     for (count_ = 0; count_ < k_; ++count_) {
-      room_.distance[count_] = room_.pairs[count_].distance, room_.index[count_] = room_.pairs[count_].index;
+      scratch_.distance[count_] = scratch_.pairs[count_].distance,
+      scratch_.index[count_] = scratch_.pairs[count_].index;
     }
   }
 
@@ -172,22 +173,22 @@ class Nearest {
   void store_sorted(std::int32_t* idx, T* dist2) {
     const std::int64_t kept = std::min(count_, k_);
     for (std::int64_t j = 0; j < count_; ++j) {
-      room_.pairs[j] = {room_.distance[j], static_cast<std::int32_t>(room_.index[j])};
+      scratch_.pairs[j] = {scratch_.distance[j], static_cast<std::int32_t>(scratch_.index[j])};
     }
-    std::partial_sort(room_.pairs, room_.pairs + kept, room_.pairs + count_);
+    std::partial_sort(scratch_.pairs, scratch_.pairs + kept, scratch_.pairs + count_);
     for (std::int64_t j = 0; j < kept; ++j) {
-      idx[j] = room_.pairs[j].index, dist2[j] = from_acc<T>(room_.pairs[j].distance);
+      idx[j] = scratch_.pairs[j].index, dist2[j] = from_acc<T>(scratch_.pairs[j].distance);
     }
   }
 
   /// How many points come before each of those from i on.
   HWY_INLINE hn::Vec<DI> ranks(std::int64_t i) const {
-    const auto distance = hn::LoadU(D(), room_.distance + i);
-    const auto index = hn::LoadU(DI(), room_.index + i);
+    const auto distance = hn::LoadU(D(), scratch_.distance + i);
+    const auto index = hn::LoadU(DI(), scratch_.index + i);
     auto rank = hn::Zero(DI());
     for (std::int64_t j = 0; j < count_; ++j) {
-      const auto other = hn::Set(D(), room_.distance[j]);
-      const auto less = hn::RebindMask(D(), hn::Lt(hn::Set(DI(), room_.index[j]), index));
+      const auto other = hn::Set(D(), scratch_.distance[j]);
+      const auto less = hn::RebindMask(D(), hn::Lt(hn::Set(DI(), scratch_.index[j]), index));
       const auto before = hn::Or(hn::Lt(other, distance), hn::And(hn::Eq(other, distance), less));
       rank = hn::Sub(rank, hn::VecFromMask(DI(), hn::RebindMask(DI(), before)));
     }
@@ -201,14 +202,14 @@ class Nearest {
       hn::Store(ranks(i), DI(), rank);
       for (std::int64_t j = i; j < std::min<std::int64_t>(i + kLanes<A>, count_); ++j) {
         if (rank[j - i] >= k_) continue;
-        idx[rank[j - i]] = static_cast<std::int32_t>(room_.index[j]);
-        dist2[rank[j - i]] = from_acc<T>(room_.distance[j]);
+        idx[rank[j - i]] = static_cast<std::int32_t>(scratch_.index[j]);
+        dist2[rank[j - i]] = from_acc<T>(scratch_.distance[j]);
       }
     }
   }
 
   Point<A> from_;
-  Gathered<A> room_;
+  Gathered<A> scratch_;
   std::int64_t k_, count_ = 0;
   A bound_ = std::nextafter(A{kMissing}, A{0});
   std::int32_t last_index_ = std::numeric_limits<std::int32_t>::max();

@@ -107,7 +107,7 @@ class QueryRun {
   using A = Acc<T>;
 
   QueryRun(const ForwardProblem& p, const SampleLevels<A>& levels, HeadScratch<A>& scratch)
-      : p_(p), s_(p.shape), levels_(levels), room_(scratch), step_(s_.heads * s_.channels) {}
+      : p_(p), s_(p.shape), levels_(levels), scratch_(scratch), step_(s_.heads * s_.channels) {}
 
   void run(std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * s_.heads, last = end * s_.heads;
@@ -117,7 +117,7 @@ class QueryRun {
       const T* const value = value_of(item);
       T* const output = static_cast<T*>(p_.output) + item * s_.channels;
       for_wide<A, 2>(s_.channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-        sum_taps<decltype(vectors)::value>(d, room_.taps[item % 2], value + c, step_, output + c);
+        sum_taps<decltype(vectors)::value>(d, scratch_.taps[item % 2], value + c, step_, output + c);
       });
     }
   }
@@ -130,9 +130,9 @@ class QueryRun {
            item % s_.heads * s_.channels;
   }
   void list(std::int64_t item) {
-    find_samples<T>(p_, levels_, item * samples_of(s_), room_.samples);
-    Taps<A>& taps = room_.taps[item % 2];
-    list_taps(room_.samples, samples_of(s_), taps);
+    find_samples<T>(p_, levels_, item * samples_of(s_), scratch_.samples);
+    Taps<A>& taps = scratch_.taps[item % 2];
+    list_taps(scratch_.samples, samples_of(s_), taps);
     const T* const value = value_of(item);
     for (std::int64_t i = 0; i < taps.count; ++i) prefetch(value_barrier(value + taps.key[i] * step_), s_.channels);
   }
@@ -140,7 +140,7 @@ class QueryRun {
   const ForwardProblem& p_;
   const Shape& s_;
   const SampleLevels<A>& levels_;
-  HeadScratch<A>& room_;
+  HeadScratch<A>& scratch_;
   std::int64_t step_;
 };
 

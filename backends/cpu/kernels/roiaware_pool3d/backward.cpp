@@ -1,9 +1,9 @@
 // RoiAwarePool3d, backward: gradients go to the point that was the greatest, or to all points of the voxel.
 //
-// grad_out and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_in [P,C]. An item is up to 16 channels, fewer
-// where that leaves threads without one; it goes over all voxels in their order, so sums do not depend on threads, and
-// owns its channels of grad_in, which it keeps in rows of points. One addition for each number read: bound by memory,
-// where most voxels are not empty by the second cache that the sums lie in.
+// grad_output and argmax [N,X,Y,Z,C], pts_idx_of_voxels [N,X,Y,Z,S], grad_input [P,C]. An item is up to 16 channels,
+// fewer where that leaves threads without one; it goes over all voxels in their order, so sums do not depend on
+// threads, and owns its channels of grad_input, which it keeps in rows of points. One addition for each number read:
+// bound by memory, where most voxels are not empty by the second cache that the sums lie in.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roiaware_pool3d/backward.cpp"
 #include <hwy/foreach_target.h>
@@ -57,7 +57,7 @@ void add_voxels(const BackwardProblem& p, std::int64_t first, std::int64_t count
   const Shape& s = p.shape;
   const std::int64_t voxels = s.n * s.x * s.y * s.z;
   for (std::int64_t v = 0; v < voxels; ++v) {
-    const T* const grad = static_cast<const T*>(p.grad_out) + v * s.c + first;
+    const T* const grad = static_cast<const T*>(p.grad_output) + v * s.c + first;
     if (s.mean != 0) {
       add_mean(s, p.pts_idx_of_voxels + v * s.most, grad, count, channels, sums);
     } else {
@@ -82,7 +82,7 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
       std::fill_n(sums, each, Acc<T>{0});
       add_voxels<T>(p, first, count, channels, sums);
       for (std::int64_t point = 0; point < s.points; ++point) {
-        store_row(sums + point * channels, static_cast<T*>(p.grad_in) + point * s.c + first, count);
+        store_row(sums + point * channels, static_cast<T*>(p.grad_input) + point * s.c + first, count);
       }
     }
   });
