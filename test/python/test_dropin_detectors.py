@@ -479,8 +479,8 @@ def test_dcnv3(remove_center):
             plane = padded[n, k * c:(k + 1) * c]
             total = 0
             for p, (i, j) in enumerate(points):
-                y0 = torch.arange(rows)[:, None] * sh - ph + (dh * (kh - 1)) // 2 - ((dh * (kh - 1)) // 2) * scale
-                x0 = torch.arange(columns) * sw - pw + (dw * (kw - 1)) // 2 - ((dw * (kw - 1)) // 2) * scale
+                y0 = torch.arange(rows)[:, None].double() * sh - ph + (dh * (kh - 1)) // 2 - ((dh * (kh - 1)) // 2) * scale
+                x0 = torch.arange(columns).double() * sw - pw + (dw * (kw - 1)) // 2 - ((dw * (kw - 1)) // 2) * scale
                 y = y0 + (j * dh + moves[n, :, :, k, p, 1]) * scale
                 xs = x0 + (i * dw + moves[n, :, :, k, p, 0]) * scale
                 inside = (y > -1) & (y < 8) & (xs > -1) & (xs < 9)

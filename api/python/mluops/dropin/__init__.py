@@ -69,8 +69,9 @@ def install(*names: str, cuda_calls: bool = False) -> None:
         if names and file not in _installed:
             getattr(door, "prepare", bool)()
     _stand_for(chosen)
+    from . import _cuda_calls
+    _cuda_calls.tell()
     if cuda_calls:
-        from . import _cuda_calls
         _cuda_calls.install()
 
 

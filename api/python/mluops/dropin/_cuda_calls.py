@@ -7,7 +7,7 @@ import contextlib
 import functools
 import time
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Tuple
 
 import torch
 
@@ -20,7 +20,9 @@ _METHODS = ("new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "typ
 _MAKERS = ("arange", "as_tensor", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace",
            "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn",
            "randn_like", "randperm", "tensor", "zeros", "zeros_like", "tril_indices", "triu_indices",
-           "sparse_coo_tensor", "asarray")
+           "sparse_coo_tensor", "asarray", "scalar_tensor", "bartlett_window", "blackman_window", "hamming_window",
+           "hann_window", "kaiser_window", "from_file", "range", "sparse_csr_tensor", "nested_tensor")
+_FREQUENCIES = ("fftfreq", "rfftfreq")  # of torch.fft
 # Calls about the device itself, which have nothing to do.
 _IDLE = ("empty_cache", "init", "ipc_collect", "manual_seed", "manual_seed_all", "reset_peak_memory_stats",
          "set_device", "synchronize")
@@ -38,11 +40,11 @@ def _on_cpu(value: Any) -> Any:
 
 
 def _to(function: Callable) -> Callable:
-    """Tensor.to, whose first argument may be the number of a CUDA device."""
+    """Tensor.to and Module.to, whose first argument may be the number of a CUDA device."""
     kept = _kept(function)
 
     @functools.wraps(function)
-    def call(value: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(value: Any, *args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) is int:
             args = ("cpu",) + args[1:]
         return kept(value, *args, **kwargs)
@@ -96,6 +98,13 @@ def _zero() -> Callable:
     return call
 
 
+def _zero_of_any() -> Callable:
+    def call(*args: Any, **kwargs: Any) -> int:
+        return 0
+
+    return call
+
+
 def _context() -> type:
     """torch.cuda.device(0) and torch.cuda.stream(...)."""
 
@@ -112,7 +121,7 @@ class _Stream(contextlib.nullcontext):
     cuda_stream = 0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
+        super().__init__(self)
 
     def query(self) -> bool:
         return True
@@ -157,27 +166,156 @@ def _stream() -> Callable:
     return call
 
 
+class _Name(str):
+    """The name of a device, and what torch.cuda.get_device_properties tells."""
+
+    name = property(str)
+    major = minor = multi_processor_count = total_memory = warp_size = 0
+
+
+def _properties() -> Callable:
+    def call(device: Any = None) -> _Name:
+        return _Name("CPU (mluops.dropin)")
+
+    return call
+
+
+def _capability() -> Callable:
+    def call(device: Any = None) -> Tuple[int, int]:
+        return 0, 0
+
+    return call
+
+
+def _states(function: Callable, several: bool) -> Callable:
+    """torch's functions for the state of random numbers, for those of torch.cuda, which are told a device."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if function is torch.set_rng_state:
+            state = args[0] if args else next(iter(kwargs.values()))
+            return [function(each) for each in state][-1:] if several else function(state)
+        return [function()] if several else function()
+
+    return call
+
+
+def _generator(original: type) -> type:
+    """torch.Generator, whose device may be CUDA's."""
+
+    class Kind(type):
+        def __call__(cls, device: Any = "cpu") -> Any:
+            return original(device="cpu" if isinstance(device, int) else _on_cpu(device))
+
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, original)
+
+    return Kind("Generator", (), {"__doc__": original.__doc__, "__module__": original.__module__})
+
+
+def _process_group(function: Callable) -> Callable:
+    """torch.distributed's, with gloo in the place of nccl."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        asked = [value for value in (*args, *kwargs.values()) if isinstance(value, str) and "nccl" in value.lower()]
+        if asked:
+            warnings.warn(f"mluops.dropin: process group of {asked[0]}, gloo stands for it", stacklevel=2)
+        args = tuple("gloo" if value in asked else value for value in args)
+        return function(*args, **{key: "gloo" if value in asked else value for key, value in kwargs.items()})
+
+    return call
+
+
+def _without_devices(make: Callable) -> Callable:
+    """DistributedDataParallel's constructor, whose modules have no devices of their own on the CPU."""
+
+    @functools.wraps(make)
+    def call(self: Any, module: Any, device_ids: Any = None, output_device: Any = None, *args: Any, **kwargs: Any) -> None:
+        make(self, module, None, None, *args, **kwargs)
+
+    return call
+
+
 def _load(load: Callable) -> Callable:
     """torch.load, tensors saved on CUDA devices brought to the CPU."""
 
     @functools.wraps(load)
     def call(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        where = "cpu" if map_location is None else _on_cpu(map_location)
+        where = "cpu" if map_location is None or isinstance(map_location, int) else _on_cpu(map_location)
+        if isinstance(where, dict):
+            where = {key: _on_cpu(value) for key, value in where.items()}
         return load(f, where, *args, **kwargs)
 
     return call
+
+
+_hint = Replacements()
+
+
+def _told(start: Callable) -> Callable:
+    """What torch calls when CUDA is first used."""
+
+    @functools.wraps(start)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return start(*args, **kwargs)
+        except (AssertionError, RuntimeError) as error:
+            raise type(error)(f"{error} (mluops.dropin: install(cuda_calls=True), or --cuda-calls, keeps on the CPU what "
+                              "is sent to CUDA)") from None
+
+    return call
+
+
+def tell() -> None:
+    """Errors of CUDA calls say what would keep them on the CPU."""
+    if not _hint and hasattr(torch.cuda, "_lazy_init"):
+        _hint.set(torch.cuda, "_lazy_init", _told(torch.cuda._lazy_init))
+
+
+def _about_devices() -> None:
+    """What programs ask of the device, its random numbers and its profiler."""
+    for name in ("get_device_name", "get_device_properties"):
+        _done.set(torch.cuda, name, _properties())
+    _done.set(torch.cuda, "get_device_capability", _capability())
+    for name in ("get_rng_state", "set_rng_state"):
+        _done.set(torch.cuda, name, _states(getattr(torch, name), False))
+        _done.set(torch.cuda, f"{name}_all", _states(getattr(torch, name), True))
+    _done.set(torch, "Generator", _generator(torch.Generator))
+    for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
+        if hasattr(torch.cuda.nvtx, name):
+            _done.set(torch.cuda.nvtx, name, _zero_of_any())
+    if hasattr(torch.cuda.nvtx, "range"):
+        _done.set(torch.cuda.nvtx, "range", _context())
+
+
+def _about_processes() -> None:
+    import torch.distributed as dist
+    if not dist.is_available():
+        return
+    for name in ("init_process_group", "new_group"):
+        _done.set(dist, name, _process_group(getattr(dist, name)))
+    parallel = torch.nn.parallel.DistributedDataParallel
+    _done.set(parallel, "__init__", _without_devices(parallel.__init__))
 
 
 def install() -> None:
     """Warns once; a second call changes nothing."""
     if _done:
         return
+    _about_devices()
+    _about_processes()
     for name in _METHODS:
         _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
     _done.set(torch.Tensor, "to", _to(torch.Tensor.to))
     for name in ("cuda", "pin_memory"):
         _done.set(torch.Tensor, name, _itself())
+    for storage in (torch.UntypedStorage, torch.storage.TypedStorage):
+        _done.set(storage, "cuda", _itself())
     _done.set(torch.nn.Module, "cuda", _itself())
+    _done.set(torch.nn.Module, "to", _to(torch.nn.Module.to))
+    for name in _FREQUENCIES:
+        _done.set(torch.fft, name, _kept(getattr(torch.fft, name)))
     for name in _MAKERS:
         if hasattr(torch, name):
             _done.set(torch, name, _kept(getattr(torch, name)))
@@ -199,3 +337,4 @@ def install() -> None:
 
 def uninstall() -> None:
     _done.undo()
+    _hint.undo()
