@@ -1,16 +1,20 @@
-"""pointops_cuda of Point Transformer and its descendants: operators on clouds of points one behind the other."""
+"""pointops_cuda of Point Transformer and its descendants: operators on clouds of points one behind the other. An earlier
+generation (PointWeb, PAConv) calls some by the same names for batches [B, N, 3], and has more: those are _pointops_batch."""
 
 from ...torch._buffers import add, fill
-from .. import _stacked
+from .. import _pointops_batch, _stacked
+from .._pointops_batch import *  # noqa: F403
 
-__all__ = ["aggregation_backward_cuda", "aggregation_forward_cuda", "furthestsampling_cuda", "grouping_backward_cuda",
+_STACKED = ["aggregation_backward_cuda", "aggregation_forward_cuda", "furthestsampling_cuda", "grouping_backward_cuda",
            "grouping_forward_cuda", "interpolation_backward_cuda", "interpolation_forward_cuda", "knnquery_cuda",
            "subtraction_backward_cuda", "subtraction_forward_cuda"]
+__all__ = sorted({*_STACKED, *_pointops_batch.__all__})
 
 PACKAGE = "pointops"
 NAMES = ("pointops_cuda", "*.pointops_cuda")
 
 
+@_pointops_batch.or_of_batches("knnquery_cuda")
 def knnquery_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
     """A neighbour that is missing is the cloud's first point, far away."""
     idx, dist2 = _stacked.neighbour_buffers(m, nsample, idx, dist2)
@@ -19,6 +23,7 @@ def knnquery_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
         dist2[rows].copy_(squares)
 
 
+@_pointops_batch.or_of_batches("furthestsampling_cuda")
 def furthestsampling_cuda(b, n, xyz, offset, new_offset, tmp, idx):
     for rows, found in _stacked.furthest(xyz, _stacked.clouds(xyz, offset, len(idx), new_offset)):
         idx[rows].copy_(found)
@@ -29,18 +34,22 @@ def _rows(input, idx):
     return input.index_select(0, idx.long().flatten()).view(*idx.shape, input.shape[1])
 
 
+@_pointops_batch.or_of_batches("grouping_forward_cuda")
 def grouping_forward_cuda(m, nsample, c, input, idx, output):
     fill("output", output, _rows(input, idx))
 
 
+@_pointops_batch.or_of_batches("grouping_backward_cuda")
 def grouping_backward_cuda(m, nsample, c, grad_output, idx, grad_input):
     grad_input.index_add_(0, idx.long().flatten(), grad_output.reshape(-1, c))
 
 
+@_pointops_batch.or_of_batches("interpolation_forward_cuda")
 def interpolation_forward_cuda(n, c, k, input, idx, weight, output):
     add("output", output, _stacked.weighted_rows(input, idx, weight))
 
 
+@_pointops_batch.or_of_batches("interpolation_backward_cuda")
 def interpolation_backward_cuda(n, c, k, grad_output, idx, weight, grad_input):
     _stacked.add_weighted_rows(grad_input, grad_output, idx, weight)
 

@@ -1,11 +1,16 @@
-"""spconv 2, the package; its modules are in spconv.pytorch."""
+"""spconv: of version 2 what the package itself has, its modules are in spconv.pytorch; of version 1 the modules, whose
+weights are (k, k, k, C_in, C_out)."""
 
+from ...torch.op import sparse_modules as _version_1
+from ...torch.op.sparse_modules import *  # noqa: F403
+from ...torch.op.sparse_modules import SparseConvolution, SparseModule, SparseSequential, ToDense  # noqa: F401
 from .._spconv import ConvAlgo
 
-__all__ = ["ConvAlgo", "SPCONV_VERSION_NUMBERS", "__version__"]
+__all__ = sorted({*_version_1.__all__, "ConvAlgo", "SPCONV_VERSION_NUMBERS", "SparseConvolution", "SparseModule",
+                  "SparseSequential", "ToDense", "__version__"})
 
 PACKAGE = "spconv"
-NAMES = ("spconv",)
+NAMES = ("spconv", "spconv.modules", "spconv.conv", "spconv.pool")
 
 SPCONV_VERSION_NUMBERS = [2, 3, 8]  # whose modules these are
 __version__ = "2.3.8"
