@@ -28,4 +28,8 @@ def _reference(x, f, up=1, down=1, padding=0, flip_filter=False, gain=1):
     return _ours.upfirdn2d(x, f.to(x.dtype), up_x, up_y, down_x, down_y, *pads, flip_filter, gain)
 
 
+# For CPU tensors the programs' functions never ask the extension: their own compositions are replaced.
 REPLACES = {("torch_utils.ops.upfirdn2d", "_upfirdn2d_ref"): _reference}
+REPLACES.update({(f"{package}upfirdn2d", "upfirdn2d_native"): _ours.upfirdn2d
+                 for package in ("op.", "models.op.", "models.stylegan2.op.", "model.stylegan.op.", "stylegan2.op.",
+                                 "basicsr.ops.upfirdn2d.")})
