@@ -115,3 +115,11 @@ def test_numbers_that_are_none_are_said_once(tmp_path):
     assert lines == ['mluops: MLUOP_CAPTURE_CALLS: wanted a whole number from 0 to 1073741824, got "many"',
                      'mluops: MLUOP_CAPTURE_BYTES: wanted a whole number from 0 to 1099511627776, got "-1"']
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_block_ends_where_the_environment_names_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLUOP_CAPTURE", str(tmp_path / "absent"))
+    with mluops.capture(tmp_path):
+        one_call()
+    one_call()
+    assert len(list(tmp_path.iterdir())) == 1

@@ -94,7 +94,7 @@ def test_memory_that_no_bytes_stand_behind(refused):
     line = refused(("\n".join(header) + "\ndata\n").encode())
     assert "wanted at most 256 MiB, got 1647 MiB (--memory)" in line
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # of the largest child so far, in KiB
-    assert after < max(before, 200 << 10)
+    assert after <= max(before, 200 << 10)
 
 
 @pytest.mark.parametrize("case", ["knn m=-1", "knn k=1e8", "roi_align_forward b=0", "carafe_forward n=1e8", "nms n=nan",

@@ -18,7 +18,9 @@ def _of_the_environment() -> _Setting:
         return int(text) if text.isdigit() else default
 
     operators = os.environ.get("MLUOP_CAPTURE_OP", "").encode() or None
-    return (os.environ.get("MLUOP_CAPTURE", "").encode() or None, operators,
+    folder = os.environ.get("MLUOP_CAPTURE", "")
+    usable = os.path.isdir(folder) and os.access(folder, os.W_OK)  # else the library has said so
+    return (os.fsencode(folder) if usable else None, operators,
             number("MLUOP_CAPTURE_CALLS", 1000), number("MLUOP_CAPTURE_BYTES", 64 << 20))
 
 

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import sys
+import threading
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Callable, Iterator
@@ -89,14 +90,21 @@ def _declare() -> None:
 _declare()
 
 
+_trials = threading.local()
+
+
 @contextlib.contextmanager
 def trying() -> Iterator[None]:
-    """Calls that try out what is supported: under MLUOP_VERBOSE their failures are not the program's."""
+    """Calls that try out what is supported: under MLUOP_VERBOSE their failures are not the program's. May be nested."""
+    depth = getattr(_trials, "depth", 0)
+    _trials.depth = depth + 1
     lib.mluOpExtSetVerbose(0)
     try:
         yield
     finally:
-        lib.mluOpExtSetVerbose(-1)
+        _trials.depth = depth
+        if depth == 0:
+            lib.mluOpExtSetVerbose(-1)
 
 
 def text(raw: bytes) -> str:
