@@ -7,6 +7,7 @@
 """
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -45,6 +46,14 @@ def files_of(family: describe.Family) -> Dict[str, str]:
     return files
 
 
+def wrong_numbers(loaded: List[describe.Family]) -> List[str]:
+    """Operators whose number or problem is not that of operators.inc: the order there is the plugin ABI."""
+    text = (ROOT / "api/include/mluops/operators.inc").read_text()
+    listed = re.findall(r"^MLUOPS_OPERATOR\((\w+), (\w+)\)", text, re.MULTILINE)
+    return [f"{op.name}: number {op.number} and {op.problem} are not those of operators.inc"
+            for family in loaded for op in family.of(describe.Operator) if (op.name, op.problem) != listed[op.number]]
+
+
 def formatted(files: Dict[str, str]) -> Dict[str, str]:
     """As clang-format leaves them: all C and C++ at once, in a folder of their own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -74,8 +83,10 @@ def main(arguments: List[str]) -> int:
     check = "--check" in arguments
     names = [name for name in arguments if not name.startswith("--")] or families()
     files: Dict[str, str] = {}
-    for name in names:
-        files.update(files_of(load(name)))
+    loaded = [load(name) for name in names]
+    for family in loaded:
+        files.update(files_of(family))
+    wrong = wrong_numbers(loaded)
     behind = []
     for path, text in formatted(files).items():
         file = ROOT / path
@@ -87,7 +98,9 @@ def main(arguments: List[str]) -> int:
             file.write_text(text)
     for path in behind:
         print(f"{path}: differs from its description: ./run generate" if check else path)
-    return 1 if check and behind else 0
+    for text in wrong:
+        print(text)
+    return 1 if wrong or (check and behind) else 0
 
 
 if __name__ == "__main__":

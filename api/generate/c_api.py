@@ -3,7 +3,7 @@
 
 from typing import List
 
-from .describe import Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
+from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
 from .rules import getter_name, memory_of
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
@@ -40,6 +40,11 @@ def getter_declarations(g: Getter) -> List[str]:
     return made + [f"size_t* {g.size}"]
 
 
+def alias_declarations(a: Alias) -> List[str]:
+    made = declarations(a.of) if isinstance(a.of, Operator) else getter_declarations(a.of)
+    return [*made[:-1], *a.args, made[-1]]
+
+
 def descriptor_functions(d: Descriptor) -> dict:
     """create, set, destroy -> (C function, declarations)."""
     ctype = f"mluOp{d.kind}Descriptor_t"
@@ -61,6 +66,8 @@ def op_header(family: Family, mark: str) -> str:
             text += comment(item.doc) + prototype(item.function, declarations(item))
         elif isinstance(item, Getter):
             text += comment(item.doc) + prototype(item.function, getter_declarations(item))
+        elif isinstance(item, Alias):
+            text += (comment(item.doc) if item.doc else "") + prototype(item.function, alias_declarations(item))
         elif isinstance(item, Descriptor):
             for what, (function, parameters) in descriptor_functions(item).items():
                 text += comment(item.docs[what]) + prototype(function, parameters)
@@ -127,6 +134,8 @@ def entries(family: Family, mark: str) -> str:
             made += getter_entry(item)
         elif isinstance(item, Descriptor):
             made += descriptor_entries(item, family)
+        elif isinstance(item, Alias):
+            made += alias_entry(item)
     return made
 
 
@@ -183,6 +192,13 @@ def getter_entry(g: Getter) -> str:
     return (f"mluOpStatus_t {g.function}({', '.join(getter_declarations(g))}) {{\n"
             f"return guard(__func__, [&] {{\n"
             f"return op::{getter_name(g)}({collected(g.of, g.args, False)}, {g.size});\n}});\n}}\n\n")
+
+
+def alias_entry(a: Alias) -> str:
+    parameters = alias_declarations(a)
+    given = [p.split()[-1].lstrip("*").replace("[]", "") for p in parameters if p not in a.args]
+    shown = [p.rsplit(None, 1)[0] if p in a.args else p for p in parameters]
+    return f"mluOpStatus_t {a.function}({', '.join(shown)}) {{\nreturn {a.of.function}({', '.join(given)});\n}}\n\n"
 
 
 def descriptor_entries(d: Descriptor, family: Family) -> str:

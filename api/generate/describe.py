@@ -144,6 +144,7 @@ class Operator:
     handle: str
     strided: str
     members: Optional[str]
+    bind: Dict[str, str]  # size -> the tensor that defines it, where that is not the first of `sizes`
     sample: Dict[str, str]  # for equivalence.py: sizes to take, where a derived one names tensors
     python: dict = field(default_factory=dict)
 
@@ -176,6 +177,16 @@ class Getter:
     empty: str
     size: str
     handle: str
+
+
+@dataclass
+class Alias:
+    """A C function under which another one is known too."""
+
+    function: str
+    of: Union[Operator, Getter]
+    doc: str
+    args: List[str]  # declarations beyond those of the other one, in front of the last
 
 
 @dataclass
@@ -215,6 +226,8 @@ def end() -> None:
     """Puts the operators in the place of their names."""
     for item in current.of(Getter):
         item.of = next(op for op in current.of(Operator) if op.check == item.of)
+    for item in current.of(Alias):
+        item.of = next(of for of in current.of(Operator) + current.of(Getter) if of.function == item.of)
 
 
 def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "",
@@ -295,7 +308,7 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
              say: Dict[str, str] = {}, derive: Dict[str, str] = {}, rules: Dict[str, Rule] = {},
              fill: Dict[str, str] = {}, notes: Dict[str, str] = {}, check: str = "",
              handle: str = "mluOpHandle_t handle", problem_doc: str = "", strided: str = "NOT_SUPPORTED",
-             members: Optional[str] = None, sample: Dict[str, str] = {}, **python) -> Operator:
+             members: Optional[str] = None, bind: Dict[str, str] = {}, sample: Dict[str, str] = {}, **python) -> Operator:
     """One C function that runs an operator; README.md has the meaning of each part."""
     made = arguments(args)
     problem = problem or f"mluops{camel(name)}Problem"
@@ -305,7 +318,7 @@ def operator(name: str, function: str, number: int, doc: str, args: str, order: 
     images = [t.name for t in tensors if t.kind == "image"]
     image = image or (lead if lead in images else images[0] if images else "")
     op = Operator(name, function, number, doc, made, order, shape, problem, own, problem_doc, lead, image, floats, say,
-                  derive, rules, fill, keys, notes, check or name, handle, strided, members, sample, python)
+                  derive, rules, fill, keys, notes, check or name, handle, strided, members, bind, sample, python)
     current.items.append(op)
     return op
 
@@ -315,6 +328,10 @@ def getter(function: str, of: str, args: str, order: str, bytes: str, doc: str, 
     """`of`: the check of the operator that takes the workspace. `bytes`: arrays, one a line, the factors of each between commas; "": none."""
     arrays = [line.strip() for line in bytes.strip().splitlines() if line.strip()]
     current.items.append(Getter(function, doc, of, args.split(), order, arrays, empty, size, handle))
+
+
+def alias(function: str, of: str, doc: str, *args: str) -> None:
+    current.items.append(Alias(function, of, doc, list(args)))
 
 
 def descriptor(kind: str, argument: str, struct: str, fields: str, order: str, docs: Dict[str, str], *,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import List
 
 from . import c_api
-from .describe import Descriptor, Family, Getter, Operator, Plain, Scalar, Tensor
-from .rules import Body
+from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Scalar, Tensor
+from .rules import IDENTIFIER, Body
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ["check", "rois", "indice_pairs"]
@@ -73,7 +73,7 @@ def take_out(commit: str, family: Family, folder: Path) -> List[str]:
 
 
 def c_functions(family: Family) -> List[str]:
-    made = [item.function for item in family.items if isinstance(item, (Operator, Getter))]
+    made = [item.function for item in family.items if isinstance(item, (Operator, Getter, Alias))]
     for d in family.of(Descriptor):
         made += [function for function, _ in c_api.descriptor_functions(d).values()]
     return made
@@ -123,15 +123,16 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
         else:
             ctype = arg.ctype.replace("const ", "")
             lines.append(f"const std::int64_t {arg.name} = random_.fits<{ctype}>({number(arg)});")
-    for size in body.places:
-        if size not in op.sample:
-            lines.append(f"const std::int64_t size_{size} = random_.size(); const std::int64_t& {size} = size_{size};"
-                         if size in [a.name for a in op.args] else f"const std::int64_t {size} = random_.size();")
     names = [a.name for a in op.args]
-    sizes = {size: text for size, text in op.sample.items() if size in body.places}
-    for derived, text in {**sizes, **op.derive, **op.sample}.items():
-        if derived not in [a.name for a in op.args]:
-            lines.append(f"const std::int64_t {derived} = {op.sample.get(derived, text)};")
+    scalars = [a.name for a in op.scalars()]
+    wanted = {size: "random_.size()" for size in body.places}
+    wanted.update({n: t for n, t in op.derive.items() if n not in op.sample})
+    wanted.update({n: t for n, t in op.sample.items() if n not in names or n in body.places})
+    while wanted:  # each behind those it names
+        size = next(n for n, t in wanted.items() if not set(IDENTIFIER.findall(t)) & (set(wanted) - {n}))
+        text = wanted.pop(size)
+        if size not in scalars:
+            lines.append(f"const std::int64_t size_{size} = {text}; const std::int64_t& {size} = size_{size};")
     lines.append(f"random_.dtype({str(op.floats != 'HALF FLOAT').lower()}); random_.layout();")
     tensors = [t for t in op.tensors() if not t.bare]
     lines.append(f"Tensor tensors_[{len(tensors)}];")
@@ -139,7 +140,7 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
         source = t
         while source.like:
             source = op.find(source.like)
-        dims = ", ".join(f"std::int64_t{{size_{d}}}" if d in names and d in body.places else f"std::int64_t{{{d}}}"
+        dims = ", ".join(f"std::int64_t{{size_{d}}}" if d in names and d not in scalars else f"std::int64_t{{{d}}}"
                          for d in source.dims)
         dims = op.sample.get(t.name, f"{{{dims}}}")
         kind = t.kind if t.kind in ("image", "array", "any") else f"MLUOP_LAYOUT_{t.kind.upper()}"

@@ -137,7 +137,9 @@ class Function:
                 made.append(f"{', '.join(t.python for t in group)}{',' if len(group) == 1 else ''} = floats({given})")
             made += [f"if {t.python} is not None:\n    _, {t.python} = floats(first={numbers[0].python}, "
                      f"{t.python}={t.python})" for t in group if optional]
-        made += [f'{t.python} = index32("{t.python}", {t.python})' for t in self.inputs if t.dtype == "INT32"]
+        for t in self.inputs:
+            given = f"None if {t.python} is None else " if t.optional else ""
+            made += [f'{t.python} = {given}index32("{t.python}", {t.python})'] if t.dtype == "INT32" else []
         made += [f"{t.python} = np.ascontiguousarray({t.python}, bool)" for t in self.inputs if t.dtype == "BOOL"]
         for t in self.inputs:
             if any(f"{t.python}.shape[" in line for line in self.lines):

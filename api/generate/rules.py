@@ -77,7 +77,8 @@ class Body:
     def _bind(self) -> None:
         for tensor in self._sizes_order():
             for axis, size in enumerate(tensor.dims):
-                if not self._given(size) and size not in self.places and not tensor.optional:
+                binds = self.op.bind.get(size, tensor.name) == tensor.name
+                if binds and not self._given(size) and size not in self.places and not tensor.optional:
                     self.places[size] = tensor, axis
         for size, (tensor, axis) in self.places.items():
             at = f"Axis::{NHWC[axis]}" if tensor.kind == "image" else str(axis)
@@ -260,6 +261,11 @@ class Body:
     def word_both(self, names):
         return [call(f"present_or_absent(args.{name})") for name in names]
 
+    def word_both_unless_empty(self, names):
+        """An empty tensor may lack its data."""
+        return [f"if (args.{n}.desc == nullptr || !is_empty(args.{n})) " + call(f"present_or_absent(args.{n})")
+                for n in names]
+
     def word_workspace(self, names):
         return ['if (args.workspace_size > 0) ' + call('not_null("workspace", args.workspace)')]
 
@@ -338,9 +344,10 @@ def filled(body: Body, family: Family) -> str:
     op = body.op
     structs = {s.name: s for s in family.of(Struct)}
 
-    def value(ctype: str, name: str) -> str:
-        if name in op.fill:
-            return body.expression(op.fill[name])
+    def value(ctype: str, name: str, nested: bool) -> str:
+        for key in ([f"shape.{name}"] if nested else []) + [name]:
+            if key in op.fill:
+                return body.expression(op.fill[key])
         if name == "dtype":
             return f"args.{op.lead}.desc->dtype"
         if name == "layout":
@@ -367,9 +374,9 @@ def filled(body: Body, family: Family) -> str:
             return f"args.{arg.name}.value" if ctype == "float" else f"args.{arg.name}.of(args.{op.lead}.desc->dtype)"
         return f"args.{arg.name} ? 1 : 0" if arg.kind == "bool" else f"args.{arg.name}"
 
-    def members(body_: List[tuple]) -> str:
-        return "{" + ", ".join(members(structs[ctype].members()) if ctype in structs else value(ctype, name)
-                               for ctype, name in body_) + "}"
+    def members(body_: List[tuple], nested: bool = False) -> str:
+        return "{" + ", ".join(members(structs[ctype].members(), True) if ctype in structs else
+                               value(ctype, name, nested) for ctype, name in body_) + "}"
 
     return f"problem = {members(structs[op.problem].members())};"
 
@@ -484,7 +491,11 @@ def source(family: Family, mark: str) -> str:
             written.append(op.problem)
             made += case_keys(op, family) + "\n"
     made += "}  // namespace mluops::op\n"
-    if "numeric_limits" not in made:
+    if "std::min" in made:
+        made = made.replace("#include <limits>", "#include <algorithm>\n#include <limits>", 1)
+    if "numeric_limits" not in made and "std::min" in made:
+        made = made.replace("#include <limits>\n", "", 1)
+    elif "numeric_limits" not in made:
         made = made.replace("#include <limits>\n\n", "")
     return made
 

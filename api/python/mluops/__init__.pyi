@@ -48,11 +48,14 @@ from .op.gather_points import gather_points as gather_points
 from .op.gather_points import gather_points_backward as gather_points_backward
 from .op.gather_points import group_points as group_points
 from .op.gather_points import group_points_backward as group_points_backward
+from .op.generate_proposals import generate_proposals_v2 as generate_proposals_v2
 from .op.iou3d import boxes_overlap_bev as boxes_overlap_bev
 from .op.iou3d import nms3d as nms3d
 from .op.knn import knn as knn
 from .op.masked_im2col import masked_col2im as masked_col2im
 from .op.masked_im2col import masked_im2col as masked_im2col
+from .op.ms_deform_attn import ms_deform_attn as ms_deform_attn
+from .op.ms_deform_attn import ms_deform_attn_backward as ms_deform_attn_backward
 from .op.points_in_boxes import points_in_boxes as points_in_boxes
 from .op.points_in_boxes import points_in_boxes_all as points_in_boxes_all
 from .op.points_in_boxes import points_in_boxes_part as points_in_boxes_part
@@ -61,14 +64,33 @@ from .op.polygons import convex_giou as convex_giou
 from .op.polygons import convex_iou as convex_iou
 from .op.polygons import min_area_polygons as min_area_polygons
 from .op.polygons import points_in_polygons as points_in_polygons
+from .op.prior_box import prior_box as prior_box
+from .op.prroi_pool import prroi_pool as prroi_pool
+from .op.prroi_pool import prroi_pool_backward as prroi_pool_backward
+from .op.ps_roi_pool import ps_roi_pool as ps_roi_pool
+from .op.ps_roi_pool import ps_roi_pool_backward as ps_roi_pool_backward
 from .op.psa_mask import psa_mask as psa_mask
 from .op.psa_mask import psa_mask_backward as psa_mask_backward
+from .op.roi_align_rotated import roi_align_rotated as roi_align_rotated
+from .op.roi_align_rotated import roi_align_rotated_backward as roi_align_rotated_backward
+from .op.roi_crop import roi_crop as roi_crop
+from .op.roi_crop import roi_crop_backward as roi_crop_backward
 from .op.roi_pool import roi_pool as roi_pool
 from .op.roi_pool import roi_pool_backward as roi_pool_backward
+from .op.roiaware_pool3d import roiaware_pool3d as roiaware_pool3d
+from .op.roiaware_pool3d import roiaware_pool3d_backward as roiaware_pool3d_backward
+from .op.roipoint_pool3d import roipoint_pool3d as roipoint_pool3d
+from .op.rotated_feature_align import rotated_feature_align as rotated_feature_align
+from .op.rotated_feature_align import rotated_feature_align_backward as rotated_feature_align_backward
+from .op.rotated_iou import rotated_iou as rotated_iou
+from .op.rotated_iou import rotated_iou_backward as rotated_iou_backward
 from .op.three_interpolate import three_interpolate as three_interpolate
 from .op.three_interpolate import three_interpolate_backward as three_interpolate_backward
+from .op.three_nn import three_nn as three_nn
+from .op.voxel_pooling import voxel_pooling as voxel_pooling
 from .op.voxelization import dynamic_voxelize as dynamic_voxelize
 from .op.voxelization import voxelization as voxelization
+from .op.yolo_box import yolo_box as yolo_box
 
 __version__: str
 __all__ = [
@@ -110,6 +132,7 @@ __all__ = [
     "furthest_point_sample_with_dist",
     "gather_points",
     "gather_points_backward",
+    "generate_proposals_v2",
     "group_points",
     "group_points_backward",
     "knn",
@@ -117,6 +140,8 @@ __all__ = [
     "masked_col2im",
     "masked_im2col",
     "min_area_polygons",
+    "ms_deform_attn",
+    "ms_deform_attn_backward",
     "nms3d",
     "nms_rotated",
     "num_threads",
@@ -126,11 +151,27 @@ __all__ = [
     "points_in_boxes_part",
     "points_in_polygons",
     "poly_nms",
+    "prior_box",
+    "prroi_pool",
+    "prroi_pool_backward",
+    "ps_roi_pool",
+    "ps_roi_pool_backward",
     "psa_mask",
     "psa_mask_backward",
     "query",
+    "roi_align_rotated",
+    "roi_align_rotated_backward",
+    "roi_crop",
+    "roi_crop_backward",
     "roi_pool",
     "roi_pool_backward",
+    "roiaware_pool3d",
+    "roiaware_pool3d_backward",
+    "roipoint_pool3d",
+    "rotated_feature_align",
+    "rotated_feature_align_backward",
+    "rotated_iou",
+    "rotated_iou_backward",
     "set_backend",
     "set_contract",
     "set_deterministic",
@@ -138,7 +179,10 @@ __all__ = [
     "set_option",
     "three_interpolate",
     "three_interpolate_backward",
+    "three_nn",
     "using",
     "version",
+    "voxel_pooling",
     "voxelization",
+    "yolo_box",
 ]

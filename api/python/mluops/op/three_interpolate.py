@@ -4,15 +4,10 @@ from typing import Optional
 
 from .._arguments import at_least, integer, renamed
 from .._arrays import Array, floats, index32, output, run
-from .._function import ARRAY, CFunction
+from .._functions.three_interpolate import THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_FORWARD as FORWARD
 from .._shapes import Shape, expect, rank
 
 __all__ = ["three_interpolate", "three_interpolate_backward"]
-
-FORWARD = CFunction("mluOpThreeInterpolateForward", ARRAY("features"), ARRAY("indices"), ARRAY("weight", "weights"),
-                    ARRAY("output"))
-BACKWARD = CFunction("mluOpThreeInterpolateBackward", ARRAY("grad_output"), ARRAY("indices"),
-                     ARRAY("weight", "weights"), ARRAY("grad_features"))
 
 
 def _check_neighbours(batch: int, indices: Shape, weight: Shape) -> None:

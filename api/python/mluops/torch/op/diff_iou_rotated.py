@@ -5,7 +5,7 @@ from torch import Tensor
 
 from ..._errors import bad_param
 from ..._functions.diff_iou_rotated import DIFF_IOU_ROTATED_SORT_VERTICES as SORT
-from ..._function import ARRAY, CFunction
+from ..._functions.rotated_iou import ROTATED_IOU_BACKWARD as BACKWARD, ROTATED_IOU_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
@@ -27,9 +27,6 @@ sort_vertices = operator("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor
                          lambda idx, *inputs: run(SORT, *inputs, idx), setup=no_derivative, jvp=no_tangents)
 
 
-FORWARD = CFunction("mluOpExtRotatedIouForward", ARRAY("box1"), ARRAY("box2"), ARRAY("ious"))
-BACKWARD = CFunction("mluOpExtRotatedIouBackward", ARRAY("grad", "grads"), ARRAY("box1"), ARRAY("box2"),
-                     ARRAY("grads1"), ARRAY("grads2"), results=2)
 _RECTANGLE, _BOX = "x, y, w, h, angle", "x, y, z, w, h, l, angle"
 
 

@@ -7,19 +7,13 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, BOOL, FLOAT, INT, SIZE, CFunction
+from ..._functions.generate_proposals import GENERATE_PROPOSALS_V2 as FORWARD
 from ..._shapes import expect, rank
 from .._counts import first
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["generate_proposals"]
-
-FORWARD = CFunction("mluOpGenerateProposalsV2", INT("pre_nms_top_n"), INT("post_nms_top_n"), FLOAT("nms_thresh"),
-                    FLOAT("min_size"), FLOAT("eta"), BOOL("pixel_offset"), ARRAY("scores"), ARRAY("bbox_deltas"),
-                    ARRAY("img_size", "im_shape"), ARRAY("anchors"), ARRAY("variances"), ADDRESS("workspace"),
-                    SIZE("workspace_size"), ARRAY("rois", "rpn_rois"), ARRAY("probs", "rpn_roi_probs"),
-                    ARRAY("num", "rpn_rois_num"), ADDRESS("rpn_rois_batch_size"))
 
 
 def _fake(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ARRAY, INT, CFunction
+from ..._functions.ms_deform_attn import MS_DEFORM_ATTN_BACKWARD as BACKWARD, MS_DEFORM_ATTN_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .. import _eager
 from .._integers import int32
@@ -15,16 +15,6 @@ from .._tensors import floats, run
 
 __all__ = ["multi_scale_deformable_attn"]
 
-FORWARD = CFunction("mluOpMsDeformAttnForward", ARRAY("value", "data_value"),
-                    ARRAY("value_spatial_shapes", "data_spatial_shapes"),
-                    ARRAY("value_level_start_index", "data_level_start_index"),
-                    ARRAY("sampling_locations", "data_sampling_loc"), ARRAY("attention_weights", "data_attn_weight"),
-                    INT("im2col_step"), ARRAY("output", "data_col"))
-BACKWARD = CFunction("mluOpMsDeformAttnBackward", ARRAY("value"), ARRAY("value_spatial_shapes", "spatial_shapes"),
-                     ARRAY("value_level_start_index", "level_start_index"),
-                     ARRAY("sampling_locations", "sampling_loc"), ARRAY("attention_weights", "attn_weight"),
-                     ARRAY("grad_output"), INT("im2col_step"), ARRAY("grad_value"), ARRAY("grad_sampling_loc"),
-                     ARRAY("grad_attn_weight"), results=3)
 
 _ONE_IMAGE = 1  # im2col_step, which only has to divide the batch
 

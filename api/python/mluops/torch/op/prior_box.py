@@ -6,17 +6,12 @@ import torch
 from torch import Tensor
 
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, FLOAT, INT, CFunction
+from ..._functions.prior_box import PRIOR_BOX as FORWARD
 from ..._shapes import rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["prior_box"]
-
-FORWARD = CFunction("mluOpPriorBox", ARRAY("min_sizes"), ARRAY("aspect_ratios"), ARRAY("variances"), ARRAY("max_sizes"),
-                    INT("height"), INT("width"), INT("im_height"), INT("im_width"), FLOAT("step_h"), FLOAT("step_w"),
-                    FLOAT("offset"), BOOL("clip"), BOOL("min_max_aspect_ratios_order"), ARRAY("output"), ARRAY("var"),
-                    results=2)
 
 
 def _fake(numbers, sizes, ratios, squares, height, width, *others):

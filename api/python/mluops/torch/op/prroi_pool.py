@@ -5,17 +5,12 @@ from torch import Tensor, nn
 
 from ..._arguments import Size, pair
 from ..._errors import bad_param
-from ..._function import ARRAY, FLOAT, NHWC, CFunction
+from ..._functions.prroi_pool import PRROI_POOL_BACKWARD as BACKWARD, PRROI_POOL_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import linear_tangent, operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["PrRoIPool", "prroi_pool"]
-
-FORWARD = CFunction("mluOpExtPrRoiPoolForward", NHWC("input"), ARRAY("rois"), FLOAT("spatial_scale"), NHWC("output"))
-BACKWARD = CFunction("mluOpExtPrRoiPoolBackward", NHWC("grad_output", "grads"), NHWC("input"), ARRAY("rois"),
-                     FLOAT("spatial_scale"), NHWC("grad_input", "grads_image"), ARRAY("grad_rois", "grads_rois"),
-                     results=2)
 
 
 def _shape(input, rois, bins):

@@ -5,18 +5,12 @@ from torch import Tensor, nn
 
 from ..._arguments import Size, at_least, pair
 from ..._errors import bad_param
-from ..._function import ARRAY, FLOAT, INT, NHWC, CFunction
+from ..._functions.ps_roi_pool import PS_ROI_POOL_BACKWARD as BACKWARD, PS_ROI_POOL_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["PSRoIPool", "ps_roi_pool"]
-
-_NUMBERS = (INT("pooled_height"), INT("pooled_width"), FLOAT("spatial_scale"))
-FORWARD = CFunction("mluOpPsRoiPoolForward", *_NUMBERS, INT("group_size"), INT("output_dim"), NHWC("input"),
-                    ARRAY("rois"), NHWC("output"), NHWC("mapping_channel"), results=2)
-BACKWARD = CFunction("mluOpPsRoiPoolBackward", *_NUMBERS, INT("output_dim"), NHWC("grad_output", "top_grad"),
-                     ARRAY("rois"), NHWC("mapping_channel"), NHWC("grad_input", "bottom_grad"))
 
 
 def _count(rois):

@@ -7,18 +7,12 @@ from torch import Tensor, nn
 
 from ..._arguments import Size, at_least, integer, pair
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, FLOAT, INT, NHWC, CFunction
+from ..._functions.roi_align_rotated import ROI_ALIGN_ROTATED_BACKWARD as BACKWARD, ROI_ALIGN_ROTATED_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
-
-_NUMBERS = (INT("pooled_height"), INT("pooled_width"), INT("sampling_ratio", "sample_ratio"), FLOAT("spatial_scale"),
-            BOOL("aligned"), BOOL("clockwise"))
-FORWARD = CFunction("mluOpRoiAlignRotatedForward", NHWC("input", "features"), ARRAY("rois"), *_NUMBERS, NHWC("output"))
-BACKWARD = CFunction("mluOpRoiAlignRotatedBackward", NHWC("grad_output", "top_grad"), ARRAY("rois"), *_NUMBERS,
-                     NHWC("grad_input", "bottom_grad"))
 
 
 def _count(rois, sampling_ratio):

@@ -5,15 +5,12 @@ from torch import Tensor
 
 from ..._arguments import at_least
 from ..._errors import bad_param
-from ..._function import ARRAY, NHWC, CFunction
+from ..._functions.roi_crop import ROI_CROP_BACKWARD as BACKWARD, ROI_CROP_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["roi_crop"]
-
-FORWARD = CFunction("mluOpRoiCropForward", NHWC("input"), ARRAY("grid"), NHWC("output"))
-BACKWARD = CFunction("mluOpRoiCropBackward", NHWC("grad_output"), ARRAY("grid"), NHWC("grad_input"))
 
 
 def _check_grid(grid, batch):

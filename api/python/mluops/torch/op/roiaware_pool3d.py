@@ -7,20 +7,12 @@ from torch import Tensor, nn
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
+from ..._functions.roiaware_pool3d import ROIAWARE_POOL3D_BACKWARD as BACKWARD, ROIAWARE_POOL3D_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._operator import operator
 from .._tensors import floats, run
 
 __all__ = ["RoIAwarePool3d", "roiaware_pool3d"]
-
-FORWARD = CFunction("mluOpRoiAwarePool3dForward", INT("pool_method"), INT("boxes_num"), INT("pts_num"),
-                    INT("channels"), ARRAY("rois"), ARRAY("pts"), ARRAY("pts_feature"), ADDRESS("workspace"),
-                    SIZE("workspace_size"), INT("max_pts_per_voxel", "max_pts_each_voxel"), INT("out_x"),
-                    INT("out_y"), INT("out_z"), ARRAY("argmax"), ARRAY("pts_idx_of_voxels"), ARRAY("pooled_features"))
-BACKWARD = CFunction("mluOpRoiAwarePool3dBackward", INT("pool_method"), INT("boxes_num"), INT("out_x"), INT("out_y"),
-                     INT("out_z"), INT("channels"), INT("max_pts_per_voxel", "max_pts_each_voxel"),
-                     ARRAY("pts_idx_of_voxels"), ARRAY("argmax"), ARRAY("grad_out"), ARRAY("grad_in"))
 
 
 def _fake(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode):

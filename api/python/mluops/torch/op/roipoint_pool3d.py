@@ -6,17 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from ..._arguments import at_least, integer
-from ..._function import ADDRESS, ARRAY, INT, SIZE, CFunction
+from ..._functions.roipoint_pool3d import ROIPOINT_POOL3D as FORWARD
 from ..._shapes import expect, rank
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["RoIPointPool3d", "roipoint_pool3d"]
-
-FORWARD = CFunction("mluOpRoiPointPool3d", INT("batch_size"), INT("pts_num"), INT("boxes_num"), INT("feature_in_len"),
-                    INT("sampled_pts_num"), ARRAY("points"), ARRAY("point_features"), ARRAY("boxes3d"),
-                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("pooled_features"),
-                    ARRAY("pooled_empty_flag"))
 
 
 def _fake(points, point_features, boxes3d, num_sampled_points):

@@ -5,18 +5,14 @@ from torch import Tensor
 
 from ..._arguments import integer
 from ..._errors import bad_param
-from ..._function import ARRAY, FLOAT, INT, NHWC, CFunction
+from ..._functions.rotated_feature_align import (ROTATED_FEATURE_ALIGN_BACKWARD as BACKWARD,
+                                                 ROTATED_FEATURE_ALIGN_FORWARD
+                                                 as FORWARD)
 from ..._shapes import NCHW, expect
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["rotated_feature_align"]
-
-_NUMBERS = FLOAT("spatial_scale"), INT("points")
-FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward", NHWC("features", "input"), ARRAY("best_rbboxes", "bboxes"),
-                    *_NUMBERS, NHWC("output"))
-BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output", "grads"),
-                     ARRAY("best_rbboxes", "bboxes"), *_NUMBERS, NHWC("grad_input", "grads_image"))
 
 
 def _fake(features, best_rbboxes, spatial_scale, points):

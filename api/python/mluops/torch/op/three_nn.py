@@ -5,7 +5,7 @@ from typing import Optional, Tuple
 import torch
 from torch import Tensor
 
-from ..._function import ADDRESS, ARRAY, SIZE, CFunction
+from ..._functions.three_nn import THREE_NN_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
@@ -13,9 +13,6 @@ from .._stacks import check_stack, pairs_of_samples
 from .._tensors import floats, run
 
 __all__ = ["three_nn"]
-
-FORWARD = CFunction("mluOpThreeNNForward", ARRAY("target", "unknown"), ARRAY("source", "known"),
-                    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("dist2"), ARRAY("idx"))
 
 
 def _fake(target, source):

@@ -8,17 +8,13 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ARRAY, INT, CFunction
+from ..._functions.voxel_pooling import VOXEL_POOLING_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._integers import index32
 from .._operator import operator
 from .._tensors import floats, run
 
 __all__ = ["voxel_pooling"]
-
-FORWARD = CFunction("mluOpVoxelPoolingForward", INT("batch_size"), INT("num_points"), INT("num_channels"),
-                    INT("num_voxel_x"), INT("num_voxel_y"), INT("num_voxel_z"), ARRAY("geom_xyz"),
-                    ARRAY("input_features"), ARRAY("output_features"), ARRAY("pos_memo"), results=2)
 
 
 def _fake(geom_xyz, input_features, x, y, z):

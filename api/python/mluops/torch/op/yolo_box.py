@@ -7,17 +7,13 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, FLOAT, INT, CFunction
+from ..._functions.yolo_box import YOLO_BOX as FORWARD
 from ..._shapes import expect, rank
 from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
 __all__ = ["yolo_box"]
-
-FORWARD = CFunction("mluOpYoloBox", ARRAY("x"), ARRAY("img_size"), ARRAY("anchors"), INT("class_num"),
-                    FLOAT("conf_thresh"), INT("downsample_ratio"), BOOL("clip_bbox"), FLOAT("scale_x_y", "scale"),
-                    BOOL("iou_aware"), FLOAT("iou_aware_factor"), ARRAY("boxes"), ARRAY("scores"), results=2)
 
 
 def _fake(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y, iou_aware,

@@ -1,0 +1,91 @@
+"""GenerateProposalsV2."""
+from api.generate.describe import *
+
+family("GenerateProposalsV2", "mlu_op.h of mlu-ops and its design document.")
+
+SHAPE = struct("mluopsGenerateProposalsShape", """
+  mluOpDataType_t dtype;
+  int64_t n;       /* may be 0 */
+  int64_t h, w, a; /* h * w * a < 2^31 */
+""", doc="""scores [n, h, w, a], bbox_deltas [n, h, w, 4 * a], im_shape [n, 2], anchors and variances [h, w, a, 4]; rpn_rois
+[n * post_nms_top_n, 4], rpn_roi_probs [n * post_nms_top_n], rpn_rois_num [n].""")
+
+getter("mluOpGetGenerateProposalsV2WorkspaceSize", "generate_proposals_v2", "scores",
+       "handle desc_pointers(scores) size ranks(scores) layouts(scores) nonzero", "", size="size", doc="""Bytes of the workspace of mluOpGenerateProposalsV2: 0, it takes none.
+BAD_PARAM: NULL; scores that are not ARRAY [N, H, W, A] with H, W, A >= 1.""")
+
+alias("mluOpGetGenerateProposalsV2WorkspaceSize_v2", "mluOpGetGenerateProposalsV2WorkspaceSize", "",
+      "const int32_t pre_nms_top_n")
+
+SAY = {"n": "the batch of scores", "h": "the height of scores", "w": "the width of scores", "a": "the anchors of scores",
+       "deltas": "4 of each anchor", "2": "height, width", "anchors.4": "of a box", "variances.4": "of a box",
+       "rows": "the batch of scores times post_nms_top_n", "rpn_rois.4": "x1, y1, x2, y2", "1": "a score"}
+
+operator("generate_proposals_v2", "mluOpGenerateProposalsV2", 68, doc="""Proposes RoIs: of the anchors of the best scores, moved by their deltas, clipped to the image and large enough,
+those whose IoU with every better one that is kept is not greater than a threshold.
+
+@param pre_nms_top_n   the most anchors of an image that are looked at; <= 0: all.
+@param post_nms_top_n  the most that are kept, >= 1.
+@param nms_thresh      > 0.
+@param min_size        the least side of a RoI, not below 1.
+@param eta             of adaptive suppression, which is not done; >= 1.
+@param pixel_offset    a side is 1 longer, and the centre of a RoI lies in the image.
+@param scores          T [N, H, W, A], ARRAY; NaN counts as the best, equal ones are taken in order.
+@param bbox_deltas     T [N, H, W, 4 A], ARRAY: x, y, w, h.
+@param im_shape        T [N, 2], ARRAY: height, width.
+@param anchors         T [H, W, A, 4], ARRAY: x1, y1, x2, y2.
+@param variances       T [H, W, A, 4], ARRAY: what deltas are multiplied by.
+@param workspace       not looked at, nor its size.
+@param rpn_rois        T [N post_nms_top_n, 4], ARRAY: the RoIs of all images, best first, zeros behind;
+overwritten.
+@param rpn_roi_probs   T [N post_nms_top_n, 1], ARRAY: their scores, zeros behind; overwritten.
+@param rpn_rois_num    INT32 [N], ARRAY: how many each image has. One without any gets one of zeros; overwritten.
+@param rpn_rois_batch_size  INT32: how many all have; overwritten, with 0 where N = 0.
+T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; what is kept is decided in double. H, W or A of 0: BAD_PARAM.
+Strided tensors, 2^31 anchors or more: NOT_SUPPORTED. Cost: at most pre_nms_top_n times post_nms_top_n pairs an
+image. Source: Ren et al., "Faster R-CNN", NIPS 2015; Paddle's generate_proposals; docs/op/generate_proposals.md.""", args="""
+    const int pre_nms_top_n
+    const int post_nms_top_n >= 1
+    const float nms_thresh > 0
+    const float min_size
+    const float eta
+    bool pixel_offset
+    in scores T [n, h, w, a]
+    in bbox_deltas T [n, h, w, deltas]
+    in im_shape T [n, 2] py=img_size
+    in anchors T [h, w, a, 4]
+    in variances T [h, w, a, 4]
+    workspace
+    out rpn_rois T [rows, 4] py=rois
+    out rpn_roi_probs T [rows, 1] py=probs
+    out rpn_rois_num INT32 [n] py=num
+    count rpn_rois_batch_size
+    """,
+    order="descs counts numbers adaptive ranks(scores) layouts(scores) nonzero ranks sizes dtypes "
+          "layouts(scores bbox_deltas im_shape anchors variances) "
+          "dense(scores bbox_deltas im_shape anchors variances) layouts(rpn_rois rpn_roi_probs rpn_rois_num) "
+          "dense(rpn_rois rpn_roi_probs rpn_rois_num) few_anchors indexable(rpn_rois.0) "
+          "data(scores: scores bbox_deltas im_shape anchors variances rpn_rois rpn_roi_probs rpn_rois_num) overlap",
+    shape=SHAPE, keys="n h w a pre=pre_nms_top_n post=post_nms_top_n iou=nms_thresh least=min_size offset=pixel_offset", problem="mluopsGenerateProposalsProblem",
+    say=SAY, floats="FLOAT",
+    derive={"deltas": "dim_product({4, a})", "rows": "dim_product({n, post_nms_top_n})", "all": "dim_product({h, w, a})"},
+    rules={"adaptive": rule("eta.value >= 1", "eta: wanted >= 1, no adaptive suppression, got {eta.value}"),
+           "nonzero": rule("h > 0 && w > 0 && a > 0", "scores: wanted a non-empty tensor, got {shape_text(scores)}"),
+           "few_anchors": rule("all >= 0 && all <= 2147483647", "scores: wanted fewer than 2^31 anchors of an image, got more",
+                               "NOT_SUPPORTED")}, members="""
+  mluopsGenerateProposalsShape shape;
+  const void* scores; /* these and all below: NULL where n = 0 */
+  const void* bbox_deltas;
+  const void* im_shape; /* height, width */
+  const void* anchors;
+  const void* variances;
+  void* rpn_rois;
+  void* rpn_roi_probs;
+  int32_t* rpn_rois_num;
+  int32_t* rpn_rois_batch_size; /* never NULL */
+  int64_t pre_nms_top_n;        /* <= 0: all */
+  int64_t post_nms_top_n;       /* >= 1; n times it < 2^31 */
+  double nms_thresh;            /* > 0 */
+  double min_size;              /* may be NaN: 1 */
+  int32_t pixel_offset;         /* 0 or 1 */
+""")

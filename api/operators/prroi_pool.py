@@ -1,0 +1,66 @@
+"""PrRoIPool."""
+from api.generate.describe import *
+
+family("PrRoIPool", "mmcv's prroi_pool.")
+
+SHAPE = struct("mluopsPrRoiPoolShape", """
+  mluOpDataType_t dtype;
+  int64_t batch, h, w, c;
+  int64_t rois; /* backward: may be 0 */
+  int64_t pooled_h, pooled_w;
+  float spatial_scale;
+""", doc="""PrRoIPool: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c].""")
+
+SAY = {"rois": "the number of RoIs", "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"}
+
+
+def bins(name):
+    return rule("pooled_h > 0 && pooled_w > 0", name + ": wanted height and width >= 1, got {shape_text(" + name + ")}")
+
+operator("prroi_pool_forward", "mluOpExtPrRoiPoolForward", 80, doc="""Cuts each RoI in PH x PW bins and takes the mean of each over the bilinear surface through the pixels of the map, 0
+outside of it: an integral over the bin's area, no samples.
+
+  output[r,i,j,c] = sum over pixels of input[y,x,c] * shares of the bin's rows [i,y] * shares of its columns [j,x] /
+                    area; a share is the integral over the bin of the hat max(0, 1 - |t - pixel|)
+
+@param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
+@param rois           T [R, 5], ARRAY: batch index, x1, y1, x2, y2. A batch index outside [0, B-1]: BAD_PARAM.
+@param spatial_scale  multiplies the corners.
+@param output         T [R, PH, PW, C]; overwritten. 0 for a RoI without area or finite corners.
+T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; shares are found in double. R, B, H, W or C = 0: SUCCESS, nothing
+written. Strided tensors: NOT_SUPPORTED. Cost: 2 flops a pixel of a bin and channel. mluOp has no such operator.
+Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool; docs/op/prroi_pool.md.""", args="""
+    in input T image [batch, h, w, c]
+    in rois T [rois, 5]
+    const float spatial_scale
+    out output T image [rois, pooled_h, pooled_w, c]
+    """,
+    order="descs layouts ranks dtypes sizes(input rois output) bins dense done_if_empty(input output) data overlap "
+          "batch_indices(rois)",
+    shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale", problem="mluopsPrRoiPoolForwardProblem",
+    say=SAY, rules={"bins": bins("output")})
+
+operator("prroi_pool_backward", "mluOpExtPrRoiPoolBackward", 81, doc="""Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
+
+@param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+@param input        T [B, H, W, C], in the layout of grads: that of the forward call.
+@param grads_image  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
+@param grads_rois   T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
+                    but not both. The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in input T image [batch, h, w, c]
+    in rois T [rois, 5]
+    const float spatial_scale
+    out? grads_image:grad_input T like input
+    out? grads_rois:grad_rois T like rois
+    """,
+    order="descs layouts(input grads rois) ranks(input grads rois) dtypes(input grads rois) sizes(input rois grads) "
+          "bins dense(input rois grads) layouts(grads_image) dtypes(grads_image) ranks(grads_image) "
+          "sizes(grads_image) dense(grads_image) both_unless_empty(grads_image) layouts(grads_rois) "
+          "dtypes(grads_rois) ranks(grads_rois) sizes(grads_rois) dense(grads_rois) both_unless_empty(grads_rois) "
+          "one done_if_empty(input) data(grads: grads input rois) overlap batch_indices(rois)",
+    shape=SHAPE, keys='b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale grads={p.grad_rois == nullptr ? "image" : p.grad_input == nullptr ? "rois" : "both"}', problem="mluopsPrRoiPoolBackwardProblem",
+    notes={'grad_input': 'nullptr: not wanted', 'grad_rois': '[rois,5]; nullptr: not wanted'},
+    say=SAY, lead="input",
+    rules={"bins": bins("grads"), "one": rule("grads_image.desc != nullptr || grads_rois.desc != nullptr",
+                                              "grads_image: wanted it or grads_rois, got neither")})

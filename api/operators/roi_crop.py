@@ -1,0 +1,50 @@
+"""RoiCrop."""
+from api.generate.describe import *
+
+family("RoiCrop", "mlu_op.h of mlu-ops.")
+
+SHAPE = struct("mluopsRoiCropShape", """
+  mluOpDataType_t dtype;
+  int64_t batch, h, w, c;
+  int64_t grids, out_h, out_w;
+""", doc="""input [batch,h,w,c], grid [grids,out_h,out_w,2], output [grids,out_h,out_w,c]; grids is a multiple of batch.""")
+
+CROPS = dict(
+    shape=SHAPE, floats="FLOAT", keys="b=batch h w c grids={p.shape.grids / p.shape.batch} oh=out_h ow=out_w",
+    say={"2": "y, x", "grids": "the number of grids", "out_h": "the height of a grid", "out_w": "the width of a grid",
+         "c": "the channels of the images"},
+    rules={"images": rule("grids % batch == 0", "grid: wanted dimension 0 to be a multiple of {batch} (the number of images), "
+                                                "got {shape_text(grid)}")},
+    sample={"grids": "batch * random_.number(1, 3)"})
+
+operator("roi_crop_forward", "mluOpRoiCropForward", 65, doc="""Bilinear samples of images at the points of grids.
+
+A point y, x of a grid is the pixel (y + 1) (H - 1) / 2, (x + 1) (W - 1) / 2: -1 the first, 1 the last. Pixels
+outside the image count 0; a point that is NaN or infinite gives 0.
+
+@param input   T [B, H, W, C], NHWC; EXTENDED: also NCHW, with output likewise.
+@param grid    T [G, OH, OW, 2], ARRAY: y, x. G is a multiple of B: the first G/B grids sample the first image.
+@param output  T [G, OH, OW, C]; overwritten.
+T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16, points in T's type of sums. Empty tensors: BAD_PARAM. Strided ones:
+NOT_SUPPORTED. Cost: 8 flops an element of output.
+Source: Jaderberg et al., "Spatial Transformer Networks", NIPS 2015; docs/op/roi_crop.md.""", args="""
+    in input T image [batch, h, w, c]
+    in grid T [grids, out_h, out_w, 2]
+    out output T image [grids, out_h, out_w, c]
+    """,
+    order="descs layouts ranks dtypes sizes(input grid output) dense not_empty data images overlap",
+    notes={'grid': 'arbitrary: pixels outside count 0'},
+    **CROPS)
+
+operator("roi_crop_backward", "mluOpRoiCropBackward", 66, doc="""Gradient of mluOpRoiCropForward with respect to input (scatter-add).
+
+@param grad_output  T [G, OH, OW, C], NHWC; EXTENDED: NCHW too.
+@param grad_input   T [B, H, W, C], in the layout of grad_output; overwritten.
+The rest: that of mluOpRoiCropForward.""", args="""
+    in grad_output T image [grids, out_h, out_w, c]
+    in grid T [grids, out_h, out_w, 2]
+    out grad_input T image [batch, h, w, c]
+    """,
+    order="descs layouts ranks dtypes sizes(grad_input grid grad_output) dense not_empty(grad_input grid grad_output) data images overlap",
+    notes={'grid': 'likewise'},
+    **CROPS, lead="grad_input")

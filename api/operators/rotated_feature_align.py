@@ -1,0 +1,53 @@
+"""RotatedFeatureAlign."""
+from api.generate.describe import *
+
+family("RotatedFeatureAlign", "mmcv's rotated_feature_align.")
+
+SHAPE = struct("mluopsRotatedFeatureAlignShape", """
+  mluOpDataType_t dtype;
+  int64_t batch, h, w, c;
+  float spatial_scale;
+  int32_t points; /* 1 or 5 */
+""", doc="""RotatedFeatureAlign: input and output [batch,h,w,c], bboxes [batch,h,w,5].""")
+
+ALIGN = dict(
+    shape=SHAPE, keys="b=batch h w c scale=spatial_scale points",
+    say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
+         "5": "y, x, width, height, angle"},
+    rules={"one_or_five": rule("points == 1 || points == 5", "points: wanted 1 or 5, got {points}")})
+
+operator("rotated_feature_align_forward", "mluOpExtRotatedFeatureAlignForward", 78, doc="""Adds to each pixel the features at its box: output = input + the sum of bilinear samples of input at the box's
+points.
+
+@param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
+@param bboxes         T [B, H, W, 5], ARRAY: y and x of the centre, width, height, angle in radians, of each pixel.
+@param spatial_scale  multiplies centres and sizes.
+@param points         1: the centre; 5: the corners too; else BAD_PARAM.
+@param output         T, like input; overwritten. A point more than a pixel off the map counts 0.
+T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; points are placed in double. A size of 0: SUCCESS, nothing written.
+Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel. mluOp has no such operator.
+Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md.""", args="""
+    in input T image [batch, h, w, c] py=features
+    in bboxes T [batch, h, w, 5] py=best_rbboxes
+    const float spatial_scale
+    const int points
+    out output T like input
+    """,
+    order="descs one_or_five layouts ranks dtypes sizes(input bboxes output) dense done_if_empty(input) data "
+          "overlap",
+    **ALIGN)
+
+operator("rotated_feature_align_backward", "mluOpExtRotatedFeatureAlignBackward", 79, doc="""Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
+
+@param grads        T [B, H, W, C], NHWC; EXTENDED: NCHW too.
+@param grads_image  T, like grads; overwritten.
+The others as in the forward call.""", args="""
+    in grads:grad_output T image [batch, h, w, c]
+    in bboxes T [batch, h, w, 5] py=best_rbboxes
+    const float spatial_scale
+    const int points
+    out grads_image:grad_input T like grads
+    """,
+    order="descs one_or_five layouts ranks dtypes sizes(grads bboxes grads_image) dense done_if_empty(grads) data "
+          "overlap",
+    **ALIGN)

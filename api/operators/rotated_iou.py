@@ -1,0 +1,53 @@
+"""RotatedIou."""
+from api.generate.describe import *
+
+family("RotatedIou")
+
+SHAPE = struct("mluopsRotatedIouShape", """
+  mluOpDataType_t dtype;
+  int64_t count;
+  int64_t numbers; /* 5 or 7 */
+""", doc="""RotatedIou: boxes [count,numbers], ious [count].""")
+
+PAIRS = dict(
+    shape=SHAPE, lead="box1", floats="FLOAT", keys="b={1} n=count numbers", fill={"count": "batch * pairs"},
+    say={"batch": "that of box1", "pairs": "that of box1"}, sample={"numbers": "random_.chance(2) ? 5 : 7"},
+    rules={"of_box": rule("numbers == 5 || numbers == 7", "box1: wanted dimension 2 to be 7 (numbers of a box, or 5 of a "
+                                                          "rectangle), got {numbers} in {shape_text(box1)}")},
+    smallest={"numbers": 5})
+
+operator("rotated_iou_forward", "mluOpExtRotatedIouForward", 84, doc="""IoU of rotated boxes one by one, that gradients flow through.
+
+@param box1,box2  T [B, N, 5]: x, y, w, h, angle, rectangles; or T [B, N, 7]: x, y, z, w, h, l, angle, boxes rotated
+                  about z with z in their middle. Of a size below 0 its amount counts in the shared area. Angles in
+                  radians.
+@param ious       T [B, N]; overwritten. 0 of boxes of no size.
+T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. B or N = 0: SUCCESS, nothing
+written. Strided tensors: NOT_SUPPORTED. Cost: some 300 flops a pair. mluOp has no such operator: its
+mluOpDiffIouRotatedSortVerticesForward is a step of one.
+Source: mmcv's diff_iou_rotated_2d and diff_iou_rotated_3d; docs/op/rotated_iou.md.""", args="""
+    in box1 T [batch, pairs, numbers]
+    in box2 T like box1
+    out ious T [batch, pairs]
+    """,
+    order="descs ranks(box1) of_box ranks(ious) sizes dtypes(box1 box2) layouts(box1 box2) strides(box1 box2) "
+          "countable(box1 box2) dtypes(ious) layouts(ious) strides(ious) countable(ious) done_if_empty(ious) data "
+          "overlap",
+    **PAIRS)
+
+operator("rotated_iou_backward", "mluOpExtRotatedIouBackward", 85, doc="""Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
+derivatives in both directions.
+
+@param grads         T [B, N].
+@param grads1,grads2 T, like box1; overwritten.
+The others as in the forward call.""", args="""
+    in grads:grad_ious T [batch, pairs] py=grad
+    in box1 T [batch, pairs, numbers]
+    in box2 T like box1
+    out grads1:grad_box1 T like box1 py=grads1
+    out grads2:grad_box2 T like box1 py=grads2
+    """,
+    order="descs ranks(box1) of_box ranks(grads) sizes dtypes(box1 grads box2) layouts(box1 grads box2) "
+          "strides(box1 grads box2) countable(box1 grads box2) dtypes(grads1 grads2) layouts(grads1 grads2) "
+          "strides(grads1 grads2) countable(grads1 grads2) done_if_empty(grads1 grads2) data overlap",
+    **PAIRS)

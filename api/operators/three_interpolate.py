@@ -1,0 +1,51 @@
+"""ThreeInterpolate."""
+from api.generate.describe import *
+
+family("ThreeInterpolate", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+
+SHAPE = struct("mluopsThreeInterpolateShape", """
+  mluOpDataType_t dtype;
+  int64_t b, c, m, n;
+""", doc="""ThreeInterpolate: features [b,c,m], indices and weights [b,n,3], output [b,c,n].""")
+
+SAY = {"b": "the batch", "c": "the channels", "3": "neighbours of a point", "n": "the points of indices"}
+
+operator("three_interpolate_forward", "mluOpThreeInterpolateForward", 4, doc="""Interpolates N points from three of M neighbours each.
+
+  output[b,c,n] = sum over j=0..2 of weights[b,n,j] * features[b,c,indices[b,n,j]]
+  An index outside [0,M-1] drops that neighbour only.
+
+@param features  T [B, C, M], ARRAY.
+@param indices   INT32 [B, N, 3], ARRAY.
+@param weights   T [B, N, 3], ARRAY; not normalised.
+@param output    T [B, C, N], ARRAY; overwritten.
+B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.
+Source: Qi et al., "PointNet++", 2017; three_interpolate design document.""", args="""
+    in features T [b, c, m]
+    in indices INT32 [b, n, 3]
+    in weights T like indices py=weight
+    out output T [b, c, n]
+    """,
+    order="descs ranks layouts dtypes sizes(features indices weights output) dense "
+          "not_empty(indices weights output) done_if_empty(features) data overlap",
+    shape=SHAPE, keys="b c m n",
+    say=SAY)
+
+operator("three_interpolate_backward", "mluOpThreeInterpolateBackward", 5, doc="""Gradient of mluOpThreeInterpolateForward (scatter-add).
+
+  grad_features[b,c,m] = sum over (n,j) with indices[b,n,j] = m of weights[b,n,j] * grad_output[b,c,n]
+
+@param grad_output    T [B, C, N], ARRAY.
+@param indices        INT32 [B, N, 3], ARRAY.
+@param weights        T [B, N, 3], ARRAY.
+@param grad_features  T [B, C, M], ARRAY; overwritten.
+B, C, M or N = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.""", args="""
+    in grad_output T [b, c, n]
+    in indices INT32 [b, n, 3]
+    in weights T like indices py=weight
+    out grad_features T [b, c, m]
+    """,
+    order="descs ranks layouts dtypes sizes(grad_output indices weights grad_features) dense "
+          "not_empty(indices weights grad_output grad_features) data overlap",
+    shape=SHAPE, keys="b c m n",
+    say=SAY, bind={"n": "indices"})

@@ -1,0 +1,70 @@
+"""YoloBox."""
+from api.generate.describe import *
+
+family("YoloBox", "mlu_op.h of mlu-ops and its design document.")
+
+SHAPE = struct("mluopsYoloBoxShape", """
+  mluOpDataType_t dtype;
+  int64_t n, anchors, classes, h, w;
+""", doc="""x [n, (iou_aware + 5 + classes) * anchors, h, w], img_size [n, 2], anchors [2 * anchors]; boxes [n, anchors, 4, h *
+w], scores [n, anchors, classes, h * w].""")
+
+SAY = {"n": "the batch of x", "2": "height, width", "pairs": "anchors", "pixels": "height times width of x",
+       "4": "x1, y1, x2, y2"}
+
+operator("yolo_box", "mluOpYoloBox", 69, doc="""Decodes the map of a YOLO head: the box of every anchor at every pixel, and its scores of all classes.
+
+@param x                 T [N, C, H, W], ARRAY; C = S (5 + class_num): x, y, w, h, confidence and classes of each
+anchor; with iou_aware S channels of IoUs before them.
+@param img_size          INT32 [N, 2], ARRAY: height and width of each image.
+@param anchors           INT32 [2 S], ARRAY, S >= 1: width and height of each anchor, in pixels of the network's
+input.
+@param class_num         >= 1.
+@param conf_thresh       boxes and scores below this confidence are 0.
+@param downsample_ratio  pixels of the network's input to one of x, >= 1.
+@param clip_bbox         boxes are clipped to [0, size - 1].
+@param scale             of the sigmoid of x and y, about its middle.
+@param iou_aware         the confidence is confidence^(1 - iou_aware_factor) IoU^iou_aware_factor.
+@param iou_aware_factor  in [0, 1] where iou_aware.
+@param boxes             T [N, S, 4, H W], ARRAY: x1, y1, x2, y2; overwritten.
+@param scores            T [N, S, class_num, H W], ARRAY; overwritten.
+T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. N, H or W of 0: SUCCESS. Strided tensors: NOT_SUPPORTED. Cost: one
+exponential a score. Source: Redmon and Farhadi, "YOLOv3", 2018; Paddle's yolo_box; docs/op/yolo_box.md.""", args="""
+    in x T [n, numbers_of_x, h, w]
+    in img_size INT32 [n, 2]
+    in anchors INT32 [numbers]
+    const int class_num:classes >= 1
+    const float conf_thresh
+    const int downsample_ratio >= 1
+    const bool clip_bbox
+    const float scale py=scale_x_y
+    const bool iou_aware
+    const float iou_aware_factor
+    out boxes T [n, pairs, 4, pixels]
+    out scores T [n, pairs, class_num, pixels]
+    """,
+    order="descs numbers factor ranks not_empty(anchors) even of_anchors sizes dtypes layouts dense "
+          "done_if_empty(x) data overlap",
+    shape=SHAPE, keys="n s=anchors c=classes h w conf=conf_thresh scale factor=iou_aware_factor down=downsample_ratio clip=clip_bbox iou_aware",
+    say=SAY, floats="FLOAT",
+    derive={"pairs": "numbers / 2", "pixels": "dim_product({h, w})", "width": "class_num + (iou_aware ? 6 : 5)",
+            "wanted": "dim_product({pairs, width})"},
+    rules={"factor": rule("!iou_aware || (iou_aware_factor.exact >= 0 && iou_aware_factor.exact <= 1)",
+                          "iou_aware_factor: wanted >= 0 and <= 1, got {iou_aware_factor.exact}"),
+           "even": rule("numbers % 2 == 0", "anchors: wanted dimension 0 to be {numbers + 1} (pairs of width and height), got "
+                                            "{numbers} in {shape_text(anchors)}"),
+           "of_anchors": rule("numbers_of_x == wanted", "x: wanted dimension 1 to be {wanted} (anchors times "
+                              '{iou_aware ? "6" : "5"} + class_num), got {numbers_of_x} in {shape_text(x)}')},
+    fill={"shape.anchors": "pairs"}, sample={"numbers": "2 * random_.number(1, 3)", "numbers_of_x": "wanted"},
+    smallest={"numbers": 2, "numbers_of_x": 7}, members="""
+  mluopsYoloBoxShape shape;
+  const void* x;
+  const int32_t* img_size; /* height, width */
+  const int32_t* anchors;  /* width, height */
+  void* boxes;
+  void* scores;
+  double conf_thresh, scale;
+  double iou_aware_factor;      /* in [0, 1] where iou_aware */
+  int32_t downsample_ratio;     /* >= 1 */
+  int32_t clip_bbox, iou_aware; /* 0 or 1 */
+""")
