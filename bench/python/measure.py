@@ -6,7 +6,7 @@ Usage: measure.py [--seconds S] [--only PART] [--case TEXT] [--threads N] [--cpu
 Each figure is the median of repeated calls that take turns with those of its line; run it on a quiet machine, or on a
 busy one with `--threads 1 --cpu-time`, which counts only what the calls run. `layouts` needs mmcv-lite for the column
 of install(), `detection` torchvision for its, `points` scipy and Open3D. `small` are calls of eight boxes. `peers`, which only runs when it is asked for, is
-the table of docs/performance.md: least times, with one and two threads.
+the table of docs/performance.md: least times, with one and two threads. `axes`, likewise: few and many RoIs, few and many channels.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 
+import measure_axes
 import measure_detection
 import measure_peers
 import measure_points
@@ -133,6 +134,19 @@ def least(function, seconds, together=20):
             function()
         best = min(best, (clock() - start) / together)
     return best * 1e6
+
+
+def least_in_turns(functions, seconds):
+    """The least time of each of some functions that take turns, in milliseconds."""
+    best, end = [float("inf")] * len(functions), time.perf_counter() + seconds
+    rounds = 0
+    while time.perf_counter() < end or rounds < 4:
+        for i, function in enumerate(functions):
+            start = clock()
+            function()
+            best[i] = min(best[i], clock() - start)
+        rounds += 1
+    return [time_s * 1e3 for time_s in best]
 
 
 SLOW = 0.03  # seconds: nothing of what was in the caches is left
@@ -371,9 +385,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of calls for each line of a table")
     parser.add_argument("--only", choices=["against_c", "layouts", "fixed_costs", "interleaved", "detection", "points",
-                                           "small", "peers"])
+                                           "small", "peers", "axes"])
     parser.add_argument("--case", default="", help="part of the name of a case of `layouts`, `detection`, `points`, "
-                        "`small` or `peers`")
+                        "`small`, `peers` or `axes`")
     parser.add_argument("--threads", type=int, default=0, help="torch's number of threads")
     parser.add_argument("--cpu-time", action="store_true", help="of the process, in the place of the time that passes")
     options = parser.parse_args()
@@ -393,5 +407,7 @@ if __name__ == "__main__":
                                 options.case, medians)
     if options.only in (None, "small"):
         measure_small.small(options.seconds, options.case, least)
+    if options.only == "axes":
+        measure_axes.axes(options.seconds, options.case, least_in_turns)
     if options.only == "peers":
         measure_peers.table(options.seconds, options.case)
