@@ -144,6 +144,8 @@ Cases edge() {
       "b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 rois=straight",
       "b=1 h=8 w=9 c=7 r=24 ph=2 pw=4 scale=0.5 rois=straight aligned=0 ratio=2",
       "b=2 h=7 w=6 c=13 r=19 ph=3 pw=2 scale=0.5 rois=far",
+      "b=2 h=61 w=67 c=7 r=2 ph=2 pw=3 scale=0.25 rois=inside ratio=1",  // a few points of a large map
+      "b=2 h=61 w=67 c=21 r=2 ph=2 pw=3 scale=0.25 rois=inside ratio=1",
       "b=1 h=9 w=8 c=6 r=5 ph=3 pw=3 scale=1 rois=huge",  // many more samples than there are pixels
       "b=1 h=6 w=37 c=70 r=5 ph=4 pw=6 scale=0.25 rois=huge ratio=3",
       "b=1 h=9 w=8 c=6 r=29 ph=3 pw=3 scale=1 rois=special ratio=2",

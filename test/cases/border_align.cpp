@@ -201,6 +201,9 @@ Cases edge() {
       "n=2 h=6 w=5 c=5 k=21 p=7 boxes=beyond",
       "n=2 h=6 w=5 c=5 k=21 p=7 boxes=beyond data=negative",
       "n=1 h=9 w=9 c=6 k=15 p=10 boxes=inverted",
+      "n=2 h=61 w=67 c=7 k=2 p=10 boxes=network",  // a few boxes on a large map
+      "n=2 h=61 w=67 c=21 k=3 p=10 boxes=edge data=negative",
+      "n=2 h=61 w=67 c=1 k=3 p=4 boxes=inverted",
       "n=2 h=8 w=8 c=17 k=16 p=8 boxes=inside data=ties",
       "n=2 h=8 w=8 c=9 k=16 p=4 boxes=edge data=ties",
       "n=1 h=5 w=6 c=4 k=30 p=3 boxes=mixed argmax=wild",

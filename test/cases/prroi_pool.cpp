@@ -173,6 +173,8 @@ Cases edge() {
       "b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 rois=whole",
       "b=2 h=7 w=6 c=13 r=19 ph=3 pw=2 scale=0.5 rois=far",
       "b=1 h=8 w=9 c=7 r=24 ph=2 pw=3 scale=0.5 rois=small",
+      "b=2 h=61 w=67 c=7 r=2 ph=2 pw=3 scale=1 rois=small",  // a few pixels of a large map
+      "b=2 h=61 w=67 c=21 r=2 ph=2 pw=3 scale=1 rois=small",
       "b=1 h=9 w=8 c=6 r=5 ph=3 pw=3 scale=1 rois=huge",  // bins larger than the map
       "b=1 h=6 w=137 c=70 r=5 ph=2 pw=1 scale=0.25 rois=huge",
       "b=1 h=9 w=8 c=6 r=39 ph=3 pw=3 scale=1 rois=special",

@@ -125,6 +125,8 @@ Cases edge() {
       "b=1 h=9 w=8 c=70 grids=5 oh=3 ow=3 grid=special",
       "b=2 h=5 w=1 c=3 grids=1 oh=9 ow=9 grid=far",
       "b=1 h=6 w=5 c=300 grids=2 oh=2 ow=2 grid=inside",
+      "b=2 h=61 w=67 c=7 grids=1 oh=3 ow=2 grid=inside",  // a few points of a large map
+      "b=2 h=61 w=67 c=21 grids=1 oh=3 ow=2 grid=inside",
   });
 }
 

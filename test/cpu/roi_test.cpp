@@ -359,16 +359,15 @@ TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
       Backend nhwc(1);
       const BoxResult want = run(data, nhwc.option("isa", level));
       const auto input = transposed(data.input, 1, c.h * c.w, 4 * c.channels);
-      for (const int threads : {1, 2, 7}) {
-        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " threads " << threads);
+      for (const auto& [path, threads] : {std::pair("lines", 1), {"lines", 7}, {"panels", 1}, {"panels", 2}, {"panels", 7}}) {
+        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " " << path << " threads " << threads);
         auto output = poisoned<float>(std::ssize(want.output));
         std::vector<std::int32_t> argmax(want.argmax.size(), -7);
         const mluopsBorderAlignForwardProblem problem{data.shape,    input.data(),  data.boxes.data(),
                                                       output.data(), argmax.data(), MLUOP_LAYOUT_NCHW};
         Backend backend(threads);
-        ASSERT_EQ(backend.option("isa", level).run(&mluopsBackend::border_align_forward, problem),
+        ASSERT_EQ(backend.option("isa", level).option("path", path).run(&mluopsBackend::border_align_forward, problem),
                   MLUOP_STATUS_SUCCESS);
-        ASSERT_EQ(backend.query("last_path"), "panels");
         EXPECT_TRUE(same_bytes(output, transposed(want.output, 1, 4 * c.boxes, c.channels)));
         EXPECT_EQ(argmax, transposed(want.argmax, 1, 4 * c.boxes, c.channels));
       }

@@ -1,7 +1,8 @@
-// Panels: all pixels of an NCHW image x a block of its channels, a pixel's block in one cache line of sums, for kernels
-// that read or add to pixels in any order. Planes are transposed 16 pixels at a time. Include after foreach_target.h,
+// Panels: pixels of an NCHW image x a block of its channels, a pixel's block in one cache line of sums, for kernels that
+// read or add to pixels in any order. Planes are transposed 16 pixels at a time. Include after foreach_target.h,
 // like simd-inl.h.
 #include "backends/cpu/layout/channel_block.h"
+#include "backends/cpu/layout/touched.h"
 #include "backends/cpu/simd/barrier.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -92,18 +93,30 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
   }
 }
 
-/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most; the others hold anything.
-/// `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it afterwards; nullptr: none.
+/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most, that lie `plane` elements apart;
+/// the other channels are 0. `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it
+/// afterwards; nullptr: none.
 template <class T, class A = Acc<T>>
-void fill_panel(std::int64_t pixels, const T* planes, std::int64_t channels, A* HWY_RESTRICT panel,
+void fill_panel(std::int64_t pixels, const T* planes, std::int64_t plane, std::int64_t channels, A* HWY_RESTRICT panel,
                 const T* next = nullptr) {
   constexpr std::int64_t kChannels = kBlockChannels<A>, kAhead = 4 * kBlockPixels;
   if (channels < kChannels) std::fill_n(panel, pixels * kChannels, A{0});
   for (std::int64_t i = 0; i < pixels; i += kBlockPixels) {
     const std::int64_t count = std::min(kBlockPixels, pixels - i);
     if (next != nullptr) prefetch<2>(value_barrier(next + i * channels), count * channels);
-    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(planes + c * pixels + i + kAhead), 1);
-    take_pixels(planes + i, pixels, count, panel + i * kChannels, channels);
+    for (std::int64_t c = 0; c < channels; ++c) prefetch(value_barrier(planes + c * plane + i + kAhead), 1);
+    take_pixels(planes + i, plane, count, panel + i * kChannels, channels);
+  }
+}
+
+/// The touched pixels of an image, from its planes `planes`, at their places in a panel.
+template <class T, class A = Acc<T>>
+void fill_panel(const Touched& touched, std::int64_t image, const T* planes, std::int64_t channels,
+                A* HWY_RESTRICT panel) {
+  const std::int64_t end = touched.first_block(image + 1);
+  for (auto run = touched.run(touched.first_block(image), end); run.pixels > 0; run = touched.run(run.end, end)) {
+    fill_panel(run.pixels, planes + run.pixel, touched.pixels(), channels,
+               panel + touched.places(image)(run.pixel) * kBlockChannels<A>);
   }
 }
 

@@ -1,4 +1,4 @@
-// Transposes of many matrices, from [rows, columns] to [columns, rows].
+// Transposes of many matrices, from [rows, columns] to [columns, rows], whole or of some blocks of columns.
 //
 // A task owns strips: some cache lines of the longer side of a matrix, all of the shorter side, so that one end of the
 // transpose is memory in its order and the other runs of whole cache lines. While a strip is transposed, tile by tile
@@ -43,6 +43,32 @@ void transpose_all(const Context& context, const mluopsCall& call, const Matrice
   });
 }
 
+template <class E>
+void gather_all(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+                const E* images, E* rows, std::int64_t width) {
+  constexpr std::int64_t kBlocks = kStrip<E> / kTouchedPixels;
+  const std::int64_t pixels = touched.pixels(), row_bytes = width * static_cast<std::int64_t>(sizeof(E));
+  const bool non_temporal = width == channels && touched.rows() * row_bytes > second_cache(512);
+  const auto source = [&](const Touched::Run& run) { return images + run.image * channels * pixels + run.pixel; };
+  const double strip_ns = cost::kMoveByte * static_cast<double>(kStrip<E> * row_bytes);
+  Loop(context, call, ceil_div(touched.blocks(), kBlocks), strip_ns)
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        const auto run_at = [&](std::int64_t i) {
+          return touched.run(i, std::min({touched.blocks(), end * kBlocks, round_down(i, kBlocks) + kBlocks}));
+        };
+        std::int64_t first = begin * kBlocks;
+        for (Touched::Run run = run_at(first), next; run.pixels > 0; first = run.end, run = next) {
+          next = run_at(run.end);
+          E* const to = rows + first * kTouchedPixels * width;
+          transpose_strip(source(run), source(next), channels, run.pixels, pixels, non_temporal, to, width);
+          for (std::int64_t i = 0; width > channels && i < run.pixels; ++i) {
+            std::fill_n(to + i * width + channels, width - channels, E{});
+          }
+        }
+        if (non_temporal) non_temporal_fence();
+      });
+}
+
 /// f(pointers of the type that elements of `element` bytes are moved as).
 template <class F>
 void with_moved(std::int64_t element, const void* from, void* to, F&& f) {
@@ -60,6 +86,12 @@ void transpose_matrices(const Context& context, const mluopsCall& call, const Ma
              [&](auto* source, auto* target) HWY_ATTR { transpose_all(context, call, m, source, target); });
 }
 
+void gather_blocks(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+                   std::int64_t element, const void* images, void* rows, std::int64_t width) {
+  with_moved(element, images, rows, [&](auto* from, auto* to)
+                                        HWY_ATTR { gather_all(context, call, touched, channels, from, to, width); });
+}
+
 }  // namespace
 }  // namespace mluops::cpu::layout::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -68,9 +100,16 @@ HWY_AFTER_NAMESPACE();
 namespace mluops::cpu::layout {
 
 HWY_EXPORT(transpose_matrices);
+HWY_EXPORT(gather_blocks);
 
 void transpose(const Context& context, const mluopsCall& call, const Matrices& m, const void* from, void* to) {
   HWY_DISPATCH_TABLE(transpose_matrices)[context.isa.index](context, call, m, from, to);
+}
+
+void gather(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+            std::int64_t element, const void* images, void* rows, std::int64_t width) {
+  HWY_DISPATCH_TABLE(gather_blocks)
+  [context.isa.index](context, call, touched, channels, element, images, rows, width);
 }
 
 }  // namespace mluops::cpu::layout

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/layout/touched.h"
 #include "backends/cpu/runtime/context.h"
 
 namespace mluops::cpu::layout {
@@ -17,5 +18,10 @@ struct Matrices {
 
 /// to[i][column][row] = from[i][row][column]. Neither overlaps the other.
 void transpose(const Context& context, const mluopsCall& call, const Matrices& m, const void* from, void* to);
+
+/// rows[place][c] = images[image][c][pixel] for the touched blocks of images of `channels` channels of `element` bytes;
+/// rows are `width` elements, those behind the channels 0.
+void gather(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
+            std::int64_t element, const void* images, void* rows, std::int64_t width);
 
 }  // namespace mluops::cpu::layout

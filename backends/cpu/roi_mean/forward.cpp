@@ -11,6 +11,7 @@
 #include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/roi_mean/order.h"
 #include "backends/cpu/roi_mean/pool_blocks-inl.h"
+#include "backends/cpu/roi_mean/pool_planes-inl.h"
 #include "backends/cpu/roi_mean/taps-inl.h"
 #include "backends/cpu/scatter/buckets.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -228,6 +229,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   };
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
 #if HWY_TARGET != HWY_SCALAR
+    {"nchw_planes", planes_apply, forward_by_planes<T>},
     {"nchw_blocks", blocks_apply<T>, forward_by_blocks<T>},
 #endif
     layout::kTransposed<roi_mean::forward, ForwardProblem>,

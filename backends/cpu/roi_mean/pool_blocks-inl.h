@@ -194,11 +194,9 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& given, const
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Fewer channels than a block would leave most of each vector empty.
 template <class T>
 Fit blocks_apply(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  return fit(p.shape.c >= layout::kBlockChannels<Acc<T>> &&
-             p.shape.h <= std::numeric_limits<std::int32_t>::max() / p.shape.w &&
+  return fit(p.shape.h <= std::numeric_limits<std::int32_t>::max() / p.shape.w &&
              taps_fit<T>(p.shape, p.rois, p.offset != nullptr));
 }
 

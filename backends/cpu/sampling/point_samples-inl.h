@@ -9,7 +9,7 @@
 //     for_each_sample(row, column, visit)        visit(WeightedPixels) for the samples of a bin that are on the map
 #include <algorithm>
 
-#include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -47,11 +47,15 @@ class BinSums {
  public:
   using A = Acc<T>;
 
-  /// sums: a row of `channels`, for bins of more pixels than are collected at a time.
-  BinSums(std::int64_t channels, A* sums, bool far)
-      : channels_(channels), sums_(sums), far_(far), count_waiting_(far ? kMostWaiting : 1) {}
+  /// sums: a row of channels, for bins of more pixels than are collected at a time.
+  BinSums(const layout::ImageRows<T>& images, A* sums)
+      : channels_(images.width()),
+        step_(images.step()),
+        sums_(sums),
+        far_(images.far()),
+        count_waiting_(far_ ? kMostWaiting : 1) {}
 
-  void begin(const T* image, double scale) {
+  void begin(const layout::PixelRows<T>& image, double scale) {
     image_ = image;
     scale_ = scale;
   }
@@ -60,7 +64,7 @@ class BinSums {
     if (waiting_[last_].count + n > kMost) go_on(nullptr);
     Some& some = waiting_[last_];
     for (std::size_t k = 0; k < n; ++k) {
-      const T* const pixel = image_ + sample.pixel[k] * channels_;
+      const T* const pixel = image_.at(sample.pixel[k]);
       if (far_) prefetch<2>(pixel, channels_);
       some.pixels[some.count] = pixel;
       some.weights[some.count++] = static_cast<A>(sample.weight[k] * scale_);
@@ -100,6 +104,21 @@ class BinSums {
 
   template <class To>
   void add_up(const Some& some, To* to) const {
+    step_ == 1 ? add_rows(some, to) : add_planes(some, to);
+  }
+  template <class To>
+  void add_planes(const Some& some, To* to) const {
+    const hn::CappedTag<A, 1> d;
+    for (std::int64_t c = 0; c < channels_; ++c) {
+      auto sum = some.begins ? hn::Zero(d) : hn::LoadU(d, sums_ + c);
+      for (std::size_t i = 0; i < some.count; ++i) {
+        sum = hn::MulAdd(hn::Set(d, some.weights[i]), load(d, some.pixels[i] + c * step_), sum);
+      }
+      store(sum, d, to + c);
+    }
+  }
+  template <class To>
+  void add_rows(const Some& some, To* to) const {
     for_wide<A, 4>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
       constexpr int kWide = decltype(vectors)::value;
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -116,9 +135,9 @@ class BinSums {
     });
   }
 
-  std::int64_t channels_;
+  std::int64_t channels_, step_;
   A* sums_;
-  const T* image_ = nullptr;
+  layout::PixelRows<T> image_{};
   double scale_ = 0;
   const bool far_;
   const std::size_t count_waiting_;
@@ -126,61 +145,84 @@ class BinSums {
   Some waiting_[kMostWaiting];
 };
 
-/// Whether an image lies beyond the second cache.
-template <class T, class Shape>
-bool is_far(const Shape& s) {
-  return s.h * s.w * s.c * static_cast<std::int64_t>(sizeof(T)) > 8 * second_cache_bytes();
-}
-
 template <class Shape>
 double row_of_bins_ns(const Shape& s, const RoiBins& bins) {
   return bins.samples * static_cast<double>(bins.columns * s.c) * cost::kElement;
 }
 
-/// Row number `row` of a RoI's bins, to output [columns,C].
-template <class T, class Roi, class Shape>
-HWY_INLINE void sum_row(const Shape& s, const RoiBins& bins, const T* input, const Roi& roi, std::int64_t row,
-                        BinSums<T>& bin, T* output) {
-  bin.begin(input + roi.image * s.h * s.w * s.c, roi.inverse_count);
-  for (std::int64_t column = 0; column < bins.columns; ++column, output += s.c) {
+/// Row number `row` of a RoI's bins, to output, whose bins lie `width` elements apart.
+template <class T, class Roi>
+HWY_INLINE void sum_row(const RoiBins& bins, const layout::PixelRows<T>& image, const Roi& roi, std::int64_t row,
+                        BinSums<T>& bin, T* output, std::int64_t width) {
+  bin.begin(image, roi.inverse_count);
+  for (std::int64_t column = 0; column < bins.columns; ++column, output += width) {
     roi.for_each_sample(row, column, [&](const auto& sample) HWY_ATTR { bin.add(sample); });
     bin.end(output);
   }
 }
 
+/// The pixels that the samples of all RoIs touch.
+template <class T, class Roi, class Problem>
+void find_touched(const Context& context, const mluopsCall& call, const Problem& p, layout::Touched& touched) {
+  const RoiBins bins = Roi::bins(p.shape);
+  const double roi_ns = 4 * cost::kStep * bins.samples * static_cast<double>(bins.rows * bins.columns);
+  touched.find(context, call, bins.rois, roi_ns, [&](std::int64_t r, auto touch) {
+    const auto roi = Roi::template read<T>(p, r);
+    for (std::int64_t bin = 0; bin < bins.rows * bins.columns; ++bin) {
+      roi.for_each_sample(bin / bins.columns, bin % bins.columns, [&](const auto& sample) {
+        for (const std::int64_t pixel : sample.pixel) touch(roi.image, pixel, pixel + 1);
+      });
+    }
+  });
+}
+
+template <class T>
+struct PointArrays {
+  layout::ImageRows<T> input;
+  std::int64_t pixels;  ///< of an item, in NCHW
+  SlotScratch<RoiScratch<T>> rooms;
+
+  template <class Shape>
+  PointArrays(Allocator& allocator, int slots, const Shape& s, mluOpTensorLayout_t layout, std::int64_t bins)
+      : input(allocator, layout, s.batch, s.h * s.w, s.c, kFewChannels),
+        pixels(input.planes() ? bins : 0),
+        rooms(allocator, slots, input.width(), pixels) {}
+
+  static constexpr std::int64_t kFewChannels = 8;
+};
+
 /// output [RoIs,rows,columns,C] of problem.input in NHWC. An item is a row of bins of a RoI and owns it. The samples of
 /// a bin are found some at a time, for all channels; the sums of some vectors of channels stay in registers while they
-/// go by: 8 flops on 4 loads a sample and channel, bound by the caches the map lies in. In NCHW the map is transposed
-/// first, and the bins of each RoI, which is an item, as they are done.
+/// go by: 8 flops on 4 loads a sample and channel, bound by the caches the map lies in. In NCHW an item is a RoI, whose
+/// bins are transposed as they are done.
 template <class T, class Roi, class Problem>
 mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   const auto& s = p.shape;
   const RoiBins bins = Roi::bins(s);
-  const layout::Image map{s.batch, s.h * s.w, s.c, static_cast<std::int64_t>(sizeof(T))};
-  const bool planes = p.layout == MLUOP_LAYOUT_NCHW;
-  const std::int64_t rows = planes ? bins.rows : 1, pixels = rows * bins.columns, size = pixels * s.c;
+  const std::int64_t rows = p.layout == MLUOP_LAYOUT_NCHW ? bins.rows : 1, pixels = rows * bins.columns;
   const Loop loop(context, call, bins.rois * bins.rows / rows, static_cast<double>(rows) * row_of_bins_ns(s, bins));
-  const auto scratch = allocate<SlotScratch<RoiScratch<T>>>(context.arena, loop.slots(), s.c, planes ? pixels : 0);
-  T* const transposed = planes ? context.images.reserve_array<T>(s.batch, s.h, s.w, s.c) : nullptr;
-  if (!scratch || (planes && transposed == nullptr)) return no_memory(call);
-  if (planes) layout::transpose(context, call, map.from_nchw(), p.input, transposed);
-  const T* const input = planes ? transposed : static_cast<const T*>(p.input);
+  auto arrays = allocate<PointArrays<T>>(context.arena, loop.slots(), s, p.layout, pixels);
+  if (!arrays) return no_memory(call);
+  const layout::ImageRows<T>& input = arrays->input;
+  const auto find = [&](auto& touched) HWY_ATTR { find_touched<T, Roi>(context, call, p, touched); };
+  if (!arrays->input.read(context, call, p.input, find)) return no_memory(call);
   const bool large =
       bins.rois * bins.rows * bins.columns * s.c * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const RoiScratch<T> own = scratch->of(slot, s.c, planes ? pixels : 0);
-    BinSums<T> bin(s.c, own.sums, is_far<T>(s));
+    const RoiScratch<T> own = arrays->rooms.of(slot, input.width(), arrays->pixels);
+    BinSums<T> bin(input, own.sums);
     for (std::int64_t item = begin; item < end; ++item) {
       const auto roi = Roi::template read<T>(p, item * rows / bins.rows);
-      T* const output = static_cast<T*>(p.output) + item * size;
-      T* const to = planes ? own.rows : output;
+      T* const output = static_cast<T*>(p.output) + item * pixels * s.c;
+      T* const to = input.planes() ? own.rows : output;
       for (std::int64_t i = 0; i < rows; ++i) {
-        sum_row(s, bins, input, roi, (item * rows + i) % bins.rows, bin, to + i * bins.columns * s.c);
+        sum_row(bins, input.of(roi.image), roi, (item * rows + i) % bins.rows, bin,
+                to + i * bins.columns * input.width(), input.width());
       }
-      if (!planes) continue;
+      if (!input.planes()) continue;
       bin.finish();
       using M = Moved<T>;
-      layout::HWY_NAMESPACE::rows_to_planes(large, reinterpret_cast<const M*>(own.rows), s.c, pixels, s.c,
+      layout::HWY_NAMESPACE::rows_to_planes(large, reinterpret_cast<const M*>(own.rows), input.width(), pixels, s.c,
                                             reinterpret_cast<M*>(output), pixels);
     }
     bin.finish();
@@ -211,6 +253,9 @@ struct PointRois {
   PlacedRoi place(std::int64_t r) const {
     const auto roi = Roi::template read<T>(p, r);
     return {roi.image, roi.row(), roi.column(), r};
+  }
+  void find_touched(const Context& context, const mluopsCall& call, layout::Touched& touched) const {
+    cpu::HWY_NAMESPACE::find_touched<T, Roi>(context, call, p, touched);
   }
   /// to(pixel, channel, value) for channels [first, end) of a RoI's samples.
   template <class Add>

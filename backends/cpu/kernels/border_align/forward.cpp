@@ -6,15 +6,17 @@
 // where they displace each other in either cache. Four loads, four multiply-adds, a comparison and two choices per
 // point and vector: bound by arithmetic. Every output is written by one thread.
 //
-// In NHWC a thread takes a run of lines and packs each of them when its borders come. In NCHW a task owns a block of
-// channels of an image and transposes its planes into lines. Results of a chunk of boxes wait as [box, border, channel]
-// in the second cache until they become runs of the output planes.
+// A thread takes a run of lines and packs each of them when its borders come: in NHWC, and in NCHW for few boxes, out of
+// rows that were made of the pixels they touch. For many a task owns a block of channels of an image and transposes its
+// planes into lines. Results of a chunk of boxes wait as [box, border, channel] in the second cache until they become
+// runs of the output planes.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/border_align/forward.cpp"
 #include <hwy/foreach_target.h>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/border_align/geometry.h"
+#include "backends/cpu/kernels/border_align/lines-inl.h"
 #include "backends/cpu/kernels/border_align/pool-inl.h"
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/simd/prefetch.h"
@@ -26,20 +28,6 @@ namespace mluops::cpu::border_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
-using ForwardProblem = mluopsBorderAlignForwardProblem;
-
-/// Borders whose points are placed together before their channels are walked.
-inline std::int64_t borders_at_once(const Shape& s) {
-  constexpr std::int64_t kMost = 256, kMostPoints = 1 << 14;
-  return std::clamp<std::int64_t>(kMostPoints / (s.pool_size + 1), 1, std::min(kMost, borders_of(s)));
-}
-template <class A>
-LinePoints<A> allocate_points(Allocator& allocator, const Shape& s) {
-  const std::int64_t borders = borders_at_once(s), points = borders * (s.pool_size + 1);
-  return {allocator.allocate<A>(points), allocator.allocate<std::int32_t>(points),
-          allocator.allocate<LineBlend<A>>(borders), allocator.allocate<PixelRange>(borders)};
-}
-
 /// Where results go: those of row r of [n, k, 4] at (r - first) * pitch.
 template <class T>
 struct PooledRows {
@@ -47,27 +35,6 @@ struct PooledRows {
   std::int32_t* argmax;
   std::int64_t first, pitch;
   bool non_temporal;
-};
-
-/// Channels whose lines are packed at once.
-template <class A>
-std::int64_t channels_at_once(const Shape& s) {
-  constexpr std::int64_t whole = 256 / sizeof(A);
-  const std::int64_t pixel = 2 * (std::max(s.h, s.w) + kPlaces) * static_cast<std::int64_t>(sizeof(A));
-  return std::min(s.c, std::max(whole, second_cache(25) / pixel / whole * whole));
-}
-
-/// A thread's scratch in NHWC.
-template <class A>
-struct LineScratch {
-  LinePoints<A> points;
-  std::int64_t places;
-  A* packed[2];  ///< [channels, places]: two lines
-
-  LineScratch(Allocator& allocator, const Shape& s)
-      : points(allocate_points<A>(allocator, s)), places(std::max(s.h, s.w) + kPlaces) {
-    for (A*& line : packed) line = allocator.allocate<A>(channels_at_once<A>(s), places);
-  }
 };
 
 template <class T>
@@ -140,101 +107,19 @@ class BorderPool {
   Source& source_;
 };
 
-// ---- NHWC ------------------------------------------------------------------------------------
+// ---- lines -----------------------------------------------------------------------------------
 
-/// A line of the map and the next, packed as far as points have touched them.
+/// All borders on lines [begin, end), to rows of the channels of `maps`.
 template <int kWide, class T>
-class PackedLines {
-  using A = Acc<T>;
-
- public:
-  PackedLines(const ForwardProblem& p, const Lines& lines, const LineScratch<A>& scratch)
-      : p_(p), s_(p.shape), lines_(lines), places_(scratch.places) {
-    for (int i = 0; i < 2; ++i) held_[i].packed = scratch.packed[i];
-  }
-  std::int64_t places() const { return places_; }
-
-  /// Begins with channels [first, first + channels), and zeros for what is outside.
-  void begin(std::int64_t first, std::int64_t channels) {
-    first_ = first;
-    channels_ = channels;
-    for (Held& line : held_) {
-      line.index = -1;
-      for_wide<A, kWide>(channels, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-        const std::int64_t pitch = decltype(vectors)::value * static_cast<std::int64_t>(hn::Lanes(d));
-        std::fill_n(line.packed + c * places_, kPlacesBefore * pitch, A{0});
-      });
-    }
-  }
-
-  Block<A> hold(std::int64_t index, PixelRange range, std::int64_t borders) {
-    const Lines::Place place = lines_.place(index);
-    const BorderAxes axes(s_, place.border, 4 * s_.c);
-    const T* const map = static_cast<const T*>(p_.input) + (place.image * s_.h * s_.w * 4 + place.border) * s_.c +
-                         first_ + place.line * axes.line_pitch;
-    const A* const here = hold(index, map, axes, range);
-    const bool last = place.line + 1 == axes.lines, two_more = place.line + 2 < axes.lines;
-    const A* const next = last ? here : hold(index + 1, map + axes.line_pitch, axes, range);
-    ahead_ = PrefetchPlanes(map + 2 * axes.line_pitch + range.begin * axes.pixel_pitch, axes.pixel_pitch,
-                            two_more ? std::min(range.end, axes.length) - range.begin : 0, channels_, borders);
-    return {here, next - here};
-  }
-  HWY_INLINE void prefetch() { ahead_.step(); }
-
- private:
-  struct Held {
-    std::int64_t index;
-    PixelRange done;
-    A* packed;
-  };
-
-  const A* hold(std::int64_t index, const T* map, const BorderAxes& axes, PixelRange range) {
-    Held& line = held_[index % 2];
-    if (line.index != index) line = {index, {range.begin, range.begin}, line.packed};
-    pack(line.packed, map, axes, {range.begin, line.done.begin});
-    pack(line.packed, map, axes, {line.done.end, range.end});
-    line.done = {std::min(range.begin, line.done.begin), std::max(range.end, line.done.end)};
-    return line.packed;
-  }
-
-  void pack(A* packed, const T* map, const BorderAxes& axes, PixelRange range) {
-    for_wide<A, kWide>(channels_, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      constexpr int count = decltype(vectors)::value;
-      constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(d)), pitch = count * lanes;
-      const auto scale = hn::Set(d, kPackedScale<A>);
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const T* const pixel = map + std::min(i, axes.length - 1) * axes.pixel_pitch + c;
-        A* const to = packed + c * places_ + (kPlacesBefore + i) * pitch;
-        MLUOPS_UNROLL
-        for (int v = 0; v < count; ++v) hn::StoreU(hn::Mul(scale, load(d, pixel + v * lanes)), d, to + v * lanes);
-      }
-    });
-  }
-
-  const ForwardProblem& p_;
-  const Shape& s_;
-  const Lines& lines_;
-  const std::int64_t places_;
-  Held held_[2];
-  PrefetchPlanes ahead_;
-  std::int64_t first_ = 0, channels_ = 0;
-};
-
-/// All borders on lines [begin, end).
-template <int kWide, class T>
-void pool_lines(const ForwardProblem& p, const SortedBorders<Acc<T>>& sorted, const LineScratch<Acc<T>>& scratch,
-                std::int64_t begin, std::int64_t end) {
-  const Shape& s = p.shape;
-  const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
-  const bool non_temporal = sizeof(T) <= 4 && outputs_leave_caches<T>(s) && whole_lines(p.output, row_bytes) &&
-                            whole_lines(p.argmax, 4 * s.c);
-  PackedLines<kWide, T> source(p, sorted.lines(), scratch);
-  BorderPool<kWide, T, PackedLines<kWide, T>> pool(s, sorted, scratch.points, source);
-  const std::int64_t chunk = channels_at_once<Acc<T>>(s);
-  for (std::int64_t first = 0; first < s.c; first += chunk) {
-    const std::int64_t channels = std::min(chunk, s.c - first);
+void pool_lines(const ForwardProblem& p, const BorderMaps<T>& maps, const SortedBorders<Acc<T>>& sorted,
+                const LineScratch<Acc<T>>& scratch, const PooledRows<T>& rows, std::int64_t begin, std::int64_t end) {
+  PackedLines<kWide, T> source(p, maps, sorted.lines(), scratch);
+  BorderPool<kWide, T, PackedLines<kWide, T>> pool(p.shape, sorted, scratch.points, source);
+  const std::int64_t chunk = channels_at_once<Acc<T>>(p.shape, rows.pitch);
+  for (std::int64_t first = 0; first < rows.pitch; first += chunk) {
+    const std::int64_t channels = std::min(chunk, rows.pitch - first);
     source.begin(first, channels);
-    const PooledRows<T> out = {static_cast<T*>(p.output) + first, p.argmax + first, 0, s.c, non_temporal};
+    const PooledRows<T> out = {rows.output + first, rows.argmax + first, 0, rows.pitch, rows.non_temporal};
     for (std::int64_t line = begin, stop; line < end; line = stop) {
       stop = std::min(end, round_up(line + 1, sorted.lines().each()));
       pool.run(line, stop, channels, out);
@@ -261,23 +146,84 @@ struct ForwardArrays {
       : sorted(allocator, call, s, lines), rooms(allocator, call.threads, s, args...) {}
 };
 
+/// The same for lines, and in NCHW rows of the results.
+template <class T>
+struct LineArrays {
+  BorderMaps<T> maps;
+  ForwardArrays<Acc<T>, LineScratch<Acc<T>>> lines;
+  PooledRows<T> rows;
+
+  LineArrays(Allocator& allocator, const mluopsCall& call, const ForwardProblem& p)
+      : maps(allocator, p), lines(allocator, call, p.shape, Lines(p.shape, p.shape.k), maps.width()) {
+    const Shape& s = p.shape;
+    const auto row_bytes = s.c * static_cast<std::int64_t>(sizeof(T));
+    const bool non_temporal = sizeof(T) <= 4 && outputs_leave_caches<T>(s) && whole_lines(p.output, row_bytes) &&
+                              whole_lines(p.argmax, 4 * s.c);
+    rows = {static_cast<T*>(p.output), p.argmax, 0, s.c, non_temporal};
+    if (!maps.planes()) return;
+    rows = {allocator.allocate<T>(borders_of(s), maps.width()),
+            allocator.allocate<std::int32_t>(borders_of(s), maps.width()), 0, maps.width(), false};
+  }
+};
+
+/// [image, row, width] becomes [image, channel, row].
+template <class E>
+void put_planes(const Context& context, const mluopsCall& call, const Shape& s, const E* rows, std::int64_t width, E* to) {
+  constexpr std::int64_t kRows = 64;
+  const std::int64_t count = 4 * s.k, parts = ceil_div(count, kRows);
+  Loop(context, call, s.n * parts, cost::kMove * static_cast<double>(kRows * width))
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        using M = Moved<E>;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t image = i / parts, first = i % parts * kRows;
+          transpose_panel(reinterpret_cast<const M*>(rows + (image * count + first) * width), width,
+                          std::min(kRows, count - first), s.c, reinterpret_cast<M*>(to + image * s.c * count + first),
+                          count);
+        }
+      });
+}
+
 template <class T>
 mluOpStatus_t by_lines(Context& context, const mluopsCall& given, const ForwardProblem& p) {
-  using A = Acc<T>;
   const Shape& s = p.shape;
   const mluopsCall call = with_threads(given, borders_of(s));
-  auto arrays = allocate<ForwardArrays<A, LineScratch<A>>>(context.arena, call, s, Lines(s, s.k));
-  if (!arrays || !sort<T>(context, call, p, arrays->sorted)) return no_memory(call);
-  constexpr int wide = kLanes<A> * sizeof(A) >= 64 ? 4 : 2;  // 32 registers, or 16
-  const LineRuns runs(arrays->sorted.prefix_ns(), call.threads);
+  auto arrays = allocate<LineArrays<T>>(context.arena, call, p);
+  if (!arrays || !sort<T>(context, call, p, arrays->lines.sorted)) return no_memory(call);
+  const SortedBorders<Acc<T>>& sorted = arrays->lines.sorted;
+  if (!arrays->maps.read(context, call, sorted)) return no_memory(call);
+  constexpr int wide = kLanes<Acc<T>> * sizeof(Acc<T>) >= 64 ? 4 : 2;  // 32 registers, or 16
+  const LineRuns runs(sorted.prefix_ns(), call.threads);
   Loop(context, call, runs.count(), runs.each_ns()).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    pool_lines<wide, T>(p, arrays->sorted, arrays->rooms.of(slot, s), runs.first_line(begin), runs.first_line(end));
+    pool_lines<wide, T>(p, arrays->maps, sorted, arrays->lines.rooms.of(slot, s, arrays->maps.width()), arrays->rows,
+                        runs.first_line(begin), runs.first_line(end));
     non_temporal_fence();
   });
+  if (arrays->maps.planes()) {
+    put_planes(context, call, s, arrays->rows.output, arrays->rows.pitch, static_cast<T*>(p.output));
+    put_planes(context, call, s, arrays->rows.argmax, arrays->rows.pitch, p.argmax);
+  }
   return MLUOP_STATUS_SUCCESS;
 }
 
-// ---- NCHW ------------------------------------------------------------------------------------
+/// Whether the borders of all boxes touch, about, no more than half the pixels of their maps: along a row blocks of
+/// them, along a column blocks of which they need one or two pixels.
+template <class T>
+Fit few_lines(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  const auto most = static_cast<double>(2 * s.n * s.h * s.w);
+  double pixels = 0;
+  for (std::int64_t i = 0; i < s.n * s.k && pixels <= most; ++i) {
+    const T* const box = static_cast<const T*>(p.boxes) + 4 * i;
+    const auto length = [&](int axis, std::int64_t size) {
+      const double apart = std::abs(static_cast<double>(to_acc(box[axis + 2]) - to_acc(box[axis])));
+      return std::min(apart, static_cast<double>(size)) + 2;
+    };
+    pixels += 4 * length(0, s.w) + 10 * length(1, s.h);
+  }
+  return fit(true, pixels <= most);
+}
+
+// ---- panels: NCHW ----------------------------------------------------------------------------
 
 /// How a call is cut: tasks are blocks of channels of images, or parts of the boxes where there are few blocks.
 struct PanelTasks {
@@ -374,7 +320,7 @@ class PanelPool {
     const T* const planes = static_cast<const T*>(p_.input) + ((image_ * 4 + border) * s_.c + first_) * pixels;
     A* const map = room_.maps + border * room_.map_size;
     for (std::int64_t c = 0; c < kWidth; c += kChannels) {
-      layout::HWY_NAMESPACE::fill_panel(pixels, planes + c * pixels, std::min(channels_ - c, kChannels), room_.panel);
+      layout::HWY_NAMESPACE::fill_panel(pixels, planes + c * pixels, pixels, std::min(channels_ - c, kChannels), room_.panel);
       for (std::int64_t i = 0; i < axes.lines; ++i) load_line(axes, i, map + i * line + c);
     }
   }
@@ -460,8 +406,10 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"lines", always<ForwardProblem>, by_lines<T>}};
-  static constexpr Path<ForwardProblem> kNchwPaths[] = {{"panels", always<ForwardProblem>, by_panels<T>}};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {{"lines", few_lines<T>, by_lines<T>},
+                                                        {"panels", always<ForwardProblem>, by_panels<T>}};
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  return run_path(context, call, p, kPaths);
 }
 
 }  // namespace

@@ -30,22 +30,23 @@ struct Slopes {
   double x1, y1, x2, y2;
 };
 
-/// Adds the part of kWide vectors of a bin's channels; `map` and `grad` are at the first of them.
+/// Adds the part of kWide vectors of a bin's channels from c on; `grad` is at the first of them.
 template <int kWide, class D, class T, class Bin, class A = hn::TFromD<D>>
-HWY_INLINE void add_slopes(D d, const Shape& s, const T* map, const Bin& rows, const Bin& columns, const A* grad,
-                           Slopes& to) {
+HWY_INLINE void add_slopes(D d, std::int64_t w, const layout::PixelRows<T>& map, std::int64_t c, const Bin& rows,
+                           const Bin& columns, const A* grad, Slopes& to) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> own[kWide];
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) own[v] = hn::LoadU(d, grad + v * lanes);
-  const auto product = [&](const T* pixel) HWY_ATTR {
+  const auto product = [&](std::int64_t at) HWY_ATTR {
+    const T* const pixel = map.at(at) + c;
     auto sum = hn::Mul(own[0], load(d, pixel));
     MLUOPS_UNROLL
     for (int v = 1; v < kWide; ++v) sum = hn::MulAdd(own[v], load(d, pixel + v * lanes), sum);
     return sum;
   };
   for (std::int64_t y = 0; y < rows.count; ++y) {
-    const T* pixel = map + ((rows.first + y) * s.w + columns.first) * s.c;
+    const std::int64_t first = (rows.first + y) * w + columns.first;
     A value = 0, low = 0, high = 0;
     const auto add = [&](std::int64_t x, A sum) {
       value += columns.value[x] * sum;
@@ -53,12 +54,13 @@ HWY_INLINE void add_slopes(D d, const Shape& s, const T* map, const Bin& rows, c
       high += columns.high[x] * sum;
     };
     std::int64_t x = 0;
-    for (; x + 4 <= columns.count; x += 4, pixel += 4 * s.c) {
+    for (; x + 4 <= columns.count; x += 4) {
+      const std::int64_t at = first + x;
       HWY_ALIGN A sums[4];
-      sum_4_vectors(d, product(pixel), product(pixel + s.c), product(pixel + 2 * s.c), product(pixel + 3 * s.c), sums);
+      sum_4_vectors(d, product(at), product(at + 1), product(at + 2), product(at + 3), sums);
       for (int k = 0; k < 4; ++k) add(x + k, sums[k]);
     }
-    for (; x < columns.count; ++x, pixel += s.c) add(x, hn::GetLane(hn::SumOfLanes(d, product(pixel))));
+    for (; x < columns.count; ++x) add(x, hn::GetLane(hn::SumOfLanes(d, product(first + x))));
     to.x1 += static_cast<double>(rows.value[y] * low);
     to.x2 += static_cast<double>(rows.value[y] * high);
     to.y1 += static_cast<double>(rows.low[y] * value);
@@ -86,12 +88,12 @@ const Acc<T>* grad_rows(const BackwardProblem& p, std::int64_t r, const Scratch<
 }
 
 template <class T>
-Slopes slopes_of_roi(const Shape& s, const T* map, const Scratch<Acc<T>, true>& scratch, const Acc<T>* grad) {
+Slopes slopes_of_roi(const Shape& s, const layout::PixelRows<T>& map, const Scratch<Acc<T>, true>& scratch, const Acc<T>* grad) {
   Slopes slopes{};
   for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, grad += s.c) {
     const auto &rows = scratch.y.of(bin / s.pooled_w), &columns = scratch.x.of(bin % s.pooled_w);
     for_wide<Acc<T>, 4>(s.c, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      add_slopes<decltype(vectors)::value>(d, s, map + c, rows, columns, grad + c, slopes);
+      add_slopes<decltype(vectors)::value>(d, s.w, map, c, rows, columns, grad + c, slopes);
     });
   }
   return slopes;
@@ -102,9 +104,9 @@ using SlopesLoop = RoiLoop<T, true, BackwardProblem>;
 
 template <class T>
 void differentiate_rois(SlopesLoop<T>& loop, const BackwardProblem& p) {
-  loop.run([&](const Scratch<Acc<T>, true>& scratch, std::int64_t r, const T* map) HWY_ATTR {
+  loop.run([&](const Scratch<Acc<T>, true>& scratch, std::int64_t r, const layout::PixelRows<T>* map) HWY_ATTR {
     Slopes slopes{};
-    if (map != nullptr) slopes = slopes_of_roi<T>(p.shape, map, scratch, grad_rows<T>(p, r, scratch));
+    if (map != nullptr) slopes = slopes_of_roi<T>(p.shape, *map, scratch, grad_rows<T>(p, r, scratch));
     const Acc<T> found[] = {0, static_cast<Acc<T>>(slopes.x1), static_cast<Acc<T>>(slopes.y1),
                             static_cast<Acc<T>>(slopes.x2), static_cast<Acc<T>>(slopes.y2)};
     store_row(found, static_cast<T*>(p.grad_rois) + 5 * r, 5);
@@ -116,12 +118,12 @@ void differentiate_rois(SlopesLoop<T>& loop, const BackwardProblem& p) {
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   std::optional<SlopesLoop<T>> slopes;
-  if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
-  if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
     const mluOpStatus_t status = add_rois<T, PointRois<T, Roi, BackwardProblem>>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
+  if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
+  if (slopes && !slopes->has_room()) return no_memory(call);
   if (slopes) differentiate_rois<T>(*slopes, p);
   return MLUOP_STATUS_SUCCESS;
 }

@@ -2,8 +2,8 @@
 //
 // input [B,H,W,C], output [R,PH,PW,C]. An item is a RoI and owns its bins. A pixel's weight in a bin is its row's share
 // times its column's, both found once a RoI. The sums of some vectors of channels stay in registers while the pixels of
-// a bin go by: 2 flops on a load, bound by the caches the map lies in. In NCHW the map is transposed first, and each
-// RoI's bins as they are done.
+// a bin go by: 2 flops on a load, bound by the caches the map lies in. In NCHW the pixels that RoIs lie on are transposed
+// first, and each RoI's bins as they are done.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/prroi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -21,21 +21,25 @@ namespace {
 
 using ForwardProblem = mluopsPrRoiPoolForwardProblem;
 
-/// kWide vectors of a bin's channels; `map` and `output` are at the first of them.
-template <int kWide, class D, class T, class O, class Bin>
-HWY_INLINE void pool_bin(D d, const Shape& s, const T* map, const Bin& rows, const Bin& columns, O* output) {
+/// kWide vectors of a bin's channels from c on; `output` is at the first of them.
+template <int kWide, class D, class Map, class O, class Bin>
+HWY_INLINE void pool_bin(D d, std::int64_t w, const Map& map, std::int64_t c, const Bin& rows, const Bin& columns,
+                         O* output) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   hn::Vec<D> sum[kWide], line[kWide];
   MLUOPS_UNROLL
   for (int v = 0; v < kWide; ++v) sum[v] = hn::Zero(d);
   for (std::int64_t y = 0; y < rows.count; ++y) {
-    const T* pixel = map + ((rows.first + y) * s.w + columns.first) * s.c;
     MLUOPS_UNROLL
     for (int v = 0; v < kWide; ++v) line[v] = hn::Zero(d);
-    for (std::int64_t x = 0; x < columns.count; ++x, pixel += s.c) {
-      const auto share = hn::Set(d, columns.value[x]);
-      MLUOPS_UNROLL
-      for (int v = 0; v < kWide; ++v) line[v] = hn::MulAdd(share, load(d, pixel + v * lanes), line[v]);
+    const auto* value = columns.value;
+    for (auto run = map.run((rows.first + y) * w + columns.first, columns.count); run.count > 0; run = map.next(run)) {
+      const auto* pixel = run.row + c;
+      for (std::int64_t x = 0; x < run.count; ++x, pixel += map.pitch) {
+        const auto share = hn::Set(d, *value++);
+        MLUOPS_UNROLL
+        for (int v = 0; v < kWide; ++v) line[v] = hn::MulAdd(share, load(d, pixel + v * lanes), line[v]);
+      }
     }
     const auto share = hn::Set(d, rows.value[y]);
     MLUOPS_UNROLL
@@ -45,13 +49,14 @@ HWY_INLINE void pool_bin(D d, const Shape& s, const T* map, const Bin& rows, con
   for (int v = 0; v < kWide; ++v) store(sum[v], d, output + v * lanes);
 }
 
-/// The bins of a RoI, rows of channels.
-template <class T, class A, class O>
-void pool_roi(const Shape& s, const T* map, const Scratch<A, false>& scratch, O* output) {
-  for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, output += s.c) {
+/// The bins of a RoI, rows of `width` channels.
+template <class Map, class A, class O>
+void pool_roi(const Shape& s, const Map& map, std::int64_t width, const Scratch<A, false>& scratch, O* output) {
+  for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, output += width) {
     const auto &rows = scratch.y.of(bin / s.pooled_w), &columns = scratch.x.of(bin % s.pooled_w);
-    for_wide<A, 4>(s.c, [&](auto d, auto vectors, std::int64_t c)
-                            HWY_ATTR { pool_bin<decltype(vectors)::value>(d, s, map + c, rows, columns, output + c); });
+    for_wide<A, 4>(width, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
+      pool_bin<decltype(vectors)::value>(d, s.w, map, c, rows, columns, output + c);
+    });
   }
 }
 
@@ -59,20 +64,20 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t bins = s.pooled_h * s.pooled_w, elements = bins * s.c;
-  const bool planes = p.layout == MLUOP_LAYOUT_NCHW && bins > 1;
+  const bool planes = p.layout == MLUOP_LAYOUT_NCHW && s.c > 1;
   const bool large = s.rois * elements * static_cast<std::int64_t>(sizeof(T)) > second_cache(64);
   RoiLoop<T, false, ForwardProblem> loop(context, call, p);
   if (!loop.has_room()) return no_memory(call);
-  loop.run([&](const Scratch<Acc<T>, false>& scratch, std::int64_t r, const T* map) HWY_ATTR {
+  loop.run([&](const Scratch<Acc<T>, false>& scratch, std::int64_t r, const layout::PixelRows<T>* map) HWY_ATTR {
     T* const output = static_cast<T*>(p.output) + r * elements;
     if (map == nullptr) {
       std::fill_n(output, elements, T{});
     } else if (planes) {
-      pool_roi(s, map, scratch, scratch.rows);
-      transpose_panel(scratch.rows, s.c, bins, s.c, scratch.planes, bins);
+      pool_roi(s, *map, loop.width(), scratch, scratch.rows);
+      transpose_panel(scratch.rows, loop.width(), bins, s.c, scratch.planes, bins);
       store_row(large, scratch.planes, output, elements);
     } else {
-      pool_roi(s, map, scratch, output);
+      pool_roi(s, map->in_order(), s.c, scratch, output);
     }
   });
   return MLUOP_STATUS_SUCCESS;

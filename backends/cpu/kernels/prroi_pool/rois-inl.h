@@ -1,12 +1,11 @@
-// One RoI after the other, those that share pixels next to each other, on a map with the channels of a pixel side by
-// side: NHWC's, or a transposed one of NCHW. Include after foreach_target.h, like simd-inl.h.
+// One RoI after the other, those that share pixels next to each other, on rows of channels in either layout. Include after foreach_target.h, like simd-inl.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include "backends/cpu/layout/image_panel-inl.h"
-#include "backends/cpu/layout/nchw.h"
+#include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
@@ -155,19 +154,23 @@ struct Scratch {
   Shares<A, kSlopes> y, x;
   A *rows, *planes;
 
-  Scratch(Allocator& allocator, const Shape& s)
+  Scratch(Allocator& allocator, const Shape& s, std::int64_t width)
       : y(allocator, s.pooled_h, s.h),
         x(allocator, s.pooled_w, s.w),
-        rows(allocator.allocate<A>(s.c, s.pooled_h, s.pooled_w)),
+        rows(allocator.allocate<A>(width, s.pooled_h, s.pooled_w)),
         planes(allocator.allocate<A>(s.c, s.pooled_h, s.pooled_w)) {}
 };
 
-template <class A, bool kSlopes>
+template <class T, bool kSlopes>
 struct Arrays {
+  layout::ImageRows<T> input;
   RoiOrder order;
-  SlotScratch<Scratch<A, kSlopes>> scratch;
+  SlotScratch<Scratch<Acc<T>, kSlopes>> scratch;
 
-  Arrays(Allocator& allocator, const Shape& s, int slots) : order(allocator, s.rois), scratch(allocator, slots, s) {}
+  Arrays(Allocator& allocator, const Shape& s, mluOpTensorLayout_t layout, int slots)
+      : input(allocator, layout, s.batch, s.h * s.w, s.c),
+        order(allocator, s.rois),
+        scratch(allocator, slots, s, input.width()) {}
 };
 
 /// Pixels of all bins of a usual RoI.
@@ -176,57 +179,61 @@ inline double usual_pixels(const Shape& s) {
   return kOfBin * static_cast<double>(s.pooled_h * s.pooled_w);
 }
 
-/// Makes room when it is made, so that a call can end before it writes anything.
+/// Makes room when it is made, and reads the images, so that a call can end before it writes anything.
 template <class T, bool kSlopes, class Problem>
 class RoiLoop {
  public:
   RoiLoop(Context& context, const mluopsCall& call, const Problem& p)
-      : context_(context),
-        call_(call),
-        p_(p),
+      : p_(p),
         loop_(context, call, p.shape.rois, cost::kElement * usual_pixels(p.shape) * static_cast<double>(p.shape.c)),
-        arrays_(allocate<Arrays<Acc<T>, kSlopes>>(context.entries, p.shape, loop_.slots())) {
-    if (!in_place()) rows_ = context.images.reserve_array<T>(p.shape.batch, p.shape.h, p.shape.w, p.shape.c);
+        arrays_(allocate<Arrays<T, kSlopes>>(context.entries, p.shape, p.layout, loop_.slots())) {
+    has_room_ = arrays_ && arrays_->input.read(context, call, p.input,
+                                               [&](layout::Touched& touched) { find_touched(context, call, touched); });
   }
 
-  bool has_room() const { return arrays_ && (in_place() || rows_ != nullptr); }
+  bool has_room() const { return has_room_; }
+  /// Channels of a pixel of the map.
+  std::int64_t width() const { return arrays_->input.width(); }
   /// body(scratch, r, map) for each RoI; map is its image, nullptr for a RoI without area, else the shares are found.
   template <class Body>
   void run(Body&& body) {
     const Shape& s = p_.shape;
-    if (!in_place()) layout::transpose(context_, call_, image().from_nchw(), p_.input, rows_);
-    const T* const input = in_place() ? static_cast<const T*>(p_.input) : rows_;
     arrays_->order.sort([&](std::int64_t r) {
       const Roi roi = Roi::read<T>(p_, r);
       return PlacedRoi{roi.image, roi.y.first(0), roi.x.first(0), r};
     });
     loop_.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-      Scratch<Acc<T>, kSlopes> scratch = arrays_->scratch.of(slot, s);
+      Scratch<Acc<T>, kSlopes> scratch = arrays_->scratch.of(slot, s, width());
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t r = arrays_->order.all()[static_cast<std::size_t>(i)].roi;
         const Roi roi = Roi::read<T>(p_, r);
+        const layout::PixelRows<T> map = arrays_->input.of(roi.image);
         if (!roi.empty()) {
           scratch.y.find(roi.y, s.pooled_h);
           scratch.x.find(roi.x, s.pooled_w);
         }
-        body(scratch, r, roi.empty() ? nullptr : input + roi.image * s.h * s.w * s.c);
+        body(scratch, r, roi.empty() ? nullptr : &map);
       }
       non_temporal_fence();
     });
   }
 
  private:
-  layout::Image image() const {
-    return {p_.shape.batch, p_.shape.h * p_.shape.w, p_.shape.c, static_cast<std::int64_t>(sizeof(T))};
+  void find_touched(const Context& context, const mluopsCall& call, layout::Touched& touched) const {
+    const Shape& s = p_.shape;
+    touched.find(context, call, s.rois, cost::kStep * static_cast<double>(s.h), [&](std::int64_t r, auto touch) {
+      const Roi roi = Roi::read<T>(p_, r);
+      const std::int64_t left = roi.x.first(0), right = roi.x.end(s.pooled_w - 1), end = roi.y.end(s.pooled_h - 1);
+      for (std::int64_t y = roi.y.first(0); !roi.empty() && left < right && y < end; ++y) {
+        touch(roi.image, y * s.w + left, y * s.w + right);
+      }
+    });
   }
-  bool in_place() const { return p_.layout != MLUOP_LAYOUT_NCHW || image().same() || p_.shape.rois == 0; }
 
-  const Context& context_;
-  const mluopsCall& call_;
   const Problem& p_;
   Loop loop_;
-  std::optional<Arrays<Acc<T>, kSlopes>> arrays_;
-  T* rows_ = nullptr;
+  std::optional<Arrays<T, kSlopes>> arrays_;
+  bool has_room_;
 };
 
 }  // namespace mluops::cpu::prroi_pool::HWY_NAMESPACE

@@ -3,7 +3,8 @@
 // input [B,H,W,D*PH*PW], rois [R,5], output and mapping_channel [R,PH,PW,D], NHWC or NCHW. A task is a bin of all RoIs
 // of an image, for a block of its D elements: it makes a panel of their channels, pixels x a cache line, of the rows
 // that RoIs look at, and owns the elements it takes from there. An addition for each pixel of a bin: bound by the
-// second cache, and where RoIs are few by the memory the input comes from. NHWC input is transposed first.
+// second cache, and where RoIs are few by the memory the input comes from. NHWC input is transposed first. RoIs that
+// have fewer pixels than the map read them where they are.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ps_roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -130,9 +131,71 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   return MLUOP_STATUS_SUCCESS;
 }
 
+// ---- few pixels ------------------------------------------------------------------------------
+
+/// All means of a RoI, in the order of additions of take_means.
+template <class T>
+void pool_roi(const ForwardProblem& p, const Bins& bins, const PlacedRoi& roi) {
+  using A = Acc<T>;
+  const Shape& s = p.shape;
+  const std::int64_t count = s.pooled_h * s.pooled_w;
+  const layout::Elements map{s.h * s.w, count * s.output_dim, p.layout == MLUOP_LAYOUT_NCHW};
+  const layout::Elements out{count, s.output_dim, map.planes};
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Bin bin = bins(roi.roi, i / s.pooled_w, i % s.pooled_w);
+    const A pixels = static_cast<A>(std::max<std::int64_t>(bin.count(), 1));
+    for (std::int64_t d = 0; d < s.output_dim; ++d) {
+      const T* const channel = static_cast<const T*>(p.input) + map.at(roi.image, d * count + i);
+      A sum = 0;
+      for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y) {
+        const T* pixel = channel + (y * s.w + bin.cols.first) * map.pixel();
+        for (std::int64_t x = bin.cols.first; x < bin.cols.end; ++x, pixel += map.pixel()) sum += to_acc(*pixel);
+      }
+      static_cast<T*>(p.output)[out.at(roi.roi, d) + i * out.pixel()] = from_acc<T>(sum / pixels);
+    }
+  }
+}
+
+/// Pixels that a RoI's bins have, or a few more.
+template <class T>
+double pixels_of(const ForwardProblem& p, std::int64_t r) {
+  const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
+  const auto along = [&](int low, int high, std::int64_t bins, std::int64_t most) {
+    const double size = (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) *
+                        p.exact_spatial_scale;
+    return std::clamp(size, 0.0, static_cast<double>(most)) + 2 * static_cast<double>(bins);
+  };
+  return along(2, 4, p.shape.pooled_h, p.shape.h) * along(1, 3, p.shape.pooled_w, p.shape.w);
+}
+
+/// Items are RoIs, which read what they have from where it is.
+template <class T>
+mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  auto bins = allocate<Bins>(context.arena, s);
+  if (!bins) return no_memory(call);
+  bins->find<T>(context, call, p);
+  const double roi_ns = cost::kStep * pixels_of<T>(p, 0) * static_cast<double>(s.output_dim);
+  Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (const PlacedRoi& roi : bins->all().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
+      pool_roi<T>(p, *bins, roi);
+  });
+  if (p.mapping_channel != nullptr) name_channels(context, call, p);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+/// Whether RoIs have no more pixels than the maps.
+template <class T>
+Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  double pixels = 0;
+  for (std::int64_t r = 0; r < p.shape.rois; ++r) pixels += pixels_of<T>(p, r);
+  return fit(true, p.shape.rois > 0 && pixels <= static_cast<double>(p.shape.batch * p.shape.h * p.shape.w));
+}
+
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kPaths[] = {{"panels", always<ForwardProblem>, by_panels<T>}};
+  static constexpr Path<ForwardProblem> kPaths[] = {{"rois", few_pixels<T>, by_rois<T>},
+                                                    {"panels", always<ForwardProblem>, by_panels<T>}};
   return run_path(context, call, p, kPaths);
 }
 

@@ -62,6 +62,7 @@ class Bins {
   Bin operator()(std::int64_t roi, std::int64_t row, std::int64_t col) const {
     return {rows_[roi * s_.pooled_h + row], cols_[roi * s_.pooled_w + col]};
   }
+  std::span<const PlacedRoi> all() const { return order_.all(); }
   std::span<const PlacedRoi> of_image(std::int64_t image) const { return order_.of_image(image); }
 
  private:

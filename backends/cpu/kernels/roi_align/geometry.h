@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "backends/cpu/layout/nchw.h"
 #include "backends/cpu/roi_mean/roi_mean.h"
 #include "backends/cpu/sampling/roi.h"
 #include "mluops/problem/roi_align.h"
@@ -41,17 +40,3 @@ inline const char* declined(const Shape& s) {
 }
 
 }  // namespace mluops::cpu::roi_align
-
-namespace mluops::cpu::layout {
-
-template <class Visit>
-void visit_images(mluopsRoiAlignForwardProblem& p, Visit&& visit) {
-  const mluopsRoiAlignShape& s = p.shape;
-  const Image pooled = {s.rois, s.pooled_h * s.pooled_w, s.c, element_bytes(s.dtype)};
-  visit(p.input, Image{s.batch, s.h * s.w, s.c, element_bytes(s.dtype)});
-  visit(p.output, pooled);
-  visit(p.argmax_x, pooled);
-  visit(p.argmax_y, pooled);
-}
-
-}  // namespace mluops::cpu::layout

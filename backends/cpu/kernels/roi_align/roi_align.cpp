@@ -11,6 +11,7 @@
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align/geometry.h"
+#include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/roi_align.h"
@@ -79,10 +80,11 @@ struct Greatest {
   }
 };
 
-/// Neighbouring channels from `image` on, `d` of them; a pixel is `step` elements from the next.
+/// Channels of the image from c on, as many as d has lanes.
 template <class T, class D>
 HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const SampleRun<Acc<T>>& columns,
-                                   const OutsideSample<Acc<T>>& outside, const T* image, std::int64_t step) {
+                                   const OutsideSample<Acc<T>>& outside, const layout::PixelRows<T>& image,
+                                   std::int64_t c) {
   using A = Acc<T>;
   Greatest<D> best(d);
   AxisSample<A> ys, xs;
@@ -97,7 +99,7 @@ HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const Sam
       const A x = columns.axis.coordinate(k);
       if (!sample_axis(x, columns.size, xs)) continue;
       const auto pixel = [&](std::int64_t row, std::int64_t column, A weight) HWY_ATTR {
-        return hn::Mul(hn::Set(d, weight), load(d, image + (row * columns.size + column) * step));
+        return hn::Mul(hn::Set(d, weight), load(d, image.at(row * columns.size + column) + c));
       };
       const auto low = hn::Add(pixel(ys.low, xs.low, ys.low_weight * xs.low_weight),
                                pixel(ys.low, xs.high, ys.low_weight * xs.high_weight));
@@ -111,35 +113,121 @@ HWY_INLINE Greatest<D> greatest_of(D d, const SampleRun<Acc<T>>& rows, const Sam
   return best;
 }
 
-/// One bin, all channels.
+/// The three results of bins.
 template <class T>
-void greatest_of_bin(const ForwardProblem& p, const Roi<Acc<T>>& roi, std::int64_t bin, std::int64_t row,
-                     std::int64_t col) {
+struct Results {
+  T *value, *y, *x;
+
+  Results(T* output, T* argmax_y, T* argmax_x) : value(output), y(argmax_y), x(argmax_x) {}
+  Results(Allocator& allocator, std::int64_t bins, std::int64_t channels)
+      : value(allocator.allocate<T>(bins, channels)),
+        y(allocator.allocate<T>(bins, channels)),
+        x(allocator.allocate<T>(bins, channels)) {}
+  Results from(std::int64_t element) const { return {value + element, y + element, x + element}; }
+};
+
+/// A row of a RoI's bins, each of `width` channels.
+template <class T>
+void greatest_of_row(const ForwardProblem& p, const layout::PixelRows<T>& image, std::int64_t width,
+                     const Roi<Acc<T>>& roi, std::int64_t row, const Results<T>& to) {
   using A = Acc<T>;
   const Shape& s = p.shape;
-  const SampleRun<A> rows(roi.y, row, s.h), columns(roi.x, col, s.w);
-  const OutsideSample<A> outside(rows, columns);
-  const T* const image = static_cast<const T*>(p.input) + roi.batch * s.h * s.w * s.c;
-  for_lanes<A>(s.c, [&](auto d, std::int64_t c) HWY_ATTR {
-    const auto best = greatest_of<T>(d, rows, columns, outside, image + c, s.c);
-    store(best.value, d, static_cast<T*>(p.output) + bin * s.c + c);
-    store(best.y, d, static_cast<T*>(p.argmax_y) + bin * s.c + c);
-    store(best.x, d, static_cast<T*>(p.argmax_x) + bin * s.c + c);
+  const SampleRun<A> rows(roi.y, row, s.h);
+  for (std::int64_t col = 0; col < s.pooled_w; ++col) {
+    const SampleRun<A> columns(roi.x, col, s.w);
+    const OutsideSample<A> outside(rows, columns);
+    const Results<T> bin = to.from(col * width);
+    for_lanes<A>(width, [&](auto d, std::int64_t c) HWY_ATTR {
+      const auto best = greatest_of<T>(d, rows, columns, outside, image, c);
+      store(best.value, d, bin.value + c);
+      store(best.y, d, bin.y + c);
+      store(best.x, d, bin.x + c);
+    });
+  }
+}
+
+template <class T>
+struct ForwardArrays {
+  layout::ImageRows<T> input;
+  std::int64_t bins;  ///< of a RoI, in NCHW
+  SlotScratch<Results<T>> rooms;
+
+  ForwardArrays(Allocator& allocator, int slots, const ForwardProblem& p)
+      : input(allocator, p.layout, p.shape.batch, p.shape.h * p.shape.w, p.shape.c),
+        bins(input.planes() ? p.shape.pooled_h * p.shape.pooled_w : 0),
+        rooms(allocator, slots, bins, input.width()) {}
+};
+
+template <class T>
+Roi<Acc<T>> read_roi(const ForwardProblem& p, std::int64_t r) {
+  const roi_mean::Shape grid = mean_shape(p);
+  return Roi<Acc<T>>::read(static_cast<const T*>(p.rois) + r * 5, grid, grid.aligned);
+}
+
+/// The pixels under all samples of a RoI.
+template <class T, class Touch>
+void touch_samples(const Shape& s, const Roi<Acc<T>>& roi, Touch touch) {
+  AxisSample<Acc<T>> y, x;
+  const auto samples = [](const RoiAxis<Acc<T>>& axis, std::int64_t bin, std::int64_t pixels, auto&& visit) {
+    const SampleRun<Acc<T>> run(axis, bin, pixels);
+    for (std::int64_t i = run.first; i < run.last; ++i) visit(run.axis.coordinate(i));
+  };
+  for (std::int64_t row = 0; row < s.pooled_h; ++row) {
+    samples(roi.y, row, s.h, [&](Acc<T> down) {
+      if (!sample_axis(down, s.h, y)) return;
+      for (std::int64_t col = 0; col < s.pooled_w; ++col) {
+        samples(roi.x, col, s.w, [&](Acc<T> across) {
+          if (!sample_axis(across, s.w, x)) return;
+          touch(roi.batch, y.low * s.w + x.low, y.low * s.w + x.high + 1);
+          touch(roi.batch, y.high * s.w + x.low, y.high * s.w + x.high + 1);
+        });
+      }
+    });
+  }
+}
+
+template <class T>
+void find_touched(const Context& context, const mluopsCall& call, const ForwardProblem& p, layout::Touched& touched) {
+  const double roi_ns = 8 * cost::kStep * static_cast<double>(p.shape.pooled_h * p.shape.pooled_w);
+  touched.find(context, call, p.shape.rois, roi_ns, [&](std::int64_t r, auto touch) {
+    touch_samples<T>(p.shape, read_roi<T>(p, r), touch);
   });
 }
 
-/// Items are rows of bins.
+/// What a RoI's bins are, channel by channel.
+template <class T>
+void put_planes(const ForwardProblem& p, std::int64_t r, const Results<T>& rows, std::int64_t width) {
+  using M = Moved<T>;
+  const Shape& s = p.shape;
+  const std::int64_t bins = s.pooled_h * s.pooled_w;
+  const auto put = [&](const T* from, void* to) HWY_ATTR {
+    transpose_panel(reinterpret_cast<const M*>(from), width, bins, s.c, static_cast<M*>(to) + r * bins * s.c, bins);
+  };
+  put(rows.value, p.output);
+  put(rows.y, p.argmax_y);
+  put(rows.x, p.argmax_x);
+}
+
+/// Items are rows of bins; in NCHW RoIs.
 template <class T>
 mluOpStatus_t greatest_of_bins(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const roi_mean::Shape grid = mean_shape(p);
-  const double row_ns = 4 * static_cast<double>(s.pooled_w * s.c);
-  Loop(context, call, s.rois * s.pooled_h, row_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t item = begin; item < end; ++item) {
-      const auto roi = Roi<Acc<T>>::read(static_cast<const T*>(p.rois) + item / s.pooled_h * 5, grid, grid.aligned);
-      for (std::int64_t col = 0; col < s.pooled_w; ++col) {
-        greatest_of_bin<T>(p, roi, item * s.pooled_w + col, item % s.pooled_h, col);
-      }
+  const std::int64_t rows = p.layout == MLUOP_LAYOUT_NCHW ? s.pooled_h : 1, size = s.pooled_w * s.c;
+  const Loop loop(context, call, s.rois * s.pooled_h / rows, 4 * static_cast<double>(rows * size));
+  auto arrays = allocate<ForwardArrays<T>>(context.arena, loop.slots(), p);
+  if (!arrays) return no_memory(call);
+  const layout::ImageRows<T>& input = arrays->input;
+  const auto find = [&](layout::Touched& touched) HWY_ATTR { find_touched<T>(context, call, p, touched); };
+  if (!arrays->input.read(context, call, p.input, find)) return no_memory(call);
+  const Results<T> output(static_cast<T*>(p.output), static_cast<T*>(p.argmax_y), static_cast<T*>(p.argmax_x));
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const Results<T> own = arrays->rooms.of(slot, arrays->bins, input.width());
+    for (std::int64_t row = begin * rows; row < end * rows; ++row) {
+      const std::int64_t r = row / s.pooled_h, of_roi = row % s.pooled_h, width = input.width();
+      const auto roi = read_roi<T>(p, r);
+      greatest_of_row(p, input.of(roi.batch), width, roi, of_roi,
+                      input.planes() ? own.from(of_roi * s.pooled_w * width) : output.from(row * size));
+      if (input.planes() && of_roi + 1 == s.pooled_h) put_planes(p, r, own, width);
     }
   });
   return MLUOP_STATUS_SUCCESS;
@@ -149,9 +237,7 @@ template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   static constexpr Path<ForwardProblem> kPaths[] = {{"greatest", always<ForwardProblem>, greatest_of_bins<T>}};
-  static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      layout::kTransposed<operators::roi_align_forward, ForwardProblem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  return run_path(context, call, p, kPaths);
 }
 
 // ---- backward --------------------------------------------------------------------------------

@@ -101,12 +101,54 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
+// ---- few planes ------------------------------------------------------------------------------
+
+/// The samples of a grid, out of planes and into planes.
+template <class T>
+void sample_planes(const ForwardProblem& p, std::int64_t grid) {
+  using A = Acc<T>;
+  const hn::CappedTag<A, 1> d;
+  const Shape& s = p.shape;
+  const std::int64_t points = s.out_h * s.out_w, plane = s.h * s.w;
+  const T* const image = static_cast<const T*>(p.input) + image_of(s, grid) * s.c * plane;
+  for (std::int64_t point = 0; point < points; ++point) {
+    PaddedSample<A> found;
+    const bool any = sample<T>(s, p.grid, grid * points + point, found);
+    T* const to = static_cast<T*>(p.output) + grid * s.c * points + point;
+    for (std::int64_t c = 0; c < s.c; ++c) {
+      auto sum = hn::Zero(d);
+      for (std::size_t k = 0; any && k < 4; ++k) {
+        if (!found.on_map[k]) continue;
+        sum = hn::MulAdd(hn::Set(d, found.weight[k]), load(d, image + c * plane + found.pixel[k]), sum);
+      }
+      store(sum, d, to + c * points);
+    }
+  }
+}
+
+template <class T>
+mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  const double point_ns = cost::kStep * static_cast<double>(2 + s.c);
+  Loop(context, call, s.grids, static_cast<double>(s.out_h * s.out_w) * point_ns)
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        for (std::int64_t grid = begin; grid < end; ++grid) sample_planes<T>(p, grid);
+      });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+inline Fit few_planes(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  return fit(true, p.shape.c <= 4);
+}
+
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
+      {"nchw_planes", few_planes, by_grids<T>},
       {"nchw_rois", always<ForwardProblem>, sum_points<T, Grids, ForwardProblem>}};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  return run_path(context, call, p, kPaths);
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 // in which neighbours share pixels. The channels of a pixel are vectors; the greatest values so far and their pixels
 // stay in registers while the pixels of a bin go by. A comparison and two choices for each vector of a pixel: bound by
 // those, and by output and argmax, which leave with non-temporal stores where they are large. In NCHW an item is up to
-// four blocks of channels of an image, whose panels it makes once and pools all RoIs from.
+// four blocks of channels of an image, whose panels, of the pixels that RoIs lie on, it makes once and pools all RoIs from.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -47,6 +47,7 @@ HWY_INLINE void store_numbers(bool non_temporal, hn::Vec<NumberTag<D>> v, D, std
 template <bool kPanels, class E, class O>
 struct Row {
   const E* image;
+  layout::RowPlaces places;
   O* output;
   std::int32_t* argmax;  ///< may be nullptr
   std::int64_t pixel, block, bin, channels;
@@ -76,15 +77,17 @@ HWY_INLINE void pool(D d, std::int64_t w, const Pixels& rows, const Pixels& cols
     pixel[v] = hn::Set(dn, -1);
   }
   for (std::int64_t y = rows.first; y < rows.end; ++y) {
-    for (std::int64_t x = cols.first; x < cols.end; ++x) {
-      const std::int64_t at = y * w + x;
-      const auto here = hn::Set(dn, static_cast<hn::TFromD<NumberTag<D>>>(at));
-      MLUOPS_UNROLL
-      for (int v = 0; v < kWide; ++v) {
-        const auto value = load(d, (kPanels ? image[v] : image[0] + v * lanes) + at * step);
-        const auto greater = hn::Gt(value, best[v]);
-        best[v] = hn::IfThenElse(greater, value, best[v]);
-        pixel[v] = hn::IfThenElse(hn::RebindMask(dn, greater), here, pixel[v]);
+    for (std::int64_t at = y * w + cols.first, end = y * w + cols.end, stop; at < end; at = stop) {
+      stop = std::min(end, at + to.places.run(at));
+      for (std::int64_t place = to.places(at); at < stop; ++at, ++place) {
+        const auto here = hn::Set(dn, static_cast<hn::TFromD<NumberTag<D>>>(at));
+        MLUOPS_UNROLL
+        for (int v = 0; v < kWide; ++v) {
+          const auto value = load(d, (kPanels ? image[v] : image[0] + v * lanes) + place * step);
+          const auto greater = hn::Gt(value, best[v]);
+          best[v] = hn::IfThenElse(greater, value, best[v]);
+          pixel[v] = hn::IfThenElse(hn::RebindMask(dn, greater), here, pixel[v]);
+        }
       }
     }
   }
@@ -145,7 +148,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
       const auto roi = Roi<Acc<T>>::template read<T>(p, r);
       const std::int64_t bin = (r * s.pooled_h + row) * s.pooled_w * s.c;
       pool_row<Acc<T>>(s, roi, row,
-                       Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c,
+                       Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, layout::RowPlaces(),
                                         static_cast<T*>(p.output) + bin, p.argmax == nullptr ? nullptr : p.argmax + bin,
                                         s.c, 0, s.c, s.c, non_temporal});
     }
@@ -164,35 +167,63 @@ struct PanelScratch {
   A *panels, *bins, *planes;
   std::int32_t* argmax;
 
-  PanelScratch(Allocator& allocator, const Shape& s, std::int64_t width)
+  PanelScratch(Allocator& allocator, const Shape& s, std::int64_t pixels, std::int64_t width)
       : channels(width),
-        panels(allocator.allocate<A>(s.h, s.w, width)),
+        panels(allocator.allocate<A>(pixels, width)),
         bins(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
         planes(allocator.allocate<A>(s.pooled_h, s.pooled_w, width)),
         argmax(allocator.allocate<std::int32_t>(s.pooled_h, s.pooled_w, width)) {}
 };
 
+/// What is found once a call: the order of RoIs, and the pixels that their bins have.
+struct PanelPlan {
+  RoiOrder order;
+  layout::Touched touched;
+
+  PanelPlan(Allocator& allocator, const Shape& s)
+      : order(allocator, s.rois), touched(allocator, s.batch, s.h * s.w) {}
+
+  template <class T>
+  void find(const Context& context, const mluopsCall& call, const ForwardProblem& p) {
+    const Shape& s = p.shape;
+    sort_rois<T>(p, order);
+    touched.find(context, call, s.rois, cost::kStep * static_cast<double>(s.h), [&](std::int64_t r, auto touch) {
+      const auto roi = Roi<Acc<T>>::template read<T>(p, r);
+      for (std::int64_t row = 0; row < s.pooled_h; ++row) {
+        const Pixels rows = roi.rows(row);
+        for (std::int64_t y = rows.first; y < rows.end; ++y) {
+          for (std::int64_t col = 0; col < s.pooled_w; ++col) {
+            const Pixels cols = roi.x.of(col);
+            if (!cols.empty()) touch(roi.image, y * s.w + cols.first, y * s.w + cols.end);
+          }
+        }
+      }
+    });
+  }
+};
+
 /// Channels of an image, all its RoIs.
 template <class T>
-void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const RoiOrder& order,
+void pool_panels(const ForwardProblem& p, const layout::ChannelTask& task, const PanelPlan& plan,
                  const PanelScratch<Acc<T>>& scratch) {
   using A = Acc<T>;
   constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
   const Shape& s = p.shape;
   const layout::Elements map{s.h * s.w, s.c, true}, bins{s.pooled_h * s.pooled_w, s.c, true};
+  const std::int64_t panel = plan.touched.rows(task.image);
   for (std::int64_t c = 0; c < task.count(); c += kBlock) {
     const T* const planes = static_cast<const T*>(p.input) + map.at(task.image, task.first + c);
-    fill_panel(map.pixels, planes, std::min(kBlock, task.count() - c), scratch.panels + c * map.pixels);
+    fill_panel(plan.touched, task.image, planes, std::min(kBlock, task.count() - c), scratch.panels + c * panel);
   }
-  for (const PlacedRoi& placed : order.of_image(task.image)) {
+  for (const PlacedRoi& placed : plan.order.of_image(task.image)) {
     const std::int64_t r = placed.roi;
     const auto roi = Roi<A>::template read<T>(p, r);
     for (std::int64_t row = 0; row < s.pooled_h; ++row) {
       const std::int64_t first = row * s.pooled_w * scratch.channels;
-      pool_row(
-          s, roi, row,
-          Row<true, A, A>{scratch.panels, scratch.bins + first, p.argmax == nullptr ? nullptr : scratch.argmax + first,
-                          kBlock, kBlock * map.pixels, scratch.channels, round_up(task.count(), kBlock), false});
+      pool_row(s, roi, row,
+               Row<true, A, A>{scratch.panels, plan.touched.places(task.image), scratch.bins + first,
+                               p.argmax == nullptr ? nullptr : scratch.argmax + first, kBlock, kBlock * panel,
+                               scratch.channels, round_up(task.count(), kBlock), false});
     }
     const std::int64_t at = bins.at(r, task.first);
     transpose_panel(scratch.bins, scratch.channels, bins.pixels, task.count(), scratch.planes, bins.pixels);
@@ -213,21 +244,23 @@ mluOpStatus_t by_panels(Context& context, const mluopsCall& call, const ForwardP
   const std::int64_t blocks = ceil_div(s.c, layout::kBlockChannels<A>), most = std::min<std::int64_t>(blocks, 4);
   const std::int64_t together = std::clamp<std::int64_t>(s.batch * blocks / (2 * call.threads), 1, most);
   const std::int64_t width = together * layout::kBlockChannels<A>, tasks = ceil_div(s.c, width);
+  auto plan = allocate<PanelPlan>(context.arena, s);
+  if (!plan) return no_memory(call);
+  plan->find<T>(context, call, p);
   const double bins = static_cast<double>(s.rois * s.pooled_h * s.pooled_w) / static_cast<double>(s.batch);
-  const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(s.h * s.w));
+  const std::int64_t pixels = plan->touched.most_rows();
+  const double channel_ns = cost::kElement * (kUsualPixels * bins + static_cast<double>(pixels));
   const Loop loop(context, call, s.batch * tasks, static_cast<double>(width) * channel_ns);
   Allocator measure;
-  static_cast<void>(PanelScratch<A>(measure, s, width));
+  static_cast<void>(PanelScratch<A>(measure, s, pixels, width));
   std::byte* const rooms = context.images.reserve_array<std::byte>(loop.slots(), measure.bytes());
-  auto order = allocate<RoiOrder>(context.arena, s.rois);
-  if (rooms == nullptr || !order) return no_memory(call);
-  sort_rois<T>(p, *order);
+  if (rooms == nullptr) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     Allocator cut(rooms + slot * measure.bytes());
-    const PanelScratch<A> scratch(cut, s, width);
+    const PanelScratch<A> scratch(cut, s, pixels, width);
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i % tasks * width;
-      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *order, scratch);
+      pool_panels<T>(p, {i / tasks, first, std::min(s.c, first + width)}, *plan, scratch);
     }
     non_temporal_fence();
   });

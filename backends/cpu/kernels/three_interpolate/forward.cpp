@@ -182,7 +182,7 @@ mluOpStatus_t forward_by_blocks(Context& context, const mluopsCall& call,
         const T* const features = static_cast<const T*>(p.features) + row * s.m;
         const T* const next = features + channels * s.m;
         if (transposed != row)
-          layout::HWY_NAMESPACE::fill_panel(s.m, features, channels, block, staged ? nullptr : next);
+          layout::HWY_NAMESPACE::fill_panel(s.m, features, s.m, channels, block, staged ? nullptr : next);
         transposed = row;
         const Rows<T> out{static_cast<T*>(p.output) + row * s.n + item.first, s.n, channels};
         if (staged) {

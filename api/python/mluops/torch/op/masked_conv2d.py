@@ -98,6 +98,27 @@ col2im = operator("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt
                   setup=_col2im_setup, backward=_col2im_backward, jvp=_col2im_jvp)
 
 
+def _in_channels_last(features: Tensor) -> bool:
+    return not features.is_contiguous() and features.is_contiguous(memory_format=torch.channels_last)
+
+
+def _convolve_rows(features: Tensor, rows: Tensor, columns: Tensor, weight: Tensor, bias: Tensor, pad_y: int, pad_x: int,
+                   height: int, width: int) -> Tensor:
+    """The convolution on channels_last features, whose pixels are rows: windows are [P, kh * kw * C], and so is the
+    result channels_last."""
+    channels, h, w = features.shape[1:]
+    out, _, kh, kw = weight.shape
+    y = rows.long()[:, None, None] - pad_y + torch.arange(kh, device=rows.device)[:, None]  # [P, kh, 1]
+    x = columns.long()[:, None, None] - pad_x + torch.arange(kw, device=rows.device)  # [P, 1, kw]
+    inside = (y >= 0) & (y < h) & (x >= 0) & (x < w)
+    at = y.clamp(0, h - 1) * w + x.clamp(0, w - 1)
+    pixels = features.permute(0, 2, 3, 1).reshape(h * w, channels).index_select(0, at.flatten())
+    windows = pixels.masked_fill(~inside.reshape(-1, 1), 0).reshape(-1, kh * kw * channels)
+    found = torch.addmm(bias, windows, weight.permute(2, 3, 1, 0).reshape(-1, out))
+    image = found.new_zeros(height * width, out).index_copy(0, rows.long() * width + columns.long(), found)
+    return image.reshape(1, height, width, out).permute(0, 3, 1, 2)
+
+
 def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
                   padding: Union[int, Tuple[int, int]] = 0, stride: Union[int, Tuple[int, int]] = 1) -> Tensor:
     """Convolution at the pixels of a mask, in time that grows with their number.
@@ -135,6 +156,8 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
     dtype = features.dtype
     if dtype in (torch.float16, torch.bfloat16):
         features, weight, bias = features.float(), weight.float(), bias.float()
+    if _in_channels_last(features):
+        return _convolve_rows(features, *chosen, weight, bias, pad_y, pad_x, *size).to(dtype)
     windows = im2col(features, *chosen, kh, kw, pad_y, pad_x)
     if _eager.recording():  # the gradients of mm and of a bias beside each window ask whether there is one window
         products = torch.bmm(weight.flatten(1).unsqueeze(0), windows.unsqueeze(0)).squeeze(0)
