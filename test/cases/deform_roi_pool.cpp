@@ -288,7 +288,8 @@ Cases edge() {
                "b=2 h=1 w=1 c=5 r=4 ph=2 pw=3 scale=1 ratio=0 gamma=1"});
   add("edge", {"b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2 gamma=0.25",  // samples exactly on -1, H and W
                "b=1 h=6 w=4 c=3 r=20 ph=2 pw=2 scale=0.5 ratio=4 gamma=0.5"});
-  add("inside", {"b=1 h=61 w=67 c=3 r=3 ph=2 pw=3 scale=0.5 ratio=1", "b=2 h=61 w=67 c=9 r=3 ph=2 pw=3 scale=0.5"});  // a large map
+  add("inside", {"b=1 h=61 w=67 c=3 r=3 ph=2 pw=3 scale=0.5 ratio=1",
+                 "b=2 h=61 w=67 c=9 r=3 ph=2 pw=3 scale=0.5"});  // a large map
   add("far", {"b=2 h=7 w=6 c=13 r=9 ph=3 pw=2 scale=0.5", "b=1 h=5 w=5 c=8 r=7 ph=2 pw=2 scale=1 ratio=0"});
   add("thin", {"b=1 h=6 w=7 c=4 r=9 ph=3 pw=3 scale=1 ratio=0", "b=1 h=6 w=7 c=4 r=9 ph=2 pw=3 scale=1 ratio=3"});
   add("inverted", {"b=1 h=8 w=7 c=4 r=9 ph=3 pw=3 scale=1 ratio=0", "b=1 h=8 w=7 c=4 r=9 ph=2 pw=3 scale=1"});

@@ -185,7 +185,8 @@ Cases edge() {
   };
   add("edge", {"b=1 h=1 w=9 d=5 r=4 ph=3 pw=3 scale=1", "b=1 h=8 w=9 d=17 r=24 ph=4 pw=4 scale=0.5",
                "b=1 h=6 w=4 d=3 r=20 ph=2 pw=2 scale=0.3 mapping=0"});
-  add("network", {"b=2 h=61 w=67 d=3 r=3 ph=2 pw=2 scale=0.5", "b=2 h=61 w=67 d=18 r=3 ph=2 pw=2 scale=0.5"});  // a large map
+  add("network",
+      {"b=2 h=61 w=67 d=3 r=3 ph=2 pw=2 scale=0.5", "b=2 h=61 w=67 d=18 r=3 ph=2 pw=2 scale=0.5"});  // a large map
   add("far", {"b=2 h=7 w=6 d=13 r=19 ph=2 pw=2 scale=0.5", "b=3 h=5 w=5 d=1 r=17 ph=2 pw=2 scale=1"});
   add("thin", {"b=1 h=6 w=7 d=4 r=9 ph=3 pw=3 scale=1", "b=1 h=6 w=7 d=33 r=9 ph=5 pw=5 scale=0.01"});
   add("inverted", {"b=1 h=8 w=7 d=4 r=9 ph=3 pw=3 scale=1"});

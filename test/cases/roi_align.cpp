@@ -259,8 +259,9 @@ Cases edge() {
                "b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1 ratio=2",  // samples exactly on -1, H and W
                "b=1 h=6 w=4 c=3 r=20 ph=2 pw=2 scale=0.5 ratio=4 aligned=0"});
   // A few samples of a large map, and few channels.
-  add("network", {"b=2 h=61 w=67 c=7 r=3 ph=2 pw=3 scale=0.5 ratio=1", "b=2 h=61 w=67 c=21 r=3 ph=2 pw=3 scale=0.5 ratio=2",
-                  "b=1 h=61 w=67 c=2 r=3 ph=20 pw=3 scale=0.5 ratio=2", "b=1 h=61 w=167 c=4 r=3 ph=2 pw=1 scale=1 ratio=1"});
+  add("network",
+      {"b=2 h=61 w=67 c=7 r=3 ph=2 pw=3 scale=0.5 ratio=1", "b=2 h=61 w=67 c=21 r=3 ph=2 pw=3 scale=0.5 ratio=2",
+       "b=1 h=61 w=67 c=2 r=3 ph=20 pw=3 scale=0.5 ratio=2", "b=1 h=61 w=167 c=4 r=3 ph=2 pw=1 scale=1 ratio=1"});
   add("far", {"b=2 h=7 w=6 c=13 r=9 ph=3 pw=2 scale=0.5 ratio=2", "b=1 h=5 w=5 c=8 r=7 ph=2 pw=2 scale=1 ratio=0"});
   add("thin", {"b=1 h=6 w=7 c=4 r=9 ph=3 pw=3 scale=1 ratio=0", "b=1 h=6 w=7 c=4 r=9 ph=2 pw=3 scale=1 ratio=3",
                "b=1 h=6 w=7 c=4 r=9 ph=2 pw=3 scale=1 ratio=0 aligned=0"});

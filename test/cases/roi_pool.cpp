@@ -210,7 +210,8 @@ Cases edge() {
   };
   add("edge", {"b=1 h=1 w=1 c=1 r=3 ph=1 pw=1 scale=1", "b=2 h=1 w=9 c=5 r=4 ph=2 pw=3 scale=1",
                "b=1 h=8 w=9 c=5 r=24 ph=4 pw=4 scale=1", "b=1 h=6 w=4 c=3 r=20 ph=2 pw=2 scale=0.5 argmax=0"});
-  add("network", {"b=2 h=61 w=67 c=7 r=3 ph=2 pw=3 scale=0.5", "b=2 h=61 w=67 c=21 r=3 ph=2 pw=3 scale=0.5"});  // a large map
+  add("network",
+      {"b=2 h=61 w=67 c=7 r=3 ph=2 pw=3 scale=0.5", "b=2 h=61 w=67 c=21 r=3 ph=2 pw=3 scale=0.5"});  // a large map
   add("far", {"b=2 h=7 w=6 c=13 r=19 ph=3 pw=2 scale=0.5", "b=1 h=5 w=5 c=8 r=17 ph=2 pw=2 scale=1"});
   add("thin", {"b=1 h=6 w=7 c=4 r=9 ph=3 pw=3 scale=1", "b=1 h=6 w=7 c=36 r=9 ph=1 pw=9 scale=0.3"});
   add("inverted", {"b=1 h=8 w=7 c=4 r=9 ph=3 pw=3 scale=1"});

@@ -359,8 +359,10 @@ TEST(BorderAlign, NchwHasTheBitsOfNhwc) {
       Backend nhwc(1);
       const BoxResult want = run(data, nhwc.option("isa", level));
       const auto input = transposed(data.input, 1, c.h * c.w, 4 * c.channels);
-      for (const auto& [path, threads] : {std::pair("lines", 1), {"lines", 7}, {"panels", 1}, {"panels", 2}, {"panels", 7}}) {
-        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " " << path << " threads " << threads);
+      for (const auto& [path, threads] :
+           {std::pair("lines", 1), {"lines", 7}, {"panels", 1}, {"panels", 2}, {"panels", 7}}) {
+        SCOPED_TRACE(testing::Message() << level << " channels " << c.channels << " " << path << " threads "
+                                        << threads);
         auto output = poisoned<float>(std::ssize(want.output));
         std::vector<std::int32_t> argmax(want.argmax.size(), -7);
         const mluopsBorderAlignForwardProblem problem{data.shape,    input.data(),  data.boxes.data(),

@@ -17,7 +17,8 @@ struct Found {
   std::optional<layout::Touched> touched;
   Context context;
 
-  Found(std::int64_t images, std::int64_t pixels, const std::vector<std::array<std::int64_t, 3>>& runs, int threads = 1) {
+  Found(std::int64_t images, std::int64_t pixels, const std::vector<std::array<std::int64_t, 3>>& runs,
+        int threads = 1) {
     touched = allocate<layout::Touched>(memory, images, pixels);
     Backend backend(threads);
     touched->find(context, backend.call(), std::ssize(runs), 1e6, [&](std::int64_t i, auto touch) {
@@ -88,7 +89,8 @@ void expect_rows(std::int64_t images, std::int64_t pixels, std::int64_t channels
       const T* const row = rows->of(image).at(pixel);
       for (std::int64_t c = 0; c < rows->width(); ++c) {
         const T want = c < channels ? input[static_cast<std::size_t>((image * channels + c) * pixels + pixel)] : T{};
-        ASSERT_EQ(to_acc(row[c * rows->step()]), to_acc(want)) << level << " " << pixels << " x " << channels << ", " << pixel;
+        ASSERT_EQ(to_acc(row[c * rows->step()]), to_acc(want))
+            << level << " " << pixels << " x " << channels << ", " << pixel;
       }
     }
     for (auto run = rows->of(image).run(first, end - first); run.count > 0; run = rows->of(image).next(run)) {

@@ -1,5 +1,5 @@
-// Panels: pixels of an NCHW image x a block of its channels, a pixel's block in one cache line of sums, for kernels that
-// read or add to pixels in any order. Planes are transposed 16 pixels at a time. Include after foreach_target.h,
+// Panels: pixels of an NCHW image x a block of its channels, a pixel's block in one cache line of sums, for kernels
+// that read or add to pixels in any order. Planes are transposed 16 pixels at a time. Include after foreach_target.h,
 // like simd-inl.h.
 #include "backends/cpu/layout/channel_block.h"
 #include "backends/cpu/layout/touched.h"
@@ -93,8 +93,8 @@ HWY_INLINE void take_pixels(const T* planes, std::int64_t plane, std::int64_t pi
   }
 }
 
-/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most, that lie `plane` elements apart;
-/// the other channels are 0. `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it
+/// panel[pixel][c] = planes[c][pixel] for `channels` planes, kBlockChannels<A> at most, that lie `plane` elements
+/// apart; the other channels are 0. `next`: as much memory is prefetched meanwhile, in its order, for whoever reads it
 /// afterwards; nullptr: none.
 template <class T, class A = Acc<T>>
 void fill_panel(std::int64_t pixels, const T* planes, std::int64_t plane, std::int64_t channels, A* HWY_RESTRICT panel,

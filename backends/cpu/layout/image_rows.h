@@ -1,5 +1,5 @@
-// Image tensors in either layout, as kernels read them that have the channels of a pixel side by side: NHWC where it lies;
-// of NCHW the pixels that samples touch, transposed, or its planes where channels are few.
+// Image tensors in either layout, as kernels read them that have the channels of a pixel side by side: NHWC where it
+// lies; of NCHW the pixels that samples touch, transposed, or its planes where channels are few.
 #pragma once
 
 #include <algorithm>

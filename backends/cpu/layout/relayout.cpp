@@ -88,8 +88,8 @@ void transpose_matrices(const Context& context, const mluopsCall& call, const Ma
 
 void gather_blocks(const Context& context, const mluopsCall& call, const Touched& touched, std::int64_t channels,
                    std::int64_t element, const void* images, void* rows, std::int64_t width) {
-  with_moved(element, images, rows, [&](auto* from, auto* to)
-                                        HWY_ATTR { gather_all(context, call, touched, channels, from, to, width); });
+  with_moved(element, images, rows,
+             [&](auto* from, auto* to) HWY_ATTR { gather_all(context, call, touched, channels, from, to, width); });
 }
 
 }  // namespace

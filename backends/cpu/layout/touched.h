@@ -1,8 +1,8 @@
 // The pixels of images in NCHW that samples touch, as rows of channels in scratch.
 //
-// What is moved and what it takes in memory are blocks of four neighbouring pixels of which some sample touches one: few
-// samples on a large map cost what they touch, and no more than the map where they cover it. A pixel's row is found by
-// its block's place. The map itself costs one byte a block, which says whether it is touched.
+// What is moved and what it takes in memory are blocks of four neighbouring pixels of which some sample touches one:
+// few samples on a large map cost what they touch, and no more than the map where they cover it. A pixel's row is found
+// by its block's place. The map itself costs one byte a block, which says whether it is touched.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,8 @@ class Touched {
     Loop(context, call, items, item_ns).run([&](std::int64_t begin, std::int64_t end, int) {
       for (std::int64_t i = begin; i < end && count.load(std::memory_order_relaxed) <= most; ++i) {
         std::int64_t fresh = 0;
-        of_item(i, [&](std::int64_t image, std::int64_t first, std::int64_t last) { fresh += touch(image, first, last); });
+        of_item(i,
+                [&](std::int64_t image, std::int64_t first, std::int64_t last) { fresh += touch(image, first, last); });
         if (fresh > 0) count.fetch_add(fresh, std::memory_order_relaxed);
       }
     });

@@ -6,10 +6,10 @@
 #define MLUOPS_CPU_ROI_MEAN_POOL_PLANES_INL_H_
 #endif
 
-#include "backends/cpu/runtime/parallel.h"
-#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/roi_mean/order.h"
 #include "backends/cpu/roi_mean/taps-inl.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,8 +63,8 @@ class PlanePool {
     if (side_by_side) add_rows(pixels, taps_.rows(place_).taps(row));
     for (; at.col < s_.pooled_w; ++at.col) {
       const Taps columns = taps_.columns(place_).taps(taps_.column_of(at));
-      const A sum = side_by_side ? weighted(columns, line_)
-                                 : mean_of(pixels, taps_.rows(place_).taps(taps_.row_of(at)), columns);
+      const A sum =
+          side_by_side ? weighted(columns, line_) : mean_of(pixels, taps_.rows(place_).taps(taps_.row_of(at)), columns);
       out[at.col] = from_acc<T>(sum * inverse_count);
     }
   }

@@ -168,10 +168,10 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   if constexpr (!Rois::kOwnPixels) {
     if (moves) rois.find_touched(context, call, arrays->touched);
   }
-  const ChannelSums<T, Rois> sums{
-      static_cast<T*>(p.grad_input), map, s.batch, arrays->order, moves ? &arrays->touched : nullptr, rois};
-  Acc<T>* const scratch = context.entries.reserve_array<Acc<T>>(owned.in_place ? 0 : call.threads, sums.most_rows(),
-                                                             owned.channels);
+  const ChannelSums<T, Rois> sums{static_cast<T*>(p.grad_input),      map, s.batch, arrays->order,
+                                  moves ? &arrays->touched : nullptr, rois};
+  Acc<T>* const scratch =
+      context.entries.reserve_array<Acc<T>>(owned.in_place ? 0 : call.threads, sums.most_rows(), owned.channels);
   if (scratch == nullptr) return no_memory(call);
   arrays->order.sort([&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
   sums.run(context, call, owned, scratch);

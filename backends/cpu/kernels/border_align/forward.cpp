@@ -6,10 +6,10 @@
 // where they displace each other in either cache. Four loads, four multiply-adds, a comparison and two choices per
 // point and vector: bound by arithmetic. Every output is written by one thread.
 //
-// A thread takes a run of lines and packs each of them when its borders come: in NHWC, and in NCHW for few boxes, out of
-// rows that were made of the pixels they touch. For many a task owns a block of channels of an image and transposes its
-// planes into lines. Results of a chunk of boxes wait as [box, border, channel] in the second cache until they become
-// runs of the output planes.
+// A thread takes a run of lines and packs each of them when its borders come: in NHWC, and in NCHW for few boxes, out
+// of rows that were made of the pixels they touch. For many a task owns a block of channels of an image and transposes
+// its planes into lines. Results of a chunk of boxes wait as [box, border, channel] in the second cache until they
+// become runs of the output planes.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/border_align/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -168,7 +168,8 @@ struct LineArrays {
 
 /// [image, row, width] becomes [image, channel, row].
 template <class E>
-void put_planes(const Context& context, const mluopsCall& call, const Shape& s, const E* rows, std::int64_t width, E* to) {
+void put_planes(const Context& context, const mluopsCall& call, const Shape& s, const E* rows, std::int64_t width,
+                E* to) {
   constexpr std::int64_t kRows = 64;
   const std::int64_t count = 4 * s.k, parts = ceil_div(count, kRows);
   Loop(context, call, s.n * parts, cost::kMove * static_cast<double>(kRows * width))
@@ -320,7 +321,8 @@ class PanelPool {
     const T* const planes = static_cast<const T*>(p_.input) + ((image_ * 4 + border) * s_.c + first_) * pixels;
     A* const map = room_.maps + border * room_.map_size;
     for (std::int64_t c = 0; c < kWidth; c += kChannels) {
-      layout::HWY_NAMESPACE::fill_panel(pixels, planes + c * pixels, pixels, std::min(channels_ - c, kChannels), room_.panel);
+      layout::HWY_NAMESPACE::fill_panel(pixels, planes + c * pixels, pixels, std::min(channels_ - c, kChannels),
+                                        room_.panel);
       for (std::int64_t i = 0; i < axes.lines; ++i) load_line(axes, i, map + i * line + c);
     }
   }

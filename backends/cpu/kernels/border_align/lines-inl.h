@@ -57,12 +57,15 @@ template <class T>
 class BorderMaps {
  public:
   BorderMaps(Allocator& allocator, const ForwardProblem& p)
-      : p_(p), planes_(allocator, p.layout, p.layout == MLUOP_LAYOUT_NCHW ? 4 * p.shape.n : 0, p.shape.h * p.shape.w, p.shape.c) {}
+      : p_(p),
+        planes_(allocator, p.layout, p.layout == MLUOP_LAYOUT_NCHW ? 4 * p.shape.n : 0, p.shape.h * p.shape.w,
+                p.shape.c) {}
 
   /// False when there is no memory.
   bool read(Context& context, const mluopsCall& call, const SortedBorders<Acc<T>>& sorted) {
     if (!planes()) return true;
-    return planes_.read(context, call, p_.input, [&](layout::Touched& touched) { find(context, call, sorted, touched); });
+    return planes_.read(context, call, p_.input,
+                        [&](layout::Touched& touched) { find(context, call, sorted, touched); });
   }
   bool planes() const { return p_.layout == MLUOP_LAYOUT_NCHW; }
   std::int64_t width() const { return planes_.width(); }

@@ -88,7 +88,8 @@ const Acc<T>* grad_rows(const BackwardProblem& p, std::int64_t r, const Scratch<
 }
 
 template <class T>
-Slopes slopes_of_roi(const Shape& s, const layout::PixelRows<T>& map, const Scratch<Acc<T>, true>& scratch, const Acc<T>* grad) {
+Slopes slopes_of_roi(const Shape& s, const layout::PixelRows<T>& map, const Scratch<Acc<T>, true>& scratch,
+                     const Acc<T>* grad) {
   Slopes slopes{};
   for (std::int64_t bin = 0; bin < s.pooled_h * s.pooled_w; ++bin, grad += s.c) {
     const auto &rows = scratch.y.of(bin / s.pooled_w), &columns = scratch.x.of(bin % s.pooled_w);

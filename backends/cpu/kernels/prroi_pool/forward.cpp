@@ -2,8 +2,8 @@
 //
 // input [B,H,W,C], output [R,PH,PW,C]. An item is a RoI and owns its bins. A pixel's weight in a bin is its row's share
 // times its column's, both found once a RoI. The sums of some vectors of channels stay in registers while the pixels of
-// a bin go by: 2 flops on a load, bound by the caches the map lies in. In NCHW the pixels that RoIs lie on are transposed
-// first, and each RoI's bins as they are done.
+// a bin go by: 2 flops on a load, bound by the caches the map lies in. In NCHW the pixels that RoIs lie on are
+// transposed first, and each RoI's bins as they are done.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/prroi_pool/forward.cpp"
 #include <hwy/foreach_target.h>

@@ -1,4 +1,5 @@
-// One RoI after the other, those that share pixels next to each other, on rows of channels in either layout. Include after foreach_target.h, like simd-inl.h.
+// One RoI after the other, those that share pixels next to each other, on rows of channels in either layout. Include
+// after foreach_target.h, like simd-inl.h.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

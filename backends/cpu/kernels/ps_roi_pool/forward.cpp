@@ -161,8 +161,8 @@ template <class T>
 double pixels_of(const ForwardProblem& p, std::int64_t r) {
   const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
   const auto along = [&](int low, int high, std::int64_t bins, std::int64_t most) {
-    const double size = (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) *
-                        p.exact_spatial_scale;
+    const double size =
+        (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) * p.exact_spatial_scale;
     return std::clamp(size, 0.0, static_cast<double>(most)) + 2 * static_cast<double>(bins);
   };
   return along(2, 4, p.shape.pooled_h, p.shape.h) * along(1, 3, p.shape.pooled_w, p.shape.w);
@@ -177,7 +177,8 @@ mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardPro
   bins->find<T>(context, call, p);
   const double roi_ns = cost::kStep * pixels_of<T>(p, 0) * static_cast<double>(s.output_dim);
   Loop(context, call, s.rois, roi_ns).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (const PlacedRoi& roi : bins->all().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
+    for (const PlacedRoi& roi :
+         bins->all().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
       pool_roi<T>(p, *bins, roi);
   });
   if (p.mapping_channel != nullptr) name_channels(context, call, p);

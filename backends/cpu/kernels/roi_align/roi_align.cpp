@@ -189,9 +189,8 @@ void touch_samples(const Shape& s, const Roi<Acc<T>>& roi, Touch touch) {
 template <class T>
 void find_touched(const Context& context, const mluopsCall& call, const ForwardProblem& p, layout::Touched& touched) {
   const double roi_ns = 8 * cost::kStep * static_cast<double>(p.shape.pooled_h * p.shape.pooled_w);
-  touched.find(context, call, p.shape.rois, roi_ns, [&](std::int64_t r, auto touch) {
-    touch_samples<T>(p.shape, read_roi<T>(p, r), touch);
-  });
+  touched.find(context, call, p.shape.rois, roi_ns,
+               [&](std::int64_t r, auto touch) { touch_samples<T>(p.shape, read_roi<T>(p, r), touch); });
 }
 
 /// What a RoI's bins are, channel by channel.

@@ -4,7 +4,8 @@
 // in which neighbours share pixels. The channels of a pixel are vectors; the greatest values so far and their pixels
 // stay in registers while the pixels of a bin go by. A comparison and two choices for each vector of a pixel: bound by
 // those, and by output and argmax, which leave with non-temporal stores where they are large. In NCHW an item is up to
-// four blocks of channels of an image, whose panels, of the pixels that RoIs lie on, it makes once and pools all RoIs from.
+// four blocks of channels of an image, whose panels, of the pixels that RoIs lie on, it makes once and pools all RoIs
+// from.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_pool/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -147,10 +148,11 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
       const std::int64_t r = order->all()[static_cast<std::size_t>(item / s.pooled_h)].roi, row = item % s.pooled_h;
       const auto roi = Roi<Acc<T>>::template read<T>(p, r);
       const std::int64_t bin = (r * s.pooled_h + row) * s.pooled_w * s.c;
-      pool_row<Acc<T>>(s, roi, row,
-                       Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, layout::RowPlaces(),
-                                        static_cast<T*>(p.output) + bin, p.argmax == nullptr ? nullptr : p.argmax + bin,
-                                        s.c, 0, s.c, s.c, non_temporal});
+      pool_row<Acc<T>>(
+          s, roi, row,
+          Row<false, T, T>{static_cast<const T*>(p.input) + roi.image * s.h * s.w * s.c, layout::RowPlaces(),
+                           static_cast<T*>(p.output) + bin, p.argmax == nullptr ? nullptr : p.argmax + bin, s.c, 0, s.c,
+                           s.c, non_temporal});
     }
     non_temporal_fence();
   });
@@ -180,8 +182,7 @@ struct PanelPlan {
   RoiOrder order;
   layout::Touched touched;
 
-  PanelPlan(Allocator& allocator, const Shape& s)
-      : order(allocator, s.rois), touched(allocator, s.batch, s.h * s.w) {}
+  PanelPlan(Allocator& allocator, const Shape& s) : order(allocator, s.rois), touched(allocator, s.batch, s.h * s.w) {}
 
   template <class T>
   void find(const Context& context, const mluopsCall& call, const ForwardProblem& p) {
