@@ -261,6 +261,8 @@ def _told(start: Callable) -> Callable:
         try:
             return start(*args, **kwargs)
         except (AssertionError, RuntimeError) as error:
+            if "mluops.dropin" in str(error):
+                raise
             raise type(error)(f"{error} (mluops.dropin: install(cuda_calls=True), or --cuda-calls, keeps on the CPU what "
                               "is sent to CUDA)") from None
 
@@ -271,6 +273,8 @@ def tell() -> None:
     """Errors of CUDA calls say what would keep them on the CPU."""
     if not _hint and hasattr(torch.cuda, "_lazy_init"):
         _hint.set(torch.cuda, "_lazy_init", _told(torch.cuda._lazy_init))
+        for owner in (torch.Tensor, torch.nn.Module):
+            _hint.set(owner, "cuda", _told(owner.cuda))
 
 
 def _about_devices() -> None:
