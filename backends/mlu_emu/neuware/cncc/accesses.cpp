@@ -192,7 +192,14 @@ bool Pointers::declares(std::size_t at) const {
   if (one_of(source_[place_.statement()].text, {"using", "typedef", "static_assert", "template"})) return true;
   while (at > 1 && source_[at - 1].is("*")) --at;
   if (at < 2 || !source_[at - 1].is(",")) return false;
-  for (std::size_t i = at - 2; i > 0; --i) {
+  walk_found_ = follows_declarator(at - 2);
+  walked_from_ = at - 2;
+  return walk_found_;
+}
+
+/// Back from `i`, which is before a ",", to where the list begins, or to where the last walk over the list began.
+bool Pointers::follows_declarator(std::size_t i) const {
+  for (; i > 0 && i != walked_from_; --i) {
     if (one_of(source_[i].text, {")", "]", "}"})) {
       if ((i = source_.opening(i)) >= source_.size()) return true;
       continue;
@@ -200,7 +207,7 @@ bool Pointers::declares(std::size_t at) const {
     if (one_of(source_[i].text, {";", "{"})) return true;
     if (one_of(source_[i].text, {"(", "["})) return source_[i - 1].is("for");
   }
-  return true;
+  return i == 0 || walk_found_;
 }
 
 /// The "*" stands between two factors: before it is no type.

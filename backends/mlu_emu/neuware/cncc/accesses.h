@@ -40,6 +40,7 @@ class Pointers {
   void dereference(std::size_t at);
 
  private:
+  bool follows_declarator(std::size_t i) const;
   bool multiplies(std::size_t at) const;
   bool applies_star(std::size_t at) const;
   std::string arguments(const char* touch);
@@ -48,6 +49,8 @@ class Pointers {
   const Place& place_;
   std::set<std::string, std::less<>> names_;
   unsigned slots_ = 0;  // given out
+  mutable std::size_t walked_from_ = 0;  // the last walk back over a list, and what it found
+  mutable bool walk_found_ = true;
 };
 
 }  // namespace cncc

@@ -11,9 +11,11 @@ void Place::follow() {
   if (t == "(" || t == "[") ++parens_;
   if (t == ")" || t == "]") --parens_;
   if (t == "{") {
-    levels_.push_back({scope_, statement_, parens_, device_});
-    device_ = device_ || names_device();
-    scope_ = scope_of_block();
+    look();
+    const Scope inside = scope_of_block();
+    levels_.push_back({scope_, statement_, parens_, device_, seen_});
+    device_ = device_ || seen_.device;
+    scope_ = inside;
     parens_ = 0;
     statement_ = at + 1;
   }
@@ -22,6 +24,7 @@ void Place::follow() {
     parens_ = levels_.back().parens;
     device_ = levels_.back().device;
     statement_ = parens_ > 0 || statement_goes_on() ? levels_.back().statement : at + 1;
+    seen_ = levels_.back().seen;
     levels_.pop_back();
   }
   if (t == ";" && parens_ == 0) statement_ = at + 1;
@@ -32,11 +35,14 @@ bool Place::statement_goes_on() const {
   return source_[at + 1].is(",") || (source_[at + 1].is("{") && scope_ != Scope::kCode);
 }
 
-bool Place::names_device() const {
-  for (std::size_t i = statement_; i < at; ++i) {
-    if (is_device(source_[i].text)) return true;
+void Place::look() {
+  if (seen_.statement != statement_) seen_ = {statement_, statement_};
+  for (; seen_.behind < at; ++seen_.behind) {
+    const std::string_view t = source_[seen_.behind].text;
+    seen_.device = seen_.device || is_device(t);
+    seen_.decided = seen_.decided || one_of(t, {"(", "=", "return"});
+    seen_.names_class = seen_.names_class || (!seen_.decided && one_of(t, {"class", "struct", "union"}));
   }
-  return false;
 }
 
 /// First token of the statement that is not its template <...> head.
@@ -53,30 +59,17 @@ std::size_t Place::behind_template(std::size_t i) const {
   return i;
 }
 
-Scope Place::scope_of_block() const {
-  if (scope_ == Scope::kCode || levels_.back().parens > 0) {
-    return local_class() ? Scope::kClass : Scope::kCode;
-  }
-  bool names_class = false;
-  for (std::size_t i = behind_template(statement_); i < at; ++i) {
+Scope Place::scope_of_block() {
+  if (scope_ == Scope::kCode || parens_ > 0) return seen_.names_class ? Scope::kClass : Scope::kCode;
+  if (seen_.next < statement_) seen_.next = behind_template(statement_);
+  for (std::size_t& i = seen_.next; i < at && !seen_.scope; ++i) {
     const Token& t = source_[i];
-    if (t.is("namespace") || (t.is("extern") && source_[i + 1].kind == Kind::kText)) return Scope::kNamespace;
-    if (t.is("__attribute__") || t.is("alignas")) {
-      i = source_.closing(i + 1);
-      continue;
-    }
-    if (one_of(t.text, {"class", "struct", "union"})) names_class = true;
-    if (one_of(t.text, {"enum", "(", "="})) return Scope::kCode;
+    if (t.is("namespace") || (t.is("extern") && source_[i + 1].kind == Kind::kText)) seen_.scope = Scope::kNamespace;
+    if (one_of(t.text, {"class", "struct", "union"})) seen_.heads_class = true;
+    if (one_of(t.text, {"enum", "(", "="})) seen_.scope = Scope::kCode;
+    if (t.is("__attribute__") || t.is("alignas")) i = source_.closing(i + 1);
   }
-  return names_class ? Scope::kClass : Scope::kCode;
-}
-
-bool Place::local_class() const {
-  for (std::size_t i = statement_; i < at; ++i) {
-    if (one_of(source_[i].text, {"(", "=", "return"})) return false;
-    if (one_of(source_[i].text, {"class", "struct", "union"})) return true;
-  }
-  return false;
+  return seen_.scope.value_or(seen_.heads_class ? Scope::kClass : Scope::kCode);
 }
 
 }  // namespace cncc

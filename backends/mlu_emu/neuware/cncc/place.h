@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,17 +30,26 @@ class Place {
   void follow();
 
  private:
+  /// What the tokens of the statement up to `behind` say: looked at once each, however many blocks the statement has.
+  struct Seen {
+    std::size_t statement = 0, behind = 0;
+    bool device = false;                        ///< a qualifier of device functions
+    bool names_class = false, decided = false;  ///< `class` or its like; what such a word no longer changes behind it
+    std::size_t next = 0;                       ///< outside of code
+    bool heads_class = false;
+    std::optional<Scope> scope;  ///< of the statement's blocks, where a word has decided it
+  };
   struct Level {
     Scope scope;
     std::size_t statement;
     int parens;
     bool device;
+    Seen seen;
   };
 
   std::size_t behind_template(std::size_t i) const;
-  Scope scope_of_block() const;
-  bool local_class() const;
-  bool names_device() const;
+  Scope scope_of_block();
+  void look();
   bool statement_goes_on() const;
 
   const Source& source_;
@@ -47,6 +57,7 @@ class Place {
   Scope scope_ = Scope::kNamespace;
   int parens_ = 0;
   bool device_ = false;
+  Seen seen_;
   std::vector<Level> levels_;
 };
 

@@ -159,6 +159,13 @@ class Scanner {
   bool user_ = true, line_start_ = true, after_operator_ = false;
 };
 
+bool opens(const Token& t) {
+  return t.is("(") || t.is("[") || t.is("{");
+}
+bool closes(const Token& t) {
+  return t.is(")") || t.is("]") || t.is("}");
+}
+
 std::string only_lines(std::string_view space) {
   return std::string(space.find('\n') == std::string_view::npos ? std::string_view() : space);
 }
@@ -170,6 +177,19 @@ Source::Source(std::string text) : text_(std::move(text)) {
   Token token;
   while (scanner.next(token)) tokens.push_back(token);
   tail_ = token.space;
+  match_brackets();
+}
+
+void Source::match_brackets() {
+  partner_.assign(size(), size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (opens(tokens[i])) open.push_back(i);
+    if (!closes(tokens[i]) || open.empty()) continue;
+    partner_[i] = open.back();
+    partner_[open.back()] = i;
+    open.pop_back();
+  }
 }
 
 const Token& Source::operator[](std::size_t i) const {
@@ -222,23 +242,14 @@ std::string Source::str() const {
 }
 
 std::size_t Source::closing(std::size_t open) const {
-  int depth = 0;
-  for (std::size_t i = open; i < size(); ++i) {
-    const std::string_view t = tokens[i].text;
-    if (t == "(" || t == "[" || t == "{") ++depth;
-    if ((t == ")" || t == "]" || t == "}") && --depth == 0) return i;
+  while (open < size() && !opens(tokens[open])) {
+    if (closes(tokens[open++])) return size();
   }
-  return size();
+  return open < size() ? partner_[open] : size();
 }
 
 std::size_t Source::opening(std::size_t close) const {
-  int depth = 0;
-  for (std::size_t i = close + 1; i-- > 0;) {
-    const std::string_view t = tokens[i].text;
-    if (t == ")" || t == "]" || t == "}") ++depth;
-    if ((t == "(" || t == "[" || t == "{") && --depth == 0) return i;
-  }
-  return size();
+  return close < size() && closes(tokens[close]) ? partner_[close] : size();
 }
 
 std::size_t Source::opening_angle(std::size_t close) const {

@@ -64,8 +64,11 @@ class Source {
   std::vector<std::pair<std::size_t, std::size_t>> split(std::size_t begin, std::size_t end) const;
 
  private:
+  void match_brackets();
+
   std::string text_;
   std::string_view tail_;
+  std::vector<std::size_t> partner_;  // of each bracket the one that belongs to it, size() where there is none
 };
 
 }  // namespace cncc
