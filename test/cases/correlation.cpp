@@ -150,6 +150,9 @@ Cases edge() {
       "h=8 w=11 c=4 displacement=2 ph=3 pw=2",  // windows that lie in the padding
       "h=8 w=11 c=4 displacement=1 kh=2 kw=2 sh=5 sw=4 ph=1 dh=3 dw=7",
       "h=6 w=300 c=5 displacement=1 kw=5 sw=1 pw=9",
+      "h=5 w=6 c=3 displacement=1 kh=41 kw=63 ph=20 pw=40 sh=3 sw=9",           // most taps are off the image
+      "h=5 w=6 c=3 displacement=1 kh=41 kw=300 ph=40 pw=299 sh=1 sw=150 dh=2",  // few outputs, many taps near
+      "h=9 w=8 c=3 displacement=4 kw=5 pw=400 sw=1 dw=170",
       "h=9 w=21 c=3 displacement=2 data=wild",
       "h=9 w=21 c=3 displacement=2 ew=2 ph=1 pw=2 data=wild",
   });

@@ -299,5 +299,47 @@ TEST(BoundsOfData, RoiAlignLooksAtSamplesOnTheMapAlone) {
   }
 }
 
+/// Both directions of a correlation of ones; returns the sum of the outputs.
+double correlate(const mluopsCorrelationShape& s, Backend& backend) {
+  const auto side = static_cast<std::int64_t>(2 * s.max_displacement + 1);
+  const auto pixels = static_cast<std::size_t>(s.h * s.w * s.c);
+  const std::vector<float> input(pixels, 1.0f);
+  std::vector<float> output = poisoned<float>(side * side * s.out_h * s.out_w), grad1(pixels), grad2(pixels);
+  const mluopsCorrelationForwardProblem forward{s, input.data(), input.data(), output.data(), MLUOP_LAYOUT_NHWC};
+  const mluopsCorrelationBackwardProblem backward{
+      s, output.data(), input.data(), input.data(), grad1.data(), grad2.data(), MLUOP_LAYOUT_NHWC};
+  EXPECT_EQ(backend.run(&mluopsBackend::correlation_forward, forward), MLUOP_STATUS_SUCCESS) << last_error;
+  EXPECT_EQ(backend.run(&mluopsBackend::correlation_backward, backward), MLUOP_STATUS_SUCCESS) << last_error;
+  double sum = 0;
+  for (const float value : output) sum += static_cast<double>(value);
+  return sum;
+}
+
+/// Windows of 10^9 taps: walked one by one they took minutes.
+TEST(BoundsOfData, CorrelationLooksAtTapsOnTheMapAlone) {
+  constexpr int kTaps = 1'000'000'001, kPad = 500'000'000;
+  Backend backend;
+  const double start = cpu_seconds();
+  // Each of 8 x 8 windows has the whole map.
+  EXPECT_EQ(correlate({MLUOP_DTYPE_FLOAT, 1, 8, 8, 1, 8, 8, 0, kTaps, kTaps, 1, 1, kPad, kPad, 1, 1, 1, 1}, backend),
+            64.0 * 64);
+  // Windows of 1000 taps, 10^7 apart: the last one has the first row of the map, the others have none.
+  const mluopsCorrelationShape far{MLUOP_DTYPE_FLOAT, 1, 8,    8, 1, 1, 51, 0, 1, 1000, 1,
+                                   10'000'000,        0, kPad, 1, 1, 1, 1};
+  EXPECT_EQ(correlate(far, backend), 8);
+  EXPECT_LT(cpu_seconds() - start, 1);
+}
+
+TEST(BoundsOfData, CorrelationsScratchDoesNotGrowWithTheSquareOfDisplacements) {
+  for (const int stride : {1, 4, 64}) {
+    const std::int64_t outputs = (64 - 1) / stride + 1;
+    const mluopsCorrelationShape s{
+        MLUOP_DTYPE_FLOAT, 1, 64, 64, 1, outputs, outputs, 40, 1, 1, stride, stride, 0, 0, 1, 1, 1, 1};
+    Backend backend(2);
+    correlate(s, backend);
+    EXPECT_LT(std::stoll(backend.query("scratch_bytes")), 8 << 20) << stride;  // 81^2 x 64^2 floats are 107 MB
+  }
+}
+
 }  // namespace
 }  // namespace mluops::cpu::test

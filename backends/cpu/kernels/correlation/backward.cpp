@@ -1,7 +1,7 @@
 // Correlation backward: both images' gradients gathered over displacements.
 //
-// grad_output [N,P,P,Ho,Wo], input1, input2, grad_input1, grad_input2 [N,H,W,C]. The gradient of windows comes first,
-// where there are any: then each pair of pixels has one gradient, and grad_input1 at a pixel is the sum over
+// grad_output [N,P,P,Ho,Wo], input1, input2, grad_input1, grad_input2 [N,H,W,C]. Each pair of pixels has one gradient,
+// which is summed where it is needed where there are windows; grad_input1 at a pixel is the sum over
 // displacements of it times the second image's pixel; grad_input2 likewise with displacements turned round. An item is
 // two rows, a step of displacements apart, of one gradient, which it owns: they share the pixels they meet. A register
 // tile is two rows by some channels, pixels are vectors: compute-bound, 2 x channels multiply-adds on 2 + channels
@@ -34,25 +34,81 @@ struct GradientScratch {
   std::int64_t each;  ///< pairs of a vector of pixels
   A *pairs, *sums;    ///< [kPairVectors, displacements of either row, displacements across, kPairRows, kLanes];
                       ///< [kPairRows, c, kLanes]
+  A* row;             ///< [w], gradients of pairs out of windows
 
   GradientScratch(Allocator& allocator, const Shape& s)
       : each((2 * down(s).reach + kPairRows) * (2 * across(s).reach + 1) * kPairRows * kLanes<A>),
         pairs(allocator.allocate<A>(std::min(kPairVectors, ceil_div(s.w, kLanes<A>)), each)),
-        sums(allocator.allocate<A>(kPairRows, s.c, kLanes<A>)) {}
+        sums(allocator.allocate<A>(kPairRows, s.c, kLanes<A>)),
+        row(allocator.allocate<A>(is_plain(s) ? 0 : s.w)) {}
 };
 
 template <class A>
 struct BackwardArrays {
   PackedRows rows;
-  A *images[2], *products;
+  A* images[2];
   SlotScratch<GradientScratch<A>> scratch;
 
   BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s)
       : rows(PackedRows::of(s, across(s).reach * across(s).step, TypeTag<A>{})),
         images{allocator.allocate<A>(s.h, s.c, rows.pitch), allocator.allocate<A>(s.h, s.c, rows.pitch)},
-        products(is_plain(s) ? nullptr
-                             : allocator.allocate<A>(down(s).count(), across(s).count(), size_product(s.h, s.w))),
         scratch(allocator, call.threads, s) {}
+};
+
+/// Gradients of pairs of pixels [H, W] by a displacement each: those of the outputs, or sums of these over the windows
+/// they are in. of(plane, y, begin, end, row) is row y, of which pixels [begin, end) are there; `row` has room for it.
+template <class T>
+struct PlainPairs {
+  using Element = T;
+  const Shape& s;
+  const T* grad_output;
+
+  const T* of(std::int64_t plane, std::int64_t y, std::int64_t, std::int64_t, Acc<T>*) const {
+    return grad_output + (plane * s.h + y) * s.w;
+  }
+};
+
+template <class T>
+class WindowPairs {
+ public:
+  using Element = Acc<T>;
+
+  WindowPairs(const Shape& s, const T* grad_output)
+      : down_(windows_down(s)), across_(windows_across(s)), grad_output_(grad_output) {}
+
+  const Acc<T>* of(std::int64_t plane, std::int64_t y, std::int64_t begin, std::int64_t end, Acc<T>* row) const {
+    std::fill(row + begin, row + end, Acc<T>(0));
+    const auto [first, last] = down_.outputs_on(y);
+    for (std::int64_t o = first; o < last; ++o) {
+      if (down_.tap_on(o, y) < 0) continue;
+      add_row(grad_output_ + (plane * down_.outputs + o) * across_.outputs, begin, end, row);
+    }
+    return row;
+  }
+
+ private:
+  /// A row of outputs, tap by tap, or pixel by pixel where most taps are on few of them.
+  void add_row(const T* from, std::int64_t begin, std::int64_t end, Acc<T>* row) const {
+    const auto [first, last] = across_.taps_near(begin, end);
+    if (last - first > across_.outputs * (end - begin)) return add_pixels(from, begin, end, row);
+    for (std::int64_t j = first; j < last; ++j) {
+      const auto outputs = across_.outputs_of(j, begin, end);
+      const std::int64_t offset = j * across_.dilation - across_.pad;
+      for (std::int64_t x = outputs.first; x < outputs.end; ++x) row[x * across_.stride + offset] += to_acc(from[x]);
+    }
+  }
+  /// In the order of the taps: the last output first.
+  void add_pixels(const T* from, std::int64_t begin, std::int64_t end, Acc<T>* row) const {
+    for (std::int64_t pixel = begin; pixel < end; ++pixel) {
+      const auto outputs = across_.outputs_on(pixel);
+      for (std::int64_t x = outputs.end; x-- > outputs.first;) {
+        if (across_.tap_on(x, pixel) >= 0) row[pixel] += to_acc(from[x]);
+      }
+    }
+  }
+
+  const Windows down_, across_;
+  const T* grad_output_;
 };
 
 /// The gradient of one image.
@@ -69,14 +125,13 @@ class Gradient {
            ceil_div(s.h, kPairRows * std::int64_t{s.dilation_patch_h});
   }
 
-  /// products: their gradients, [P, P, H, W].
-  template <class G, class T>
-  void item(std::int64_t i, bool nchw, const G* products, const GradientScratch<A>& scratch, T* gradient) const {
+  template <class Pairs, class T>
+  void item(std::int64_t i, bool nchw, const Pairs& gradients, const GradientScratch<A>& scratch, T* gradient) const {
     const std::int64_t apart = std::min(s_.h, down_.step);
     const std::int64_t y = i / apart * kPairRows * down_.step + i % apart;
     for (std::int64_t x = 0; y < s_.h && x < s_.w; x += kPairVectors * kLanes<A>) {
       const std::int64_t end = std::min(x + kPairVectors * kLanes<A>, s_.w);
-      collect_pairs(products, y, x, end, scratch);
+      collect_pairs(gradients, y, x, end, scratch);
       const A* pairs = scratch.pairs;
       for (std::int64_t from = x; from < end; from += kLanes<A>, pairs += scratch.each) {
         add_rows(y, from, pairs, scratch.sums);
@@ -95,8 +150,8 @@ class Gradient {
   }
 
   /// The pairs' gradients of pixels [x, end) of row y and the row a step below; 0 off the other image.
-  template <class G>
-  void collect_pairs(const G* products, std::int64_t y, std::int64_t x, std::int64_t end,
+  template <class Pairs>
+  void collect_pairs(const Pairs& gradients, std::int64_t y, std::int64_t x, std::int64_t end,
                      const GradientScratch<A>& scratch) const {
     A* to = scratch.pairs;
     for (std::int64_t k = -down_.reach; k <= down_.reach + 1; ++k) {
@@ -104,17 +159,21 @@ class Gradient {
         for (std::int64_t r = 0; r < kPairRows; ++r, to += kLanes<A>) {
           const std::int64_t own = y + r * down_.step, other = own + (k - r) * down_.step;
           const bool some = std::abs(k - r) <= down_.reach && down_.on_image(own) && down_.on_image(other);
-          collect(some ? products + row_of(own, k - r, l) : nullptr, x, end, l * across_.step, to, scratch.each);
+          const auto* const row = some ? row_of(gradients, own, k - r, l, x, end, scratch.row) : nullptr;
+          collect(row, x, end, l * across_.step, to, scratch.each);
         }
       }
     }
   }
 
-  /// Where the gradients of row y displaced by k and l are; that of pixel x at x, or at x + l steps of the second
-  /// image.
-  std::int64_t row_of(std::int64_t y, std::int64_t k, std::int64_t l) const {
-    if (of_second_) y += k * down_.step, k = -k, l = -l;
-    return (((k + down_.most) * across_.count() + l + across_.most) * s_.h + y) * s_.w;
+  /// The gradients of row y displaced by k and l; that of pixel x at x, or at x + l steps of the second image.
+  template <class Pairs>
+  const typename Pairs::Element* row_of(const Pairs& gradients, std::int64_t y, std::int64_t k, std::int64_t l,
+                                        std::int64_t x, std::int64_t end, A* room) const {
+    const std::int64_t shift = l * across_.step;
+    auto [first, last] = across_.inside(x, end, shift);
+    if (of_second_) y += k * down_.step, k = -k, l = -l, first += shift, last += shift;
+    return gradients.of((k + down_.most) * across_.count() + l + across_.most, y, first, last, room);
   }
 
   /// A vector of pixels every `each` places.
@@ -198,33 +257,16 @@ class Gradient {
   const bool of_second_;
 };
 
-/// Gradients of products [H, W] from those of the windows [Ho, Wo] they are in.
-template <class T>
-void spread_windows(const Shape& s, const T* grad_output, Acc<T>* products) {
-  std::fill_n(products, s.h * s.w, Acc<T>(0));
-  for (std::int64_t y = 0; y < s.out_h; ++y) {
-    for (std::int64_t i = 0; i < s.kernel_h; ++i) {
-      const std::int64_t u = y * s.stride_h - s.pad_h + i * s.dilation_h;
-      if (u < 0 || u >= s.h) continue;
-      for (std::int64_t j = 0; j < s.kernel_w; ++j) {
-        const TapRange taps(j, s);
-        const T* const from = grad_output + y * s.out_w;
-        Acc<T>* const to = products + u * s.w + taps.offset;
-        for (std::int64_t x = taps.first; x < taps.end; ++x) to[x * s.stride_w] += to_acc(from[x]);
-      }
-    }
-  }
-}
-
 /// Both gradients of an image.
-template <class G, class T>
+template <class Pairs, class T>
 void add_gradients(const Context& context, const mluopsCall& call, const Shape& s, bool nchw,
-                   const BackwardArrays<Acc<T>>& arrays, const G* pairs, T* const (&gradients)[2]) {
+                   const BackwardArrays<Acc<T>>& arrays, const Pairs& pairs, T* const (&gradients)[2]) {
   using Own = Gradient<Acc<T>>;
   const Own both[2] = {{s, arrays.rows, arrays.images[1], false}, {s, arrays.rows, arrays.images[0], true}};
   const std::int64_t items = Own::items(s);
   const double pairs_of_row = static_cast<double>(down(s).count() * across(s).count()) * static_cast<double>(s.w);
-  const double row_ns = pairs_of_row * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(s.c));
+  const double taps = static_cast<double>(most_taps(windows_down(s)) * most_taps(windows_across(s)));
+  const double row_ns = pairs_of_row * (cost::kElement * (1 + taps) + cost::kMultiplyAdd * static_cast<double>(s.c));
   Loop(context, call, 2 * items, kPairRows * row_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const GradientScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
     for (std::int64_t i = begin; i < end; ++i)
@@ -240,7 +282,6 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
   const auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s);
   if (!arrays) return no_memory(call);
   const std::int64_t planes = down(s).count() * across(s).count(), outputs = s.out_h * s.out_w;
-  const double output_ns = cost::kElement * static_cast<double>(s.kernel_h) * static_cast<double>(s.kernel_w);
   const T* const images[2] = {static_cast<const T*>(p.input1), static_cast<const T*>(p.input2)};
   for (std::int64_t n = 0; n < s.n; ++n) {
     const std::int64_t image = n * s.h * s.w * s.c;
@@ -248,16 +289,10 @@ mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardP
     T* const gradients[2] = {static_cast<T*>(p.grad_input1) + image, static_cast<T*>(p.grad_input2) + image};
     const T* const grad_output = static_cast<const T*>(p.grad_output) + n * planes * outputs;
     if (is_plain(s)) {
-      add_gradients<T, T>(context, call, s, nchw, *arrays, grad_output, gradients);
-      continue;
+      add_gradients(context, call, s, nchw, *arrays, PlainPairs<T>{s, grad_output}, gradients);
+    } else {
+      add_gradients(context, call, s, nchw, *arrays, WindowPairs<T>(s, grad_output), gradients);
     }
-    Loop(context, call, planes, static_cast<double>(outputs) * output_ns)
-        .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-          for (std::int64_t i = begin; i < end; ++i) {
-            spread_windows(s, grad_output + i * outputs, arrays->products + i * s.h * s.w);
-          }
-        });
-    add_gradients<A, T>(context, call, s, nchw, *arrays, arrays->products, gradients);
   }
   return MLUOP_STATUS_SUCCESS;
 }

@@ -53,16 +53,55 @@ inline bool is_plain(const Shape& s) {
   return s.kernel_h == 1 && s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0;
 }
 
-/// Outputs x of [first, end) whose windows have a tap on pixel x * stride + offset of the image.
-struct TapRange {
-  std::int64_t first, end, offset;
+/// Windows along an axis: tap t of output o lies on pixel o * stride - pad + t * dilation.
+struct Windows {
+  std::int64_t size, outputs, taps, stride, pad, dilation;
 
-  TapRange(std::int64_t tap, const Shape& s) : offset(tap * s.dilation_w - s.pad_w) {
-    const std::int64_t stride = s.stride_w, last = s.w - 1 - offset;
-    first = offset >= 0 ? 0 : (stride - 1 - offset) / stride;
-    end = last < 0 ? 0 : std::min(s.out_w, last / stride + 1);
+  struct Range {
+    std::int64_t first, end;
+  };
+
+  /// Taps of output o on the image.
+  Range taps_of(std::int64_t o) const { return crossing(pad - o * stride, size, dilation, taps); }
+  /// Outputs with a tap t on one of the pixels [begin, end).
+  Range outputs_of(std::int64_t t, std::int64_t begin, std::int64_t end) const {
+    return crossing(begin + pad - t * dilation, end - begin, stride, outputs);
+  }
+  /// Outputs that may have a tap on a pixel: those with one in [0, taps * dilation).
+  Range outputs_on(std::int64_t pixel) const {
+    const std::int64_t reach = (taps - 1) * dilation;
+    return crossing(pixel + pad - reach, reach + 1, stride, outputs);
+  }
+  /// The tap of output o on a pixel, -1 for none.
+  std::int64_t tap_on(std::int64_t o, std::int64_t pixel) const {
+    const std::int64_t way = pixel + pad - o * stride;
+    return way >= 0 && way % dilation == 0 && way / dilation < taps ? way / dilation : -1;
+  }
+  /// Taps of any output on one of the pixels [begin, end).
+  Range taps_near(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t reach = (outputs - 1) * stride;
+    return crossing(begin + pad - reach, reach + end - begin, dilation, taps);
+  }
+
+ private:
+  /// Which of n multiples of `step`, from 0 on, are in [begin, begin + length).
+  static Range crossing(std::int64_t begin, std::int64_t length, std::int64_t step, std::int64_t n) {
+    const auto first_from = [=](std::int64_t at) { return at <= 0 ? 0 : std::min(ceil_div(at, step), n); };
+    return {first_from(begin), first_from(begin + length)};
   }
 };
+
+inline Windows windows_down(const Shape& s) {
+  return {s.h, s.out_h, s.kernel_h, s.stride_h, s.pad_h, s.dilation_h};
+}
+inline Windows windows_across(const Shape& s) {
+  return {s.w, s.out_w, s.kernel_w, s.stride_w, s.pad_w, s.dilation_w};
+}
+
+/// Taps of a window on the image, at most.
+inline std::int64_t most_taps(const Windows& w) {
+  return std::min(w.taps, ceil_div(w.size, w.dilation));
+}
 
 /// An image in scratch: [h][c][pitch], pixel x at margin + x, zeros around it. A pitch of an odd number of cache lines
 /// spreads the channels over the sets of a cache.
