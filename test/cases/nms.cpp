@@ -16,9 +16,11 @@ const std::vector<Parameter> kBoxParameters = {
     {"iou", "0.5", "IoU threshold"},
     {"boxes", "network",
      "network (some about each of n / 20 objects of a 1333 x 800 image) | classes (the same, of 40 classes, moved "
-     "apart as mmcv does, within half's range) | uniform | apart (no two meet) | same (all the same box) | grid "
-     "(corners on few places) | wild "
-     "(empty, inverted, NaN, infinite)"},
+     "apart as mmcv does, within half's range) | uniform | apart (no two meet) | column (the same, one above another) "
+     "| "
+     "far (apart, but one is far away) | islands (apart, in places far from each other) | crossed (about one centre, "
+     "of "
+     "equal areas) | same (all the same box) | grid (corners on few places) | wild (empty, inverted, NaN, infinite)"},
     {"scores", "random", "random | ties (few distinct ones) | nan (some are NaN)"},
     {"index", "int32", "int32 | uint32 | int64 (EXTENDED)"},
 };
@@ -68,6 +70,16 @@ Box wild(Random& random) {
 Box plain(const std::string& kind, std::int64_t i, Random& random) {
   const double n = static_cast<double>(i);
   if (kind == "apart") return {30 * n, 10, 30 * n + 20, 40};
+  if (kind == "column") return {10, 30 * n, 40, 30 * n + 20};
+  if (kind == "far") return i == 7 ? Box{1e9, 10, 1e9 + 20, 40} : plain("apart", i, random);
+  if (kind == "islands") {
+    const double x = 30 * n + 1e6 * static_cast<double>(i / 500 % 40);
+    return {x, 10, x + 20, 40};
+  }
+  if (kind == "crossed") {
+    const double side = std::exp2(random.real(-10, 10));
+    return {-side, -1 / side, side, 1 / side};
+  }
   if (kind == "same") return {10, 20, 50, 70};
   if (kind == "wild") return wild(random);
   if (kind == "grid") {
@@ -313,7 +325,9 @@ Cases kinds() {
   return joined(each(list({"n=1", "n=2", "n=33", "n=300 iou=0.3"}), "boxes", kKinds),
                 list({"n=70 scores=ties", "n=70 boxes=grid scores=ties iou=0.25", "n=50 scores=nan",
                       "n=300 index=int64 boxes=classes", "n=60 iou=0 boxes=grid", "n=60 iou=1 boxes=same",
-                      "n=60 iou=-0.5 boxes=uniform", "n=40 iou=-0.5 boxes=wild", "n=300 iou=0.95 boxes=grid"}));
+                      "n=60 iou=-0.5 boxes=uniform", "n=40 iou=-0.5 boxes=wild", "n=300 iou=0.95 boxes=grid",
+                      "n=700 boxes=column", "n=700 iou=0.2 boxes=far", "n=1500 boxes=islands",
+                      "n=900 iou=0.9 boxes=crossed", "n=900 iou=0.1 boxes=uniform", "n=900 boxes=wild"}));
 }
 
 Cases document() {

@@ -17,31 +17,53 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::spatial::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// suppress() of boxes by those kept that have a greater IoU with them than the threshold, lanes of a vector at a time;
-/// lanes that are all marked are not looked at.
+/// Those kept of a block, as boxes that drop others by a greater IoU than the threshold: lanes of a vector at a time.
+template <class Kind>
+class HeldBoxes {
+ public:
+  HeldBoxes(const box_pairs::HWY_NAMESPACE::Lists<Kind>& boxes, double offset, double threshold)
+      : boxes_(boxes), offset_(offset), threshold_(threshold) {
+    clear();
+  }
+
+  /// Boxes that are not there share nothing with any.
+  void clear() {
+    count_ = 0;
+    kept_.clear(0, kRoom);
+  }
+  void add(std::int64_t i) { kept_.copy(count_++, boxes_, i); }
+  bool drops(std::uint64_t bits, std::int64_t j) const {
+    const hn::CappedTag<double, 16> d;
+    using Lanes = box_pairs::HWY_NAMESPACE::Boxes<Kind, decltype(d)>;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const Lanes other = Lanes::all(d, boxes_, j);
+    for (std::int64_t k = 0; k < count_; k += lanes) {
+      if ((bits >> k & ((std::uint64_t{1} << lanes) - 1)) == 0) continue;
+      const Lanes best = Lanes::of(d, kept_, k);
+      const auto iou = box_pairs::HWY_NAMESPACE::iou<Kind>(d, best, other, hn::Set(d, offset_), false);
+      const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count_ - k)));
+      if (!hn::AllFalse(d, hn::And(there, hn::Gt(iou, hn::Set(d, threshold_))))) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::int64_t kRoom = Rectangles::kMost + 16;
+
+  const box_pairs::HWY_NAMESPACE::Lists<Kind>& boxes_;
+  double offset_, threshold_;
+  std::int64_t count_ = 0;
+  double block_[Kind::kFields * kRoom];
+  box_pairs::HWY_NAMESPACE::Lists<Kind> kept_{block_, kRoom};
+};
+
+/// suppress() of boxes by those kept that have a greater IoU with them than the threshold.
 template <class Kind, class Keep>
 void suppress_boxes(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most,
                     const box_pairs::HWY_NAMESPACE::Lists<Kind>& boxes, double offset, double threshold,
-                    std::uint8_t* dropped, double pair_ns, const Keep& keep) {
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) HWY_ATTR {
-    for_lanes<double>(last - first, [&](auto d, std::int64_t j) HWY_ATTR {
-      using Lanes = box_pairs::HWY_NAMESPACE::Boxes<Kind, decltype(d)>;
-      const std::size_t lanes = hn::Lanes(d);
-      std::uint8_t* const marks = dropped + first + j;
-      if (std::all_of(marks, marks + lanes, [](std::uint8_t mark) { return mark != 0; })) return;
-      const auto others = Lanes::of(d, boxes, first + j);
-      auto found = hn::MaskFromVec(hn::Zero(d));
-      for (std::int64_t k = 0; k < count && !hn::AllTrue(d, found); ++k) {
-        const auto best = Lanes::all(d, boxes, kept[k]);
-        const auto iou = box_pairs::HWY_NAMESPACE::iou<Kind>(d, best, others, hn::Set(d, offset), false);
-        found = hn::Or(found, hn::Gt(iou, hn::Set(d, threshold)));
-      }
-      HWY_ALIGN double of_lanes[hn::MaxLanes(d)];
-      hn::Store(hn::IfThenElseZero(found, hn::Set(d, 1.0)), d, of_lanes);
-      for (std::size_t i = 0; i < lanes; ++i) marks[i] |= static_cast<std::uint8_t>(of_lanes[i] != 0);
-    });
-  };
-  suppress(context, call, n, most, dropped, pair_ns, drop, keep);
+                    std::uint8_t* dropped, const BoxGroups& groups, double pair_ns, const Keep& keep) {
+  HeldBoxes<Kind> held(boxes, offset, threshold);
+  suppress(context, call, n, most, dropped, groups, pair_ns, held, keep);
 }
 
 }  // namespace mluops::cpu::spatial::HWY_NAMESPACE

@@ -2,46 +2,72 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/spatial/box_groups.h"
 
 namespace mluops::cpu::spatial {
 
 /// Goes through n items in blocks of 64: a block is decided item by item on the calling thread, then those of it that
-/// are kept are held against all later items, each of which owns its mark. keep(i) is called for those kept, in order,
-/// until there are `most`. drop(kept, count, first, last) marks those of the items [first, last) that one of
-/// kept[0..count) drops; pair_ns is what it costs for a pair.
-template <class Drop, class Keep>
-void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most,
-              const std::uint8_t* dropped, double pair_ns, const Drop& drop, const Keep& keep) {
-  constexpr std::int64_t kBlock = 64;
+/// are kept are held against the later items near to them: a group of boxes (box_groups.h) owns the marks of its items.
+/// keep(i) is called for those kept, in order, until there are `most`. `held` has those kept of a block: clear(),
+/// add(i), and drops(bits, j), whether one of those whose bit is set drops item j; pair_ns is what it costs for a pair.
+template <class Held, class Keep>
+void suppress(const Context& context, const mluopsCall& call, std::int64_t n, std::int64_t most, std::uint8_t* dropped,
+              const BoxGroups& groups, double pair_ns, Held& held, const Keep& keep) {
+  constexpr std::int64_t kBlock = Rectangles::kMost;
   for (std::int64_t first = 0; first < n && most > 0; first += kBlock) {
     const std::int64_t last = std::min(n, first + kBlock);
-    std::int64_t kept[kBlock], count = 0;
+    Rectangles kept;
+    held.clear();
     for (std::int64_t i = first; i < last && most > 0; ++i) {
-      if (dropped[i] != 0) continue;
-      kept[count++] = i;
+      if (dropped[i] != 0 || held.drops(kept.meeting(groups[i]), i)) continue;
+      kept.add(groups[i]);
+      held.add(i);
       keep(i);
       --most;
-      drop(&i, 1, i + 1, last);
     }
-    Loop::one_of_many(context, call, n - last, pair_ns * static_cast<double>(count))
-        .run([&](std::int64_t begin, std::int64_t end, int) { drop(kept, count, last + begin, last + end); });
+    const double group_ns = pair_ns * static_cast<double>(kept.count) * kLeafPoints / 16;
+    Loop::one_of_many(context, call, groups.count(), group_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t g = begin; g < end; ++g) {
+        if (kept.meeting(groups.group(g)) == 0) continue;
+        groups.for_each(g, [&](std::int64_t j) {
+          if (j < last || dropped[j] != 0) return;
+          dropped[j] = held.drops(kept.meeting(groups[j]), j) ? 1 : 0;
+        });
+      }
+    });
   }
 }
 
-/// suppress() by a rule of two items: drops(i, j) tells whether item i, which is kept, drops the later item j.
+/// Those kept, for a rule of two items: drops(i, j) tells whether item i, which is kept, drops the later item j.
+template <class Drops>
+class HeldPairs {
+ public:
+  explicit HeldPairs(const Drops& drops) : drops_(drops) {}
+
+  void clear() { count_ = 0; }
+  void add(std::int64_t i) { kept_[count_++] = i; }
+  bool drops(std::uint64_t bits, std::int64_t j) const {
+    for (; bits != 0; bits &= bits - 1) {
+      if (drops_(kept_[std::countr_zero(bits)], j)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Drops& drops_;
+  std::int64_t kept_[Rectangles::kMost], count_ = 0;
+};
+
+/// suppress() by a rule of two items.
 template <class Drops, class Keep>
 void suppress_pairs(const Context& context, const mluopsCall& call, std::int64_t n, std::uint8_t* dropped,
-                    double pair_ns, const Drops& drops, const Keep& keep) {
-  const auto drop = [&](const std::int64_t* kept, std::int64_t count, std::int64_t first, std::int64_t last) {
-    for (std::int64_t j = first; j < last; ++j) {
-      if (dropped[j] != 0) continue;
-      dropped[j] = std::any_of(kept, kept + count, [&](std::int64_t i) { return drops(i, j); }) ? 1 : 0;
-    }
-  };
-  suppress(context, call, n, n, dropped, pair_ns, drop, keep);
+                    const BoxGroups& groups, double pair_ns, const Drops& drops, const Keep& keep) {
+  HeldPairs<Drops> held(drops);
+  suppress(context, call, n, n, dropped, groups, pair_ns, held, keep);
 }
 
 }  // namespace mluops::cpu::spatial

@@ -1,8 +1,9 @@
 // NmsRotated: keeps each box, best score first, whose IoU with every box kept before is not greater than a threshold.
 //
 // boxes [N,5|6], scores and output [N]. Boxes go through in blocks of 64, sorted: a block is decided box by box on one
-// thread; then those of it that are kept are compared with all later boxes, lanes of a vector: an item is one of these
-// and owns its mark. At most N^2 / 2 pairs, most of them far apart: bound by arithmetic.
+// thread; then those of it that are kept are compared with the later boxes near to them: an item is a group of boxes
+// (spatial/box_groups.h) and owns their marks. Groups are compared with rectangles round the boxes kept, N^2 / 32
+// pairs; boxes that meet, lanes of a vector: bound by arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/box_iou/nms_rotated.cpp"
 #include <hwy/foreach_target.h>
@@ -24,10 +25,19 @@ template <class A>
 struct NmsArrays {
   spatial::Order<A> order;
   Lists<Rotated> boxes;  ///< in this order
+  spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
   NmsArrays(Allocator& allocator, std::int64_t n)
-      : order(allocator, n), boxes(allocator, n), dropped(allocator.allocate<std::uint8_t>(n)) {}
+      : order(allocator, n), boxes(allocator, n), groups(allocator, n), dropped(allocator.allocate<std::uint8_t>(n)) {}
+
+  /// Below a threshold of 0 boxes that share nothing drop each other.
+  void read_bounds(std::int64_t i, double threshold) const {
+    const auto number = [&](int field) { return boxes.field[static_cast<std::size_t>(field)][i]; };
+    groups[i] = threshold >= 0
+                    ? spatial::Rectangle::about(number(Rotated::kX), number(Rotated::kY), number(Rotated::kReach))
+                    : spatial::Rectangle();
+  }
 };
 
 template <class T>
@@ -40,11 +50,13 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
   Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->boxes.read(i, static_cast<const T*>(p.boxes) + std::int64_t{arrays->order[i]} * p.shape.width, 0.0);
+      arrays->read_bounds(i, p.iou_threshold);
       arrays->dropped[i] = 0;
     }
   });
+  arrays->groups.arrange();
   std::int64_t count = 0;
-  suppress_boxes(context, call, n, n, arrays->boxes, 0, p.iou_threshold, arrays->dropped, cost::kStep,
+  suppress_boxes(context, call, n, n, arrays->boxes, 0, p.iou_threshold, arrays->dropped, arrays->groups, cost::kStep,
                  [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::fill(p.output + count, p.output + n, 0);
   *p.result_num = static_cast<std::int32_t>(count);

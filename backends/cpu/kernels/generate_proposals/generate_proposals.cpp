@@ -3,7 +3,7 @@
 //
 // scores [N,K], deltas [N,K,4], anchors and variances [K,4]; rois [N*post,4], probs [N*post]. One image after the
 // other: its scores are sorted, the first boxes decoded, each item owning its place in the lists; then blocks of 64 are
-// decided on one thread and held against all later boxes, lanes of a vector, each of which owns its mark. In double,
+// decided on one thread and held against the later boxes near to them, whose groups own the marks. In double,
 // so that what is decided does not depend on the order of operations. At most pre * post pairs: bound by arithmetic.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/generate_proposals/generate_proposals.cpp"
@@ -45,10 +45,14 @@ template <class A>
 struct Arrays {
   spatial::Order<A> order;
   Lists<Kind> boxes;  ///< in this order
+  spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
   Arrays(Allocator& allocator, const Shape& s, std::int64_t most)
-      : order(allocator, anchors_of(s)), boxes(allocator, most), dropped(allocator.allocate<std::uint8_t>(most)) {}
+      : order(allocator, anchors_of(s)),
+        boxes(allocator, most),
+        groups(allocator, most),
+        dropped(allocator.allocate<std::uint8_t>(most)) {}
 };
 
 template <class T>
@@ -92,15 +96,19 @@ std::int64_t propose(const Context& context, const mluopsCall& call, const Probl
       Box box;
       arrays.dropped[i] = decode<T>(p, image, arrays.order[i], box) ? 0 : 1;
       arrays.boxes.read(i, box.data(), offset);
+      arrays.groups[i] = p.nms_thresh >= 0
+                             ? spatial::Rectangle{{box[0], box[1]}, {box[2] + 2 * offset, box[3] + 2 * offset}}
+                             : spatial::Rectangle();
     }
   });
+  arrays.groups.arrange();
   std::int64_t row = first;
   const auto keep = [&](std::int64_t i) {
     T* const roi = static_cast<T*>(p.rpn_rois) + 4 * row;
     for (std::size_t k = 0; k < 4; ++k) roi[k] = from_acc<T>(static_cast<Acc<T>>(arrays.boxes.field[k + Kind::kX1][i]));
     static_cast<T*>(p.rpn_roi_probs)[row++] = scores[arrays.order[i]];
   };
-  suppress_boxes(context, call, n, p.post_nms_top_n, arrays.boxes, offset, p.nms_thresh, arrays.dropped,
+  suppress_boxes(context, call, n, p.post_nms_top_n, arrays.boxes, offset, p.nms_thresh, arrays.dropped, arrays.groups,
                  3 * cost::kElement, keep);
   return row - first;
 }

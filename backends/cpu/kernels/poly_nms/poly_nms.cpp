@@ -2,8 +2,9 @@
 // threshold.
 //
 // boxes [N,9], output [N]. Quadrilaterals go through in blocks of 64, sorted: a block is decided one by one on one
-// thread; then those of it that are kept are compared with all later ones: an item is one of these and owns its mark.
-// At most N^2 / 2 pairs, most of them far apart: bound by arithmetic, in double.
+// thread; then those of it that are kept are compared with the later ones near to them: an item is a group of these
+// (spatial/box_groups.h) and owns their marks. Groups are compared with the bounds of those kept, N^2 / 32 pairs: bound
+// by arithmetic, in double.
 #include <algorithm>
 #include <cstdint>
 
@@ -27,12 +28,21 @@ template <class A>
 struct Arrays {
   spatial::Order<A> order;
   Quadrilateral* polygons;  ///< in this order
+  spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
   Arrays(Allocator& allocator, std::int64_t n)
       : order(allocator, n),
         polygons(allocator.allocate<Quadrilateral>(n)),
+        groups(allocator, n),
         dropped(allocator.allocate<std::uint8_t>(n)) {}
+
+  /// Those without area drop each other wherever they are; below a threshold of 0 all do.
+  void read_bounds(std::int64_t i, double threshold) const {
+    const polygon::Bounds& b = polygons[i].bounds();
+    groups[i] = threshold >= 0 && polygons[i].area() != 0 ? spatial::Rectangle{{b.low.x, b.low.y}, {b.high.x, b.high.y}}
+                                                          : spatial::Rectangle();
+  }
 };
 
 template <class T>
@@ -46,14 +56,16 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPol
   Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->polygons[i] = Quadrilateral::of(boxes + 9 * std::int64_t{arrays->order[i]});
+      arrays->read_bounds(i, p.iou_threshold);
       arrays->dropped[i] = 0;
     }
   });
+  arrays->groups.arrange();
   const auto drops = [&](std::int64_t i, std::int64_t j) {
     return iou(arrays->polygons[i], arrays->polygons[j]) > p.iou_threshold;
   };
   std::int64_t count = 0;
-  spatial::suppress_pairs(context, call, n, arrays->dropped, cost::kStep, drops,
+  spatial::suppress_pairs(context, call, n, arrays->dropped, arrays->groups, cost::kStep, drops,
                           [&](std::int64_t i) { p.output[count++] = arrays->order[i]; });
   std::sort(p.output, p.output + count);
   std::fill(p.output + count, p.output + n, 0);
