@@ -79,7 +79,8 @@ def is_initialized() -> bool:
 
 
 def _is_in_bad_fork() -> bool:
-    return False
+    """In a process that was forked after kernels had run: it cannot launch any."""
+    return bool(_library.cnrtExtIsInBadFork())
 
 
 def device_count() -> int:

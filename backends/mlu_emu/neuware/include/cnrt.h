@@ -95,6 +95,8 @@ cnrtRet_t cnrtPeekAtLastError(void);
 const char* cnrtExtGetLastFault(void);
 /* The last warning of the last launch, "" for none. */
 const char* cnrtExtGetLastWarning(void);
+/** 1 in a process that was forked by one that had launched kernels, which cannot launch any; else 0. Ours. */
+int cnrtExtIsInBadFork(void);
 cnrtRet_t cnrtGetLibVersion(int* major, int* minor, int* patch);
 
 cnrtRet_t cnrtGetDeviceCount(unsigned int* count);

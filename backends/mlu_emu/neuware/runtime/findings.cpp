@@ -1,6 +1,7 @@
 #include "backends/mlu_emu/neuware/runtime/findings.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +33,11 @@ Findings::Findings() {
     if (why.empty()) continue;
     std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s: %s\n", path.c_str(), why.c_str());
   }
-  std::atexit([] { instance().write(); });
+  write(false);
+  std::atexit([] {
+    const std::lock_guard<std::mutex> lock(instance().mutex_);
+    instance().write(true);
+  });
 }
 
 const char* Findings::level(const Kept& k) {
@@ -41,6 +46,12 @@ const char* Findings::level(const Kept& k) {
 
 void Findings::add(const Finding& f) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (keep(f)) write(false);
+}
+
+/// Whether the reports are to be written again: a program may end without telling. Rarely where there are many.
+bool Findings::keep(const Finding& f) {
+  constexpr std::size_t kFew = 64;
   const auto place = [](const mluops::emu::CallSite& s) { return Place{s.known() ? s.file : "", s.line}; };
   Kept added{f.severity, f.kernel, f.word, f.text, place(f.site), place(f.other), 1};
   const auto same = [](const Place& a, const Place& b) { return a.line == b.line && a.file == b.file; };
@@ -50,13 +61,14 @@ void Findings::add(const Finding& f) {
   });
   if (known != kept_.end()) {
     ++known->times;
-    return;
+    return false;
   }
   if (f.severity != Severity::kFault) {
     std::fprintf(stderr, "[cnrt] [%s] %s\n", f.severity == Severity::kNote ? "Note" : "Warning",
                  printable(f.text, true).c_str());
   }
   kept_.push_back(std::move(added));
+  return kept_.size() < kFew || std::has_single_bit(kept_.size());
 }
 
 std::string Findings::text() const {
@@ -113,15 +125,14 @@ std::string Findings::sarif() const {
   return out.text() + "\n";
 }
 
-void Findings::write() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+void Findings::write(bool tell) const {
   std::istringstream paths(paths_);
   for (std::string path; std::getline(paths, path, ':');) {
     const std::string ending = std::filesystem::path(path).extension().string();
     mluops::OutputFile file = mluops::OutputFile::named(path);
     file.write(ending == ".json" ? json() : ending == ".sarif" ? sarif() : text());
     const std::string problem = file.close();
-    if (problem.empty()) continue;
+    if (problem.empty() || !tell) continue;
     std::fprintf(stderr, "[cnrt] [Error] MLUOP_EMU_FINDINGS: cannot write %s: %s\n", path.c_str(), problem.c_str());
   }
 }

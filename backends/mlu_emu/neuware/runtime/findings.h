@@ -34,7 +34,9 @@ class Findings {
   static const char* level(const Kept& k);
 
   Findings();
-  void write() const;
+  bool keep(const mluops::emu::Finding& finding);
+  /// `tell`: what cannot be written.
+  void write(bool tell) const;
   std::string text() const;
   std::string json() const;
   std::string sarif() const;

@@ -48,6 +48,13 @@ std::string run(const Unit& unit, const mluops::emu::LaunchSpec& spec, const std
 void launch_tasks(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
                   const std::function<void()>& task) {
   const std::string kernel = name;
+  if (Machine::is_in_bad_fork()) {
+    keep_fault(cnrtErrorLaunchInvalid,
+               kernel +
+                   ": this process was forked by one that had used the device, and cannot use it: start it anew "
+                   "(in Python: multiprocessing's start method spawn)");
+    return;
+  }
   cnrtQueue* on = queue_of(queue);
   if (on == nullptr) {
     keep_fault(cnrtErrorLaunchInvalid, kernel + ": the queue is none, or was destroyed");
@@ -69,3 +76,7 @@ void launch_tasks(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFuncti
 }
 
 }  // namespace neuware
+
+extern "C" int cnrtExtIsInBadFork(void) {
+  return neuware::Machine::is_in_bad_fork() ? 1 : 0;
+}

@@ -1,5 +1,7 @@
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -52,6 +54,14 @@ Scalars scalars_of_task() {
   return s;
 }
 
+std::atomic<bool> in_bad_fork = false;
+
+/// From the first launch on: the threads of the cores stay behind in the parent.
+void notice_forks() {
+  static const int noticed = pthread_atfork(nullptr, nullptr, [] { in_bad_fork = true; });
+  static_cast<void>(noticed);
+}
+
 constexpr int kDefaultArchNumber = 372;
 constexpr const char* kNoBlock =
     "an address in no block of device memory (if it is the host's, copy it there: cnrtMalloc and cnrtMemcpy, or a "
@@ -59,6 +69,10 @@ constexpr const char* kNoBlock =
     "on device mlu)";
 
 }  // namespace
+
+bool Machine::is_in_bad_fork() {
+  return in_bad_fork;
+}
 
 void Machine::announce(int arch_number) {
   int none = 0;
@@ -97,6 +111,8 @@ std::string Machine::run(const Unit& unit, const LaunchSpec& spec, const std::fu
   }
   if (std::string problem = check_launch(spec, settings_); !problem.empty()) return problem;
   const std::lock_guard<std::mutex> lock(machines().running);
+  notice_forks();
+  catch_signals();
   gdram_.renew(spec.tensors, settings_.checks.race);
   const auto active = static_cast<int>(std::min<std::int64_t>(settings_.arch.cores(), spec.tasks()));
   LaunchState state{spec, settings_, gdram_, false, active};

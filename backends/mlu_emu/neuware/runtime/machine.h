@@ -27,6 +27,8 @@ class Machine {
   static Machine& instance();
   /// The machine that code for an architecture runs on.
   static Machine& of(int arch_number);
+  /// The process was forked by one that had launched kernels: it cannot launch any, as on the device.
+  static bool is_in_bad_fork();
   /// Code for an architecture was loaded.
   static void announce(int arch_number);
 

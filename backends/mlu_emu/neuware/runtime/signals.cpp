@@ -3,17 +3,19 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/neuware/runtime/c_library.h"
 #include "backends/mlu_emu/neuware/runtime/source_line.h"
 
 namespace neuware {
@@ -32,15 +34,40 @@ struct Crash {
 __attribute__((tls_model("initial-exec"))) thread_local sigjmp_buf* landing = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local Crash crash;
 
-struct sigaction before[NSIG];
+struct sigaction before[NSIG];  // as of the first launch
+struct sigaction latest[NSIG];  // as of the last one: the program may have put a handler of its own over ours
 
-/// What the process would have done without us.
-void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& old = before[signal];
+/// Which call of a handler of the program's runs on this thread: it may call what was before it, which is ours.
+struct Passing {
+  const void *context, *frame;
+};
+__attribute__((tls_model("initial-exec"))) thread_local Passing passing = {};
+
+void act(const struct sigaction& old, int signal, siginfo_t* info, void* context) {
   if ((old.sa_flags & SA_SIGINFO) != 0) return old.sa_sigaction(signal, info, context);
   if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) return old.sa_handler(signal);
   sigaction(signal, &old, nullptr);  // the instruction is tried again
   if (info->si_code <= 0) raise(signal);
+}
+
+/// What the process would have done without us.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const void* const frame = __builtin_frame_address(0);
+  if (passing.context == context && frame < passing.frame) return act(before[signal], signal, info, context);
+  passing = {context, frame};
+  act(latest[signal], signal, info, context);
+  passing = {};
+}
+
+/// Of a task that cannot be left: the process ends by the signal.
+void tell_last_words() {
+  const auto put = [](const char* text) {
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
+  };
+  put("[cnrt] [Error] ");
+  put(mluops::emu::Core::current().launch().spec.kernel.c_str());
+  put(": scalar code failed inside the host's C library, most likely because it had written beyond its memory: "
+      "the library's locks are taken, so the process ends\n");
 }
 
 const void* program_counter(const void* context) {
@@ -65,20 +92,25 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   crash.first = 0;
   while (crash.first < crash.frames && crash.frame[crash.first] != program_counter(context)) ++crash.first;
   if (crash.first == crash.frames) crash.first = 0;
+  if (cannot_be_left(crash.frame + crash.first, crash.frames - crash.first)) {
+    landing = nullptr;
+    tell_last_words();
+    return pass_on(signal, info, context);
+  }
   siglongjmp(*landing, 1);
 }
 
-void catch_signals() {
-  void* frame[1];
-  backtrace(frame, 1);  // loads what it needs
+void take_signal(int signal, bool first) {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) {
-    sigaction(signal, nullptr, &before[signal]);
-    sigaction(signal, &action, nullptr);
-  }
+  struct sigaction now = {};
+  sigaction(signal, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal) return;
+  latest[signal] = now;
+  if (first) before[signal] = now;
+  sigaction(signal, &action, nullptr);
 }
 
 /// A stack of its own for the handler on this thread, and where the thread's stack ends.
@@ -172,9 +204,18 @@ void leave_used_up_stack() {
   throw OutOfStack{};
 }
 
+void catch_signals() {
+  static bool first = true;
+  if (first) {
+    void* frame[1];
+    backtrace(frame, 1);  // loads what it needs
+    find_c_library();
+  }
+  for (const int signal : kSignals) take_signal(signal, first);
+  first = false;
+}
+
 void run_guarded(const std::function<void()>& task, const void* in_module) {
-  static std::once_flag once;
-  std::call_once(once, catch_signals);
   mluops::emu::Core::current().keep_stack(stacks().low(), stacks().kept());
   struct Landing {
     sigjmp_buf buffer;
