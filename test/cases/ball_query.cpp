@@ -28,7 +28,7 @@ mluopsBallQueryShape shape_of(const Case& t, mluOpDataType_t dtype) {
 }
 
 Fill centres(const Case& t, const mluopsBallQueryShape& s, const Fill& points) {
-  if (t.word("centres") == "own") return cloud(t.word("data"), t.seed("new_xyz"));
+  if (t.word("centres") == "own") return cloud(t.word("data"), t.seed("new_xyz"), t.size("m"));
   return [=](std::int64_t i) {
     const std::int64_t centre = i / 3 % s.m, image = i / 3 / s.m;
     return points((image * s.n + centre % s.n) * 3 + i % 3);
@@ -37,7 +37,7 @@ Fill centres(const Case& t, const mluopsBallQueryShape& s, const Fill& points) {
 
 Description describe_query(const Case& text, mluOpDataType_t dtype) {
   const mluopsBallQueryShape s = shape_of(text, dtype);
-  const Fill points = cloud(text.word("data"), text.seed("xyz"));
+  const Fill points = cloud(text.word("data"), text.seed("xyz"), s.n);
   const double low = scalar_of(text, "min", dtype), high = scalar_of(text, "max", dtype);
   Description d;
   d.scalars = {low, high};
@@ -83,11 +83,15 @@ Cases edge() {
       "b=1 m=900 n=9000 s=8 max=0.1 data=surface centres=points",  // sorted points, balls of few
       "b=1 m=900 n=9000 s=8 max=1.5 data=surface centres=points",  // the same, balls of many
       "b=1 m=700 n=5000 s=300 max=0.3 data=grid",
+      "b=1 m=900 n=9000 s=8 max=0.3 data=padded",
+      "b=1 m=900 n=9000 s=8 min=0.25 max=0.5 data=padded centres=points",  // hollow balls about the padding
+      "b=1 m=900 n=9000 s=40 max=0.3 data=places",
+      "b=1 m=900 n=9000 s=9 max=0.05 data=lattice centres=points",
   });
 }
 
 Case random_case(Random& random, double effort) {
-  const char* const kinds[] = {"uniform", "uniform", "surface", "grid", "same", "wild"};
+  const char* const kinds[] = {"uniform", "uniform", "surface", "grid", "same", "wild", "padded", "places", "line"};
   const char* const radii[] = {"0", "0.05", "0.25", "0.3", "1", "5"};
   const char* const from[] = {"own", "points"};
   const std::int64_t most = effort < 1 ? 150 : 1500;

@@ -19,8 +19,8 @@ mluopsChamferDistanceShape shape_of(const Case& t, mluOpDataType_t dtype) {
 }
 
 // x and y of the cloud's points.
-Fill plane(const Case& t, const char* name) {
-  return [points = cloud(t.word("data"), t.seed(name))](std::int64_t i) { return points(i / 2 * 3 + i % 2); };
+Fill plane(const Case& t, const char* name, std::int64_t count) {
+  return [points = cloud(t.word("data"), t.seed(name), count)](std::int64_t i) { return points(i / 2 * 3 + i % 2); };
 }
 
 TensorSpec points(const char* name, mluOpDataType_t dtype, std::int64_t b, std::int64_t n, Fill fill = {}) {
@@ -33,8 +33,8 @@ TensorSpec numbers(const char* name, mluOpDataType_t dtype, std::int64_t b, std:
 Description describe_forward(const Case& text, mluOpDataType_t dtype) {
   const auto s = shape_of(text, dtype);
   Description d;
-  d.tensors = {points("xyz1", dtype, s.b, s.n, plane(text, "one")),
-               points("xyz2", dtype, s.b, s.m, plane(text, "two")),
+  d.tensors = {points("xyz1", dtype, s.b, s.n, plane(text, "one", s.n)),
+               points("xyz2", dtype, s.b, s.m, plane(text, "two", s.m)),
                numbers("dist1", dtype, s.b, s.n),
                numbers("dist2", dtype, s.b, s.m),
                numbers("idx1", MLUOP_DTYPE_INT32, s.b, s.n),
@@ -62,8 +62,8 @@ Fill indices(const Case& t, const char* name, std::int64_t count) {
 Description describe_backward(const Case& text, mluOpDataType_t dtype) {
   const auto s = shape_of(text, dtype);
   Description d;
-  d.tensors = {points("xyz1", dtype, s.b, s.n, plane(text, "one")),
-               points("xyz2", dtype, s.b, s.m, plane(text, "two")),
+  d.tensors = {points("xyz1", dtype, s.b, s.n, plane(text, "one", s.n)),
+               points("xyz2", dtype, s.b, s.m, plane(text, "two", s.m)),
                numbers("idx1", MLUOP_DTYPE_INT32, s.b, s.n, indices(text, "idx1", s.m)),
                numbers("idx2", MLUOP_DTYPE_INT32, s.b, s.m, indices(text, "idx2", s.n)),
                numbers("grad_dist1", dtype, s.b, s.n, uniform(-1, 1, text.seed("grad1"))),

@@ -26,9 +26,11 @@ TensorSpec picks(const mluopsFurthestPointSampleShape& s) {
 Description describe_points(const Case& text, mluOpDataType_t dtype) {
   const mluopsFurthestPointSampleShape s = shape_of(text, dtype);
   Description d;
-  d.tensors = {
-      {.name = "points", .dtype = dtype, .dims = {s.b, s.n, 3}, .fill = cloud(text.word("data"), text.seed("points"))},
-      picks(s)};
+  d.tensors = {{.name = "points",
+                .dtype = dtype,
+                .dims = {s.b, s.n, 3},
+                .fill = cloud(text.word("data"), text.seed("points"), s.n)},
+               picks(s)};
   d.flops = 8.0 * static_cast<double>(s.b * (s.n + s.m));  // one distance each; how many others is the kernel's
   d.call = [](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtFurthestPointSample(handle, t[0].desc, t[0].data, t[1].desc, t[1].data);

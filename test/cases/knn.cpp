@@ -16,7 +16,7 @@ const std::vector<Parameter> kParameters = {
 };
 
 Fill centres(const Case& t, const mluopsKnnShape& s, const Fill& points) {
-  if (t.word("centres") == "own") return cloud(t.word("data"), t.seed("new_xyz"));
+  if (t.word("centres") == "own") return cloud(t.word("data"), t.seed("new_xyz"), t.size("m"));
   return [=](std::int64_t i) {
     const std::int64_t centre = i / 3 % s.m, image = i / 3 / s.m;
     return points((image * s.n + centre % s.n) * 3 + i % 3);
@@ -25,7 +25,7 @@ Fill centres(const Case& t, const mluopsKnnShape& s, const Fill& points) {
 
 Description describe_knn(const Case& text, mluOpDataType_t dtype) {
   const mluopsKnnShape s{dtype, text.size("b"), text.size("n"), text.size("m"), text.size("k")};
-  const Fill points = cloud(text.word("data"), text.seed("xyz"));
+  const Fill points = cloud(text.word("data"), text.seed("xyz"), s.n);
   const std::vector<std::int64_t> found = {s.b, s.m, s.k};
   Description d;
   d.tensors = {{.name = "xyz", .dtype = dtype, .dims = {s.b, s.n, 3}, .fill = points},
@@ -64,7 +64,9 @@ Cases edge() {
       "b=2 n=31 m=70 k=5 data=grid",  // ties
       "b=2 n=700 m=300 k=9 data=grid",
       "b=1 n=513 m=200 k=20 data=same",  // all distances 0: the lowest indices
-      "b=2 n=1000 m=200 k=7 data=wild", "b=2 n=5 m=300 k=6 data=wild",
+      "b=1 n=5000 m=90 k=20 data=places",
+      "b=1 n=5000 m=90 k=600 data=padded",  // many at one distance, sorted
+      "b=1 n=5000 m=40 k=1024", "b=2 n=1000 m=200 k=7 data=wild", "b=2 n=5 m=300 k=6 data=wild",
       "b=1 n=9000 m=1 k=99 data=surface",  // too few centres to sort the points for
       "b=1 n=8200 m=600 k=3",              // three levels of boxes
       "b=1 n=600 m=50 k=600",              // all of them, sorted

@@ -18,8 +18,11 @@ Description describe_forward(const Case& text, mluOpDataType_t dtype) {
   const std::vector<std::int64_t> triples = {s.b, s.n, 3};
   Description d;
   d.tensors = {
-      {.name = "unknown", .dtype = dtype, .dims = triples, .fill = cloud(text.word("data"), text.seed("unknown"))},
-      {.name = "known", .dtype = dtype, .dims = {s.b, s.m, 3}, .fill = cloud(text.word("data"), text.seed("known"))},
+      {.name = "unknown", .dtype = dtype, .dims = triples, .fill = cloud(text.word("data"), text.seed("unknown"), s.n)},
+      {.name = "known",
+       .dtype = dtype,
+       .dims = {s.b, s.m, 3},
+       .fill = cloud(text.word("data"), text.seed("known"), s.m)},
       {.name = "dist2", .dtype = dtype, .dims = triples, .comparison = Comparison::kBits},
       {.name = "idx", .dtype = MLUOP_DTYPE_INT32, .dims = triples, .comparison = Comparison::kBits}};
   d.flops =

@@ -27,7 +27,7 @@ mluopsVoxelizationShape shape_of(const Case& t, mluOpDataType_t dtype, bool hard
 
 // Coordinates from the cloud, the rest uniform.
 Fill points(const Case& t) {
-  const Fill at = cloud(t.word("data"), t.seed("points")), other = uniform(-1, 1, t.seed("features"));
+  const Fill at = cloud(t.word("data"), t.seed("points"), t.size("n")), other = uniform(-1, 1, t.seed("features"));
   return [=, f = t.size("f")](std::int64_t i) { return i % f < 3 ? at(i / f * 3 + i % f) : other(i); };
 }
 

@@ -79,18 +79,20 @@ A guess(const Entry<A>* entries, std::int64_t count, std::int64_t at, int axis) 
   return sample[at * size / count];
 }
 
-/// std::nth_element by one coordinate: afterwards none of the first `at` entries is above any of the others. After
-/// many rounds, as points can be laid out to cause, std::nth_element goes on: it is never quadratic.
+/// std::nth_element by one coordinate, then by index: afterwards none of the first `at` entries is above any of the
+/// others, and of points at one place those of the least indices are next to each other, so a search for these sees few
+/// leaves. After many rounds, as points can be laid out to cause, std::nth_element goes on: it is never quadratic.
 template <class A>
 void select(Entry<A>* entries, std::int64_t count, std::int64_t at, int axis) {
   constexpr std::int64_t kFew = 12;
   constexpr int kRounds = 40;
+  const auto by_index = [](const Entry<A>& a, const Entry<A>& b) { return a.index < b.index; };
   for (int round = 0; round < kRounds && count > kFew && at > 0 && at < count; ++round) {
     const A pivot = guess(entries, count, at, axis);
     std::int64_t front = partition(entries, count, [=](const Entry<A>& e) { return e.at[axis] < pivot; });
     if (front == 0) {  // the pivot is the least: set all equal to it aside
       front = partition(entries, count, [=](const Entry<A>& e) { return e.at[axis] <= pivot; });
-      if (at < front) return;
+      if (at < front) return std::nth_element(entries, entries + at, entries + front, by_index);
     }
     if (at <= front) {
       count = front;
@@ -99,8 +101,9 @@ void select(Entry<A>* entries, std::int64_t count, std::int64_t at, int axis) {
     }
   }
   if (at > 0 && at < count) {
-    std::nth_element(entries, entries + at, entries + count,
-                     [axis](const Entry<A>& a, const Entry<A>& b) { return a.at[axis] < b.at[axis]; });
+    std::nth_element(entries, entries + at, entries + count, [&](const Entry<A>& a, const Entry<A>& b) {
+      return a.at[axis] < b.at[axis] || (a.at[axis] == b.at[axis] && by_index(a, b));
+    });
   }
 }
 

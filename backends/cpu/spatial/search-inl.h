@@ -1,7 +1,9 @@
 // Distances from a point to the points of a leaf and to the boxes of a node, and the way down a tree. Include after
 // foreach_target.h, like simd-inl.h.
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/box_tree.h"
@@ -71,6 +73,16 @@ HWY_INLINE hn::Vec<D> lower_bounds(D d, const Point<A>& from, const Boxes<A>& bo
                         outside(d, from.z, boxes.low[2] + i, boxes.high[2] + i));
 }
 
+/// Squared distances to the farthest corners of the boxes [i, i + lanes): at least those of all points inside.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> upper_bounds(D d, const Point<A>& from, const Boxes<A>& boxes, std::int64_t i) {
+  const auto farthest = [&](A at, int axis) HWY_ATTR {
+    return hn::Max(hn::Abs(hn::Sub(hn::Set(d, at), hn::Load(d, boxes.low[axis] + i))),
+                   hn::Abs(hn::Sub(hn::Set(d, at), hn::Load(d, boxes.high[axis] + i))));
+  };
+  return squared_length(farthest(from.x, 0), farthest(from.y, 1), farthest(from.z, 2));
+}
+
 /// The lanes of a mask as bits.
 template <class D, class M>
 HWY_INLINE std::uint32_t bits_of(D d, M mask) {
@@ -81,7 +93,23 @@ HWY_INLINE std::uint32_t bits_of(D d, M mask) {
   return bits;
 }
 
+/// Which of the points at these distances are within a bound, those at the bound itself only below an index.
+template <class D, class A = hn::TFromD<D>>
+HWY_INLINE hn::Mask<D> points_within(D d, hn::Vec<D> distance, const std::int32_t* index, A bound, std::int32_t last) {
+  const hn::RebindToSigned<D> di;
+  const auto indices = [&]() HWY_ATTR {
+    if constexpr (sizeof(A) == sizeof(std::int32_t)) return hn::LoadU(di, index);
+    if constexpr (sizeof(A) != sizeof(std::int32_t)) {
+      return hn::PromoteTo(di, hn::LoadU(hn::Rebind<std::int32_t, D>(), index));
+    }
+  };
+  const auto before = hn::RebindMask(d, hn::Lt(indices(), hn::Set(di, last))),
+             equal = hn::Eq(distance, hn::Set(d, bound));
+  return hn::Or(hn::Lt(distance, hn::Set(d, bound)), hn::And(equal, before));
+}
+
 /// nearest.take(neighbour) for the points of a leaf that are at most nearest.bound() away, which may shrink meanwhile.
+/// Of those at the bound, the ones from nearest.last_index() on are left out at once: they may be many.
 template <class A, class Nearest>
 HWY_INLINE void take_near(const Leaf<A>& leaf, const Point<A>& from, Nearest& nearest) {
   const hn::CappedTag<A, kLeafPoints> d;
@@ -90,6 +118,7 @@ HWY_INLINE void take_near(const Leaf<A>& leaf, const Point<A>& from, Nearest& ne
     const auto all = distances(d, from, leaf, i);
     std::uint32_t near = bits_of(d, hn::Le(all, hn::Set(d, nearest.bound())));
     if (near == 0) continue;
+    near = bits_of(d, points_within(d, all, leaf.index + i, nearest.bound(), nearest.last_index()));
     hn::Store(all, d, found);
     for (; near != 0; near &= near - 1) {
       const int lane = std::countr_zero(near);
@@ -160,6 +189,44 @@ template <bool kNearestFirst, class A, class Visitor>
 void search(const BoxTree<A>& tree, const Point<A>& from, Visitor& visitor) {
   if (tree.levels.leaves() == 0 || !from.is_finite()) return;
   search<kNearestFirst>(tree, tree.levels.count() - 1, 0, from, visitor);
+}
+
+/// Room for what search_by_index has yet to look at: every node and leaf of a tree.
+inline std::int64_t pending_of(std::int64_t points) {
+  return leaves_of(points) + Levels(leaves_of(points)).boxes();
+}
+
+/// visitor(leaf) for the leaves that visitor.children_of(boxes, children) lets through, those with the least index
+/// first, while that is less than visitor.last_index(): a search for the k least indices sees at most k leaves all of
+/// whose points it wants, however many there are. `pending` is a heap of (least index, level above, which).
+template <class A, class Visitor>
+void search_by_index(const BoxTree<A>& tree, std::uint64_t* pending, Visitor& visitor) {
+  constexpr int kIndexShift = 32, kLevelShift = 27;  // a leaf has level 0; of 2^31 points there are 2^26
+  const auto later = std::greater<std::uint64_t>();
+  std::uint64_t* end = pending;
+  const auto expand = [&](int level, std::int64_t node) HWY_ATTR {
+    const Boxes<A>& boxes = tree.node(level, node);
+    for (std::uint32_t bits = visitor.children_of(boxes, tree.levels.children(level, node)); bits != 0;
+         bits &= bits - 1) {
+      const int child = std::countr_zero(bits);
+      if (boxes.least[child] >= visitor.last_index()) continue;
+      *end++ = static_cast<std::uint64_t>(boxes.least[child]) << kIndexShift |
+               static_cast<std::uint64_t>(level) << kLevelShift | static_cast<std::uint64_t>(node * kFan + child);
+      std::push_heap(pending, end, later);
+    }
+  };
+  if (tree.levels.leaves() > 0) expand(tree.levels.count() - 1, 0);
+  while (end != pending && static_cast<std::int32_t>(*pending >> kIndexShift) < visitor.last_index()) {
+    const std::uint64_t next = *pending;
+    std::pop_heap(pending, end--, later);
+    const int level = static_cast<int>(next >> kLevelShift & 31);
+    const auto which = static_cast<std::int64_t>(next & ((std::uint64_t{1} << kLevelShift) - 1));
+    if (level == 0) {
+      visitor(tree.leaves[which]);
+    } else {
+      expand(level - 1, which);
+    }
+  }
 }
 
 /// Searches set i of PointSets that are sorted or not, from visitor.from().

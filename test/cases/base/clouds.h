@@ -12,11 +12,22 @@
 namespace mluops::cases {
 
 inline constexpr const char* kCloudKinds =
-    "uniform (in a cube) | surface (of a sphere) | grid (ties, repeated points) | same (all one) | wild (NaN, Inf)";
+    "uniform (in a cube) | surface (of a sphere) | grid (ties, repeated points) | lattice (fine) | line | places (8) | "
+    "blocks (two, of equal points) | padded (the last half zeros) | same (all one) | wild (NaN, Inf)";
 
-/// Element i of points [..., 3].
-inline Fill cloud(const std::string& kind, std::uint64_t seed) {
+/// Element i of clouds of so many points, [..., points, 3].
+inline Fill cloud(const std::string& kind, std::uint64_t seed, std::int64_t points = 1024) {
   const Fill in_cube = uniform(-1, 1, seed);
+  const auto in_last_half = [=](std::int64_t i) { return i / 3 % points >= points / 2; };
+  if (kind == "padded") return [=](std::int64_t i) { return in_last_half(i) ? 0 : in_cube(i); };
+  if (kind == "blocks") return [=](std::int64_t i) { return in_last_half(i) ? 0.5 : -0.5; };
+  if (kind == "line") return [=](std::int64_t i) { return i % 3 == 0 ? in_cube(i) : 0; };
+  if (kind == "places") {
+    return [places = integers(0, 1, seed)](std::int64_t i) { return 0.25 * static_cast<double>(places(i)); };
+  }
+  if (kind == "lattice") {
+    return [steps = integers(-64, 64, seed)](std::int64_t i) { return static_cast<double>(steps(i)) / 64; };
+  }
   if (kind == "uniform") return in_cube;
   if (kind == "same") return [](std::int64_t i) { return 0.25 * static_cast<double>(i % 3); };
   if (kind == "grid") return [steps = integers(0, 5, seed)](std::int64_t i) { return 0.25 * steps(i); };

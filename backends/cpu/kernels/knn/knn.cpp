@@ -6,18 +6,20 @@
 //
 // xyz [B,N,3], new_xyz [B,M,3], idx and dist2 [B,M,k]. An item is a centre and owns its row. Points are read once and
 // stay in the caches; the rest is arithmetic: 8 flops a pair, and to compare the distances of some more than k points
-// 10 times and those of k with each other.
+// 10 times, and to sort k: by their ranks, each compared with all others, while they are few.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/knn/knn.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/spatial/radix_sort.h"
 #include "backends/cpu/spatial/search-inl.h"
 #include "mluops/problem/knn.h"
 
@@ -28,10 +30,17 @@ using namespace spatial;
 using namespace spatial::HWY_NAMESPACE;
 namespace {
 
-/// More points than k: that lower the bound; that the end may have to rank; that fit.
-inline constexpr std::int64_t kSomeMore = 16, kFewMore = 8, kMostMore = 64;
+/// More points than k: that lower the bound, in proportion to what that costs; that the end may have to rank.
+inline std::int64_t some_more(std::int64_t k) {
+  return std::max<std::int64_t>(16, k / 4);
+}
+inline constexpr std::int64_t kFewMore = 8;
+/// Points that fit.
+inline std::int64_t most_of(std::int64_t k) {
+  return k + some_more(k) + kLeafPoints + 16;
+}
 /// So many points are ranked at most; more are sorted.
-inline constexpr std::int64_t kMostRanked = 512;
+inline constexpr std::int64_t kMostRanked = 192;
 inline constexpr std::int64_t kWidest = 16;  ///< lanes
 
 /// mmcv's start value: no neighbour is as far.
@@ -44,12 +53,13 @@ struct Gathered {
 
   A* distance;
   Index* index;
-  Neighbour<A>* pairs;
+  Neighbour<A>*pairs, *spare;
 
   Gathered(Allocator& allocator, std::int64_t k)
-      : distance(allocator.allocate<A>(k + kMostMore + kWidest)),
-        index(allocator.allocate<Index>(k + kMostMore + kWidest)),
-        pairs(allocator.allocate<Neighbour<A>>(k + kMostMore)) {}
+      : distance(allocator.allocate<A>(most_of(k) + kWidest)),
+        index(allocator.allocate<Index>(most_of(k) + kWidest)),
+        pairs(allocator.allocate<Neighbour<A>>(most_of(k))),
+        spare(allocator.allocate<Neighbour<A>>(most_of(k))) {}
 };
 
 /// The k nearest of the points that a search sees.
@@ -61,7 +71,8 @@ struct Gathered {
 template <class A>
 class Nearest {
  public:
-  Nearest(const Point<A>& from, const Gathered<A>& scratch, std::int64_t k) : from_(from), scratch_(scratch), k_(k) {}
+  Nearest(const Point<A>& from, const Gathered<A>& scratch, std::int64_t k)
+      : from_(from), scratch_(scratch), k_(k), some_more_(some_more(k)) {}
 
   const Point<A>& from() const { return from_; }
   A bound() const { return bound_; }
@@ -72,9 +83,10 @@ class Nearest {
     const auto bound = hn::Set(D(), bound_);
     for (std::int64_t i = 0; i < kLeafPoints; i += kLanes<A>) {
       const auto all = distances(D(), from_, leaf, i);
-      append(all, leaf.index + i, hn::Le(all, bound));
+      append(all, leaf.index + i,
+             is_limited() ? points_within(D(), all, leaf.index + i, bound_, last_index_) : hn::Le(all, bound));
     }
-    if (count_ >= k_ + kSomeMore) lower_bound();
+    if (count_ >= k_ + some_more_) lower_bound();
   }
 
   template <class T>
@@ -92,6 +104,9 @@ class Nearest {
   using Index = typename Gathered<A>::Index;
   using D = hn::ScalableTag<A>;
   using DI = hn::RebindToSigned<D>;
+
+  /// The k nearest so far have many others at the bound.
+  bool is_limited() const { return last_index_ != std::numeric_limits<std::int32_t>::max(); }
 
   template <class From>
   HWY_INLINE void append(hn::Vec<D> distance, const From* index, hn::Mask<D> near) {
@@ -153,14 +168,18 @@ class Nearest {
       const auto distance = hn::LoadU(D(), scratch_.distance + j);
       append(distance, scratch_.index + j, hn::Le(distance, hn::Set(D(), bound_)));
     }
-    if (count_ > k_ + kMostMore - kLeafPoints) keep_least();
+    if (count_ > k_ + some_more_ / 2 + 24) keep_least();
+  }
+
+  void pair_up() {
+    for (std::int64_t j = 0; j < count_; ++j) {
+      scratch_.pairs[j] = {scratch_.distance[j], static_cast<std::int32_t>(scratch_.index[j])};
+    }
   }
 
   /// Many are at one distance: the k of least index stay.
   void keep_least() {
-    for (std::int64_t j = 0; j < count_; ++j) {
-      scratch_.pairs[j] = {scratch_.distance[j], static_cast<std::int32_t>(scratch_.index[j])};
-    }
+    pair_up();
     std::nth_element(scratch_.pairs, scratch_.pairs + k_ - 1, scratch_.pairs + count_);
     bound_ = scratch_.pairs[k_ - 1].distance, last_index_ = scratch_.pairs[k_ - 1].index;
     for (count_ = 0; count_ < k_; ++count_) {
@@ -169,15 +188,20 @@ class Nearest {
     }
   }
 
+  /// By the bits of the distances, which are not negative, then those at one distance by index.
   template <class T>
   void store_sorted(std::int32_t* idx, T* dist2) {
-    const std::int64_t kept = std::min(count_, k_);
-    for (std::int64_t j = 0; j < count_; ++j) {
-      scratch_.pairs[j] = {scratch_.distance[j], static_cast<std::int32_t>(scratch_.index[j])};
+    using Bits = std::make_unsigned_t<Index>;
+    pair_up();
+    Neighbour<A>* const sorted = radix_sort(scratch_.pairs, scratch_.spare, count_,
+                                            [](const Neighbour<A>& n) { return std::bit_cast<Bits>(n.distance); });
+    for (auto *run = sorted, *const end = sorted + count_; run != end;) {
+      auto* const next = std::find_if(run, end, [&](const Neighbour<A>& n) { return n.distance != run->distance; });
+      if (next - run > 1) std::sort(run, next);
+      run = next;
     }
-    std::partial_sort(scratch_.pairs, scratch_.pairs + kept, scratch_.pairs + count_);
-    for (std::int64_t j = 0; j < kept; ++j) {
-      idx[j] = scratch_.pairs[j].index, dist2[j] = from_acc<T>(scratch_.pairs[j].distance);
+    for (std::int64_t j = 0; j < std::min(count_, k_); ++j) {
+      idx[j] = sorted[j].index, dist2[j] = from_acc<T>(sorted[j].distance);
     }
   }
 
@@ -210,7 +234,7 @@ class Nearest {
 
   Point<A> from_;
   Gathered<A> scratch_;
-  std::int64_t k_, count_ = 0;
+  std::int64_t k_, some_more_, count_ = 0;
   A bound_ = std::nextafter(A{kMissing}, A{0});
   std::int32_t last_index_ = std::numeric_limits<std::int32_t>::max();
 };

@@ -48,7 +48,7 @@ class Pointers {
   Source& source_;
   const Place& place_;
   std::set<std::string, std::less<>> names_;
-  unsigned slots_ = 0;  // given out
+  unsigned slots_ = 0;                   // given out
   mutable std::size_t walked_from_ = 0;  // the last walk back over a list, and what it found
   mutable bool walk_found_ = true;
 };

@@ -36,7 +36,7 @@ bool Place::statement_goes_on() const {
 }
 
 void Place::look() {
-  if (seen_.statement != statement_) seen_ = {statement_, statement_};
+  if (seen_.statement != statement_) seen_ = Seen{}, seen_.statement = seen_.behind = statement_;
   for (; seen_.behind < at; ++seen_.behind) {
     const std::string_view t = source_[seen_.behind].text;
     seen_.device = seen_.device || is_device(t);
