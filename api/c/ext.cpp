@@ -121,6 +121,19 @@ mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const
   });
 }
 
+mluOpStatus_t mluOpExtReleaseMemory(mluOpHandle_t handle) {
+  return guard(__func__, [&]() -> Status {
+    MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
+    const CallTurn turn(handle->calls);
+    MLUOPS_RETURN_IF_FINISHED(turn.refusal());
+    for (const BackendInstance& instance : handle->chain) {
+      const auto set = instance.backend().set_option;  // one without this option holds nothing between calls
+      if (set != nullptr) static_cast<void>(set(instance.context(), "memory", "release", set_reason));
+    }
+    return Status::go_on();
+  });
+}
+
 mluOpStatus_t mluOpExtQuery(mluOpHandle_t handle, const char* backend, const char* key, char* buffer, size_t size,
                             size_t* length) {
   return guard(__func__, [&]() -> Status {

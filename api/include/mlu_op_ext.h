@@ -40,6 +40,10 @@ mluOpStatus_t mluOpExtGetLastRunBackend(mluOpHandle_t handle, const char** name)
 /** Sets an option of one backend in the handle's chain (docs/environment.md lists them), e.g.
  *  ("cpu", "scatter", "atomic"). BAD_PARAM: NULL argument, backend not in the chain, unknown key or value. */
 mluOpStatus_t mluOpExtSetOption(mluOpHandle_t handle, const char* backend, const char* key, const char* value);
+/** Gives back the working memory that the handle's backends hold between calls; the next calls take what they need
+ *  again. Without it a block is given back once 64 calls in a row used less than half of it. BAD_PARAM: handle is
+ *  NULL. */
+mluOpStatus_t mluOpExtReleaseMemory(mluOpHandle_t handle);
 /** Reads a property of one backend in the chain into buffer (at most size bytes, NUL-terminated); *length, if not
  *  NULL, gets the whole length without NUL. ("cpu", "isa") gives e.g. "AVX512"; "operators" the names of what any has.
  *  BAD_PARAM: handle, backend or key NULL, backend not in the chain, unknown key, or buffer NULL with size > 0. */

@@ -68,6 +68,12 @@ bool set_path(Context& context, std::string_view value) {
   return true;
 }
 
+/// "release" gives the working memory back, which the next calls take again as they need it.
+bool set_memory(Context& context, std::string_view value) {
+  if (value == "release") context.for_each_arena([](Arena& arena) { arena.release(); });
+  return value == "release" || value == "keep";
+}
+
 std::string scatter_text(const Context& context) {
   switch (context.scatter) {
     case ScatterChoice::kOwner:
@@ -81,7 +87,7 @@ std::string scatter_text(const Context& context) {
 
 struct Option {
   std::string_view key;
-  const char* variable;
+  const char* variable;  ///< may be nullptr
   const char* fallback;
   const char* (*values)();
   bool (*set)(Context&, std::string_view);
@@ -92,6 +98,7 @@ constexpr Option kOptions[] = {
     {"threading", "MLUOP_CPU_THREADING", "auto", runtime_names, set_threading},
     {"scatter", "MLUOP_CPU_SCATTER", "auto", [] { return "auto, owner, atomic"; }, set_scatter},
     {"path", "MLUOP_CPU_PATH", "auto", [] { return "auto, a path of the operator"; }, set_path},
+    {"memory", nullptr, "keep", [] { return "keep, release"; }, set_memory},
 };
 
 std::string one_of(const char* values, const char* got) {
@@ -101,7 +108,7 @@ std::string one_of(const char* values, const char* got) {
 /// Empty when all is well, else which variable is wrong.
 std::string read_environment(Context& context) {
   for (const Option& option : kOptions) {
-    const char* text = std::getenv(option.variable);
+    const char* text = option.variable != nullptr ? std::getenv(option.variable) : nullptr;
     const char* const value = text != nullptr && *text != '\0' ? text : option.fallback;
     if (option.set(context, value)) continue;
     return std::string(option.variable) + ": " + one_of(option.values(), value);
@@ -151,7 +158,13 @@ mluOpStatus_t set_option(void* context, const char* key, const char* value, void
   }
 }
 
-std::optional<std::string> property(const Context& context, std::string_view key) {
+std::int64_t scratch_bytes(Context& context) {
+  std::int64_t bytes = 0;
+  context.for_each_arena([&](const Arena& arena) { bytes += arena.bytes(); });
+  return bytes;
+}
+
+std::optional<std::string> property(Context& context, std::string_view key) {
   if (key == "isa") return context.isa.name;
   if (key == "threading") return threading_text(context);
   if (key == "scatter") return scatter_text(context);
@@ -159,8 +172,7 @@ std::optional<std::string> property(const Context& context, std::string_view key
   if (key == "path") return context.path.empty() ? "auto" : context.path;
   if (key == "last_path") return context.last_path;
   if (key == "last_paths") return path_names(context);
-  if (key == "scratch_bytes")
-    return std::to_string(context.arena.bytes() + context.entries.bytes() + context.images.bytes());
+  if (key == "scratch_bytes") return std::to_string(scratch_bytes(context));
   if (key == "layouts") return "NHWC,NCHW";
   return std::nullopt;
 }
@@ -218,6 +230,20 @@ constexpr bool has_one_way(std::string_view name) {
   return true;
 }
 
+/// Tells the arenas when a call ends.
+class Calls {
+ public:
+  explicit Calls(Context& context) : context_(context) {}
+  ~Calls() {
+    context_.for_each_arena([](Arena& arena) { arena.end_call(); });
+  }
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+
+ private:
+  Context& context_;
+};
+
 /// The plugin ABI's form of one operator: no exception leaves.
 template <class Problem, mluOpStatus_t (*run)(Context&, const mluopsCall&, const Problem&), bool kOneWay>
 mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* problem) {
@@ -226,6 +252,7 @@ mluOpStatus_t entry(void* context, const mluopsCall* call, const Problem* proble
   own.last_path = kOneWay ? kOnlyPath : "";
   own.paths[0] = own.last_path;
   own.paths_known = kOneWay ? 1 : 0;
+  const Calls calls(own);
   try {
     if (kOneWay && !own.path.empty() && own.path != own.last_path) return path_not_found(own, *call);
     return run(own, *call, *problem);

@@ -46,6 +46,7 @@ TEST_F(Handle, NullArgumentsAreBadParamsThatNameThem) {
   expect(mluOpExtGetBackend(handle_, nullptr), "mluOpExtGetBackend: chain");
   expect(mluOpExtGetLastRunBackend(nullptr, &text), "mluOpExtGetLastRunBackend: handle");
   expect(mluOpExtGetLastRunBackend(handle_, nullptr), "mluOpExtGetLastRunBackend: name");
+  expect(mluOpExtReleaseMemory(nullptr), "mluOpExtReleaseMemory: handle");
   expect(mluOpExtSetOption(nullptr, "cpu", "isa", "auto"), "mluOpExtSetOption: handle");
   expect(mluOpExtSetOption(handle_, nullptr, "isa", "auto"), "mluOpExtSetOption: backend");
   expect(mluOpExtSetOption(handle_, "cpu", nullptr, "auto"), "mluOpExtSetOption: key");

@@ -2,11 +2,14 @@
 #include "backends/cpu/layout/touched.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/runtime/isa.h"
+#include "mluops/problem/roi_crop.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -126,6 +129,58 @@ TEST(ImageRows, OneChannelAndNhwcLieWhereTheyAre) {
     EXPECT_FALSE(rows->planes());
     EXPECT_EQ(rows->of(1).at(7), input.data() + (100 + 7) * channels);
   }
+}
+
+// ---- what a handle keeps ----
+
+struct Crop {
+  mluopsRoiCropShape shape{MLUOP_DTYPE_FLOAT, 1, 200, 200, 64, 1, 4, 4};
+  std::vector<float> input = random_values<float>(200 * 200 * 64, 1), grid = random_values<float>(32, 2),
+                     output = poisoned<float>(16 * 64), gradient = poisoned<float>(200 * 200 * 64);
+
+  void run(Backend& backend) {
+    const mluopsRoiCropForwardProblem p{shape, input.data(), grid.data(), output.data(), MLUOP_LAYOUT_NCHW};
+    ASSERT_EQ(backend.run(&mluopsBackend::roi_crop_forward, p), MLUOP_STATUS_SUCCESS) << last_error;
+  }
+  void run_backward(Backend& backend) {
+    const mluopsRoiCropBackwardProblem p{shape, output.data(), grid.data(), gradient.data(), MLUOP_LAYOUT_NCHW};
+    ASSERT_EQ(backend.run(&mluopsBackend::roi_crop_backward, p), MLUOP_STATUS_SUCCESS) << last_error;
+  }
+};
+
+std::int64_t held(const Backend& backend) {
+  return std::stoll(backend.query("scratch_bytes"));
+}
+
+/// 16 points touch 128 pixels at most, in blocks of four: 128 KiB; the map is 10 MiB.
+TEST(Scratch, IsWhatSamplesTouch) {
+  Crop crop;
+  Backend forward(2), backward(2);
+  crop.run(forward);
+  EXPECT_LT(held(forward), 400 << 10);
+  crop.run_backward(backward);
+  EXPECT_LT(held(backward), 400 << 10);
+}
+
+TEST(Scratch, ShrinksAfterSmallerCallsAndIsGivenBackAtOnce) {
+  Crop large, small;
+  large.shape.out_h = large.shape.out_w = 64;
+  large.grid = random_values<float>(2 * 64 * 64, 4);
+  large.output = poisoned<float>(64 * 64 * 64);
+  Backend backend;
+  large.run(backend);
+  const std::int64_t most = held(backend);
+  EXPECT_GT(most, 4 << 20);
+  for (int i = 1; i < Arena::kCalls; ++i) small.run(backend);
+  EXPECT_EQ(held(backend), most);
+  for (int i = 0; i < Arena::kCalls; ++i) small.run(backend);
+  EXPECT_LT(held(backend), 1 << 20);
+  const std::vector<float> want = small.output;
+  large.run(backend);
+  backend.option("memory", "release");
+  EXPECT_EQ(held(backend), 0);
+  small.run(backend);
+  EXPECT_TRUE(same_bytes(small.output, want));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -158,3 +159,14 @@ def test_plain_fork_with_many_threads():
         child.join(10)
         if child.is_alive():
             child.kill()
+
+
+def test_release_memory_of_all_threads():
+    x, grid = torch.rand(1, 16, 200, 200), torch.rand(1, 100, 100, 2) * 2 - 1
+    with ThreadPoolExecutor(1) as pool:
+        want = pool.submit(mt.roi_crop, x, grid).result()
+        held = pool.submit(mluops.query, "scratch_bytes", "cpu", "torch")
+        assert int(held.result()) > 1 << 20
+        mluops.release_memory()
+        assert int(pool.submit(mluops.query, "scratch_bytes", "cpu", "torch").result()) == 0
+        assert torch.equal(pool.submit(mt.roi_crop, x, grid).result(), want)

@@ -13,6 +13,7 @@ from ._settings import last_run_backend as last_run_backend
 from ._settings import num_threads as num_threads
 from ._settings import options as options
 from ._settings import query as query
+from ._settings import release_memory as release_memory
 from ._settings import set_backend as set_backend
 from ._settings import set_contract as set_contract
 from ._settings import set_deterministic as set_deterministic
@@ -159,6 +160,7 @@ __all__ = [
     "psa_mask",
     "psa_mask_backward",
     "query",
+    "release_memory",
     "roi_align_rotated",
     "roi_align_rotated_backward",
     "roi_crop",

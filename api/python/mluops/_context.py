@@ -7,6 +7,7 @@ by (layout, dtype, shape): a loop over batches of one shape creates them once.
 import ctypes
 import os
 import threading
+import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._errors import BadParamError
@@ -110,6 +111,15 @@ class Described:
         return made
 
 
+_contexts: "weakref.WeakSet[Context]" = weakref.WeakSet()  # of all threads
+
+
+def release_memory() -> None:
+    """What mluops.release_memory() does. A handle in the middle of a call is waited for."""
+    for context in list(_contexts):
+        context.release_memory()
+
+
 class Context:
     """A handle with its descriptors, used by one thread."""
 
@@ -132,6 +142,7 @@ class Context:
         except Exception:
             self.close()
             raise
+        _contexts.add(self)
 
     def apply_settings(self) -> None:
         if settings.backend != self._backend:
@@ -211,6 +222,10 @@ class Context:
         number = ctypes.c_int()
         check(lib.mluOpExtGetNumThreads(self.handle, ctypes.byref(number)))
         return number.value
+
+    def release_memory(self) -> None:
+        if self.handle and self.process == os.getpid():
+            check(lib.mluOpExtReleaseMemory(self.handle))
 
     def close(self) -> None:
         # A handle made before a fork is left alone: a thread of the parent may have been inside it.

@@ -59,6 +59,7 @@ _STATUS_FUNCTIONS = {
     "mluOpExtGetBackend": [c_void_p, POINTER(c_char_p)],
     "mluOpExtGetLastRunBackend": [c_void_p, POINTER(c_char_p)],
     "mluOpExtSetOption": [c_void_p, c_char_p, c_char_p, c_char_p],
+    "mluOpExtReleaseMemory": [c_void_p],
     "mluOpExtQuery": [c_void_p, c_char_p, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)],
     "mluOpExtSetNumThreads": [c_void_p, c_int],
     "mluOpExtGetNumThreads": [c_void_p, POINTER(c_int)],

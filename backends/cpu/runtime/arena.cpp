@@ -1,5 +1,6 @@
 #include "backends/cpu/runtime/arena.h"
 
+#include <algorithm>
 #include <new>
 
 namespace mluops::cpu {
@@ -19,8 +20,16 @@ void Arena::release() {
   bytes_ = 0;
 }
 
+void Arena::end_call() {
+  if (++calls_ < kCalls) return;
+  if (bytes_ > kAlwaysKept && used_ < bytes_ / 2) release();
+  calls_ = 0;
+  used_ = 0;
+}
+
 std::byte* Arena::reserve(std::int64_t bytes) {
   if (bytes < 0 || bytes > kMostBytes) return nullptr;
+  used_ = std::max(used_, bytes);
   if (bytes == 0 && block_ == nullptr) return nothing;
   if (bytes <= bytes_) return block_;
   release();  // first, so that the old and the new block are never held together

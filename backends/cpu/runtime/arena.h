@@ -46,11 +46,18 @@ class Arena {
   }
   std::int64_t bytes() const { return bytes_; }
 
- private:
+  /// To be told when a call ends: a block of which the last kCalls calls used less than half is given back.
+  void end_call();
+  /// Gives the block back.
   void release();
 
+  static constexpr int kCalls = 64;
+  static constexpr std::int64_t kAlwaysKept = std::int64_t{1} << 20;
+
+ private:
   std::byte* block_ = nullptr;
-  std::int64_t bytes_ = 0;
+  std::int64_t bytes_ = 0, used_ = 0;
+  int calls_ = 0;
 };
 
 /// Cuts a reserved block into typed arrays, each on its own cache lines. First pass with base nullptr: bytes() is the

@@ -26,7 +26,13 @@ struct Context {
   std::size_t paths_known = 0;
   Arena arena;
   Arena entries;  ///< lists whose length is known only after counting
-  Arena images;   ///< image tensors of an NCHW call in NHWC
+  Arena images;   ///< image tensors of an NCHW call in NHWC, or those of their pixels that it reads
+  Arena sums;     ///< of gradients, whose pixels are found first
+
+  template <class Visit>
+  void for_each_arena(Visit visit) {
+    for (Arena* const one : {&arena, &entries, &images, &sums}) visit(*one);
+  }
 };
 
 /// Ends a call with a text for the caller.

@@ -34,7 +34,8 @@ Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluo
   constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>;
   if (kOwnPixels && map.planes) return {1, kAddsInPlace<T>};
   if (kOwnPixels) return {kLeast, false};
-  const std::int64_t even = round_up(ceil_div(map.channels * images, 2 * call.threads), kLeast);
+  const std::int64_t parts = call.threads == 1 ? 1 : 2 * call.threads;  // a task finds all samples again
+  const std::int64_t even = round_up(ceil_div(map.channels * images, parts), kLeast);
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
@@ -171,7 +172,7 @@ mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& 
   const ChannelSums<T, Rois> sums{static_cast<T*>(p.grad_input),      map, s.batch, arrays->order,
                                   moves ? &arrays->touched : nullptr, rois};
   Acc<T>* const scratch =
-      context.entries.reserve_array<Acc<T>>(owned.in_place ? 0 : call.threads, sums.most_rows(), owned.channels);
+      context.sums.reserve_array<Acc<T>>(owned.in_place ? 0 : call.threads, sums.most_rows(), owned.channels);
   if (scratch == nullptr) return no_memory(call);
   arrays->order.sort([&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
   sums.run(context, call, owned, scratch);

@@ -198,13 +198,20 @@ HWY_INLINE void for_lanes(std::int64_t n, F&& f) {
 /// Vectors that can be summed side by side: AVX-512 has 32 registers, the others 16.
 constexpr int kManySums = HWY_TARGET <= HWY_AVX3 ? 16 : 8;
 
-/// f(d, vectors, i): runs of kWide whole vectors as long as there are any, then vectors one by one as for_lanes.
-/// `vectors` is a std::integral_constant: as many sums can stay in registers side by side.
+/// f(d, vectors, i): runs of kWide whole vectors as long as there are any, then, where a run is short, those that are
+/// left together, then the tail as for_lanes. `vectors` is a std::integral_constant: as many sums can stay in registers
+/// side by side.
 template <class A, int kWide, class F>
 HWY_INLINE void for_wide(std::int64_t n, F&& f) {
   const hn::ScalableTag<A> d;
   std::int64_t i = 0;
   for (; i + kWide * kLanes<A> <= n; i += kWide * kLanes<A>) f(d, std::integral_constant<int, kWide>(), i);
+  if constexpr (kWide == 4) {
+    const std::int64_t left = (n - i) / kLanes<A>;
+    if (left == 3) f(d, std::integral_constant<int, 3>(), i);
+    if (left == 2) f(d, std::integral_constant<int, 2>(), i);
+    if (left > 1) i += left * kLanes<A>;
+  }
   for_lanes<A>(n - i, [&](auto dn, std::int64_t j) HWY_ATTR { f(dn, std::integral_constant<int, 1>(), i + j); });
 }
 

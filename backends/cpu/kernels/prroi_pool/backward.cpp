@@ -119,12 +119,12 @@ void differentiate_rois(SlopesLoop<T>& loop, const BackwardProblem& p) {
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   std::optional<SlopesLoop<T>> slopes;
+  if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
+  if (slopes && !slopes->has_room()) return no_memory(call);
   if (p.grad_input != nullptr) {
     const mluOpStatus_t status = add_rois<T, PointRois<T, Roi, BackwardProblem>>(context, call, p);
     if (status != MLUOP_STATUS_SUCCESS) return status;
   }
-  if (p.grad_rois != nullptr) slopes.emplace(context, call, p);
-  if (slopes && !slopes->has_room()) return no_memory(call);
   if (slopes) differentiate_rois<T>(*slopes, p);
   return MLUOP_STATUS_SUCCESS;
 }
