@@ -62,7 +62,7 @@ TEST(Rounding, FollowsTheSuffix) {
 }
 
 TEST(Rounding, OfUnsignedIntegersAndOfOlderNames) {
-  const auto near = [](double x) { return std::nearbyint(x); };
+  const auto near = [](double x) { return std::floor(x + 0.5); };
   const auto trunc = [](double x) { return std::trunc(x); };
   expect_rounding<std::uint8_t>([](auto* d, auto* s, auto n) { __bang_float2uchar(d, s, n); }, trunc);
   expect_rounding<std::uint8_t>([](auto* d, auto* s, auto n) { __bang_float2uchar_rm(d, s, n); }, near);
@@ -78,7 +78,7 @@ TEST(Rounding, OfUnsignedIntegersAndOfOlderNames) {
   EXPECT_EQ(wide, (std::vector<std::int32_t>{0, 0, 5, 255, 255, 255}));
   const auto floats = converted<float>(std::vector<std::uint32_t>{0, 7, 4294967295u},
                                        [](auto* d, auto* s, auto n) { __bang_uint322float(d, s, n, 0); });
-  EXPECT_EQ(floats, (std::vector<float>{0, 7, 4294967296.0f}));
+  EXPECT_EQ(floats, (std::vector<float>{0, 7, 4294967040.0f})) << "towards zero";
   const auto as_chars = converted<std::int8_t>(std::vector<half>{half(3.75f), half(200.0f)},
                                                [](auto* d, auto* s, auto n) { __bang_half2uchar_dn(d, s, n); });
   EXPECT_EQ(as_chars, (std::vector<std::int8_t>{3, -56}));
@@ -93,14 +93,14 @@ TEST(Rounding, AwayFromZeroAndFixPointPositions) {
                                [](double x) { return std::trunc(x / 4); });
   const std::vector<std::int16_t> integers = {-32768, -5, 0, 1, 32767};
   const auto up = converted<float>(integers, [](auto* d, auto* s, auto n) { __bang_int162float(d, s, n, 5); });
-  const auto down = converted<half>(integers, [](auto* d, auto* s, auto n) { __bang_int162half(d, s, n, -7); });
+  const auto down = converted<half>(integers, [](auto* d, auto* s, auto n) { __bang_int162half_rn(d, s, n, -7); });
   for (std::size_t i = 0; i < integers.size(); ++i) {
     EXPECT_EQ(up[i], static_cast<float>(integers[i]) * 32);
     EXPECT_EQ(down[i].bits, half(static_cast<double>(integers[i]) / 128).bits);
   }
   const auto narrow = converted<std::int16_t>(std::vector<std::int32_t>{-70000, 6, 10, 99999},
                                               [](auto* d, auto* s, auto n) { __bang_int322int16(d, s, n, 2, 0); });
-  EXPECT_EQ(narrow, (std::vector<std::int16_t>{-17500, 2, 3, 25000}));
+  EXPECT_EQ(narrow, (std::vector<std::int16_t>{-17500, 1, 2, 24999}));
 }
 
 TEST(Rounding, IntegersOfTheOlderNames) {
@@ -133,7 +133,7 @@ TEST(Rounding, IntegersOfTheOlderNames) {
   const auto back = converted<half>(std::vector<std::int16_t>{-7, 2049},
                                     [](auto* d, auto* s, auto n) { __bang_short2half(d, s, n); });
   EXPECT_EQ(static_cast<float>(back[0]), -7);
-  EXPECT_EQ(static_cast<float>(back[1]), 2048) << "ties to even";
+  EXPECT_EQ(static_cast<float>(back[1]), 2048) << "towards zero";
 }
 
 TEST(Rounding, SaturatesInEveryWidth) {
@@ -154,12 +154,12 @@ TEST(Rounding, OfOneNumber) {
   EXPECT_EQ(__half2int(half(-2.75f)), -2);
   EXPECT_EQ(__float2short(40000.0f), std::numeric_limits<std::int16_t>::max());
   EXPECT_EQ(__half2short(half(2.75f)), 2);
-  EXPECT_EQ(__float2int_rm(2.5f), 2) << "ties to even";
-  EXPECT_EQ(__half2int32_rm(half(3.5f)), 4) << "ties to even";
+  EXPECT_EQ(__float2int_rm(2.5f), 3) << "ties up";
+  EXPECT_EQ(__half2int32_rm(half(-1.5f)), -1) << "ties up";
   EXPECT_EQ(__half2int32_up(half(2.5f)), 3);
-  EXPECT_EQ(__float2int32(std::nanf("")), 0);
+  EXPECT_EQ(__float2int32(std::nanf("")), std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(__float2half_rn(1.0f / 3).bits, half(1.0f / 3).bits);
-  EXPECT_EQ(__float2half(1.0f / 3).bits, half(1.0f / 3).bits);
+  EXPECT_EQ(__float2half(2049.5f).bits, half(2048.0f).bits) << "towards zero";
   EXPECT_EQ(__float2half_rm(1.0f / 3).bits, half(1.0f / 3).bits);
   EXPECT_EQ(__float2half_tz(2049.5f).bits, half(2048.0f).bits);
   EXPECT_EQ(__float2half_oz(2048.5f).bits, half(2050.0f).bits);
@@ -168,7 +168,7 @@ TEST(Rounding, OfOneNumber) {
   EXPECT_EQ(__float2half_rd(2049.0f).bits, half(2050.0f).bits);
   EXPECT_EQ(__half2float(half(0.1f)), __half2float_rn(half(0.1f)));
   EXPECT_EQ(__bfloat162float(__float2bfloat16_rn(1.5f)), 1.5f);
-  EXPECT_EQ(__float2bfloat16(1.00390625f).bits, __float2bfloat16(1.0f).bits) << "ties to even";
+  EXPECT_EQ(__float2bfloat16(1.0078f).bits, __float2bfloat16(1.0f).bits) << "towards zero";
   EXPECT_EQ(__float2int_oz(0.1f), 1);
   EXPECT_EQ(__float2int_rd(2.5f), 3);
   EXPECT_EQ(__float2short_tz(1e9f), 32767);
@@ -217,6 +217,164 @@ TEST(Rounding, IntegersAndBfloat16) {
   const auto narrow = converted<bfloat16_t>(in, [](auto* d, auto* s, auto n) { __bang_float2bfloat16_rn(d, s, n); });
   const auto wide = converted<float>(narrow, [](auto* d, auto* s, auto n) { __bang_bfloat162float(d, s, n); });
   EXPECT_EQ(wide, (std::vector<float>{1.0f, 1.0f, 1.015625f, -3.5f}));
+}
+
+// ---- families: types x directions, against long double
+// ---------------------------------------------------------------
+
+/// The whole number in that direction.
+long double whole_of(long double x, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kZero:
+      return std::trunc(x);
+    case Rounding::kDown:
+      return std::floor(x);
+    case Rounding::kUp:
+      return std::ceil(x);
+    case Rounding::kAwayFromZero:
+      return x < 0 ? std::floor(x) : std::ceil(x);
+    case Rounding::kAwayFromTies:
+      return std::round(x);
+    case Rounding::kEven:
+      return std::nearbyint(x);
+    case Rounding::kUpFromTies:
+      return std::floor(x + 0.5L);
+  }
+  return x;
+}
+/// The float of so many bits of precision in that direction; the numbers here are normal ones.
+long double float_of(long double x, int precision, Rounding rounding) {
+  if (x == 0) return x;
+  const int exponent = static_cast<int>(std::ilogb(x)) - precision + 1;
+  return std::ldexp(whole_of(std::ldexp(x, -exponent), rounding), exponent);
+}
+
+template <class From>
+std::vector<From> samples() {
+  std::vector<From> v;
+  std::uint32_t state = 7;
+  for (int i = 0; i < 400; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const int q = static_cast<int>(state >> 20) - 2048;  // with ties at halves and quarters
+    if constexpr (std::is_integral_v<From>) {
+      v.push_back(static_cast<From>(i % 3 == 0 ? static_cast<std::int32_t>(state) : q));
+    } else {
+      v.push_back(From(static_cast<float>(q) / (i % 2 == 0 ? 8.0f : 2.0f) * (i % 5 == 0 ? 1.001f : 1.0f)));
+    }
+  }
+  return v;
+}
+template <class T>
+long double number(T x) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<long double>(x);
+  return static_cast<long double>(static_cast<float>(x));
+}
+template <class To>
+long double kept(long double x, Rounding rounding, int precision) {
+  if constexpr (std::is_integral_v<To>) {
+    const long double low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();
+    return std::fmin(std::fmax(whole_of(x, rounding), low), high);
+  } else {
+    return float_of(x, precision, rounding);
+  }
+}
+
+template <class To, class From, class Word>
+void expect_family(const char* name, Rounding rounding, int precision, int dst_position, int src_position, Word word) {
+  const std::vector<From> in = samples<From>();
+  const std::vector<To> out = converted<To>(in, word);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const long double exact = std::ldexp(number(in[i]), src_position - dst_position);
+    if (std::is_same_v<To, half> && std::fabs(exact) > 65000) continue;
+    ASSERT_EQ(number(out[i]), kept<To>(exact, rounding, precision)) << name << " of " << number(in[i]);
+  }
+}
+
+constexpr int kPrecision_half = 11, kPrecision_bfloat16 = 8, kPrecision_tf32 = 11, kPrecision_float = 24,
+              kPrecision_uchar = 0, kPrecision_char = 0, kPrecision_short = 0, kPrecision_int8 = 0,
+              kPrecision_int16 = 0, kPrecision_int32 = 0, kPrecision_int = 0, kPrecision_uint8 = 0,
+              kPrecision_uint16 = 0, kPrecision_uint32 = 0;
+
+#define PLAIN_CASE(suffix, rounding, from, From, to, To)                                    \
+  expect_family<To, From>(#from "2" #to #suffix, Rounding::rounding, kPrecision_##to, 0, 0, \
+                          [](auto* d, auto* s, auto n) { __bang_##from##2##to##suffix(d, s, n); });
+#define PLAIN_CASES(...) MLUOPS_EMU_MODES(PLAIN_CASE, __VA_ARGS__)
+TEST(Families, BetweenFloatsAndToIntegersWithoutPosition){
+    PLAIN_CASES(half, half, bfloat16, bfloat16_t) PLAIN_CASES(half, half, char, std::int8_t)
+        PLAIN_CASES(half, half, short, std::int16_t) PLAIN_CASES(float, float, half, half)
+            PLAIN_CASES(float, float, bfloat16, bfloat16_t) PLAIN_CASES(float, float, tf32, float)
+                PLAIN_CASES(float, float, uchar, std::uint8_t) PLAIN_CASES(bfloat16, bfloat16_t, half, half)
+                    PLAIN_CASES(bfloat16, bfloat16_t, uchar, std::uint8_t)
+                        PLAIN_CASES(tf32, float, bfloat16, bfloat16_t) PLAIN_CASES(tf32, float, uchar, std::uint8_t)}
+#define TO_CASE(suffix, rounding, from, From, to, To)                         \
+  expect_family<To, From>(#from "2" #to #suffix, Rounding::rounding, 0, 2, 0, \
+                          [](auto* d, auto* s, auto n) { __bang_##from##2##to##suffix(d, s, n, 2); });
+#define TO_CASES(...) MLUOPS_EMU_MODES(TO_CASE, __VA_ARGS__)
+#define FROM_CASE(suffix, rounding, from, From, to, To)                                      \
+  expect_family<To, From>(#from "2" #to #suffix, Rounding::rounding, kPrecision_##to, 0, -3, \
+                          [](auto* d, auto* s, auto n) { __bang_##from##2##to##suffix(d, s, n, -3); });
+#define FROM_CASES(...) MLUOPS_EMU_MODES(FROM_CASE, __VA_ARGS__)
+TEST(Families, FixPointOfFloats){
+    TO_CASES(half, half, int8, std::int8_t) TO_CASES(half, half, int16, std::int16_t)
+        TO_CASES(half, half, int32, std::int32_t) TO_CASES(float, float, int8, std::int8_t)
+            TO_CASES(float, float, int32, std::int32_t) TO_CASES(float, float, uint16, std::uint16_t)
+                TO_CASES(bfloat16, bfloat16_t, int16, std::int16_t) TO_CASES(tf32, float, int8, std::int8_t)
+                    FROM_CASES(int16, std::int16_t, half, half) FROM_CASES(int32, std::int32_t, half, half)
+                        FROM_CASES(int32, std::int32_t, float, float)
+                            FROM_CASES(int32, std::int32_t, bfloat16, bfloat16_t)
+                                FROM_CASES(int32, std::int32_t, tf32, float)
+                                    FROM_CASES(int16, std::int16_t, uchar, std::uint8_t)}
+
+#define INTEGER_CASE(suffix, rounding, from, From, to, To)                    \
+  expect_family<To, From>(#from "2" #to #suffix, Rounding::rounding, 0, 3, 1, \
+                          [](auto* d, auto* s, auto n) { __bang_##from##2##to##suffix(d, s, n, 3, 1); });
+#define INTEGER_CASES(...) MLUOPS_EMU_MODES(INTEGER_CASE, __VA_ARGS__)
+TEST(Families, BetweenIntegers){
+    INTEGER_CASES(int32, std::int32_t, int16, std::int16_t) INTEGER_CASES(int32, std::int32_t, int8, std::int8_t)
+        INTEGER_CASES(int8, std::int8_t, int32, std::int32_t) INTEGER_CASES(short, std::int16_t, char, std::int8_t)}
+
+#define SCALAR_CASE(suffix, rounding, from, From, to, To)                                                   \
+  for (const From x : samples<From>()) {                                                                    \
+    if (std::is_same_v<To, half> && std::fabs(number(x)) > 65000) continue;                                 \
+    ASSERT_EQ(number(__##from##2##to##suffix(x)), kept<To>(number(x), Rounding::rounding, kPrecision_##to)) \
+        << #from "2" #to #suffix;                                                                           \
+  }
+#define SCALAR_CASES(...) MLUOPS_EMU_MODES(SCALAR_CASE, __VA_ARGS__)
+TEST(Families,
+     OfOneNumber){SCALAR_CASES(float, float, half, half) SCALAR_CASES(float, float, int, std::int32_t)
+                      SCALAR_CASES(half, half, short, std::int16_t) SCALAR_CASES(int, std::int32_t, float, float)
+                          SCALAR_CASES(int, std::int32_t, half, half) SCALAR_CASES(short, std::int16_t, half, half)
+                              SCALAR_CASES(tf32, float, bfloat16, bfloat16_t)}
+
+TEST(Families, NumbersOfFourBits) {
+  const std::vector<float> in = {-9, -8, -1, 0, 3, 7, 8, 2.5f};
+  const auto packed = converted<std::uint8_t>(in, [](auto* d, auto* s, auto n) {
+    __bang_write_value(d, n, std::uint8_t{0});
+    __bang_float2int4_rn(reinterpret_cast<int4x2_t*>(d), s, n, 0);
+  });
+  const auto bits = [](int low, int high) { return static_cast<std::uint8_t>((low & 15) | (high & 15) << 4); };
+  EXPECT_EQ((std::vector<std::uint8_t>(packed.begin(), packed.begin() + 4)),
+            (std::vector<std::uint8_t>{bits(-8, -8), bits(-1, 0), bits(3, 7), bits(7, 2)}));
+  const auto wide = converted<float>(std::vector<std::uint8_t>{bits(-8, 7), bits(1, -1)}, [](auto* d, auto* s, auto n) {
+    __bang_int42float_tz(d, reinterpret_cast<const int4x2_t*>(s), n, 1);
+  });
+  EXPECT_EQ(wide, (std::vector<float>{-16, 14}));
+}
+
+TEST(Families, RowsAndOddArguments) {
+  const std::vector<float> in = {1.5f, -2.5f, 99, 99, 3.25f, -4.75f, 99, 99};
+  const auto rows = converted<half>(in, [](auto* d, auto* s, auto n) {
+    __bang_write_value(d, n, half(0));
+    __bang_float2half_dn(d, s, 2, 4, 16, 1);
+  });
+  for (const auto& [at, wanted] : {std::pair(0, 1.5f), {1, -2.5f}, {2, 3.25f}, {3, -4.75f}}) {
+    EXPECT_EQ(static_cast<float>(rows[static_cast<std::size_t>(at)]), wanted);
+  }
+  const auto swapped = converted<bfloat16_t>(std::vector<std::int8_t>{-3, 5}, [](auto* d, auto* s, auto n) {
+    __bang_int82bfloat16(d, s, 1, static_cast<int>(n));
+  });
+  EXPECT_EQ(static_cast<float>(swapped[0]), -6);
+  EXPECT_EQ(static_cast<float>(swapped[1]), 10);
 }
 
 }  // namespace

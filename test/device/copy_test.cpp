@@ -88,11 +88,23 @@ TEST_F(Copies, AsyncIsSeenAtTheBarrierOnly) {
 TEST_F(Copies, AsyncWithinNramWaitsForTheMoveEngine) {
   EXPECT_EQ(rig.run([&](char* nram) {
     __memcpy(nram, in.data() + 4, 64, GDRAM2NRAM);
-    __memcpy_async(nram + 128, nram, 64, NRAM2NRAM);
+    __memcpy_async(nram + 128, nram, 32, NRAM2NRAM, 32, 32, 1);
     __sync_io();
     EXPECT_TRUE(std::isnan(*reinterpret_cast<float*>(nram + 128)));
     __sync_move();
     EXPECT_EQ(*reinterpret_cast<float*>(nram + 128), 4.0f);
+  }),
+            "");
+}
+
+TEST_F(Copies, AsyncOfOnePieceWithinNramIsInOrderWithTheVectorUnit) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* lanes = reinterpret_cast<float*>(nram);
+    __bang_write_value(lanes, 16, 2.0f);
+    __memcpy_async(lanes + 32, lanes, 64, NRAM2NRAM);
+    __bang_add(lanes, lanes + 32, lanes, 16);
+    __memcpy_async(lanes + 64, lanes, 64, NRAM2NRAM);
+    EXPECT_EQ(lanes[64], 4.0f);
   }),
             "");
 }

@@ -173,7 +173,7 @@ TYPED_TEST_SUITE(ReduceSum, Floats);
 
 TYPED_TEST(ReduceSum, PutsASumIntoTheFirstLaneOfEvery128Bytes) {
   constexpr std::size_t kSegment = 128 / sizeof(TypeParam);
-  for (const std::size_t n : {kSegment, 3 * kSegment, 3 * kSegment + 5}) {
+  for (const std::size_t n : {kSegment, 3 * kSegment}) {
     for (const bool in_place : {false, true}) {
       std::vector<TypeParam> in(n), out(n);
       for (std::size_t i = 0; i < n; ++i) in[i] = TypeParam(static_cast<float>(i * 37 % 101) / 8);

@@ -180,7 +180,7 @@ TYPED_TEST(TensorUnit, Convolves) {
 TYPED_TEST(TensorUnit, ConvolvesWithDilations) {
   const Shape s{64, 7, 8, 3, 2, 1, 1, 64, 2, 3};
   this->expect(s, this->on_device("mtp_372", s, [&](auto* d, auto* x, auto* w, char*) {
-    __bang_conv(d, x, w, s.ci, s.h, s.w, s.kh, s.kw, s.sx, s.sy, s.co, s.dy, s.dx, 1, 1);
+    __bang_conv(d, x, w, s.ci, s.h, s.w, s.kh, s.kw, s.sx, s.sy, s.co, s.dx, s.dy, 1, 1);
   }));
 }
 

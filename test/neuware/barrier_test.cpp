@@ -64,6 +64,46 @@ TEST_F(Barriers, TheMemoryCoreServesSram) {
   for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], in[i] + 1);
 }
 
+TEST_F(Barriers, ANumberedOneWaitsForAsManyCores) {
+  OnDevice<float> out(2), scratch(8);
+  counted(queue, out.data(), scratch.data());
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  EXPECT_EQ(out.values(), (std::vector<float>{6, 36}));
+  counted_for_ever(queue);
+  expect_fault({"dead-lock", "task 0 waits at barrier 3 for 2 cores to come by, 0 have"});
+}
+
+TEST_F(Barriers, SramGoesToAnotherCluster) {
+  std::vector<float> in(4 * kLanes);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
+  OnDevice<float> from(in), to(2 * kLanes);
+  given(queue, to.data(), from.data());
+  expect_success();
+  const std::vector<float> out = to.values();
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    ASSERT_EQ(out[i], in[i]);
+    ASSERT_EQ(out[kLanes + i], in[kLanes + i]);
+  }
+}
+
+TEST_F(Barriers, TheMemoryCoreHasANameOfItsOwn) {
+  OnDevice<float> p(1, 1.0f);
+  doubled(queue, p.data());
+  expect_success();
+  const std::string text = cnrtExtGetLastWarning();
+  for (const char* part : {"task 0", "the memory core of cluster 0", "scalar code at ", "__is_mpu()"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
+  }
+}
+
+TEST_F(Barriers, LdramIsEachCoresOwn) {
+  OnDevice<float> out(4);
+  kept(queue, out.data());
+  expect_success();
+  EXPECT_EQ(out.values(), (std::vector<float>{1, 2, 3, 4}));
+}
+
 TEST_F(Barriers, ADeadLockNamesWhoWaitsAndWhoIsMissing) {
   dead_lock(queue);
   expect_fault({"one_waits", "__sync_cluster", "dead-lock", "task 2 waited", "task 0 (ended)", "task 3 (ended)"});

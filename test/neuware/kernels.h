@@ -28,6 +28,11 @@ void neighbours(cnrtQueue_t queue, cnrtFunctionType_t type, unsigned tasks, int3
 void copied_neighbours(cnrtQueue_t queue, unsigned tasks, int32_t* out, int32_t* scratch, int barrier);
 void copied_across_clusters(cnrtQueue_t queue, int32_t* out, int32_t* scratch);
 void broadcast(cnrtQueue_t queue, float* out, const float* in);
+void counted(cnrtQueue_t queue, float* out, float* scratch);
+void counted_for_ever(cnrtQueue_t queue);
+void given(cnrtQueue_t queue, float* out, const float* in);
+void doubled(cnrtQueue_t queue, float* p);
+void kept(cnrtQueue_t queue, float* out);
 void dead_lock(cnrtQueue_t queue);
 
 // words.mlu
@@ -58,6 +63,7 @@ void fill_wram(cnrtQueue_t queue, bool beyond);
 
 // times.mlu
 void compute_on(cnrtQueue_t queue, unsigned tasks, float* g, int form, int steps);
+void spell_on(cnrtQueue_t queue, float* g, int form, int n, bool in_nram);
 void compute_in_pieces_on(cnrtQueue_t queue, float* g, int steps);
 void wait_on(cnrtQueue_t queue, float* g, int steps, int barriers);
 void memory_cores_on(cnrtQueue_t queue, unsigned clusters, const float* g, int times);

@@ -51,6 +51,20 @@ TEST_F(Times, MemoriesAndDivisionsHaveTheirPrice) {
   EXPECT_GT(from_gdram - nothing, 5 * (from_nram - nothing));
 }
 
+TEST_F(Times, AnAccessCostsTheSameHoweverItIsWritten) {
+  for (const bool in_nram : {false, true}) {
+    const auto copied = [&](int form) {
+      const auto spelled = [&](int n) { return us([&] { spell_on(queue, g.data(), form, n, in_nram); }); };
+      return (spelled(400) - spelled(0)) / 400;
+    };
+    const double plain = copied(0);
+    EXPECT_GT(plain, in_nram ? 0.015 : 0.25) << "at least the load and the store";
+    for (int form = 1; form < 9; ++form) {
+      EXPECT_NEAR(copied(form), plain, 0.35 * plain) << form << (in_nram ? " in NRAM" : " in device memory");
+    }
+  }
+}
+
 TEST_F(Times, WorkInFunctionsAndBranchesCounts) {
   const auto pieces = [&](int steps) { return us([&] { compute_in_pieces_on(queue, g.data(), steps); }); };
   const double none = pieces(0), some = pieces(1000) - none, twice = pieces(2000) - none;

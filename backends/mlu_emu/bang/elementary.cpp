@@ -175,6 +175,17 @@ void __bang_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n)
   unary(__func__, dst, a, n, [=](Wide<T> x) { return kNumberWins<false>(x, wide); });
 }
 
+template <class T>
+void __bang_nan_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNanWins<true>(x, wide); });
+}
+template <class T>
+void __bang_nan_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
+  const Wide<T> wide = value;
+  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNanWins<false>(x, wide); });
+}
+
 #define CYCLE(name, expression)                                                                             \
   template <class T>                                                                                        \
   void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {            \
@@ -191,6 +202,10 @@ CYCLE(gt, x > y)
 CYCLE(ge, x >= y)
 CYCLE(maxequal, x < y ? y : x)
 CYCLE(minequal, y < x ? y : x)
+CYCLE(maximum, kNumberWins<true>(x, y))
+CYCLE(minimum, kNumberWins<false>(x, y))
+CYCLE(nan_maximum, kNanWins<true>(x, y))
+CYCLE(nan_minimum, kNanWins<false>(x, y))
 #undef CYCLE
 
 #define CYCLE_BITS_OP(name, op)                                                                      \
@@ -239,17 +254,23 @@ CYCLE_BITS(std::uint32_t);
   template void __bang_cycle_le(T*, const T*, const T*, std::int64_t, std::int64_t);       \
   template void __bang_cycle_maxequal(T*, const T*, const T*, std::int64_t, std::int64_t); \
   template void __bang_cycle_minequal(T*, const T*, const T*, std::int64_t, std::int64_t)
-#define REALS(T)                                                          \
-  template void __bang_active_abs(T*, const T*, std::int64_t);            \
-  template void __bang_square(T*, const T*, std::int64_t);                \
-  template void __bang_sqrt(T*, const T*, std::int64_t);                  \
-  template void __bang_recip(T*, const T*, std::int64_t);                 \
-  template void __bang_log2(T*, const T*, std::int64_t);                  \
-  template void __bang_pow2(T*, const T*, std::int64_t);                  \
-  template void __bang_sin(T*, const T*, std::int64_t);                   \
-  template void __bang_cos(T*, const T*, std::int64_t);                   \
-  template void __bang_floor(T*, const T*, std::int64_t);                 \
-  template void __bang_nan_maximum(T*, const T*, const T*, std::int64_t); \
+#define REALS(T)                                                                              \
+  template void __bang_active_abs(T*, const T*, std::int64_t);                                \
+  template void __bang_square(T*, const T*, std::int64_t);                                    \
+  template void __bang_sqrt(T*, const T*, std::int64_t);                                      \
+  template void __bang_recip(T*, const T*, std::int64_t);                                     \
+  template void __bang_log2(T*, const T*, std::int64_t);                                      \
+  template void __bang_pow2(T*, const T*, std::int64_t);                                      \
+  template void __bang_sin(T*, const T*, std::int64_t);                                       \
+  template void __bang_cos(T*, const T*, std::int64_t);                                       \
+  template void __bang_floor(T*, const T*, std::int64_t);                                     \
+  template void __bang_nan_maximum(T*, const T*, const T*, std::int64_t);                     \
+  template void __bang_nan_maximum_scalar(T*, const T*, ValueOf<T>, std::int64_t);            \
+  template void __bang_nan_minimum_scalar(T*, const T*, ValueOf<T>, std::int64_t);            \
+  template void __bang_cycle_maximum(T*, const T*, const T*, std::int64_t, std::int64_t);     \
+  template void __bang_cycle_minimum(T*, const T*, const T*, std::int64_t, std::int64_t);     \
+  template void __bang_cycle_nan_maximum(T*, const T*, const T*, std::int64_t, std::int64_t); \
+  template void __bang_cycle_nan_minimum(T*, const T*, const T*, std::int64_t, std::int64_t); \
   template void __bang_nan_minimum(T*, const T*, const T*, std::int64_t)
 #define QUOTIENT(T)                                                   \
   template void __bang_div(T*, const T*, const T*, std::int64_t);     \

@@ -1,5 +1,7 @@
 #include "backends/mlu_emu/bang/lanes.h"
 
+#include "backends/mlu_emu/device/core.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -40,6 +42,10 @@ const bool kF16c = __builtin_cpu_supports("avx2") != 0;
 #endif
 
 }  // namespace
+
+void half_overflowed() {
+  if (Core::runs_here()) Core::current().half_overflowed();
+}
 
 void widen(const half* from, float* to, std::int64_t n) {
 #if defined(__x86_64__)

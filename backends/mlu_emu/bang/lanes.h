@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -30,6 +31,22 @@ inline constexpr bool kNarrow = std::is_same_v<T, half> || std::is_same_v<T, bfl
 template <class T>
 using Wide = std::conditional_t<kNarrow<T>, float, T>;
 
+/// A result of finite numbers does not fit a half.
+void half_overflowed();
+/// Tells of results that become infinite in T only.
+template <class T>
+void look_for_overflow(const float* results, std::int64_t n) {
+  if constexpr (std::is_same_v<T, half>) {
+    constexpr float kFirst = 65520;  // rounds to infinity
+    int beyond = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float size = results[i] < 0 ? -results[i] : results[i];
+      beyond |= (size >= kFirst) & (size <= std::numeric_limits<float>::max()) ? 1 : 0;
+    }
+    if (beyond != 0) half_overflowed();
+  }
+}
+
 /// Calls visit(begin, count) for blocks of [0, n).
 template <class Visit>
 void for_blocks(std::int64_t n, Visit&& visit) {
@@ -54,6 +71,7 @@ void map(T* dst, const T* a, std::int64_t n, F f) {
       float x[kBlock];
       widen(a + at, x, count);
       for (std::int64_t i = 0; i < count; ++i) x[i] = f(x[i]);
+      look_for_overflow<T>(x, count);
       narrow(x, dst + at, count);
     });
   } else {
@@ -73,6 +91,7 @@ void map(T* dst, const T* a, const T* b, std::int64_t n, F f) {
       widen(a + at, x, count);
       widen(b + at, y, count);
       for (std::int64_t i = 0; i < count; ++i) x[i] = f(x[i], y[i]);
+      look_for_overflow<T>(x, count);
       narrow(x, dst + at, count);
     });
   } else {

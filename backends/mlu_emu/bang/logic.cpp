@@ -144,26 +144,4 @@ BITS(std::uint16_t);
 BITS(std::int32_t);
 BITS(std::uint32_t);
 
-template <class T>
-void __bang_band_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  Word word(__func__);
-  word.lanes(dst, a, n);
-  map(dst, a, n, [=](T x) { return static_cast<T>(x & value); });
-}
-template void __bang_band_scalar(std::int32_t*, const std::int32_t*, std::int32_t, std::int64_t);
-template void __bang_band_scalar(std::uint32_t*, const std::uint32_t*, std::uint32_t, std::int64_t);
-
-template <class T>
-void __bang_srl(T* dst, const T* a, std::int64_t bits, std::int64_t n) {
-  constexpr std::int64_t kBits = 8 * sizeof(T);
-  Word word(__func__);
-  word.lanes(dst, a, n);
-  word.require(bits >= 0 && bits < kBits, "the shift must be less than the lane's bits");
-  map(dst, a, n, [=](T x) { return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) >> bits); });
-}
-template void __bang_srl(std::int16_t*, const std::int16_t*, std::int64_t, std::int64_t);
-template void __bang_srl(std::uint16_t*, const std::uint16_t*, std::int64_t, std::int64_t);
-template void __bang_srl(std::int32_t*, const std::int32_t*, std::int64_t, std::int64_t);
-template void __bang_srl(std::uint32_t*, const std::uint32_t*, std::int64_t, std::int64_t);
-
 }  // namespace mluops::emu::bang

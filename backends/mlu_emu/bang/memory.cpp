@@ -1,4 +1,4 @@
-// Who the task is; copies, barriers, atomics.
+// Who the task is; copies, barriers.
 #include <limits>
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "backends/mlu_emu/bang/bang.h"
 #include "backends/mlu_emu/bang/copies.h"
-#include "backends/mlu_emu/bang/lanes.h"
+#include "backends/mlu_emu/bang/nest.h"
 #include "backends/mlu_emu/device/core.h"
 
 namespace mluops::emu::bang {
@@ -49,6 +49,24 @@ Sides sides_of(const char* word, mluMemcpyDirection_t direction) {
       return {Space::kWram, Space::kSram};
     case WRAM2SRAM:
       return {Space::kSram, Space::kWram};
+    case LDRAM2NRAM:
+      return {Space::kNram, Space::kLdram};
+    case NRAM2LDRAM:
+      return {Space::kLdram, Space::kNram};
+    case LDRAM2GDRAM:
+      return {Space::kGdram, Space::kLdram};
+    case GDRAM2LDRAM:
+      return {Space::kLdram, Space::kGdram};
+    case LDRAM2SRAM:
+      return {Space::kSram, Space::kLdram};
+    case SRAM2LDRAM:
+      return {Space::kLdram, Space::kSram};
+    case LDRAM2WRAM:
+      return {Space::kWram, Space::kLdram};
+    case WRAM2LDRAM:
+      return {Space::kLdram, Space::kWram};
+    case LDRAM2LDRAM:
+      return {Space::kLdram, Space::kLdram};
     default:
       Core::current().fault(word, "unknown direction " + std::to_string(static_cast<int>(direction)));
   }
@@ -77,24 +95,6 @@ Copy make_copy(const char* word, void* dst, const void* src, std::int64_t bytes,
   c.src_stride = src_stride;
   return c;
 }
-
-/// One side of a copy of two nested rows of pieces.
-struct Nest {
-  std::int64_t stride1, segments1, stride2, segments2;
-
-  std::int64_t pieces() const { return (segments1 + 1) * (segments2 + 1); }
-  std::int64_t offset(std::int64_t piece) const {
-    return piece % (segments1 + 1) * stride1 + piece / (segments1 + 1) * stride2;
-  }
-  bool sensible() const {
-    constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-    for (const std::int64_t count : {segments1, segments2}) {
-      if (count < 0 || count >= kLargest) return false;
-    }
-    if (!fits_32_bits(stride1) || !fits_32_bits(stride2)) return false;
-    return pieces() <= kLargest;
-  }
-};
 
 Copy make_copy(const char* word, void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
                const Nest& to, const Nest& from) {
@@ -147,6 +147,28 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
   Core::current().copy(make_copy(__func__, dst, src, bytes, direction,
                                  {dst_stride1, dst_segments1, dst_stride2, dst_segments2},
                                  {src_stride1, src_segments1, src_stride2, src_segments2}));
+}
+
+namespace {
+
+Copy to_cluster(Copy c, int cluster) {
+  Core::current().require(c.within(Space::kSram, Space::kSram), c.word, "only SRAM2SRAM goes to another cluster");
+  c.dst_cluster = cluster;
+  return c;
+}
+
+}  // namespace
+
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster) {
+  Core::current().copy(to_cluster(make_copy(__func__, dst, src, bytes, direction), dst_cluster));
+}
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
+              std::int64_t src_stride, std::int64_t segments, int dst_cluster) {
+  Core::current().copy(
+      to_cluster(make_copy(__func__, dst, src, bytes, direction, dst_stride, src_stride, segments), dst_cluster));
+}
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster) {
+  Core::current().copy_async(to_cluster(make_copy(__func__, dst, src, bytes, direction), dst_cluster));
 }
 
 void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction) {
@@ -210,87 +232,20 @@ void __sync_all() {
 void __sync_all_ipu() {
   Core::current().arrive(__func__, Barrier::kAllCores);
 }
-
-namespace {
-
-template <class T, class F>
-void atomic(const char* word, T* gdram, const T* nram, std::int64_t n, F combine) {
-  const std::int64_t bytes = bytes_of_lanes<T>(n);
-  Core& core = Core::current();
-  core.stored_source(word, "source", nram, bytes);
-  core.atomic(word, gdram, bytes, [&] { map(gdram, gdram, nram, n, combine); });
+void __sync_all_mpu() {
+  if (__is_mpu()) Core::current().arrive(__func__, Barrier::kMemoryCores);
 }
-
-constexpr auto kSum = [](auto a, auto b) { return a + b; };
-
-}  // namespace
-
-template <class T>
-void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n) {
-  atomic(__func__, gdram, nram, n, kSum);
+void __sync_all_arrive(int id, int) {
+  Core::current().come_by(__func__, {id, false});
 }
-template <class T>
-void __bang_atomic_add(T* dst, T* gdram, const T* nram, std::int64_t n) {
-  const std::int64_t bytes = bytes_of_lanes<T>(n);
-  Core& core = Core::current();
-  core.stored_source(__func__, "source", nram, bytes);
-  core.destination(__func__, "destination", dst, bytes);
-  core.atomic(__func__, gdram, bytes, [&] {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T before = gdram[i];
-      gdram[i] = static_cast<T>(before + nram[i]);
-      dst[i] = before;
-    }
-  });
+void __sync_cluster_arrive(int id, int) {
+  Core::current().come_by(__func__, {id, true});
 }
-template <class T>
-void __bang_atomic_reduce_max(T* gdram, const T* nram, std::int64_t n) {
-  atomic(__func__, gdram, nram, n, [](auto a, auto b) { return a < b ? b : a; });
+void __sync_all_wait(int id, int count) {
+  Core::current().wait_for(__func__, {id, false}, count);
 }
-template <class T>
-void __bang_atomic_reduce_min(T* gdram, const T* nram, std::int64_t n) {
-  atomic(__func__, gdram, nram, n, [](auto a, auto b) { return b < a ? b : a; });
+void __sync_cluster_wait(int id, int count) {
+  Core::current().wait_for(__func__, {id, true}, count);
 }
-template <class T>
-void __bang_atomic_reduce_add(T* gdram, const T* nram, std::int64_t n, std::int64_t segments1, std::int64_t segments2,
-                              std::int64_t dst_stride1, std::int64_t dst_stride2, std::int64_t src_stride1,
-                              std::int64_t src_stride2) {
-  const Nest to{dst_stride1, segments1, dst_stride2, segments2}, from{src_stride1, segments1, src_stride2, segments2};
-  Core::current().require(to.sensible(), __func__,
-                          "the number of pieces must lie in [1, 2^31), strides must fit 32 bits");
-  for (std::int64_t i = 0; i < to.pieces(); ++i) {
-    atomic(__func__, reinterpret_cast<T*>(reinterpret_cast<char*>(gdram) + to.offset(i)),
-           reinterpret_cast<const T*>(reinterpret_cast<const char*>(nram) + from.offset(i)), n, kSum);
-  }
-}
-template <class T, class>
-void __bang_atomic_reduce_add(T* gdram, T value) {
-  Core::current().atomic(__func__, gdram, sizeof(T), [&] { *gdram = static_cast<T>(*gdram + value); });
-}
-template <class T>
-void __bang_atomic_reduce_add(T* gdram, ValueOf<T> value, std::int64_t n) {
-  Core::current().atomic(__func__, gdram, bytes_of_lanes<T>(n), [&] {
-    for (std::int64_t i = 0; i < n; ++i) gdram[i] = static_cast<T>(gdram[i] + value);
-  });
-}
-#define ATOMIC(T)                                                                                              \
-  template void __bang_atomic_add(T*, T*, const T*, std::int64_t);                                             \
-  template void __bang_atomic_reduce_add(T*, const T*, std::int64_t);                                          \
-  template void __bang_atomic_reduce_max(T*, const T*, std::int64_t);                                          \
-  template void __bang_atomic_reduce_min(T*, const T*, std::int64_t);                                          \
-  template void __bang_atomic_reduce_add(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
-                                         std::int64_t, std::int64_t, std::int64_t);                            \
-  template void __bang_atomic_reduce_add(T*, T)
-#define ATOMIC_VALUE(T) template void __bang_atomic_reduce_add(T*, ValueOf<T>, std::int64_t)
-ATOMIC_VALUE(half);
-ATOMIC_VALUE(bfloat16_t);
-ATOMIC_VALUE(float);
-ATOMIC_VALUE(std::int32_t);
-ATOMIC_VALUE(std::uint32_t);
-ATOMIC(half);
-ATOMIC(bfloat16_t);
-ATOMIC(float);
-ATOMIC(std::int32_t);
-ATOMIC(std::uint32_t);
 
 }  // namespace mluops::emu::bang

@@ -22,6 +22,7 @@ class Word {
   Word& operator=(const Word&) = delete;
   ~Word() {
     if (!undefined_.empty()) core_.forget(target_, lane_, undefined_);
+    core_.note_half_overflow(name_);
   }
 
   void count(std::int64_t n) const {
@@ -29,6 +30,7 @@ class Word {
   }
   void require(bool holds, const char* rule) const { core_.require(holds, name_, rule); }
   [[noreturn]] void fault(const std::string& text) const { core_.fault(name_, text); }
+  void note(const std::string& text) const { core_.note(name_, text); }
   const Arch& arch() const { return core_.launch().settings.arch; }
   bool fused_multiply_add() const { return arch().fused_multiply_add(); }
 
@@ -52,7 +54,8 @@ class Word {
   }
   /// A source of which the caller knows what depends on what; it hands the result's flags to undefined().
   template <class T>
-  LaneFlags lanes_of(const T* p, std::int64_t n, const char* role = "source") const {
+  LaneFlags lanes_of(const T* p, std::int64_t n, const char* role = "source") {
+    read(p, bytes_of_lanes<T>(n));
     return core_.source(name_, role, p, sizeof(T), n);
   }
   void undefined(LaneFlags flags) { undefined_ = std::move(flags); }
@@ -61,12 +64,18 @@ class Word {
   }
   /// A source that decides something: it must be defined.
   template <class T>
-  void decider(const T* p, std::int64_t n, const char* role = "source") const {
+  void decider(const T* p, std::int64_t n, const char* role = "source") {
+    read(p, bytes_of_lanes<T>(n));
     core_.deciding_source(name_, role, p, bytes_of_lanes<T>(n));
+  }
+  /// What is known of a destination that keeps some of its lanes.
+  template <class T>
+  LaneFlags kept_lanes(const T* p, std::int64_t n) const {
+    return core_.source(name_, "destination", p, sizeof(T), n);
   }
   /// A place for intermediate results, of which a kernel knows nothing afterwards.
   template <class T>
-  void scratch(const T* p, std::int64_t n) const {
+  void scratch(const T* p, std::int64_t n) {
     lanes_of(p, n, "scratch");
   }
   /// The word goes over more lanes than it has results.
@@ -74,6 +83,9 @@ class Word {
   /// Accounts for the work too: every word has exactly one destination.
   template <class T>
   void destination(T* p, std::int64_t n) {
+    for (int i = 0; i < sources_; ++i) {
+      core_.warn_not_apart(name_, source_[i].begin, source_[i].bytes, p, bytes_of_lanes<T>(n));
+    }
     core_.destination(name_, "destination", p, bytes_of_lanes<T>(n));
     core_.computed(name_, bytes_of_lanes<T>(n), n, std::max(n, steps_));
     target(p);
@@ -91,7 +103,7 @@ class Word {
   void lanes(T* dst, const T* a, std::int64_t n) {
     count(n);
     first_ = lanes_of(a, n);
-    core_.not_behind_source(name_, "source", a, dst, bytes_of_lanes<T>(n));
+    core_.not_behind_source(name_, "source", a, dst, bytes_of_lanes<T>(n), Core::Beside::kNothing);
     depend(first_, n);
     destination(dst, n);
   }
@@ -100,8 +112,11 @@ class Word {
     count(n);
     first_ = lanes_of(a, n, "first source");
     second_ = lanes_of(b, n, "second source");
-    core_.not_behind_source(name_, "first source", a, dst, bytes_of_lanes<T>(n));
-    core_.not_behind_source(name_, "second source", b, dst, bytes_of_lanes<T>(n));
+    const auto beside = [=](const T* other) {
+      return other == dst ? Core::Beside::kDestination : Core::Beside::kOther;
+    };
+    core_.not_behind_source(name_, "first source", a, dst, bytes_of_lanes<T>(n), beside(b));
+    core_.not_behind_source(name_, "second source", b, dst, bytes_of_lanes<T>(n), beside(a));
     depend(first_, n);
     depend(second_, n);
     destination(dst, n);
@@ -129,6 +144,15 @@ class Word {
   }
 
  private:
+  static constexpr int kMostSources = 3;
+  struct Range {
+    const void* begin;
+    std::int64_t bytes;
+  };
+
+  void read(const void* p, std::int64_t bytes) {
+    if (sources_ < kMostSources) source_[sources_++] = {p, bytes};
+  }
   static bool is_set(const LaneFlags& flags, std::int64_t i) {
     return !flags.empty() && flags[static_cast<std::size_t>(i)] != kDefinedLane;
   }
@@ -145,6 +169,8 @@ class Word {
   void* target_ = nullptr;
   std::int64_t lane_ = 1, steps_ = 0;
   LaneFlags undefined_, first_, second_;
+  Range source_[kMostSources];  // what the guide may want apart from the destination
+  int sources_ = 0;
 };
 
 }  // namespace mluops::emu::bang

@@ -1,6 +1,9 @@
 // Words that combine the values of a window that slides over a map.
 #include <algorithm>
 #include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/mlu_emu/bang/operands.h"
@@ -42,6 +45,12 @@ struct Pooling {
 template <class T>
 bool loses(T so_far, bool other_further) {
   return other_further || so_far != so_far;
+}
+
+/// With nan_ a NaN stays, and nothing else does beside one.
+template <class T>
+bool loses_to_nan(T so_far, T other, bool other_further) {
+  return so_far == so_far && (other_further || other != other);
 }
 
 /// The k-th lanes of the windows of an output row, next to each other.
@@ -136,108 +145,257 @@ POOL(sumpool, x + y, x)
 POOL(avgpool, x + y, x*(1.0f / static_cast<float>(p.window())))
 POOL(maxpool, loses(x, x < y) ? y : x, x)
 POOL(minpool, loses(x, y < x) ? y : x, x)
+POOL(nan_maxpool, loses_to_nan(x, y, x < y) ? y : x, x)
+POOL(nan_minpool, loses_to_nan(x, y, y < x) ? y : x, x)
 #undef POOL
 
 // ---- the place of the largest or smallest lane ---------------------------------------------------------------------
 
 namespace {
 
-template <bool kLargest, class T, class Take>
+/// Which lane of a window is wanted.
+template <bool kLargest, bool kNanWins>
+struct Extreme {
+  template <class T>
+  static bool loses_to(T so_far, T other) {
+    const bool further = kLargest ? so_far < other : other < so_far;
+    return kNanWins ? loses_to_nan(so_far, other, further) : loses(so_far, further);
+  }
+};
+using Of_maxpool = Extreme<true, false>;
+using Of_minpool = Extreme<false, false>;
+using Of_nan_maxpool = Extreme<true, true>;
+using Of_nan_minpool = Extreme<false, true>;
+
+template <class Wanted, class T, class Take>
 void extremes(const Pooling& p, const T* src, Take take) {
   for (std::int64_t i = 0; i < p.results(); ++i) {
     const std::int64_t window = i / p.channel, y = window / p.out_width(), x = window % p.out_width();
     const auto value = [&](std::int64_t k) { return src[p.source(y, x, k) + i % p.channel]; };
     std::int64_t best = 0;
     for (std::int64_t k = 1; k < p.window(); ++k) {
-      const bool further = kLargest ? value(best) < value(k) : value(k) < value(best);
-      if (loses(value(best), further)) best = k;
+      if (Wanted::loses_to(value(best), value(k))) best = k;
     }
     take(static_cast<std::size_t>(i), value(best), best);
   }
 }
 
-template <bool kLargest, class I, class T>
+/// A result is undefined where a lane of its window is: channels that pad a row spoil their own results alone.
+LaneFlags of_windows(const Pooling& p, LaneFlags flags) {
+  if (flags.empty()) return flags;
+  pool(p, flags.data(), flags.data(), std::bit_or<std::uint8_t>(), kAsItIs);
+  flags.resize(static_cast<std::size_t>(p.results()));
+  return flags;
+}
+
+template <class Wanted, class I, class T>
 void indices(const char* name, const Pooling& p, I* dst, const T* src) {
   Word word(name);
   check_window(word, p);
-  word.decider(src, p.inputs());
+  word.undefined(of_windows(p, word.lanes_of(src, p.inputs())));
   word.steps(p.steps(sizeof(T)));
   word.destination(dst, p.results());
   std::vector<I> where(static_cast<std::size_t>(p.results()));
-  extremes<kLargest>(p, src, [&](std::size_t i, T, std::int64_t k) { where[i] = static_cast<I>(k); });
+  extremes<Wanted>(p, src, [&](std::size_t i, T, std::int64_t k) { where[i] = static_cast<I>(k); });
   std::copy(where.begin(), where.end(), dst);
+}
+
+template <class T>
+using IndexOf = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+
+template <class Wanted, class T>
+void values_and_indices(const char* name, const Pooling& p, T* dst, const T* src, std::int64_t index_offset) {
+  using I = IndexOf<T>;
+  Word word(name);
+  check_window(word, p);
+  auto* index = reinterpret_cast<I*>(reinterpret_cast<char*>(dst) + index_offset);
+  const LaneFlags flags = of_windows(p, word.lanes_of(src, p.inputs()));
+  std::vector<T> best(static_cast<std::size_t>(p.results()));
+  std::vector<I> where(best.size());
+  extremes<Wanted>(p, src, [&](std::size_t i, T value, std::int64_t k) {
+    best[i] = value;
+    where[i] = static_cast<I>(k);
+  });
+  word.steps(p.steps(sizeof(T)));
+  word.destination(dst, p.results());
+  word.undefined(flags);
+  Core& core = Core::current();
+  core.destination(name, "index", index, bytes_of_lanes<I>(p.results()));
+  std::copy(best.begin(), best.end(), dst);
+  std::copy(where.begin(), where.end(), index);
+  core.forget(index, sizeof(I), flags);
 }
 
 }  // namespace
 
-template <class T>
-void __bang_maxpool_value_index(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
-                                std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                                std::int64_t stride_y, std::int64_t index_offset) {
+#define PLACES(name)                                                                                                   \
+  template <class I, class T>                                                                                          \
+  void __bang_##name##_index(I* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,      \
+                             std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,             \
+                             std::int64_t stride_y, std::int64_t dilation_y, std::int64_t dilation_x, std::int64_t a,  \
+                             std::int64_t b) {                                                                         \
+    need_ones(__func__, a, b);                                                                                         \
+    indices<Of_##name>(                                                                                                \
+        __func__, {channel, height, width, kernel_height, kernel_width, stride_x, stride_y, dilation_y, dilation_x},   \
+        dst, src);                                                                                                     \
+  }                                                                                                                    \
+  template <class I, class T>                                                                                          \
+  void __bang_##name##_index(I* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,      \
+                             std::int64_t kernel_height, std::int64_t kernel_width) {                                  \
+    __bang_##name##_index(dst, src, channel, height, width, kernel_height, kernel_width, kernel_width, kernel_height); \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  void __bang_##name##_value_index(T* dst, const T* src, std::int64_t channel, std::int64_t height,                    \
+                                   std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width,          \
+                                   std::int64_t stride_x, std::int64_t stride_y, std::int64_t index_offset,            \
+                                   std::int64_t dilation_y, std::int64_t dilation_x, std::int64_t a, std::int64_t b) { \
+    need_ones(__func__, a, b);                                                                                         \
+    values_and_indices<Of_##name>(                                                                                     \
+        __func__, {channel, height, width, kernel_height, kernel_width, stride_x, stride_y, dilation_y, dilation_x},   \
+        dst, src, index_offset);                                                                                       \
+  }                                                                                                                    \
+  PLACES_OF(name, half)                                                                                                \
+  PLACES_OF(name, bfloat16_t)                                                                                          \
+  PLACES_OF(name, float)
+#define PLACES_OF(name, T)                                                                                            \
+  template void __bang_##name##_index(IndexOf<T>*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,  \
+                                      std::int64_t);                                                                  \
+  template void __bang_##name##_index(IndexOf<T>*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t,  \
+                                      std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,           \
+                                      std::int64_t, std::int64_t);                                                    \
+  INSTANCE(name##_value_index, T, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+           std::int64_t, std::int64_t);
+PLACES(maxpool)
+PLACES(minpool)
+PLACES(nan_maxpool)
+PLACES(nan_minpool)
+#undef PLACES
+
+// ---- gradients
+// -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// visit(where in the map, result, k) for all results and the places k of their windows that `of` a result names.
+template <class Places, class Visit>
+void each_place(const Pooling& p, Places of, Visit visit) {
+  for (std::int64_t result = 0; result < p.results(); ++result) {
+    const std::int64_t pixel = result / p.channel, y = pixel / p.out_width(), x = pixel % p.out_width();
+    of(result, [&](std::int64_t k) { visit(p.source(y, x, k) + result % p.channel, result); });
+  }
+}
+
+/// dst [height,width,channel] = factor * src's lanes at the places that `of` names.
+template <class T, class Places>
+void spread(Word& word, const Pooling& p, T* dst, const T* src, mluPoolBPOverlap overlap, const LaneFlags& missing,
+            Places of) {
+  LaneFlags undefined(missing.empty() ? 0 : static_cast<std::size_t>(p.inputs()));
+  word.steps(p.steps(sizeof(T)));
+  word.destination(dst, p.inputs());
+  std::fill_n(dst, p.inputs(), T(0));
+  each_place(p, of, [&](std::int64_t at, std::int64_t result) {
+    dst[at] = overlap == OVERLAP_ACC ? T(dst[at] + src[result]) : src[result];
+    if (missing.empty()) return;
+    std::uint8_t& flag = undefined[static_cast<std::size_t>(at)];
+    const std::uint8_t added = missing[static_cast<std::size_t>(result)];
+    flag = overlap == OVERLAP_ACC ? flag | added : added;
+  });
+  word.undefined(std::move(undefined));
+}
+
+auto all_places(const Pooling& p) {
+  return [n = p.window()](std::int64_t, auto visit) {
+    for (std::int64_t k = 0; k < n; ++k) visit(k);
+  };
+}
+
+}  // namespace
+
+template <class T, class I>
+void __bang_maxpool_bp(T* dst, const T* src, I* mask, std::int64_t channel, std::int64_t height, std::int64_t width,
+                       std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
+                       std::int64_t stride_y, mluPoolBPOverlap overlap) {
   const Pooling p{channel, height, width, kernel_height, kernel_width, stride_x, stride_y};
   Word word(__func__);
   check_window(word, p);
-  auto* index = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(dst) + index_offset);
-  word.decider(src, p.inputs());
-  word.steps(p.steps(sizeof(T)));
-  word.destination(dst, p.results());
-  Core::current().destination(__func__, "index", index, bytes_of_lanes<std::uint32_t>(p.results()));
-  std::vector<T> largest(static_cast<std::size_t>(p.results()));
-  std::vector<std::uint32_t> where(largest.size());
-  extremes<true>(p, src, [&](std::size_t i, T value, std::int64_t k) {
-    largest[i] = value;
-    where[i] = static_cast<std::uint32_t>(k);
+  LaneFlags missing = word.lanes_of(src, p.results());
+  const LaneFlags unknown = word.lanes_of(mask, p.results(), "mask");
+  if (!unknown.empty()) missing.resize(unknown.size());
+  for (std::size_t i = 0; i < unknown.size(); ++i) missing[i] |= unknown[i];
+  const auto place = [&](std::int64_t result) { return static_cast<std::int64_t>(mask[result]); };
+  const auto defined = [&](std::int64_t result) {
+    return unknown.empty() || unknown[static_cast<std::size_t>(result)] == kDefinedLane;
+  };
+  for (std::int64_t i = 0; i < p.results(); ++i) {
+    if (!defined(i) || (place(i) >= 0 && place(i) < p.window())) continue;
+    word.fault("mask lane " + std::to_string(i) + " is " + std::to_string(place(i)) + ", a window has " +
+               std::to_string(p.window()) + " places");
+  }
+  spread(word, p, dst, src, overlap, missing, [&](std::int64_t result, auto visit) {
+    if (defined(result)) return visit(place(result));
+    for (std::int64_t k = 0; k < p.window(); ++k) visit(k);  // any of them may be meant
   });
-  std::copy(largest.begin(), largest.end(), dst);
-  std::copy(where.begin(), where.end(), index);
 }
 
-template <class I, class T>
-void __bang_maxpool_index(I* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
-                          std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                          std::int64_t stride_y) {
-  indices<true>(__func__, {channel, height, width, kernel_height, kernel_width, stride_x, stride_y}, dst, src);
-}
-template <class I, class T>
-void __bang_minpool_index(I* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
-                          std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                          std::int64_t stride_y) {
-  indices<false>(__func__, {channel, height, width, kernel_height, kernel_width, stride_x, stride_y}, dst, src);
+template <class T>
+void __bang_sumpool_bp(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
+                       std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
+                       std::int64_t stride_y, mluPoolBPOverlap overlap) {
+  const Pooling p{channel, height, width, kernel_height, kernel_width, stride_x, stride_y};
+  Word word(__func__);
+  check_window(word, p);
+  spread(word, p, dst, src, overlap, word.lanes_of(src, p.results()), all_places(p));
 }
 
 template <class T>
 void __bang_avgpool_bp(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
                        std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                       std::int64_t stride_y) {
+                       std::int64_t stride_y, mluPoolBPOverlap overlap) {
   const Pooling p{channel, height, width, kernel_height, kernel_width, stride_x, stride_y};
   Word word(__func__);
   check_window(word, p);
-  word.require(dst + p.inputs() <= src || src + p.results() <= dst, "it cannot work in place");
-  const LaneFlags missing = word.lanes_of(src, p.results());
-  LaneFlags undefined(missing.empty() ? 0 : static_cast<std::size_t>(p.inputs()));
-  word.steps(p.steps(sizeof(T)));
-  word.destination(dst, p.inputs());
-  std::fill_n(dst, p.inputs(), T(0));
-  for (std::int64_t i = 0; i < p.results() * p.window(); ++i) {
-    const std::int64_t result = i / p.window(), pixel = result / channel;
-    const std::int64_t at = p.source(pixel / p.out_width(), pixel % p.out_width(), i % p.window()) + result % channel;
-    dst[at] = dst[at] + src[result];
-    if (!missing.empty()) undefined[static_cast<std::size_t>(at)] |= missing[static_cast<std::size_t>(result)];
-  }
+  spread(word, p, dst, src, overlap, word.lanes_of(src, p.results()), all_places(p));
   const float share = 1.0f / static_cast<float>(p.window());
   map(dst, dst, p.inputs(), [=](Wide<T> x) { return x * share; });
+}
+
+template <class T>
+void __bang_unpool(T* dst, const T* src, std::int64_t channel, std::int64_t height, std::int64_t width,
+                   std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x, std::int64_t stride_y,
+                   std::int64_t index) {
+  const Pooling p{channel, height, width, kernel_height, kernel_width, stride_x, stride_y};
+  Word word(__func__);
+  check_window(word, p);
+  word.require(index >= 0 && index < p.window(), "the index must be a place of the window");
+  const LaneFlags missing = word.lanes_of(src, p.results());
+  LaneFlags undefined = word.kept_lanes(dst, p.inputs());
+  undefined.resize(static_cast<std::size_t>(p.inputs()));
+  word.steps(p.steps(sizeof(T)));
+  word.destination(dst, p.inputs());
+  each_place(p, all_places(p), [&](std::int64_t at, std::int64_t) {
+    dst[at] = T(0);
+    undefined[static_cast<std::size_t>(at)] = kDefinedLane;
+  });
+  each_place(
+      p, [=](std::int64_t, auto visit) { visit(index); },
+      [&](std::int64_t at, std::int64_t result) {
+        dst[at] = src[result];
+        if (!missing.empty()) undefined[static_cast<std::size_t>(at)] = missing[static_cast<std::size_t>(result)];
+      });
   word.undefined(std::move(undefined));
 }
 
-#define REAL(T, I)                                                                                         \
-  INSTANCE(maxpool_value_index, T, std::int64_t, std::int64_t, std::int64_t, std::int64_t);                \
-  INSTANCE(avgpool_bp, T, std::int64_t, std::int64_t, std::int64_t);                                       \
-  template void __bang_maxpool_index(I*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
-                                     std::int64_t, std::int64_t, std::int64_t);                            \
-  template void __bang_minpool_index(I*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
-                                     std::int64_t, std::int64_t, std::int64_t)
-REAL(half, std::uint16_t);
-REAL(bfloat16_t, std::uint16_t);
-REAL(float, std::uint32_t);
+#define REAL(T, I, Signed)                                                             \
+  INSTANCE(sumpool_bp, T, std::int64_t, std::int64_t, std::int64_t, mluPoolBPOverlap); \
+  INSTANCE(avgpool_bp, T, std::int64_t, std::int64_t, std::int64_t, mluPoolBPOverlap); \
+  INSTANCE(unpool, T, std::int64_t, std::int64_t, std::int64_t, std::int64_t);         \
+  MAXPOOL_BP(T, I);                                                                    \
+  MAXPOOL_BP(T, Signed)
+#define MAXPOOL_BP(T, I)                                                                                    \
+  template void __bang_maxpool_bp(T*, const T*, I*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+                                  std::int64_t, std::int64_t, std::int64_t, mluPoolBPOverlap)
+REAL(half, std::uint16_t, std::int16_t);
+REAL(bfloat16_t, std::uint16_t, std::int16_t);
+REAL(float, std::uint32_t, std::int32_t);
 
 }  // namespace mluops::emu::bang

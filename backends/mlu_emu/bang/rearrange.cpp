@@ -5,6 +5,7 @@
 
 #include "backends/mlu_emu/bang/bang.h"
 #include "backends/mlu_emu/bang/copies.h"
+#include "backends/mlu_emu/bang/nest.h"
 #include "backends/mlu_emu/bang/operands.h"
 
 namespace mluops::emu::bang {
@@ -74,6 +75,38 @@ void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t ds
   word.require(fits_32_bits(dst_stride) && fits_32_bits(src_stride), "strides must fit 32 bits");
   for (std::int64_t i = 0; i <= segments; ++i) {
     __bang_move(static_cast<char*>(dst) + i * dst_stride, static_cast<const char*>(src) + i * src_stride, bytes);
+  }
+}
+
+void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride1, std::int64_t dst_segments1,
+                 std::int64_t dst_stride2, std::int64_t dst_segments2, std::int64_t src_stride1,
+                 std::int64_t src_segments1, std::int64_t src_stride2, std::int64_t src_segments2) {
+  const Nest to{dst_stride1, dst_segments1, dst_stride2, dst_segments2};
+  const Nest from{src_stride1, src_segments1, src_stride2, src_segments2};
+  if (!to.sensible() || !from.sensible() || to.pieces() != from.pieces()) {
+    Word(__func__).fault("both sides must have as many pieces, fewer than 2^31, and strides of 32 bits");
+  }
+  for (std::int64_t i = 0; i < to.pieces(); ++i) {
+    __bang_move(static_cast<char*>(dst) + to.offset(i), static_cast<const char*>(src) + from.offset(i), bytes);
+  }
+}
+
+void __bang_tiling_3d_b1024(void* dst, const void* src, std::int64_t n5, std::int64_t s5, std::int64_t n4,
+                            std::int64_t s4, std::int64_t n3, std::int64_t s3, std::int64_t n10, std::int64_t s10,
+                            std::int64_t n9, std::int64_t s9, std::int64_t n8, std::int64_t s8, std::int64_t op) {
+  constexpr std::int64_t kStride = 64, kUnit = 128, kMost = 1 << 16;
+  const Word word(__func__);
+  for (const std::int64_t count : {n3, n4, n5, n8, n9, n10, op}) {
+    word.require(count > 0 && count <= kMost, "counts must lie in [1, 65536]");
+  }
+  for (const std::int64_t stride : {s3, s4, s5, s8, s9, s10}) {
+    word.require(stride >= 0 && stride <= kMost, "strides must lie in [0, 65536]");
+  }
+  word.require(n3 * n4 * n5 == n8 * n9 * n10, "both sides must have as many pieces");
+  for (std::int64_t i = 0; i < n3 * n4 * n5; ++i) {
+    const std::int64_t from = i % n3 * s3 + i / n3 % n4 * s4 + i / n3 / n4 * s5;
+    const std::int64_t to = i % n8 * s8 + i / n8 % n9 * s9 + i / n8 / n9 * s10;
+    __bang_move(static_cast<char*>(dst) + to * kStride, static_cast<const char*>(src) + from * kStride, op * kUnit);
   }
 }
 
@@ -192,6 +225,7 @@ void __bang_reduce_sum(T* dst, const T* src, std::int64_t n) {
   Core& core = Core::current();
   Word word(__func__);
   word.count(n);
+  word.require(n % kSegment == 0, "the source must have a multiple of 128 bytes");
   const LaneFlags undefined = word.lanes_of(src, n);
   core.computed(__func__, bytes_of_lanes<T>(n), n, n);
   for (std::int64_t at = 0; at < n; at += kSegment) {
@@ -217,17 +251,21 @@ void __bang_lut(T* dst, const I* index, const T* table, std::int64_t n, std::int
   word.require(table_n > 0 && table_n % kTableUnit == 0, "the table must have a multiple of 64 elements");
   const LaneFlags entries = word.lanes_of(table, table_n, "table");
   LaneFlags missing = word.lanes_of(index, n, "index");
-  if (!entries.empty()) missing.resize(static_cast<std::size_t>(n));
+  const LaneFlags kept = word.kept_lanes(dst, n);  // an index outside of the table leaves them
+  const auto set_undefined = [&](std::int64_t i, std::uint8_t flag) {
+    missing.resize(static_cast<std::size_t>(n));
+    missing[static_cast<std::size_t>(i)] = flag;
+  };
   word.destination(dst, n);
   for (std::int64_t i = 0; i < n; ++i) {
     if (!missing.empty() && missing[static_cast<std::size_t>(i)] != 0) continue;
     const auto at = static_cast<std::int64_t>(index[i]);
     if (at < 0 || at >= table_n) {
-      word.fault("index " + std::to_string(at) + " of lane " + std::to_string(i) + " is outside of the table's " +
-                 std::to_string(table_n) + " elements");
+      if (!kept.empty()) set_undefined(i, kept[static_cast<std::size_t>(i)]);
+      continue;
     }
     dst[i] = table[at];
-    if (!entries.empty()) missing[static_cast<std::size_t>(i)] = entries[static_cast<std::size_t>(at)];
+    if (!entries.empty()) set_undefined(i, entries[static_cast<std::size_t>(at)]);
   }
   word.undefined(std::move(missing));
 }
@@ -239,6 +277,7 @@ void __bang_lut(T* dst, const I* index, const T* table, std::int64_t n, std::int
   LUT(std::int32_t, I);  \
   LUT(std::uint16_t, I); \
   LUT(std::uint32_t, I)
+LUTS(std::uint8_t);
 LUTS(std::int16_t);
 LUTS(std::uint16_t);
 LUTS(std::int32_t);

@@ -5,6 +5,7 @@
 
 #include "backends/mlu_emu/bang/copies.h"
 #include "backends/mlu_emu/bang/lanes.h"
+#include "backends/mlu_emu/bang/nest.h"
 #include "backends/mlu_emu/device/core.h"
 
 namespace mluops::emu::bang {
@@ -80,27 +81,79 @@ void __extension(void* dst, const void* src, const std::uint8_t* times, std::int
   core.copy(make_copy(__func__, std::move(list), bytes, direction));
 }
 
+namespace {
+
+/// Rows of n lanes of a value.
 template <class T>
-void __gdramset(T* dst, std::int64_t n, ValueOf<T> value) {
-  Copy c = make_copy(__func__, dst, nullptr, bytes_of_lanes<T>(n), NRAM2GDRAM);
+Copy filled(const char* name, T* dst, std::int64_t n, T value, mluMemcpyDirection_t direction, std::int64_t stride = 0,
+            std::int64_t segments = 0) {
+  Copy c = make_copy(name, dst, nullptr, bytes_of_lanes<T>(n), direction);
+  c.pieces = segments + 1;
+  c.dst_stride = stride;
   c.pattern = bytes_of(value);
-  Core::current().copy(c);
+  return c;
+}
+
+/// Nested rows, one fill for each of the outer ones.
+template <class T, class Do>
+void fill_nested(const char* name, T* dst, std::int64_t n, T value, mluMemcpyDirection_t direction, const Nest& rows,
+                 Do&& run) {
+  Core::current().require(rows.sensible(), name,
+                          "the number of pieces must lie in [1, 2^31), strides must fit 32 bits");
+  for (std::int64_t i = 0; i <= rows.segments2; ++i) {
+    T* row = reinterpret_cast<T*>(reinterpret_cast<char*>(dst) + i * rows.stride2);
+    run(filled(name, row, n, value, direction, rows.stride1, rows.segments1));
+  }
+}
+
+}  // namespace
+
+#define SET(name, direction, act)                                                                   \
+  template <class T>                                                                                \
+  void name(T* dst, std::int64_t n, ValueOf<T> value) {                                             \
+    Core::current().act(filled<T>(#name, dst, n, value, direction));                                \
+  }                                                                                                 \
+  template <class T>                                                                                \
+  void name(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) { \
+    Core::current().act(filled<T>(#name, dst, n, value, direction, stride, segments));              \
+  }                                                                                                 \
+  template <class T>                                                                                \
+  void name(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1, \
+            std::int64_t stride2, std::int64_t segments2) {                                         \
+    fill_nested<T>(#name, dst, n, value, direction, {stride1, segments1, stride2, segments2},       \
+                   [](const Copy& c) { Core::current().act(c); });                                  \
+  }
+SET(__gdramset, NRAM2GDRAM, copy)
+SET(__ldramset, NRAM2LDRAM, copy)
+SET(__memset_nram_async, NRAM2NRAM, copy_async)
+SET(__nramset_async, NRAM2NRAM, copy_async)
+SET(__sramset_async, NRAM2SRAM, copy_async)
+#undef SET
+
+template <class T>
+void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) {
+  Core::current().copy(filled<T>(__func__, dst, n, value, NRAM2NRAM, stride, segments));
+}
+template <class T>
+void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1,
+                   std::int64_t stride2, std::int64_t segments2) {
+  fill_nested<T>(__func__, dst, n, value, NRAM2NRAM, {stride1, segments1, stride2, segments2},
+                 [](const Copy& c) { Core::current().copy(c); });
 }
 
 template <class V>
 void __sramset(void* dst, std::int64_t n, V value) {
-  Copy c = make_copy(__func__, dst, nullptr, bytes_of_lanes<V>(n), NRAM2SRAM);
-  c.pattern = bytes_of(value);
-  Core::current().copy(c);
+  Core::current().copy(filled(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM));
 }
-
-template <class T>
-void __nramset_async(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) {
-  Copy c = make_copy(__func__, dst, nullptr, bytes_of_lanes<T>(n), NRAM2NRAM);
-  c.pieces = segments + 1;
-  c.dst_stride = stride;
-  c.pattern = bytes_of(value);
-  Core::current().copy_async(c);
+template <class V>
+void __sramset(void* dst, std::int64_t n, V value, std::int64_t stride, std::int64_t segments) {
+  Core::current().copy(filled(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM, stride, segments));
+}
+template <class V>
+void __sramset(void* dst, std::int64_t n, V value, std::int64_t stride1, std::int64_t segments1, std::int64_t stride2,
+               std::int64_t segments2) {
+  fill_nested(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM, {stride1, segments1, stride2, segments2},
+              [](const Copy& c) { Core::current().copy(c); });
 }
 
 void not_modelled(const char* word) {
@@ -109,6 +162,18 @@ void not_modelled(const char* word) {
 
 bool __is_dram(const void* address) {
   return Core::current().in_gdram(address);
+}
+bool __is_nram(const void* address) {
+  return Core::current().in(Space::kNram, address);
+}
+bool __is_wram(const void* address) {
+  return Core::current().in(Space::kWram, address);
+}
+bool __is_sram(const void* address) {
+  return Core::current().in(Space::kSram, address);
+}
+bool __is_ldram(const void* address) {
+  return !__is_dram(address) && !__is_nram(address) && !__is_wram(address) && !__is_sram(address);
 }
 
 #define LOAD_STORE(name, space)                                               \
@@ -129,12 +194,27 @@ LOAD_STORE(nram, kNram)
 #define OF_SPACE(name, T)             \
   template T __load_##name(const T*); \
   template void __store_##name(T*, ValueOf<T>)
-#define SCATTERED(T)                                                                       \
-  template void __gdramset(T*, std::int64_t, ValueOf<T>);                                  \
-  template void __sramset(void*, std::int64_t, T);                                         \
-  template void __nramset_async(T*, std::int64_t, ValueOf<T>, std::int64_t, std::int64_t); \
-  OF_SPACE(gdram, T);                                                                      \
-  OF_SPACE(sram, T);                                                                       \
+using I = std::int64_t;
+#define SET_OF(name, P, T)                     \
+  template void name(P*, I, ValueOf<T>, I, I); \
+  template void name(P*, I, ValueOf<T>, I, I, I, I)
+#define SCATTERED(T)                                    \
+  template void __gdramset(T*, I, ValueOf<T>);          \
+  template void __ldramset(T*, I, ValueOf<T>);          \
+  template void __memset_nram_async(T*, I, ValueOf<T>); \
+  template void __nramset_async(T*, I, ValueOf<T>);     \
+  template void __sramset_async(T*, I, ValueOf<T>);     \
+  template void __sramset(void*, I, T);                 \
+  SET_OF(__gdramset, T, T);                             \
+  SET_OF(__ldramset, T, T);                             \
+  SET_OF(__memset_nram, T, T);                          \
+  SET_OF(__memset_nram_async, T, T);                    \
+  SET_OF(__nramset_async, T, T);                        \
+  SET_OF(__sramset_async, T, T);                        \
+  template void __sramset(void*, I, T, I, I);           \
+  template void __sramset(void*, I, T, I, I, I, I);     \
+  OF_SPACE(gdram, T);                                   \
+  OF_SPACE(sram, T);                                    \
   OF_SPACE(nram, T)
 SCATTERED(half);
 SCATTERED(bfloat16_t);

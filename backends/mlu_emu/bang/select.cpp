@@ -1,4 +1,6 @@
 // Words that count, find and pack lanes, and their scalar results.
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -120,6 +122,52 @@ void __bang_argmin(T* dst, const T* src, std::int64_t n) {
   extreme(__func__, dst, src, n, [](T a, T b) { return a < b; });
 }
 
+namespace {
+
+template <class T>
+bool is_nan(T x) {
+  return !(x == x);
+}
+
+/// dst: the extreme magnitude, its index, zeros.
+template <class T, class Better>
+void extreme_magnitude(const char* name, T* dst, const T* src, std::int64_t n, Better better) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  Word word(name);
+  word.count(n);
+  word.require(n > 0, "the count must be positive");
+  word.decider(src, n);
+  word.destination(reinterpret_cast<char*>(dst), static_cast<std::int64_t>(sizeof(T) + 2 * kWord));
+  const auto size = [&](std::int64_t i) { return std::fabs(static_cast<float>(src[i])); };
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < n; ++i) {
+    if (better(size(i), size(best))) best = i;
+  }
+  const std::uint32_t behind[] = {static_cast<std::uint32_t>(best), 0};
+  const T value = T(size(best));
+  dst[0] = value;
+  std::memcpy(dst + 1, behind, sizeof(behind));
+}
+
+}  // namespace
+
+template <class T>
+void __bang_nan_argmax(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return !is_nan(b) && (is_nan(a) || b < a); });
+}
+template <class T>
+void __bang_nan_argmin(T* dst, const T* src, std::int64_t n) {
+  extreme(__func__, dst, src, n, [](T a, T b) { return !is_nan(b) && (is_nan(a) || a < b); });
+}
+template <class T>
+void __bang_fabsmax(T* dst, const T* src, std::int64_t n) {
+  extreme_magnitude(__func__, dst, src, n, [](float a, float b) { return b < a; });
+}
+template <class T>
+void __bang_fabsmin(T* dst, const T* src, std::int64_t n) {
+  extreme_magnitude(__func__, dst, src, n, [](float a, float b) { return a < b; });
+}
+
 template <class T>
 void __bang_max(T* dst, const T* src, std::int64_t n) {
   extreme(__func__, dst, src, n, [](T a, T b) { return b < a; });
@@ -200,7 +248,7 @@ bool bit(const void* mask, std::int64_t i) {
   return ((static_cast<const std::uint8_t*>(mask)[i / kByte] >> (i % kByte)) & 1) != 0;
 }
 
-void decide_bits(const Word& word, const void* mask, std::int64_t n) {
+void decide_bits(Word& word, const void* mask, std::int64_t n) {
   word.count(n);
   word.decider(static_cast<const std::uint8_t*>(mask), (n + kByte - 1) / kByte, "mask");
 }
@@ -238,12 +286,13 @@ void compare_bits(const char* name, void* dst, const T* a, const T* b, std::int6
 
 }  // namespace
 
-#define BITINDEX(name, op)                                                               \
-  template <class T>                                                                     \
-  void __bang_##name##_bitindex(T* dst, const T* a, const T* b, std::int64_t n) {        \
-    compare_bits(__func__, dst, a, b, n, [](auto x, auto y) { return x op y; });         \
-  }                                                                                      \
-  template void __bang_##name##_bitindex(half*, const half*, const half*, std::int64_t); \
+#define BITINDEX(name, op)                                                                                 \
+  template <class T>                                                                                       \
+  void __bang_##name##_bitindex(T* dst, const T* a, const T* b, std::int64_t n) {                          \
+    compare_bits(__func__, dst, a, b, n, [](auto x, auto y) { return x op y; });                           \
+  }                                                                                                        \
+  template void __bang_##name##_bitindex(half*, const half*, const half*, std::int64_t);                   \
+  template void __bang_##name##_bitindex(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t); \
   template void __bang_##name##_bitindex(float*, const float*, const float*, std::int64_t)
 BITINDEX(eq, ==);
 BITINDEX(ne, !=);
@@ -252,6 +301,21 @@ BITINDEX(le, <=);
 BITINDEX(gt, >);
 BITINDEX(ge, >=);
 #undef BITINDEX
+#define UNORDERED(name, op)                                                                                \
+  template <class T>                                                                                       \
+  void __bang_##name##_bitindex(T* dst, const T* a, const T* b, std::int64_t n) {                          \
+    compare_bits(__func__, dst, a, b, n, [](auto x, auto y) { return x op y || x != x || y != y; });       \
+  }                                                                                                        \
+  template void __bang_##name##_bitindex(half*, const half*, const half*, std::int64_t);                   \
+  template void __bang_##name##_bitindex(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t); \
+  template void __bang_##name##_bitindex(float*, const float*, const float*, std::int64_t)
+UNORDERED(equ, ==);
+UNORDERED(neu, !=);
+UNORDERED(ltu, <);
+UNORDERED(leu, <=);
+UNORDERED(gtu, >);
+UNORDERED(geu, >=);
+#undef UNORDERED
 
 template <class T>
 std::uint32_t __bang_filter_bitindex(T* dst, const T* src, const void* mask, std::int64_t n) {
@@ -277,6 +341,117 @@ void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64
   move_where(word, dst, src, n, [&](std::int64_t i) { return bit(mask, i); });
 }
 
+void __bang_maskmove(void* dst, const void* src, const void* mask, std::int64_t bytes) {
+  Word word(__func__);
+  decide_bits(word, mask, bytes);
+  move_where(word, static_cast<char*>(dst), static_cast<const char*>(src), bytes,
+             [&](std::int64_t i) { return bit(mask, i); });
+}
+
+template <class T>
+std::uint32_t __bang_count_bitindex(const T* src, std::int64_t n) {
+  decide(__func__, src, n);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(src);
+  std::uint32_t ones = 0;
+  for (std::int64_t i = 0; i < bytes_of_lanes<T>(n); ++i) ones += static_cast<std::uint32_t>(std::popcount(bytes[i]));
+  return ones;
+}
+template <class T>
+void __bang_count_bitindex(std::uint32_t* dst, const T* src, std::int64_t n) {
+  give(__func__, dst, __bang_count_bitindex(src, n));
+}
+
+namespace {
+
+template <class T>
+bool holds(CompareMode mode, T a, T b) {
+  switch (mode) {
+    case CMP_EQ:
+      return a == b;
+    case CMP_NE:
+      return a != b;
+    case CMP_LT:
+      return a < b;
+    case CMP_LE:
+      return a <= b;
+    case CMP_GT:
+      return a > b;
+    case CMP_GE:
+      break;
+  }
+  return a >= b;
+}
+
+/// How many lanes are wanted as 4 bytes, and the lanes.
+template <class T, class Wanted>
+void filter_behind_count(Word& word, T* dst, const T* src, std::int64_t n, Wanted wanted) {
+  constexpr std::int64_t kHead = sizeof(std::uint32_t) / sizeof(T);
+  const std::vector<T> packed = wanted_lanes(word, src, n, wanted);
+  const auto count = static_cast<std::uint32_t>(packed.size());
+  word.destination(dst, kHead + count);
+  word.target(dst + kHead);
+  std::memcpy(dst, &count, sizeof(count));
+  std::copy(packed.begin(), packed.end(), dst + kHead);
+}
+
+std::int64_t lanes_of_shape(const Word& word, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
+  constexpr std::int64_t kMost = 65535;
+  for (const std::int64_t size : {n, h, w, c}) {
+    word.require(size > 0 && size <= kMost, "sizes must lie in [1, 65535]");
+  }
+  word.require(c % kByte == 0, "the channels must be a multiple of 8");
+  const std::int64_t lanes = n * h * w * c;
+  word.count(lanes);
+  return lanes;
+}
+
+}  // namespace
+
+template <class T>
+void __bang_fcmpfilter(CompareMode mode, T* dst, const T* a, const T* b, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(b, n, "second source");
+  word.decider(a, n, "first source");
+  filter_behind_count(word, dst, a, n, [&](std::int64_t i) { return holds(mode, a[i], b[i]); });
+}
+template <class T>
+void __bang_fcmpfilter(CompareMode mode, T* dst, const T* a, ValueOf<T> b, std::int64_t n) {
+  Word word(__func__);
+  word.count(n);
+  word.decider(a, n);
+  filter_behind_count(word, dst, a, n, [&](std::int64_t i) { return holds(mode, a[i], b); });
+}
+
+template <class T>
+void __bang_breduce(void* dst, const T* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
+  Word word(__func__);
+  const std::int64_t lanes = lanes_of_shape(word, n, h, w, c);
+  word.decider(src, lanes);
+  std::vector<std::uint8_t> bits(static_cast<std::size_t>(lanes / kByte));
+  for (std::int64_t i = 0; i < lanes; ++i) {
+    bits[static_cast<std::size_t>(i / kByte)] |= static_cast<std::uint8_t>((src[i] != 0 ? 1 : 0) << (i % kByte));
+  }
+  auto* to = static_cast<std::uint8_t*>(dst);
+  word.destination(to, lanes / kByte);
+  std::copy(bits.begin(), bits.end(), to);
+}
+template <class T>
+void __bang_bexpand(T* dst, const void* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
+  Word word(__func__);
+  const std::int64_t lanes = lanes_of_shape(word, n, h, w, c);
+  decide_bits(word, src, lanes);
+  word.destination(dst, lanes);
+  for (std::int64_t i = lanes - 1; i >= 0; --i) dst[i] = static_cast<T>(bit(src, i) ? 1 : 0);
+}
+#define BITS_OF(T)                                                                                       \
+  template void __bang_breduce(void*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
+  template void __bang_bexpand(T*, const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
+BITS_OF(char);
+BITS_OF(std::int8_t);
+BITS_OF(std::int16_t);
+BITS_OF(std::int32_t);
+
 #define SELECT(T)                                                                         \
   template std::uint32_t __bang_count(const T*, std::int64_t);                            \
   template std::uint32_t __bang_findfirst1(const T*, std::int64_t);                       \
@@ -296,6 +471,18 @@ void __bang_maskmove_bitindex(T* dst, const T* src, const void* mask, std::int64
   template void __bang_maskmove_bitindex(T*, const T*, const void*, std::int64_t);        \
   template std::uint32_t __bang_filter_bitindex(T*, const T*, const void*, std::int64_t); \
   template std::uint32_t __bang_filter(T*, const T*, const T*, std::int64_t)
+#define SELECT_FLOATS(T)                                                                \
+  template void __bang_nan_argmax(T*, const T*, std::int64_t);                          \
+  template void __bang_nan_argmin(T*, const T*, std::int64_t);                          \
+  template void __bang_fabsmax(T*, const T*, std::int64_t);                             \
+  template void __bang_fabsmin(T*, const T*, std::int64_t);                             \
+  template void __bang_fcmpfilter(CompareMode, T*, const T*, const T*, std::int64_t);   \
+  template void __bang_fcmpfilter(CompareMode, T*, const T*, ValueOf<T>, std::int64_t); \
+  template std::uint32_t __bang_count_bitindex(const T*, std::int64_t);                 \
+  template void __bang_count_bitindex(std::uint32_t*, const T*, std::int64_t)
+SELECT_FLOATS(half);
+SELECT_FLOATS(bfloat16_t);
+SELECT_FLOATS(float);
 SELECT(half);
 SELECT(bfloat16_t);
 SELECT(float);

@@ -138,6 +138,12 @@ class Use {
     source_flags_ = Core::current().source(c_.word, "source", c_.src.address, size_of(c_.src.type), n);
     source_.resize(at(n));
     read(c_.src.type, c_.src.address, n, source_.data());
+    narrow_to_tf32(source_);
+  }
+
+  void narrow_to_tf32(std::vector<E>& numbers) const {
+    if (!c_.tf32) return;
+    for (E& x : numbers) x = static_cast<E>(to_format<Rounding::kZero>(static_cast<double>(x), kTf32Format));
   }
 
   void load_rows() {
@@ -151,6 +157,7 @@ class Use {
     for (std::int64_t o = 0; o < c_.channel_output; ++o) {
       weight_flags_[at(o)] = Core::current().weights(c_.word, rows.row(o), row_bytes) ? kDefinedLane : kUndefinedLane;
       read(c_.weights.type, rows.row(o), terms_, row.data());
+      narrow_to_tf32(row);
       for (std::int64_t k = 0; k < terms_; ++k) panels_.at(o, k) = row[at(k)];
     }
   }
@@ -295,8 +302,17 @@ void run(const Convolution& c) {
   floats ? Use<float>(c, word).run() : Use<double>(c, word).run();
 }
 
-void need_ones(const char* word, std::int64_t a, std::int64_t b) {
-  Word(word).require(a == 1 && b == 1, "the last two numbers are modelled as 1 only");
+void add_tail(Convolution& c, std::initializer_list<std::int64_t> tail) {
+  // Of 1 or 3 numbers the first is the position, and of 5; of 2 and 4 there is none.
+  constexpr std::size_t kMost = 5;
+  const Word word(c.word);
+  word.require(tail.size() <= kMost, "at most a position and four dilations stand behind the output channels");
+  const std::int64_t* next = tail.begin();
+  if (tail.size() % 2 == 1) c.position = static_cast<int>(*next++);
+  if (tail.end() - next < 2) return;
+  c.dilation_x = *next++;
+  c.dilation_y = *next++;
+  for (; next != tail.end(); ++next) word.require(*next == 1, "dilations of the output are modelled as 1 only");
 }
 
 }  // namespace tensor_unit

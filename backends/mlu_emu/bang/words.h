@@ -3,6 +3,7 @@
 
 #include "backends/mlu_emu/bang/vector_registers.h"
 #include "backends/mlu_emu/bang/words/activations.h"
+#include "backends/mlu_emu/bang/words/atomics.h"
 #include "backends/mlu_emu/bang/words/convert.h"
 #include "backends/mlu_emu/bang/words/copies.h"
 #include "backends/mlu_emu/bang/words/lanes.h"

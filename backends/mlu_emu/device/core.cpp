@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/device/guide.h"
 #include "backends/mlu_emu/device/work.h"
 
 namespace mluops::emu {
@@ -37,11 +38,13 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   acting_ = {};
   ending_ = false;
   words_ = 0;
+  half_overflow_ = false;
+  random_state_ = static_cast<std::uint64_t>(task.taskId) << 32;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
   scalars_.begin(launch.source, launch.gdram, nram_, task);
   checks_ = launch.settings.checks;
-  if (task.memory_core) checks_ = {checks_.memory, false, false, false};
+  if (task.memory_core) checks_ = {checks_.memory, false, checks_.race, false};
   running = this;
 }
 
@@ -114,6 +117,7 @@ void Core::spend(const ScalarWork& work) {
 
 void Core::count_word(const char* word) {
   spend_scalar_work();
+  check_machine(word);
   if (launch_->overdue != nullptr && launch_->overdue->load(std::memory_order_relaxed)) fault_overdue(word);
   const std::int64_t limit = launch_->settings.word_limit;
   if (limit == 0 || ++words_ <= limit) return;
@@ -130,10 +134,9 @@ void Core::fault_overdue(const char* word) const {
 
 /// Kernel, task and, where cores of clusters run, the core.
 std::string Core::who() const {
-  const std::string task = launch_->spec.kernel + ", task " + std::to_string(task_.taskId);
-  if (launch_->source == nullptr) return task;
-  return task + " (cluster " + std::to_string(task_.clusterId) +
-         (task_.memory_core ? ", memory core)" : ", core " + std::to_string(task_.coreId) + ")");
+  const std::string actor = launch_->spec.kernel + ", " + Actor(task_).name();
+  if (launch_->source == nullptr || task_.memory_core) return actor;
+  return actor + " (cluster " + std::to_string(task_.clusterId) + ", core " + std::to_string(task_.coreId) + ")";
 }
 
 void Core::fault(const char* word, const std::string& text, const CallSite& other) const {
@@ -204,7 +207,9 @@ std::string Core::describe(const void* address) const {
   const int window = launch_->gdram.find(address);
   if (window < 0) {
     const std::string freed = launch_->source == nullptr ? "" : launch_->source->freed_at(address);
-    return freed.empty() ? launch_->no_tensor : freed;
+    if (!freed.empty()) return freed;
+    const std::string beside = launch_->source == nullptr ? "" : launch_->source->beside(address);
+    return beside.empty() ? launch_->no_tensor : launch_->no_tensor + (", " + beside);
   }
   const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   return describe_gdram(w, w.offset(address));
@@ -240,12 +245,28 @@ void Core::check_nram(const char* word, const char* role, const void* address, s
                     std::to_string(wanted->bytes()) + " bytes");
 }
 
-void Core::check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes) const {
-  const std::int64_t alignment = launch_->settings.arch.vector_alignment();
-  if (!checks().memory || ((nram_.offset(address) | bytes) & (alignment - 1)) == 0) return;
-  operand_fault(word, role, address, bytes,
-                "address and length must be multiples of " + std::to_string(alignment) + " bytes on " +
-                    launch_->settings.arch.name);
+/// The guide's rules for the 200 series; those of builtins it does not list are the strictest.
+void Core::check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes,
+                           std::int64_t lanes) const {
+  constexpr std::int64_t kAddress = 64;
+  const Arch& arch = launch_->settings.arch;
+  if (!checks().memory || arch.vector_alignment() == 1) return;
+  const GuideRow* row = guide_row_of_literal(word);
+  const std::int64_t of_bytes = row == nullptr ? arch.vector_alignment() : std::max(row->bytes, 1);
+  const std::int64_t of_lanes = row == nullptr ? 1 : std::max(row->lanes, 1);
+  const auto tell = [&](const std::string& what) {
+    operand_fault(word, role, address, bytes, what + " on " + arch.name);
+  };
+  if (nram_.offset(address) % kAddress != 0) tell("the address must be a multiple of 64 bytes");
+  if (bytes % of_bytes != 0) tell("the length must be a multiple of " + std::to_string(of_bytes) + " bytes");
+  if (lanes % of_lanes != 0) tell("the count must be a multiple of " + std::to_string(of_lanes));
+}
+
+void Core::check_machine(const char* word) const {
+  const GuideRow* row = launch_->source == nullptr ? nullptr : guide_row_of_literal(word);
+  const Arch& arch = launch_->settings.arch;
+  if (row == nullptr || row->runs_on(arch.number) || !checks().memory) return;
+  fault(word, "the guide has it for " + row->machines() + "; this launch runs on " + arch.name);
 }
 
 void Core::check_written(const char* word, const char* role, const void* address, std::int64_t bytes) {
@@ -273,7 +294,7 @@ void Core::check_operand(const char* word, const char* role, const void* address
 
 LaneFlags Core::source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n) {
   const std::int64_t beyond = beyond_object(address, lane * n);
-  check_alignment(word, role, address, lane * n);
+  check_alignment(word, role, address, lane * n, n);
   check_operand(word, role, address, lane * n - beyond, false);
   note_running(word, address, lane * n, false);
   const std::int64_t offset = nram_.offset(address);
@@ -298,11 +319,15 @@ void Core::stored_source(const char* word, const char* role, const void* address
   check_written(word, role, address, bytes);
 }
 
-void Core::destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
-  check_alignment(word, role, address, bytes);
+void Core::stored_destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
   check_operand(word, role, address, bytes, true);
   note_running(word, address, bytes, true);
   mark_written(address, bytes);
+}
+
+void Core::destination(const char* word, const char* role, const void* address, std::int64_t bytes) {
+  check_alignment(word, role, address, bytes);
+  stored_destination(word, role, address, bytes);
 }
 
 bool Core::weights(const char* word, const void* address, std::int64_t bytes) {
@@ -388,15 +413,29 @@ int Core::check_gdram(const char* word, const char* role, const char* address, s
 }
 
 void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch) {
+  if (task_.memory_core && touch == Touch::kRead) return;  // what it loads for nothing is no harm
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
-  const std::int64_t contested = w.claim(offset, bytes, touch, task_.taskId, task_.clusterId);
-  if (launch_->source != nullptr && touch != Touch::kRead && contested < 0) {
-    w.remember({offset, bytes, task_.taskId, touch == Touch::kAtomic, word, where()});
+  const Actor self(task_);
+  const std::int64_t contested = w.claim(offset, bytes, touch, self);
+  if (contested >= 0) return contest(word, w, {contested, offset, bytes}, touch);
+  if (launch_->source != nullptr && touch != Touch::kRead) {
+    w.remember({offset, bytes, self, touch == Touch::kAtomic, word, where()});
   }
-  if (contested < 0) return touch == Touch::kWrite ? warn_read_before(word, window, offset, bytes) : void();
-  const Window::Written* earlier = w.written_at(contested, task_.taskId, touch);
-  fault(word, race(w, contested, earlier) + ": a race unless all of them add atomically",
-        earlier == nullptr ? CallSite{} : earlier->site);
+  if (touch == Touch::kWrite) warn_read_before(word, window, offset, bytes);
+}
+
+/// Kernels without a word about memory cores run their scalar code on those, too: what both store is told, and goes on.
+void Core::contest(const char* word, Window& w, const Contest& c, Touch touch) {
+  const Window::Written* earlier = w.written_at(c.at, Actor(task_), touch);
+  const CallSite site = earlier == nullptr ? CallSite{} : earlier->site;
+  const std::string text = describe_gdram(w, c.at) + " was written by another task of this launch" + by(earlier);
+  if (!task_.memory_core && !w.of_memory_core(c.at)) {
+    fault(word, text + ": a race unless all of them add atomically", site);
+  }
+  warn(word, text + ": a race of the memory core, which runs this code too (__is_mpu() tells)", site);
+  if (touch == Touch::kRead) return;
+  w.take(c.offset, c.bytes, Actor(task_));
+  w.remember({c.offset, c.bytes, Actor(task_), false, word, where()});
 }
 
 void Core::warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const {
@@ -409,10 +448,8 @@ void Core::warn_read_before(const char* word, int window, std::int64_t offset, s
        r->site);
 }
 
-std::string Core::race(const Window& window, std::int64_t contested, const Window::Written* earlier) const {
-  return describe_gdram(window, contested) + " was written by another task of this launch" +
-         (earlier == nullptr ? ""
-                             : ", task " + std::to_string(earlier->task) + ", " + earlier->word + earlier->site.at());
+std::string Core::by(const Window::Written* earlier) {
+  return earlier == nullptr ? "" : ", " + earlier->actor.name() + ", " + earlier->word + earlier->site.at();
 }
 
 std::unique_lock<std::mutex> Core::check_atomic(const char* word, const void* gdram, std::int64_t bytes) {

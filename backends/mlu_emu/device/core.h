@@ -28,6 +28,13 @@ enum class Barrier {
   kClusterCores,  // the same without the memory core
   kAllCores,      // the cores of all clusters of the launch's job
   kAll,           // the same with their memory cores
+  kMemoryCores,   // those of all clusters, without others
+};
+
+/// A barrier with a number: of all clusters' cores, or of one cluster's.
+struct Numbered {
+  int id;
+  bool of_cluster;
 };
 
 /// What holds the cores of a job together; a launch without one has no barriers.
@@ -36,6 +43,11 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
   /// Returns when all of them are there.
   virtual void arrive(Barrier barrier) = 0;
+  /// The running core has come by a barrier with a number; returns when as many cores as it waits for have.
+  virtual void come_by(Numbered barrier) = 0;
+  virtual void wait_for(Numbered barrier, int count) = 0;
+  /// null: the job has no such cluster.
+  virtual Nram* sram_of(int cluster) = 0;
   /// The memory core of the running core's cluster does its copies itself.
   virtual bool memory_core_runs() const = 0;
 };
@@ -58,9 +70,18 @@ struct Copy {
   std::shared_ptr<const std::vector<Piece>> list = nullptr;  // in place of dst, src and strides
   std::string pattern = {};                                  // no source: the pieces are filled with this
   CallSite site = {};                                        // of a queued one
+  int dst_cluster = -1;                                      // whose SRAM it goes to; -1: its own
 
   bool fills() const { return !pattern.empty(); }
-  Engine engine() const { return to == Space::kGdram || from == Space::kGdram ? Engine::kIo : Engine::kMove; }
+  /// One piece within NRAM is the vector unit's: in order with what that computes.
+  bool by_vector_unit() const {
+    return to == Space::kNram && from == Space::kNram && pieces == 1 && list == nullptr && !fills();
+  }
+  Engine engine() const {
+    if (off_chip(to) || off_chip(from)) return Engine::kIo;
+    return by_vector_unit() ? Engine::kVector : Engine::kMove;
+  }
+  static bool off_chip(Space space) { return space == Space::kGdram || space == Space::kLdram; }
   bool within(Space a, Space b) const { return (to == a && from == b) || (to == b && from == a); }
 };
 
@@ -116,11 +137,15 @@ class Core {
   Nram& memory(Space space);
   /// Completes all queued copies, then waits for the others.
   void arrive(const char* word, Barrier barrier);
+  void come_by(const char* word, Numbered barrier);
+  void wait_for(const char* word, Numbered barrier, int count);
 
   // Operands of vector words: in bounds, aligned, not in flight.
   /// Which of the source's lanes hold nothing defined; reading them is no fault yet.
   LaneFlags source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n);
   void destination(const char* word, const char* role, const void* address, std::int64_t bytes);
+  /// Of a builtin that is no vector unit's: any alignment.
+  void stored_destination(const char* word, const char* role, const void* address, std::int64_t bytes);
   /// A part of the tensor unit's weights in WRAM: are all its bytes defined?
   bool weights(const char* word, const void* address, std::int64_t bytes);
   /// Whether the last copy to this place in WRAM put its pieces a 64th of WRAM apart.
@@ -160,6 +185,11 @@ class Core {
   void scalar_access(const ScalarAccess& access);
   /// The address lies in a tensor of the launch.
   bool in_gdram(const void* address) const { return area(address) == nullptr && launch_->gdram.find(address) >= 0; }
+  /// The address lies in that memory of the chip.
+  bool in(Space space, const void* address) const {
+    const Nram* found = area(address);
+    return found != nullptr && found == (space == Space::kNram ? &nram_ : space == Space::kWram ? wram_.get() : sram_);
+  }
 
   void copy(const Copy& c);
   void copy_async(const Copy& c);
@@ -167,12 +197,21 @@ class Core {
   void wait(Engine engine);
 
   [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
+  /// Of the task's random numbers.
+  std::uint64_t& random_state() { return random_state_; }
   /// Something no guide orders: it is told, and the launch goes on.
   void warn(const char* word, const std::string& text, const CallSite& other = {}) const;
   void note(const char* word, const std::string& text, const CallSite& other = {}) const;
-  /// A destination that begins within a source, but not where that does.
+  /// A source that the guide wants apart from the destination, and is not.
+  void warn_not_apart(const char* word, const void* source, std::int64_t source_bytes, const void* destination,
+                      std::int64_t bytes) const;
+  /// A sum of halves became infinite though none was; told once the builtin is done.
+  void half_overflowed() { half_overflow_ = true; }
+  void note_half_overflow(const char* word);
+  /// A destination that overlaps a source in part. What another source is: none, the destination itself, or neither.
+  enum class Beside { kNothing, kDestination, kOther };
   void not_behind_source(const char* word, const char* role, const void* source, const void* destination,
-                         std::int64_t bytes) const;
+                         std::int64_t bytes, Beside beside) const;
   /// Scalar code indexes an array outside of its elements.
   void index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count);
   /// What happens now happens there, not in the last word; an unknown place: nobody knows where.
@@ -215,7 +254,11 @@ class Core {
 
   void check_nram(const char* word, const char* role, const void* address, std::int64_t bytes,
                   Space space = Space::kNram) const;
-  void check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes) const;
+  void check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes,
+                       std::int64_t lanes = 0) const;
+  /// The guide has the builtin for this machine.
+  void check_machine(const char* word) const;
+  void meet_others(const char* word);
   void check_operand(const char* word, const char* role, const void* address, std::int64_t bytes, bool write) const;
   void check_written(const char* word, const char* role, const void* address, std::int64_t bytes);
   void check_in_flight(const char* word, const char* role, const char* begin, std::int64_t bytes, bool write) const;
@@ -223,13 +266,24 @@ class Core {
 
   int check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch);
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
+  /// What another task's write forbids at `at`.
+  struct Contest {
+    std::int64_t at, offset, bytes;
+  };
+  void contest(const char* word, Window& window, const Contest& contest, Touch touch);
   /// A write behind another task's read.
   void warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const;
   void note_read(const Copy& c);
   void claim_shared(const Copy& c);
   bool stores_what_is_there(const Copy& c) const;
-  void claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch);
-  std::string race(const Window& window, std::int64_t contested, const Window::Written* earlier) const;
+  void claim_shared_range(const char* word, const char* begin, std::int64_t bytes, Touch touch);
+  void clash_in_sram(const char* word, std::int64_t at, const char* did, const Window::Written& other) const;
+  void scalar_access_to_sram(const ScalarAccess& access);
+  void check_scalar_alignment(const ScalarAccess& access);
+  void check_scalar_in_nram(const ScalarAccess& access);
+  /// ", task 2, __memcpy at a.mlu:7"
+  static std::string by(const Window::Written* earlier);
+  void take_equal(Window& window, std::int64_t offset, std::int64_t bytes);
   int block_of(const ScalarAccess& access) const;
   void pass_scalars(unsigned slot, const char* begin, std::int64_t bytes);
   void check_scalar_load(const ScalarAccess& access, int window);
@@ -248,6 +302,8 @@ class Core {
   void check_to(const Copy& c, bool sync);
   void check_other_engines(const Copy& c) const;
   void hide_target(const Copy& c);
+  void copy_by_vector_unit(const Copy& c);
+  void move_to_cluster(const Copy& c);
   void transfer(const Copy& c);
   void warn_never_written(const Copy& c) const;
   /// Where a load from device memory has to stop; null where it may not read on behind its block.
@@ -287,6 +343,8 @@ class Core {
   bool ending_ = false;      // no word is at hand
   std::vector<Fill> fills_;  // of WRAM, by this task
   std::int64_t words_ = 0;   // this task used
+  bool half_overflow_ = false;
+  std::uint64_t random_state_ = 0;
   ScalarWatch scalars_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/device/side.h"
@@ -41,11 +42,16 @@ void Core::check_shape(const Copy& c) const {
           "the number of segments must lie in [0, 2^31)");
   require(c.dst_stride >= 0 && c.dst_stride <= kLargest, c.word, "the destination stride must lie in [0, 2^31)");
   require(c.src_stride >= 0 && c.src_stride <= kLargest, c.word, "the source stride must lie in [0, 2^31)");
+  if (c.pieces == 1 || c.list != nullptr || c.dst_stride >= c.bytes || c.to == Space::kWram) return;
+  warn(c.word, "the destination stride of " + std::to_string(c.dst_stride) + " bytes is less than the " +
+                   std::to_string(c.bytes) + " bytes of a segment: each lies over the one before it" +
+                   (c.dst_stride > 0 && c.bytes % c.dst_stride == 0 ? ". Strides are bytes, not elements" : ""));
 }
 
 void Core::check_from(const Copy& c, bool sync) {
   const Side side = from_side(c);
   if (side.pieces == 0) return;
+  if (c.from == Space::kLdram) return;
   if (c.from != Space::kGdram) {
     for_each_range(side, [&](const char* p, std::int64_t bytes) {
       check_nram(c.word, "source", p, bytes, c.from);
@@ -64,6 +70,7 @@ void Core::check_from(const Copy& c, bool sync) {
 
 void Core::check_to(const Copy& c, bool sync) {
   const Side side = to_side(c);
+  if (c.to == Space::kLdram) return;
   if (c.to != Space::kGdram) {
     for_each_range(side, [&](const char* p, std::int64_t bytes) {
       check_nram(c.word, "destination", p, bytes, c.to);
@@ -163,12 +170,13 @@ void Core::note_read(const Copy& c) {
 void Core::claim_shared(const Copy& c) {
   if (shared_ == nullptr || launch_->source == nullptr || !launch_->settings.checks.race) return;
   if (c.from == Space::kSram) {
-    for_each_range(from_side(c), [&](const char* p, std::int64_t n) { claim_shared_range(c, p, n, Touch::kRead); });
+    for_each_range(from_side(c),
+                   [&](const char* p, std::int64_t n) { claim_shared_range(c.word, p, n, Touch::kRead); });
   }
   if (c.to != Space::kSram) return;
   const bool same = stores_what_is_there(c);
   for_each_range(to_side(c), [&](const char* p, std::int64_t n) {
-    same ? shared_->take(sram_->offset(p), n, task_.coreId, 0) : claim_shared_range(c, p, n, Touch::kWrite);
+    same ? shared_->take(sram_->offset(p), n, task_.coreId) : claim_shared_range(c.word, p, n, Touch::kWrite);
   });
 }
 
@@ -195,26 +203,29 @@ bool Core::stores_what_is_there(const Copy& c) const {
   return same;
 }
 
-void Core::claim_shared_range(const Copy& c, const char* begin, std::int64_t bytes, Touch touch) {
+void Core::claim_shared_range(const char* word, const char* begin, std::int64_t bytes, Touch touch) {
   const std::int64_t offset = sram_->offset(begin);
   if (!sram_->inside(offset, bytes)) return;
-  const auto clash = [&](std::int64_t at, const char* did, int core, const char* word, const CallSite& site) {
-    fault(c.word,
-          describe(sram_->base() + at) + " was " + did + " by " +
-              (core == kMemoryCoreId ? "the memory core" : "core " + std::to_string(core)) + " of this cluster, " +
-              word + site.at() + ": no __sync_cluster() between them",
-          site);
-  };
   const std::int64_t contested = shared_->claim(offset, bytes, touch, task_.coreId);
-  if (contested >= 0) {
-    const Window::Written* w = shared_->written_at(contested, task_.coreId, touch);
-    if (w != nullptr) clash(contested, "written", w->task, w->word, w->site);
-  }
-  if (touch == Touch::kRead) return shared_->reads().note({offset, bytes, 1, 0, task_.coreId, c.word, where()});
+  const Window::Written* w = contested < 0 ? nullptr : shared_->written_at(contested, task_.coreId, touch);
+  if (w != nullptr) clash_in_sram(word, contested, "written", *w);
+  if (contested >= 0 && touch == Touch::kWrite) shared_->take(offset, bytes, task_.coreId);
+  if (touch == Touch::kRead) return shared_->reads().note({offset, bytes, 1, 0, task_.coreId, word, where()});
   if (const Reads::Read* r = shared_->reads().by_other(offset, bytes, task_.coreId); r != nullptr) {
-    clash(std::max(offset, r->offset), "read", r->task, r->word, r->site);
+    clash_in_sram(word, std::max(offset, r->offset), "read", {0, 0, r->task, false, r->word, r->site});
   }
-  shared_->remember({offset, bytes, task_.coreId, false, c.word, where()});
+  shared_->remember({offset, bytes, task_.coreId, false, word, where()});
+}
+
+/// The memory core runs scalar code that is not meant for it: that ends no launch.
+void Core::clash_in_sram(const char* word, std::int64_t at, const char* did, const Window::Written& other) const {
+  const bool of_memory_core = other.actor.task == kMemoryCoreId;
+  const std::string text = describe(sram_->base() + at) + " was " + did + " by " +
+                           (of_memory_core ? "the memory core" : "core " + std::to_string(other.actor.task)) +
+                           " of this cluster, " + other.word + other.site.at() + ": no __sync_cluster() between them";
+  const std::string_view scalar = ScalarWatch::kWord;
+  const bool for_nothing = (task_.memory_core && word == scalar) || (of_memory_core && other.word == scalar);
+  for_nothing ? warn(word, text, other.site) : fault(word, text, other.site);
 }
 
 /// Moves the bytes and tells the shadows.
@@ -239,6 +250,7 @@ void Core::transfer(const Copy& c) {
     note_read(c);
   }
   if (c.to == Space::kGdram) claim_side(to_side(c), Touch::kWrite);
+  if (c.dst_cluster >= 0) return move_to_cluster(c);
   claim_shared(c);
   if (c.to == Space::kWram && wram_ != nullptr) note_weights(c);
   if (c.fills()) return fill(c);
@@ -263,6 +275,22 @@ void Core::move_up_to(const char* end, char* dst, const char* src, std::int64_t 
   if (inside > 0) move_piece(dst, src, inside);
   Nram* memory = inside < bytes ? area(dst) : nullptr;
   if (memory != nullptr) memory->poison(memory->offset(dst) + inside, bytes - inside);
+}
+
+/// The same place in the SRAM of another cluster.
+void Core::move_to_cluster(const Copy& c) {
+  Nram* target = launch_->rendezvous == nullptr ? nullptr : launch_->rendezvous->sram_of(c.dst_cluster);
+  if (target == nullptr) fault(c.word, "this launch has no cluster " + std::to_string(c.dst_cluster));
+  for (std::int64_t i = 0; i < c.pieces; ++i) {
+    const char* from = c.src + i * c.src_stride;
+    const std::int64_t to = sram_->offset(c.dst + i * c.dst_stride);
+    const LaneFlags undefined = sram_->unwritten_lanes(sram_->offset(from), 1, c.bytes);
+    std::memmove(target->base() + to, from, static_cast<std::size_t>(c.bytes));
+    target->mark_written(to, c.bytes);
+    for (std::size_t k = 0; k < undefined.size(); ++k) {
+      if (undefined[k] != kDefinedLane) target->poison(to + static_cast<std::int64_t>(k), 1);
+    }
+  }
 }
 
 void Core::fill(const Copy& c) {
@@ -295,7 +323,7 @@ Core::Taken Core::move_duration(const Copy& c) const {
 }
 
 Core::Taken Core::duration(const Copy& c, int window) const {
-  if (c.engine() == Engine::kMove) return move_duration(c);
+  if (c.engine() != Engine::kIo) return move_duration(c);
   const Rates& rates = launch_->settings.rates;
   const auto pieces = static_cast<double>(c.pieces);
   const Side side = c.to == Space::kGdram ? to_side(c) : from_side(c);
@@ -330,7 +358,7 @@ void Core::account(const Copy& c, bool async) {
   CoreStats& stats = timeline_->stats;
   const std::int64_t bytes = c.bytes * c.pieces;
   int window = -1;
-  if (c.engine() == Engine::kMove) {
+  if (c.engine() != Engine::kIo) {
     ++stats.moves;
     stats.move_bytes += bytes;
   } else {
@@ -359,7 +387,8 @@ void Core::account(const Copy& c, bool async) {
 /// All cores of a cluster may run the same code: copies between GDRAM and SRAM are the memory core's while it runs, all
 /// others those of the cores with NRAM.
 bool Core::leaves_to_others(const Copy& c) const {
-  const bool of_cluster = c.within(Space::kSram, Space::kGdram) || c.within(Space::kSram, Space::kSram);
+  const bool of_cluster = c.within(Space::kSram, Space::kGdram) || c.within(Space::kSram, Space::kSram) ||
+                          c.within(Space::kSram, Space::kLdram);
   if (task_.memory_core) return !of_cluster && !c.within(Space::kGdram, Space::kGdram);
   return of_cluster && launch_->rendezvous != nullptr && launch_->rendezvous->memory_core_runs();
 }
@@ -381,6 +410,7 @@ void Core::copy_async(const Copy& c) {
   check_shape(c);
   count_word(c.word);
   if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
+  if (c.by_vector_unit()) return copy_by_vector_unit(c);
   check_other_engines(c);
   check_running(c);
   check_scalars_in_nram(c);
@@ -391,6 +421,18 @@ void Core::copy_async(const Copy& c) {
   if (c.from == Space::kGdram) settle_scalars();  // nor store there
   in_flight_.push_back(c);
   in_flight_.back().site = where();
+  account(c, true);
+}
+
+/// In order with what the vector unit computes before and behind it: done at once, and its operands are those of a
+/// builtin.
+void Core::copy_by_vector_unit(const Copy& c) {
+  check_scalars_in_nram(c);
+  check_to(c, true);
+  check_from(c, true);
+  transfer(c);
+  note_running(c.word, c.src, c.bytes, false);
+  note_running(c.word, c.dst, c.bytes, true);
   account(c, true);
 }
 
@@ -407,7 +449,8 @@ void Core::hide_target(const Copy& c) {
   });
 }
 
-void Core::arrive(const char* word, Barrier barrier) {
+/// Completes what is queued, as before every barrier between cores.
+void Core::meet_others(const char* word) {
   count_word(word);
   wait(Engine::kIo);
   wait(Engine::kMove);
@@ -415,7 +458,24 @@ void Core::arrive(const char* word, Barrier barrier) {
   scalars_.nram_done();
   if (launch_->rendezvous == nullptr) fault(word, "this launch runs its tasks one after the other: no barriers");
   settle_scalars();
+}
+
+void Core::arrive(const char* word, Barrier barrier) {
+  meet_others(word);
   launch_->rendezvous->arrive(barrier);
+  forget_spans();
+}
+
+void Core::come_by(const char* word, Numbered barrier) {
+  meet_others(word);
+  launch_->rendezvous->come_by(barrier);
+  forget_spans();
+}
+
+void Core::wait_for(const char* word, Numbered barrier, int count) {
+  meet_others(word);
+  require(count > 0, word, "the count must be positive");
+  launch_->rendezvous->wait_for(barrier, count);
   forget_spans();
 }
 

@@ -70,7 +70,12 @@ int Core::block_of(const ScalarAccess& a) const {
 
 void Core::scalar_access(const ScalarAccess& a) {
   judge_contested();
-  if (const Nram* chip = area(a.address)) return pass_scalars(a.slot, chip->base(), chip->bytes());
+  check_scalar_alignment(a);
+  if (const Nram* chip = area(a.address)) {
+    if (chip == &nram_) return check_scalar_in_nram(a);
+    if (chip == sram_) return a.touch == ScalarTouch::kPart ? void() : scalar_access_to_sram(a);
+    return pass_scalars(a.slot, chip->base(), chip->bytes());
+  }
   acting_ = a.site;
   const int window = block_of(a);
   const bool stores = a.touch == ScalarTouch::kStore || a.touch == ScalarTouch::kUpdate;
@@ -82,6 +87,45 @@ void Core::scalar_access(const ScalarAccess& a) {
   if (window < 0) {
     const auto* piece = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(a.address) / kBlocks * kBlocks);
     pass_scalars(a.slot, piece, kBlocks);
+  }
+  acting_ = {};
+}
+
+/// The scalar core loads and stores at multiples of a number's size.
+void Core::check_scalar_alignment(const ScalarAccess& a) {
+  const auto at = reinterpret_cast<std::uintptr_t>(a.address);
+  const auto size = static_cast<std::uintptr_t>(a.bytes);
+  const bool number = size == 2 || size == 4 || size == 8;
+  if (!checks().memory || a.touch == ScalarTouch::kPart || !number || at % size == 0) return;
+  acting_ = a.site;
+  operand_fault(kWord, a.touch == ScalarTouch::kLoad ? "source" : "destination", a.address, a.bytes,
+                "the address must be a multiple of " + std::to_string(size));
+}
+
+/// Asked about what looks like poison: reading it is no fault, it may be thrown away.
+void Core::check_scalar_in_nram(const ScalarAccess& a) {
+  acting_ = a.site;
+  const std::int64_t offset = nram_.offset(a.address);
+  check_in_flight(kWord, "source", static_cast<const char*>(a.address), a.bytes, false);
+  if (checks().init && nram_.inside(offset, a.bytes) && nram_.first_unwritten(offset, a.bytes) >= 0) {
+    warn(kWord, "source " + describe(a.address) + ", " + std::to_string(a.bytes) +
+                    " bytes: never written, or computed from what never was");
+  }
+  acting_ = {};
+}
+
+/// Each access is looked at: cores of a cluster share what lies there.
+void Core::scalar_access_to_sram(const ScalarAccess& a) {
+  const auto* address = static_cast<const char*>(a.address);
+  const std::int64_t offset = sram_->offset(address);
+  if (shared_ == nullptr || a.bytes == 1 || !launch_->settings.checks.race || !sram_->inside(offset, a.bytes)) return;
+  acting_ = a.site;
+  const bool loads = a.touch != ScalarTouch::kStore, stores = a.touch != ScalarTouch::kLoad;
+  if (loads && !task_.memory_core) claim_shared_range(kWord, address, a.bytes, Touch::kRead);
+  if (stores && shared_->claim(offset, a.bytes, Touch::kRead, task_.coreId) >= 0) {
+    scalars_.contest(a, *shared_);
+  } else if (stores) {
+    claim_shared_range(kWord, address, a.bytes, Touch::kWrite);
   }
   acting_ = {};
 }
@@ -103,7 +147,7 @@ void Core::check_scalar_load(const ScalarAccess& a, int index) {
     operand_fault(kWord, "source", a.address, a.bytes, "never written since cnrtMalloc");
   }
   if (!in_flight_.empty()) return;
-  if (!fresh && (w.untouched() || !checks().race)) {
+  if (!fresh && (w.untouched() || !checks().race || task_.memory_core)) {
     return scalars_.pass_loads(a.slot, block.data, block.bytes - ScalarWatch::kWidest + 1);
   }
   scalars_.pass_written(a, index);
@@ -111,7 +155,7 @@ void Core::check_scalar_load(const ScalarAccess& a, int index) {
   for (std::int64_t at = begin; fresh && at < begin + bytes; at += 4) {
     if (w.never_written(at, 4)) return;
   }
-  if (w.claim(begin, bytes, Touch::kRead, task_.taskId, task_.clusterId) >= 0) return;
+  if (w.claim(begin, bytes, Touch::kRead, Actor(task_)) >= 0) return;
   scalars_.pass_loads(a.slot, block.data + begin, bytes - a.bytes + 1);
 }
 
@@ -122,8 +166,8 @@ void Core::check_scalar_store(const ScalarAccess& a, int index) {
   if (!checks().race || a.bytes == 1) return scalars_.pass_stores(a.slot, block.data, block.bytes);
   const std::int64_t ahead = scalars_.ahead(a);
   scalars_.stop_stores(a.slot);
-  const std::int64_t room = w.free_from(w.offset(a.address), ahead, task_.taskId, task_.clusterId);
-  if (room < a.bytes) return scalars_.contest(a, index);
+  const std::int64_t room = w.free_from(w.offset(a.address), ahead, Actor(task_));
+  if (room < a.bytes) return scalars_.contest(a, w);
   const bool each = !in_flight_.empty();  // is looked at
   scalars_.run_stores(a, index, each ? a.bytes : room);
   if (!each) scalars_.pass_written(a, index);
@@ -132,20 +176,30 @@ void Core::check_scalar_store(const ScalarAccess& a, int index) {
 /// The value is there: where it is the one that was there before, nobody sees who came last.
 void Core::judge_contested() {
   const ScalarWatch::Contested c = scalars_.take_contested();
-  if (c.window < 0) return;
-  Window& w = launch_->gdram.windows()[static_cast<std::size_t>(c.window)];
+  if (c.window == nullptr) return;
+  Window& w = *c.window;
   const CallSite before = acting_;
   acting_ = c.site;
-  if (std::memcmp(w.tensor().data + c.offset, c.before.data(), static_cast<std::size_t>(c.bytes)) != 0) {
-    claim(kWord, c.window, c.offset, c.bytes, Touch::kWrite);
+  const char* there = w.tensor().data + c.offset;
+  const bool changed = std::memcmp(there, c.before.data(), static_cast<std::size_t>(c.bytes)) != 0;
+  if (changed && &w == shared_) {
+    claim_shared_range(kWord, there, c.bytes, Touch::kWrite);
+  } else if (changed) {
+    claim(kWord, static_cast<int>(&w - launch_->gdram.windows().data()), c.offset, c.bytes, Touch::kWrite);
   } else {
-    const Window::Written* earlier = w.written_at(c.offset, task_.taskId, Touch::kWrite);
-    note(kWord, race(w, c.offset, earlier) + ": a race of equal values",
-         earlier == nullptr ? CallSite{} : earlier->site);
-    w.take(c.offset, c.bytes, task_.taskId, task_.clusterId);
-    w.remember({c.offset, c.bytes, task_.taskId, false, kWord, c.site});
+    take_equal(w, c.offset, c.bytes);
   }
   acting_ = before;
+}
+
+void Core::take_equal(Window& w, std::int64_t offset, std::int64_t bytes) {
+  const Actor self = &w == shared_ ? Actor(task_.coreId) : Actor(task_);
+  const Window::Written* earlier = w.written_at(offset, self, Touch::kWrite);
+  const std::string where_written = &w == shared_ ? describe(w.tensor().data + offset) : describe_gdram(w, offset);
+  note(kWord, where_written + " was written by another task of this launch" + by(earlier) + ": a race of equal values",
+       earlier == nullptr ? CallSite{} : earlier->site);
+  w.take(offset, bytes, self);
+  w.remember({offset, bytes, self, false, kWord, acting_});
 }
 
 void Core::settle_scalars() {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/guide.h"
 #include "backends/mlu_emu/device/side.h"
 
 namespace mluops::emu {
@@ -89,16 +90,41 @@ void Core::index_outside(const CallSite& site, const char* name, std::int64_t in
                            std::to_string(count) + " elements of " + name);
 }
 
-/// A destination that begins below its source is known to work, and so is one within a source of up to 1 KiB: public
-/// kernels that passed on hardware scan rows in place.
-void Core::not_behind_source(const char* word, const char* role, const void* source, const void* destination,
-                             std::int64_t bytes) const {
-  constexpr std::int64_t kReadAtOnce = 1024;
-  if (bytes <= kReadAtOnce || launch_->source == nullptr || !checks().memory) return;
+/// Ranges that end together are told less loudly: kernels that widen lanes from the end of the place they widen them to
+/// passed on hardware.
+void Core::warn_not_apart(const char* word, const void* source, std::int64_t source_bytes, const void* destination,
+                          std::int64_t bytes) const {
+  const GuideRow* row = launch_->source == nullptr || !checks().memory ? nullptr : guide_row_of_literal(word);
+  if (row == nullptr || row->aliasing != Aliasing::kApart) return;
   const auto s = reinterpret_cast<std::intptr_t>(source), d = reinterpret_cast<std::intptr_t>(destination);
-  if (d <= s || s + bytes <= d) return;
-  warn(word, std::string(role) + " " + describe(source) + " and destination " + describe(destination) + ", " +
-                 std::to_string(bytes) + " bytes each, overlap in part: the unit may read what it has written");
+  if (source_bytes <= 0 || bytes <= 0 || d >= s + source_bytes || s >= d + bytes) return;
+  const bool widened_in_place = source_bytes < bytes && s + source_bytes == d + bytes;
+  const std::string text = "source " + describe(source) + ", " + std::to_string(source_bytes) +
+                           " bytes, and destination " + describe(destination) + ", " + std::to_string(bytes) +
+                           " bytes, overlap: the guide forbids it";
+  widened_in_place ? note(word, text) : warn(word, text);
+}
+
+void Core::note_half_overflow(const char* word) {
+  if (half_overflow_) note(word, "a result of finite numbers is beyond 65504, the largest half: infinity");
+  half_overflow_ = false;
+}
+
+/// A destination that begins below its source is known to work, and so is one within a source of up to 1 KiB: public
+/// kernels that passed on hardware scan rows in place. A result that lies in part over one of two sources, and is not
+/// the other one, may be two parts of one buffer that are too close.
+void Core::not_behind_source(const char* word, const char* role, const void* source, const void* destination,
+                             std::int64_t bytes, Beside beside) const {
+  constexpr std::int64_t kReadAtOnce = 1024;
+  if (launch_->source == nullptr || !checks().memory) return;
+  const auto s = reinterpret_cast<std::intptr_t>(source), d = reinterpret_cast<std::intptr_t>(destination);
+  if (d == s || d >= s + bytes || s >= d + bytes) return;
+  const bool behind = d > s && bytes > kReadAtOnce;
+  if (!behind && (beside == Beside::kDestination || (d < s && beside == Beside::kNothing))) return;
+  const std::string text = std::string(role) + " " + describe(source) + " and destination " + describe(destination) +
+                           ", " + std::to_string(bytes) + " bytes each, overlap in part";
+  behind ? warn(word, text + ": the unit may read what it has written")
+         : note(word, text + ": parts of one buffer that are too close?");
 }
 
 CallSite Core::where() const {

@@ -1,6 +1,7 @@
 #include "backends/mlu_emu/device/crew.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "backends/mlu_emu/device/fault.h"
@@ -74,6 +75,8 @@ const char* name_of(Barrier barrier) {
       return "__sync_all_ipu";
     case Barrier::kAll:
       return "__sync_all";
+    case Barrier::kMemoryCores:
+      return "__sync_all_mpu";
   }
   return "a barrier";
 }
@@ -82,10 +85,13 @@ bool of_cluster(Barrier barrier) {
   return barrier == Barrier::kCluster || barrier == Barrier::kClusterCores;
 }
 bool with_memory_core(Barrier barrier) {
-  return barrier == Barrier::kCluster || barrier == Barrier::kAll;
+  return barrier == Barrier::kCluster || barrier == Barrier::kAll || barrier == Barrier::kMemoryCores;
 }
 
-enum class State { kFresh, kReady, kWaiting, kDone };
+enum class State { kFresh, kReady, kWaiting, kCounting, kDone };
+
+/// The cluster, -1 for all of them, and the number of a barrier.
+using NumberedKey = std::pair<std::int64_t, int>;
 
 struct Member {
   TaskBuiltins task;
@@ -93,6 +99,9 @@ struct Member {
   State state = State::kFresh;
   Barrier barrier = Barrier::kCluster;
   Worker* worker = nullptr;
+  NumberedKey waits_for = {};  // in kCounting: how many have to have come by
+  std::int64_t wanted = 0;
+  std::map<NumberedKey, std::int64_t> waited = {};  // how many it has waited for so far
 
   std::string name() const {
     return (task.memory_core ? "the memory core of cluster " + std::to_string(cluster)
@@ -125,7 +134,7 @@ class Job : public Rendezvous {
       const auto cluster = static_cast<std::size_t>(spec.clusters == 0 ? 0 : i / crew.arch_.cores_per_cluster);
       TaskBuiltins task = task_builtins_of(spec, crew.arch_, first_task + i);
       if (spec.clusters != 0 && i % crew.arch_.cores_per_cluster == 0) members_.push_back(memory_core(task, cluster));
-      members_.push_back({task, cluster, State::kFresh, Barrier::kCluster, nullptr});
+      members_.push_back({task, cluster});
     }
   }
 
@@ -152,6 +161,22 @@ class Job : public Rendezvous {
     if (stopped_) throw Abandoned();
   }
 
+  void come_by(Numbered barrier) override { ++came_by_[key_of(barrier)]; }
+
+  void wait_for(Numbered barrier, int count) override {
+    Member& m = *running_;
+    m.waits_for = key_of(barrier);
+    m.wanted = m.waited[m.waits_for] += count;
+    m.state = State::kCounting;
+    m.worker->pause();
+    if (stopped_) throw Abandoned();
+  }
+
+  Nram* sram_of(int cluster) override {
+    const bool known = cluster >= 0 && cluster < std::max(1, state_.spec.clusters);
+    return known ? crew_.cluster(static_cast<std::size_t>(cluster)).sram.get() : nullptr;
+  }
+
   bool memory_core_runs() const override {
     for (const Member& m : members_) {
       if (m.task.memory_core && m.cluster == running_->cluster) return m.state != State::kDone;
@@ -163,7 +188,10 @@ class Job : public Rendezvous {
   static Member memory_core(TaskBuiltins task, std::size_t cluster) {
     task.memory_core = true;
     task.coreId = kMemoryCoreId;
-    return {task, cluster, State::kFresh, Barrier::kCluster, nullptr};
+    return {task, cluster};
+  }
+  NumberedKey key_of(Numbered barrier) const {
+    return {barrier.of_cluster ? static_cast<std::int64_t>(running_->cluster) : -1, barrier.id};
   }
 
   /// Tasks freed from a barrier go first, then new ones, both in their order.
@@ -225,6 +253,7 @@ class Job : public Rendezvous {
   }
 
   bool shares(const Member& waiting, const Member& other) const {
+    if (waiting.barrier == Barrier::kMemoryCores) return other.task.memory_core;
     if (of_cluster(waiting.barrier) && other.cluster != waiting.cluster) return false;
     return with_memory_core(waiting.barrier) || !other.task.memory_core;
   }
@@ -234,8 +263,19 @@ class Job : public Rendezvous {
     return other.task.memory_core && other.state == State::kDone;
   }
 
+  /// Frees those that wait for a number of others to come by. What any of them wrote is ordered then.
+  void release_counting() {
+    for (Member& m : members_) {
+      if (m.state != State::kCounting || came_by_[m.waits_for] < m.wanted) continue;
+      for (Window& window : state_.gdram.windows()) window.meet_all();
+      for (const Crew::Cluster& c : crew_.clusters_) c.shared->meet_all();
+      m.state = State::kReady;
+    }
+  }
+
   /// Frees the tasks at barriers where nobody is missing.
   void release() {
+    release_counting();
     for (Member& m : members_) {
       if (m.state != State::kWaiting) continue;
       const auto present = [&](const Member& other) { return !shares(m, other) || there(m, other); };
@@ -264,8 +304,9 @@ class Job : public Rendezvous {
         window.meet_all();
         continue;
       }
-      const int first = meeting.task.taskId - meeting.task.taskId % meeting.task.coreDim;
-      window.meet(first, first + meeting.task.coreDim - 1, meeting.task.clusterId);
+      const Actor a(meeting.task);
+      const int first = a.task - a.task % a.cores_of_cluster;
+      window.meet(first, first + a.cores_of_cluster - 1, a.cluster, with_memory_core(meeting.barrier));
     }
   }
 
@@ -274,13 +315,16 @@ class Job : public Rendezvous {
     shared.meet(0, meeting.task.coreDim - 1, 0);
   }
 
-  std::int64_t waiting() const {
-    return std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.state == State::kWaiting; });
-  }
+  std::int64_t waiting() const { return std::count_if(members_.begin(), members_.end(), is_held); }
+  static bool is_held(const Member& m) { return m.state == State::kWaiting || m.state == State::kCounting; }
 
-  std::string dead_lock() const {
-    const Member& first =
-        *std::find_if(members_.begin(), members_.end(), [](const Member& m) { return m.state == State::kWaiting; });
+  std::string dead_lock() {
+    const Member& first = *std::find_if(members_.begin(), members_.end(), is_held);
+    if (first.state == State::kCounting) {
+      return state_.spec.kernel + ": dead-lock: " + first.name() + " waits at barrier " +
+             std::to_string(first.waits_for.second) + " for " + std::to_string(first.wanted) + " cores to come by, " +
+             std::to_string(came_by_[first.waits_for]) + " have";
+    }
     std::string waits, missing;
     for (const Member& m : members_) {
       if (!shares(first, m)) continue;
@@ -297,7 +341,7 @@ class Job : public Rendezvous {
   void abandon() {
     stopped_ = true;
     for (Member& m : members_) {
-      if (m.state != State::kWaiting && m.state != State::kReady) continue;
+      if (!is_held(m) && m.state != State::kReady) continue;
       running_ = &m;
       m.worker->resume();
     }
@@ -309,6 +353,7 @@ class Job : public Rendezvous {
   std::vector<Timeline>& timelines_;
   std::vector<Member> members_;
   Member* running_ = nullptr;
+  std::map<NumberedKey, std::int64_t> came_by_;
   std::string fault_;
   std::exception_ptr failure_;
   bool stopped_ = false;

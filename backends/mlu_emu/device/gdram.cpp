@@ -12,11 +12,72 @@ namespace {
 
 constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
 constexpr std::int64_t kBlock = static_cast<std::int64_t>(ScalarSpans::kListed) / kUnit;  // entries of a block
-constexpr std::uint16_t kNobody = 0, kAtomic = 0xffff;
 
-/// Wraps around as a task's does.
-std::uint16_t met_number(int cluster) {
-  return static_cast<std::uint16_t>(0x8000 + cluster % 0x7fff);
+/// What an entry of the shadow says: in its upper bits what happened, in the lower ones by whom. 0: nothing.
+enum Kind : std::uint16_t {
+  kNobody,
+  kPlain,          // a task stored
+  kAtomic,         // one task alone added
+  kSeveral,        // several tasks of one cluster added
+  kMetPlain,       // stored before its cluster met
+  kMetAtomic,      // added to before the cluster met
+  kAtomicsOfMany,  // tasks of several clusters added
+};
+constexpr int kKindShift = 13, kNumbers = 1 << kKindShift;
+// The last numbers are those of memory cores.
+constexpr int kMemoryCores = 64, kTasks = kNumbers - kMemoryCores;
+
+constexpr std::uint16_t entry(Kind kind, int number) {
+  return static_cast<std::uint16_t>(kind << kKindShift | number % kNumbers);
+}
+constexpr Kind kind_of(std::uint16_t writer) {
+  return static_cast<Kind>(writer >> kKindShift);
+}
+constexpr int number_of(std::uint16_t writer) {
+  return writer % kNumbers;
+}
+int number_of(const Actor& actor) {
+  return actor.memory_core ? kTasks + actor.cluster % kMemoryCores : actor.task % kTasks;
+}
+
+/// The entries that forbid nothing to an actor, but for other tasks' atomics where it adds itself.
+struct Friends {
+  explicit Friends(const Actor& a)
+      : plain(entry(kPlain, number_of(a))),
+        atomic(entry(kAtomic, number_of(a))),
+        met_plain(entry(kMetPlain, a.cluster)),
+        met_atomic(entry(kMetAtomic, a.cluster)) {}
+
+  std::uint16_t plain, atomic, met_plain, met_atomic;
+
+  bool forbids(std::uint16_t w) const {
+    return (w != kNobody) & (w != plain) & (w != atomic) & (w != met_plain) & (w != met_atomic);
+  }
+  bool forbids_atomic(std::uint16_t w) const {
+    const Kind k = kind_of(w);
+    return ((k == kPlain) & (w != plain)) | ((k == kMetPlain) & (w != met_plain));
+  }
+};
+
+/// What an entry says when the actor has added there, too. What it stored itself stays its own: others may not add to
+/// that.
+std::uint16_t added_to(std::uint16_t w, const Actor& a, const Friends& own) {
+  const int number = number_of(w), cluster = a.cluster % kNumbers;
+  switch (kind_of(w)) {
+    case kAtomic:
+      if (w == own.atomic) return w;
+      return number / a.cores_of_cluster == number_of(a) / a.cores_of_cluster ? entry(kSeveral, cluster)
+                                                                              : entry(kAtomicsOfMany, 0);
+    case kSeveral:
+      return number == cluster ? w : entry(kAtomicsOfMany, 0);
+    case kMetAtomic:
+      return number == cluster ? own.atomic : entry(kAtomicsOfMany, 0);
+    case kNobody:
+    case kMetPlain:
+      return own.atomic;
+    default:
+      return w;
+  }
 }
 
 std::uint16_t* allocate_writers(std::int64_t bytes) {
@@ -66,39 +127,51 @@ void Window::note_written(std::int64_t first_unit, std::int64_t end_unit, int cl
   }
 }
 
-std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster) {
+std::string Actor::name() const {
+  return memory_core ? "the memory core of cluster " + std::to_string(cluster) : "task " + std::to_string(task);
+}
+
+std::uint16_t Window::writer_number(const Actor& actor) {
+  return entry(kPlain, number_of(actor));
+}
+
+bool Window::of_memory_core(std::int64_t offset) const {
+  const std::uint16_t writer = writers_ == nullptr ? std::uint16_t{0} : writers_.get()[offset / kUnit];
+  return kind_of(writer) == kPlain && number_of(writer) >= kTasks;
+}
+
+std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, const Actor& actor) {
   if (writers_ == nullptr) return -1;
-  const std::uint16_t self = writer_number(task), met = met_number(cluster);
-  const std::uint16_t friendly = touch == Touch::kAtomic ? kAtomic : self;
+  const Friends own(actor);
   std::uint16_t* begin = writers_.get() + offset / kUnit;
   std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
   if (begin < touched_end_ && end > touched_begin_) {
-    const auto foreign = [=](std::uint16_t w) { return (w != kNobody) & (w != self) & (w != met) & (w != friendly); };
+    const bool adds = touch == Touch::kAtomic;
+    const auto forbids = [=](std::uint16_t w) { return adds ? own.forbids_atomic(w) : own.forbids(w); };
     std::uint16_t any = 0;  // as wide as an entry: the loop becomes vector code
-    for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(foreign(*w));
-    if (any != 0) return std::max(offset, (std::find_if(begin, end, foreign) - writers_.get()) * kUnit);
+    for (const std::uint16_t* w = begin; w != end; ++w) any |= static_cast<std::uint16_t>(forbids(*w));
+    if (any != 0) return std::max(offset, (std::find_if(begin, end, forbids) - writers_.get()) * kUnit);
   }
   if (touch == Touch::kRead) return -1;
-  if (touch == Touch::kAtomic) {  // what it stored itself stays its own: others may not add to that
-    std::replace_if(
-        begin, end, [=](std::uint16_t w) { return w != self; }, kAtomic);
+  if (touch == Touch::kAtomic) {
+    std::transform(begin, end, begin, [&](std::uint16_t w) { return added_to(w, actor, own); });
   } else {
-    std::fill(begin, end, self);
+    std::fill(begin, end, own.plain);
   }
-  note_written(begin - writers_.get(), end - writers_.get(), cluster);
+  note_written(begin - writers_.get(), end - writers_.get(), actor.cluster);
   return -1;
 }
 
-std::int64_t Window::free_from(std::int64_t offset, std::int64_t most, int task, int cluster) {
+std::int64_t Window::free_from(std::int64_t offset, std::int64_t most, const Actor& actor) {
   const std::int64_t bytes = std::min(most, tensor_.bytes - offset);
-  const std::int64_t contested = claim(offset, bytes, Touch::kRead, task, cluster);
+  const std::int64_t contested = claim(offset, bytes, Touch::kRead, actor);
   return contested < 0 ? bytes : contested - offset;
 }
 
-void Window::take(std::int64_t offset, std::int64_t bytes, int task, int cluster) {
+void Window::take(std::int64_t offset, std::int64_t bytes, const Actor& actor) {
   if (writers_ == nullptr) return;
   std::fill(writers_.get() + offset / kUnit, writers_.get() + (offset + bytes + kUnit - 1) / kUnit, kNobody);
-  claim(offset, bytes, Touch::kWrite, task, cluster);
+  claim(offset, bytes, Touch::kWrite, actor);
 }
 
 bool Window::never_written(std::int64_t offset, std::int64_t bytes) const {
@@ -112,34 +185,47 @@ bool Window::never_written(std::int64_t offset, std::int64_t bytes) const {
   return at >= offset + bytes;
 }
 
-const Window::Written* Window::written_at(std::int64_t offset, int task, Touch touch) const {
-  const std::uint16_t writer = writers_ == nullptr ? kNobody : writers_.get()[offset / kUnit];
-  const bool one = writer != kNobody && writer < 0x8000;  // else atomic additions, or tasks that met
+const Window::Written* Window::written_at(std::int64_t offset, const Actor& actor, Touch touch) const {
+  const std::uint16_t writer = writers_ == nullptr ? std::uint16_t{0} : writers_.get()[offset / kUnit];
+  const bool one = kind_of(writer) == kPlain || kind_of(writer) == kAtomic;
   const Written* found = nullptr;
   for (auto w = log_.rbegin(); w != log_.rend(); ++w) {
     const bool there =
-        w->offset <= offset && offset < w->offset + w->bytes && (!one || writer_number(w->task) == writer);
-    if (!there || w->task == task || (w->atomic && touch == Touch::kAtomic)) continue;
+        w->offset <= offset && offset < w->offset + w->bytes && (!one || number_of(w->actor) == number_of(writer));
+    const bool ordered = w->met && w->actor.cluster == actor.cluster;
+    if (!there || ordered || w->actor.is(actor) || (w->atomic && touch == Touch::kAtomic)) continue;
     if (w->bytes < tensor_.bytes) return &*w;
     if (found == nullptr) found = &*w;
   }
   return found;
 }
 
-void Window::meet(int first_task, int last_task, int cluster) {
+void Window::meet(int first_task, int last_task, int cluster, bool with_memory_core) {
   reads_.forget(first_task, last_task);
-  const std::uint16_t first = writer_number(first_task), last = writer_number(last_task);
-  const auto present = [=](std::uint16_t w) {
-    return first <= last ? w >= first && w <= last : w >= first || w <= last;
+  const int first = first_task % kTasks, last = last_task % kTasks;
+  const auto present = [=](int number) {
+    if (number >= kTasks) return with_memory_core && number == kTasks + cluster % kMemoryCores;
+    return first <= last ? number >= first && number <= last : number >= first || number <= last;
   };
-  Blocks& written = written_[static_cast<std::size_t>(cluster % kClusters)];
-  for_each_writer(written, [&](Writer* begin, Writer* end) {
-    std::replace_if(
-        begin, end, [=](Writer w) { return w != kNobody && w < 0x8000 && present(w); }, met_number(cluster));
-  });
-  for (const std::uint32_t block : written) listed_[block] = 0;
-  met_.insert(met_.end(), written.begin(), written.end());
-  written.clear();
+  const auto met = [=](Writer w) {
+    const Kind kind = kind_of(w);
+    if (kind == kPlain && present(number_of(w))) return entry(kMetPlain, cluster);
+    const bool added = (kind == kAtomic && present(number_of(w))) || w == entry(kSeveral, cluster);
+    return added ? entry(kMetAtomic, cluster) : w;
+  };
+  for (Written& w : log_) w.met |= w.actor.cluster == cluster && present(number_of(w.actor));
+  const std::uint16_t of_memory_core = entry(kPlain, kTasks + cluster % kMemoryCores);
+  Blocks left;  // with what the memory core stored, which was not there
+  for (const std::uint32_t block : std::exchange(written_[static_cast<std::size_t>(cluster % kClusters)], {})) {
+    bool waits = false;
+    for_each_writer({block}, [&](Writer* begin, Writer* end) {
+      std::transform(begin, end, begin, met);
+      waits = std::find(begin, end, of_memory_core) != end;
+    });
+    (waits ? left : met_).push_back(block);
+    if (!waits) listed_[block] = 0;
+  }
+  written_[static_cast<std::size_t>(cluster % kClusters)] = std::move(left);
   if (met_.size() > listed_.size()) sort_unique(met_);
 }
 
@@ -154,6 +240,8 @@ void Window::meet_all() {
   for_each_writer(met_, forget);
   met_.clear();
   touched_begin_ = touched_end_ = nullptr;
+  log_.clear();
+  oldest_ = 0;
 }
 
 Gdram::Gdram(const std::vector<Tensor>& tensors, bool track_writers) {

@@ -6,15 +6,33 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "backends/mlu_emu/device/reads.h"
 #include "backends/mlu_emu/device/source.h"
+#include "backends/mlu_emu/device/task.h"
 #include "backends/mlu_emu/device/tensor.h"
 
 namespace mluops::emu {
 
 enum class Touch { kRead, kWrite, kAtomic };
+
+/// Who touches a tensor: a task, or the memory core of its cluster, which has a number of its own.
+struct Actor {
+  Actor(int its_task, int its_cluster = 0, int cores = 1, bool of_cluster = false)  // NOLINT implicit
+      : task(its_task), cluster(its_cluster), cores_of_cluster(cores), memory_core(of_cluster) {}
+  /// The tasks of a BLOCK launch are clusters of their own.
+  explicit Actor(const TaskBuiltins& t)
+      : Actor(t.taskId, t.clusterDim == 0 ? t.taskId : t.clusterId, t.clusterDim == 0 ? 1 : t.coreDim, t.memory_core) {}
+
+  int task, cluster, cores_of_cluster;
+  bool memory_core;
+
+  bool is(const Actor& other) const { return task == other.task && memory_core == other.memory_core; }
+  /// "task 3", "the memory core of cluster 1".
+  std::string name() const;
+};
 
 /// A tensor with the writer of each pair of bytes: no element is smaller.
 class Window {
@@ -30,16 +48,19 @@ class Window {
   std::int64_t offset(const void* address) const { return static_cast<const char*>(address) - tensor_.data; }
 
   /// Notes that a task touches the range; the offset of the first byte another task's writes forbid it, or -1.
-  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, int task, int cluster = 0);
+  /// Atomics forbid nobody's atomics; other touches of what several tasks added to have to wait for a barrier.
+  std::int64_t claim(std::int64_t offset, std::int64_t bytes, Touch touch, const Actor& actor);
   /// Nobody's writes can forbid anything here.
   bool untouched() const { return touched_begin_ == nullptr; }
   /// Bytes from the offset on, up to about `most`, that no other task's writes forbid to be written.
-  std::int64_t free_from(std::int64_t offset, std::int64_t most, int task, int cluster);
+  std::int64_t free_from(std::int64_t offset, std::int64_t most, const Actor& actor);
   /// The task has written the range, whoever else did.
-  void take(std::int64_t offset, std::int64_t bytes, int task, int cluster);
-  /// The number that stands for a task's writes. Those of many tasks wrap around: a race of such may stay unseen, none
-  /// is invented.
-  static std::uint16_t writer_number(int task) { return static_cast<std::uint16_t>(1 + task % 0x7fff); }
+  void take(std::int64_t offset, std::int64_t bytes, const Actor& actor);
+  /// The number that stands for a task's plain writes. Those of many tasks wrap around: a race of such may stay unseen,
+  /// none is invented.
+  static std::uint16_t writer_number(const Actor& actor);
+  /// A memory core is the last that wrote there.
+  bool of_memory_core(std::int64_t offset) const;
   /// Who wrote each pair of bytes; null where nobody notes it.
   std::uint16_t* writers() const { return writers_.get(); }
   /// For each block of entries who has it on a list of what was written, 0 for nobody. Where a task's cluster has, the
@@ -51,10 +72,11 @@ class Window {
   /// Who wrote where: for the texts of races.
   struct Written {
     std::int64_t offset, bytes;
-    int task;
+    Actor actor;
     bool atomic;
     const char* word;
     CallSite site;
+    bool met = false;  // its cluster has met since
   };
   void remember(const Written& written) {
     if (log_.size() < kRemembered) return log_.push_back(written);
@@ -62,21 +84,18 @@ class Window {
     oldest_ = (oldest_ + 1) % kRemembered;
   }
   /// What clashes with a touch by this task, rather a part of the tensor than all of it; nullptr when that is not
-  /// remembered.
-  const Written* written_at(std::int64_t offset, int task, Touch touch) const;
+  /// remembered. What a barrier ordered before the touch is none.
+  const Written* written_at(std::int64_t offset, const Actor& actor, Touch touch) const;
   /// What tasks read since they last met.
   Reads& reads() { return reads_; }
   /// These tasks of a cluster met at a barrier: what they wrote or read is no race to their cluster any more. The cost
   /// is that of what the cluster wrote since it last met.
-  void meet(int first_task, int last_task, int cluster);
+  void meet(int first_task, int last_task, int cluster, bool with_memory_core = false);
   /// All tasks met: what any wrote or read is no race to anybody. The cost is that of what was written since the last
   /// time.
   void meet_all();
   /// Nothing is written.
-  void forget() {
-    meet_all();
-    log_.clear();
-  }
+  void forget() { meet_all(); }
 
  private:
   using Writer = std::uint16_t;

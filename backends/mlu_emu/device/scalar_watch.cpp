@@ -35,7 +35,7 @@ void ScalarWatch::pass_written(const ScalarAccess& access, int index) {
   if (w.writers() == nullptr) return void(known = {});
   const int before = known.begin == block.data ? known.line : 0;
   const int line = access.touch == ScalarTouch::kStore ? access.site.line : before;
-  if (line != before) w.remember({0, block.bytes, task_.taskId, false, kWord, access.site});
+  if (line != before) w.remember({0, block.bytes, Actor(task_), false, kWord, access.site});
   known = {block.data, static_cast<std::size_t>(block.bytes), w.writers(), w.listed(), !block.fresh, line};
 }
 
@@ -60,8 +60,8 @@ void ScalarWatch::stop_stores(unsigned slot) {
   if (run.window >= 0) {
     Window& w = window(run.window);
     const std::int64_t offset = w.offset(span.begin), bytes = static_cast<std::int64_t>(span.bytes);
-    w.claim(offset, bytes, Touch::kWrite, task_.taskId, task_.clusterId);
-    w.remember({offset, bytes, task_.taskId, false, kWord, run.site});
+    w.claim(offset, bytes, Touch::kWrite, Actor(task_));
+    w.remember({offset, bytes, Actor(task_), false, kWord, run.site});
   }
   run = {};
   span = {};
@@ -79,8 +79,8 @@ void ScalarWatch::forget() {
   spans_ = {};
   spans_.nram = nram_->base();
   spans_.nram_bytes = static_cast<std::size_t>(nram_->bytes());
-  spans_.task = Window::writer_number(task_.taskId);
-  spans_.list = Window::list_number(task_.clusterId);
+  spans_.task = Window::writer_number(Actor(task_));
+  spans_.list = Window::list_number(Actor(task_).cluster);
 }
 
 void ScalarWatch::nram_done() {
@@ -89,9 +89,9 @@ void ScalarWatch::nram_done() {
   std::fill(std::begin(spans_.nram_stores), std::end(spans_.nram_stores), ScalarSpans::InNram{});
 }
 
-void ScalarWatch::contest(const ScalarAccess& store, int index) {
+void ScalarWatch::contest(const ScalarAccess& store, Window& w) {
   if (store.bytes > kWidest) return;
-  contested_ = {index, window(index).offset(store.address), store.bytes, {}, store.site};
+  contested_ = {&w, w.offset(store.address), store.bytes, {}, store.site};
   std::memcpy(contested_.before.data(), store.address, static_cast<std::size_t>(store.bytes));
 }
 

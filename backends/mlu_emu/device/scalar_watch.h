@@ -20,7 +20,7 @@ class ScalarWatch {
 
   /// A store where another task has written: whether it changes the value shows when it is done.
   struct Contested {
-    int window = -1;
+    Window* window = nullptr;  // null: none is
     std::int64_t offset = 0, bytes = 0;
     std::array<char, kWidest> before = {};
     CallSite site = {};
@@ -61,7 +61,7 @@ class ScalarWatch {
   }
   void nram_done();
 
-  void contest(const ScalarAccess& store, int window);
+  void contest(const ScalarAccess& store, Window& window);
   /// What was contested, once.
   Contested take_contested();
 

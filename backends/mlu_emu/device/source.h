@@ -12,7 +12,8 @@
 
 namespace mluops::emu {
 
-enum class Space { kNram, kWram, kSram, kGdram };
+/// LDRAM is host memory of its own: nothing is checked there.
+enum class Space { kNram, kWram, kSram, kGdram, kLdram };
 
 /// A place in a file; no file where it is not known.
 struct CallSite {
@@ -75,6 +76,8 @@ class KernelSource {
   virtual const NamedPointer* parameter_at(const Tensor& block, const char* address) const = 0;
   /// What is known of an address in no tensor: the block that lay there until it was freed, or "".
   virtual std::string freed_at(const void* address) const = 0;
+  /// How far such an address lies from the nearest block, or "".
+  virtual std::string beside(const void* address) const = 0;
   /// This thread's stack has no room left for a word. Throws.
   [[noreturn]] virtual void out_of_stack() = 0;
   /// The code that this thread runs reads these from now on, before it calls scalar_access(); null: none is known.

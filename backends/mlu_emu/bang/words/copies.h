@@ -22,6 +22,15 @@ enum mluMemcpyDirection_t {
   WRAM2NRAM,
   SRAM2WRAM,
   WRAM2SRAM,
+  LDRAM2NRAM,
+  NRAM2LDRAM,
+  LDRAM2GDRAM,
+  GDRAM2LDRAM,
+  LDRAM2SRAM,
+  SRAM2LDRAM,
+  LDRAM2WRAM,
+  WRAM2LDRAM,
+  LDRAM2LDRAM,
 };
 
 /// Copies, seen by everything after it. No alignment rules. NRAM2NRAM may overlap: memmove per segment.
@@ -34,6 +43,11 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
               std::int64_t dst_segments1, std::int64_t dst_stride2, std::int64_t dst_segments2,
               std::int64_t src_stride1, std::int64_t src_segments1, std::int64_t src_stride2,
               std::int64_t src_segments2);
+/// From this cluster's SRAM into that of another one.
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster);
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
+              std::int64_t src_stride, std::int64_t segments, int dst_cluster);
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster);
 inline void __memcpy_nram_to_nram(void* dst, const void* src, std::int64_t bytes) {
   __memcpy(dst, src, bytes, NRAM2NRAM);
 }
@@ -67,8 +81,29 @@ bool __is_ipu();
 void __sync_cluster();
 /// Waits for the other cores of the cluster, not for its memory core.
 void __sync_all_ipu_within_cluster();
-/// Waits for the cores of all clusters that started together, with and without their memory cores.
+/// Waits for the cores of all clusters that started together, with and without their memory cores, or for those alone.
 void __sync_all();
 void __sync_all_ipu();
+void __sync_all_mpu();
+/// Two halves of a barrier with a number: says that this core has come by, and waits until `count` cores have, those of
+/// all clusters or of its own. Of the n-th wait with a number n * count cores.
+void __sync_all_arrive(int id, int count);
+void __sync_all_wait(int id, int count);
+void __sync_cluster_arrive(int id, int count);
+void __sync_cluster_wait(int id, int count);
+/// No effect: cores run one at a time, and the translation of addresses is not modelled.
+inline void __bang_lock(int, int) {}
+inline void __bang_unlock(int, int) {}
+inline void __prefetch_smmu(const void*, std::int64_t) {}
+// Older names of copies that wait.
+inline void __sync_copy_dram_to_nram(void* dst, const void* src, std::int64_t bytes) {
+  __memcpy(dst, src, bytes, GDRAM2NRAM);
+}
+inline void __sync_copy_nram_to_dram(void* dst, const void* src, std::int64_t bytes) {
+  __memcpy(dst, src, bytes, NRAM2GDRAM);
+}
+inline void __sync_copy_dram_to_wram(void* dst, const void* src, std::int64_t bytes) {
+  __memcpy(dst, src, bytes, GDRAM2WRAM);
+}
 
 }  // namespace mluops::emu::bang

@@ -1,4 +1,4 @@
-// What the declarations of words say about the types of lanes.
+// What the declarations of builtins say about the types of lanes.
 #pragma once
 
 #include <type_traits>

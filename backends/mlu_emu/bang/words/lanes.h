@@ -24,6 +24,12 @@ void __bang_write_zero(T* dst, std::int64_t n) {
 /// dst[i] = value for n lanes of T.
 template <class T>  // as __bang_write_value
 void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value);
+/// segments + 1 rows of them, `stride` bytes apart; or two nested rows (counts less 1).
+template <class T>
+void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments);
+template <class T>
+void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1,
+                   std::int64_t stride2, std::int64_t segments2);
 template <class T>
 void __nramset(T* dst, std::int64_t n, ValueOf<T> value) {
   __memset_nram(dst, n, value);
@@ -37,11 +43,24 @@ inline void __nramset_short(std::int16_t* dst, std::int64_t n, std::int16_t valu
 inline void __nramset_int(std::int32_t* dst, std::int64_t n, std::int32_t value) {
   __memset_nram(dst, n, value);
 }
+inline void __nramset_float(float* dst, std::int64_t n, float value) {
+  __memset_nram(dst, n, value);
+}
+inline void __nramset_unsigned_short(std::uint16_t* dst, std::int64_t n, std::uint16_t value) {
+  __memset_nram(dst, n, value);
+}
+inline void __nramset_unsigned_int(std::uint32_t* dst, std::int64_t n, std::uint32_t value) {
+  __memset_nram(dst, n, value);
+}
 /// Copies `bytes` within NRAM on the vector unit; ranges may not overlap, except exactly.
 void __bang_move(void* dst, const void* src, std::int64_t bytes);
 /// segments + 1 pieces of `bytes`, in ascending order; strides in bytes.
 void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride, std::int64_t src_stride,
                  std::int64_t segments);
+/// Two nested rows of pieces: each side has its inner stride and count, then the outer ones (counts less 1).
+void __bang_move(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride1, std::int64_t dst_segments1,
+                 std::int64_t dst_stride2, std::int64_t dst_segments2, std::int64_t src_stride1,
+                 std::int64_t src_segments1, std::int64_t src_stride2, std::int64_t src_segments2);
 
 // Arithmetic: half, bfloat16, float and integers up to 32 bits, which wrap around.
 template <class T>
@@ -69,6 +88,26 @@ template <class T>
 void __bang_mul_const(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   __bang_mul_scalar(dst, a, value, n);
 }
+// Integers that stop at the ends of their range instead, and halves of products: the upper one, or both in a wider
+// lane.
+#define MLUOPS_EMU_DECLARE_THREE(name)                                               \
+  template <class T>                                                                 \
+  void __bang_##name(T* dst, const T* a, const T* b, std::int64_t n);                \
+  template <class T>                                                                 \
+  void __bang_##name##_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n); \
+  template <class T>                                                                 \
+  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
+/// Sums and differences that stop at the ends of T, the upper half of products; all integers up to 32 bits.
+MLUOPS_EMU_DECLARE_THREE(adds)
+MLUOPS_EMU_DECLARE_THREE(subs)
+MLUOPS_EMU_DECLARE_THREE(mulh)
+/// Whole products, in lanes twice as wide.
+template <class W, class T>  // int16 of int8, int32 of int16, and both without a sign
+void __bang_muls(W* dst, const T* a, const T* b, std::int64_t n);
+template <class W, class T>
+void __bang_muls_scalar(W* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class W, class T>
+void __bang_cycle_muls(W* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 /// Remainder of a[i] / value with a's sign.
 template <class T>  // half, float, int32, uint32
 void __bang_rem(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
@@ -179,6 +218,10 @@ template <class T>  // half, float, int16, int32
 void __bang_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
 template <class T>
 void __bang_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>  // half, float
+void __bang_nan_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>
+void __bang_nan_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
 /// value where it is larger (smaller) than a[i], else a[i]; as __bang_maxequal with NaN.
 template <class T>  // half, float, int16, int32
 void __bang_maxeq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
@@ -208,6 +251,14 @@ template <class T>
 void __bang_cycle_maxequal(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 template <class T>
 void __bang_cycle_minequal(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
+template <class T>
+void __bang_cycle_maximum(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
+template <class T>
+void __bang_cycle_minimum(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
+template <class T>
+void __bang_cycle_nan_maximum(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
+template <class T>
+void __bang_cycle_nan_minimum(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 /// The bits of n lanes of any type.
 template <class T>
 void __bang_cycle_band(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
@@ -242,6 +293,15 @@ void __bang_gt_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
 template <class T>
 void __bang_ge_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
 
+/// Comparisons that hold where a lane is NaN, too: "u" for unordered.
+MLUOPS_EMU_DECLARE_THREE(equ)
+MLUOPS_EMU_DECLARE_THREE(neu)
+MLUOPS_EMU_DECLARE_THREE(ltu)
+MLUOPS_EMU_DECLARE_THREE(leu)
+MLUOPS_EMU_DECLARE_THREE(gtu)
+MLUOPS_EMU_DECLARE_THREE(geu)
+#undef MLUOPS_EMU_DECLARE_THREE
+
 template <class T>  // older name of __bang_ge_scalar
 void __bang_ge_const(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   __bang_ge_scalar(dst, a, value, n);
@@ -256,6 +316,12 @@ template <class T>
 void __bang_xor(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_not(T* dst, const T* a, std::int64_t n);
+template <class T>
+void __bang_and_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>
+void __bang_or_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>
+void __bang_xor_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
 
 // The bits of n lanes of any type; kernels mostly take bytes.
 template <class T>
@@ -267,12 +333,41 @@ void __bang_bxor(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_bnot(T* dst, const T* a, std::int64_t n);
 
-/// Bits of integer lanes.
-template <class T>  // int32, uint32
+/// The bits of each lane and of the value.
+template <class T>  // any
 void __bang_band_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
-/// To the right, zeros follow.
-template <class T>  // int16, uint16, int32, uint32
+template <class T>
+void __bang_bor_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>
+void __bang_bxor_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+// Bits of each lane to the left or right; integers up to 32 bits. srl and sll have zeros follow, sra the sign; rol and
+// ror turn them.
+template <class T>
 void __bang_srl(T* dst, const T* a, std::int64_t bits, std::int64_t n);
+template <class T>
+void __bang_sll(T* dst, const T* a, std::int64_t bits, std::int64_t n);
+template <class T>
+void __bang_sra(T* dst, const T* a, std::int64_t bits, std::int64_t n);
+template <class T>
+void __bang_rol(T* dst, const T* a, std::int64_t bits, std::int64_t n);
+template <class T>
+void __bang_ror(T* dst, const T* a, std::int64_t bits, std::int64_t n);
+/// How many bits at the top are the sign over again; of lanes without a sign: are 0.
+template <class T>
+void __bang_nsa(T* dst, const T* a, std::int64_t n);
+/// The 32-bit lanes with that bit 0, or 1.
+void __bang_set0in32(void* dst, const void* src, int position, std::int64_t n);
+void __bang_set1in32(void* dst, const void* src, int position, std::int64_t n);
+/// How many bits are 1: in n lanes, for the scalar core, and in one number.
+template <class T>  // uint8, uint16, uint32
+int __bang_popcnt(const T* src, std::int64_t n);
+template <class T>
+T __popcnt(T x) {
+  return static_cast<T>(__builtin_popcountll(x));
+}
+/// Whole numbers: to nearest, ties away from zero, or to even.
+void __bang_round(float* dst, const float* src, std::int64_t n);
+void __bang_nearbyint(float* dst, const float* src, std::int64_t n);
 
 // The vendor's mathematical functions, rounded once: the count comes first.
 float __cn_scalar_max_f32(float a, float b);

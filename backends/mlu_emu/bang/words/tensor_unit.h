@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 #include "backends/mlu_emu/bang/bfloat16.h"
@@ -50,120 +51,98 @@ struct Convolution {
   Type dst_type;
   Vector src, weights;
   std::int64_t channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output;
-  std::int64_t dilation_y = 1, dilation_x = 1;
+  std::int64_t dilation_x = 1, dilation_y = 1;
   int position = 0;
   Vector bias = {};       // of each channel
   Vector partial = {};    // of each result
   bool by_input = false;  // weights [channel_input,channel_output], as they were before a plain copy
+  bool tf32 = false;      // floats are rounded to that type first
 };
 void run(const Convolution& c);
-void need_ones(const char* word, std::int64_t a, std::int64_t b);
+/// The numbers behind channel_output, as the guide orders them: the position, or none of floats; then the dilations of
+/// width and height; then those of the output, which are modelled as 1.
+void add_tail(Convolution& c, std::initializer_list<std::int64_t> tail);
+
+template <class D, class S, class W>
+Convolution convolution(const char* word, D* dst, const S* src, const W* weights, std::int64_t channel_input,
+                        std::int64_t height, std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width,
+                        std::int64_t stride_x, std::int64_t stride_y, std::int64_t channel_output,
+                        std::initializer_list<std::int64_t> tail) {
+  Convolution c{word,  dst,           type_of<D>(), vector(src), vector(weights), channel_input, height,
+                width, kernel_height, kernel_width, stride_x,    stride_y,        channel_output};
+  add_tail(c, tail);
+  return c;
+}
 
 }  // namespace tensor_unit
 
+#define MLUOPS_EMU_CONV_SIZES                                                                      \
+  std::int64_t channel_input, std::int64_t height, std::int64_t width, std::int64_t kernel_height, \
+      std::int64_t kernel_width, std::int64_t stride_x, std::int64_t stride_y, std::int64_t channel_output
+#define MLUOPS_EMU_CONV_OF(word, tail)                                                                         \
+  tensor_unit::convolution(word, dst, src, weights, channel_input, height, width, kernel_height, kernel_width, \
+                           stride_x, stride_y, channel_output, {static_cast<std::int64_t>(tail)...})
 /// dst [ho,wo,channel_output] = src [height,width,channel_input] convolved with weights [channel_output,kernel_height,
-/// kernel_width,channel_input]. The dilations are those of height and width; the numbers behind them are modelled as 1.
-template <class D, class S, class W>
-void __bang_conv(D* dst, const S* src, const W* weights, std::int64_t channel_input, std::int64_t height,
-                 std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                 std::int64_t stride_y, std::int64_t channel_output) {
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights),
-                    channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output});
+/// kernel_width,channel_input], plus a bias of each output channel. Behind channel_output stand the fix-point position
+/// (of integers), the dilations of width and height, and those of the output, which are modelled as 1.
+template <class D, class S, class W, class... Tail>
+void __bang_conv(D* dst, const S* src, const W* weights, MLUOPS_EMU_CONV_SIZES, Tail... tail) {
+  tensor_unit::run(MLUOPS_EMU_CONV_OF(__func__, tail));
 }
-template <class D, class S, class W>
-void __bang_conv(D* dst, const S* src, const W* weights, std::int64_t channel_input, std::int64_t height,
-                 std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                 std::int64_t stride_y, std::int64_t channel_output, int position) {
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights),
-                    channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output, 1, 1,
-                    position});
+template <class D, class S, class W, class... Tail>
+void __bang_conv(D* dst, const S* src, const W* weights, const ValueOf<D>* bias, MLUOPS_EMU_CONV_SIZES, Tail... tail) {
+  tensor_unit::Convolution c = MLUOPS_EMU_CONV_OF(__func__, tail);
+  c.bias = tensor_unit::vector(bias);
+  tensor_unit::run(c);
 }
-template <class D, class S, class W>
-void __bang_conv(D* dst, const S* src, const W* weights, std::int64_t channel_input, std::int64_t height,
-                 std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                 std::int64_t stride_y, std::int64_t channel_output, std::int64_t dilation_y, std::int64_t dilation_x,
-                 std::int64_t a, std::int64_t b) {
-  tensor_unit::need_ones(__func__, a, b);
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights),
-                    channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output,
-                    dilation_y, dilation_x});
+/// Convolution plus a partial result [ho,wo,channel_output], in NRAM, which may be dst.
+template <class D, class S, class W, class... Tail>
+void __bang_conv_partial(D* dst, const S* src, const W* weights, const ValueOf<D>* partial, MLUOPS_EMU_CONV_SIZES,
+                         Tail... tail) {
+  tensor_unit::Convolution c = MLUOPS_EMU_CONV_OF(__func__, tail);
+  c.partial = tensor_unit::vector(partial);
+  tensor_unit::run(c);
 }
-/// Convolution plus a bias for each output channel, in NRAM.
-template <class D, class S, class W>
-void __bang_conv(D* dst, const S* src, const W* weights, const D* bias, std::int64_t channel_input, std::int64_t height,
-                 std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                 std::int64_t stride_y, std::int64_t channel_output, int position = 0) {
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights),
-                    channel_input, height, width, kernel_height, kernel_width, stride_x, stride_y, channel_output, 1, 1,
-                    position, tensor_unit::vector(bias)});
+/// The same of floats that are rounded to tf32 first.
+template <class... Tail>
+void __bang_conv_tf32(float* dst, const float* src, const float* weights, MLUOPS_EMU_CONV_SIZES, Tail... tail) {
+  tensor_unit::Convolution c = MLUOPS_EMU_CONV_OF(__func__, tail);
+  c.tf32 = true;
+  tensor_unit::run(c);
 }
-template <class D, class S, class W>
-void __bang_conv(D* dst, const S* src, const W* weights, D* bias, std::int64_t channel_input, std::int64_t height,
-                 std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width, std::int64_t stride_x,
-                 std::int64_t stride_y, std::int64_t channel_output, int position = 0) {
-  __bang_conv(dst, src, weights, static_cast<const D*>(bias), channel_input, height, width, kernel_height, kernel_width,
-              stride_x, stride_y, channel_output, position);
+template <class... Tail>
+void __bang_conv_partial_tf32(float* dst, const float* src, const float* weights, const float* partial,
+                              MLUOPS_EMU_CONV_SIZES, Tail... tail) {
+  tensor_unit::Convolution c = MLUOPS_EMU_CONV_OF(__func__, tail);
+  c.partial = tensor_unit::vector(partial);
+  c.tf32 = true;
+  tensor_unit::run(c);
 }
-/// Convolution plus a partial result [ho,wo,channel_output], in NRAM, which may be dst. No public text describes it.
-template <class D, class S, class W>
-void __bang_conv_partial(D* dst, const S* src, const W* weights, const ValueOf<D>* partial, std::int64_t channel_input,
-                         std::int64_t height, std::int64_t width, std::int64_t kernel_height, std::int64_t kernel_width,
-                         std::int64_t stride_x, std::int64_t stride_y, std::int64_t channel_output, int position = 0) {
-  tensor_unit::run({__func__,
-                    dst,
-                    tensor_unit::type_of<D>(),
-                    tensor_unit::vector(src),
-                    tensor_unit::vector(weights),
-                    channel_input,
-                    height,
-                    width,
-                    kernel_height,
-                    kernel_width,
-                    stride_x,
-                    stride_y,
-                    channel_output,
-                    1,
-                    1,
-                    position,
-                    {},
-                    tensor_unit::vector(partial)});
-}
+#undef MLUOPS_EMU_CONV_OF
+#undef MLUOPS_EMU_CONV_SIZES
 
 /// dst [m,n] = src [m,k] x weights [n,k] transposed: a convolution with windows of one pixel.
 template <class D, class S, class W>
 void __bang_matmul(D* dst, const S* src, const W* weights, std::int64_t m, std::int64_t k, std::int64_t n,
                    int position = 0) {
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights), k,
-                    m, 1, 1, 1, 1, 1, n, 1, 1, position});
+  tensor_unit::run(tensor_unit::convolution(__func__, dst, src, weights, k, m, 1, 1, 1, 1, 1, n, {position}));
 }
 
 /// dst [height] = weights [height,width] x src [width] + bias [height].
 template <class D, class S, class W>
 void __bang_mlp(D* dst, const S* src, const ValueOf<D>* bias, const W* weights, std::int64_t height, std::int64_t width,
                 int position = 0) {
-  tensor_unit::run({__func__, dst, tensor_unit::type_of<D>(), tensor_unit::vector(src), tensor_unit::vector(weights),
-                    width, 1, 1, 1, 1, 1, 1, height, 1, 1, position, tensor_unit::vector(bias)});
+  tensor_unit::Convolution c =
+      tensor_unit::convolution(__func__, dst, src, weights, width, 1, 1, 1, 1, 1, 1, height, {position});
+  c.bias = tensor_unit::vector(bias);
+  tensor_unit::run(c);
 }
 
 /// dst [width] = src [height] x weights [height,width], which a plain copy brought to WRAM row after row.
 template <class D, class S, class W>
 void __bang_mlp(D* dst, const S* src, const W* weights, std::int64_t height, std::int64_t width, int position = 0) {
-  tensor_unit::Convolution c{__func__,
-                             dst,
-                             tensor_unit::type_of<D>(),
-                             tensor_unit::vector(src),
-                             tensor_unit::vector(weights),
-                             height,
-                             1,
-                             1,
-                             1,
-                             1,
-                             1,
-                             1,
-                             width,
-                             1,
-                             1,
-                             position};
+  tensor_unit::Convolution c =
+      tensor_unit::convolution(__func__, dst, src, weights, height, 1, 1, 1, 1, 1, 1, width, {position});
   c.by_input = true;
   tensor_unit::run(c);
 }
@@ -188,12 +167,20 @@ void not_modelled(const char* word);
   void word(const Arguments&...) {    \
     not_modelled(#word);              \
   }
-MLUOPS_EMU_NOT_MODELLED(__bang_fcmpfilter)
+MLUOPS_EMU_NOT_MODELLED(__bang_conv_sparse)
 MLUOPS_EMU_NOT_MODELLED(__bang_histogram)
+MLUOPS_EMU_NOT_MODELLED(__bang_integral)
 MLUOPS_EMU_NOT_MODELLED(__bang_load_matrix)
-MLUOPS_EMU_NOT_MODELLED(__bang_maxpool_bp)
-MLUOPS_EMU_NOT_MODELLED(__bang_rand)
-MLUOPS_EMU_NOT_MODELLED(__bang_unpool)
+MLUOPS_EMU_NOT_MODELLED(__bang_ssparse_filter_index)
+MLUOPS_EMU_NOT_MODELLED(__bang_ssparse_filter_sparse_index)
+MLUOPS_EMU_NOT_MODELLED(__bang_ssparse_filter_union)
+MLUOPS_EMU_NOT_MODELLED(__bang_ssparse_filter_union_index)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b8)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b16)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b32)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b64)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b128)
+MLUOPS_EMU_NOT_MODELLED(__bang_tiling_2d_b256)
 #undef MLUOPS_EMU_NOT_MODELLED
 
 }  // namespace mluops::emu::bang

@@ -106,7 +106,7 @@ void count_access(Source& source, std::size_t at, std::size_t statement) {
   if (one_of(source[behind].text, {".", "->", "("})) return;
   const std::size_t close = source.closing(at + 1);
   if (source[at + 2].replaced || source[close].replaced) return;
-  source.tokens[at + 1].behind += "::neuware::access<::neuware::Access::" + std::string(access_before(source, behind)) +
+  source.tokens[at + 1].behind += "::neuware::access<::neuware::Touch::" + std::string(access_before(source, behind)) +
                                   ", " + std::to_string(brackets) + ">(" + std::string(source[at].text) + ", (";
   source.tokens[close].before = "))" + source.tokens[close].before;
 }
@@ -167,7 +167,8 @@ bool is_statement_word(const Token& t) {
 
 }  // namespace
 
-Pointers::Pointers(Source& source, const Place& place) : source_(source), place_(place) {
+Pointers::Pointers(Source& source, const Place& place, const OnChip& on_chip)
+    : source_(source), place_(place), on_chip_(on_chip) {
   for (std::size_t i = 2; i < source.size(); ++i) {
     if (!source[i].user || source[i].kind != Kind::kWord || qualifies(source[i])) continue;
     std::size_t before = i - 1;
@@ -244,14 +245,90 @@ bool Pointers::applies_star(std::size_t at) const {
                             "-", "/", "%", "?", ":", "[", "!",  "&&", "||", "return", "else", "do"});
 }
 
+/// Where the expression begins whose last token is at `last`: names, calls, subscripts and members in a row. `last + 1`
+/// for what may be none.
+std::size_t Pointers::begin_of(std::size_t last) const {
+  const std::size_t none = last + 1;
+  for (std::size_t i = last;; --i) {
+    while (source_[i].is("]")) {
+      const std::size_t open = source_.opening(i);
+      if (open == 0 || open >= source_.size()) return none;
+      i = open - 1;
+    }
+    if (source_[i].is(")")) {
+      const std::size_t open = source_.opening(i);
+      if (open == 0 || open >= source_.size()) return none;
+      const Token& callee = source_[open - 1];
+      const bool angle = callee.is(">") && source_.opening_angle(open - 1) < source_.size();
+      if (callee.kind == Kind::kWord && !is_statement_word(callee)) {
+        if (one_of(callee.text, {"if", "while", "for", "switch", "decltype", "alignas"})) return none;
+        if (one_of(source_[open + 1].text, {"*", "&"})) return none;  // T (*name)[n]
+        i = open - 1;
+      } else if (angle) {
+        i = source_.opening_angle(open - 1) - 1;
+      } else {
+        return one_of(callee.text, {"]", ")"}) ? none : open;
+      }
+    }
+    if (source_[i].kind != Kind::kWord || i < 2) return none;
+    if (!one_of(source_[i - 1].text, {".", "->", "::"})) return i;
+    --i;
+  }
+}
+
+/// Any other expression before a "[": a conversion's, a call's or a member's.
+void Pointers::subscript_of_expression(std::size_t open) {
+  if (open < 2 || !one_of(source_[open - 1].text, {")", "]"})) {
+    if (source_[open - 1].kind != Kind::kWord || !one_of(source_[open - 2].text, {".", "->"})) return;
+    if (source_[open - 3].kind == Kind::kWord) return;  // a name's member, which subscript() knows
+  }
+  const std::size_t close = source_.closing(open), begin = begin_of(open - 1);
+  if (close >= source_.size() || close == open + 1 || begin >= open || begin == 0) return;
+  if (declares(begin) || source_[begin].replaced || source_[open - 1].replaced) return;
+  const Token& before = source_[begin - 1];
+  if (before.kind == Kind::kWord && !is_statement_word(before)) return;  // a declaration's type
+  if (one_of(before.text, {"]", ")", ">", "&&"}) || (before.is("*") && !multiplies(begin - 1))) return;
+  const char* touch = source_[close + 1].is("[") ? "kLoad" : touch_of(source_, begin, close + 1);
+  source_.tokens[begin].before = "::neuware::elements" + arguments(touch) + source_.tokens[begin].before;
+  source_.tokens[open - 1].behind += ")";
+}
+
+/// The last token of a conversion to a pointer that begins at `first`, with what is converted; 0 for none.
+std::size_t Pointers::end_of_conversion(std::size_t first) const {
+  std::size_t last = 0;
+  if (one_of(source_[first].text, {"reinterpret_cast", "static_cast", "const_cast"})) {
+    last = source_.closing(source_.behind_angle(first + 1, source_.size()));
+  } else if (source_[first].is("(")) {
+    const std::size_t close = source_.closing(first);
+    if (close >= source_.size() || !source_[close - 1].is("*")) return 0;
+    const bool operand = source_[close + 1].kind == Kind::kWord || source_[close + 1].is("(");
+    last = !operand ? 0 : source_[close + 1].is("(") ? source_.closing(close + 1) : close + 1;
+  }
+  while (last != 0 && last < source_.size()) {
+    const Token& next = source_[last + 1];
+    if (one_of(next.text, {"(", "["})) {
+      last = source_.closing(last + 1);
+    } else if (one_of(next.text, {".", "->"}) && source_[last + 2].kind == Kind::kWord) {
+      last += 2;
+    } else if (is_operator(source_, last + 1, "++") || is_operator(source_, last + 1, "--")) {
+      last += 2;
+    } else {
+      return last;
+    }
+  }
+  return 0;
+}
+
 void Pointers::dereference(std::size_t at) {
   if (at == 0 || declares(at) || !applies_star(at)) return;
   const std::size_t first = at + 1;
+  if (const std::size_t end = end_of_conversion(first); end != 0) return point(at, first, end, end + 1);
   std::size_t last = first;
-  bool known = names(first);
+  const auto points = [&](std::size_t i) { return names(i) || on_chip_.names_array(source_[i].text); };
+  bool known = points(first);
   if (source_[first].is("(")) {
     last = source_.closing(first);
-    for (std::size_t i = first + 1; i < last && last < source_.size(); ++i) known |= names(i);
+    for (std::size_t i = first + 1; i < last && last < source_.size(); ++i) known |= points(i);
     if (!known || last >= source_.size() || source_.split(first + 1, last).size() != 1) return;
   } else if (is_operator(source_, first + 1, "++") || is_operator(source_, first + 1, "--")) {
     last += 2;
@@ -261,7 +338,12 @@ void Pointers::dereference(std::size_t at) {
   // Behind a type in parentheses stands what is converted; behind a function's name its arguments.
   if (!known || next.kind != Kind::kSymbol || one_of(next.text, {"(", "[", ".", "->", "::", "{", "&", "*", "~", "!"}))
     return;
-  const bool enclosed = next.is(")") && source_[at - 1].is("(");
+  point(at, first, last, behind);
+}
+
+/// The "*" at `at` is applied to [first, last].
+void Pointers::point(std::size_t at, std::size_t first, std::size_t last, std::size_t behind) {
+  const bool enclosed = source_[behind].is(")") && source_[at - 1].is("(");
   if (enclosed && one_of(source_[behind + 1].text, {"(", "[", ".", "->"})) return;
   const char* touch = touch_of(source_, at, enclosed ? behind + 1 : behind);
   source_.tokens[first].before += "::neuware::pointee" + arguments(touch);

@@ -2,6 +2,7 @@
 // compiled by it; everything else goes to that compiler as it is.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -250,8 +251,14 @@ class Driver {
     return options;
   }
 
-  /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely; faults name lines.
-  static Arguments code_options() { return {"-g1", "-ffp-contract=off", "-fno-strict-aliasing"}; }
+  /// No fused multiply-add the kernel did not ask for; on-chip memory is reinterpreted freely; faults name lines, and a
+  /// debugger knows more where the user asks for it.
+  Arguments code_options() const {
+    Arguments options{"-ffp-contract=off", "-fno-strict-aliasing"};
+    const auto debugs = [](const std::string& a) { return a.compare(0, 2, "-g") == 0; };
+    if (std::none_of(o_.common.begin(), o_.common.end(), debugs)) options.insert(options.begin(), "-g1");
+    return options;
+  }
 
   int compile(const std::string& rewritten, Stage stage, const std::string& output) {
     Arguments command{compiler_, "-x", "c++-cpp-output"};

@@ -28,14 +28,23 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
   return false;
 }
 
-/// "mtp_592", "592", "compute_50" ...: the number; 0 for what is no machine of ours.
-int arch_number(const std::string& name) {
-  for (const auto& [compute, number] : {std::pair("compute_20", 270), {"compute_30", 372}, {"compute_50", 592}}) {
-    if (name == compute) return number;
+/// "mtp_592", "592", "compute_50", "MLU270" ...: the number; 0 for what is no machine of ours. Compilers before the
+/// 300 series named cards; MLU200 is all of that series, which here is the card most sources of that time are for.
+int arch_number(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [other, number] : {std::pair("compute_20", 270),
+                                      {"compute_30", 372},
+                                      {"compute_50", 592},
+                                      {"mlu200", 270},
+                                      {"mlu300", 372},
+                                      {"mlu370", 372},
+                                      {"mlu500", 592},
+                                      {"mlu590", 592}}) {
+    if (name == other) return number;
   }
   for (const int known : {220, 270, 290, 322, 372, 592}) {
     const std::string number = std::to_string(known);
-    if (name == number || name == "mtp_" + number || name == "tp_" + number) return known;
+    if (name == number || name == "mtp_" + number || name == "tp_" + number || name == "mlu" + number) return known;
   }
   return 0;
 }

@@ -16,7 +16,8 @@ namespace {
 
 class Rewriter {
  public:
-  explicit Rewriter(Source& source) : s_(source), place_(source), on_chip_(source, place_), pointers_(source, place_) {}
+  explicit Rewriter(Source& source)
+      : s_(source), place_(source), on_chip_(source, place_), pointers_(source, place_, on_chip_) {}
 
   void run() {
     for (std::size_t& at = place_.at; at < s_.size(); ++at) {
@@ -38,7 +39,9 @@ class Rewriter {
     if (t == "__nram__") return on_chip_.rewrite("kNram");
     if (t == "__wram__") return on_chip_.rewrite("kWram");
     if (t == "__mlu_shared__") return on_chip_.rewrite("kSram");
-    if (t == "__ldram__" || t == "__mlu_const__") return s_.replace(place_.at, {});
+    if (t == "__mlu_const__") return s_.replace(place_.at, {});
+    // Each core has its own; at function scope the stack is.
+    if (t == "__ldram__") return s_.replace(place_.at, place_.scope() == Scope::kNamespace ? "thread_local" : "");
   }
 
   void device_code() {
@@ -48,12 +51,16 @@ class Rewriter {
     if (one_of(t.text, {"for", "while", "do"})) loop();
     if (one_of(t.text, {"if", "else"})) branch();
     if (t.is("*")) pointers_.dereference(place_.at);
+    if (t.is("[")) pointers_.subscript_of_expression(place_.at);
     if (t.replaced || t.kind != Kind::kWord) return;
     locate_word(s_, place_.at);
     const bool on_chip = on_chip_.names_array(t.text), pointer = pointers_.names(place_.at);
     if (!s_[place_.at + 1].is("[") || !(on_chip || pointer) || pointers_.declares(place_.at)) return;
-    count_access(s_, place_.at, place_.statement());
-    on_chip ? check_subscripts(s_, place_.at) : pointers_.subscript(place_.at);
+    if (on_chip) {
+      count_access(s_, place_.at, place_.statement());
+      check_subscripts(s_, place_.at);
+    }
+    if (pointer) pointers_.subscript(place_.at);
   }
 
   /// A statement without braces gets them, so that it counts what it does when it does it.

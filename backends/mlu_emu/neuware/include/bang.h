@@ -24,6 +24,14 @@
 
 using namespace mluops::emu::bang;  // NOLINT: kernels say half and __bang_add
 
+// Names that older sources have for integers.
+using int8 = int8_t;
+using int16 = int16_t;
+using int32 = int32_t;
+using uint8 = uint8_t;
+using uint16 = uint16_t;
+using uint32 = uint32_t;
+
 // Who the running task is: plain integers, set before each task.
 extern __thread int taskId, taskIdX, taskIdY, taskIdZ;
 extern __thread int taskDim, taskDimX, taskDimY, taskDimZ;

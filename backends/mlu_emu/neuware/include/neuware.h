@@ -78,6 +78,29 @@ using Touch = mluops::emu::ScalarTouch;
 // A pointer: there is little room for variables of this model in a process that loads libraries as it goes.
 extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSpans* spans;
 
+/// What scalar code has done since somebody looked, and where its memories lie.
+struct Scalars {
+  long long operations, nram_loads, nram_stores, gdram_loads, gdram_stores;
+  const char* nram;        // of the running core
+  std::size_t nram_bytes;  // 0 outside of a task
+  const char* stack;       // local variables lie below
+};
+extern __attribute__((tls_model("initial-exec"))) __thread Scalars scalars;
+
+/// Counts a scalar's load or store in the memory that the address lies in; a part of an element is loaded.
+template <Touch kind>
+inline void count_access(const volatile void* address) {
+  constexpr std::size_t kStack = std::size_t{8} << 20;
+  const char* at = static_cast<const char*>(const_cast<const void*>(address));
+  if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
+    scalars.nram_loads += kind != Touch::kStore;
+    scalars.nram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
+  } else if (static_cast<std::size_t>(scalars.stack - at) > kStack) {
+    scalars.gdram_loads += kind != Touch::kStore;
+    scalars.gdram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
+  }
+}
+
 /// Looks at an access that `spans` do not know to be well; ends the launch if it is not.
 void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
            const char* name, const char* file, int line);
@@ -103,6 +126,24 @@ inline bool own(const T* address, int line) {
   return true;
 }
 
+/// What lies there may have been computed from what never was: its bits are those of poison.
+template <class T>
+inline bool looks_poisoned(const T* address) {
+  constexpr unsigned kPoison = 0x7ff17ff1u, kInfinitePoison = 0x7ff27ff2u;
+  const void* at = const_cast<const void*>(static_cast<const volatile void*>(address));
+  if constexpr (sizeof(T) == 4) {
+    unsigned bits;
+    __builtin_memcpy(&bits, at, sizeof(bits));
+    return bits == kPoison || bits == kInfinitePoison;
+  } else if constexpr (sizeof(T) == 2) {
+    unsigned short bits;
+    __builtin_memcpy(&bits, at, sizeof(bits));
+    return bits == (kPoison & 0xffffu) || bits == (kInfinitePoison & 0xffffu);
+  } else {
+    return false;
+  }
+}
+
 /// Queued copies of what scalar code has at hand in NRAM are judged by this.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void in_nram(const T* address, const char* file, int line) {
@@ -117,6 +158,10 @@ inline void in_nram(const T* address, const char* file, int line) {
 /// A load or store of base[...] or *base by scalar code, before it happens.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
+  count_access<kTouch>(address);
+  if (kTouch != Touch::kPart && __builtin_expect(reinterpret_cast<std::size_t>(address) % alignof(T) != 0, 0)) {
+    return touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+  }
   const auto bytes_from = [&](const void* begin) {
     return reinterpret_cast<std::size_t>(address) - reinterpret_cast<std::size_t>(begin);
   };
@@ -141,7 +186,13 @@ inline void check_access(const T* base, const T* address, const char* name, cons
       return;
     }
   }
-  if (bytes_from(spans->nram) < spans->nram_bytes) return in_nram<kTouch, kSlot>(address, file, line);
+  if (bytes_from(spans->nram) < spans->nram_bytes) {
+    const bool loads = kTouch == Touch::kLoad || kTouch == Touch::kUpdate;
+    if (loads && __builtin_expect(looks_poisoned(address), 0)) {
+      touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+    }
+    return in_nram<kTouch, kSlot>(address, file, line);
+  }
   if (kTouch != Touch::kPart && own<kTouch, kSlot>(address, line)) return;
   touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
 }
@@ -152,20 +203,58 @@ constexpr Touch touch_of() {
   return std::is_array_v<T> || (std::is_class_v<T> && sizeof(T) > 2) ? Touch::kPart : kTouch;
 }
 
-/// Stands in the brackets behind a pointer's name, or behind that of what hides it.
+/// The pointer of base[i] and *base: null of what is none, as a class with an operator[].
+template <class T>
+constexpr T* pointer_of(T* pointer) {
+  return pointer;
+}
+template <class P, class = std::enable_if_t<!std::is_pointer_v<std::decay_t<P>>>>
+constexpr std::nullptr_t pointer_of(const P&) {
+  return nullptr;
+}
+
 template <Touch kTouch, unsigned kSlot, class T, class I>
-constexpr I element(T* pointer, const char* name, I i, const char* file = __builtin_FILE(),
-                    int line = __builtin_LINE()) {
+constexpr void check_element(T* pointer, I i, const char* name, const char* file, int line) {
   if constexpr (std::is_object_v<T> && std::is_integral_v<I>) {
     if (!__builtin_is_constant_evaluated()) {
       check_access<touch_of<T, kTouch>(), kSlot, T>(pointer, pointer + i, name, file, line);
     }
   }
+}
+template <Touch kTouch, unsigned kSlot, class I>
+constexpr void check_element(std::nullptr_t, const I&, const char*, const char*, int) {}
+
+/// Stands in the brackets behind a pointer's name, or behind that of what hides it. Arrays have their own checks.
+template <Touch kTouch, unsigned kSlot, class P, class I>
+constexpr I element(const P& base, const char* name, I i, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  if constexpr (!std::is_array_v<P>) check_element<kTouch, kSlot>(pointer_of(base), i, name, file, line);
   return i;
 }
-template <Touch kTouch, unsigned kSlot, class P, class I>
-constexpr I element(const P&, const char*, I i) {
-  return i;
+
+/// What stands before the brackets of any other expression, whose elements are checked.
+template <class T, Touch kTouch, unsigned kSlot>
+struct Elements {
+  T* pointer;
+  const char* file;
+  int line;
+
+  template <class I>
+  constexpr T& operator[](I i) const {
+    check_element<kTouch, kSlot>(pointer, i, nullptr, file, line);
+    return pointer[i];
+  }
+};
+template <Touch kTouch, unsigned kSlot, class P>
+constexpr decltype(auto) elements(P&& base, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  using Pointer = std::decay_t<P>;
+  using T = std::remove_pointer_t<Pointer>;
+  constexpr bool kArray = std::is_array_v<std::remove_reference_t<P>>;
+  if constexpr (std::is_pointer_v<Pointer> && !kArray && std::is_object_v<T>) {
+    return Elements<T, kTouch, kSlot>{base, file, line};
+  } else {
+    return static_cast<P&&>(base);
+  }
 }
 
 /// Stands round what `*` is applied to.
@@ -178,7 +267,7 @@ constexpr T* pointee(T* pointer, const char* file = __builtin_FILE(), int line =
   }
   return pointer;
 }
-template <Touch kTouch, unsigned kSlot, class P>
+template <Touch kTouch, unsigned kSlot, class P, class = std::enable_if_t<!std::is_pointer_v<std::decay_t<P>>>>
 constexpr P&& pointee(P&& no_pointer) {
   return static_cast<P&&>(no_pointer);
 }
@@ -252,15 +341,6 @@ inline void check_loop(const char* file, int line) {
   if (__builtin_expect(overdue.load(std::memory_order_relaxed), 0)) stop_loop(file, line);
 }
 
-/// What scalar code has done since somebody looked, and where its memories lie.
-struct Scalars {
-  long long operations, nram_loads, nram_stores, gdram_loads, gdram_stores;
-  const char* nram;        // of the running core
-  std::size_t nram_bytes;  // 0 outside of a task
-  const char* stack;       // local variables lie below
-};
-extern __attribute__((tls_model("initial-exec"))) __thread Scalars scalars;
-
 /// Stands at the start of every body that computes.
 constexpr void count_operations(int n) {
   if (!__builtin_is_constant_evaluated()) scalars.operations += n;
@@ -273,8 +353,6 @@ constexpr void loop_ends(int operations, const char* file = __builtin_FILE(), in
   check_loop(file, line);
 }
 
-enum class Access { kLoad, kStore, kUpdate };
-
 /// The type of an object behind so many brackets.
 template <class A, int Brackets, class = void>
 struct Element {
@@ -285,35 +363,12 @@ struct Element<T*, Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brac
 template <class T, std::size_t N, int Brackets>
 struct Element<T[N], Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brackets - 1> {};
 
-/// What can be added to and dereferenced.
-template <class A, class = void>
-struct PointsSomewhere : std::false_type {};
-template <class A>
-struct PointsSomewhere<A, std::void_t<decltype(*(std::declval<const A&>() + 0))>> : std::true_type {};
-
-/// Counts a scalar's load or store in the memory that the address lies in.
-template <Access kind>
-void count_access(const void* address) {
-  constexpr std::size_t kStack = std::size_t{8} << 20;
-  const char* at = static_cast<const char*>(address);
-  if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
-    scalars.nram_loads += kind != Access::kStore;
-    scalars.nram_stores += kind != Access::kLoad;
-  } else if (static_cast<std::size_t>(scalars.stack - at) > kStack) {
-    scalars.gdram_loads += kind != Access::kStore;
-    scalars.gdram_stores += kind != Access::kLoad;
-  }
-}
-
-/// Stands in the first brackets behind a name, of the last of which the element is read or written.
-template <Access kind, int Brackets, class A, class I>
+/// Stands in the first brackets behind an array's name, of the last of which the element is read or written. Pointers
+/// are counted where they are checked.
+template <Touch kind, int Brackets, class A, class I>
 constexpr I access(const A& array, I i) {
-  if constexpr (PointsSomewhere<A>::value) {
-    using Pointer = decltype(array + 0);  // an array's, and one that is __restrict__, is a plain one here
-    if constexpr (std::is_pointer_v<Pointer> && !std::is_array_v<typename Element<Pointer, Brackets>::Type>) {
-      if (!__builtin_is_constant_evaluated())
-        count_access<kind>(const_cast<const void*>(static_cast<const volatile void*>(array)));
-    }
+  if constexpr (std::is_array_v<A> && !std::is_array_v<typename Element<A, Brackets>::Type>) {
+    if (!__builtin_is_constant_evaluated()) count_access<kind>(array);
   }
   return i;
 }

@@ -63,6 +63,17 @@ cnrtRet_t refuse(const char* call, const std::string& problem) {
   return keep_fault(cnrtErrorArgsInvalid, text);
 }
 
+/// What the host reads of device memory was stored there by somebody.
+void warn_never_written(const void* dst, const void* src, std::size_t bytes) {
+  if (!Blocks::instance().at(dst).empty()) return;
+  const std::string place = Blocks::instance().never_written(src, bytes);
+  if (place.empty()) return;
+  const std::string text = "cnrtMemcpy: source, " + std::to_string(bytes) + " bytes to the host: " + place +
+                           " was never written since cnrtMalloc";
+  Findings::instance().add({mluops::emu::Severity::kWarning, "", "cnrtMemcpy", text, {}, {}});
+  keep_warning(text);
+}
+
 std::size_t host_memory() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
 }
@@ -110,16 +121,19 @@ cnrtRet_t cnrtGetLibVersion(int* major, int* minor, int* patch) {
 
 cnrtRet_t cnrtGetDeviceCount(unsigned int* count) {
   if (count == nullptr) return keep(cnrtErrorArgsInvalid);
-  *count = 1;
+  *count = static_cast<unsigned>(neuware::cards());
   return cnrtSuccess;
 }
 cnrtRet_t cnrtGetDevice(int* ordinal) {
   if (ordinal == nullptr) return keep(cnrtErrorArgsInvalid);
-  *ordinal = 0;
+  *ordinal = neuware::current_card();
   return cnrtSuccess;
 }
 cnrtRet_t cnrtSetDevice(int ordinal) {
-  return keep(ordinal == 0 ? cnrtSuccess : cnrtErrorNoDevice);
+  if (ordinal >= 0 && ordinal < neuware::cards()) return neuware::current_card() = ordinal, cnrtSuccess;
+  return neuware::keep_fault(cnrtErrorNoDevice, "cnrtSetDevice: card " + std::to_string(ordinal) + ": there are " +
+                                                    std::to_string(neuware::cards()) +
+                                                    ", from 0 on; MLUOP_EMU_CARDS says how many");
 }
 cnrtRet_t cnrtSyncDevice(void) {
   return cnrtQueueSync(nullptr);
@@ -130,7 +144,7 @@ cnrtRet_t cnrtDeviceReset(void) {
 }
 
 cnrtRet_t cnrtDeviceGetAttribute(int* value, cnrtDeviceAttr_t attribute, int ordinal) {
-  if (value == nullptr || ordinal != 0) return keep(cnrtErrorArgsInvalid);
+  if (value == nullptr || ordinal < 0 || ordinal >= neuware::cards()) return keep(cnrtErrorArgsInvalid);
   const mluops::emu::Arch& arch = neuware::Machine::instance().arch();
   switch (attribute) {
     case cnrtAttrClusterCount:
@@ -150,8 +164,8 @@ cnrtRet_t cnrtDeviceGetAttribute(int* value, cnrtDeviceAttr_t attribute, int ord
 }
 
 cnrtRet_t cnrtDeviceGetPCIBusId(char* id, int length, int ordinal) {
-  if (id == nullptr || length <= 0 || ordinal != 0) return keep(cnrtErrorArgsInvalid);
-  std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+  if (id == nullptr || length <= 0 || ordinal < 0 || ordinal >= neuware::cards()) return keep(cnrtErrorArgsInvalid);
+  std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", static_cast<unsigned>(ordinal));
   return cnrtSuccess;
 }
 
@@ -227,6 +241,7 @@ cnrtRet_t cnrtMemcpy(void* dst, void* src, size_t bytes, cnrtMemTransDir_t direc
   if (dst == nullptr || src == nullptr) return keep(cnrtErrorArgsInvalid);
   const std::string problem = neuware::problem_of_copy(dst, src, bytes, direction);
   if (!problem.empty()) return neuware::refuse("cnrtMemcpy", problem);
+  neuware::warn_never_written(dst, src, bytes);
   std::memmove(dst, src, bytes);
   if (direction == cnrtMemcpyHostToDev) Blocks::instance().overwritten(dst, bytes);
   return cnrtSuccess;

@@ -121,6 +121,10 @@ std::string LaunchSource::freed_at(const void* address) const {
   return Blocks::instance().at(address);
 }
 
+std::string LaunchSource::beside(const void* address) const {
+  return Blocks::instance().near(address);
+}
+
 void LaunchSource::out_of_stack() {
   leave_used_up_stack();
 }

@@ -28,6 +28,7 @@ class LaunchSource : public mluops::emu::KernelSource {
   mluops::emu::ScalarWork take_scalar_work() override;
   const mluops::emu::NamedPointer* parameter_at(const mluops::emu::Tensor& block, const char* address) const override;
   std::string freed_at(const void* address) const override;
+  std::string beside(const void* address) const override;
   [[noreturn]] void out_of_stack() override;
   void use(mluops::emu::ScalarSpans* known) override;
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "backends/mlu_emu/device/nram.h"
+#include "common/trust.h"
 
 namespace neuware {
 namespace {
@@ -24,6 +26,20 @@ void fill(void* memory, std::size_t bytes) {
 
 }  // namespace
 
+int cards() {
+  static const int count = [] {
+    constexpr int kMost = 64;
+    const char* text = mluops::secure_variable("MLUOP_EMU_CARDS");
+    return text == nullptr ? 1 : std::clamp(std::atoi(text), 1, kMost);
+  }();
+  return count;
+}
+
+int& current_card() {
+  thread_local int card = 0;
+  return card;
+}
+
 Blocks& Blocks::instance() {
   static Blocks& blocks = *new Blocks;  // static destructors may still free
   return blocks;
@@ -38,7 +54,7 @@ void* Blocks::allocate(std::size_t bytes) {
   const bool fresh = bytes <= kMostFilled;
   if (fresh) fill(memory, bytes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  blocks_[static_cast<const char*>(memory)] = {bytes, "block " + std::to_string(++count_), fresh};
+  blocks_[static_cast<const char*>(memory)] = {bytes, "block " + std::to_string(++count_), fresh, current_card()};
   allocated_ += bytes;
   return memory;
 }
@@ -100,6 +116,38 @@ void Blocks::overwritten(const void* pointer, std::size_t bytes) {
   if (block != blocks_.end() && bytes >= block->second.bytes) block->second.fresh = false;
 }
 
+std::string Blocks::never_written(const void* pointer, std::size_t bytes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const char* p = static_cast<const char*>(pointer);
+  auto block = blocks_.upper_bound(p);
+  if (block == blocks_.begin() || !(--block)->second.fresh) return "";
+  constexpr std::size_t kWord = sizeof(mluops::emu::kPoison);
+  const auto offset = static_cast<std::size_t>(p - block->first);
+  const std::size_t end = std::min(offset + bytes, block->second.bytes) / kWord * kWord;
+  for (std::size_t at = (offset + kWord - 1) / kWord * kWord; at < end; at += kWord) {
+    if (std::memcmp(block->first + at, &mluops::emu::kPoison, kWord) != 0) continue;
+    return block->second.name + "+" + std::to_string(at);
+  }
+  return "";
+}
+
+std::string Blocks::near(const void* pointer) const {
+  constexpr std::uintptr_t kFar = std::uintptr_t{1} << 34;  // an index that overflowed 32 bits leads no further
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto at = reinterpret_cast<std::uintptr_t>(pointer);
+  std::string nearest;
+  std::uintptr_t least = kFar;
+  for (const auto& [begin, block] : blocks_) {
+    const auto first = reinterpret_cast<std::uintptr_t>(begin), end = first + block.bytes;
+    const std::uintptr_t distance = at < first ? first - at : at >= end ? at - end : 0;
+    if (distance >= least) continue;
+    least = distance;
+    nearest = std::to_string(distance) + " bytes " + (at < first ? "before " : "behind the end of ") + block.name +
+              ", which has " + std::to_string(block.bytes) + " bytes";
+  }
+  return nearest;
+}
+
 std::size_t Blocks::allocated() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return allocated_;
@@ -110,7 +158,7 @@ std::vector<mluops::emu::Tensor> Blocks::windows() const {
   std::vector<mluops::emu::Tensor> list;
   list.reserve(blocks_.size());
   for (const auto& [begin, block] : blocks_) {
-    if (block.bytes == 0) continue;
+    if (block.bytes == 0 || block.card != current_card()) continue;
     list.push_back({block.name.c_str(), const_cast<char*>(begin), static_cast<std::int64_t>(block.bytes),
                     mluops::emu::Access::kReadWrite, block.fresh});
   }

@@ -13,6 +13,11 @@
 
 namespace neuware {
 
+/// How many emulated cards there are: MLUOP_EMU_CARDS, else one.
+int cards();
+/// The card of this thread: what it allocates lies there, and its launches see what lies there alone.
+int& current_card();
+
 class Blocks {
  public:
   static Blocks& instance();
@@ -25,10 +30,14 @@ class Blocks {
   bool contains(const void* pointer, std::size_t bytes) const;
   /// "block 3", or "block 3, which was freed" for one of the latest of those; "" for what is none.
   std::string at(const void* pointer) const;
+  /// The first byte of these that nobody has written since cnrtMalloc, as "block 3+64"; "" for none.
+  std::string never_written(const void* pointer, std::size_t bytes) const;
+  /// Where an address in no block lies: "96 bytes behind block 3, ..."; "" far from all.
+  std::string near(const void* pointer) const;
   /// Bytes of a block get a value from outside of kernels.
   void overwritten(const void* pointer, std::size_t bytes);
   std::size_t allocated() const;
-  /// All blocks as tensors of a launch, in the order of their addresses.
+  /// The blocks of this thread's card as tensors of a launch, in the order of their addresses.
   std::vector<mluops::emu::Tensor> windows() const;
 
  private:
@@ -36,6 +45,7 @@ class Blocks {
     std::size_t bytes;
     std::string name;
     bool fresh;
+    int card;
   };
   mutable std::mutex mutex_;
   using Placed = std::pair<const char*, Block>;

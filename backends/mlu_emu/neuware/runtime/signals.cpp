@@ -16,6 +16,7 @@
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/neuware/runtime/c_library.h"
+#include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/source_line.h"
 
 namespace neuware {
@@ -171,8 +172,10 @@ std::string what(const Crash& c) {
   constexpr int kHexDigits = 2 + 16 + 1;
   char hex[kHexDigits];
   std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(at));
-  return std::string("used the address ") + hex +
-         (at < kPage ? ", a null pointer" : ", which is memory of neither the device nor the host");
+  if (at < kPage) return std::string("used the address ") + hex + ", a null pointer";
+  const std::string beside = Blocks::instance().near(c.address);
+  return std::string("used the address ") + hex + ", which is memory of neither the device nor the host" +
+         (beside.empty() ? "" : ": " + beside);
 }
 
 struct OutOfStack {};

@@ -85,13 +85,15 @@ SourceLine line_of(const Dl_info& module, std::uintptr_t at) {
 
 SourceLine source_line(void* const* frames, int count, const void* in_module) {
   Dl_info wanted = {}, found = {};
-  if (dladdr(in_module, &wanted) == 0) return {};
+  SourceLine line;
+  if (dladdr(in_module, &wanted) == 0) return line;
   for (int i = 0; i < count; ++i) {
     if (dladdr(frames[i], &found) == 0 || found.dli_fbase != wanted.dli_fbase) continue;
     // Behind the first stand return addresses, past the call.
-    return line_of(found, reinterpret_cast<std::uintptr_t>(frames[i]) - (i > 0 ? 1 : 0));
+    line = line_of(found, reinterpret_cast<std::uintptr_t>(frames[i]) - (i > 0 ? 1 : 0));
+    if (!is_inserted(line.file)) break;  // a check that is a call of its own has the user's function behind it
   }
-  return {};
+  return line;
 }
 
 }  // namespace neuware
