@@ -51,7 +51,7 @@ TEST(CpuOptions, UnknownKeysAndValuesAreBadParamAndChangeNothing) {
   EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "scatter", "both", note_error), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(last_error, "wanted one of auto, owner, atomic, got \"both\"");
   EXPECT_EQ(mluops_backend_cpu.set_option(backend.context(), "colour", "owner", note_error), MLUOP_STATUS_BAD_PARAM);
-  EXPECT_EQ(last_error, "unknown option; known: isa, threading, scatter, path");
+  EXPECT_EQ(last_error, "unknown option; known: isa, threading, scatter, path, memory");
   EXPECT_EQ(backend.query("scatter"), "owner");
   EXPECT_EQ(mluops_backend_cpu.query(backend.context(), "colour", nullptr, 0), -1);
 }
