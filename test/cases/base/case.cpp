@@ -1,5 +1,6 @@
 #include "test/cases/base/case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -22,7 +23,7 @@ Case Case::read(const std::string& text) {
   while (words >> word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) throw std::invalid_argument("case: wanted key=value, got " + word);
-    c.set(word.substr(0, equals), word.substr(equals + 1));
+    c.put(word.substr(0, equals), word.substr(equals + 1));
   }
   return c;
 }
@@ -34,14 +35,19 @@ const std::string* Case::find(const std::string& key) const {
   return nullptr;
 }
 
-Case& Case::set(const std::string& key, const std::string& value) {
+void Case::put(const std::string& key, const std::string& value) {
   for (auto& [k, v] : values_) {
     if (k == key) {
       v = value;
-      return *this;
+      return;
     }
   }
   values_.emplace_back(key, value);
+}
+
+Case& Case::set(const std::string& key, const std::string& value) {
+  put(key, value);
+  set_here_.push_back(key);
   return *this;
 }
 
@@ -84,12 +90,9 @@ double Case::whole(const std::string& key, double least, double most) const {
   throw std::invalid_argument(key + range + word(key));
 }
 
-std::int64_t Case::size(const std::string& key) const {
-  return static_cast<std::int64_t>(whole(key, 1, 0x1p40));
-}
-
-std::int64_t Case::count(const std::string& key) const {
-  return static_cast<std::int64_t>(whole(key, 0, 0x1p40));
+std::int64_t Case::size_from(const std::string& key, double least) const {
+  const bool of_program = std::find(set_here_.begin(), set_here_.end(), key) != set_here_.end();
+  return static_cast<std::int64_t>(of_program ? whole(key, -0x1p62, 0x1p62) : whole(key, least, 0x1p40));
 }
 
 int Case::integer(const std::string& key) const {
