@@ -43,6 +43,8 @@ class Case {
   double real_or(const std::string& key, double fallback) const { return has(key) ? real(key) : fallback; }
   std::string text_or(const std::string& key, const std::string& fallback) const;
 
+  /// Whether all values come from a text, and none from the program.
+  bool is_text_alone() const { return set_here_.empty(); }
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
   std::string text() const;
   /// The text without the operator.
