@@ -116,7 +116,7 @@ TEST(ProposalsValidation, YoloBox) {
        {"another image", sized("img_size", {1, 2}), MLUOP_STATUS_BAD_PARAM, "(the batch of x)"},
        {"three sizes", sized("img_size", {2, 3}), MLUOP_STATUS_BAD_PARAM, "(height, width)"},
        {"other pixels", sized("boxes", {2, 3, 4, 23}), MLUOP_STATUS_BAD_PARAM, "(height times width of x)"},
-       {"boxes last", sized("boxes", {2, 3, 24, 4}), MLUOP_STATUS_BAD_PARAM, "boxes: wanted dimension 3 to be 24"},
+       {"boxes last", sized("boxes", {2, 3, 24, 4}), MLUOP_STATUS_BAD_PARAM, "boxes: wanted dimension 2 to be 4"},
        {"other classes", sized("scores", {2, 3, 4, 24}), MLUOP_STATUS_BAD_PARAM, "(class_num)"},
        {"sizes of real numbers", [](OpCall& c) { c.arg("img_size").dtype = MLUOP_DTYPE_FLOAT; }, MLUOP_STATUS_BAD_PARAM,
         "img_size: wanted dtype DTYPE_INT32"}});
