@@ -16,6 +16,29 @@
 namespace mluops {
 namespace {
 
+/// "carafe,nms"
+std::vector<std::string> parts_of(const std::string& operators) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= operators.size();) {
+    const std::size_t comma = std::min(operators.find(',', at), operators.size());
+    if (comma > at) parts.push_back(operators.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+/// The first part that is in no operator's name and so keeps nothing; "" for none.
+std::string unknown_part(const std::string& operators) {
+  constexpr std::string_view kNames[] = {
+#define MLUOPS_OPERATOR(name, Problem) #name,
+#include "mluops/operators.inc"
+  };
+  for (const std::string& part : parts_of(operators)) {
+    if (std::ranges::none_of(kNames, [&](std::string_view name) { return name.find(part) != name.npos; })) return part;
+  }
+  return "";
+}
+
 long long number_of_environment(const char* name, long long most, long long otherwise) {
   std::string problem;
   const auto number = env_integer(name, 0, most, &problem);
@@ -27,6 +50,9 @@ CaptureSettings settings_of_environment() {
   CaptureSettings s = {.folder = secure_env_text("MLUOP_CAPTURE").value_or("")};
   if (s.folder.empty()) return s;
   s.operators = env_text("MLUOP_CAPTURE_OP").value_or("");
+  if (const std::string part = unknown_part(s.operators); !part.empty()) {
+    say_once("MLUOP_CAPTURE_OP: no operator's name contains \"" + part + "\"");
+  }
   s.calls = number_of_environment("MLUOP_CAPTURE_CALLS", 1LL << 30, s.calls);
   s.bytes = number_of_environment("MLUOP_CAPTURE_BYTES", 1LL << 40, s.bytes);
   if (const std::string why = why_not_writable(s.folder); !why.empty()) {
@@ -54,15 +80,9 @@ CaptureState& capture_state() {
   return state;
 }
 
-bool captured(const std::string& parts, std::string_view op) {
-  if (parts.empty()) return true;
-  for (std::size_t at = 0; at <= parts.size();) {
-    const std::size_t comma = std::min(parts.find(',', at), parts.size());
-    const std::string part = parts.substr(at, comma - at);
-    if (!part.empty() && op.find(part) != std::string_view::npos) return true;
-    at = comma + 1;
-  }
-  return false;
+bool captured(const std::string& operators, std::string_view op) {
+  const std::vector<std::string> parts = parts_of(operators);
+  return parts.empty() || std::ranges::any_of(parts, [&](const auto& part) { return op.find(part) != op.npos; });
 }
 
 std::vector<Capture::Tensor>& noted_tensors() {
@@ -119,6 +139,9 @@ Status set_capture(CaptureSettings settings) {
   }
   if (const std::string why = wanted ? why_not_writable(settings.folder) : ""; !why.empty()) {
     return Status::bad_param("folder: wanted one that can be written to, got " + settings.folder + ": " + why);
+  }
+  if (const std::string part = unknown_part(settings.operators); !part.empty()) {
+    return Status::bad_param("operators: wanted parts of operators' names, got \"" + part + "\"");
   }
   if (settings.calls < 0 || settings.bytes < 0) return Status::bad_param("calls and bytes: wanted 0 or more");
   CaptureState& state = capture_state();

@@ -123,3 +123,11 @@ def test_a_block_ends_where_the_environment_names_no_folder(tmp_path, monkeypatc
         one_call()
     one_call()
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_parts_that_are_in_no_operators_name(tmp_path):
+    lines = said(MLUOP_CAPTURE=str(tmp_path), MLUOP_CAPTURE_OP="carafe,psamusk")
+    assert lines == ['mluops: MLUOP_CAPTURE_OP: no operator\'s name contains "psamusk"']
+    with pytest.raises(mluops.BadParamError, match="operators: wanted parts of operators' names, got \"roialign\""):
+        with mluops.capture(tmp_path, ops=["carafe", "roialign"]):
+            pass
