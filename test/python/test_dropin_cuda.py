@@ -96,6 +96,7 @@ def test_streams_and_ranges(cuda):
         torch.cuda.synchronize()
 
 
+@pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="torch.amp.GradScaler needs torch 2.3")
 def test_mixed_precision_in_both_spellings(cuda):
     """Nothing to do on the CPU: the loss falls, and its gradient is that of float32."""
     with warnings.catch_warnings():

@@ -35,6 +35,7 @@ MODULES = {
 }
 
 
+@needs_operators
 @pytest.mark.parametrize("name", MODULES)
 def test_symbolic_trace_of_modules(name):
     torch.manual_seed(0)
@@ -46,6 +47,7 @@ def test_symbolic_trace_of_modules(name):
     assert torch.equal(traced(*twice), module(*twice))
 
 
+@needs_operators
 def test_symbolic_trace_of_functions():
     class Net(torch.nn.Module):
         def forward(self, boxes, scores):
@@ -59,6 +61,7 @@ def test_symbolic_trace_of_functions():
     assert all(torch.equal(a, b) for a, b in zip(traced(boxes, scores), Net()(boxes, scores)))
 
 
+@needs_operators
 def test_scripts_of_replaced_functions_are_those_of_the_originals():
     from mluops._replacing import routed
 

@@ -116,7 +116,7 @@ def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, val
     mmcv's MultiScaleDeformableAttnFunction, without im2col_step.
     """
     given = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
-    if _eager.plain(given):
+    if type(given[1]) is Tensor and given[1].is_cpu and not (_eager.recording() or _eager.transformed()):
         _check_pixels(given[0], given[1])
     return forward(*given).flatten(2)
 
