@@ -75,7 +75,7 @@ class Touched {
 
   std::int64_t pixels() const { return pixels_; }
   std::int64_t images() const { return images_; }
-  RowPlaces places(std::int64_t image) const { return RowPlaces(moved_ + image * blocks_); }
+  RowPlaces places(std::int64_t image) const { return all(image) ? RowPlaces() : RowPlaces(moved_ + image * blocks_); }
   /// Rows of all images, of those before one, of one, and of the one with the most.
   std::int64_t rows() const { return blocks() * kTouchedPixels; }
   std::int64_t first_row(std::int64_t image) const { return begin_[image] * kTouchedPixels; }
