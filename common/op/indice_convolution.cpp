@@ -5,7 +5,6 @@
 
 #include "common/case_text.h"
 #include "common/op/indice_pairs.h"
-#include "mluops/problem/get_indice_pairs.h"
 
 namespace mluops::op {
 namespace {
