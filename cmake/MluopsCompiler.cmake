@@ -10,7 +10,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 add_library(mluops_flags INTERFACE)
-# No silent fused multiply-add: the same source gives the same bits with every compiler.
+# No silent fused multiply-add: results are bitwise equal with every compiler.
 target_compile_options(mluops_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -ffp-contract=off)
 if(MLUOPS_WERROR)
   target_compile_options(mluops_flags INTERFACE -Werror)

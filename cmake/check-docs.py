@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Holds the documentation against the tree.
 
-Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length, the
-tables of operators have those of the list.
+Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length
+and form (prose.py), the tables of operators have the operators of the list, and every file names the same version.
+--self-test: plants faults of form and looks whether each is found.
 --run: every fenced block of README.md and docs/*.md is run as its page says, against the build in build/release:
   ```python      run; needs the package's own dependencies, and torch or mmcv where it imports them
   ```c           compiled with -Wall -Wextra -Werror, and run where it has a main
@@ -22,15 +23,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+import prose
+
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = {"docs/performance.md": 150}
 BLOCK = re.compile(r"^```(\w*) *(?:\(([^\n]*)\))? *\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
+def tracked(*patterns: str) -> list:
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.splitlines() if (ROOT / name).is_file()]
+
+
 def pages() -> list:
-    tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in tracked.split() if (ROOT / name).exists()]
+    return [ROOT / name for name in tracked("*.md")]
 
 
 def anchors(page: Path) -> set:
@@ -78,7 +85,27 @@ def lint() -> list:
         lines = (ROOT / name).read_text().count("\n")
         if lines > most:
             problems.append(f"{name} has {lines} lines, at most {most}")
-    return problems + outdated_operators()
+    return problems + outdated_operators() + other_versions() + prose.problems(ROOT, tracked())
+
+
+# Where the version is told, and the expression that finds it. CMake's is the one that counts.
+VERSION = ("CMakeLists.txt", r"^project\(mluop-host VERSION ([\d.]+)")
+VERSIONS = (
+    ("CITATION.cff", r"^version: ([\d.]+)"),
+    ("CHANGELOG.md", r"^## \[([\d.]+)\]"),  # the newest release
+    ("pyproject.toml", r"^regex = 'project.*(mluop-host VERSION )"),  # it reads CMakeLists.txt
+)
+
+
+def other_versions() -> list:
+    name, pattern = VERSION
+    version = re.search(pattern, (ROOT / name).read_text(), re.M)[1]
+    problems = []
+    for name, pattern in VERSIONS:
+        found = re.search(pattern, (ROOT / name).read_text(), re.M)
+        if not found or found[1] not in (version, "mluop-host VERSION "):
+            problems.append(f"{name}: wanted version {version} of CMakeLists.txt, got {found[1] if found else 'none'}")
+    return problems
 
 
 def outdated_operators() -> list:
@@ -175,8 +202,9 @@ def main() -> None:
     parser.add_argument("--run", action="store_true", help="run the code blocks")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="a build with the library in it")
     parser.add_argument("--python", default=sys.executable, help="the Python that runs Python blocks")
+    parser.add_argument("--self-test", action="store_true", help="plant faults of form and look for each")
     options = parser.parse_args()
-    problems = lint()
+    problems = prose.self_test() if options.self_test else lint()
     if problems:
         raise SystemExit("\n".join(problems))
     if options.run:

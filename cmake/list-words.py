@@ -29,13 +29,14 @@ HEADERS = [
 ]
 NAME = re.compile(r"\b(__(?!builtin|attribute|func|VA)[a-z][a-z0-9_]*?)\(")
 INTRODUCTION = """\
-# Words of BANG C
+# BANG C builtins
 
-Written by `cmake/list-words.py` from the headers in `backends/mlu_emu/bang/words/`; lint holds it against them. The
-sentences are those of the headers. Every word is declared for every machine. 372 and 592 take any address and length; on
-the 200 series addresses and lengths of the words marked 128 are multiples of 128 bytes. A word that is a fault can be
-compiled and ends the launch that calls it with its name. Vector registers and inline MLISA are in
-[kernel_author.md](kernel_author.md), what differs from hardware in [device_model.md](device_model.md).
+This page describes every BANG C builtin that the headers declare. `cmake/list-words.py` writes it from the comments in
+`backends/mlu_emu/bang/words/`, and lint compares it with them. Every builtin is declared for every machine. 372 and 592
+take any address and length. On the 200 series, addresses and lengths of the builtins marked 128 are multiples of 128
+bytes. A builtin marked as a fault compiles, and ends the launch that calls it with a text that names it.
+[kernel_author.md](kernel_author.md) describes vector registers and inline MLISA, and
+[device_model.md](device_model.md) what differs from hardware.
 """
 
 
@@ -100,7 +101,7 @@ def page() -> str:
         header = WORDS / f"{stem}.h"
         text, all_names = header.read_text(), expanded(header)
         faults = re.findall(r"MLUOPS_EMU_NOT_MODELLED\((__\w+)\)", text)
-        lines += [f"## {heading}\n", "| words | | 200 series | 372, 592 |", "|---|---|---|---|"]
+        lines += [f"## {heading}\n", "| builtins | | 200 series | 372, 592 |", "|---|---|---|---|"]
         seen = set()
         for comment, names in groups(header):
             names = [n for n in names if n in all_names and n not in seen]
@@ -130,16 +131,17 @@ This page shows, for every builtin of the vendor's BANG C guide 4.5.1, the guide
 - **machines**: the guide's architectures. A launch on another one is a fault that names the builtin.
 - **2xx multiples**: bytes or lanes that the 200 series wants lengths to be multiples of. Addresses of operands of the
   vector unit are multiples of 64 bytes there. From the 300 series on both are free.
-- **overlap**: whether the destination may overlap a source. Where the guide forbids it, an overlap is a warning; of lanes
-  that are widened from the end of the place they go to, a note: kernels that do so passed on hardware.
-- **result**: rounding and error as the guide states them. "suffix" is the name's: `_tz` to zero, `_oz` away from zero,
-  `_dn` down, `_up` up, `_rd` to nearest with ties away from zero, `_rn` with ties to even, `_rm` with ties up; no suffix
-  rounds to zero. Where the guide states a bound alone, ours is exact but for one rounding, and a card may be off by the
-  bound: a kernel that passes here with a tolerance below it may fail on hardware.
-- **ours**: "yes" is modelled; "fault" can be compiled, and ends the launch that calls it with its name.
+- **overlap**: whether the destination may overlap a source. Where the guide forbids it, an overlap is a warning. If
+  lanes are widened from the end of their destination, it is a note: kernels that do so passed on hardware.
+- **result**: rounding and error as the guide states them. "suffix": the suffix of the name says it. `_tz` rounds to
+  zero, `_oz` away from zero, `_dn` down, `_up` up, `_rd` to nearest with ties away from zero, `_rn` with ties to
+  even, `_rm` with ties up; a name without a suffix rounds to zero. Where the guide states only a bound, our result is
+  exact but for one rounding, and a card may be off by the bound: a kernel that passes here with a tolerance below it
+  may fail on hardware.
+- **ours**: "yes" is modelled; "fault" compiles, and ends the launch that calls it.
 
-Where the guide leaves a choice ours is this. NaN becomes the largest integer, and 0 on 592. A half that is too large is
-infinite on every machine; the 200 series saturates. Sums of several lanes are added one after the other.
+Where the guide leaves a choice, the emulator does this: NaN becomes the largest integer, and 0 on 592. A half that is
+too large is infinite on every machine; the 200 series saturates. Sums of several lanes are added one after the other.
 
 """
 # What the guide says of results beyond the rounding of an operation.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything a release consists of, made and tried, in one folder: wheels for x86-64 and aarch64, Debian packages, the
-# source distribution, the documentation as a site, notes from CHANGELOG.md's first section, checksums.
+# source distribution, the documentation as a site, notes of the version from CHANGELOG.md, checksums.
 # Usage: cmake/release.sh [folder, default dist/release]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -48,11 +48,7 @@ make_site() {
   tar -czf "$out/mluop-host-$version-docs.tar.gz" -C build site
 }
 
-# The first section of CHANGELOG.md, without its title.
-make_notes() {
-  awk '/^## / { if (seen++) exit; next } seen' CHANGELOG.md >"$out/NOTES.md"
-  [ -s "$out/NOTES.md" ]
-}
+make_notes() { ./run release-notes "$version" >"$out/NOTES.md"; }
 
 version=$(sed -n 's/^project(mluop-host VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 tools=$PWD/build/wheel-tools

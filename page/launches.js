@@ -159,7 +159,7 @@ function coreTable(cores) {
     {name: "us", of: (c) => c.time_us}, {name: "tasks each", of: (c) => c.tasks},
     ...ENGINES.map((name) => ({name: `${name}, us`, of: (c) => c.busy_us[name]})),
     {name: "copies hidden, us", of: (c) => c.hidden_io_us}, {name: "loads", of: (c) => c.loads}, {name: "stores", of: (c) => c.stores},
-    {name: "vector words", of: (c) => c.vector_words}];
+    {name: "vector builtins", of: (c) => c.vector_words}];
   return liveTable(columns, () => rows, rows.length > 20).place;
 }
 

@@ -72,7 +72,7 @@ operator("ps_roi_pool_backward", "mluOpPsRoiPoolBackward", 61, doc="""Gradient o
                         Descriptor and data NULL: those of mluOpPsRoiPoolForward.
 @param bottom_grad      T [B, H, W, D PH PW], in the layout of top_grad; overwritten.
 R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
-mluOpPsRoiPoolForward. The same bits for every number of threads.""", args="""
+mluOpPsRoiPoolForward. Bitwise equal for every number of threads.""", args="""
     const int pooled_height:pooled_h >= 1
     const int pooled_width:pooled_w >= 1
     const float spatial_scale > 0

@@ -98,7 +98,7 @@ def constants(path, code):
 
 
 def left_out(path, code):
-    """Checks, locks and conditions that are not there."""
+    """Checks, locks and conditions that are left out."""
     for match in re.finditer(r"MLUOPS_RETURN_IF_FINISHED\(", code):
         yield Mutant(path, "check left out", match.start(), closing(code, match.end() - 1) + 2, "")
     for match in re.finditer(r"const std::lock_guard<std::mutex> \w+\([^;]*;", code):

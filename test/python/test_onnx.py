@@ -353,7 +353,7 @@ def node(name, inputs, outputs=("y",), domain="mmdeploy", kinds=("FLOAT",), **at
 
 @pytest.mark.parametrize("domain", ["mmdeploy", "mmcv"])
 def test_nodes_as_mmdeploy_writes_them(domain):
-    """Attributes that are left out, paddings told twice, a bias that is not there."""
+    """Attributes that are left out, paddings told twice, a missing bias."""
     torch.manual_seed(0)
     image, weight = torch.randn(2, 4, 6, 7), torch.randn(6, 2, 3, 3)
     offset, mask = torch.randn(2, 18, 6, 7), torch.rand(2, 9, 6, 7)

@@ -134,7 +134,7 @@ def test_a_reader_may_have_enough(module):
 def test_report_says_why_a_backend_cannot_be_used():
     code = ("import mluops._report as r; import mluops._settings as s\n"
             "real = s.backends\n"
-            "s.backends = lambda: {**real(), 'absent': 'a backend that is not there'}\n"
+            "s.backends = lambda: {**real(), 'absent': 'a backend that does not exist'}\n"
             "r.operators = lambda: {}\n"
             "print(r.text(r.report()))")
     result = python(code)

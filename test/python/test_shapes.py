@@ -167,7 +167,7 @@ def test_results_are_those_of_a_fresh_context(name, monkeypatch):
         sizes = list(range(1, SHAPES)) + [3, 700, SHAPES - 1]
     else:
         monkeypatch.setattr(_context, "_MOST_KEPT", 2)
-    torch.use_deterministic_algorithms(True)  # the same bits
+    torch.use_deterministic_algorithms(True)  # bitwise equal
     try:
         found = [(n, results(CALLS[name], n)) for n in sizes]
         found = found[::13] + found[-3:] if SHAPES else found

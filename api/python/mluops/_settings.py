@@ -118,7 +118,7 @@ def set_contract(name: str) -> None:
 
 
 def set_deterministic(deterministic: bool) -> None:
-    """True (default): gradients have the same bits on every run and thread count. False: may be faster.
+    """True (default): gradients are bitwise equal on every run and thread count. False: may be faster.
 
     numpy calls only; torch calls follow torch.use_deterministic_algorithms().
     """

@@ -58,7 +58,7 @@ def demand_trusted(path: Union[str, Path]) -> None:
 
 
 def own_folder(folder: Path, variable: str) -> Path:
-    """The folder, made for its owner alone where it is not there. Raises UntrustedError where others may put files into
+    """The folder, made for its owner alone if it does not exist. Raises UntrustedError where others may put files into
     it or replace it; `variable` is what names another one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name != "posix":

@@ -18,10 +18,10 @@ _NAME = "libmluops_ort.so"
 
 
 def library() -> str:
-    """Its path: beside the library this package uses. ImportError: it is not there."""
+    """Its path: beside the library that this package uses. ImportError: it does not exist."""
     if _path_of_library == Path(_path_of_library).name:  # where the loader finds the one, it finds the other
         return _NAME
     found = Path(_path_of_library).resolve().parent / _NAME
     if not found.exists():
-        raise ImportError(f"mluops.onnxruntime: wanted {_NAME} beside {_path_of_library}, which is not there")
+        raise ImportError(f"mluops.onnxruntime: wanted {_NAME} beside {_path_of_library}, which does not exist")
     return str(found)

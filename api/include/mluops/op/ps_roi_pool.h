@@ -42,7 +42,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(mluOpHandle_t handle, const in
  *                          Descriptor and data NULL: those of mluOpPsRoiPoolForward.
  *  @param bottom_grad      T [B, H, W, D PH PW], in the layout of top_grad; overwritten.
  *  R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
- *  mluOpPsRoiPoolForward. The same bits for every number of threads. */
+ *  mluOpPsRoiPoolForward. Bitwise equal for every number of threads. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolBackward(mluOpHandle_t handle, const int pooled_height,
                                                    const int pooled_width, const float spatial_scale,
                                                    const int output_dim, const mluOpTensorDescriptor_t top_grad_desc,

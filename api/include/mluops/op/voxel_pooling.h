@@ -23,7 +23,7 @@ extern "C" {
  *  @param pos_memo         INT32 [B, N, 3], ARRAY: the image, y and x each point was added to, -1 where to none;
  *                          overwritten.
  *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16, summed in FLOAT where narrower. Points of a cell are added in their
- *  order: the same bits for every number of threads. Strided tensors: NOT_SUPPORTED. Cost: each feature is read once.
+ *  order: bitwise equal for every number of threads. Strided tensors: NOT_SUPPORTED. Cost: each feature is read once.
  *  Source: Li et al., "BEVDepth", AAAI 2023; docs/op/voxel_pooling.md. */
 mluOpStatus_t MLUOP_WIN_API mluOpVoxelPoolingForward(
     mluOpHandle_t handle, const int batch_size, const int num_points, const int num_channels, const int num_voxel_x,

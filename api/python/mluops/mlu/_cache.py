@@ -92,7 +92,7 @@ def _made(parent: Path, name: str, make: Callable[[Path], None], what: str) -> N
 
 
 def entry(name: str, make: Callable[[Path], None], what: str, files: Sequence[str]) -> Path:
-    """The folder `name`, filled by make(folder) where it, or one of its `files`, is not there yet. Raises UntrustedError
+    """The folder `name`, filled by make(folder) if it, or one of its `files`, does not exist yet. Raises UntrustedError
     where somebody else could have written what lies there."""
     folders = _folders()
     for folder in folders:

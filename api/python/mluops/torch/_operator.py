@@ -133,7 +133,7 @@ def _no_setup(ctx: Any, inputs: tuple, output: Any) -> None:
 def _refuse(name: str, mode: str) -> Callable:
     def refuse(*_: Any) -> None:
         if name.endswith("_backward"):
-            raise RuntimeError("mluops: gradients of gradients are not available")
+            raise RuntimeError("mluops: double backward is not supported")
         raise RuntimeError(f"mluops: {name} has no {mode}-mode derivative")
 
     return refuse

@@ -202,7 +202,7 @@ def deform_conv2d(input: Tensor, offset: Tensor, weight: Tensor, stride: Size = 
 
     A sample is 0 from a pixel beyond the map on; pixels beyond it are 0. T: float16, bfloat16, float32, float64, mixed
     dtypes are promoted. NCHW and channels_last tensors are used where they lie; the result has the memory order of
-    input. Gradients are the same bits for every number of threads. Order and names are mmcv's.
+    input. Gradients are bitwise equal for every number of threads. Order and names are mmcv's.
     Source: Dai et al., "Deformable Convolutional Networks", ICCV 2017.
     """
     if bias is not False:
