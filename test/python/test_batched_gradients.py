@@ -58,3 +58,30 @@ def test_gradcheck_of_batched_gradients():
             tensors = case.inputs(torch.float64, requires_grad=True)
             assert torch.autograd.gradcheck(lambda *given, case=case: case.run(given), tensors, check_batched_grad=True,
                                             check_forward_ad=True, check_batched_forward_grad=True)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_zeros_for_outputs_without_gradients(name):
+    """Gradients of argmax and counts would be zeros as large as they are."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Zeros(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.made = []
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if func._schema.name in ("aten::zeros", "aten::new_zeros", "aten::zeros_like", "aten::_efficientzerotensor"):
+                self.made.append((result.dtype, tuple(result.shape)))
+            return result
+
+    torch.manual_seed(0)
+    outputs = CALLS[name](3)
+    outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+    wanted = [output for output in outputs if output.requires_grad]
+    if not wanted:
+        pytest.skip("no output has a gradient")
+    with Zeros() as zeros:
+        torch.autograd.grad(wanted[0].sum(), leaves(wanted[0]), allow_unused=True)
+    assert not [made for made in zeros.made if not made[0].is_floating_point]

@@ -58,7 +58,8 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
             every output: outputs are zeros then. What it returns, if anything, is run()'s result: then later calls of
             this kind skip what the first one found out (_plan.py).
         setup: (ctx, inputs, output): saves for backward.
-        backward: (ctx, *grads) -> a gradient or None for each input. None: not differentiable.
+        backward: (ctx, *grads) -> a gradient or None for each input. At least one of `grads` is a tensor; that of an
+            output nobody used is None. None: not differentiable.
         jvp: (inputs, output, tangents) -> tangent or tuple of them; tangents holds None where an input has none.
         empty: (outputs) -> None: fills them where an input is empty, if not with zeros.
         check: (name, inputs): what holds before `fake` is asked.
@@ -130,6 +131,27 @@ def _no_setup(ctx: Any, inputs: tuple, output: Any) -> None:
     """Operators without a derivative save nothing."""
 
 
+def _without_zeros(setup: Callable) -> Callable:
+    """A setup whose backward gets None for an output without a gradient: zeros for argmax would cost as much as it."""
+
+    def setup_(ctx: Any, inputs: tuple, output: Any) -> None:
+        setup(ctx, inputs, output)
+        ctx.set_materialize_grads(False)
+
+    return setup_
+
+
+def _of_gradients(backward: Callable) -> Callable:
+    """A backward that is asked only where an output has a gradient."""
+
+    def backward_(ctx: Any, *grads: Any) -> Any:
+        if all(grad is None for grad in grads):
+            return (None,) * len(ctx.needs_input_grad)
+        return backward(ctx, *grads)
+
+    return backward_
+
+
 def _refuse(name: str, mode: str) -> Callable:
     def refuse(*_: Any) -> None:
         if name.endswith("_backward"):
@@ -146,8 +168,8 @@ class _Made:
                  backward: Callable, jvp: Callable, check: Callable, before: Optional[Callable],
                  after: Optional[Callable]) -> None:
         self.name, self.fake, self.call, self.empty = name, fake, call, empty
-        self.setup, self.check = setup, check
-        self.backward, self.jvp = one_by_one(backward), one_by_one(lambda ctx, *tangents: jvp(*ctx, tangents))
+        self.setup, self.check = _without_zeros(setup), check
+        self.backward, self.jvp = one_by_one(_of_gradients(backward)), one_by_one(lambda ctx, *tangents: jvp(*ctx, tangents))
         self.before, self.after = before, after
 
     def checked_fake(self, *inputs: Any) -> Any:

@@ -39,13 +39,10 @@ def _setup(ctx, inputs, output):
     input, boxes, ctx.pool_size = inputs
     ctx.height, ctx.width = input.shape[2:]
     ctx.mark_non_differentiable(output[1])
-    ctx.set_materialize_grads(False)  # else torch makes zeros as the gradient of argmax
     ctx.save_for_backward(boxes, output[1])
 
 
 def _backward(ctx, grad, _):
-    if grad is None:
-        return None, None, None
     boxes, argmax = ctx.saved_tensors
     return gradient(grad, boxes, argmax, ctx.pool_size, ctx.height, ctx.width), None, None
 

@@ -52,7 +52,9 @@ def _setup(ctx, inputs, output):
 
 
 def _backward(ctx, grad1, grad2, *_):
-    return gradient(*ctx.saved_tensors, grad1, grad2)
+    xyz1, xyz2, idx1, idx2 = ctx.saved_tensors
+    grad1, grad2 = (xyz1.new_zeros(idx.shape) if grad is None else grad for grad, idx in ((grad1, idx1), (grad2, idx2)))
+    return gradient(xyz1, xyz2, idx1, idx2, grad1, grad2)
 
 
 def _along(xyz, other, indices, tangent, other_tangent):

@@ -2,6 +2,7 @@
 
 from typing import Tuple, Union
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules.utils import _pair
 
@@ -53,6 +54,7 @@ def _gradient_setup(ctx, inputs, output):
 def _gradient_backward(ctx, along1, along2):
     """grad_input1 is linear in grad_output and input2, grad_input2 in grad_output and input1."""
     (grad, input1, input2), numbers = ctx.saved_tensors, ctx.numbers
+    along1, along2 = (torch.zeros_like(input1) if along is None else along for along in (along1, along2))
     return (forward(along1, input2, *numbers) + forward(input1, along2, *numbers),
             gradient(grad, input1, along2, *numbers)[0], gradient(grad, along1, input2, *numbers)[1],
             *(None,) * len(numbers))

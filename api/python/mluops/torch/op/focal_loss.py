@@ -135,13 +135,10 @@ softmax_gradient = operator(
 def _softmax_setup(ctx, inputs, output):
     _, target, weight, *ctx.numbers = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.set_materialize_grads(False)
     ctx.save_for_backward(output[1], target, *(() if weight is None else (weight,)))
 
 
 def _softmax_backward(ctx, grad, _):
-    if grad is None:
-        return (None,) * 5
     softmax, target, *weight = ctx.saved_tensors
     return (softmax_gradient(grad, softmax, target, *(weight or (None,)), *ctx.numbers), *(None,) * 4)
 

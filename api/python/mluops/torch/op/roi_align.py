@@ -76,13 +76,10 @@ def _setup(ctx, inputs, output):
     input, rois, _, _, *ctx.numbers = inputs
     ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
     ctx.mark_non_differentiable(*output[1:])
-    ctx.set_materialize_grads(False)  # else torch makes zeros as the gradients of argmax
     ctx.save_for_backward(rois, *(output[1:] if ctx.numbers[2] == _MAX else ()))
 
 
 def _backward(ctx, grad, *_):
-    if grad is None:
-        return (None,) * 8
     rois, *argmax = ctx.saved_tensors
     return (gradient(grad, rois, *(argmax or (None, None)), *ctx.sizes, *ctx.numbers), *(None,) * 7)
 

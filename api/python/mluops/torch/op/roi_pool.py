@@ -58,13 +58,10 @@ def _setup(ctx, inputs, output):
     input, rois, _, _, ctx.scale = inputs
     ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
     ctx.mark_non_differentiable(output[1])
-    ctx.set_materialize_grads(False)
     ctx.save_for_backward(rois, output[1])
 
 
 def _backward(ctx, grad, _):
-    if grad is None:
-        return (None,) * 5
     return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, ctx.scale), *(None,) * 4)
 
 

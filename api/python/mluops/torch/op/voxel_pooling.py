@@ -36,13 +36,10 @@ def _empty(outputs):
 
 def _setup(ctx, inputs, output):
     ctx.mark_non_differentiable(output[1])
-    ctx.set_materialize_grads(False)
     ctx.save_for_backward(output[1])
 
 
 def _backward(ctx, grad, _):
-    if grad is None:
-        return (None,) * 5
     image, y, x = ctx.saved_tensors[0].long().unbind(2)
     cells = ((image * grad.shape[1] + y) * grad.shape[2] + x).clamp(min=0)
     rows = grad.flatten(0, 2).index_select(0, cells.flatten()).view(*image.shape, grad.shape[3])
