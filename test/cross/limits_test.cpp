@@ -32,6 +32,13 @@ const Limit kLimits[] = {
      MLUOP_DTYPE_FLOAT, 1536, 1792},
     // Ten rows of 128 channels, and a box.
     {"BorderAlignForward", "border_align_forward n=1 h=3 w=3 c=130 k=2 p=2", MLUOP_DTYPE_FLOAT, 5120, 5248},
+    // A third for 64 known points: seven rows of floats; four lines beside.
+    {"ThreeNN", "three_nn_forward b=1 n=5 m=70", MLUOP_DTYPE_FLOAT, 5760, 5888},
+    // 64 points: centres, two counters, eight rows of floats; a line with a count.
+    {"BallQuery", "ball_query b=1 m=5 n=70 s=3 max=1", MLUOP_DTYPE_FLOAT, 3328, 3456},
+    // The boxes, and seven rows of 32 points; all also a table of 32 points by 64 boxes.
+    {"PointsInBoxesPart", "points_in_boxes_part b=1 m=9 n=100", MLUOP_DTYPE_FLOAT, 3584, 3712},
+    {"PointsInBoxesAll", "points_in_boxes_all b=1 m=9 n=100", MLUOP_DTYPE_FLOAT, 11776, 11904},
 };
 
 class LimitTest : public ::testing::TestWithParam<Limit> {};

@@ -39,6 +39,12 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+/// UNION1 over as many clusters as `items` give every core one.
+inline Launch union1_launch(const Machine& machine, std::int64_t items) {
+  const std::int64_t clusters = (items + machine.cores_per_cluster - 1) / machine.cores_per_cluster;
+  return {TaskType::kUnion1, machine.cores_per_cluster, std::clamp<std::int64_t>(clusters, 1, machine.clusters), 1};
+}
+
 /// [offset, offset + bytes) of a core's NRAM.
 struct Region {
   std::string name;

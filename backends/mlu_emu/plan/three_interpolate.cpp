@@ -159,8 +159,7 @@ ThreeInterpolatePlan plan_three_interpolate(const mluopsThreeInterpolateShape& s
   lay_out(p, direction, bytes);
   p.blocks_per_batch = direction == Direction::kForward ? ceil_div(shape.n, p.no) : ceil_div(shape.m, p.mo);
   p.blocks = shape.b * p.blocks_per_batch;
-  p.launch = {TaskType::kUnion1, machine.cores_per_cluster,
-              std::min(machine.clusters, ceil_div(p.blocks, machine.cores_per_cluster)), 1};
+  p.launch = union1_launch(machine, p.blocks);
   return p;
 }
 
