@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "test/reference/bilinear.h"
+#include "test/reference/samples.h"
 
 namespace mluops::reference {
 namespace {
@@ -26,12 +27,12 @@ Point on_curve(std::vector<Point> points, double t) {
   return points[0];
 }
 
-// Distances from the middle of a bin of its samples.
-std::vector<double> samples(const Shape& s, double bin) {
-  const double grid = !std::isfinite(bin) ? 0 : s.sampling_ratio > 0 ? s.sampling_ratio : std::ceil(bin);
-  std::vector<double> at;
-  for (double i = 0; i < grid; ++i) at.push_back(((i + 0.5) / grid - 0.5) * bin);
-  return at;
+// Coordinates of the samples of a bin, on an axis of `size` pixels.
+Samples samples(const Shape& s, double middle, double bin, std::int64_t size) {
+  const std::int64_t count = std::isfinite(bin) ? sample_count(bin, s.sampling_ratio) : 0;
+  return samples_between(count, -1, static_cast<double>(size), [&](std::int64_t i) {
+    return middle + ((static_cast<double>(i) + 0.5) / static_cast<double>(count) - 0.5) * bin;
+  });
 }
 
 double size_of(const Shape& s, double upper, double lower) {
@@ -57,14 +58,14 @@ void for_each_pixel(const Problem& p, Body body) {
     const double u = static_cast<double>(bin % s.pooled_w) / static_cast<double>(s.pooled_w);
     const double v = static_cast<double>(bin / s.pooled_w % s.pooled_h) / static_cast<double>(s.pooled_h);
     const Point middle = mix(on_curve(upper, u), on_curve(lower, u), v);
-    const auto rows = samples(s, height / static_cast<double>(s.pooled_h));
-    const auto columns = samples(s, width / static_cast<double>(s.pooled_w));
-    const double count = static_cast<double>(rows.size() * columns.size());
-    for (const double down : rows) {
-      const Axis y = locate(middle.y - shift + down, s.h);
+    const Samples rows = samples(s, middle.y - shift, height / static_cast<double>(s.pooled_h), s.h);
+    const Samples columns = samples(s, middle.x - shift, width / static_cast<double>(s.pooled_w), s.w);
+    const double count = static_cast<double>(rows.count) * static_cast<double>(columns.count);
+    for (const double at_y : rows.at) {
+      const Axis y = locate(at_y, s.h);
       if (!y.inside) continue;
-      for (const double across : columns) {
-        const Axis x = locate(middle.x - shift + across, s.w);
+      for (const double at_x : columns.at) {
+        const Axis x = locate(at_x, s.w);
         if (!x.inside) continue;
         const std::int64_t image = static_cast<std::int64_t>(roi[0]) * s.h;
         body(bin, (image + y.low) * s.w + x.low, (1 - y.fraction) * (1 - x.fraction) / count);

@@ -4,6 +4,7 @@
 
 #include "test/reference/bilinear.h"
 #include "test/reference/reference.h"
+#include "test/reference/samples.h"
 
 namespace mluops::reference {
 namespace {
@@ -18,7 +19,7 @@ using Pixels = std::vector<Weighted>;
 
 // One axis of one bin.
 struct BinAxis {
-  std::int64_t samples = 0;  // grid size, <= 0: none
+  std::int64_t samples = 0;  // of the bin, those off the map too
   double step = 0;           // gamma * RoI size: d coordinate / d offset
   Pixels interpolate;        // clamped weights: the value
   Pixels extrapolate;        // the same with unclamped coordinates: the other axis' derivative
@@ -58,13 +59,16 @@ BinAxis make_axis(const Shape& s, const Scalars& scalars, const AxisInput& in, c
   double start = r.sub(r.mul(in.corner1, scale), 0.5);
   const double size = r.sub(r.sub(r.mul(in.corner2, scale), 0.5), start);
   const double bin_size = r.div(size, bins);
-  axis.samples = s.sampling_ratio > 0 ? s.sampling_ratio : static_cast<std::int64_t>(std::ceil(bin_size));
+  axis.samples = sample_count(bin_size, s.sampling_ratio);
   axis.step = r.mul(r(scalars.gamma), size);
   if (in.offset != nullptr) start = r.add(start, r.mul(axis.step, *in.offset));
   const double bin_start = r.add(start, r.mul(static_cast<double>(in.bin), bin_size));
-  for (std::int64_t i = 0; i < axis.samples; ++i) {
+  const auto coordinate = [&](std::int64_t i) {
     const double inside_bin = r.div(r.mul(static_cast<double>(i) + 0.5, bin_size), static_cast<double>(axis.samples));
-    add_sample(r.add(bin_start, inside_bin), in.size, axis);
+    return r.add(bin_start, inside_bin);
+  };
+  for (const double at : samples_between(axis.samples, -1, static_cast<double>(in.size), coordinate).at) {
+    add_sample(at, in.size, axis);
   }
   return axis;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "test/reference/bilinear.h"
+#include "test/reference/samples.h"
 
 namespace mluops::reference {
 namespace {
@@ -21,27 +22,31 @@ struct Places {
   }
 };
 
+struct Edges {
+  double low, high;   // corners of the RoI
+  std::int64_t bins;  // of the RoI
+  std::int64_t size;  // pixels of the map
+};
+
 // One axis of one bin: its samples in order.
-std::vector<double> samples(const Shape& s, double spatial_scale, double corner1, double corner2, std::int64_t bin,
-                            std::int64_t bins, const Rounding& r) {
+Samples samples(const Shape& s, double spatial_scale, const Edges& edges, std::int64_t bin, const Rounding& r) {
   const double scale = r(spatial_scale), shift = s.aligned != 0 ? 0.5 : 0.0;
-  const double start = r.sub(r.mul(corner1, scale), shift);
-  double size = r.sub(r.sub(r.mul(corner2, scale), shift), start);
+  const double start = r.sub(r.mul(edges.low, scale), shift);
+  double size = r.sub(r.sub(r.mul(edges.high, scale), shift), start);
   if (s.aligned == 0 && size < 1) size = 1;
-  const double bin_size = r.div(size, static_cast<double>(bins));
-  const double grid = s.sampling_ratio > 0 ? s.sampling_ratio : std::ceil(bin_size);
-  std::vector<double> at;
-  for (double i = 0; i < grid; ++i) {
-    const double bin_start = r.add(start, r.mul(static_cast<double>(bin), bin_size));
-    at.push_back(r.add(bin_start, r.div(r.mul(i + 0.5, bin_size), grid)));
-  }
-  return at;
+  const double bin_size = r.div(size, static_cast<double>(edges.bins));
+  const double bin_start = r.add(start, r.mul(static_cast<double>(bin), bin_size));
+  const std::int64_t count = sample_count(bin_size, s.sampling_ratio);
+  return samples_between(count, -1, static_cast<double>(edges.size), [&](std::int64_t i) {
+    const double inside_bin = r.mul(static_cast<double>(i) + 0.5, bin_size);
+    return r.add(bin_start, r.div(inside_bin, static_cast<double>(count)));
+  });
 }
 
 struct Bin {
   std::int64_t roi, image, y, x;
-  std::vector<double> rows, columns;  // coordinates of its samples
-  double count() const { return static_cast<double>(rows.size() * columns.size()); }
+  Samples rows, columns;  // coordinates of its samples
+  double count() const { return static_cast<double>(rows.count) * static_cast<double>(columns.count); }
 };
 
 template <class Problem, class Body>
@@ -54,8 +59,8 @@ void for_each_bin(const Problem& p, Coordinates coordinates, Body body) {
     for (std::int64_t y = 0; y < s.pooled_h; ++y) {
       for (std::int64_t x = 0; x < s.pooled_w; ++x) {
         body(Bin{roi, static_cast<std::int64_t>(c[0]), y, x,
-                 samples(s, p.exact_spatial_scale, c[2], c[4], y, s.pooled_h, r),
-                 samples(s, p.exact_spatial_scale, c[1], c[3], x, s.pooled_w, r)});
+                 samples(s, p.exact_spatial_scale, {c[2], c[4], s.pooled_h, s.h}, y, r),
+                 samples(s, p.exact_spatial_scale, {c[1], c[3], s.pooled_w, s.w}, x, r)});
       }
     }
   }
@@ -100,8 +105,8 @@ RoiAlignResult roi_align_forward(const mluopsRoiAlignForwardProblem& p, Coordina
   for_each_bin(p, coordinates, [&](const Bin& bin) {
     for (std::int64_t c = 0; c < s.c; ++c) {
       const auto at = static_cast<std::size_t>(Places{s}.bin(bin.roi, bin.y, bin.x, c));
-      for (const double y : bin.rows) {
-        for (const double x : bin.columns) {
+      for (const double y : bin.rows.at) {
+        for (const double x : bin.columns.at) {
           const double value = interpolate(s, input, bin, c, y, x);
           if (s.mean != 0) {
             result.output[at] += value / bin.count();
@@ -136,8 +141,8 @@ Values roi_align_backward(const mluopsRoiAlignBackwardProblem& p, Coordinates co
         if (argmax_y[at] != -1) give(argmax_y[at], argmax_x[at], grad[at]);
         continue;
       }
-      for (const double y : bin.rows) {
-        for (const double x : bin.columns) give(y, x, grad[at] / bin.count());
+      for (const double y : bin.rows.at) {
+        for (const double x : bin.columns.at) give(y, x, grad[at] / bin.count());
       }
     }
   });

@@ -3,22 +3,27 @@
 #include <cmath>
 
 #include "test/reference/bilinear.h"
+#include "test/reference/samples.h"
 
 namespace mluops::reference {
 namespace {
 
 using Shape = mluopsRoiAlignRotatedShape;
 
+// Along one side of a RoI, from its centre: a circle that the map lies in.
+struct Circle {
+  double middle, radius;
+};
+
 // Distances from the centre, along one side, of the samples of one bin.
-std::vector<double> samples(const Shape& s, double size, std::int64_t bin, std::int64_t bins) {
+Samples samples(const Shape& s, double size, std::int64_t bin, std::int64_t bins, const Circle& map) {
   if (s.aligned == 0) size = std::fmax(size, 1.0);
   const double bin_size = size / static_cast<double>(bins);
-  const double grid = !std::isfinite(size) ? 0 : s.sample_ratio > 0 ? s.sample_ratio : std::ceil(bin_size);
-  std::vector<double> at;
-  for (double i = 0; i < grid; ++i) {
-    at.push_back(-size / 2 + static_cast<double>(bin) * bin_size + (i + 0.5) * bin_size / grid);
-  }
-  return at;
+  const std::int64_t count = std::isfinite(size) ? sample_count(bin_size, s.sample_ratio) : 0;
+  return samples_between(count, map.middle - map.radius, map.middle + map.radius, [&](std::int64_t i) {
+    const double inside_bin = (static_cast<double>(i) + 0.5) * bin_size / static_cast<double>(count);
+    return -size / 2 + static_cast<double>(bin) * bin_size + inside_bin;
+  });
 }
 
 // body(bin, pixel, weight) for all pixels of all samples; both count pixels of the tensors.
@@ -31,11 +36,15 @@ void for_each_pixel(const Problem& p, Body body) {
     const double* const roi = &rois[bin / (s.pooled_h * s.pooled_w) * 6];
     const double centre_x = roi[1] * p.exact_spatial_scale - shift, centre_y = roi[2] * p.exact_spatial_scale - shift;
     const double cos = std::cos(roi[5]), sin = s.clockwise != 0 ? -std::sin(roi[5]) : std::sin(roi[5]);
-    const auto rows = samples(s, roi[4] * p.exact_spatial_scale, bin / s.pooled_w % s.pooled_h, s.pooled_h);
-    const auto columns = samples(s, roi[3] * p.exact_spatial_scale, bin % s.pooled_w, s.pooled_w);
-    const double count = static_cast<double>(rows.size() * columns.size());
-    for (const double down : rows) {
-      for (const double across : columns) {
+    const double map_y = static_cast<double>(s.h) / 2 - centre_y, map_x = static_cast<double>(s.w) / 2 - centre_x;
+    const double radius = std::hypot(static_cast<double>(s.h), static_cast<double>(s.w)) / 2 + 2;
+    const Samples rows = samples(s, roi[4] * p.exact_spatial_scale, bin / s.pooled_w % s.pooled_h, s.pooled_h,
+                                 {map_y * cos + map_x * sin, radius});
+    const Samples columns =
+        samples(s, roi[3] * p.exact_spatial_scale, bin % s.pooled_w, s.pooled_w, {map_x * cos - map_y * sin, radius});
+    const double count = static_cast<double>(rows.count) * static_cast<double>(columns.count);
+    for (const double down : rows.at) {
+      for (const double across : columns.at) {
         const Axis y = locate(down * cos - across * sin + centre_y, s.h);
         const Axis x = locate(down * sin + across * cos + centre_x, s.w);
         if (!y.inside || !x.inside) continue;
