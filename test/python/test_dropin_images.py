@@ -248,3 +248,18 @@ def test_real_torchvision():
     ours = [call() for call in calls]
     dropin.uninstall()
     assert all(torch.allclose(a.float(), b.float(), atol=1e-5) for a, b in zip(ours, theirs))
+
+
+def test_scripts_of_real_torchvision():
+    """A script has the module's own code: what is replaced is what Python calls."""
+    torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
+    x, boxes = image()
+    rois = torch.cat([torch.tensor([[0.0]] * 5 + [[1.0]] * 7), boxes], 1)
+    layers = torchvision.ops.RoIAlign(3, 0.5, 2, True), torchvision.ops.RoIPool(3, 0.5), torchvision.ops.PSRoIPool(1, 0.5)
+    wanted = [layer(x, rois) for layer in layers]
+    dropin.install("torchvision")
+    try:
+        got = [torch.jit.script(layer)(x, rois) for layer in layers]
+    finally:
+        dropin.uninstall()
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(got, wanted))

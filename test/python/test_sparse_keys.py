@@ -177,3 +177,37 @@ def test_spconv_goes_back_through_strided_convolutions_alone():
     first = _spconv.SubMConv3d(4, 4, 3, indice_key="a")(cloud(_spconv))
     with pytest.raises(mluops.BadParamError, match="indice_key: wanted a convolution that is not submanifold"):
         _spconv.SparseInverseConv3d(4, 4, 3, indice_key="a")(first)
+
+
+def through_pairs(features, places, kernel, filters):
+    """Of a filter about each place: the sum over its taps that meet a place, tap i by filters[i]."""
+    numbers = {tuple(place): number for number, place in enumerate(places.tolist())}
+    rows = []
+    for batch, *place in places.tolist():
+        row = torch.zeros(filters.shape[-1], dtype=torch.float64)
+        for i, tap in enumerate(itertools.product(*map(range, kernel))):
+            other = numbers.get((batch, *(p + t - size // 2 for p, t, size in zip(place, tap, kernel))))
+            if other is not None:
+                row = row + features[other] @ filters[i]
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def test_mmcv_takes_the_pairs_of_the_first_for_all_of_a_key(installed):
+    """Cylinder3D of mmdet3d gives (1, 3, 3), (3, 1, 3) and (3, 3, 3) one key; its checkpoints hold what mmcv computes."""
+    import mmcv.ops
+    torch.manual_seed(8)
+    x = cloud(mmcv.ops, places=150)
+    wanted = x.features.double().requires_grad_()
+    modules, filters = [], []
+    for kernel in ((1, 3, 3), (3, 1, 3), (3, 3, 3)):
+        modules.append(mmcv.ops.SubMConv3d(4, 4, kernel, padding=1, bias=False, indice_key="c"))
+        filters.append(modules[-1].weight.detach().double().flatten(0, -3).requires_grad_())
+        x = modules[-1](x)
+        wanted = through_pairs(wanted, x.indices, (1, 3, 3), filters[-1])
+    torch.testing.assert_close(x.features.double(), wanted, rtol=1e-5, atol=1e-5)
+    x.features.square().sum().backward()
+    wanted.square().sum().backward()
+    for module, own in zip(modules, filters):
+        torch.testing.assert_close(module.weight.grad.double().flatten(0, -3), own.grad, rtol=1e-4, atol=1e-4)
+    assert modules[2].weight.grad.flatten(0, -3)[9:].abs().max() == 0
