@@ -67,7 +67,7 @@ add_library(mluops_levels INTERFACE)
 target_compile_definitions(mluops_levels INTERFACE HWY_DISABLED_TARGETS=${MLUOPS_HWY_DISABLED_TARGETS})
 target_compile_options(mluops_levels INTERFACE ${MLUOPS_SIMD_OPTIONS})
 
-# What the library that ships is hardened with; not its tests, nor where sanitizers look for the same and more.
+# Hardening of the shipped library; not of its tests, nor of sanitizer builds, which check the same and more.
 add_library(mluops_hardening INTERFACE)
 if(NOT MLUOPS_SANITIZE)
   target_compile_options(mluops_hardening INTERFACE -fstack-protector-strong

@@ -1,4 +1,4 @@
-# Which C functions the Python package calls behind which of its doors, read from its sources: a list of C++ initializers
+# The C functions that each module of the Python package calls, read from its sources: a list of C++ initializers
 # {"mluOpCarafeForward", "numpy torch mmcv"}, for the table of operators.
 
 # The words STEM of "op.STEM", "op import STEM" and "_functions.STEM" in a file.

@@ -1,4 +1,4 @@
-# What is installed, in components that are also the Debian packages: runtime (the library), dev (headers, CMake
+# Installation, in components that are also the Debian packages: runtime (the library), dev (headers, CMake
 # package, pkg-config file), tools (bench and explain), neuware (the BANG C toolchain). Everything finds its neighbours
 # from where it lies itself, so an installed tree may be moved.
 include(CMakePackageConfigHelpers)

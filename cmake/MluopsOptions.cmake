@@ -1,4 +1,4 @@
-# What a builder can choose.
+# Build options.
 option(MLUOPS_BUILD_TESTS "Build the test suite (needs GoogleTest)" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_NEUWARE "Build the BANG C toolchain for the emulated MLU" ${PROJECT_IS_TOP_LEVEL})
 option(MLUOPS_BUILD_BENCH "Build bench and explain (needs Google Benchmark and nlohmann's JSON)" ${PROJECT_IS_TOP_LEVEL})

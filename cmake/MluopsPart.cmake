@@ -8,7 +8,7 @@ function(mluops_families result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# Those that are left out; unknown names end the configuration.
+# The families that are left out; unknown names end the configuration.
 function(mluops_left_out result)
   mluops_families(all)
   set(left_out "")

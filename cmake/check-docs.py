@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the documentation against the tree.
+"""Compares the documentation with the tree.
 
 Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length
 and form (prose.py), the tables of operators have the operators of the list, and every file names the same version.
@@ -93,6 +93,9 @@ VERSION = ("CMakeLists.txt", r"^project\(mluop-host VERSION ([\d.]+)")
 VERSIONS = (
     ("CITATION.cff", r"^version: ([\d.]+)"),
     ("CHANGELOG.md", r"^## \[([\d.]+)\]"),  # the newest release
+    ("packaging/conan/conanfile.py", r'^    version = "([\d.]+)"'),
+    ("packaging/conda-forge/meta.yaml", r'^{% set version = "([\d.]+)"'),
+    ("packaging/vcpkg/mluop-host/vcpkg.json", r'^  "version": "([\d.]+)"'),
     ("pyproject.toml", r"^regex = 'project.*(mluop-host VERSION )"),  # it reads CMakeLists.txt
 )
 

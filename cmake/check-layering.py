@@ -69,6 +69,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "bench": rf"{PUBLIC}|mluops/problem\.h|bench/.*|page/page\.h|test/reference/reference\.h|test/cases/.*",
     "bench/emulator": rf"bench/emulator/.*|{FILE}\.h|common/half\.h|cnrt\.h",
     "examples": rf"{FILE}\.h",
+    "examples/plugin": rf"{PUBLIC}|mluops/backend\.h",
     # Tests: the public headers and the words of test/cases and test/support; a room of the library only for its own tests.
     "test": rf"{PUBLIC}|{SUPPORT}",
     "test/api": rf"{PLUGIN}|mluops/(capture|verbose)\.h|{SUPPORT}",

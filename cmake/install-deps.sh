@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is missing of cmake/debian-packages.txt. Usage: install-deps.sh [group ...]
-# As root directly, else through sudo, else it prints the apt line to run and fails. Quick when nothing is missing.
+# Installs as root or through sudo; otherwise prints the apt-get line and fails. Quick if nothing is missing.
 set -eu
 list=$(dirname "$0")/debian-packages.txt
 

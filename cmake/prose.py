@@ -1,4 +1,4 @@
-"""Holds the measurable part of the project's style: how long lines of prose are, words that only this project would
+"""Checks the measurable part of the project's style: the length of lines of prose, words that only this project would
 understand, and the headings of each kind of page. check-docs.py runs it; `check-docs.py --self-test` plants faults."""
 
 import re
@@ -29,7 +29,7 @@ TEXTS = (".py", ".sh", ".cmake", ".js")
 
 OPERATOR_PAGE = re.compile("What it computes\nExample\nShapes and data types\nDefinition\nEdge cases\n"
                            "(Differences from [^\n]+\n)?(Performance\n)?$")
-GUIDES = ("docs/c_api.md", "docs/classroom.md", "docs/plugin.md", "docs/replay.md")
+GUIDES = ("docs/c_api.md", "docs/classroom.md", "docs/kernel_author.md", "docs/plugin.md", "docs/replay.md")
 CHANGES = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 RELEASE = re.compile(r"Unreleased|\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}")
 

@@ -2,8 +2,9 @@
 """The training step of carafe_train.py on several processes: torch's DistributedDataParallel over gloo.
 
 Each process works on its share of the batch; the gradients, averaged by torch, equal those of one process on the whole
-batch. The script checks that and trains on. More machines: start it with torchrun; nothing here changes.
+batch. The script checks that and trains on. torchrun starts it on several machines; nothing here changes.
 Usage: carafe_ddp.py [--processes 2] [--steps 5]
+       torchrun --standalone --nproc-per-node 2 carafe_ddp.py
 """
 
 import argparse

@@ -55,7 +55,7 @@ def wrong_numbers(loaded: List[describe.Family]) -> List[str]:
 
 
 def formatted(files: Dict[str, str]) -> Dict[str, str]:
-    """As clang-format leaves them: all C and C++ at once, in a folder of their own."""
+    """The texts after clang-format, which gets all C and C++ at once, in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / ".clang-format").write_text((ROOT / ".clang-format").read_text())
         written = []

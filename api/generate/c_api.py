@@ -140,7 +140,7 @@ def entries(family: Family, mark: str) -> str:
 
 
 def unused(op: Operator, parameters: List[str]) -> List[str]:
-    """Without the names of what no check looks at: a workspace that is not used."""
+    """Parameters, without the names of those that no check uses, such as an unused workspace."""
     if not op.plain("workspace") or "workspace" in op.order:
         return parameters
     return [p.rsplit(None, 1)[0] if p.split()[-1] in ("workspace", "workspace_size") else p for p in parameters]

@@ -58,7 +58,7 @@ class Scalar:
 
 @dataclass
 class Plain:
-    """What is neither: a workspace, a count, an operator's own descriptor, an array on the host."""
+    """Neither tensor nor scalar: a workspace, a count, an operator's own descriptor, an array on the host."""
 
     word: str  # workspace, count, descriptor, host
     name: str

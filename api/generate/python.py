@@ -156,7 +156,7 @@ class Function:
         return made
 
     def values(self) -> List[str]:
-        """What the C function is given."""
+        """The arguments of the C function."""
         made, outputs = [], 0
         for a in self.op.args:
             if isinstance(a, Tensor) and a.out:

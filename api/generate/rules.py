@@ -316,7 +316,7 @@ class Body:
 
 
 def memory_of(op: Operator, prefix: str = "args.") -> Tuple[List[str], List[str]]:
-    """What a call reads and what it writes, as TensorArgs."""
+    """The tensors that a call reads and writes, as TensorArgs."""
     inputs = [prefix + t.name for t in op.tensors() if not t.out]
     outputs = [prefix + t.name for t in op.tensors() if t.out]
     outputs += [f'TensorArg{{"{c.name}", one_int32(), {prefix}{c.name}}}' for c in op.plain("count")]

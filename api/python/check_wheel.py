@@ -10,7 +10,7 @@ import zipfile
 
 from elftools.elf.elffile import ELFFile
 
-# What every manylinux system has (PEP 600); anything else must be inside.
+# Libraries that every manylinux system has (PEP 600); all others must be in the wheel.
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1", "libstdc++.so.6",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 

@@ -77,7 +77,7 @@ def lower(path: Path, newest: str, glibc_here: Glibc) -> None:
         if versions.get_symbol(i)["ndx"] in too_new:
             libraries.add(glibc_here.home(symbols.get_symbol(i).name, newest))
             struct.pack_into("<H", data, versions["sh_offset"] + 2 * i, VERSYM_GLOBAL)
-    # What is left in the table are names that nothing refers to: they become the oldest one of the library.
+    # Nothing refers to the names that are left in the table: they become the oldest version of the library.
     oldest = min((name for i, name in glibc.items() if i not in too_new), key=number)
     name_offset = next(e.entry.vna_name for e in entries if e.name == oldest)
     for offset, other in aux_entries(data, needs):

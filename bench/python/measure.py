@@ -60,7 +60,7 @@ class Call:
         self.function(context(), *self.prepared)
 
     def into_fresh_memory(self):
-        """What an operator of a framework does: it returns new tensors."""
+        """Acts as an operator of a framework: returns new tensors."""
         arguments, fresh = list(self.prepared), []
         for i, value in enumerate(self.values):
             if isinstance(value, New):
@@ -126,7 +126,7 @@ CASES = [lambda: carafe(4, 4, 16), lambda: carafe(25, 38, 256), lambda: carafe(5
 
 
 def least(function, seconds, together=20):
-    """Of the means of some calls one after the other, in microseconds."""
+    """The least of the means of some consecutive calls, in microseconds."""
     best, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = clock()

@@ -15,7 +15,7 @@ ANCHORS = 9 * (sum(h * w for h, w in LEVELS) + 7 * 11)
 
 
 def torchvision_ops():
-    """None where there is none, or one for another torch."""
+    """None if it is missing or was built for another torch."""
     if importlib.util.find_spec("torchvision") is None:
         return None
     try:
@@ -115,7 +115,7 @@ def attention_case():
 
 
 def proposals(count):
-    """Of an image of 800 x 1333, of sizes from 16 pixels to half of it."""
+    """Boxes of an image of 800 x 1333, with sizes from 16 pixels to half of it."""
     size = 16 * 2 ** (torch.rand(count, 2) * 5)
     corner = torch.rand(count, 2) * (torch.tensor([1333.0, 800.0]) - size).clamp(min=1)
     return torch.cat([corner, (corner + size).min(torch.tensor([1332.0, 799.0]))], 1)

@@ -1,5 +1,5 @@
-# Installs BUILD_DIR, moves what was installed, builds PROJECT_DIR and EXAMPLES_DIR's C and C++ programs against it with CMake
-# and, where pkg-config is there, with that; runs the programs.
+# Installs BUILD_DIR, moves what was installed, and builds PROJECT_DIR and the C programs, C++ programs and plugin of
+# EXAMPLES_DIR against it: with CMake and, if there is one, with pkg-config. Runs the programs.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT code EQUAL 0)
@@ -13,7 +13,7 @@ file(REMOVE_RECURSE ${WORK_DIR})
 must(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 file(RENAME ${WORK_DIR}/prefix ${prefix})
 
-must(${CMAKE_COMMAND} -G Ninja -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DCMAKE_PREFIX_PATH=${prefix}
+must(${CMAKE_COMMAND} -G Ninja -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DCMAKE_PREFIX_PATH=${prefix} -DWANTED_VERSION=${VERSION}
      -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 must(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 must(${WORK_DIR}/build/sample)
@@ -23,6 +23,12 @@ must(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLES_DIR}/cpp -B ${WORK_DIR}/cpp -DCMAKE
      -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 must(${CMAKE_COMMAND} --build ${WORK_DIR}/cpp)
 must(${WORK_DIR}/cpp/nms)
+
+must(${CMAKE_COMMAND} -G Ninja -S ${EXAMPLES_DIR}/plugin -B ${WORK_DIR}/plugin -DCMAKE_PREFIX_PATH=${prefix}
+     -DCMAKE_C_COMPILER=${C_COMPILER})
+must(${CMAKE_COMMAND} --build ${WORK_DIR}/plugin)
+must(${CMAKE_COMMAND} -E env MLUOP_BACKEND_PATH=${WORK_DIR}/plugin/mine.so MLUOP_BACKEND=mine,cpu
+     ${WORK_DIR}/plugin/use_mine)
 
 find_program(pkg_config pkg-config)
 if(pkg_config)

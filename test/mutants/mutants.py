@@ -54,7 +54,7 @@ def masked(source):
 
 
 def closing(source, opening):
-    """Where the parenthesis that opens at `opening` closes."""
+    """The position of the parenthesis that closes the one at `opening`."""
     depth = 0
     for i in range(opening, len(source)):
         depth += {"(": 1, ")": -1}.get(source[i], 0)
@@ -160,7 +160,7 @@ def named_mutants():
 
 
 def drawn_mutants(everything):
-    """What places.txt asks for, the same ones each time."""
+    """The mutants that places.txt asks for, the same ones each time."""
     for place in read_places():
         paths = subprocess.run(["git", "ls-files", place.pattern], cwd=ROOT, capture_output=True, text=True)
         mutants = [m for path in paths.stdout.split() for m in all_mutants(path, (ROOT / path).read_text())]
@@ -189,7 +189,7 @@ def tests_of(path):
 
 
 def copy_tree():
-    """What git does not ignore, copied where it differs, so that a second run rebuilds only what changed."""
+    """Copies files that git does not ignore, if they differ, so that a second run rebuilds only changes."""
     files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                            capture_output=True, text=True, check=True).stdout.split("\n")
     for name in filter(None, files):

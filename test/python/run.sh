@@ -81,7 +81,7 @@ test_other_pythons() {
   done
 }
 
-# What a kernel author has of the wheel alone: a new environment, an empty folder, the first kernel of the documentation.
+# The first steps of a kernel author with the wheel alone: a new environment, an empty folder, the page's first kernel.
 first_kernel() {
   local wheel=$1 folder begin=$SECONDS
   folder=$(mktemp -d)

@@ -33,6 +33,12 @@ def test_two_processes_have_the_gradients_of_one():
     assert text.count("gradients equal the single process") == 2 and "step 1" in text
 
 
+def test_torchrun_starts_two_processes():
+    needs_torch(0, "python -m torch.distributed.run is tested with torch 2")
+    text = run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", EXAMPLES / "carafe_ddp.py", "--steps", "2")
+    assert text.count("gradients equal the single process") == 2 and "step 1" in text
+
+
 def needs(*modules):
     for module in modules:
         pytest.importorskip(module)
@@ -48,11 +54,26 @@ def test_scripts_of_the_doors(name, modules, says):
     assert says in run(EXAMPLES / "python" / f"{name}.py")
 
 
-def test_the_script_of_onnxruntime():
+def needs_torch(minor, why):
+    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, minor):
+        pytest.skip(why)
+
+
+def test_serving_with_onnxruntime():
     needs("onnx", "onnxscript", "onnxruntime")
-    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 8):
-        pytest.skip("the exporter knows custom operators from torch 2.8 on")
-    assert "onnxruntime agrees with torch" in run(EXAMPLES / "python/onnxruntime_deform_conv.py")
+    needs_torch(8, "the exporter knows custom operators from torch 2.8 on")
+    assert "onnxruntime served 8 requests" in run(EXAMPLES / "python/serve_onnxruntime.py")
+
+
+def test_serving_with_aotinductor():
+    needs_torch(6, "AOTInductor makes packages from torch 2.6 on")
+    assert "AOTInductor served 8 requests" in run(EXAMPLES / "python/serve_aotinductor.py")
+
+
+def test_ray_data_on_two_workers(tmp_path):
+    needs("ray.data", "PIL")
+    text = run(EXAMPLES / "python/ray_offline_inference.py", "--workers", "2", "--out", tmp_path / "detections.json")
+    assert text.startswith("12 images, ") and len(json.loads((tmp_path / "detections.json").read_text())) == 12
 
 
 def test_the_script_of_dropin_runs_untouched():

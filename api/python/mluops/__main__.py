@@ -1,4 +1,4 @@
-"""python -m mluops: versions, library, backends, threads, and which operators run in which dtypes behind which door."""
+"""python -m mluops: versions, library, backends, threads, and the dtypes of each operator in each module."""
 
 import sys
 

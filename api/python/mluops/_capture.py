@@ -7,7 +7,7 @@ from typing import Iterable, Iterator, List, Optional, Tuple, Union
 
 from ._library import check, lib
 
-# What is kept outside every `capture`: as the environment says.
+# The settings outside every `capture` block: those of the environment.
 _Setting = Tuple[Optional[bytes], Optional[bytes], int, int]
 _outer: List[_Setting] = []
 

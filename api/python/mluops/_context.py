@@ -36,7 +36,7 @@ class Recent:
         self._old: Dict[tuple, Any] = {}
 
     def get(self, key: tuple) -> Any:
-        """None if it is not here."""
+        """None if it does not exist."""
         value = self._young.get(key)
         if value is None:
             value = self._old.get(key)
@@ -60,7 +60,7 @@ class Recent:
 
 
 class Settings:
-    """What the user chose for all threads; `version` counts the changes so that contexts notice them."""
+    """The user's settings for all threads; `version` counts the changes so that contexts notice them."""
 
     def __init__(self) -> None:
         self.version = 0
@@ -115,7 +115,7 @@ _contexts: "weakref.WeakSet[Context]" = weakref.WeakSet()  # of all threads
 
 
 def release_memory() -> None:
-    """What mluops.release_memory() does. A handle in the middle of a call is waited for."""
+    """Implements mluops.release_memory(). Waits for handles that are in a call."""
     for context in list(_contexts):
         context.release_memory()
 

@@ -1,4 +1,4 @@
-"""Which devices' tensors are served by way of the CPU, and whether that is told."""
+"""The devices whose tensors are computed on the CPU, and whether calls warn about it."""
 
 import os
 from typing import Optional

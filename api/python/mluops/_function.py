@@ -139,7 +139,7 @@ class CFunction:
         self.call(context, self.arguments(context, values), self.scalars(values))
 
     def arguments(self, context: "c.Context", values: tuple) -> list:
-        """What C gets after the handle."""
+        """The arguments of the C function after the handle."""
         made: list = []
         for convert, value in zip(self._converts, values):
             made += convert(context, value)

@@ -1,4 +1,4 @@
-"""What `python -m mluops` tells: versions, library, backends, operators. Everything is asked or tried now, in this
+"""The output of `python -m mluops`: versions, library, backends, operators. Everything is queried or tried now, in this
 process; nothing is known beforehand."""
 
 import importlib
@@ -121,7 +121,7 @@ def text(facts: Dict[str, Any]) -> str:
 
 
 def table() -> str:
-    """Who has which operator: what `./run bench --operators` prints."""
+    """The table of operators, as `./run bench --operators` prints it."""
     return (Path(__file__).parent / "operators.txt").read_text().rstrip("\n")
 
 

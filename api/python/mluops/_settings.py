@@ -1,4 +1,4 @@
-"""What a user can ask and choose: backends, threads, contract, how gradients are summed."""
+"""Settings and queries of users: backends, threads, contract, how gradients are summed."""
 
 import contextlib
 from typing import Dict, Iterator, Optional, Tuple

@@ -32,7 +32,7 @@ def windows(size: int, kernel: int, pad: int, dilation: int, stride: int) -> int
 
 
 class Order:
-    """Where batch, channels, height and width stand in the shape of an image."""
+    """The positions of batch, channels, height and width in the shape of an image."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Which files and folders of others are used: the rules of common/trust.cpp for the Python package (SECURITY.md).
+"""Decides which files and folders may be used: the rules of common/trust.cpp for the Python package (SECURITY.md).
 
 Code is loaded only from a regular file that belongs to the process's user or to root and that not everybody may write
 to, below folders for which the same holds. Files that are written at names somebody else can foresee are opened without

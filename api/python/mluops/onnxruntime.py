@@ -1,4 +1,4 @@
-"""Where the library of custom operators for onnxruntime is.
+"""Finds the library of custom operators for onnxruntime.
 
     options = onnxruntime.SessionOptions()
     options.register_custom_ops_library(mluops.onnxruntime.library())

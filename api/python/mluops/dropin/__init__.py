@@ -32,7 +32,7 @@ def _doors() -> Dict[str, ModuleType]:
 
 
 def names() -> List[str]:
-    """What install() takes."""
+    """The names that install() accepts."""
     return sorted({door.PACKAGE for door in _doors().values()})
 
 

@@ -1,7 +1,6 @@
-"""python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after install(). Where
-it names torch_mlu, in its file, one beside it that it imports or one among ARGS, it gets that, too; --torch-mlu: in any
-case.
-python -m mluops.dropin: what mluops can stand for, and who has it here."""
+"""python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after install().
+The program gets torch_mlu, too, if its file, a file beside it that it imports, or a file among ARGS names it, or with
+--torch-mlu. python -m mluops.dropin: lists the modules that mluops can provide, and which are installed."""
 
 import importlib.util
 import re
@@ -24,10 +23,10 @@ def _installed(name: str) -> bool:
 
 
 def _table() -> None:
-    """Each module, who has it here, and how many names it has."""
+    """Each module, who provides it here, and how many names it has."""
     for door in sorted(_doors().values(), key=lambda door: door.PACKAGE.lower()):
         for name in getattr(door, "NAMES", (door.PACKAGE,))[:1]:
-            who = "installed" if _installed(name) else "mluops, where it is asked for"
+            who = "installed" if _installed(name) else "mluops, on request"
             print(f"{door.PACKAGE:30} {name:35} {len(door.__all__):3} names  {who}")
 
 
@@ -35,7 +34,7 @@ _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 
 
 def _text(file: Path) -> bytes:
-    """Of a file that cannot be read, nothing."""
+    """The text of a file; nothing if it cannot be read."""
     try:
         return file.read_bytes() if file.is_file() else b""
     except (OSError, ValueError):  # a name no file can have

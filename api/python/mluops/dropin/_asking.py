@@ -1,4 +1,4 @@
-"""Who asks for a module or a name: an import, and whether the program goes on without what it asks for."""
+"""Finds the import that requests a module or a name, and whether the program continues without it."""
 
 import ast
 import dis

@@ -23,7 +23,7 @@ def gradient(input: Tensor, grad_output: Tensor, axis: int, from_end: bool) -> T
 
 
 def _first_greatest(x: Tensor, axis: int) -> Tensor:
-    """Where each cumulative maximum first was; torch's indices are the last place."""
+    """The first position of each cumulative maximum; torch's indices are the last one."""
     values = x.cummax(axis)[0]
     size = x.shape[axis]
     steps = torch.arange(size).reshape([-1 if i == axis % x.dim() else 1 for i in range(x.dim())])

@@ -1,4 +1,4 @@
-"""What is sent to CUDA stays on the CPU, where the user asked for that.
+"""Keeps on the CPU what programs send to CUDA, if the user asked for that.
 
 Only Python's ways to name a device are replaced: methods of tensors, functions that make them, torch.load and the tensor
 types of torch.cuda. Nothing says that there is a CUDA device: torch.cuda.is_available() is as it was."""
@@ -254,7 +254,7 @@ _hint = Replacements()
 
 
 def _told(start: Callable) -> Callable:
-    """What torch calls when CUDA is first used."""
+    """Wraps the function that torch calls when CUDA is first used."""
 
     @functools.wraps(start)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -278,7 +278,7 @@ def tell() -> None:
 
 
 def _about_devices() -> None:
-    """What programs ask of the device, its random numbers and its profiler."""
+    """Replaces queries of the device, its random numbers and its profiler."""
     for name in ("get_device_name", "get_device_properties"):
         _done.set(torch.cuda, name, _properties())
     _done.set(torch.cuda, "get_device_capability", _capability())

@@ -23,7 +23,7 @@ def spread(points: Tensor, low: Tensor, sizes: Tensor) -> list:
 
 
 def gradient(weights: Tensor, index: Tensor, grad: Tensor) -> Tensor:
-    """Of the points, T [B, N, 3]."""
+    """The gradient of the points, T [B, N, 3]."""
     of_vertex = grad.gather(1, index.long().flatten(1)).reshape(index.shape)
     others = torch.stack([weights[..., [1, 2]].prod(3), weights[..., [0, 2]].prod(3), weights[..., [0, 1]].prod(3)], 3)
     sense = (2 * _CORNERS - 1).to(weights.dtype)

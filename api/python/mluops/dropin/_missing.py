@@ -1,4 +1,4 @@
-"""What stands for a name that mluops has no operator for: it is imported, and raises when it is called."""
+"""A placeholder for a name without an operator in mluops: it can be imported, and raises when it is called."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def each_pair(function: Callable, tensors: Sequence[Tensor], numbers: Sequence[T
 
 
 def gradients(function: Callable, tensors: Sequence[Tensor], numbers: Sequence[Tensor], grad: Tensor) -> list:
-    """Those of the tensors, given the values' for each pair."""
+    """The gradients of the tensors, given those of the values of each pair."""
     sums = [torch.zeros_like(each) for each in tensors]
     width = tensors[-1].shape[1] * tensors[-1].shape[2]
     for rows in _blocks(len(grad), width):

@@ -78,7 +78,7 @@ def grouping_backward_cuda(b, c, n, m, nsample, grad_out, idx, grad_points):
 
 
 def grouping_int_forward_cuda(b, c, n, m, nsample, points, idx, out):
-    """Of whole numbers."""
+    """Groups integer values."""
     at = idx.long().flatten(1)[:, None].expand(-1, points.shape[1], -1)
     fill("out", out, points.gather(2, at).reshape(*points.shape[:2], *idx.shape[1:]))
 

@@ -13,7 +13,7 @@ from ..torch.op.sparse_conv import Sizes
 
 
 class ConvAlgo(Enum):
-    """Which of spconv's kernels; without effect."""
+    """Selects one of spconv's kernels; without effect."""
 
     Native = 0
     MaskImplicitGemm = 1
@@ -74,7 +74,7 @@ class SparseConvTensor(_ours.SparseConvTensor):
 
 
 class SparseModule(_ours.SparseModule):
-    """What SparseSequential gives a whole SparseConvTensor; other modules get its features."""
+    """A module that SparseSequential calls with the SparseConvTensor; other modules get its features."""
 
     def __init__(self, name: Optional[str] = None) -> None:
         super().__init__()

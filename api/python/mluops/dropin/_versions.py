@@ -1,4 +1,4 @@
-"""Which generation of a program asks: extensions of one name differ between them."""
+"""Finds the generation of the importing program: extensions of one name differ between generations."""
 
 import sys
 

@@ -166,7 +166,7 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
 
 def empty_cache() -> None:
-    """Nothing is cached."""
+    """Does nothing: no memory is cached."""
 
 
 def memory_stats(device: Any = None) -> Dict[str, int]:

@@ -20,7 +20,7 @@ class Parameter(NamedTuple):
 
 
 def _kind(value: Any) -> str:
-    """None is a number that was not given."""
+    """None stands for a missing number."""
     if isinstance(value, (list, tuple)):
         return "list"
     return "tensor" if isinstance(value, torch.Tensor) else "number"
@@ -39,7 +39,7 @@ def _split(inside: str) -> List[str]:
 
 
 def parameters(signature: str) -> List[Parameter]:
-    """Those of a declaration, without its semicolon."""
+    """The parameters of a declaration, without its semicolon."""
     inside = signature[signature.index("(") + 1:signature.rindex(")")].strip()
     if inside in ("", "void"):
         return []

@@ -52,7 +52,7 @@ def host_command(name: Optional[str], flags: Sequence[str], includes: Sequence[s
     return [*_compiler.host().split(), *common_flags(name, includes), *standard, *flags]
 
 
-# What a compiler is told that does nothing where it only compiles, or is said by us.
+# Flags that have no effect when only compiling, or that this module sets itself.
 def _for_cncc(flag: str) -> bool:
     return not flag.startswith(("-l", "-L", "-Wl,", "--neuware-path="))
 
@@ -124,7 +124,7 @@ def _stamp(paths: Sequence[str]) -> Dict[str, int]:
 
 @functools.lru_cache(maxsize=None)
 def _installation() -> str:
-    """What compilers do not name among an object's inputs: themselves, and headers of the system, ours among them."""
+    """Inputs of an object that compilers do not list: the compilers themselves, and system headers, including ours."""
     return _cache.key_of(_compiler.of_installation())
 
 

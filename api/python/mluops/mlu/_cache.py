@@ -1,4 +1,4 @@
-"""Where what is compiled for a torch is kept, and how it gets there once. _trust.py has the rules of who may write there."""
+"""The cache of code compiled for a torch, where each entry is made once. _trust.py says who may write there."""
 
 import contextlib
 import fcntl
@@ -17,7 +17,7 @@ VARIABLE = "MLUOPS_CACHE_DIR"
 
 
 def _folders() -> List[Path]:
-    """Where entries are looked for; new ones go to the first."""
+    """The folders that are searched for entries; new ones go to the first."""
     if os.environ.get(VARIABLE):
         return [Path(os.environ[VARIABLE])]
     places = [Path(os.environ["XDG_CACHE_HOME"])] if os.environ.get("XDG_CACHE_HOME") else []

@@ -49,7 +49,7 @@ def is_gcc(compiler: str) -> bool:
 
 
 def include_paths() -> List[str]:
-    """Of device mlu first, then torch's, the runtime's and Python's."""
+    """Include folders: those of device mlu first, then torch's, the runtime's and Python's."""
     return [str(INCLUDE), *of_torch.include_paths(), str(home() / "include"), sysconfig.get_path("include")]
 
 
@@ -62,6 +62,6 @@ def abi_flags() -> List[str]:
 
 
 def of_installation() -> List[str]:
-    """What compiled code depends on beside its sources."""
+    """The inputs of compiled code besides its sources."""
     return [torch.__version__, torch.__file__, version(host()), str(home()),
             *(path.read_text() for folder in (INCLUDE, home() / "include") for path in sorted(folder.rglob("*.h")))]

@@ -31,7 +31,7 @@ _made_extension = False
 
 
 def _refused(function: str) -> Callable:
-    """What stands for a function of the extension that nobody here has."""
+    """A placeholder for a function of the extension that is not supported."""
 
     def refused(*args, **kwargs):
         raise NotImplementedError(

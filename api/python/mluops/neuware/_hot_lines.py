@@ -1,4 +1,4 @@
-"""Where the time of a launch goes, line by line beside the source, and what changes would make of it."""
+"""Where the time of a launch goes, line by line beside the source, and what changes would save."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -16,7 +16,7 @@ def _bytes(count: int) -> str:
 
 
 def _by_line(launch: Dict[str, Any]) -> Dict[Tuple[str, int], List[Dict[str, Any]]]:
-    """What a launch did in each line, the word that held it longest first."""
+    """What a launch did in each line, the most expensive builtin first."""
     lines: Dict[Tuple[str, int], List[Dict[str, Any]]] = {}
     for line in launch["lines"]:
         if line["held_us"] > 0 or line["busy_us"] > 0:

@@ -1,4 +1,4 @@
-"""What a report of modelled times says, in words: of one run, and of two beside each other.
+"""Prints a report of modelled times, for one run or for two side by side.
 
 A report is what a program that launches kernels writes for MLUOP_EMU_REPORT=report.json."""
 

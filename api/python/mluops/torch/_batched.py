@@ -20,7 +20,7 @@ def _level() -> int:
 
 
 def _spread(value: Any, level: int) -> Any:
-    """What stands for a tensor of the innermost vmap, along a first dimension; 1 long for a tensor that is not its."""
+    """The tensor with the dimension of the vmap at `level` first; 1 long if the tensor is not batched there."""
     return torch._remove_batch_dim(value, level, 1, 0) if isinstance(value, Tensor) else value
 
 

@@ -30,7 +30,7 @@ class Prepared(NamedTuple):
 
 
 def signature(inputs: tuple) -> tuple:
-    """What decides how a call is made."""
+    """The properties of the arguments that decide how a call is made."""
     key: list = []
     for value in inputs:
         kind = type(value)
@@ -71,7 +71,7 @@ class Plan:
     @classmethod
     def of(cls, prepared: Prepared, inputs: tuple, outputs: tuple, before: Optional[Callable] = None,
            after: Optional[Callable] = None) -> Optional["Plan"]:
-        """None where an address was not that of an input or output. `inputs` holds no tensor twice (distinct())."""
+        """None if an address belongs to no input or output. `inputs` holds no tensor twice (distinct())."""
         from_inputs, copied, to_outputs = [], [], [None] * len(outputs)
         for place, tensor, order in prepared.addresses:
             where = _position(tensor, inputs)

@@ -9,7 +9,7 @@ from .._shapes import expect, rank
 
 
 def check_stack(name: str, stack: Tensor, columns: int, meaning: str, counts: Tensor, samples: int) -> None:
-    """What the shapes tell of a stack [rows, columns] and its counts, named name_batch_cnt, of so many samples."""
+    """Checks the shapes of a stack [rows, columns] and its counts, named name_batch_cnt, of so many samples."""
     rows, _ = rank(name, stack.shape, 2)
     expect(name, stack.shape, (rows, columns), ("", meaning))
     expect(f"{name}_batch_cnt", counts.shape, (samples,), ("the number of samples",))

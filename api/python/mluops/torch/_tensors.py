@@ -137,7 +137,7 @@ _LAYOUT = {torch.contiguous_format: c.NCHW, torch.channels_last: c.NHWC}
 
 
 def check_device(operator: str, inputs: tuple) -> None:
-    """What holds for every operator: one device."""
+    """The check of every operator: one device."""
     device = None
     for tensor in inputs:
         if isinstance(tensor, Tensor):
@@ -149,7 +149,7 @@ def check_device(operator: str, inputs: tuple) -> None:
 
 
 def check_call(operator: str, inputs: tuple) -> None:
-    """What holds for those of the library: one floating dtype, no other dtypes but int32 and bool."""
+    """The check of the library's operators: one floating dtype, no other dtypes except int32 and bool."""
     check_device(operator, inputs)
     dtype = None
     for tensor in inputs:

@@ -21,7 +21,7 @@ def _intervals(starts, lengths):
 
 
 def _sums(table, rows, first, weights):
-    """Of each interval: the sum of table's rows, weighted."""
+    """The weighted sum of the table's rows in each interval."""
     return torch.nn.functional.embedding_bag(rows, table, first, per_sample_weights=weights, mode="sum")
 
 

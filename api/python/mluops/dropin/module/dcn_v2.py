@@ -29,7 +29,7 @@ def dcn_v2_cuda_forward(input, weight, bias, ones, offset, mask, output, columns
 
 def dcn_v2_cuda_backward(input, weight, bias, ones, offset, mask, columns, grad_input, grad_weight, grad_bias,
                          grad_offset, grad_mask, grad_output, *numbers):
-    """What there is in the gradients of weight and bias stays in the sum; the others are set."""
+    """Adds to the gradients of weight and bias, and sets the others."""
     found = dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers)
     fill_all(found[:3], grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask)
     add_all(found[3:], grad_weight=grad_weight, grad_bias=grad_bias)

@@ -16,7 +16,7 @@ __version__ = "1.1"
 
 
 def _window(kernel_h, kernel_w, dilation_h, dilation_w, offset_scale, remove_center):
-    """Where the points of a window stand from its middle: x and y [P], x by x, y fastest."""
+    """Offsets of the points of a window from its centre: x and y [P], y fastest."""
     x = (torch.arange(kernel_w) - (kernel_w - 1) // 2) * dilation_w
     y = (torch.arange(kernel_h) - (kernel_h - 1) // 2) * dilation_h
     x, y = x.repeat_interleave(kernel_h), y.repeat(kernel_w)
@@ -30,7 +30,7 @@ def _window(kernel_h, kernel_w, dilation_h, dilation_w, offset_scale, remove_cen
 
 def _inputs(input, offset, mask, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, group,
             group_channels, offset_scale, remove_center):
-    """What the attention is given: every output pixel is a query, every group a head."""
+    """The arguments of the attention: every output pixel is a query, every group a head."""
     input, offset, mask = floats(input=input, offset=offset, mask=mask)
     n, height, width, _ = input.shape
     rows, columns = offset.shape[1:3]
@@ -80,7 +80,7 @@ def _version(original):
 
 
 class _Distribution(str):
-    """What pkg_resources and importlib.metadata give: a version, and what has one."""
+    """Replaces the results of pkg_resources and importlib.metadata: a version, and an object with one."""
 
     def __new__(cls):
         return super().__new__(cls, __version__)

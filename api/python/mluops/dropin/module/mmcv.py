@@ -15,6 +15,6 @@ def install():
 
 
 def uninstall():
-    """What the program itself installed stays."""
+    """Undoes install() unless the program called mluops.mmcv.install() itself."""
     if _by_us:
         _mmcv.uninstall()

@@ -14,7 +14,7 @@ BUILT = ("resample2d", "resample2d_cuda")
 
 
 def _samples(flow, height, width):
-    """Where the flow leads: y and x [B, H, W]."""
+    """The target positions of the flow: y and x [B, H, W]."""
     rows, columns = flow.shape[2:]
     return torch.arange(rows)[:, None] + flow[:, 1], torch.arange(columns) + flow[:, 0]
 

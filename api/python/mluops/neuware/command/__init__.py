@@ -1,1 +1,1 @@
-"""What `python -m mluops.neuware COMMAND` can do: a module a command, with a line about it and main(arguments)."""
+"""The commands of `python -m mluops.neuware COMMAND`: one module each, with a line of help and main(arguments)."""

@@ -1,8 +1,9 @@
-"""build a kernel for torch, run it with checks, hold it against a reference module
+"""build a kernel for torch, run it with checks, compare it with a reference module
 
-A judge of competitions does the same. The reference is a Python file with a class Model (a torch.nn.Module), get_inputs() with the arguments of forward() and
-get_init_inputs() with those of __init__(). The function, bang_func, takes the inputs; what else it takes are tensors of the
-model's parameters and buffers and numbers of the constructor's arguments, those of the same name first, else in order."""
+An online judge does the same. The reference is a Python file with a class Model (a torch.nn.Module), get_inputs() with
+the arguments of forward() and get_init_inputs() with those of __init__(). The function, bang_func, takes the inputs.
+Further tensors are parameters and buffers of the model, further numbers are arguments of the constructor. Both are bound
+by name if one matches, otherwise in order."""
 
 import argparse
 import importlib.util
@@ -26,18 +27,19 @@ _DTYPES = ("float32", "float16", "bfloat16", "float64", "int32")
 
 def _parsed(arguments: List[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m mluops.neuware check", description="Holds a kernel's C++ function against a module of torch, as a judge of competitions does.",
-        epilog="Exit status: 0 right, 1 wrong, 3 the kernel or its host code faults, 4 it does not build.")
+        prog="python -m mluops.neuware check",
+        description="Compares a kernel's C++ function with a torch module, as an online judge does.",
+        epilog="Exit status: 0 right, 1 wrong, 3 a fault of the kernel or its host code, 4 it does not compile.")
     parser.add_argument("file", type=Path, help="the .mlu file with the function")
     parser.add_argument("--reference", type=Path, required=True, help="the Python module")
     parser.add_argument("--function", default="bang_func", help="the C++ function (bang_func)")
-    parser.add_argument("--dtype", choices=_DTYPES, help="of floating inputs; else as get_inputs() makes them")
+    parser.add_argument("--dtype", choices=_DTYPES, help="of floating inputs (default: as get_inputs() makes them)")
     parser.add_argument("--tolerance", type=float,
                         help="absolute and relative: 1e-2 for float16, 2e-2 for bfloat16, else 1e-4")
-    parser.add_argument("--seed", type=int, default=0, help="of get_inputs() (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of get_inputs() (0)")
     parser.add_argument("--train", action="store_true",
-                        help="the module in training mode, as judges have it that do not call eval()")
-    parser.add_argument("--flags", default="-O2", help="for cncc (-O2), in one argument")
+                        help="leave the module in training mode, as judges do that do not call eval()")
+    parser.add_argument("--flags", default="-O2", help="flags for cncc, in one argument (-O2)")
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
     parsed = parser.parse_args(arguments)
     for path in (parsed.file, parsed.reference):
@@ -93,7 +95,7 @@ def _place(flat: int, shape: Tuple[int, ...]) -> str:
 
 
 def _compared(number: int, got: Any, want: Any, tolerance: float) -> Dict[str, Any]:
-    """What is said about one output."""
+    """The text about one output."""
     import torch
     name = f"output {number}"
     if got.shape != want.shape:
@@ -124,14 +126,14 @@ def _promoted(tensor: Any) -> Any:
 
 
 def _wanted(model: Any, inputs: List[Any], train: bool) -> List[Any]:
-    """What the module gives, of copies: it may change its inputs."""
+    """The outputs of the module for copies of the inputs, which it may change."""
     import torch
     with torch.no_grad():
         return _tensors(model.train(train)(*_mapped(_mapped(inputs, _promoted), torch.clone)))
 
 
 def _judged(got: List[Any], want: List[Any], inputs: List[Any], tolerance: Optional[float]) -> List[Dict[str, Any]]:
-    """What is said about each output."""
+    """The text about each output."""
     import torch
     if len(got) != len(want):
         return [{"right": False, "text": f"{len(got)} outputs, {len(want)} were wanted"}]

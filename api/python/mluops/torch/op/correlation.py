@@ -23,7 +23,7 @@ _SCHEMA = ", ".join(f"int {name}" for name in NUMBERS)
 
 def _shape(input1, input2, kernel_h, kernel_w, max_displacement, stride_h, stride_w, pad_h, pad_w, dilation_h,
            dilation_w, dilation_patch_h, dilation_patch_w):
-    """That of the output. Texts are about the arguments of the public function."""
+    """The shape of the output. Error texts name the arguments of the public function."""
     n, _, height, width = rank("input1", input1.shape, 4)
     expect("input2", input2.shape, input1.shape, ("that of input1",) * 4)
     for name, pair, least in (("kernel_size", (kernel_h, kernel_w), 1), ("stride", (stride_h, stride_w), 1),

@@ -244,7 +244,7 @@ def torchvision_deform_conv2d(input: Tensor, offset: Tensor, weight: Tensor, bia
 
 
 class _DeformConv2d(nn.Module):
-    """What both versions hold."""
+    """The parameters of both versions."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size, stride: Size, padding: Size,
                  dilation: Size, groups: int, deform_groups: int) -> None:

@@ -85,7 +85,7 @@ def _col2im_setup(ctx, inputs, output):
 
 
 def _col2im_backward(ctx, grad):
-    """Of pixels chosen once; what lies outside has no gradient."""
+    """The gradient at the pixels that forward chose; other pixels have none."""
     return (im2col(grad, *ctx.saved_tensors, 1, 1, 0, 0), *(None,) * 4)
 
 

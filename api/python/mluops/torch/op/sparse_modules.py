@@ -19,7 +19,7 @@ __all__ = ["SparseConv2d", "SparseConv3d", "SparseConv4d", "SparseConvTensor", "
 
 
 class KnownPairs(NamedTuple):
-    """What a convolution or a pooling found, kept under its indice_key. (The first five are mmcv's and spconv 1's.)"""
+    """The pairs of a convolution or pooling, kept under its indice_key. (The first five are mmcv's and spconv 1's.)"""
 
     outputs: Tensor
     inputs: Tensor
@@ -90,7 +90,7 @@ def expect_sparse(x: Any, module: str, axes: int) -> SparseConvTensor:
 
 
 class SparseModule(nn.Module):
-    """What SparseSequential gives a whole SparseConvTensor; other modules get its features."""
+    """A module that SparseSequential calls with the SparseConvTensor; other modules get its features."""
 
 
 class SparseSequential(SparseModule):
