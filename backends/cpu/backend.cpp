@@ -11,6 +11,7 @@
 #include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/float_mode.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/simulated.h"
 
 namespace mluops::cpu {
 namespace {
@@ -30,11 +31,14 @@ struct Runtime {
 
 constexpr Runtime kRuntimes[] = {{"openmp", Threading::kOpenmp, has_openmp},
                                  {"tbb", Threading::kTbb, has_tbb},
-                                 {"threads", Threading::kThreads, [] { return true; }}};
+                                 {"threads", Threading::kThreads, [] { return true; }},
+                                 {"simulated", kSimulated, [] { return true; }}};
 
 const char* runtime_names() {
-  if (has_openmp()) return has_tbb() ? "auto, openmp, tbb, threads" : "auto, openmp, threads (built without TBB)";
-  return has_tbb() ? "auto, tbb, threads (built without OpenMP)" : "auto, threads (built without OpenMP and TBB)";
+  if (has_openmp())
+    return has_tbb() ? "auto, openmp, tbb, threads, simulated" : "auto, openmp, threads, simulated (built without TBB)";
+  return has_tbb() ? "auto, tbb, threads, simulated (built without OpenMP)"
+                   : "auto, threads, simulated (built without OpenMP and TBB)";
 }
 
 bool set_threading(Context& context, std::string_view value) {
@@ -167,6 +171,7 @@ std::int64_t scratch_bytes(Context& context) {
 std::optional<std::string> property(Context& context, std::string_view key) {
   if (key == "isa") return context.isa.name;
   if (key == "threading") return threading_text(context);
+  if (key == "simulated_loops") return simulated_loops().text();
   if (key == "scatter") return scatter_text(context);
   if (key == "last_scatter") return context.last_scatter;
   if (key == "path") return context.path.empty() ? "auto" : context.path;

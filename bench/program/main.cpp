@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   if (!options.operators_page.empty()) return write_file(options.operators_page, operators_page()), 0;
   initialize_engine(options.benchmark_flags);
   if (options.limits) return print(limits_study(options));
+  if (!options.simulated.empty()) return print(simulated_study(options));
   if (options.scaling) {
     for (const Grid& grid : scaling_study(options)) print(grid), std::puts("");
     return 0;

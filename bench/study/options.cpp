@@ -70,6 +70,7 @@ const std::map<std::string, Setter>& options_with_value() {
       {"--threads", [](Options& o, const std::string& v) { o.threads = thread_counts(v); }},
       {"--min-time", [](Options& o, const std::string& v) { o.min_seconds = number(v, 0); }},
       {"--repetitions", [](Options& o, const std::string& v) { o.repetitions = static_cast<int>(number(v, 1)); }},
+      {"--memory", [](Options& o, const std::string& v) { o.memory = number(v, 1); }},
       {"--json", [](Options& o, const std::string& v) { o.json = v; }},
       {"--html", [](Options& o, const std::string& v) { o.html = v; }},
       {"--roofline", [](Options& o, const std::string& v) { o.roofline = v; }},
@@ -90,7 +91,7 @@ const std::map<std::string, Setter>& options_without_value() {
       {"--operators", [](Options& o, const std::string&) { o.operators_table = true; }},
       {"--list", [](Options& o, const std::string&) { o.list = true; }},
       {"--limits", [](Options& o, const std::string&) { o.limits = true; }},
-      {"--scaling", [](Options& o, const std::string&) { o.scaling = true; }},
+      {"--scaling", [](Options& o, const std::string& v) { o.scaling = true, o.simulated = thread_counts(v); }},
       {"--scatter", [](Options& o, const std::string&) { o.scatter = true; }},
       {"--layout", [](Options& o, const std::string&) { o.layout = true; }},
       {"--sweep", [](Options& o, const std::string&) { o.sweep = true; }},
@@ -186,6 +187,7 @@ against a double-precision reference and prints one table. Exit status: 0 when a
 studies, each instead of the table:
   --limits            what limits the rows below 80 % of the bound, as far as measuring tells
   --scaling           1, 2, 4 .. threads, and which cases over 5 ms gain less than 1.8 from the second
+  --scaling=K,..      what K threads could gain, simulated on one; --memory GB/s (200): what memory moves at most
   --scatter           the scatter-add gradients: owner against atomic, from few hot rows to spread out
   --layout            calls with images in NHWC and in NCHW (EXTENDED contract)
   --sweep             how the cost grows with each dimension

@@ -13,7 +13,9 @@ struct Options {
   std::vector<std::string> operators, cases;  ///< parts of names; empty: all
   std::vector<std::string> backends = {"cpu", "mlu_emu"};
   std::vector<mluOpDataType_t> dtypes;
-  std::vector<int> threads;  ///< empty: all CPUs of this process
+  std::vector<int> threads;    ///< empty: all CPUs of this process
+  std::vector<int> simulated;  ///< numbers of threads of --scaling=K,..; empty: those this machine has
+  double memory = 200;         ///< GB/s that the memory of the simulated machine moves
   bool all = false, quick = false, full = false, check = true, list = false, operators_table = false, help = false;
   bool brief = false;  ///< nothing is selected: one case of every operator, its rows family by family
   double min_seconds = -1;

@@ -22,6 +22,10 @@ Grid limits_study(const Options& options);
 /// Every selected case at every step of the ladder: time and speed-up; then slow_scaling_grid.
 std::vector<Grid> scaling_study(const Options& options);
 
+/// What speed-up every selected case can have with the threads of Options::simulated, from the times of the parts of
+/// its loops on one thread.
+Grid simulated_study(const Options& options);
+
 /// The scatter-add gradients from few hot rows to spread out: owner, atomic and what auto chooses.
 Grid scatter_study(const Options& options);
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "backends/cpu/runtime/crowded_cores.h"
+#include "backends/cpu/runtime/simulated.h"
 #include "test/cpu/support.h"
 #include "test/support/sanitized.h"
 
@@ -195,6 +196,37 @@ const char* runtime_name(Threading threading) {
 
 INSTANTIATE_TEST_SUITE_P(Runtime, LoopTest, testing::Values(Threading::kOpenmp, Threading::kTbb, Threading::kThreads),
                          [](const auto& runtime) { return runtime_name(runtime.param); });
+
+void spin(std::chrono::microseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+  }
+}
+
+TEST(SimulatedLoop, CountsPartsAsFourThreadsWouldShareThem) {
+  Context context;
+  context.threading = kSimulated;
+  EXPECT_TRUE(visits_each_once(Loop(context, call_with(4), 1000, kDear), 1000));
+  simulated_loops() = {};
+  const auto caller = std::this_thread::get_id();
+  // One item takes as long as sixteen others.
+  const std::vector<double> prefix = [] {
+    std::vector<double> sums{0};
+    for (int i = 0; i < 33; ++i) sums.push_back(sums.back() + (i == 0 ? 16 * kDear : kDear));
+    return sums;
+  }();
+  Loop(context, call_with(4), prefix).run([&](std::int64_t begin, std::int64_t end, int slot) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_LT(slot, 4);
+    for (std::int64_t i = begin; i < end; ++i) spin(std::chrono::microseconds(i == 0 ? 16000 : 1000));
+  });
+  const SimulatedLoops& loops = simulated_loops();
+  EXPECT_EQ(loops.loops, 1);
+  EXPECT_GE(loops.all_ns, 48e6);
+  EXPECT_GE(loops.longest_ns, 16e6);
+  EXPECT_GE(loops.longest_ns, loops.all_ns / 4);
+  EXPECT_LT(loops.longest_ns, loops.all_ns);
+  EXPECT_EQ(loops.text().substr(0, 2), "1 ");
+}
 
 TEST(Loop, TheCallersExecutorWins) {
   struct Pool {

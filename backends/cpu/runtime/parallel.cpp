@@ -4,6 +4,7 @@
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/partition.h"
+#include "backends/cpu/runtime/simulated.h"
 
 #include <pthread.h>
 #ifdef __linux__
@@ -110,6 +111,11 @@ bool forked_before_load() {
 
 }  // namespace
 
+SimulatedLoops& simulated_loops() {
+  thread_local SimulatedLoops loops;
+  return loops;
+}
+
 Loop::Loop(const Context& context, const mluopsCall& call, std::int64_t items, double item_ns)
     : threading_(context.threading), threads_(call.threads), executor_(call.executor), items_(items) {
   plan(call, static_cast<double>(items) * item_ns);
@@ -151,6 +157,12 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
   if (slots_ == 1) {
     if (items_ > 0) function(body, 0, items_, 0);
     return;
+  }
+  if (threading_ == kSimulated && executor_ == nullptr) {
+    return run_simulated(simulated_loops(), slots_, chunks_, [&](std::int64_t chunk, int slot) {
+      const std::int64_t begin = chunk_begin(chunk), end = chunk_begin(chunk + 1);
+      if (begin < end) function(body, begin, end, slot);
+    });
   }
   struct Run {
     const Loop& loop;

@@ -1,0 +1,51 @@
+// Loops as many threads would share them, run by one: how a call would scale on a machine with more cores than this
+// one.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/runtime/context.h"
+
+namespace mluops::cpu {
+
+/// Beside the runtimes: no other thread at all.
+inline constexpr Threading kSimulated{3};
+
+/// What the simulated loops of the calling thread took so far.
+struct SimulatedLoops {
+  std::int64_t loops = 0;
+  double all_ns = 0;      ///< all chunks of all loops
+  double longest_ns = 0;  ///< sum over loops: the time of the thread that ends last
+
+  /// "loops all_ns longest_ns"
+  std::string text() const {
+    return std::to_string(loops) + " " + std::to_string(all_ns) + " " + std::to_string(longest_ns);
+  }
+};
+
+SimulatedLoops& simulated_loops();
+
+/// Runs chunk(i, slot) for i in [0, chunks), in this order, each in the slot that has been busy for the shortest time,
+/// as threads claim them. Notes the times in `loops`.
+template <class Chunk>
+void run_simulated(SimulatedLoops& loops, int slots, std::int64_t chunks, Chunk&& chunk) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> busy(static_cast<std::size_t>(slots), 0.0);
+  Clock::time_point before = Clock::now();
+  for (std::int64_t i = 0; i < chunks; ++i) {
+    const auto free_first = std::min_element(busy.begin(), busy.end());
+    chunk(i, static_cast<int>(free_first - busy.begin()));
+    const Clock::time_point after = Clock::now();
+    *free_first += std::chrono::duration<double, std::nano>(after - before).count();
+    before = after;
+  }
+  ++loops.loops;
+  for (const double ns : busy) loops.all_ns += ns;
+  loops.longest_ns += *std::max_element(busy.begin(), busy.end());
+}
+
+}  // namespace mluops::cpu
