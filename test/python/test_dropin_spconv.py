@@ -318,3 +318,25 @@ def test_voxels(spconv):
     assert all((mine == theirs.numpy()).all() for mine, theirs in zip(arrays, (voxels, places, counts)))
     arrays = utils.Point2VoxelCPU3d(size, reach, 5, 50, 8).point_to_voxel(points.numpy())
     assert torch.equal(arrays[0], voxels)
+
+
+@pytest.mark.parametrize("kernel", [(3, 1, 3), (3, 3, 3)])
+def test_spconv_1_gives_a_key_s_pairs_to_any_kernel(spconv, kernel):
+    """Cylinder3D's keys have several kernels, and weights trained with spconv 1 took the first one's pairs: also behind
+    another tensor that came from the same one."""
+    old = importlib.import_module("spconv")
+    x = sparse(old)
+    first = old.SubMConv3d(4, 5, (1, 3, 3), bias=False, indice_key="a")
+    second = old.SubMConv3d(4, 3, kernel, indice_key="a")
+    beside = first(x)
+    with pytest.warns(UserWarning, match="indice_key 'a' has the pairs of a kernel .1, 3, 3."):
+        found = second(x).features
+    alone = old.SubMConv3d(4, 3, (1, 3, 3))
+    alone.weight.data = second.weight.detach().flatten(0, 2)[:9].reshape(1, 3, 3, 4, 3)
+    alone.bias.data = second.bias.detach()
+    assert torch.equal(found, alone(sparse(old)).features)
+    grad = torch.autograd.grad(found.sum(), second.weight)[0].flatten(0, 2)
+    near(grad[:9], torch.autograd.grad(alone(sparse(old)).features.sum(), alone.weight)[0].flatten(0, 2), 1e-5)
+    assert not grad[9:].any() and beside.indice_dict is x.indice_dict
+    with pytest.raises(ValueError, match="kernel_size"):
+        old.SubMConv3d(4, 3, (1, 1, 3), indice_key="a")(x)

@@ -1,6 +1,6 @@
 """Clouds of points one behind the other, [N1 + N2 + ..., 3], as OpenPCDet and Point Transformer keep a batch."""
 
-from typing import Iterator, Tuple
+from typing import Iterator, Optional, Tuple
 
 import torch
 from torch import Tensor
@@ -55,6 +55,17 @@ def add_weighted_rows(out: Tensor, grad: Tensor, idx: Tensor, weight: Tensor) ->
     """The gradient of weighted_rows in features, added to out."""
     for k in range(idx.shape[1]):
         out.index_add_(0, idx[:, k].long(), grad * weight[:, k:k + 1])
+
+
+def sums(table: Tensor, rows: Tensor, targets: Tensor, size: int, weights: Optional[Tensor] = None) -> Tensor:
+    """out[targets[p]] += weights[p] * table[rows[p]], each sum in the order of p: T [size, C]."""
+    if len(rows) == 0:
+        return table.new_zeros(size, table.shape[1])
+    order = targets.sort(stable=True)[1]
+    count = torch.bincount(targets, minlength=size)
+    weights = None if weights is None else weights.to(table.dtype)[order]
+    return torch.nn.functional.embedding_bag(rows[order], table, count.cumsum(0) - count, per_sample_weights=weights,
+                                             mode="sum")
 
 
 def neighbour_buffers(m: int, nsample: int, idx: Tensor, dist2: Tensor) -> Tuple[Tensor, Tensor]:

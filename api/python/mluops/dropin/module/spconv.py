@@ -3,11 +3,11 @@ weights are (k, k, k, C_in, C_out)."""
 
 from ...torch.op import sparse_modules as _version_1
 from ...torch.op.sparse_modules import *  # noqa: F403
-from ...torch.op.sparse_modules import SparseConvolution, SparseModule, SparseSequential, ToDense  # noqa: F401
+from .. import _spconv_1
 from .._spconv import ConvAlgo
 
-__all__ = sorted({*_version_1.__all__, "ConvAlgo", "SPCONV_VERSION_NUMBERS", "SparseConvolution", "SparseModule",
-                  "SparseSequential", "ToDense", "__version__"})
+__all__ = sorted({*_version_1.__all__, "ConvAlgo", "SPCONV_VERSION_NUMBERS", "__version__"})
+globals().update(_spconv_1.CHANGED)
 
 PACKAGE = "spconv"
 NAMES = ("spconv", "spconv.modules", "spconv.conv", "spconv.pool")

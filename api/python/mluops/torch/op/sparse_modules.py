@@ -183,6 +183,10 @@ class SparseConvolution(SparseModule):
         """T [k, ..., C_in, C_out]."""
         return self.weight
 
+    def _filters_for(self, found: KnownPairs) -> Tensor:
+        """Those of the pairs' places."""
+        return self.filters()
+
     def _output_shape(self, space: Sequence[int]) -> Sequence[int]:
         if self.subm:
             return space
@@ -261,7 +265,7 @@ class SparseConvolution(SparseModule):
             return x.moved(self._with_bias(features), x.indices, x.spatial_shape)
         found = self._find(x)
         indices, space = (found.inputs, found.space) if self.inverse else (found.outputs, found.output_space)
-        features = indice_conv(x.features, self.filters(), found.pairs, found.num, indices.shape[0], self.inverse)
+        features = indice_conv(x.features, self._filters_for(found), found.pairs, found.num, indices.shape[0], self.inverse)
         made = x.moved(self._with_bias(features), indices, space)
         if self.indice_key is not None:
             made.indice_dict[self.indice_key] = found
