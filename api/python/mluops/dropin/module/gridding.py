@@ -26,22 +26,27 @@ def backward(grid_pt_weights, grid_pt_indexes, grad_grid):
     return _gridding.gradient(grid_pt_weights, grid_pt_indexes, grad_grid.reshape(len(grad_grid), -1))
 
 
-def _cells(grid):
-    """The eight vertices of each cell, T [B, S - 1, S - 1, S - 1, 8], and their places from the grid's middle [.., 8, 3]."""
-    scale = grid.shape[1]
-    parts = [grid[:, i:scale - 1 + i, j:scale - 1 + j, k:scale - 1 + k] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
-    steps = torch.arange(scale - 1) - scale // 2
-    base = torch.stack(torch.meshgrid(steps, steps, steps, indexing="ij"), 3)
-    return torch.stack(parts, 4), (base[..., None, :] + _gridding._CORNERS).to(grid.dtype)
+def _pair_sums(x, axes):
+    """The sums of neighbours along each of some axes."""
+    for axis in axes:
+        x = x.narrow(axis, 0, x.shape[axis] - 1) + x.narrow(axis, 1, x.shape[axis] - 1)
+    return x
 
 
 def _points(grid):
-    """The mean place of each cell's vertices by their weights: T [B, S^3, 3], zeros where there is none."""
-    weights, places = _cells(grid)
-    total = weights.sum(4, keepdim=True)
+    """The mean place of each cell's vertices by their weights: T [B, S^3, 3], zeros where there is none. A place is its cell's
+    and the share of the vertices one step on."""
+    scale = grid.shape[1]
+    total = _pair_sums(grid, (1, 2, 3))
     there = total >= _LEAST
-    means = (weights[..., None] * places).sum(4) / torch.where(there, total, torch.ones_like(total))
-    return functional.pad(means * there, (0, 0, 1, 0, 1, 0, 1, 0)).reshape(len(grid), -1, 3)
+    total = torch.where(there, total, torch.ones_like(total))
+    steps = torch.arange(scale - 1, dtype=grid.dtype) - scale // 2
+    means = []
+    for axis in (1, 2, 3):
+        further = _pair_sums(grid.narrow(axis, 1, scale - 1), [other for other in (1, 2, 3) if other != axis])
+        first = steps.reshape([-1 if other == axis else 1 for other in range(4)])
+        means.append((further / total + first) * there)
+    return functional.pad(torch.stack(means, 4), (0, 0, 1, 0, 1, 0, 1, 0)).reshape(len(grid), -1, 3)
 
 
 def rev_forward(scale, grid):
