@@ -34,6 +34,7 @@ CALLS = {
     "Generator": lambda: torch.rand(2, generator=torch.Generator("cuda").manual_seed(1), device="cuda"),
     "Generator(device=)": lambda: torch.rand(2, generator=torch.Generator(device=torch.device("cuda:0"))),
     "nn.Linear(device=)": lambda: nn.Linear(2, 2, device="cuda").weight,
+    "set_default_tensor_type": lambda: (torch.set_default_tensor_type("torch.cuda.FloatTensor"), torch.ones(2))[1],
     "FloatTensor": lambda: torch.cuda.FloatTensor(2, 2).zero_(),
     "pin_memory": lambda: torch.ones(2).pin_memory().cuda(non_blocking=True),
 }
@@ -45,7 +46,8 @@ def test_stays_on_the_cpu(cuda, name):
     assert made.device.type == "cpu" and made.dtype == torch.float32
 
 
-@pytest.mark.parametrize("name", ["Module.to('cuda:0', dtype)", "Module.cuda(0)", "device=cuda"])
+@pytest.mark.parametrize("name", ["Module.to(0)", "Module.to('cuda:0', dtype)", "Module.cuda(0)", "Tensor.to(0)",
+                                  "Tensor.to(device=0)", "device=cuda"])
 def test_says_what_would_keep_it_there(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,6 +62,25 @@ def test_says_what_would_keep_it_there(name):
     assert "mluops" not in str(told.value)
 
 
+def test_other_errors_of_to_are_torch_s_own(cuda):
+    dropin.uninstall()
+    dropin.install("spconv")
+    with pytest.raises((RuntimeError, TypeError)) as told:
+        torch.ones(2).to("no such device")
+    assert "mluops" not in str(told.value)
+
+
+def test_a_compiled_function_moves_tensors():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dropin.install("spconv")
+        try:
+            double = torch.compile(lambda x: x.to(torch.float64) * 2, fullgraph=True, backend="eager")
+            assert double(torch.ones(2)).tolist() == [2, 2]
+        finally:
+            dropin.uninstall()
+
+
 @pytest.mark.parametrize("where", [lambda storage, location: storage.cuda(0), "cuda:0", torch.device("cuda"), None,
                                    {"cuda:0": "cuda:1", "cpu": "cuda:0"}, 0], ids=str)
 def test_load(cuda, tmp_path, where):
@@ -69,9 +90,9 @@ def test_load(cuda, tmp_path, where):
 
 
 def test_what_the_device_is(cuda):
-    assert torch.cuda.get_device_capability() == (0, 0) == torch.cuda.get_device_capability(0)
+    assert torch.cuda.get_device_capability() == (7, 5) == torch.cuda.get_device_capability(0)
     assert torch.cuda.get_device_name(0) == torch.cuda.get_device_properties(0).name == "CPU (mluops.dropin)"
-    assert torch.cuda.get_device_properties("cuda").major == 0
+    assert torch.cuda.get_device_properties("cuda").major == 7
     assert not torch.cuda.is_available()
 
 

@@ -19,7 +19,7 @@ import mluops.dropin as dropin  # noqa: E402
 def doors():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dropin.install("maskrcnn_benchmark", "mmdet", "cpools", "flownet2", "adet", "DCNv3", "maptr", "sparse4d")
+        dropin.install("maskrcnn_benchmark", "mmdet", "cpools", "flownet2", "adet", "maptr", "sparse4d")
         yield
     dropin.uninstall()
 
@@ -422,7 +422,7 @@ def test_channel_norm():
     near(buffer, torch.autograd.grad(wanted, x, grad)[0], 1e-8)
 
 
-# ---- AdelaiDet, DCNv3, attention of MapTR and Sparse4D
+# ---- AdelaiDet, attention of MapTR and Sparse4D
 
 
 def test_bezier_align(packages):
@@ -459,49 +459,6 @@ def test_def_roi_align(packages, aligned):
     of_x, of_offset = torch.autograd.grad(wanted, (x, offset), grad)
     near(found, of_x)
     near(buffer, of_offset)
-
-
-@pytest.mark.parametrize("remove_center", [False, True])
-def test_dcnv3(remove_center):
-    module = door("DCNv3")
-    kh = kw = 3
-    sh, sw, ph, pw, dh, dw, g, c, scale = 2, 1, 1, 2, 1, 2, 2, 3, 1.3
-    x = random(2, 8, 9, g * c).requires_grad_()
-    rows, columns = (8 + 2 * ph - dh * (kh - 1) - 1) // sh + 1, (9 + 2 * pw - dw * (kw - 1) - 1) // sw + 1
-    points = [(i, j) for i in range(kw) for j in range(kh) if not (remove_center and i == j == 1)]
-    offset = random(2, rows, columns, g * len(points) * 2, seed=1).requires_grad_()
-    mask = random(2, rows, columns, g * len(points), seed=2).requires_grad_()
-    moves, weights = offset.reshape(2, rows, columns, g, -1, 2), mask.reshape(2, rows, columns, g, -1)
-    padded = F.pad(x.permute(0, 3, 1, 2), (1, 1, 1, 1))  # bilinear samples up to a pixel outside, towards 0
-    out = []
-    for n in range(2):
-        for k in range(g):
-            plane = padded[n, k * c:(k + 1) * c]
-            total = 0
-            for p, (i, j) in enumerate(points):
-                y0 = torch.arange(rows)[:, None].double() * sh - ph + (dh * (kh - 1)) // 2 - ((dh * (kh - 1)) // 2) * scale
-                x0 = torch.arange(columns).double() * sw - pw + (dw * (kw - 1)) // 2 - ((dw * (kw - 1)) // 2) * scale
-                y = y0 + (j * dh + moves[n, :, :, k, p, 1]) * scale
-                xs = x0 + (i * dw + moves[n, :, :, k, p, 0]) * scale
-                inside = (y > -1) & (y < 8) & (xs > -1) & (xs < 9)
-                at = compositions.bilinear(plane, (y + 1).flatten(), (xs + 1).flatten()).reshape(c, rows, columns)
-                total = total + at * inside * weights[n, :, :, k, p]
-            out.append(total)
-    wanted = torch.stack(out).reshape(2, g * c, rows, columns).permute(0, 2, 3, 1)
-    numbers = kh, kw, sh, sw, ph, pw, dh, dw, g, c, scale
-    more = (remove_center,) if remove_center else ()
-    near(module.dcnv3_forward(x.detach(), offset.detach(), mask.detach(), *numbers, 64, *more), wanted)
-    grad = random(*wanted.shape, seed=3)
-    found = module.dcnv3_backward(x.detach(), offset.detach(), mask.detach(), *numbers, grad, 64, *more)
-    for slope, expected in zip(found, torch.autograd.grad(wanted, (x, offset, mask), grad)):
-        near(slope, expected)
-
-
-def test_dcnv3_has_a_version():
-    from importlib import metadata
-    assert metadata.version("DCNv3") == "1.1"
-    with pytest.raises(metadata.PackageNotFoundError):
-        metadata.version("no_such_distribution")
 
 
 def test_geometric_kernel_attention():

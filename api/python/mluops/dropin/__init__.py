@@ -51,7 +51,7 @@ def installed() -> bool:
     return bool(_installed)
 
 
-def install(*names: str, cuda_calls: bool = False) -> None:
+def install(*names: str, cuda_calls: bool = False, old_names: bool = False) -> None:
     """Makes modules importable that programs expect of CUDA extensions and that are not installed. Calls add up.
 
     Args:
@@ -59,6 +59,8 @@ def install(*names: str, cuda_calls: bool = False) -> None:
             torch_mlu, which packages that know many devices would move to by themselves.
         cuda_calls: also keep on the CPU what is sent to CUDA: .cuda(), .to("cuda"), device="cuda", torch.cuda.FloatTensor
             and its kin; one warning says so. torch.cuda.is_available() stays as it is.
+        old_names: also bring back names that Python, numpy, torch, torchvision and Pillow once had: collections.Sequence,
+            np.float, torch._six, torchvision.transforms.functional_tensor, Image.ANTIALIAS and others.
 
     Raises:
         ImportError, RuntimeError: what stands for a package named cannot be had here (torch_mlu: torch before 2.7; no
@@ -73,6 +75,9 @@ def install(*names: str, cuda_calls: bool = False) -> None:
     _cuda_calls.tell()
     if cuda_calls:
         _cuda_calls.install()
+    if old_names:
+        from . import _old_names
+        _old_names.install()
 
 
 def _stand_for(doors: Dict[str, ModuleType]) -> None:
@@ -92,8 +97,9 @@ def _stand_for(doors: Dict[str, ModuleType]) -> None:
 
 def uninstall() -> None:
     """Undoes install(): the modules made are no longer importable; programs that hold them keep them."""
-    from . import _cuda_calls
+    from . import _cuda_calls, _old_names
     _cuda_calls.uninstall()
+    _old_names.uninstall()
     _is_cuda.uninstall()
     _replacing.undo()
     for door in _installed.values():

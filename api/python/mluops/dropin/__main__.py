@@ -1,6 +1,6 @@
-"""python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after install().
-The program gets torch_mlu, too, if its file, a file beside it that it imports, or a file among ARGS names it, or with
---torch-mlu. python -m mluops.dropin: lists the modules that mluops can provide, and which are installed."""
+"""python -m mluops.dropin [--cuda-calls] [--old-names] [--torch-mlu] [-m MODULE | SCRIPT] ARGS...: runs a program after
+install(). The program gets torch_mlu, too, if its file, a file beside it that it imports, or a file among ARGS names it,
+or with --torch-mlu. python -m mluops.dropin: lists the modules that mluops can provide, and which are installed."""
 
 import importlib.util
 import re
@@ -11,8 +11,8 @@ from typing import List
 
 from . import _doors, _stand_for, install
 
-_USAGE = "usage: python -m mluops.dropin [--cuda-calls] [--torch-mlu] [-m MODULE | SCRIPT] ARGS..."
-_OPTIONS = ("--cuda-calls", "--torch-mlu")
+_USAGE = "usage: python -m mluops.dropin [--cuda-calls] [--old-names] [--torch-mlu] [-m MODULE | SCRIPT] ARGS..."
+_OPTIONS = ("--cuda-calls", "--old-names", "--torch-mlu")
 
 
 def _installed(name: str) -> bool:
@@ -79,7 +79,7 @@ def main() -> None:
     as_module = arguments[0] == "-m"
     if arguments[0].startswith("-") and not (as_module and len(arguments) > 1):
         sys.exit(_USAGE)
-    install(cuda_calls="--cuda-calls" in options)
+    install(cuda_calls="--cuda-calls" in options, old_names="--old-names" in options)
     if as_module:
         sys.argv = arguments[1:]
         sys.path.insert(0, "")

@@ -5,6 +5,7 @@ types of torch.cuda. Nothing says that there is a CUDA device: torch.cuda.is_ava
 
 import contextlib
 import functools
+import re
 import time
 import warnings
 from typing import Any, Callable, Tuple
@@ -21,8 +22,11 @@ _MAKERS = ("arange", "as_tensor", "empty", "empty_like", "empty_strided", "eye",
            "logspace", "normal", "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn",
            "randn_like", "randperm", "tensor", "zeros", "zeros_like", "tril_indices", "triu_indices",
            "sparse_coo_tensor", "asarray", "scalar_tensor", "bartlett_window", "blackman_window", "hamming_window",
-           "hann_window", "kaiser_window", "from_file", "range", "sparse_csr_tensor", "nested_tensor")
+           "hann_window", "kaiser_window", "from_file", "range", "sparse_csr_tensor", "nested_tensor",
+           "set_default_tensor_type", "set_default_device")
 _FREQUENCIES = ("fftfreq", "rfftfreq")  # of torch.fft
+# New enough for programs that refuse old devices, too old for those that would choose bfloat16 or flash attention.
+_CAPABILITY = (7, 5)
 # Calls about the device itself, which have nothing to do.
 _IDLE = ("empty_cache", "init", "ipc_collect", "manual_seed", "manual_seed_all", "reset_peak_memory_stats",
          "set_device", "synchronize")
@@ -170,7 +174,8 @@ class _Name(str):
     """The name of a device, and what torch.cuda.get_device_properties tells."""
 
     name = property(str)
-    major = minor = multi_processor_count = total_memory = warp_size = 0
+    major, minor = _CAPABILITY
+    multi_processor_count = total_memory = warp_size = 0
 
 
 def _properties() -> Callable:
@@ -182,7 +187,7 @@ def _properties() -> Callable:
 
 def _capability() -> Callable:
     def call(device: Any = None) -> Tuple[int, int]:
-        return 0, 0
+        return _CAPABILITY
 
     return call
 
@@ -254,14 +259,14 @@ _hint = Replacements()
 
 
 def _told(start: Callable) -> Callable:
-    """Wraps the function that torch calls when CUDA is first used."""
+    """Wraps a function of torch that may need CUDA."""
 
     @functools.wraps(start)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return start(*args, **kwargs)
         except (AssertionError, RuntimeError) as error:
-            if "mluops.dropin" in str(error):
+            if "mluops.dropin" in str(error) or not re.search("cuda|accelerator", str(error), re.IGNORECASE):
                 raise
             raise type(error)(f"{error} (mluops.dropin: install(cuda_calls=True), or --cuda-calls, keeps on the CPU what "
                               "is sent to CUDA)") from None
@@ -274,7 +279,8 @@ def tell() -> None:
     if not _hint and hasattr(torch.cuda, "_lazy_init"):
         _hint.set(torch.cuda, "_lazy_init", _told(torch.cuda._lazy_init))
         for owner in (torch.Tensor, torch.nn.Module):
-            _hint.set(owner, "cuda", _told(owner.cuda))
+            for name in ("cuda", "to"):
+                _hint.set(owner, name, _told(getattr(owner, name)))
 
 
 def _about_devices() -> None:

@@ -35,6 +35,11 @@ def _lacks(name: str, door: types.ModuleType, doors: Sequence[types.ModuleType])
     return f"{name} is not installed and mluops has no operator for it; of {door.PACKAGE} it has {', '.join(others)}"
 
 
+def _done_without(parent: Optional[types.ModuleType]) -> bool:
+    """Whether the importing program has a fallback for the module, or only probes for it. False inside a package of ours."""
+    return not is_ours(parent) and (_asking.probing() or _asking.has_fallback(_asking.asking(2)))
+
+
 class _DoorLoader(Loader):
     """Fills a module with the names of a door. Others are its modules, or stand for what we lack where a program imports
     them, or raise with the list of what is there."""
@@ -79,11 +84,11 @@ class StandIns(MetaPathFinder):
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
         parent = sys.modules.get(fullname.rpartition(".")[0])
         door = self.door_of(fullname)
-        if door is not None:
+        if door is not None and not (getattr(door, "UNLESS_FALLBACK", False) and _done_without(parent)):
             return self._spec(fullname, parent, door, True)
-        door = self.door_of(fullname, "UNSERVED")
-        if door is not None and not _asking.probing() and not _asking.has_fallback(_asking.asking(1)):
-            return self._spec(fullname, parent, door, False)
+        unserved = self.door_of(fullname, "UNSERVED") if door is None else None
+        if unserved is not None and not _done_without(None):
+            return self._spec(fullname, parent, unserved, False)
         if is_ours(parent):
             raise ModuleNotFoundError(f"{_has(parent.__name__, vars(parent)[_OURS])}: no {fullname}", name=fullname)
         return None

@@ -8,6 +8,7 @@
     REPLACES        {(module, function): ours}, for Python functions of a package that never ask their extension for CPU
                     tensors
     UNSERVED        patterns of modules of the package that we have no operator of: they import, and raise when used
+    UNLESS_FALLBACK True: not where the program has a fallback for the import
     BUILT           names by which programs have torch.utils.cpp_extension.load compile it: the extension's, or a source's
     FAILS           modules that are not to be imported while we stand for the first of NAMES: programs do without them
     WRAPS           {(module, function): maker of a function from the original}

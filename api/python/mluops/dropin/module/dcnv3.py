@@ -3,7 +3,6 @@ map."""
 
 import torch
 
-from ..._errors import bad_param
 from ...torch._tensors import floats
 from ...torch.op.ms_deform_attn import forward as _attention
 from ...torch.op.ms_deform_attn import gradient as _gradient
@@ -15,15 +14,18 @@ NAMES = ("DCNv3",)
 __version__ = "1.1"
 
 
+def points_of(kernel_h, kernel_w, remove_center):
+    """How many points a window has."""
+    return kernel_h * kernel_w - bool(remove_center)
+
+
 def _window(kernel_h, kernel_w, dilation_h, dilation_w, offset_scale, remove_center):
     """Offsets of the points of a window from its centre: x and y [P], y fastest."""
-    x = (torch.arange(kernel_w) - (kernel_w - 1) // 2) * dilation_w
-    y = (torch.arange(kernel_h) - (kernel_h - 1) // 2) * dilation_h
+    x = torch.arange(kernel_w) * dilation_w - (dilation_w * (kernel_w - 1)) // 2
+    y = torch.arange(kernel_h) * dilation_h - (dilation_h * (kernel_h - 1)) // 2
     x, y = x.repeat_interleave(kernel_h), y.repeat(kernel_w)
     if remove_center:
-        if kernel_h != kernel_w or kernel_h % 2 == 0:
-            raise bad_param("remove_center", "a square kernel of odd size", (kernel_h, kernel_w))
-        keep = torch.arange(len(x)) != len(x) // 2
+        keep = torch.arange(len(x)) != kernel_w // 2 * kernel_h + kernel_h // 2
         x, y = x[keep], y[keep]
     return x.double() * offset_scale, y.double() * offset_scale
 
