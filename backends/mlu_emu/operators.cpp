@@ -38,6 +38,10 @@ Tensor updates(const char* name, void* data, std::int64_t bytes) {
   return make_tensor(name, data, bytes, Access::kReadWrite);
 }
 
+std::int32_t* workspace(Context& context, std::int64_t count) {
+  return reinterpret_cast<std::int32_t*>(context.workspace(count * std::int64_t{sizeof(std::int32_t)}));
+}
+
 void fill_zero(Context& context, const char* name, void* data, std::int64_t bytes) {
   context.fill_zero(writes(name, data, bytes));
 }

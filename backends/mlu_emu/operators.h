@@ -23,6 +23,10 @@ Tensor writes(const char* name, void* data, std::int64_t bytes);
 /// Read and written: atomic accumulators.
 Tensor updates(const char* name, void* data, std::int64_t bytes);
 
+/// GDRAM of the call's own, for `count` numbers that one launch leaves to the next: what a caller's workspace is on the
+/// device. Not zeroed there, so no kernel relies on it.
+std::int32_t* workspace(Context& context, std::int64_t count);
+
 /// Zeroes a tensor on the queue before the kernel runs (atomic accumulators need it).
 void fill_zero(Context& context, const char* name, void* data, std::int64_t bytes);
 

@@ -39,6 +39,10 @@ const Limit kLimits[] = {
     // The boxes, and seven rows of 32 points; all also a table of 32 points by 64 boxes.
     {"PointsInBoxesPart", "points_in_boxes_part b=1 m=9 n=100", MLUOP_DTYPE_FLOAT, 3584, 3712},
     {"PointsInBoxesAll", "points_in_boxes_all b=1 m=9 n=100", MLUOP_DTYPE_FLOAT, 11776, 11904},
+    // Ten rows of 32 points, of which each is compared with those before.
+    {"Voxelization", "voxelization n=40 f=3 points=3 voxels=9", MLUOP_DTYPE_FLOAT, 1152, 1280},
+    // Eight rows of 32 points, and the grid.
+    {"DynamicVoxelize", "dynamic_voxelize n=40 f=3", MLUOP_DTYPE_FLOAT, 1024, 1152},
 };
 
 class LimitTest : public ::testing::TestWithParam<Limit> {};

@@ -2,6 +2,7 @@
 #include "backends/mlu_emu/plan/ball_query.h"
 #include "backends/mlu_emu/plan/points_in_boxes.h"
 #include "backends/mlu_emu/plan/three_nn.h"
+#include "backends/mlu_emu/plan/voxelization.h"
 #include "test/plan/support.h"
 
 namespace mluops::emu::plan {
@@ -44,6 +45,18 @@ TEST(PointsInBoxesPlan, boxes_of_a_cloud_leave_the_rest_to_points) {
   EXPECT_EQ(plan_points_in_boxes_all({MLUOP_DTYPE_FLOAT, 1, 272414, 9, 1}, k640).columns, 9);
 }
 
+TEST(VoxelizationPlan, a_core_numbers_in_nram_what_fits_a_third_of_it) {
+  const auto fits = plan_voxelization({MLUOP_DTYPE_FLOAT, 54592, 4, 20, 30000}, k640);
+  ASSERT_TRUE(fits.ok()) << fits.refusal;
+  EXPECT_TRUE(fits.numbering.holds_all);
+  EXPECT_EQ(fits.numbering.launch, (Launch{TaskType::kBlock, 1, 1, 1}));
+  EXPECT_EQ(fits.places.tile, (655360 - 128) / 32 / 32 * 32);
+  EXPECT_EQ(fits.same_place.tile, 655360 / 40 / 32 * 32);
+  const auto more = plan_voxelization({MLUOP_DTYPE_FLOAT, 54593, 4, 20, 30000}, k640);
+  EXPECT_FALSE(more.numbering.holds_all);
+  EXPECT_EQ(more.numbering.nram.regions().size(), 2U);
+}
+
 TEST(PointPlans, fit_every_machine) {
   for (const Machine& machine : machines())
     for (const std::int64_t n : kSizes)
@@ -52,6 +65,11 @@ TEST(PointPlans, fit_every_machine) {
           expect_partition_fits(plan_three_nn({dtype, 2, n, m}, machine), machine);
           expect_partition_fits(plan_ball_query({dtype, 2, n, m, 7, 0, 1}, machine), machine);
         }
+        const auto voxels = plan_voxelization({MLUOP_DTYPE_FLOAT, n, 5, 10, m}, machine);
+        expect_partition_fits(voxels.places, machine);
+        expect_partition_fits(voxels.same_place, machine);
+        expect_partition_fits(voxels.numbering, machine);
+        expect_partition_fits(voxels.assign, machine);
         expect_partition_fits(plan_points_in_boxes_part({MLUOP_DTYPE_FLOAT, 2, n, m, 1}, machine), machine);
         expect_partition_fits(plan_points_in_boxes_all({MLUOP_DTYPE_FLOAT, 2, n, m, 0}, machine), machine);
       }
@@ -62,6 +80,8 @@ TEST(PointPlans, refuse_what_the_device_does_not_take) {
   EXPECT_FALSE(plan_three_nn({MLUOP_DTYPE_FLOAT, 1, std::int64_t{1} << 30, 5}, k640).ok());
   EXPECT_FALSE(plan_ball_query({MLUOP_DTYPE_BFLOAT16, 1, 5, 5, 5, 0, 1}, k640).ok());
   EXPECT_FALSE(plan_ball_query({MLUOP_DTYPE_FLOAT, 1, 65536, 5, 65536, 0, 1}, k640).ok());
+  EXPECT_FALSE(plan_voxelization({MLUOP_DTYPE_HALF, 5, 4, 2, 2}, k640).ok());
+  EXPECT_FALSE(plan_voxelization({MLUOP_DTYPE_FLOAT, 5, 4, 1 << 15, 1 << 15}, k640).ok());
   EXPECT_FALSE(plan_points_in_boxes_part({MLUOP_DTYPE_HALF, 1, 5, 5, 1}, k640).ok());
   // As many boxes as fit beside 32 points.
   const std::int64_t most = (655360 - 32 * 28) / 28 / 32 * 32;

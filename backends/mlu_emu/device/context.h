@@ -32,8 +32,16 @@ class Context {
   void begin_call(const char* op);
   const CallReport& report() const { return report_; }
   /// The call is over: its outputs stay as they are, or are again what they were before it.
-  void keep_outputs() noexcept { undo_.forget(); }
-  void undo_outputs() noexcept { undo_.restore(); }
+  void keep_outputs() noexcept {
+    undo_.forget();
+    workspaces_.clear();
+  }
+  void undo_outputs() noexcept {
+    undo_.restore();
+    workspaces_.clear();
+  }
+  /// GDRAM for the call's launches among themselves; zeroed, gone when the call is over. Throws std::bad_alloc.
+  char* workspace(std::int64_t bytes) { return workspaces_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
 
   /// Runs a launch on up to `threads` host threads (more than one only in the parallel order). Returns "" or the fault
   /// that stopped it; exceptions other than faults pass through.
@@ -47,6 +55,7 @@ class Context {
   std::vector<std::unique_ptr<Core>> cores_;  // one for each host thread in use
   CallReport report_;
   Undo undo_;
+  std::vector<std::vector<char>> workspaces_;
 };
 
 }  // namespace mluops::emu

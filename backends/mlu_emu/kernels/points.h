@@ -35,14 +35,19 @@ inline void load_floats(float* nram, const half* gdram, std::int64_t n, std::int
   __bang_half2float(nram, narrow, lanes);
 }
 
-/// `size` points from GDRAM as rows x, y, z of `lanes` floats each, infinite where there is no point. `loaded` has room
-/// for 3 * lanes floats. Distances computed with the rows round as on the other backends, in float for half too.
+/// Splits `size` points into rows x, y, z of `lanes` floats each, infinite where there is no point.
+inline void split_points(float* rows, const float* points, std::int64_t size, std::int64_t lanes) {
+  if (size != lanes) __bang_write_value(rows, 3 * lanes, std::numeric_limits<float>::infinity());
+  for (std::int64_t axis = 0; axis < 3; ++axis)
+    __memcpy(rows + axis * lanes, points + axis, sizeof(float), NRAM2NRAM, sizeof(float), 3 * sizeof(float), size - 1);
+}
+
+/// `size` points from GDRAM as such rows. `loaded` has room for 3 * lanes floats. Half becomes float: distances round
+/// as on the other backends.
 template <class T>
 void load_point_rows(float* rows, float* loaded, const T* points, std::int64_t size, std::int64_t lanes) {
   load_floats(loaded, points, 3 * size, 3 * lanes);
-  if (size != lanes) __bang_write_value(rows, 3 * lanes, std::numeric_limits<float>::infinity());
-  for (std::int64_t axis = 0; axis < 3; ++axis)
-    __memcpy(rows + axis * lanes, loaded + axis, sizeof(float), NRAM2NRAM, sizeof(float), 3 * sizeof(float), size - 1);
+  split_points(rows, loaded, size, lanes);
 }
 
 /// Squared distances from a point to those of `rows`, each operation rounded. `distance` has room for three rows; its
