@@ -23,6 +23,10 @@ HIDDEN int stat(const char* restrict path, struct stat* restrict file) {
   return (int)syscall(SYS_newfstatat, AT_FDCWD, path, file, 0);
 }
 
+HIDDEN int lstat(const char* restrict path, struct stat* restrict file) {
+  return (int)syscall(SYS_newfstatat, AT_FDCWD, path, file, AT_SYMLINK_NOFOLLOW);
+}
+
 HIDDEN int fstat64(int descriptor, struct stat64* file) {
   return (int)syscall(SYS_fstat, descriptor, file);
 }
