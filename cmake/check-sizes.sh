@@ -17,7 +17,7 @@ find_bad 'a product inside allocate: give its factors one by one' \
   '(allocator[a-z_]*\.allocate<[^;]*>|reserve_array<[^;]*>|(arena|entries|images)\.reserve)\(.* [*] '
 find_bad 'a cast of a float to an integer: use index_of' \
   'static_cast<std::u?int(8|16|32|64)_t>\((std::(floor|ceil|round|clamp|min|max|fmin|fmax|abs|sqrt)\(|to_acc\(|static_cast<(double|float|A)>)'
-if found=$(grep -nE '^ +(const )?float ' common/op/*.h | grep -v 'float soft_nms_sigma\|float offset = 0\|float spatial_scale = 0'); then
+if found=$(grep -nE '^ +(const )?float ' common/op/*.h | grep -v 'float soft_nms_sigma\|float offset = 0\|float [a-z_]* = {};'); then
   echo "$found" >&2
   echo 'a float argument of an operator: make it a Scalar (common/scalars.h), or calls in double would compute with a rounded number' >&2
   fail=1

@@ -7,7 +7,6 @@
 """
 
 import os
-import re
 import runpy
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Dict, List
 
-from . import c_api, describe, equivalence, python, rules
+from . import c_api, describe, equivalence, lists, python, rules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,14 +45,6 @@ def files_of(family: describe.Family) -> Dict[str, str]:
     return files
 
 
-def wrong_numbers(loaded: List[describe.Family]) -> List[str]:
-    """Operators whose number or problem is not that of operators.inc: the order there is the plugin ABI."""
-    text = (ROOT / "api/include/mluops/operators.inc").read_text()
-    listed = re.findall(r"^MLUOPS_OPERATOR\((\w+), (\w+)\)", text, re.MULTILINE)
-    return [f"{op.name}: number {op.number} and {op.problem} are not those of operators.inc"
-            for family in loaded for op in family.of(describe.Operator) if (op.name, op.problem) != listed[op.number]]
-
-
 def formatted(files: Dict[str, str]) -> Dict[str, str]:
     """The texts after clang-format, which gets all C and C++ at once, in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +54,7 @@ def formatted(files: Dict[str, str]) -> Dict[str, str]:
             file = Path(folder) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-            if path.endswith((".h", ".cpp")):
+            if path.endswith((".h", ".cpp")) and path != "api/include/mlu_op.h":
                 written.append(str(file))
         if written:
             subprocess.run(["clang-format-14", "-i", *written], check=True)
@@ -83,10 +74,15 @@ def main(arguments: List[str]) -> int:
     check = "--check" in arguments
     names = [name for name in arguments if not name.startswith("--")] or families()
     files: Dict[str, str] = {}
-    loaded = [load(name) for name in names]
+    loaded = [load(name) for name in families()]
     for family in loaded:
-        files.update(files_of(family))
-    wrong = wrong_numbers(loaded)
+        files.update(files_of(family) if family.name in names else {})
+    listed = (ROOT / "api/include/mluops/operators.inc").read_text()
+    wrong = lists.wrong_numbers(loaded) or lists.moved_numbers(loaded, listed)
+    if wrong:
+        print("\n".join(wrong))
+        return 1
+    files.update(lists.files(loaded, ROOT))
     behind = []
     for path, text in formatted(files).items():
         file = ROOT / path
@@ -98,9 +94,7 @@ def main(arguments: List[str]) -> int:
             file.write_text(text)
     for path in behind:
         print(f"{path}: differs from its description: ./run generate" if check else path)
-    for text in wrong:
-        print(text)
-    return 1 if wrong or (check and behind) else 0
+    return 1 if check and behind else 0
 
 
 if __name__ == "__main__":

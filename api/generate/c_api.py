@@ -3,8 +3,9 @@
 
 from typing import List
 
+from .checks import memory_of
 from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
-from .rules import getter_name, memory_of
+from .rules import getter_name
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
 EXACT = "{}; in DOUBLE what the caller may have given more exactly"
@@ -91,9 +92,9 @@ def problem_members(op: Operator, family: Family) -> str:
             lines.append((f"int32_t* {arg.member}", arg.member))
     if op.image:
         lines.append(("mluOpTensorLayout_t layout", "layout"))
-    lines += [(f"double exact_{arg.member}", f"exact_{arg.member}") for arg in op.scalars()
+    lines += [(f"double exact_{arg.member}", f"exact_{arg.member}") for arg in op.floats_given()
               if arg.kind == "float" and arg.member in shape]
-    lines += [(f"double {arg.member}", arg.member) for arg in op.scalars()
+    lines += [(f"double {arg.member}", arg.member) for arg in op.floats_given()
               if arg.kind == "float" and arg.member not in shape]
     notes = {"layout": LAYOUT, **op.notes}
     first = True
@@ -112,7 +113,7 @@ def add_problems(family: Family) -> None:
 
 
 def problem_header(family: Family, mark: str) -> str:
-    text = ""
+    text = family.problem_prose + "\n\n" if family.problem_prose else ""
     for s in family.of(Struct):
         body = "\n".join(line if "*/" in line or not line.strip() or line.rstrip().endswith(";") else line + ";"
                          for line in s.body.strip("\n").splitlines())
@@ -132,7 +133,7 @@ def entries(family: Family, mark: str) -> str:
             made += operator_entry(item)
         elif isinstance(item, Getter):
             made += getter_entry(item)
-        elif isinstance(item, Descriptor):
+        elif isinstance(item, Descriptor) and not item.by_hand:
             made += descriptor_entries(item, family)
         elif isinstance(item, Alias):
             made += alias_entry(item)
@@ -148,7 +149,7 @@ def unused(op: Operator, parameters: List[str]) -> List[str]:
 
 def collected(op: Operator, given: List[str], data: bool) -> str:
     """The designated initializers of the arguments named."""
-    floats = [arg.name for arg in op.scalars() if arg.kind == "float"]
+    floats = [arg.name for arg in op.floats_given()]
     made = [".handle = handle"]
     for arg in op.args:
         if arg.name not in given:
@@ -167,20 +168,25 @@ def collected(op: Operator, given: List[str], data: bool) -> str:
             made += [f".{name} = {name.lstrip('*')}" for name in names]
         elif arg.word != "workspace":
             made.append(f".{arg.name} = {arg.name}")
+    made += [f".{field.name} = scalars[{floats.index(field.name)}]" for field in op.carried if data]
     return "{" + ", ".join(made) + "}"
 
 
 def operator_entry(op: Operator) -> str:
-    floats = [arg for arg in op.scalars() if arg.kind == "float"]
+    floats = op.floats_given()
+    descriptor_ = op.plain("descriptor")[0].name if op.carried else ""
+    fields = "".join(f"const float {f.name} = {descriptor_} != nullptr ? {descriptor_}->{f.name} : 0;\n" for f in op.carried)
     listed = ", ".join(f'{{"{arg.name}", {arg.name}}}' for arg in floats)
     guard = f"handle, {{{listed}}}, [&](const auto& scalars)" if floats else "handle, [&]()"
-    inputs, outputs = memory_of(op)
+    inputs, outputs = memory_of(op, lambda t: f'op::TensorArg{{"{t.name}", {t.name}_desc, problem.{t.member}}}' if t.where
+                                else f"args.{t.name}")
     bare = "".join(f"mluOpTensorStruct like_{t.name};\nop::describe_like(like_{t.name}, {t.like}_desc, MLUOP_DTYPE_{t.dtype});\n"
                    for t in op.tensors() if t.bare)
     names = [arg.name for arg in op.args]
-    outputs = [text.replace("TensorArg", "op::TensorArg").replace("one_int32", "op::one_int32") for text in outputs]
+    outputs = [text.replace("one_int32", "op::one_int32").replace("TensorArg", "op::TensorArg").replace("op::op::", "op::")
+               for text in outputs]
     return (f"mluOpStatus_t {op.function}({', '.join(unused(op, declarations(op)))}) {{\n"
-            f"return guard_operator(__func__, {guard} -> Status {{\n{bare}"
+            f"{fields}return guard_operator(__func__, {guard} -> Status {{\n{bare}"
             f"const op::{camel(op.check)}Args args = {collected(op, names, True)};\n"
             f"{op.problem} problem;\n"
             f"MLUOPS_RETURN_IF_FINISHED(op::check_{op.check}(args, problem));\n"

@@ -26,6 +26,7 @@ class Tensor:
     bare: str  # of a pointer without descriptor its C type
     python: str
     ctype: str = ""  # of the data in C, where it is not void
+    where: str = ""  # a condition: elsewhere it is not looked at
 
     @property
     def pointed(self) -> str:
@@ -117,6 +118,8 @@ class Descriptor:
     docs: Dict[str, str]
     desc: str  # how create and destroy call it
     set_name: str
+    by_hand: str = ""  # the C++ struct, where its functions are in api/c/<family>_hooks.cpp
+    address: bool = False  # Python gives its address
 
 
 @dataclass
@@ -147,6 +150,7 @@ class Operator:
     bind: Dict[str, str]  # size -> the tensor that defines it, where that is not the first of `sizes`
     sample: Dict[str, str]  # for equivalence.py: sizes to take, where a derived one names tensors
     python: dict = field(default_factory=dict)
+    carried: List[Scalar] = field(default_factory=list)  # floats of its descriptor
 
     def tensors(self) -> List[Tensor]:
         return [arg for arg in self.args if isinstance(arg, Tensor)]
@@ -162,6 +166,10 @@ class Operator:
 
     def scalars(self) -> List[Scalar]:
         return [arg for arg in self.args if isinstance(arg, Scalar)]
+
+    def floats_given(self) -> List[Scalar]:
+        """Those that mluOpExtSetScalars may give more exactly, in its order."""
+        return self.carried + [arg for arg in self.scalars() if arg.kind == "float"]
 
 
 @dataclass
@@ -196,6 +204,7 @@ class Family:
     source: str = ""
     about: str = ""
     problem_includes: List[str] = field(default_factory=list)  # of the problem header
+    problem_prose: str = ""  # C text in front of its structs
     numpy: bool = True  # whether api/python/mluops/op/<family>.py is written
     includes: List[str] = field(default_factory=list)
     hooks: str = ""
@@ -224,6 +233,10 @@ def start(name: str) -> Family:
 
 def end() -> None:
     """Puts the operators in the place of their names."""
+    for op in current.of(Operator):
+        arguments_ = [p.name for p in op.plain("descriptor")]
+        op.carried = [f for d in current.of(Descriptor) if d.argument in arguments_ and not d.by_hand
+                      for f in d.fields if f.kind == "float"]
     for item in current.of(Getter):
         item.of = next(op for op in current.of(Operator) if op.check == item.of)
     for item in current.of(Alias):
@@ -231,11 +244,11 @@ def end() -> None:
 
 
 def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "",
-           problem_includes: str = "", numpy: bool = True) -> None:
+           problem_includes: str = "", problem_prose: str = "", numpy: bool = True) -> None:
     """`title` names the family in comments; `hooks`: C++ declarations of what common/op/<family>_hooks.cpp defines."""
     current.title, current.source, current.about, current.numpy = title, source, about, numpy
     current.includes, current.hooks = includes.split(), hooks.strip()
-    current.problem_includes = problem_includes.split()
+    current.problem_includes, current.problem_prose = problem_includes.split(), problem_prose
 
 
 def prose(text: str) -> None:
@@ -264,6 +277,7 @@ def _argument(line: str) -> Argument:
 
 def _tensor(line: str, python: str) -> Tensor:
     bare = ""
+    line, _, where = line.partition(" where ")
     line, _, ctype = line.partition(" as ")
     if line.startswith("bare "):
         bare, line = re.match(r"bare ([\w ]+\*) (.*)", line).groups()
@@ -273,7 +287,7 @@ def _tensor(line: str, python: str) -> Tensor:
     way, optional, name, member, dtype, kind, dims, like = match.groups()
     return Tensor(name, member or name, way == "out", dtype, kind or ("" if like else "array"),
                   [dim.strip() for dim in dims.split(",")] if dims else [], like or "", bool(optional), bare,
-                  python or member or name, ctype)
+                  python or member or name, ctype.strip(), where)
 
 
 def _plain(word: str, text: str, python: str) -> Plain:
@@ -336,8 +350,8 @@ def alias(function: str, of: str, doc: str, *args: str) -> None:
 
 def descriptor(kind: str, argument: str, struct: str, fields: str, order: str, docs: Dict[str, str], *,
                members: Dict[str, str] = {}, rules: Dict[str, Rule] = {}, desc: str = "",
-               set_name: str = "") -> Descriptor:
+               set_name: str = "", by_hand: str = "", address: bool = False) -> Descriptor:
     made = Descriptor(kind, argument, struct, arguments(fields), members, order, rules, docs, desc or argument,
-                      set_name or f"mluOpSet{kind}Descriptor")
+                      set_name or f"mluOpSet{kind}Descriptor", by_hand, address)
     current.items.append(made)
     return made

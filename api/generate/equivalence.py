@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import List
 
 from . import c_api
-from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Scalar, Tensor
-from .rules import IDENTIFIER, Body
+from .checks import IDENTIFIER, Checks
+from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Tensor
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ["check", "rois", "indice_pairs"]
-COMMON = ["status", "tensor_desc", "dtype", "case_text", "scalars", "verbose", "env", "system"]
+COMMON = ["status", "trust", "tensor_desc", "dtype", "case_text", "scalars", "verbose", "env", "system"]
 
 
 def run(rounds: int, commit: str, family: Family) -> bool:
@@ -29,7 +29,7 @@ def run(rounds: int, commit: str, family: Family) -> bool:
     files = take_out(commit, family, folder / "before")
     (folder / "main.cpp").write_text(program(family))
     (folder / "after.cpp").write_text("".join(f'#include "{file}"\n' for file in sources(family)))
-    (folder / "before.cpp").write_text('#include "mlu_op.h"\n#include "mluops/problem.h"\n' + "".join(f'#include "{file}"\n' for file in files))
+    (folder / "before.cpp").write_text('#include "mlu_op.h"\n#include "mluops/problem.h"\n' + "".join(f'#include "{file}"\n' for file in [*files, "common/case_text.cpp"]))
     flags = ["-std=c++20", "-O1", "-w", f"-I{ROOT / 'test/equivalence'}"]
     tree = [f"-I{ROOT}", f"-I{ROOT / 'api/include'}"]
     build("before.cpp", folder, [*flags, f"-I{folder / 'before'}", *tree, *renames])
@@ -76,6 +76,7 @@ def c_functions(family: Family) -> List[str]:
     made = [item.function for item in family.items if isinstance(item, (Operator, Getter, Alias))]
     for d in family.of(Descriptor):
         made += [function for function, _ in c_api.descriptor_functions(d).values()]
+    made += [name for item in family.of(Prose) for name in re.findall(r"MLUOP_WIN_API\s+(\w+)\(", item.text)]
     return made
 
 
@@ -83,7 +84,7 @@ def c_functions(family: Family) -> List[str]:
 
 
 def program(family: Family) -> str:
-    made = '#include "compare.h"\n\n'
+    made = f'#include "compare.h"\n\n#include "common/op/{family.name}.h"\n\n'
     for item in family.items:
         if isinstance(item, Operator):
             made += prototype(item.function, c_api.declarations(item))
@@ -108,13 +109,12 @@ def prototype(function: str, parameters: List[str]) -> str:
 
 
 def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -> str:
-    body = Body(op, family)
+    body = Checks(op, family)
     lines: List[str] = []
     descriptor = body.descriptor
     lines.append("const bool extended = random_.chance(2); random_.handle(extended); compare_.single = random_.single();")
     if descriptor:
-        lines += [f"const std::int64_t {f.name} = {number(f)};" if f.kind != "float" else f"const float {f.name} = random_.real();"
-                  for f in descriptor.fields]
+        lines += [field(f) for f in descriptor.fields]
     for arg in op.scalars():
         if arg.kind in ("float", "double"):
             lines.append(f"const float {arg.name} = random_.real();")
@@ -146,7 +146,7 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
         kind = t.kind if t.kind in ("image", "array", "any") else f"MLUOP_LAYOUT_{t.kind.upper()}"
         dtype = "random_.T" if t.dtype == "T" else f"MLUOP_DTYPE_{t.dtype}"
         layout = {"image": "random_.images", "array": "MLUOP_LAYOUT_ARRAY", "any": "random_.any_layout()"}.get(t.kind, kind)
-        lines.append(f"tensors_[{i}] = random_.tensor({dims}, {layout}, {dtype}, {str(t.optional).lower()}, {i});")
+        lines.append(f"tensors_[{i}] = random_.tensor({dims}, {layout}, {dtype}, {str(t.optional or bool(t.where)).lower()}, {i});")
     lines.append(f"random_.spoil(tensors_, {len(tensors)});")
     index = {t.name: i for i, t in enumerate(tensors)}
     lines.append("random_.plain();")
@@ -175,8 +175,8 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
             elif arg.word == "count":
                 ctype = arg.text[0].rsplit(None, 1)[0]
                 made.append(f"static_cast<{ctype}>(random_.count)")
-            elif arg.word == "descriptor":
-                made.append("desc_" + side)
+            elif arg.word == "descriptor":  # one written by hand is the same on both sides; problems may point into it
+                made.append("desc_after" if descriptor.by_hand else "desc_" + side)
             else:
                 made.append("random_.host(tensors_)")
         return ", ".join(made)
@@ -193,7 +193,19 @@ def comparison(name: str, op: Operator, getters: List[Getter], family: Family) -
     return f"static void {name}(Random& random_, Comparison& compare_) {{\n  {text}\n}}\n\n"
 
 
-def field_value(f: Scalar) -> str:
+def field(f) -> str:
+    """A variable for a descriptor's field."""
+    if isinstance(f, Plain):
+        return f"int {f.name}[8]; for (int& each : {f.name}) each = static_cast<int>(random_.number(1, 2)); " \
+            f"const int* const {f.name}_given = random_.breaks(40) ? nullptr : {f.name};"
+    if f.kind in ("float", "double"):
+        return f"const float {f.name} = random_.real();"
+    return f"const std::int64_t {f.name} = {number(f)};"
+
+
+def field_value(f) -> str:
+    if isinstance(f, Plain):
+        return f"{f.name}_given"
     return f"static_cast<{f.ctype.replace('const ', '')}>({f.name})"
 
 

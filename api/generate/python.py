@@ -5,8 +5,8 @@ import re
 import textwrap
 from typing import Dict, List
 
+from .checks import IDENTIFIER, Checks
 from .describe import Descriptor, Family, Operator, Plain, Scalar, Tensor
-from .rules import IDENTIFIER, Body
 
 WIDTH = 120
 
@@ -28,8 +28,10 @@ def part(argument, family: Family) -> List[str]:
         return [named("INT64" if "int64_t" in argument.ctype else kind, argument)]
     if argument.word == "workspace":
         return ['SIZE("workspace_size")' if "size" in text else 'ADDRESS("workspace")' for text in argument.text]
-    if argument.word == "descriptor":
+    if argument.word == "descriptor" and not any(d.address for d in family.of(Descriptor)):
         return [f"{argument.name.upper()}"]
+    if argument.word == "host" and "const int " in argument.text[0]:
+        return [named("INTS", argument)]
     return [named("ADDRESS", argument)]
 
 
@@ -45,8 +47,10 @@ def call(made: str, parts: List[str], indent: int) -> str:
 
 def functions(family: Family, mark: str) -> str:
     text = ""
-    for d in family.of(Descriptor):
+    for d in [d for d in family.of(Descriptor) if not d.address]:
         parts = [f'"{d.argument}"', f'"{d.kind}"', *(p for f in d.fields for p in part(f, family))]
+        parts += ['version="_v2"'] if d.set_name.endswith("_v2") else []
+        parts += ["ext=True"] if d.set_name.startswith("mluOpExt") else []
         text += call(f"{d.argument.upper()} = DESCRIPTOR(", parts, 4) + ")\n"
     for op in family.of(Operator):
         name = op.check.upper()
@@ -65,12 +69,12 @@ class Function:
 
     def __init__(self, op: Operator, family: Family) -> None:
         self.op, self.family = op, family
-        self.name = op.python.get("name", re.sub("_forward$", "", op.check))
+        self.name = op.python.get("called", re.sub("_forward$", "", op.check))
         self.fixed: Dict[str, str] = op.python.get("fixed", {})
         self.sizes: Dict[str, str] = dict(op.python.get("sizes", {}))
-        self.body = Body(op, family)
-        self.inputs = [t for t in op.tensors() if not t.out]
-        self.outputs = [t for t in op.tensors() if t.out]
+        self.body = Checks(op, family)
+        self.inputs = [t for t in op.tensors() if not t.out and t.name not in self.fixed]
+        self.outputs = [t for t in op.tensors() if t.out and t.name not in self.fixed]
         self.numbers = [f for f in (self.body.descriptor.fields if self.body.descriptor else [])
                         if f.name not in self.fixed] + [s for s in op.scalars() if s.name not in self.fixed]
         self.extra: List[str] = []  # sizes that no input has: arguments
@@ -159,7 +163,9 @@ class Function:
         """The arguments of the C function."""
         made, outputs = [], 0
         for a in self.op.args:
-            if isinstance(a, Tensor) and a.out:
+            if isinstance(a, Tensor) and a.name in self.fixed:
+                made.append(self.fixed[a.name])
+            elif isinstance(a, Tensor) and a.out:
                 made.append(f"results[{outputs}]")
                 outputs += 1
             elif isinstance(a, Plain) and a.word == "workspace":

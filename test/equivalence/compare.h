@@ -53,6 +53,7 @@ inline std::string notes() {
     all.push_back(noted.substr(at, end - at));
   }
   std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());  // a tensor noted twice is captured once
   std::string text;
   for (const std::string& one : all) text += one + "\n";
   return text;

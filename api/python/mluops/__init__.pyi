@@ -43,6 +43,10 @@ from .op.deform_roi_pool import deform_roi_pool_backward as deform_roi_pool_back
 from .op.diff_iou_rotated import diff_iou_rotated_sort_vertices as diff_iou_rotated_sort_vertices
 from .op.dynamic_point_to_voxel import dynamic_point_to_voxel as dynamic_point_to_voxel
 from .op.dynamic_point_to_voxel import dynamic_point_to_voxel_backward as dynamic_point_to_voxel_backward
+from .op.focal_loss import sigmoid_focal_loss as sigmoid_focal_loss
+from .op.focal_loss import sigmoid_focal_loss_backward as sigmoid_focal_loss_backward
+from .op.focal_loss import softmax_focal_loss as softmax_focal_loss
+from .op.focal_loss import softmax_focal_loss_backward as softmax_focal_loss_backward
 from .op.furthest_point_sample import furthest_point_sample as furthest_point_sample
 from .op.furthest_point_sample import furthest_point_sample_with_dist as furthest_point_sample_with_dist
 from .op.gather_points import gather_points as gather_points
@@ -72,6 +76,8 @@ from .op.ps_roi_pool import ps_roi_pool as ps_roi_pool
 from .op.ps_roi_pool import ps_roi_pool_backward as ps_roi_pool_backward
 from .op.psa_mask import psa_mask as psa_mask
 from .op.psa_mask import psa_mask_backward as psa_mask_backward
+from .op.roi_align import roi_align as roi_align
+from .op.roi_align import roi_align_backward as roi_align_backward
 from .op.roi_align_rotated import roi_align_rotated as roi_align_rotated
 from .op.roi_align_rotated import roi_align_rotated_backward as roi_align_rotated_backward
 from .op.roi_crop import roi_crop as roi_crop
@@ -161,6 +167,8 @@ __all__ = [
     "psa_mask_backward",
     "query",
     "release_memory",
+    "roi_align",
+    "roi_align_backward",
     "roi_align_rotated",
     "roi_align_rotated_backward",
     "roi_crop",
@@ -179,6 +187,10 @@ __all__ = [
     "set_deterministic",
     "set_num_threads",
     "set_option",
+    "sigmoid_focal_loss",
+    "sigmoid_focal_loss_backward",
+    "softmax_focal_loss",
+    "softmax_focal_loss_backward",
     "three_interpolate",
     "three_interpolate_backward",
     "three_nn",

@@ -8,7 +8,7 @@ values, and the names an error speaks of.
 The handle comes first by itself. A function is looked up when it is first called: an older library lacks only that.
 """
 
-from ctypes import Array, c_bool, c_double, c_float, c_int, c_size_t, c_void_p
+from ctypes import Array, c_bool, c_double, c_float, c_int, c_int64, c_size_t, c_void_p
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Callable, NamedTuple, Optional
@@ -65,6 +65,10 @@ BARE_NHWC, BARE_ARRAY = _bare(c.NHWC), _bare(c.ARRAY)
 
 def INT(name: str, c_name: str = "") -> Part:
     return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name)
+
+
+def INT64(name: str, c_name: str = "") -> Part:
+    return Part(name, (c_int64,), lambda context, value: (integer(name, value),), c_name or name)
 
 
 def INTS(name: str, c_name: str = "") -> Part:

@@ -1,7 +1,7 @@
 """Deformable convolution, v1 and v2."""
 
 import math
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 import torch
 import torch.fx
@@ -10,7 +10,9 @@ from torch.nn import functional as F
 
 from ..._arguments import Size, at_least, integer, pair, renamed
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, DESCRIPTOR, INT, INTS, NHWC, SIZE, CFunction
+from ..._functions.dcn import DCN_BACKWARD_DATA as BACKWARD_DATA
+from ..._functions.dcn import DCN_BACKWARD_WEIGHT as BACKWARD_WEIGHT
+from ..._functions.dcn import DCN_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import linear_tangent, operator
 from .._tensors import floats, in_order_of, new_image, run
@@ -18,16 +20,6 @@ from .._tensors import floats, in_order_of, new_image, run
 __all__ = ["DeformConv2d", "DeformConv2dPack", "ModulatedDeformConv2d", "ModulatedDeformConv2dPack", "deform_conv2d",
            "modulated_deform_conv2d", "torchvision_deform_conv2d"]
 
-_DESC = DESCRIPTOR("dcn_desc", "DCN", INT("dimNb"), INTS("padding"), INTS("stride"), INTS("dilation"),
-                   INT("deform_groups"), INT("groups"), INT("im2col_step"), INT("compute_type"))
-_SAMPLED = NHWC("input"), NHWC("offset"), NHWC("mask")
-FORWARD = CFunction("mluOpDCNForward", _DESC, *_SAMPLED, NHWC("weight", "filter"), ARRAY("bias"), ADDRESS("workspace"),
-                    SIZE("workspace_size"), NHWC("output"))
-BACKWARD_DATA = CFunction("mluOpDCNBackwardData", _DESC, *_SAMPLED, NHWC("weight", "filter"), NHWC("grad_output"),
-                          ADDRESS("workspace"), SIZE("workspace_size"), NHWC("grad_input"), NHWC("grad_offset"),
-                          NHWC("grad_mask"), results=3)
-BACKWARD_WEIGHT = CFunction("mluOpDCNBackwardWeight", _DESC, *_SAMPLED, NHWC("grad_output"), ADDRESS("workspace"),
-                            SIZE("workspace_size"), NHWC("grad_weight", "grad_filter"), ARRAY("grad_bias"), results=2)
 
 _FLOAT = 2  # MLUOP_DTYPE_FLOAT: of the sums
 _ONE_IMAGE = 1  # im2col_step, which only has to divide the batch

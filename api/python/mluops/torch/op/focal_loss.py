@@ -6,7 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from ..._errors import bad_param
-from ..._function import ARRAY, FLOAT, INT, CFunction
+from ..._functions.focal_loss import FOCAL_LOSS_SIGMOID_BACKWARD as SIGMOID_BACKWARD
+from ..._functions.focal_loss import FOCAL_LOSS_SIGMOID_FORWARD as SIGMOID_FORWARD
+from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_BACKWARD as SOFTMAX_BACKWARD
+from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD as SOFTMAX_FORWARD
 from ..._shapes import expect, rank
 from .._integers import int32
 from .._operator import operator
@@ -14,17 +17,7 @@ from .._tensors import floats, run
 
 __all__ = ["SigmoidFocalLoss", "SoftmaxFocalLoss", "sigmoid_focal_loss", "softmax_focal_loss"]
 
-_MODES = INT("prefer"), INT("reduction")
 _HIGH_PRECISION, _NONE = 1, 0
-_NUMBERS = FLOAT("alpha"), FLOAT("gamma")
-SIGMOID_FORWARD = CFunction("mluOpFocalLossSigmoidForward", *_MODES, ARRAY("input"), ARRAY("target"), ARRAY("weight"),
-                            *_NUMBERS, ARRAY("output"))
-SIGMOID_BACKWARD = CFunction("mluOpFocalLossSigmoidBackward", *_MODES, ARRAY("input"), ARRAY("target"),
-                             ARRAY("weight"), *_NUMBERS, ARRAY("grad_input"))
-SOFTMAX_FORWARD = CFunction("mluOpExtFocalLossSoftmaxForward", ARRAY("softmax"), ARRAY("target"), ARRAY("weight"),
-                            *_NUMBERS, ARRAY("output"))
-SOFTMAX_BACKWARD = CFunction("mluOpExtFocalLossSoftmaxBackward", ARRAY("softmax"), ARRAY("target"), ARRAY("weight"),
-                             *_NUMBERS, ARRAY("grad_input"))
 
 
 def _check(input, target, weight, gamma):

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
-from ..._function import ADDRESS, ARRAY, BOOL, DESCRIPTOR, DOUBLE, FLOAT, INT, SIZE, CFunction
+from ..._functions.nms import NMS, NMS_MATCH, SOFT_NMS
 from ..._shapes import expect, rank
 from .._counts import first
 from .._groups import apart_exactly, best_first, group_operator, group_tensor, split
@@ -16,16 +16,6 @@ from .._tensors import floats, run
 
 __all__ = ["nms", "nms_match", "soft_nms"]
 
-_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode"), INT("output_mode"), DOUBLE("iou_threshold"),
-                   INT("max_output_size"), DOUBLE("confidence_threshold"), INT("offset"), INT("input_layout"),
-                   BOOL("pad_to_max_output_size"), ext=True)
-NMS = CFunction("mluOpNms", _DESC, ARRAY("boxes"), ARRAY("scores", "confidence"), ADDRESS("workspace"),
-                SIZE("workspace_size"), ARRAY("indices", "output"), ADDRESS("output_size"))
-SOFT_NMS = CFunction("mluOpExtSoftNms", ARRAY("boxes"), ARRAY("scores"), FLOAT("iou_threshold"), FLOAT("sigma"),
-                     FLOAT("min_score"), INT("method"), INT("offset"), ARRAY("dets"), ARRAY("indices"),
-                     ADDRESS("output_size"))
-NMS_MATCH = CFunction("mluOpExtNmsMatch", ARRAY("dets"), FLOAT("iou_threshold"), ARRAY("indices"),
-                      ARRAY("group_sizes"), ADDRESS("group_count"))
 
 _EVERY_SCORE = float("-inf")
 _METHODS = {"naive": 0, "linear": 1, "gaussian": 2}

@@ -5,20 +5,13 @@ from torch import Tensor, nn
 
 from ..._arguments import Size, at_least, integer, pair
 from ..._errors import bad_param
-from ..._function import ARRAY, BOOL, DESCRIPTOR, FLOAT, INT, NHWC, CFunction
+from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
 from ..._shapes import NCHW, expect, rank
 from .._operator import operator
 from .._tensors import floats, new_image, run
 
 __all__ = ["RoIAlign", "roi_align"]
 
-_DESC = DESCRIPTOR("roialign_desc", "RoiAlignForward", INT("pooled_height"), INT("pooled_width"),
-                   INT("sampling_ratio"), FLOAT("spatial_scale"), INT("pool_mode"), BOOL("aligned"), version="_v2")
-FORWARD = CFunction("mluOpRoiAlignForward_v2", _DESC, NHWC("input"), ARRAY("rois", "boxes"), NHWC("output"),
-                    NHWC("argmax_x"), NHWC("argmax_y"), results=3)
-BACKWARD = CFunction("mluOpRoiAlignBackward_v2", NHWC("grad_output", "grads"), ARRAY("rois", "boxes"),
-                     NHWC("argmax_x"), NHWC("argmax_y"), FLOAT("spatial_scale"), INT("sampling_ratio"),
-                     BOOL("aligned"), INT("pool_mode"), NHWC("grad_input", "grads_image"))
 
 _MODES = {"max": 0, "avg": 1}
 _MAX = 0

@@ -12,7 +12,10 @@ from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._functions.indice_max_pool import (INDICE_MAX_POOL_BACKWARD as MAX_BACKWARD, INDICE_MAX_POOL_FORWARD as
                                            MAX_FORWARD)
-from ..._function import ADDRESS, ARRAY, SIZE, CFunction
+from ..._functions.get_indice_pairs import GET_INDICE_PAIRS as _PAIRS
+from ..._functions.indice_convolution import INDICE_CONVOLUTION_BACKWARD_DATA as BACKWARD_DATA
+from ..._functions.indice_convolution import INDICE_CONVOLUTION_BACKWARD_FILTER as BACKWARD_FILTER
+from ..._functions.indice_convolution import INDICE_CONVOLUTION_FORWARD as FORWARD
 from ..._library import check, lib
 from ..._shapes import expect, rank
 from .._counts import first
@@ -31,9 +34,6 @@ Sizes = Union[int, Sequence[int]]
 _DESCRIBED = c.Described(
     "SparseConvolution", "mluOpSetSparseConvolutionDescriptor", [c_int, c_int, *[c_void_p] * 6, *[c_int] * 3],
     lambda values: [len(values[1]) + 2, values[0], *((c_int * len(each))(*each) for each in values[1:7]), *values[7:], 0])
-_PAIRS = CFunction(
-    "mluOpGetIndicePairs", ADDRESS("sparse_conv_desc"), ARRAY("indices"), ADDRESS("workspace"), SIZE("workspace_size"),
-    ARRAY("indice_pairs"), ARRAY("out_indices"), ARRAY("indice_num"), results=3)
 
 
 _least = getattr(torch, "sym_min", min)  # of sizes that a graph learns when it runs
@@ -179,15 +179,6 @@ def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[i
 
 
 # ---- convolution
-
-_OVER_PAIRS = ARRAY("indice_pairs"), ADDRESS("indice_pair_num", "indice_num")
-_AFTER = SIZE("inverse"), SIZE("subm", "sub_m"), ADDRESS("workspace"), SIZE("workspace_size")
-FORWARD = CFunction("mluOpIndiceConvolutionForward", ARRAY("features"), ARRAY("filters"), *_OVER_PAIRS,
-                    SIZE("num_activate_out", "num_act_out"), *_AFTER, ARRAY("features_out"))
-BACKWARD_DATA = CFunction("mluOpIndiceConvolutionBackwardData", ARRAY("output_grad"), ARRAY("filters"), *_OVER_PAIRS,
-                          *_AFTER, ARRAY("input_grad"))
-BACKWARD_FILTER = CFunction("mluOpIndiceConvolutionBackwardFilter", ARRAY("features"), ARRAY("output_grad"),
-                            *_OVER_PAIRS, *_AFTER, ARRAY("filters_grad"))
 
 
 def _check_pairs(pairs, num):

@@ -1,0 +1,120 @@
+"""RoiAlign."""
+from api.generate.describe import *
+
+family("RoiAlign", "mluOpRoiAlignForward_v2 and Backward_v2 of MLU-OPS 1.11.")
+
+SHAPE = struct("mluopsRoiAlignShape", """
+  mluOpDataType_t dtype;
+  int64_t batch, h, w, c;
+  int64_t rois; /* backward: may be 0 */
+  int64_t pooled_h, pooled_w;
+  float spatial_scale;
+  int sampling_ratio;
+  int aligned;
+  int mean; /* 1: the mean of the samples, 0: the greatest */
+""", doc="""RoiAlign: input [batch,h,w,c], rois [rois,5], output [rois,pooled_h,pooled_w,c].""")
+
+prose("""
+typedef struct mluOpRoiAlignStruct* mluOpRoiAlignForwardDescriptor_t;
+""")
+
+descriptor("RoiAlignForward", "roialign_desc", "mluOpRoiAlignStruct", """
+    const int pooled_height >= 1
+    const int pooled_width >= 1
+    const int sampling_ratio
+    const float spatial_scale
+    const int pool_mode in 0..1
+    const bool aligned
+    """,
+    order="pooled_height pooled_width pool_mode", desc="desc", set_name="mluOpSetRoiAlignForwardDescriptor_v2",
+    docs={"create": """Creates an empty descriptor. BAD_PARAM: NULL. ALLOC_FAILED.""",
+          "destroy": """Destroys a descriptor. BAD_PARAM: NULL.""",
+          "set": """Sets how boxes are pooled.
+
+@param pooled_height,pooled_width  bins of a box, > 0.
+@param sampling_ratio  samples per axis and bin; <= 0 means ceil(box size / bins), none for an empty box.
+@param spatial_scale   multiplies box corners.
+@param pool_mode       0: a bin is its greatest sample; 1: the mean of its samples.
+@param aligned         true: half a pixel is subtracted from the scaled corners; false: it is not, and boxes are at
+                       least one pixel wide and high.
+BAD_PARAM: roialign_desc NULL, a pooled size <= 0, pool_mode not 0 or 1."""})
+
+SAY = {"rois": "the number of boxes", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2",
+       "pooled_height": "pooled_height", "pooled_width": "pooled_width"}
+KEYS = ("b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned "
+        'pool={p.shape.mean != 0 ? "mean" : "greatest"}')
+GRADS = {"height": rule("pooled_h >= 1", "height of grads: wanted >= 1, got {pooled_h}"),
+         "width": rule("pooled_w >= 1", "width of grads: wanted >= 1, got {pooled_w}")}
+BACKWARD = """
+  mluopsRoiAlignShape shape;
+  const void* grad_output;
+  const void* rois;
+  const void* argmax_x; /* NULL where shape.mean */
+  const void* argmax_y;
+  void* grad_input;
+  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
+  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
+"""
+
+operator("roi_align_forward", "mluOpRoiAlignForward_v2", 13, doc="""Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
+
+@param input     T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with the other 4-D tensors likewise.
+@param boxes     T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
+@param output    T [R, pooled_height, pooled_width, C]; overwritten.
+@param argmax_x,argmax_y  T, like output: pool_mode 0: where the greatest sample is, -1 for a bin without samples;
+                 overwritten. pool_mode 1: NULL with NULL descriptors, or not looked at.
+R, B, H, W or C = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
+Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align; docs/op/roi_align.md.""", args="""
+    descriptor const mluOpRoiAlignForwardDescriptor_t roialign_desc
+    in input T image [batch, h, w, c]
+    in boxes:rois T any [rois, 5]
+    out output T image [rois, pooled_height, pooled_width, c]
+    out argmax_x T like output where pool_mode == 0
+    out argmax_y T like output where pool_mode == 0
+    """,
+    order="descriptor descs fields layouts(input output boxes) ranks(input output boxes) dtypes(input output boxes) "
+          "sizes(input boxes output) descs(argmax_x argmax_y) layouts(argmax_x argmax_y) dtypes(argmax_x argmax_y) "
+          "sizes(argmax_x argmax_y) dense done_if_empty(input output) data(input boxes output) data(argmax_x argmax_y) "
+          "overlap batch_indices(boxes)",
+    shape=SHAPE, keys=KEYS, say=SAY, notes={"argmax_x": "NULL where shape.mean"},
+    fill={"pooled_h": "pooled_height", "pooled_w": "pooled_width", "mean": "pool_mode", "aligned": "desc.aligned ? 1 : 0"},
+    fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
+
+operator("roi_align_backward", "mluOpRoiAlignBackward", 14, doc="""Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.""", args="""
+    const float spatial_scale
+    const int sampling_ratio
+    const bool aligned
+    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in boxes:rois T any [rois, 5]
+    out grads_image:grad_input T image [batch, h, w, c]
+    """,
+    order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
+          "sizes(grads_image boxes grads) height width dense done_if_empty(grads_image) "
+          "data(grads_image) data(grads: grads boxes) overlap batch_indices(boxes)",
+    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", check="roi_align_mean_backward", members=BACKWARD,
+    fill={"mean": "1", "argmax_x": "nullptr", "argmax_y": "nullptr"}, no_numpy=True)
+
+operator("roi_align_backward", "mluOpRoiAlignBackward_v2", 14, doc="""Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
+
+@param grads        T [R, pooled_height, pooled_width, C], NHWC; EXTENDED: NCHW too.
+@param boxes        T [R, 5], as in the forward call.
+@param argmax_x,argmax_y  pool_mode 0: as the forward call gave them; pool_mode 1: NULL, or not looked at.
+@param spatial_scale,sampling_ratio,aligned,pool_mode  as in the forward call.
+@param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
+B, H, W or C = 0: SUCCESS, nothing written. Other errors as in the forward call.""", args="""
+    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in boxes:rois T any [rois, 5]
+    in argmax_x T like grads where pool_mode == 0
+    in argmax_y T like grads where pool_mode == 0
+    const float spatial_scale
+    const int sampling_ratio
+    const bool aligned
+    const int pool_mode in 0..1
+    out grads_image:grad_input T image [batch, h, w, c]
+    """,
+    order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
+          "sizes(grads_image boxes grads) height width numbers descs(argmax_x argmax_y) layouts(argmax_x argmax_y) "
+          "dtypes(argmax_x argmax_y) sizes(argmax_x argmax_y) dense done_if_empty(grads_image) data(grads_image) "
+          "data(grads: grads boxes argmax_x argmax_y) overlap batch_indices(boxes)",
+    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", fill={"mean": "pool_mode"},
+    fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
