@@ -164,3 +164,18 @@ def test_all_is_as_it_was_afterwards():
         dropin.install("spconv", cuda_calls=True)
     dropin.uninstall()
     assert all(vars(owner).get(name) is value for (owner, name), value in before.items())
+
+
+MOVES = {"cuda()": lambda x: x.cuda(), "to(0)": lambda x: x.to(0), "to('cuda')": lambda x: x.to("cuda:0"),
+         "to(device=)": lambda x: x.to(device=torch.device("cuda")), "to(device=0)": lambda x: x.to(device=0)}
+
+
+@pytest.mark.parametrize("move", sorted(MOVES))
+def test_a_column_is_contiguous_on_cuda(cuda, move):
+    """As a copy to another device is: extensions ask for it (PointGroup)."""
+    x = torch.arange(12).reshape(4, 3)
+    moved = MOVES[move](x[:, 1])
+    assert moved.is_contiguous() and torch.equal(moved, x[:, 1])
+    assert MOVES[move](x) is x and MOVES[move](x.t()).stride() == (1, 3)  # dense, its order is kept
+    assert MOVES[move](x.to_sparse()).is_sparse
+    assert not x[:, 1].to("cpu").is_contiguous() and not x[:, 1].to(torch.int64).is_contiguous()

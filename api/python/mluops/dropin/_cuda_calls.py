@@ -43,6 +43,18 @@ def _on_cpu(value: Any) -> Any:
     return value
 
 
+def _as_copied(value: torch.Tensor) -> torch.Tensor:
+    """A tensor in the memory order that a copy to another device has: programs count on columns becoming contiguous."""
+    if value.layout != torch.strided or value.is_contiguous():
+        return value
+    order = torch.empty_like(value, device="meta").stride()
+    return value if order == value.stride() else value.clone()
+
+
+def _is_cuda(device: Any) -> bool:
+    return type(device) is int or isinstance(device, (str, torch.device)) and str(device).startswith("cuda")
+
+
 def _to(function: Callable) -> Callable:
     """Tensor.to and Module.to, whose first argument may be the number of a CUDA device."""
     kept = _kept(function)
@@ -50,8 +62,10 @@ def _to(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(value: Any, *args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) is int:
-            args = ("cpu",) + args[1:]
-        return kept(value, *args, **kwargs)
+            args = ("cuda",) + args[1:]
+        made = kept(value, *args, **kwargs)
+        asked = kwargs.get("device", args[0] if args else None)
+        return _as_copied(made) if made is value and isinstance(value, torch.Tensor) and _is_cuda(asked) else made
 
     return call
 
@@ -84,6 +98,13 @@ def _known_to_scripts(call: Callable, function: Callable) -> None:
 def _itself() -> Callable:
     def call(value: Any, *args: Any, **kwargs: Any) -> Any:
         return value
+
+    return call
+
+
+def _copied() -> Callable:
+    def call(value: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        return _as_copied(value)
 
     return call
 
@@ -318,8 +339,8 @@ def install() -> None:
     for name in _METHODS:
         _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
     _done.set(torch.Tensor, "to", _to(torch.Tensor.to))
-    for name in ("cuda", "pin_memory"):
-        _done.set(torch.Tensor, name, _itself())
+    _done.set(torch.Tensor, "cuda", _copied())
+    _done.set(torch.Tensor, "pin_memory", _itself())
     for storage in (torch.UntypedStorage, torch.storage.TypedStorage):
         _done.set(storage, "cuda", _itself())
     _done.set(torch.nn.Module, "cuda", _itself())
