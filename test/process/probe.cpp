@@ -202,6 +202,12 @@ void no_plugins(const char* path, const std::string&) {
   require(library.backend_count() == 2, std::to_string(library.backend_count()) + " backends");
 }
 
+/// A call, which MLUOP_CAPTURE may keep.
+void one_call(const char* path, const std::string& runtime) {
+  const Library library(path);
+  Caller(library, runtime).run(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -213,7 +219,8 @@ int main(int argc, char** argv) {
                    {"first_load_in_child", first_load_in_child},
                    {"no_address_space", no_address_space},
                    {"few_threads", few_threads},
-                   {"no_plugins", no_plugins}};
+                   {"no_plugins", no_plugins},
+                   {"one_call", one_call}};
   alarm(kPatienceSeconds);
   try {
     require(argc == 4, "usage: process_probe LIBRARY SCENARIO RUNTIME");

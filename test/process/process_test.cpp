@@ -110,19 +110,21 @@ class SetuidProbe {
   SetuidProbe(const SetuidProbe&) = delete;
   SetuidProbe& operator=(const SetuidProbe&) = delete;
   ~SetuidProbe() { std::filesystem::remove_all(folder_); }
+  const std::string& folder() const { return folder_; }
   std::string path() const { return folder_ + "/probe"; }
 
  private:
   std::string folder_;
 };
 
+constexpr uid_t kNobody = 65534;
+
 /// Exit status of the probe when somebody without rights runs it.
-int run_as_nobody(const std::string& program) {
-  constexpr uid_t kNobody = 65534;
+int run_as_nobody(const std::string& program, const char* scenario, const char* runtime) {
   const pid_t child = fork();
   if (child == 0) {
     if (setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(99);
-    execl(program.c_str(), "probe", LIBRARY, "no_plugins", "-", nullptr);
+    execl(program.c_str(), "probe", LIBRARY, scenario, runtime, nullptr);
     _exit(98);
   }
   int status = 0;
@@ -136,8 +138,22 @@ TEST(Plugins, AreNotLoadedIntoASetuidProgram) {
   setenv("MLUOP_BACKEND_PATH", PLUGIN, 1);
   EXPECT_NE(outcome("no_plugins", "-"), "") << "the plugin is loaded into a program of the caller's own rights";
   const SetuidProbe probe;
-  EXPECT_EQ(run_as_nobody(probe.path()), 0);
+  EXPECT_EQ(run_as_nobody(probe.path(), "no_plugins", "-"), 0);
   unsetenv("MLUOP_BACKEND_PATH");
+}
+
+TEST(Capture, IsNotBegunInASetuidProgram) {
+  if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "a sanitizer's runtime reads the environment too";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a setuid program for another user";
+  const SetuidProbe probe;
+  const std::string kept = probe.folder() + "/calls";
+  std::filesystem::create_directory(kept);
+  setenv("MLUOP_CAPTURE", kept.c_str(), 1);
+  EXPECT_EQ(run_as_nobody(probe.path(), "one_call", "threads"), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(kept));
+  EXPECT_EQ(outcome("one_call", "threads"), "");
+  EXPECT_FALSE(std::filesystem::is_empty(kept)) << "with the caller's own rights it does";
+  unsetenv("MLUOP_CAPTURE");
 }
 
 }  // namespace

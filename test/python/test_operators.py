@@ -1,5 +1,6 @@
 """mluops.torch against the compositions: values, gradients, dtypes, layouts, odd inputs."""
 
+import math
 import warnings
 
 import pytest
@@ -52,7 +53,8 @@ def test_channels_last_stays_and_agrees(case):
     plain, last = case.inputs(torch.float32, True), case.inputs(torch.float32, True, channels_last=True)
     a, b = case.run(plain), case.run(last)
     if case.name.startswith(("roi_align", "deform_roi_pool")):  # their way in NCHW has another order of sums
-        assert torch.allclose(a, b, atol=1e-6)
+        spacing = 2.0 ** (math.frexp(b.abs().max().item())[1] - 24)
+        assert (a - b).abs().max() <= 4 * spacing
     else:
         assert torch.equal(a, b)
     assert a.is_contiguous()
@@ -62,6 +64,8 @@ def test_channels_last_stays_and_agrees(case):
     b.sum().backward()
     for i in case.leaves:
         assert torch.allclose(plain[i].grad, last[i].grad, atol=1e-6)
+    if case.name.startswith(("roi_align", "deform_roi_pool")):
+        assert torch.equal(plain[0].grad, last[0].grad)
 
 
 # The values of deformable attention, [B, S, M, D], are no image.
