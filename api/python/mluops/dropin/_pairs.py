@@ -17,7 +17,9 @@ def targets(offsets: Tensor) -> Tensor:
 
 def of_table(table: Tensor, places: Tensor) -> Tensor:
     """The sum over three axes of table[places[m, a], ..., a]: T [M, H, D]."""
-    return sum(table[places[:, axis], ..., axis] for axis in range(3))
+    rows = table.movedim(3, 0).reshape(3 * len(table), -1)
+    bags = torch.nn.functional.embedding_bag(places + torch.arange(3) * len(table), rows, mode="sum")
+    return bags.reshape(len(places), *table.shape[1:3])
 
 
 def relation(q: Tensor, k: Tensor, i: Tensor, j: Tensor) -> Tensor:

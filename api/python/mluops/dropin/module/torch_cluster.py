@@ -5,6 +5,7 @@ import torch
 from ...torch._tensors import floats
 from ...torch.op.furthest_point_sample import forward as _fps
 from ...torch.op.knn import forward as _knn
+from .. import _near as _near_all
 from .. import _stacked
 
 __all__ = ["__version__", "fps", "grid_cluster", "knn", "knn_graph", "nearest", "radius", "radius_graph"]
@@ -67,15 +68,29 @@ def radius(x, y, r, batch_x=None, batch_y=None, max_num_neighbors=32, num_worker
            ignore_same_index=False):
     """[2, E]: centres in y and up to max_num_neighbors points of x in the ball, in the order of x."""
     x, y = _flat(x), _flat(y)
-    parts = []
+    row, column = (_in_space if x.shape[1] <= 3 else _in_blocks)(x, y, float(r), batch_x, batch_y)
+    if ignore_same_index:
+        row, column = row[row != column], column[row != column]
+    kept = _near_all.first(row, len(y), max_num_neighbors)
+    return torch.stack([row[kept], column[kept]])
+
+
+def _in_space(x, y, r, batch_x, batch_y):
+    """Centres and points of all pairs in a ball, searched in cells."""
+    clouds, own = (torch.zeros(len(points), dtype=torch.int64) if batch is None else batch
+                   for points, batch in ((x, batch_x), (y, batch_y)))
+    points, centers = (torch.nn.functional.pad(each, (0, 3 - each.shape[1])) for each in floats(x=x, y=y))
+    return _near_all.within(points, clouds, centers, own, r, True, border=False)
+
+
+def _in_blocks(x, y, r, batch_x, batch_y):
+    """The same for more axes, from all distances."""
+    parts = [torch.zeros(2, 0, dtype=torch.int64)]
     for points, centers in _clouds(x, y, batch_x, batch_y):
         for rows in _stacked.blocks(centers.stop - centers.start, max(points.stop - points.start, 1)):
-            inside = _squares(x[points], y[centers][rows]) < float(r) ** 2
-            if ignore_same_index:
-                inside &= (torch.arange(centers.start, centers.stop)[rows, None] != torch.arange(points.start, points.stop))
-            row, column = _stacked.first_of_each_row(inside, max_num_neighbors)
+            row, column = (_squares(x[points], y[centers][rows]) < r ** 2).nonzero().unbind(1)
             parts.append(torch.stack([row + centers.start + rows.start, column + points.start]))
-    return torch.cat(parts, 1) if parts else torch.zeros(2, 0, dtype=torch.int64)
+    return torch.cat(parts, 1)
 
 
 def _graph(pairs, loop, flow):
