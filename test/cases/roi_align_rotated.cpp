@@ -73,10 +73,14 @@ Values make_rois(const Case& t, const Shape& s) {
   Values rois;
   for (std::int64_t r = 0; r < s.rois; ++r) {
     const Extent x = extent(kind, static_cast<double>(s.w), random), y = extent(kind, static_cast<double>(s.h), random);
-    const double angle = kind == "straight" ? std::acos(0.0) * static_cast<double>(random.integer(0, 1)) : 0;
     const double image = static_cast<double>(random.integer(0, s.batch - 1));
-    for (const double number : {image, x.centre / scale, y.centre / scale, x.size / scale, y.size / scale,
-                                kind == "straight" ? angle : random.real(-4, 4)}) {
+    const bool turned = kind == "straight" && random.chance(0.5);
+    // The cosine of a rounded quarter turn is not 0: which side of a border a sample on it falls would be the
+    // rounding's.
+    const double aside = turned ? 1.0 / 64 : 0;
+    const double angle = kind == "straight" ? (turned ? std::acos(0.0) : 0) : random.real(-4, 4);
+    for (const double number :
+         {image, (x.centre + aside) / scale, (y.centre + aside) / scale, x.size / scale, y.size / scale, angle}) {
       rois.push_back(number);
     }
   }

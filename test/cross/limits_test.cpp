@@ -43,6 +43,18 @@ const Limit kLimits[] = {
     {"Voxelization", "voxelization n=40 f=3 points=3 voxels=9", MLUOP_DTYPE_FLOAT, 1152, 1280},
     // Eight rows of 32 points, and the grid.
     {"DynamicVoxelize", "dynamic_voxelize n=40 f=3", MLUOP_DTYPE_FLOAT, 1024, 1152},
+    // A row of six arrays, a unit of them, and targets.
+    {"FocalLossBackward", "focal_loss_sigmoid_backward n=3 c=1000", MLUOP_DTYPE_FLOAT, 25728, 25856},
+    // A RoI and nine rows of 128 bytes.
+    {"RoiAlignRotatedForward", "roi_align_rotated_forward b=1 h=4 w=4 c=40 r=1 ph=2 pw=2 scale=1 ratio=2 rois=inside",
+     MLUOP_DTYPE_FLOAT, 1152, 1280},
+    // Sizes of a level and eleven rows of 128 bytes.
+    {"MsDeformAttnForward", "ms_deform_attn_forward b=1 q=3 m=2 d=40 l=2 p=2 h=4 w=5", MLUOP_DTYPE_FLOAT, 1408, 1536},
+    // 16 channels of the output, each 2 + 2 * 64 numbers.
+    {"PsRoiPoolForward", "ps_roi_pool_forward b=1 h=5 w=5 d=3 r=2 ph=7 pw=7 scale=1 rois=inside", MLUOP_DTYPE_FLOAT,
+     8192, 8320},
+    // 39 arrays of 32 pairs.
+    {"BoxIouRotated", "box_iou_rotated n=3 m=5", MLUOP_DTYPE_FLOAT, 4864, 4992},
 };
 
 class LimitTest : public ::testing::TestWithParam<Limit> {};

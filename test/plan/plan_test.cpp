@@ -43,5 +43,17 @@ TEST(Plan, regions_follow_one_another) {
   EXPECT_EQ(map.regions()[1].end(), 192);
 }
 
+TEST(Plan, sample_counts_are_bounded) {
+  std::int64_t samples = 0;
+  EXPECT_EQ(count_samples(4, 3, 5, samples), "");
+  EXPECT_EQ(samples, 60);
+  EXPECT_EQ(count_samples(4, 0, 1 << 30, samples), "");
+  EXPECT_EQ(count_samples(4, INT32_MIN, INT32_MIN, samples), "");
+  EXPECT_EQ(samples, 60);
+  EXPECT_NE(count_samples(4, INT32_MAX, INT32_MAX, samples).find("32 bits"), std::string::npos);
+  EXPECT_NE(count_samples(4, 1 << 14, 1 << 14, samples).find("sample points"), std::string::npos);
+  EXPECT_EQ(samples, 60);
+}
+
 }  // namespace
 }  // namespace mluops::emu::plan

@@ -13,20 +13,33 @@ struct RowStrides {
   std::int64_t to, from;
 };
 
-/// Copies `rows` rows of `bytes` each: in one piece when they lie end to end on both sides, row by row when a stride
-/// leaves the 32 bits the device has for it.
-inline void copy_rows(void* to, const void* from, std::int64_t bytes, std::int64_t rows, RowStrides stride,
-                      mluMemcpyDirection_t direction) {
+/// Has `copy` (a __memcpy) do `rows` rows of `bytes` each: in one piece when they lie end to end on both sides, row by
+/// row when a stride leaves the 32 bits the device has for it.
+template <class Copy>
+void copy_rows_by(const Copy& copy, void* to, const void* from, std::int64_t bytes, std::int64_t rows,
+                  RowStrides stride, mluMemcpyDirection_t direction) {
   constexpr std::int64_t kLargestStride = std::numeric_limits<std::int32_t>::max();
   if (rows == 1 || (stride.to == bytes && stride.from == bytes)) {
-    __memcpy(to, from, bytes * rows, direction);
+    copy(to, from, bytes * rows, direction);
   } else if (stride.to <= kLargestStride && stride.from <= kLargestStride) {
-    __memcpy(to, from, bytes, direction, stride.to, stride.from, rows - 1);
+    copy(to, from, bytes, direction, stride.to, stride.from, rows - 1);
   } else {
     for (std::int64_t row = 0; row < rows; ++row)
-      __memcpy(static_cast<char*>(to) + row * stride.to, static_cast<const char*>(from) + row * stride.from, bytes,
-               direction);
+      copy(static_cast<char*>(to) + row * stride.to, static_cast<const char*>(from) + row * stride.from, bytes,
+           direction);
   }
+}
+
+/// At once.
+inline void copy_rows(void* to, const void* from, std::int64_t bytes, std::int64_t rows, RowStrides stride,
+                      mluMemcpyDirection_t direction) {
+  copy_rows_by([](auto... arguments) { __memcpy(arguments...); }, to, from, bytes, rows, stride, direction);
+}
+
+/// Queued: done at the next barrier.
+inline void queue_rows(void* to, const void* from, std::int64_t bytes, std::int64_t rows, RowStrides stride,
+                       mluMemcpyDirection_t direction) {
+  copy_rows_by([](auto... arguments) { __memcpy_async(arguments...); }, to, from, bytes, rows, stride, direction);
 }
 
 /// Bytes of `count` elements of T.

@@ -9,6 +9,7 @@
 
 #include "backends/mlu_emu/bang/bang.h"
 #include "backends/mlu_emu/kernels/bilinear.h"
+#include "backends/mlu_emu/kernels/reductions.h"
 #include "backends/mlu_emu/operators.h"
 #include "backends/mlu_emu/plan/deform_roi_pool.h"
 #include "mluops/problem/deform_roi_pool.h"
@@ -330,10 +331,7 @@ class BackwardSegment {
     }
     __bang_mul_scalar(tmp(0), tmp(0), factor, n);
     __bang_mul(tmp(0), gradient(), tmp(0), n);
-    const std::int64_t width = n / lanes_;
-    T* sum = nram_ + tile_.sum_tmp;
-    __bang_sumpool(sum, tmp(0), lanes_, 1, width, 1, width, width, 1);
-    __bang_atomic_reduce_add(grad, __bang_sum(sum, lanes_));
+    __bang_atomic_reduce_add(grad, sum_of_lanes(nram_ + tile_.sum_tmp, tmp(0), n, lanes_));
   }
 
   const Shape& shape_;
@@ -371,7 +369,7 @@ std::string refuse_grids(const Shape& shape, const void* rois) {
   std::int64_t samples = 0;
   for (std::int64_t r = 0; r < shape.rois; ++r) {
     const Roi<T> roi(shape, static_cast<const T*>(rois) + r * 5);
-    std::string reason = plan::count_deform_samples(shape, roi.grid_h, roi.grid_w, samples);
+    std::string reason = plan::count_samples(shape.pooled_h * shape.pooled_w, roi.grid_h, roi.grid_w, samples);
     if (!reason.empty()) return "roi " + std::to_string(r) + ": " + reason;
   }
   return {};

@@ -10,10 +10,6 @@ constexpr std::int64_t kArgmaxBytes = 4;
 constexpr std::int64_t kForwardRows = 9;   // 4 ping, 4 pong, output
 constexpr std::int64_t kBackwardRows = 2;  // grad_output, grad_input
 
-std::int64_t element_bytes(const mluopsBorderAlignShape& shape) {
-  return shape.dtype == MLUOP_DTYPE_HALF ? 2 : 4;
-}
-
 // Longest segment, in elements, when `rows` rows of the tensors' type, one of int32 and a box share NRAM.
 std::int64_t longest_segment(const Machine& machine, std::int64_t rows, std::int64_t size) {
   const std::int64_t left = std::max<std::int64_t>(machine.nram_bytes - kNfuAlign, 0);
@@ -27,10 +23,10 @@ BorderAlignPlan make_plan(const mluopsBorderAlignShape& shape, const Machine& ma
     plan.refusal = "dtype must be half or float";
     return plan;
   }
-  plan.launch = {TaskType::kUnion1, machine.cores_per_cluster, machine.clusters, 1};
+  plan.launch = whole_machine(machine);
   plan.units = shape.n * shape.k;
   plan.channels = shape.c;
-  plan.deal = longest_segment(machine, rows, element_bytes(shape));
+  plan.deal = longest_segment(machine, rows, element_bytes(shape.dtype));
   if (plan.deal < 1) {
     plan.refusal = "NRAM of " + std::to_string(machine.nram_bytes) + " bytes does not hold a segment of 128 channels";
     return plan;
@@ -53,7 +49,7 @@ std::int64_t add_corners(NramMap& map, const std::string& buffer, std::int64_t r
 BorderAlignPlan plan_border_align_forward(const mluopsBorderAlignShape& shape, const Machine& machine) {
   BorderAlignPlan plan = make_plan(shape, machine, kForwardRows);
   if (!plan.ok()) return plan;
-  const std::int64_t row_bytes = plan.deal * element_bytes(shape);
+  const std::int64_t row_bytes = plan.deal * element_bytes(shape.dtype);
   plan.ping = add_corners(plan.nram, "ping", row_bytes);
   plan.pong = add_corners(plan.nram, "pong", row_bytes);
   plan.output = plan.nram.add("output", row_bytes);
@@ -65,7 +61,7 @@ BorderAlignPlan plan_border_align_forward(const mluopsBorderAlignShape& shape, c
 BorderAlignPlan plan_border_align_backward(const mluopsBorderAlignShape& shape, const Machine& machine) {
   BorderAlignPlan plan = make_plan(shape, machine, kBackwardRows);
   if (!plan.ok()) return plan;
-  const std::int64_t row_bytes = plan.deal * element_bytes(shape);
+  const std::int64_t row_bytes = plan.deal * element_bytes(shape.dtype);
   plan.units *= kBorders;
   plan.boxes = plan.nram.add("boxes", kNfuAlign);
   plan.grad_output = plan.nram.add("grad_output", row_bytes);

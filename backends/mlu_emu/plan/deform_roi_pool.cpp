@@ -118,20 +118,4 @@ NramMap DeformRoiPoolPlan::nram_map(std::int64_t segment_length) const {
   return map;
 }
 
-std::string count_deform_samples(const mluopsDeformRoiPoolShape& shape, std::int64_t grid_h, std::int64_t grid_w,
-                                 std::int64_t& samples) {
-  if (grid_h <= 0 || grid_w <= 0) return {};
-  const auto per_bin = checked_product({grid_h, grid_w});
-  if (!per_bin || *per_bin > std::numeric_limits<std::int32_t>::max()) {
-    return "a bin's sampling grid " + std::to_string(grid_h) + " x " + std::to_string(grid_w) +
-           " has more points than 32 bits count";
-  }
-  const auto of_roi = checked_product({*per_bin, shape.pooled_h, shape.pooled_w});
-  if (!of_roi || *of_roi > kDeformMaxSamples - samples) {
-    return "more than " + std::to_string(kDeformMaxSamples) + " sample points";
-  }
-  samples += *of_roi;
-  return {};
-}
-
 }  // namespace mluops::emu::plan

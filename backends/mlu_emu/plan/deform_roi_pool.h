@@ -50,12 +50,4 @@ DeformRoiPoolPlan plan_deform_roi_pool_forward(const mluopsDeformRoiPoolShape& s
 DeformRoiPoolPlan plan_deform_roi_pool_backward(const mluopsDeformRoiPoolShape& shape, bool with_offset,
                                                 const Machine& machine);
 
-/// Most sample points one call may visit; larger ones are declined instead of running for hours.
-inline constexpr std::int64_t kDeformMaxSamples = std::int64_t{1} << 28;
-
-/// Adds one RoI's bins * grid_h * grid_w to `samples`; the reason when that is more than the device's 32-bit count
-/// or the emulator's patience hold, else an empty text. Grids <= 0 have no samples.
-std::string count_deform_samples(const mluopsDeformRoiPoolShape& shape, std::int64_t grid_h, std::int64_t grid_w,
-                                 std::int64_t& samples);
-
 }  // namespace mluops::emu::plan

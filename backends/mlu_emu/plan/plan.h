@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "mlu_op_types.h"
+
 namespace mluops::emu::plan {
 
 /// All a plan may know of the machine it plans for.
@@ -31,6 +33,10 @@ enum class Direction { kForward, kBackward };
 
 enum class TaskType { kBlock, kUnion1 };
 
+inline std::int64_t element_bytes(mluOpDataType_t dtype) {
+  return dtype == MLUOP_DTYPE_HALF ? 2 : 4;
+}
+
 struct Launch {
   TaskType type = TaskType::kBlock;
   std::int64_t x = 0, y = 1, z = 1;
@@ -43,6 +49,11 @@ struct Launch {
 inline Launch union1_launch(const Machine& machine, std::int64_t items) {
   const std::int64_t clusters = (items + machine.cores_per_cluster - 1) / machine.cores_per_cluster;
   return {TaskType::kUnion1, machine.cores_per_cluster, std::clamp<std::int64_t>(clusters, 1, machine.clusters), 1};
+}
+
+/// Every core of the machine, clusters along y.
+inline Launch whole_machine(const Machine& machine) {
+  return {TaskType::kUnion1, machine.cores_per_cluster, machine.clusters, 1};
 }
 
 /// [offset, offset + bytes) of a core's NRAM.
@@ -84,8 +95,18 @@ struct Plan {
 /// The device counts elements in 32 bits: refuses a tensor of 2^31 elements or more. True when refused.
 bool refuse_large_tensor(Plan& plan, const char* name, std::initializer_list<std::int64_t> dims);
 
+/// Refuses types other than those the device computes in. True when refused.
+bool refuse_dtype(Plan& plan, mluOpDataType_t dtype, std::initializer_list<mluOpDataType_t> known);
+
 /// "need 1234 bytes of NRAM, a core has 1000".
 std::string nram_shortage(std::int64_t need, const Machine& machine);
+
+/// Most sample points one call may visit; larger ones are declined instead of running for hours.
+inline constexpr std::int64_t kMaxSamples = std::int64_t{1} << 28;
+
+/// Adds bins with a grid of grid_h x grid_w samples each to `samples`; the reason when that is more than the device's
+/// 32-bit count or the emulator's patience hold, else an empty text. Grids <= 0 have no samples.
+std::string count_samples(std::int64_t bins, std::int64_t grid_h, std::int64_t grid_w, std::int64_t& samples);
 
 /// [begin, end) of a task's items.
 struct Share {
