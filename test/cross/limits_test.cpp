@@ -55,6 +55,9 @@ const Limit kLimits[] = {
      8192, 8320},
     // 39 arrays of 32 pairs.
     {"BoxIouRotated", "box_iou_rotated n=3 m=5", MLUOP_DTYPE_FLOAT, 4864, 4992},
+    // A row of 32 channels behind the map of 1024 points; backward: four rows of 1024 gradients, and a mask of bits.
+    {"DynamicPointToVoxelForward", "dynamic_point_to_voxel_forward n=40 c=3 side=3", MLUOP_DTYPE_FLOAT, 4096, 4224},
+    {"DynamicPointToVoxelBackward", "dynamic_point_to_voxel_backward n=40 c=3 side=3", MLUOP_DTYPE_FLOAT, 16384, 16512},
 };
 
 class LimitTest : public ::testing::TestWithParam<Limit> {};

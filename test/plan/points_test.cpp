@@ -1,5 +1,6 @@
 // Plans of the operators of point clouds: tiles that fit NRAM whatever the machine, launches no larger than the work.
 #include "backends/mlu_emu/plan/ball_query.h"
+#include "backends/mlu_emu/plan/dynamic_point_to_voxel.h"
 #include "backends/mlu_emu/plan/points_in_boxes.h"
 #include "backends/mlu_emu/plan/three_nn.h"
 #include "backends/mlu_emu/plan/voxelization.h"
@@ -57,6 +58,22 @@ TEST(VoxelizationPlan, a_core_numbers_in_nram_what_fits_a_third_of_it) {
   EXPECT_EQ(more.numbering.nram.regions().size(), 2U);
 }
 
+TEST(DynamicPointToVoxelPlan, whole_rows_as_many_as_fit_or_pieces_of_one) {
+  const auto rows = plan_dynamic_point_to_voxel_forward({MLUOP_DTYPE_FLOAT, 100000, 64, 100, MLUOP_REDUCE_DMAX}, k640);
+  ASSERT_TRUE(rows.ok()) << rows.refusal;
+  EXPECT_EQ(rows.reduce.features, 64);
+  EXPECT_EQ(rows.reduce.points, (655360 - 256) / 4 / 66);
+  const auto pieces = plan_dynamic_point_to_voxel_forward({MLUOP_DTYPE_FLOAT, 9, 200000, 9, MLUOP_REDUCE_DMAX}, k640);
+  EXPECT_EQ(pieces.reduce.points, 1);
+  EXPECT_EQ(pieces.reduce.features, (655360 - 256) / 4 - 2);
+  const auto back = plan_dynamic_point_to_voxel_backward({MLUOP_DTYPE_FLOAT, 100, 200000, 9, MLUOP_REDUCE_DMAX}, k640);
+  ASSERT_TRUE(back.ok()) << back.refusal;
+  EXPECT_EQ(back.trace.lanes, (655360 - 4096) / 20 / 32 * 32);
+  EXPECT_EQ(back.scatter.tile, 655360 / (1024 * 16 + 128) * 1024);
+  EXPECT_FALSE(
+      plan_dynamic_point_to_voxel_backward({MLUOP_DTYPE_FLOAT, 1 << 20, 1 << 10, 9, MLUOP_REDUCE_DMAX}, k640).ok());
+}
+
 TEST(PointPlans, fit_every_machine) {
   for (const Machine& machine : machines())
     for (const std::int64_t n : kSizes)
@@ -70,6 +87,14 @@ TEST(PointPlans, fit_every_machine) {
         expect_partition_fits(voxels.same_place, machine);
         expect_partition_fits(voxels.numbering, machine);
         expect_partition_fits(voxels.assign, machine);
+        const mluopsDynamicPointToVoxelShape scattered{MLUOP_DTYPE_FLOAT, n, m, n, MLUOP_REDUCE_DMEAN};
+        const auto forward = plan_dynamic_point_to_voxel_forward(scattered, machine);
+        for (const Plan& plan : {Plan(forward.mask), Plan(forward.same_place), Plan(forward.rank),
+                                 Plan(forward.numbering), Plan(forward.reduce), Plan(forward.fill)})
+          expect_partition_fits(plan, machine);
+        const auto backward = plan_dynamic_point_to_voxel_backward(scattered, machine);
+        for (const Plan& plan : {Plan(backward.trace), Plan(backward.spread), Plan(backward.scatter)})
+          expect_partition_fits(plan, machine);
         expect_partition_fits(plan_points_in_boxes_part({MLUOP_DTYPE_FLOAT, 2, n, m, 1}, machine), machine);
         expect_partition_fits(plan_points_in_boxes_all({MLUOP_DTYPE_FLOAT, 2, n, m, 0}, machine), machine);
       }

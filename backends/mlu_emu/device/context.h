@@ -34,11 +34,11 @@ class Context {
   /// The call is over: its outputs stay as they are, or are again what they were before it.
   void keep_outputs() noexcept {
     undo_.forget();
-    workspaces_.clear();
+    Workspaces().swap(workspaces_);
   }
   void undo_outputs() noexcept {
     undo_.restore();
-    workspaces_.clear();
+    Workspaces().swap(workspaces_);
   }
   /// GDRAM for the call's launches among themselves; zeroed, gone when the call is over. Throws std::bad_alloc.
   char* workspace(std::int64_t bytes) { return workspaces_.emplace_back(static_cast<std::size_t>(bytes)).data(); }
@@ -50,12 +50,14 @@ class Context {
   void fill_zero(const Tensor& tensor);
 
  private:
+  using Workspaces = std::vector<std::vector<char>>;
+
   void provide_cores(std::size_t count);
 
   std::vector<std::unique_ptr<Core>> cores_;  // one for each host thread in use
   CallReport report_;
   Undo undo_;
-  std::vector<std::vector<char>> workspaces_;
+  Workspaces workspaces_;
 };
 
 }  // namespace mluops::emu

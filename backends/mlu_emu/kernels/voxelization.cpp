@@ -99,14 +99,6 @@ const std::int32_t* Places::interleaved(std::int64_t size) {
   return table;
 }
 
-/// Calls visit(tile) for the tiles of the task's share of n points.
-template <class Visit>
-void for_tiles(std::int64_t n, std::int64_t tile, const Visit& visit) {
-  const plan::Share share = plan::contiguous_share(n, taskDim, taskId);
-  for (std::int64_t begin = share.begin; begin < share.end; begin += tile)
-    visit(plan::Share{begin, std::min(share.end, begin + tile)});
-}
-
 void dynamic_kernel(const mluopsDynamicVoxelizeProblem& p, const plan::PlacesPlan& plan, char* nram) {
   Places places(p.shape, {p.points, p.voxel_size, p.coors_range}, plan, nram);
   for_tiles(p.shape.n, plan.tile, [&](plan::Share points) {

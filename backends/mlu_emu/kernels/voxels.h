@@ -11,6 +11,14 @@
 
 namespace mluops::emu {
 
+/// Calls visit(tile) for the tiles of the task's share of n items.
+template <class Visit>
+void for_tiles(std::int64_t n, std::int64_t tile, const Visit& visit) {
+  const plan::Share share = plan::contiguous_share(n, taskDim, taskId);
+  for (std::int64_t begin = share.begin; begin < share.end; begin += tile)
+    visit(plan::Share{begin, std::min(share.end, begin + tile)});
+}
+
 /// For each point the first one in the same place, itself perhaps, and how many lie before it there; -1 both where a
 /// point has no voxel, position -1 where there are `most` before it. A task owns points and compares them with all
 /// before: bound by arithmetic, n^2 / 2 pairs of 7 operations.
