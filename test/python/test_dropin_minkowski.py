@@ -204,6 +204,21 @@ def test_modules_of_features(ME):
         ME.MinkowskiConvolution(3, 2, kernel_size=3)
 
 
+def test_one_manager_for_all(ME):
+    ME.set_sparse_tensor_operation_mode(ME.SparseTensorOperationMode.SHARE_COORDINATE_MANAGER)
+    try:
+        one, two = sparse(ME, count=20), sparse(ME, count=30)
+        assert one.coordinate_manager is two.coordinate_manager is ME.global_coordinate_manager()
+        places = {tuple(each) for x in (one, two) for each in x.C.tolist()}
+        assert {tuple(each) for each in (one + two).C.tolist()} == places
+        ME.clear_global_coordinate_manager()
+        assert sparse(ME).coordinate_manager is not one.coordinate_manager
+    finally:
+        ME.set_sparse_tensor_operation_mode(ME.SparseTensorOperationMode.SEPARATE_COORDINATE_MANAGER)
+    x = ME.SparseTensor(torch.ones(1, 1), torch.zeros(1, 4), minkowski_algorithm=ME.MinkowskiAlgorithm.SPEED_OPTIMIZED)
+    assert x.coordinate_manager is not sparse(ME).coordinate_manager
+
+
 def test_utils(ME):
     points = np.array([[0.1, 0.2], [0.4, 0.1], [1.5, -0.2], [0.3, 0.3]])
     coordinates, features, labels, index, inverse = ME.utils.sparse_quantize(

@@ -19,6 +19,46 @@ class SparseTensorQuantizationMode(Enum):
     RANDOM_SUBSAMPLE, UNWEIGHTED_AVERAGE, UNWEIGHTED_SUM, NO_QUANTIZATION, MAX_POOL, SPLAT_LINEAR_INTERPOLATION = range(6)
 
 
+class SparseTensorOperationMode(Enum):
+    """Whether tensors made of coordinates have a manager each, or one for all."""
+
+    SEPARATE_COORDINATE_MANAGER, SHARE_COORDINATE_MANAGER = range(2)
+
+
+class MinkowskiAlgorithm(Enum):
+    """Without effect."""
+
+    DEFAULT, MEMORY_EFFICIENT, SPEED_OPTIMIZED = range(3)
+
+
+_shared = {"mode": SparseTensorOperationMode.SEPARATE_COORDINATE_MANAGER, "manager": None}
+
+
+def set_sparse_tensor_operation_mode(operation_mode: SparseTensorOperationMode) -> None:
+    _shared["mode"] = operation_mode
+
+
+def sparse_tensor_operation_mode() -> SparseTensorOperationMode:
+    return _shared["mode"]
+
+
+def global_coordinate_manager() -> Optional[CoordinateManager]:
+    return _shared["manager"]
+
+
+def clear_global_coordinate_manager() -> None:
+    _shared["manager"] = None
+
+
+def _manager(axes: int) -> CoordinateManager:
+    """For a tensor that is given none."""
+    if _shared["mode"] == SparseTensorOperationMode.SEPARATE_COORDINATE_MANAGER:
+        return CoordinateManager(axes)
+    if _shared["manager"] is None:
+        _shared["manager"] = CoordinateManager(axes)
+    return _shared["manager"]
+
+
 def reduced(features: Tensor, row: Tensor, rows: int, mode: SparseTensorQuantizationMode) -> Tensor:
     """One feature for each place."""
     if mode == SparseTensorQuantizationMode.MAX_POOL:
@@ -57,7 +97,7 @@ class SparseTensor:
         if len(features) != len(coordinates):
             raise bad_param("features", f"{len(coordinates)} rows, as many as coordinates", len(features))
         coordinates = coordinates.floor().int() if coordinates.is_floating_point() else coordinates.int()
-        self.coordinate_manager = CoordinateManager(axes) if manager is None else manager
+        self.coordinate_manager = _manager(axes) if manager is None else manager
         rows, row = Places(coordinates).distinct()
         self.coordinate_map_key = self.coordinate_manager.add(coordinates[rows], many("tensor_stride", tensor_stride, axes))
         self.unique_index, self.inverse_mapping = rows, row

@@ -45,18 +45,19 @@ def fill_keys(table: Tensor, batch: Tensor, keys: Tensor, values: Tensor) -> Non
 
 def dense_lookup(table: Tensor) -> Callable:
     flat = table.reshape(len(table), -1)
-    return lambda sample, keys: flat[sample][keys]
+    return lambda sample, keys: torch.where(keys >= 0, flat[sample][keys.clamp(min=0)], -1)
 
 
 def keyed_lookup(table: Tensor) -> Callable:
-    held = [rows[:int((rows[:, 0] >= 0).sum())] for rows in table]
+    counts = (table[..., 0] >= 0).sum(1).tolist()
+    held = [(rows[:count, 0].long().contiguous(), rows[:count, 1].int()) for rows, count in zip(table, counts)]
 
     def look(sample: int, keys: Tensor) -> Tensor:
-        known, values = held[sample].contiguous().unbind(1)
+        known, values = held[sample]
         if len(known) == 0:
-            return torch.full_like(keys, -1, dtype=torch.int32)
-        at = torch.searchsorted(known.contiguous(), keys.to(known.dtype)).clamp(max=len(known) - 1)
-        return torch.where(known[at] == keys, values[at], torch.full_like(values[:1], -1))
+            return torch.full(keys.shape, -1, dtype=torch.int32)
+        at = torch.searchsorted(known, keys).clamp(max=len(known) - 1)
+        return torch.where(known[at] == keys, values[at], -1)
 
     return look
 
@@ -85,14 +86,19 @@ def strided_steps(ranges: Tensor, strides: Sequence[int]) -> Tensor:
     return torch.cat(steps)
 
 
-def _look_all(look: Callable, batch: Tensor, place: Tensor, sizes: Sequence[int]) -> Tensor:
-    """The voxels at places [M, K, 3], -1 where there is none."""
-    kept = inside(place, sizes)
-    keys = key(place, sizes)
+def _look_all(look: Callable, batch: Tensor, place: Tensor, steps: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The voxels at steps [K, 3] from places [M, 3], int32 [M, K]; -1 where there is none."""
+    outside = torch.zeros(len(place), len(steps), dtype=torch.bool)
+    for own, step, size in zip(place.unbind(1), steps.unbind(1), sizes):
+        at = own[:, None] + step
+        outside |= (at < 0) | (at >= size)
+    keys = (key(place, sizes)[:, None] + key(steps, sizes)).masked_fill_(outside, -1)
+    samples = batch.unique().tolist()
+    if len(samples) == 1:
+        return look(samples[0], keys).int()
     found = torch.full(keys.shape, -1, dtype=torch.int32)
-    for sample in batch.unique().tolist():
-        asked = kept & (batch == sample)[:, None]
-        found[asked] = look(sample, keys[asked]).int()
+    for sample in samples:
+        found[batch == sample] = look(sample, keys[batch == sample]).int()
     return found
 
 
@@ -104,7 +110,7 @@ def first_at_steps(out: Tensor, look: Callable, voxels: Tensor, sizes: Sequence[
     place = place * torch.tensor(strides)
     count = torch.zeros(len(voxels), dtype=torch.int64)
     for some in steps.split(_STEPS):
-        found = _look_all(look, batch[rows], place[rows][:, None] + some, sizes)
+        found = _look_all(look, batch[rows], place[rows], some, sizes)
         row, column = (found >= 0).nonzero().unbind(1)
         at = count[rows][row] + _stacked.place_in_row(row, len(rows))
         kept = at < out.shape[1]
