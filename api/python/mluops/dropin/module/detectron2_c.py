@@ -6,13 +6,17 @@ import math
 import torch
 
 from ...torch._tensors import floats
+from ...torch.filling.dcn import deform_conv_backward_input, deform_conv_forward
+from ...torch.filling.dcn import deform_conv_backward_parameters as deform_conv_backward_filter
+from ...torch.filling.dcn import modulated_deform_conv_backward, modulated_deform_conv_forward
 from ...torch.op import roi_align_rotated as _rois
 from ...torch.op.dcn import deform_conv2d, modulated_deform_conv2d
 from ...torch.op.rotated import box_iou_rotated as _box_iou_rotated
 from ...torch.op.rotated import nms_rotated as _nms_rotated
 
-__all__ = ["box_iou_rotated", "get_compiler_version", "get_cuda_version", "has_cuda", "nms_rotated",
-           "roi_align_rotated_backward", "roi_align_rotated_forward"]
+__all__ = ["box_iou_rotated", "deform_conv_backward_filter", "deform_conv_backward_input", "deform_conv_forward",
+           "get_compiler_version", "get_cuda_version", "has_cuda", "modulated_deform_conv_backward",
+           "modulated_deform_conv_forward", "nms_rotated", "roi_align_rotated_backward", "roi_align_rotated_forward"]
 
 PACKAGE = "detectron2"
 NAMES = ("detectron2._C",)

@@ -11,10 +11,10 @@ from ...torch._tensors import floats
 from ...torch.op.three_nn import stacked as _three_nn
 from .. import _stacked, _vector_pool
 from .._vector_pool import *  # noqa: F403
-from .pointnet2_batch_cuda import farthest_point_sampling_wrapper
+from .pointnet2_batch_cuda import farthest_point_sampling_wrapper, furthest_point_sampling_wrapper
 
-__all__ = ["ball_query_wrapper", "farthest_point_sampling_wrapper", "group_points_grad_wrapper", "group_points_wrapper",
-           "stack_farthest_point_sampling_wrapper", "three_interpolate_grad_wrapper", "three_interpolate_wrapper",
+__all__ = ["ball_query_wrapper", "farthest_point_sampling_wrapper", "furthest_point_sampling_wrapper",
+           "group_points_grad_wrapper", "group_points_wrapper", "stack_farthest_point_sampling_wrapper", "three_interpolate_grad_wrapper", "three_interpolate_wrapper",
            "three_nn_wrapper", "voxel_query_wrapper", *_vector_pool.__all__]
 
 PACKAGE = "pcdet"
