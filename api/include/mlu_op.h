@@ -217,6 +217,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 #include "mluops/op/rotated_iou.h"
 #include "mluops/op/three_interpolate.h"
 #include "mluops/op/three_nn.h"
+#include "mluops/op/tin_shift.h"
 #include "mluops/op/voxel_pooling.h"
 #include "mluops/op/voxelization.h"
 #include "mluops/op/yolo_box.h"

@@ -51,6 +51,7 @@
 #include "mluops/problem/rotated_iou.h"
 #include "mluops/problem/three_interpolate.h"
 #include "mluops/problem/three_nn.h"
+#include "mluops/problem/tin_shift.h"
 #include "mluops/problem/voxel_pooling.h"
 #include "mluops/problem/voxelization.h"
 #include "mluops/problem/yolo_box.h"

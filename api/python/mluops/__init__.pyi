@@ -94,6 +94,8 @@ from .op.rotated_iou import rotated_iou_backward as rotated_iou_backward
 from .op.three_interpolate import three_interpolate as three_interpolate
 from .op.three_interpolate import three_interpolate_backward as three_interpolate_backward
 from .op.three_nn import three_nn as three_nn
+from .op.tin_shift import tin_shift as tin_shift
+from .op.tin_shift import tin_shift_backward as tin_shift_backward
 from .op.voxel_pooling import voxel_pooling as voxel_pooling
 from .op.voxelization import dynamic_voxelize as dynamic_voxelize
 from .op.voxelization import voxelization as voxelization
@@ -194,6 +196,8 @@ __all__ = [
     "three_interpolate",
     "three_interpolate_backward",
     "three_nn",
+    "tin_shift",
+    "tin_shift_backward",
     "using",
     "version",
     "voxel_pooling",
