@@ -176,6 +176,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
 
 /* ---- operators: one header each ------------------------------------------------------------ */
 
+#include "mluops/op/active_rotated_filter.h"
 #include "mluops/op/assign_score_withk.h"
 #include "mluops/op/ball_query.h"
 #include "mluops/op/bezier_align.h"

@@ -10,6 +10,7 @@
 #ifndef MLUOPS_PROBLEM_H_
 #define MLUOPS_PROBLEM_H_
 
+#include "mluops/problem/active_rotated_filter.h"
 #include "mluops/problem/assign_score_withk.h"
 #include "mluops/problem/ball_query.h"
 #include "mluops/problem/bezier_align.h"

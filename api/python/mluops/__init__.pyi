@@ -21,6 +21,7 @@ from ._settings import set_num_threads as set_num_threads
 from ._settings import set_option as set_option
 from ._settings import using as using
 from ._settings import version as version
+from .op.active_rotated_filter import active_rotated_filter as active_rotated_filter
 from .op.assign_score_withk import assign_score_withk as assign_score_withk
 from .op.assign_score_withk import assign_score_withk_backward as assign_score_withk_backward
 from .op.ball_query import ball_query as ball_query
@@ -109,6 +110,7 @@ __all__ = [
     "MluOpError",
     "NotInitializedError",
     "NotSupportedError",
+    "active_rotated_filter",
     "assign_score_withk",
     "assign_score_withk_backward",
     "backend",

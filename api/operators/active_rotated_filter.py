@@ -1,0 +1,47 @@
+"""ActiveRotatedFilter."""
+from api.generate.describe import *
+
+family("ActiveRotatedFilter", "mluOpActiveRotatedFilterForward of MLU-OPS 1.11; mmcv's active_rotated_filter.")
+
+SHAPE = struct("mluopsActiveRotatedFilterShape", """
+  mluOpDataType_t dtype;
+  int64_t m, c;       /* output and input channels */
+  int64_t o, h, w, r; /* orientations, height and width of a filter, rotations */
+""", doc="""ActiveRotatedFilter: input [m,c,o,h,w], indices [o,h,w,r], arbitrary numbers, output [m*r,c*o,h,w].""")
+
+getter("mluOpGetActiveRotatedFilterForwardWorkspaceSize", "active_rotated_filter_forward", "input",
+       "handle desc_pointers(input) size", "input.desc->elements, element_bytes(input)",
+       doc="""Bytes of device memory that mluOpActiveRotatedFilterForward wants: as many as input has.
+BAD_PARAM: an argument is NULL.""")
+
+operator("active_rotated_filter_forward", "mluOpActiveRotatedFilterForward", 88, doc="""Copies of a filter, rotated and with its orientations moved on.
+
+  output[m*R+k, c*O*H*W + indices[j,k] - 1] = input[m,c,j],  j the place of a weight among O*H*W, k the copy;
+  0 where nothing goes; of several weights at one place the last counts; an index outside [1, O*H*W] goes nowhere
+
+@param input           T [M, C, O, H, W], ARRAY; H = W. STRICT: H is 1 or 3, O a power of two up to 128.
+@param indices         INT32 [O, H, W, R], ARRAY, counted from 1. STRICT: R is 2, 4 or 8.
+@param workspace       workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
+@param workspace_size  As mluOpGetActiveRotatedFilterForwardWorkspaceSize says, or less.
+@param output          T [M*R, C*O, H, W], ARRAY; overwritten.
+T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
+Cost: M*R*C*O*H*W copies. Source: Zhou et al., "Oriented Response Networks", CVPR 2017; mmcv's active_rotated_filter;
+docs/op/active_rotated_filter.md.""", args="""
+    in input T [m, c, o, h, w]
+    in indices INT32 [o, h, w, r]
+    workspace void* workspace, const size_t workspace_size
+    out output T [filters, channels, h, w]
+    """,
+    order="descs ranks layouts dtypes sizes(input indices output) square one_or_three power_of_two rotations dense "
+          "not_empty(input indices output) workspace data overlap",
+    shape=SHAPE, keys="m c o k=h r",
+    say={"o": "the orientations of input", "h": "the height of input", "w": "the width of input",
+         "filters": "the output channels times the rotations", "channels": "the input channels times the orientations"},
+    derive={"filters": "dim_product({m, r})", "channels": "dim_product({c, o})"},
+    rules={"square": rule("h == w", "input: wanted the same height and width, got {shape_text(input)}"),
+           "one_or_three": rule("h == 1 || h == 3", "input: wanted height 1 or 3, got {h}", strict=True),
+           "power_of_two": rule("o > 0 && o <= 128 && (o & (o - 1)) == 0",
+                                "input: wanted a power of two of orientations, at most 128, got {o}", strict=True),
+           "rotations": rule("r == 2 || r == 4 || r == 8", "indices: wanted 2, 4 or 8 rotations, got {r}", strict=True)},
+    sample={"h": "random_.chance(2) ? 1 : 3", "w": "h", "o": "random_.pick({1, 2, 4, 8})", "r": "random_.pick({2, 4, 8})"},
+    smallest={"r": 2})
