@@ -42,3 +42,41 @@ mluOpStatus_t mluOpExtRotatedFeatureAlignBackward(mluOpHandle_t handle, const ml
     return dispatch(*handle, "rotated_feature_align_backward", problem, &mluopsBackend::rotated_feature_align_backward);
   });
 }
+
+mluOpStatus_t mluOpRotatedFeatureAlignForward(const mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
+                                              const void* input, const mluOpTensorDescriptor_t bboxes_desc,
+                                              const void* bboxes, const float spatial_scale, const int points,
+                                              const mluOpTensorDescriptor_t output_desc, void* output) {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
+    const op::RotatedFeatureAlignVendorForwardArgs args = {.handle = handle,
+                                                           .input = {"input", input_desc, input},
+                                                           .bboxes = {"bboxes", bboxes_desc, bboxes},
+                                                           .spatial_scale = scalars[0],
+                                                           .points = points,
+                                                           .output = {"output", output_desc, output}};
+    mluopsRotatedFeatureAlignForwardProblem problem;
+    MLUOPS_RETURN_IF_FINISHED(op::check_rotated_feature_align_vendor_forward(args, problem));
+    op::note_tensors({args.input, args.bboxes}, {args.output});
+    return dispatch(*handle, "rotated_feature_align_forward", problem, &mluopsBackend::rotated_feature_align_forward);
+  });
+}
+
+mluOpStatus_t mluOpRotatedFeatureAlignBackward(const mluOpHandle_t handle,
+                                               const mluOpTensorDescriptor_t top_output_desc, const void* top_output,
+                                               const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes,
+                                               const float spatial_scale, const int points,
+                                               const mluOpTensorDescriptor_t bottom_input_desc, void* bottom_input) {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
+    const op::RotatedFeatureAlignVendorBackwardArgs args = {
+        .handle = handle,
+        .top_output = {"top_output", top_output_desc, top_output},
+        .bboxes = {"bboxes", bboxes_desc, bboxes},
+        .spatial_scale = scalars[0],
+        .points = points,
+        .bottom_input = {"bottom_input", bottom_input_desc, bottom_input}};
+    mluopsRotatedFeatureAlignBackwardProblem problem;
+    MLUOPS_RETURN_IF_FINISHED(op::check_rotated_feature_align_vendor_backward(args, problem));
+    op::note_tensors({args.top_output, args.bboxes}, {args.bottom_input});
+    return dispatch(*handle, "rotated_feature_align_backward", problem, &mluopsBackend::rotated_feature_align_backward);
+  });
+}

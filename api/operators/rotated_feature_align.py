@@ -25,7 +25,7 @@ points.
 @param points         1: the centre; 5: the corners too; else BAD_PARAM.
 @param output         T, like input; overwritten. A point more than a pixel off the map counts 0.
 T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; points are placed in double. A size of 0: SUCCESS, nothing written.
-Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel. mluOp has no such operator.
+Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel.
 Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md.""", args="""
     in input T image [batch, h, w, c] py=features
     in bboxes T [batch, h, w, 5] py=best_rbboxes
@@ -51,3 +51,27 @@ The others as in the forward call.""", args="""
     order="descs one_or_five layouts ranks dtypes sizes(grads bboxes grads_image) dense done_if_empty(grads) data "
           "overlap",
     **ALIGN)
+
+VENDOR = dict(ALIGN, no_numpy=True, rules={**ALIGN["rules"], "scale": rule(
+    "spatial_scale.value > 0", "spatial_scale: wanted > 0, got {spatial_scale.value}")})
+
+operator("rotated_feature_align_forward", "mluOpRotatedFeatureAlignForward", 78, doc="""mluOpExtRotatedFeatureAlignForward by the vendor's name and rules: spatial_scale <= 0 or an empty tensor is BAD_PARAM.""", args="""
+    in input T image [batch, h, w, c]
+    in bboxes T [batch, h, w, 5]
+    const float spatial_scale
+    const int points
+    out output T like input
+    """,
+    order="descs one_or_five scale layouts ranks dtypes sizes(input bboxes output) dense not_empty(input) data overlap",
+    check="rotated_feature_align_vendor_forward", handle="const mluOpHandle_t handle", **VENDOR)
+
+operator("rotated_feature_align_backward", "mluOpRotatedFeatureAlignBackward", 79, doc="""mluOpExtRotatedFeatureAlignBackward by the vendor's name and rules.""", args="""
+    in top_output:grad_output T image [batch, h, w, c]
+    in bboxes T [batch, h, w, 5]
+    const float spatial_scale
+    const int points
+    out bottom_input:grad_input T like top_output
+    """,
+    order="descs one_or_five scale layouts ranks dtypes sizes(top_output bboxes bottom_input) dense not_empty(top_output) data "
+          "overlap",
+    check="rotated_feature_align_vendor_backward", handle="const mluOpHandle_t handle", **VENDOR)

@@ -79,6 +79,86 @@ Status check_rotated_feature_align_backward(const RotatedFeatureAlignBackwardArg
   return Status::go_on();
 }
 
+Status check_rotated_feature_align_vendor_forward(const RotatedFeatureAlignVendorForwardArgs& args,
+                                                  mluopsRotatedFeatureAlignForwardProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.input, args.bboxes, args.output}));
+  if (!(std::int64_t{args.points} == 1 || std::int64_t{args.points} == 5)) {
+    return Status::bad_param(text_of("points: wanted 1 or 5, got ", args.points));
+  }
+  if (!(args.spatial_scale.value > 0)) {
+    return Status::bad_param(text_of("spatial_scale: wanted > 0, got ", args.spatial_scale.value));
+  }
+  const mluOpExtContract_t contract = args.handle->contract;
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.input, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.output, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.output}, args.input));
+  const std::int64_t batch = size_of(args.input, Axis::kN);
+  const std::int64_t h = size_of(args.input, Axis::kH);
+  const std::int64_t w = size_of(args.input, Axis::kW);
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bboxes, {{0, batch, "the number of images"},
+                                                    {1, h, "the height of the images"},
+                                                    {2, w, "the width of the images"},
+                                                    {3, 5, "y, x, width, height, angle"}}));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.output, args.input));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.bboxes, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.bboxes, args.output}, contract));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.input));
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.input, args.bboxes, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.input, args.bboxes}, {args.output}));
+  const std::int64_t c = size_of(args.input, Axis::kC);
+  problem = {{args.input.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
+             args.input.data,
+             args.bboxes.data,
+             data_of<void>(args.output),
+             args.input.desc->layout,
+             args.spatial_scale.of(args.input.desc->dtype)};
+  return Status::go_on();
+}
+
+Status check_rotated_feature_align_vendor_backward(const RotatedFeatureAlignVendorBackwardArgs& args,
+                                                   mluopsRotatedFeatureAlignBackwardProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.top_output, args.bboxes, args.bottom_input}));
+  if (!(std::int64_t{args.points} == 1 || std::int64_t{args.points} == 5)) {
+    return Status::bad_param(text_of("points: wanted 1 or 5, got ", args.points));
+  }
+  if (!(args.spatial_scale.value > 0)) {
+    return Status::bad_param(text_of("spatial_scale: wanted > 0, got ", args.spatial_scale.value));
+  }
+  const mluOpExtContract_t contract = args.handle->contract;
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.top_output, args.top_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.bottom_input, args.top_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.top_output, args.bboxes, args.bottom_input}));
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.top_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.bottom_input}, args.top_output));
+  const std::int64_t batch = size_of(args.top_output, Axis::kN);
+  const std::int64_t h = size_of(args.top_output, Axis::kH);
+  const std::int64_t w = size_of(args.top_output, Axis::kW);
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bboxes, {{0, batch, "the number of images"},
+                                                    {1, h, "the height of the images"},
+                                                    {2, w, "the width of the images"},
+                                                    {3, 5, "y, x, width, height, angle"}}));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.bottom_input, args.top_output));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.top_output, args.bboxes, args.bottom_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.top_output, args.bboxes, args.bottom_input}, contract));
+  MLUOPS_RETURN_IF_FINISHED(not_empty(args.top_output));
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.top_output, args.bboxes, args.bottom_input}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.top_output, args.bboxes}, {args.bottom_input}));
+  const std::int64_t c = size_of(args.top_output, Axis::kC);
+  problem = {{args.top_output.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
+             args.top_output.data,
+             args.bboxes.data,
+             data_of<void>(args.bottom_input),
+             args.top_output.desc->layout,
+             args.spatial_scale.of(args.top_output.desc->dtype)};
+  return Status::go_on();
+}
+
 std::string case_keys(const mluopsRotatedFeatureAlignForwardProblem& p) {
   return CaseKeys()("b", p.shape.batch)("h", p.shape.h)("w", p.shape.w)("c", p.shape.c)
       .scalar("scale", p.exact_spatial_scale, p.shape.dtype)("points", p.shape.points)

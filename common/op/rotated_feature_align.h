@@ -25,9 +25,31 @@ struct RotatedFeatureAlignBackwardArgs {
   TensorArg grads_image = {};
 };
 
+struct RotatedFeatureAlignVendorForwardArgs {
+  mluOpHandle_t handle = {};
+  TensorArg input = {};
+  TensorArg bboxes = {};
+  Scalar spatial_scale = {};
+  int points = {};
+  TensorArg output = {};
+};
+
+struct RotatedFeatureAlignVendorBackwardArgs {
+  mluOpHandle_t handle = {};
+  TensorArg top_output = {};
+  TensorArg bboxes = {};
+  Scalar spatial_scale = {};
+  int points = {};
+  TensorArg bottom_input = {};
+};
+
 Status check_rotated_feature_align_forward(const RotatedFeatureAlignForwardArgs& args,
                                            mluopsRotatedFeatureAlignForwardProblem& problem);
 Status check_rotated_feature_align_backward(const RotatedFeatureAlignBackwardArgs& args,
                                             mluopsRotatedFeatureAlignBackwardProblem& problem);
+Status check_rotated_feature_align_vendor_forward(const RotatedFeatureAlignVendorForwardArgs& args,
+                                                  mluopsRotatedFeatureAlignForwardProblem& problem);
+Status check_rotated_feature_align_vendor_backward(const RotatedFeatureAlignVendorBackwardArgs& args,
+                                                   mluopsRotatedFeatureAlignBackwardProblem& problem);
 
 }  // namespace mluops::op

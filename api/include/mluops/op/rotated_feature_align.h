@@ -17,7 +17,7 @@ extern "C" {
  *  @param points         1: the centre; 5: the corners too; else BAD_PARAM.
  *  @param output         T, like input; overwritten. A point more than a pixel off the map counts 0.
  *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; points are placed in double. A size of 0: SUCCESS, nothing written.
- *  Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel. mluOp has no such operator.
+ *  Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel.
  *  Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void* input,
@@ -33,6 +33,21 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc, const void* grads,
     const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,
     const mluOpTensorDescriptor_t grads_image_desc, void* grads_image);
+
+/** mluOpExtRotatedFeatureAlignForward by the vendor's name and rules: spatial_scale <= 0 or an empty tensor is
+ * BAD_PARAM. */
+mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(const mluOpHandle_t handle,
+                                                            const mluOpTensorDescriptor_t input_desc, const void* input,
+                                                            const mluOpTensorDescriptor_t bboxes_desc,
+                                                            const void* bboxes, const float spatial_scale,
+                                                            const int points, const mluOpTensorDescriptor_t output_desc,
+                                                            void* output);
+
+/** mluOpExtRotatedFeatureAlignBackward by the vendor's name and rules. */
+mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignBackward(
+    const mluOpHandle_t handle, const mluOpTensorDescriptor_t top_output_desc, const void* top_output,
+    const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,
+    const mluOpTensorDescriptor_t bottom_input_desc, void* bottom_input);
 
 #if defined(__cplusplus)
 }

@@ -8,3 +8,8 @@ ROTATED_FEATURE_ALIGN_FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward", 
 ROTATED_FEATURE_ALIGN_BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output", "grads"),
                                            ARRAY("best_rbboxes", "bboxes"), FLOAT("spatial_scale"), INT("points"),
                                            NHWC("grad_input", "grads_image"))
+ROTATED_FEATURE_ALIGN_VENDOR_FORWARD = CFunction("mluOpRotatedFeatureAlignForward", NHWC("input"), ARRAY("bboxes"),
+                                                 FLOAT("spatial_scale"), INT("points"), NHWC("output"))
+ROTATED_FEATURE_ALIGN_VENDOR_BACKWARD = CFunction("mluOpRotatedFeatureAlignBackward", NHWC("grad_output", "top_output"),
+                                                  ARRAY("bboxes"), FLOAT("spatial_scale"), INT("points"),
+                                                  NHWC("grad_input", "bottom_input"))
