@@ -26,22 +26,22 @@ mluOpStatus_t mluOpExtBezierAlignForward(mluOpHandle_t handle, const mluOpTensor
   });
 }
 
-mluOpStatus_t mluOpExtBezierAlignBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                          const void* grads, const mluOpTensorDescriptor_t beziers_desc,
+mluOpStatus_t mluOpExtBezierAlignBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
+                                          const void* grad_output, const mluOpTensorDescriptor_t beziers_desc,
                                           const void* beziers, const float spatial_scale, const int sampling_ratio,
-                                          const bool aligned, const mluOpTensorDescriptor_t grads_image_desc,
-                                          void* grads_image) {
+                                          const bool aligned, const mluOpTensorDescriptor_t grad_input_desc,
+                                          void* grad_input) {
   return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     const op::BezierAlignBackwardArgs args = {.handle = handle,
-                                              .grads = {"grads", grads_desc, grads},
+                                              .grad_output = {"grad_output", grad_output_desc, grad_output},
                                               .beziers = {"beziers", beziers_desc, beziers},
                                               .spatial_scale = scalars[0],
                                               .sampling_ratio = sampling_ratio,
                                               .aligned = aligned,
-                                              .grads_image = {"grads_image", grads_image_desc, grads_image}};
+                                              .grad_input = {"grad_input", grad_input_desc, grad_input}};
     mluopsBezierAlignBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_bezier_align_backward(args, problem));
-    op::note_tensors({args.grads, args.beziers}, {args.grads_image});
+    op::note_tensors({args.grad_output, args.beziers}, {args.grad_input});
     return dispatch(*handle, "bezier_align_backward", problem, &mluopsBackend::bezier_align_backward);
   });
 }

@@ -37,18 +37,18 @@ mluOpStatus_t mluOpExtCorrelationForward(mluOpHandle_t handle, const mluOpTensor
   });
 }
 
-mluOpStatus_t mluOpExtCorrelationBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                          const void* grads, const mluOpTensorDescriptor_t input1_desc,
+mluOpStatus_t mluOpExtCorrelationBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
+                                          const void* grad_output, const mluOpTensorDescriptor_t input1_desc,
                                           const void* input1, const mluOpTensorDescriptor_t input2_desc,
                                           const void* input2, const int kernel_h, const int kernel_w,
                                           const int max_displacement, const int stride_h, const int stride_w,
                                           const int pad_h, const int pad_w, const int dilation_h, const int dilation_w,
                                           const int dilation_patch_h, const int dilation_patch_w,
-                                          const mluOpTensorDescriptor_t grads1_desc, void* grads1,
-                                          const mluOpTensorDescriptor_t grads2_desc, void* grads2) {
+                                          const mluOpTensorDescriptor_t grad_input1_desc, void* grad_input1,
+                                          const mluOpTensorDescriptor_t grad_input2_desc, void* grad_input2) {
   return guard_operator(__func__, handle, [&]() -> Status {
     const op::CorrelationBackwardArgs args = {.handle = handle,
-                                              .grads = {"grads", grads_desc, grads},
+                                              .grad_output = {"grad_output", grad_output_desc, grad_output},
                                               .input1 = {"input1", input1_desc, input1},
                                               .input2 = {"input2", input2_desc, input2},
                                               .kernel_h = kernel_h,
@@ -62,11 +62,11 @@ mluOpStatus_t mluOpExtCorrelationBackward(mluOpHandle_t handle, const mluOpTenso
                                               .dilation_w = dilation_w,
                                               .dilation_patch_h = dilation_patch_h,
                                               .dilation_patch_w = dilation_patch_w,
-                                              .grads1 = {"grads1", grads1_desc, grads1},
-                                              .grads2 = {"grads2", grads2_desc, grads2}};
+                                              .grad_input1 = {"grad_input1", grad_input1_desc, grad_input1},
+                                              .grad_input2 = {"grad_input2", grad_input2_desc, grad_input2}};
     mluopsCorrelationBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_correlation_backward(args, problem));
-    op::note_tensors({args.grads, args.input1, args.input2}, {args.grads1, args.grads2});
+    op::note_tensors({args.grad_output, args.input1, args.input2}, {args.grad_input1, args.grad_input2});
     return dispatch(*handle, "correlation_backward", problem, &mluopsBackend::correlation_backward);
   });
 }

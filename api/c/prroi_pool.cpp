@@ -24,23 +24,23 @@ mluOpStatus_t mluOpExtPrRoiPoolForward(mluOpHandle_t handle, const mluOpTensorDe
   });
 }
 
-mluOpStatus_t mluOpExtPrRoiPoolBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                        const void* grads, const mluOpTensorDescriptor_t input_desc, const void* input,
-                                        const mluOpTensorDescriptor_t rois_desc, const void* rois,
-                                        const float spatial_scale, const mluOpTensorDescriptor_t grads_image_desc,
-                                        void* grads_image, const mluOpTensorDescriptor_t grads_rois_desc,
-                                        void* grads_rois) {
+mluOpStatus_t mluOpExtPrRoiPoolBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
+                                        const void* grad_output, const mluOpTensorDescriptor_t input_desc,
+                                        const void* input, const mluOpTensorDescriptor_t rois_desc, const void* rois,
+                                        const float spatial_scale, const mluOpTensorDescriptor_t grad_input_desc,
+                                        void* grad_input, const mluOpTensorDescriptor_t grad_rois_desc,
+                                        void* grad_rois) {
   return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     const op::PrroiPoolBackwardArgs args = {.handle = handle,
-                                            .grads = {"grads", grads_desc, grads},
+                                            .grad_output = {"grad_output", grad_output_desc, grad_output},
                                             .input = {"input", input_desc, input},
                                             .rois = {"rois", rois_desc, rois},
                                             .spatial_scale = scalars[0],
-                                            .grads_image = {"grads_image", grads_image_desc, grads_image},
-                                            .grads_rois = {"grads_rois", grads_rois_desc, grads_rois}};
+                                            .grad_input = {"grad_input", grad_input_desc, grad_input},
+                                            .grad_rois = {"grad_rois", grad_rois_desc, grad_rois}};
     mluopsPrRoiPoolBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_prroi_pool_backward(args, problem));
-    op::note_tensors({args.grads, args.input, args.rois}, {args.grads_image, args.grads_rois});
+    op::note_tensors({args.grad_output, args.input, args.rois}, {args.grad_input, args.grad_rois});
     return dispatch(*handle, "prroi_pool_backward", problem, &mluopsBackend::prroi_pool_backward);
   });
 }

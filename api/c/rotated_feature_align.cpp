@@ -25,20 +25,20 @@ mluOpStatus_t mluOpExtRotatedFeatureAlignForward(mluOpHandle_t handle, const mlu
   });
 }
 
-mluOpStatus_t mluOpExtRotatedFeatureAlignBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                                  const void* grads, const mluOpTensorDescriptor_t bboxes_desc,
+mluOpStatus_t mluOpExtRotatedFeatureAlignBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
+                                                  const void* grad_output, const mluOpTensorDescriptor_t bboxes_desc,
                                                   const void* bboxes, const float spatial_scale, const int points,
-                                                  const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
+                                                  const mluOpTensorDescriptor_t grad_input_desc, void* grad_input) {
   return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
     const op::RotatedFeatureAlignBackwardArgs args = {.handle = handle,
-                                                      .grads = {"grads", grads_desc, grads},
+                                                      .grad_output = {"grad_output", grad_output_desc, grad_output},
                                                       .bboxes = {"bboxes", bboxes_desc, bboxes},
                                                       .spatial_scale = scalars[0],
                                                       .points = points,
-                                                      .grads_image = {"grads_image", grads_image_desc, grads_image}};
+                                                      .grad_input = {"grad_input", grad_input_desc, grad_input}};
     mluopsRotatedFeatureAlignBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_rotated_feature_align_backward(args, problem));
-    op::note_tensors({args.grads, args.bboxes}, {args.grads_image});
+    op::note_tensors({args.grad_output, args.bboxes}, {args.grad_input});
     return dispatch(*handle, "rotated_feature_align_backward", problem, &mluopsBackend::rotated_feature_align_backward);
   });
 }

@@ -22,21 +22,21 @@ mluOpStatus_t mluOpExtRotatedIouForward(mluOpHandle_t handle, const mluOpTensorD
   });
 }
 
-mluOpStatus_t mluOpExtRotatedIouBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                         const void* grads, const mluOpTensorDescriptor_t box1_desc, const void* box1,
-                                         const mluOpTensorDescriptor_t box2_desc, const void* box2,
-                                         const mluOpTensorDescriptor_t grads1_desc, void* grads1,
-                                         const mluOpTensorDescriptor_t grads2_desc, void* grads2) {
+mluOpStatus_t mluOpExtRotatedIouBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_ious_desc,
+                                         const void* grad_ious, const mluOpTensorDescriptor_t box1_desc,
+                                         const void* box1, const mluOpTensorDescriptor_t box2_desc, const void* box2,
+                                         const mluOpTensorDescriptor_t grad_box1_desc, void* grad_box1,
+                                         const mluOpTensorDescriptor_t grad_box2_desc, void* grad_box2) {
   return guard_operator(__func__, handle, [&]() -> Status {
     const op::RotatedIouBackwardArgs args = {.handle = handle,
-                                             .grads = {"grads", grads_desc, grads},
+                                             .grad_ious = {"grad_ious", grad_ious_desc, grad_ious},
                                              .box1 = {"box1", box1_desc, box1},
                                              .box2 = {"box2", box2_desc, box2},
-                                             .grads1 = {"grads1", grads1_desc, grads1},
-                                             .grads2 = {"grads2", grads2_desc, grads2}};
+                                             .grad_box1 = {"grad_box1", grad_box1_desc, grad_box1},
+                                             .grad_box2 = {"grad_box2", grad_box2_desc, grad_box2}};
     mluopsRotatedIouBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_rotated_iou_backward(args, problem));
-    op::note_tensors({args.grads, args.box1, args.box2}, {args.grads1, args.grads2});
+    op::note_tensors({args.grad_ious, args.box1, args.box2}, {args.grad_box1, args.grad_box2});
     return dispatch(*handle, "rotated_iou_backward", problem, &mluopsBackend::rotated_iou_backward);
   });
 }

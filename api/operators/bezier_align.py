@@ -46,18 +46,18 @@ Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezier_align; docs/op/bezier_ali
 
 operator("bezier_align_backward", "mluOpExtBezierAlignBackward", 77, doc="""Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
 
-@param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
-@param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
+@param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+@param grad_input  T [B, H, W, C], in the layout of grad_output; overwritten, also where R = 0.
 The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
-    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in grad_output T image [rois, pooled_h, pooled_w, c]
     in beziers T [rois, 17]
     const float spatial_scale
     const int sampling_ratio >= 0
     const bool aligned
-    out grads_image:grad_input T image [batch, h, w, c]
+    out grad_input T image [batch, h, w, c]
     """,
-    order="descs numbers layouts ranks dtypes sizes(grads_image beziers grads) dense done_if_empty(grads_image) "
-          "data(grads_image) data(grads: grads beziers) overlap batch_indices(grads: beziers)",
+    order="descs numbers layouts ranks dtypes sizes(grad_input beziers grad_output) dense done_if_empty(grad_input) "
+          "data(grad_input) data(grad_output: grad_output beziers) overlap batch_indices(grad_output: beziers)",
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned",
-    say=SAY, lead="grads_image",
-    fill={"rois": "is_empty(grads) ? 0 : rois"})
+    say=SAY, lead="grad_input",
+    fill={"rois": "is_empty(grad_output) ? 0 : rois"})

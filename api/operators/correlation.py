@@ -64,14 +64,14 @@ Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; docs/op/co
 
 operator("correlation_backward", "mluOpExtCorrelationBackward", 83, doc="""Gradients of mluOpExtCorrelationForward with respect to both images.
 
-@param grads   T [N, P, P, Ho, Wo], ARRAY.
-@param grads1,grads2  T, like input1; overwritten.
+@param grad_output  T [N, P, P, Ho, Wo], ARRAY.
+@param grad_input1,grad_input2  T, like input1; overwritten.
 The others as in the forward call.""", args="""
-    in grads:grad_output T [n, p, p, out_h, out_w]
+    in grad_output T [n, p, p, out_h, out_w]
     in input1 T image [n, h, w, c]
     in input2 T like input1
-""" + NUMBERS + """    out grads1:grad_input1 T like input1
-    out grads2:grad_input2 T like input1
+""" + NUMBERS + """    out grad_input1 T like input1
+    out grad_input2 T like input1
     """,
     shape=SHAPE, lead="input1", **WINDOWS)
 

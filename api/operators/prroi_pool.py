@@ -42,25 +42,25 @@ Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv'
 
 operator("prroi_pool_backward", "mluOpExtPrRoiPoolBackward", 81, doc="""Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
 
-@param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
-@param input        T [B, H, W, C], in the layout of grads: that of the forward call.
-@param grads_image  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
-@param grads_rois   T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
+@param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+@param input        T [B, H, W, C], in the layout of grad_output: that of the forward call.
+@param grad_input  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
+@param grad_rois  T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
                     but not both. The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
-    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in grad_output T image [rois, pooled_h, pooled_w, c]
     in input T image [batch, h, w, c]
     in rois T [rois, 5]
     const float spatial_scale
-    out? grads_image:grad_input T like input
-    out? grads_rois:grad_rois T like rois
+    out? grad_input T like input
+    out? grad_rois T like rois
     """,
-    order="descs layouts(input grads rois) ranks(input grads rois) dtypes(input grads rois) sizes(input rois grads) "
-          "bins dense(input rois grads) layouts(grads_image) dtypes(grads_image) ranks(grads_image) "
-          "sizes(grads_image) dense(grads_image) both_unless_empty(grads_image) layouts(grads_rois) "
-          "dtypes(grads_rois) ranks(grads_rois) sizes(grads_rois) dense(grads_rois) both_unless_empty(grads_rois) "
-          "one done_if_empty(input) data(grads: grads input rois) overlap batch_indices(rois)",
+    order="descs layouts(input grad_output rois) ranks(input grad_output rois) dtypes(input grad_output rois) sizes(input rois grad_output) "
+          "bins dense(input rois grad_output) layouts(grad_input) dtypes(grad_input) ranks(grad_input) "
+          "sizes(grad_input) dense(grad_input) both_unless_empty(grad_input) layouts(grad_rois) "
+          "dtypes(grad_rois) ranks(grad_rois) sizes(grad_rois) dense(grad_rois) both_unless_empty(grad_rois) "
+          "one done_if_empty(input) data(grad_output: grad_output input rois) overlap batch_indices(rois)",
     shape=SHAPE, keys='b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale grads={p.grad_rois == nullptr ? "image" : p.grad_input == nullptr ? "rois" : "both"}', problem="mluopsPrRoiPoolBackwardProblem",
     notes={'grad_input': 'nullptr: not wanted', 'grad_rois': '[rois,5]; nullptr: not wanted'},
     say=SAY, lead="input",
-    rules={"bins": bins("grads"), "one": rule("grads_image.desc != nullptr || grads_rois.desc != nullptr",
-                                              "grads_image: wanted it or grads_rois, got neither")})
+    rules={"bins": bins("grad_output"), "one": rule("grad_input.desc != nullptr || grad_rois.desc != nullptr",
+                                              "grad_input: wanted it or grad_rois, got neither")})

@@ -39,16 +39,16 @@ Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/r
 
 operator("rotated_feature_align_backward", "mluOpExtRotatedFeatureAlignBackward", 79, doc="""Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
 
-@param grads        T [B, H, W, C], NHWC; EXTENDED: NCHW too.
-@param grads_image  T, like grads; overwritten.
+@param grad_output  T [B, H, W, C], NHWC; EXTENDED: NCHW too.
+@param grad_input  T, like grad_output; overwritten.
 The others as in the forward call.""", args="""
-    in grads:grad_output T image [batch, h, w, c]
+    in grad_output T image [batch, h, w, c]
     in bboxes T [batch, h, w, 5] py=best_rbboxes
     const float spatial_scale
     const int points
-    out grads_image:grad_input T like grads
+    out grad_input T like grad_output
     """,
-    order="descs one_or_five layouts ranks dtypes sizes(grads bboxes grads_image) dense done_if_empty(grads) data "
+    order="descs one_or_five layouts ranks dtypes sizes(grad_output bboxes grad_input) dense done_if_empty(grad_output) data "
           "overlap",
     **ALIGN)
 

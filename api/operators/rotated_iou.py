@@ -38,16 +38,16 @@ Source: mmcv's diff_iou_rotated_2d and diff_iou_rotated_3d; docs/op/rotated_iou.
 operator("rotated_iou_backward", "mluOpExtRotatedIouBackward", 85, doc="""Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
 derivatives in both directions.
 
-@param grads         T [B, N].
-@param grads1,grads2 T, like box1; overwritten.
+@param grad_ious  T [B, N].
+@param grad_box1,grad_box2  T, like box1; overwritten.
 The others as in the forward call.""", args="""
-    in grads:grad_ious T [batch, pairs] py=grad
+    in grad_ious T [batch, pairs] py=grad
     in box1 T [batch, pairs, numbers]
     in box2 T like box1
-    out grads1:grad_box1 T like box1 py=grads1
-    out grads2:grad_box2 T like box1 py=grads2
+    out grad_box1 T like box1 py=grads1
+    out grad_box2 T like box1 py=grads2
     """,
-    order="descs ranks(box1) of_box ranks(grads) sizes dtypes(box1 grads box2) layouts(box1 grads box2) "
-          "strides(box1 grads box2) countable(box1 grads box2) dtypes(grads1 grads2) layouts(grads1 grads2) "
-          "strides(grads1 grads2) countable(grads1 grads2) done_if_empty(grads1 grads2) data overlap",
+    order="descs ranks(box1) of_box ranks(grad_ious) sizes dtypes(box1 grad_ious box2) layouts(box1 grad_ious box2) "
+          "strides(box1 grad_ious box2) countable(box1 grad_ious box2) dtypes(grad_box1 grad_box2) layouts(grad_box1 grad_box2) "
+          "strides(grad_box1 grad_box2) countable(grad_box1 grad_box2) done_if_empty(grad_box1 grad_box2) data overlap",
     **PAIRS)

@@ -47,41 +47,41 @@ Status check_bezier_align_forward(const BezierAlignForwardArgs& args, mluopsBezi
 
 Status check_bezier_align_backward(const BezierAlignBackwardArgs& args, mluopsBezierAlignBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.beziers, args.grads_image}));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.beziers, args.grad_input}));
   MLUOPS_RETURN_IF_FINISHED(at_least("sampling_ratio", args.sampling_ratio, 0));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads, args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_output, args.grad_input, contract));
   MLUOPS_RETURN_IF_FINISHED(are_arrays({args.beziers}));
-  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads_image, args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads, 4));
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.grad_input, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.beziers, 2));
-  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads_image, 4));
-  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.beziers}, args.grads_image));
+  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_input, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.beziers}, args.grad_input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.beziers, {{1, 17, "batch index, x and y of eight points"}}));
   const std::int64_t rois = size_of(args.beziers, 0);
-  const std::int64_t c = size_of(args.grads_image, Axis::kC);
+  const std::int64_t c = size_of(args.grad_input, Axis::kC);
   MLUOPS_RETURN_IF_FINISHED(
-      has_image_sizes(args.grads, {{0, rois, "the number of beziers"}, {3, c, "the channels of the image"}}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.beziers, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.beziers, args.grads_image}, contract));
-  if (is_empty(args.grads_image)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.beziers}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.beziers}, {args.grads_image}));
-  const std::int64_t batch = size_of(args.grads_image, Axis::kN);
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.beziers, batch));
-  const std::int64_t h = size_of(args.grads_image, Axis::kH);
-  const std::int64_t w = size_of(args.grads_image, Axis::kW);
-  const std::int64_t pooled_h = size_of(args.grads, Axis::kH);
-  const std::int64_t pooled_w = size_of(args.grads, Axis::kW);
-  problem = {{args.grads_image.desc->dtype, batch, h, w, c, is_empty(args.grads) ? 0 : rois, pooled_h, pooled_w,
+      has_image_sizes(args.grad_output, {{0, rois, "the number of beziers"}, {3, c, "the channels of the image"}}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.beziers, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.beziers, args.grad_input}, contract));
+  if (is_empty(args.grad_input)) return Status::nothing_to_do();
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_input}));
+  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.beziers}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.beziers}, {args.grad_input}));
+  const std::int64_t batch = size_of(args.grad_input, Axis::kN);
+  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.beziers, batch));
+  const std::int64_t h = size_of(args.grad_input, Axis::kH);
+  const std::int64_t w = size_of(args.grad_input, Axis::kW);
+  const std::int64_t pooled_h = size_of(args.grad_output, Axis::kH);
+  const std::int64_t pooled_w = size_of(args.grad_output, Axis::kW);
+  problem = {{args.grad_input.desc->dtype, batch, h, w, c, is_empty(args.grad_output) ? 0 : rois, pooled_h, pooled_w,
               args.spatial_scale.value, args.sampling_ratio, args.aligned ? 1 : 0},
-             args.grads.data,
+             args.grad_output.data,
              args.beziers.data,
-             data_of<void>(args.grads_image),
-             args.grads_image.desc->layout,
-             args.spatial_scale.of(args.grads_image.desc->dtype)};
+             data_of<void>(args.grad_input),
+             args.grad_input.desc->layout,
+             args.spatial_scale.of(args.grad_input.desc->dtype)};
   return Status::go_on();
 }
 

@@ -19,12 +19,12 @@ struct BezierAlignForwardArgs {
 
 struct BezierAlignBackwardArgs {
   mluOpHandle_t handle = {};
-  TensorArg grads = {};
+  TensorArg grad_output = {};
   TensorArg beziers = {};
   Scalar spatial_scale = {};
   int sampling_ratio = {};
   bool aligned = {};
-  TensorArg grads_image = {};
+  TensorArg grad_input = {};
 };
 
 Status check_bezier_align_forward(const BezierAlignForwardArgs& args, mluopsBezierAlignForwardProblem& problem);

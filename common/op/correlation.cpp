@@ -76,7 +76,8 @@ namespace {
 
 Status check_correlation_backward_form(const CorrelationBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.input1, args.input2, args.grads1, args.grads2}));
+  MLUOPS_RETURN_IF_FINISHED(
+      have_descs({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}));
   MLUOPS_RETURN_IF_FINISHED(at_least("kernel_h", args.kernel_h, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("kernel_w", args.kernel_w, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("max_displacement", args.max_displacement, 0));
@@ -88,14 +89,15 @@ Status check_correlation_backward_form(const CorrelationBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_w", args.dilation_w, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_h", args.dilation_patch_h, 1));
   MLUOPS_RETURN_IF_FINISHED(at_least("dilation_patch_w", args.dilation_patch_w, 1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grads}));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_output}));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(
-      have_image_layout({args.input1, args.input2, args.grads1, args.grads2}, args.input1, contract));
-  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads, 5));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input1, args.input2, args.grads1, args.grads2}));
+      have_image_layout({args.input1, args.input2, args.grad_input1, args.grad_input2}, args.input1, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_output, 5));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input1, args.input2, args.grad_input1, args.grad_input2}));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.input2, args.grads1, args.grads2}, args.input1));
+  MLUOPS_RETURN_IF_FINISHED(
+      have_dtype_of({args.grad_output, args.input2, args.grad_input1, args.grad_input2}, args.input1));
   const std::int64_t h = size_of(args.input1, Axis::kH);
   const std::int64_t out_h = windows(h, std::int64_t{args.kernel_h}, std::int64_t{args.pad_h},
                                      std::int64_t{args.dilation_h}, std::int64_t{args.stride_h});
@@ -120,30 +122,33 @@ Status check_correlation_backward(const CorrelationBackwardArgs& args, mluopsCor
   const std::int64_t h = size_of(args.input1, Axis::kH);
   const std::int64_t out_h = windows(h, std::int64_t{args.kernel_h}, std::int64_t{args.pad_h},
                                      std::int64_t{args.dilation_h}, std::int64_t{args.stride_h});
-  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grads, {{0, n, "the number of images"},
-                                                   {1, p, "2 max_displacement + 1"},
-                                                   {2, p, "2 max_displacement + 1"},
-                                                   {3, out_h, "the windows down"},
-                                                   {4, out_w, "the windows across"}}));
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_output, {{0, n, "the number of images"},
+                                                         {1, p, "2 max_displacement + 1"},
+                                                         {2, p, "2 max_displacement + 1"},
+                                                         {3, out_h, "the windows down"},
+                                                         {4, out_w, "the windows across"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.input2, args.input1));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads1, args.input1));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads2, args.input1));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_dense({args.grads, args.input1, args.input2, args.grads1, args.grads2}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input1, args.input1));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input2, args.input1));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2},
+                                      MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.input1, args.input2, args.grads1, args.grads2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(
+      all_countable({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}, contract));
   if (is_empty(args.input1)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.input1, args.input2, args.grads1, args.grads2}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.input1, args.input2}, {args.grads1, args.grads2}));
+  MLUOPS_RETURN_IF_FINISHED(
+      have_data({args.grad_output, args.input1, args.input2, args.grad_input1, args.grad_input2}));
+  MLUOPS_RETURN_IF_FINISHED(
+      share_nothing({args.grad_output, args.input1, args.input2}, {args.grad_input1, args.grad_input2}));
   const std::int64_t c = size_of(args.input1, Axis::kC);
   problem = {{args.input1.desc->dtype, n, h, w, c, out_h, out_w, args.max_displacement, args.kernel_h, args.kernel_w,
               args.stride_h, args.stride_w, args.pad_h, args.pad_w, args.dilation_h, args.dilation_w,
               args.dilation_patch_h, args.dilation_patch_w},
-             args.grads.data,
+             args.grad_output.data,
              args.input1.data,
              args.input2.data,
-             data_of<void>(args.grads1),
-             data_of<void>(args.grads2),
+             data_of<void>(args.grad_input1),
+             data_of<void>(args.grad_input2),
              args.input1.desc->layout};
   return Status::go_on();
 }

@@ -27,7 +27,7 @@ struct CorrelationForwardArgs {
 
 struct CorrelationBackwardArgs {
   mluOpHandle_t handle = {};
-  TensorArg grads = {};
+  TensorArg grad_output = {};
   TensorArg input1 = {};
   TensorArg input2 = {};
   int kernel_h = {};
@@ -41,8 +41,8 @@ struct CorrelationBackwardArgs {
   int dilation_w = {};
   int dilation_patch_h = {};
   int dilation_patch_w = {};
-  TensorArg grads1 = {};
-  TensorArg grads2 = {};
+  TensorArg grad_input1 = {};
+  TensorArg grad_input2 = {};
 };
 
 Status check_correlation_forward(const CorrelationForwardArgs& args, mluopsCorrelationForwardProblem& problem);

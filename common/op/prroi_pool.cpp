@@ -50,37 +50,37 @@ namespace {
 
 Status check_prroi_pool_backward_form(const PrroiPoolBackwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.input, args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.input, args.rois}));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.grads}, args.input, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.input, args.grad_output}, args.input, contract));
   MLUOPS_RETURN_IF_FINISHED(are_arrays({args.rois}));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.grads}));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.input, args.grad_output}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.rois, 2));
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.input, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.rois}, args.input));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_output, args.rois}, args.input));
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.rois, {{1, 5, "batch index, x1, y1, x2, y2"}}));
   const std::int64_t rois = size_of(args.rois, 0);
   const std::int64_t c = size_of(args.input, Axis::kC);
   MLUOPS_RETURN_IF_FINISHED(
-      has_image_sizes(args.grads, {{0, rois, "the number of RoIs"}, {3, c, "the channels of input"}}));
-  const std::int64_t pooled_h = size_of(args.grads, Axis::kH);
-  const std::int64_t pooled_w = size_of(args.grads, Axis::kW);
+      has_image_sizes(args.grad_output, {{0, rois, "the number of RoIs"}, {3, c, "the channels of input"}}));
+  const std::int64_t pooled_h = size_of(args.grad_output, Axis::kH);
+  const std::int64_t pooled_w = size_of(args.grad_output, Axis::kW);
   if (!(pooled_h > 0 && pooled_w > 0)) {
-    return Status::bad_param(text_of("grads: wanted height and width >= 1, got ", shape_text(args.grads)));
+    return Status::bad_param(text_of("grad_output: wanted height and width >= 1, got ", shape_text(args.grad_output)));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.grads}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.grads}, contract));
-  if (args.grads_image.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads_image, args.input, contract));
-  if (args.grads_image.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grads_image, args.input));
-  if (args.grads_image.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads_image, 4));
-  if (args.grads_image.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads_image, args.input));
-  if (args.grads_image.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads_image}, contract));
-  if (args.grads_image.desc == nullptr || !is_empty(args.grads_image))
-    MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grads_image));
-  if (args.grads_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grads_rois}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.input, args.rois, args.grad_output}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.input, args.rois, args.grad_output}, contract));
+  if (args.grad_input.desc != nullptr)
+    MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.input, contract));
+  if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_input, args.input));
+  if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_input, 4));
+  if (args.grad_input.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.input));
+  if (args.grad_input.desc != nullptr)
+    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_input}, contract));
+  if (args.grad_input.desc == nullptr || !is_empty(args.grad_input))
+    MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_input));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_rois}));
   return Status::go_on();
 }
 
@@ -88,35 +88,36 @@ Status check_prroi_pool_backward_form(const PrroiPoolBackwardArgs& args) {
 
 Status check_prroi_pool_backward(const PrroiPoolBackwardArgs& args, mluopsPrRoiPoolBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_prroi_pool_backward_form(args));
-  if (args.grads_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grads_rois, args.input));
-  if (args.grads_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads_rois, 2));
-  if (args.grads_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads_rois, args.rois));
-  if (args.grads_rois.desc != nullptr)
-    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads_rois}, MLUOP_STATUS_NOT_SUPPORTED));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_rois, args.input));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_rois, 2));
+  if (args.grad_rois.desc != nullptr) MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_rois, args.rois));
+  if (args.grad_rois.desc != nullptr)
+    MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_rois}, MLUOP_STATUS_NOT_SUPPORTED));
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads_rois}, contract));
-  if (args.grads_rois.desc == nullptr || !is_empty(args.grads_rois))
-    MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grads_rois));
-  if (!(args.grads_image.desc != nullptr || args.grads_rois.desc != nullptr)) {
-    return Status::bad_param("grads_image: wanted it or grads_rois, got neither");
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_rois}, contract));
+  if (args.grad_rois.desc == nullptr || !is_empty(args.grad_rois))
+    MLUOPS_RETURN_IF_FINISHED(present_or_absent(args.grad_rois));
+  if (!(args.grad_input.desc != nullptr || args.grad_rois.desc != nullptr)) {
+    return Status::bad_param("grad_input: wanted it or grad_rois, got neither");
   }
   if (is_empty(args.input)) return Status::nothing_to_do();
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.input, args.rois}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.input, args.rois}, {args.grads_image, args.grads_rois}));
+  if (!is_empty(args.grad_output)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.input, args.rois}));
+  MLUOPS_RETURN_IF_FINISHED(
+      share_nothing({args.grad_output, args.input, args.rois}, {args.grad_input, args.grad_rois}));
   const std::int64_t batch = size_of(args.input, Axis::kN);
   MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.rois, batch));
   const std::int64_t h = size_of(args.input, Axis::kH);
   const std::int64_t w = size_of(args.input, Axis::kW);
   const std::int64_t c = size_of(args.input, Axis::kC);
   const std::int64_t rois = size_of(args.rois, 0);
-  const std::int64_t pooled_h = size_of(args.grads, Axis::kH);
-  const std::int64_t pooled_w = size_of(args.grads, Axis::kW);
+  const std::int64_t pooled_h = size_of(args.grad_output, Axis::kH);
+  const std::int64_t pooled_w = size_of(args.grad_output, Axis::kW);
   problem = {{args.input.desc->dtype, batch, h, w, c, rois, pooled_h, pooled_w, args.spatial_scale.value},
-             args.grads.data,
+             args.grad_output.data,
              args.input.data,
              args.rois.data,
-             data_of<void>(args.grads_image),
-             data_of<void>(args.grads_rois),
+             data_of<void>(args.grad_input),
+             data_of<void>(args.grad_rois),
              args.input.desc->layout,
              args.spatial_scale.of(args.input.desc->dtype)};
   return Status::go_on();

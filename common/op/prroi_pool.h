@@ -17,12 +17,12 @@ struct PrroiPoolForwardArgs {
 
 struct PrroiPoolBackwardArgs {
   mluOpHandle_t handle = {};
-  TensorArg grads = {};
+  TensorArg grad_output = {};
   TensorArg input = {};
   TensorArg rois = {};
   Scalar spatial_scale = {};
-  TensorArg grads_image = {};
-  TensorArg grads_rois = {};
+  TensorArg grad_input = {};
+  TensorArg grad_rois = {};
 };
 
 Status check_prroi_pool_forward(const PrroiPoolForwardArgs& args, mluopsPrRoiPoolForwardProblem& problem);

@@ -45,37 +45,37 @@ Status check_rotated_feature_align_forward(const RotatedFeatureAlignForwardArgs&
 Status check_rotated_feature_align_backward(const RotatedFeatureAlignBackwardArgs& args,
                                             mluopsRotatedFeatureAlignBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.bboxes, args.grads_image}));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_output, args.bboxes, args.grad_input}));
   if (!(std::int64_t{args.points} == 1 || std::int64_t{args.points} == 5)) {
     return Status::bad_param(text_of("points: wanted 1 or 5, got ", args.points));
   }
   const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads, args.grads, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_output, args.grad_output, contract));
   MLUOPS_RETURN_IF_FINISHED(are_arrays({args.bboxes}));
-  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grads_image, args.grads, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grads, args.bboxes, args.grads_image}));
-  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.grads_image}, args.grads));
-  const std::int64_t batch = size_of(args.grads, Axis::kN);
-  const std::int64_t h = size_of(args.grads, Axis::kH);
-  const std::int64_t w = size_of(args.grads, Axis::kW);
+  MLUOPS_RETURN_IF_FINISHED(has_image_layout(args.grad_input, args.grad_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grad_output, args.bboxes, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grad_output, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.bboxes, args.grad_input}, args.grad_output));
+  const std::int64_t batch = size_of(args.grad_output, Axis::kN);
+  const std::int64_t h = size_of(args.grad_output, Axis::kH);
+  const std::int64_t w = size_of(args.grad_output, Axis::kW);
   MLUOPS_RETURN_IF_FINISHED(has_sizes(args.bboxes, {{0, batch, "the number of images"},
                                                     {1, h, "the height of the images"},
                                                     {2, w, "the width of the images"},
                                                     {3, 5, "y, x, width, height, angle"}}));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads_image, args.grads));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.bboxes, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.bboxes, args.grads_image}, contract));
-  if (is_empty(args.grads)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.bboxes, args.grads_image}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.bboxes}, {args.grads_image}));
-  const std::int64_t c = size_of(args.grads, Axis::kC);
-  problem = {{args.grads.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
-             args.grads.data,
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_input, args.grad_output));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_output, args.bboxes, args.grad_input}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_output, args.bboxes, args.grad_input}, contract));
+  if (is_empty(args.grad_output)) return Status::nothing_to_do();
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_output, args.bboxes, args.grad_input}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_output, args.bboxes}, {args.grad_input}));
+  const std::int64_t c = size_of(args.grad_output, Axis::kC);
+  problem = {{args.grad_output.desc->dtype, batch, h, w, c, args.spatial_scale.value, args.points},
+             args.grad_output.data,
              args.bboxes.data,
-             data_of<void>(args.grads_image),
-             args.grads.desc->layout,
-             args.spatial_scale.of(args.grads.desc->dtype)};
+             data_of<void>(args.grad_input),
+             args.grad_output.desc->layout,
+             args.spatial_scale.of(args.grad_output.desc->dtype)};
   return Status::go_on();
 }
 

@@ -18,11 +18,11 @@ struct RotatedFeatureAlignForwardArgs {
 
 struct RotatedFeatureAlignBackwardArgs {
   mluOpHandle_t handle = {};
-  TensorArg grads = {};
+  TensorArg grad_output = {};
   TensorArg bboxes = {};
   Scalar spatial_scale = {};
   int points = {};
-  TensorArg grads_image = {};
+  TensorArg grad_input = {};
 };
 
 struct RotatedFeatureAlignVendorForwardArgs {

@@ -38,39 +38,39 @@ Status check_rotated_iou_forward(const RotatedIouForwardArgs& args, mluopsRotate
 
 Status check_rotated_iou_backward(const RotatedIouBackwardArgs& args, mluopsRotatedIouBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.box1, args.box2, args.grads1, args.grads2}));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grad_ious, args.box1, args.box2, args.grad_box1, args.grad_box2}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.box1, 3));
   const std::int64_t numbers = size_of(args.box1, 2);
   if (!(numbers == 5 || numbers == 7)) {
     return Status::bad_param(text_of("box1: wanted dimension 2 to be 7 (numbers of a box, or 5 of a rectangle), got ",
                                      numbers, " in ", shape_text(args.box1)));
   }
-  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grads, 2));
+  MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_ious, 2));
   const std::int64_t batch = size_of(args.box1, 0);
   const std::int64_t pairs = size_of(args.box1, 1);
-  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grads, {{0, batch, "that of box1"}, {1, pairs, "that of box1"}}));
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.grad_ious, {{0, batch, "that of box1"}, {1, pairs, "that of box1"}}));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.box2, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads1, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grads2, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_box1, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_box2, args.box1));
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(is_float(args.box1, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.box2}, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.box1, args.grads, args.box2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.box1, args.grads, args.box2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.box1, args.grads, args.box2}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads1, args.grads2}, args.box1));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grads1, args.grads2}));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads1, args.grads2}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads1, args.grads2}, contract));
-  if (any_empty({args.grads1, args.grads2})) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.box1, args.box2, args.grads1, args.grads2}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.box1, args.box2}, {args.grads1, args.grads2}));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_ious, args.box2}, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.box1, args.grad_ious, args.box2}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.box1, args.grad_ious, args.box2}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.box1, args.grad_ious, args.box2}, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grad_box1, args.grad_box2}, args.box1));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_box1, args.grad_box2}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_box1, args.grad_box2}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grad_box1, args.grad_box2}, contract));
+  if (any_empty({args.grad_box1, args.grad_box2})) return Status::nothing_to_do();
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.grad_ious, args.box1, args.box2, args.grad_box1, args.grad_box2}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grad_ious, args.box1, args.box2}, {args.grad_box1, args.grad_box2}));
   problem = {{args.box1.desc->dtype, batch * pairs, numbers},
-             args.grads.data,
+             args.grad_ious.data,
              args.box1.data,
              args.box2.data,
-             data_of<void>(args.grads1),
-             data_of<void>(args.grads2)};
+             data_of<void>(args.grad_box1),
+             data_of<void>(args.grad_box2)};
   return Status::go_on();
 }
 

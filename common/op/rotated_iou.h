@@ -16,11 +16,11 @@ struct RotatedIouForwardArgs {
 
 struct RotatedIouBackwardArgs {
   mluOpHandle_t handle = {};
-  TensorArg grads = {};
+  TensorArg grad_ious = {};
   TensorArg box1 = {};
   TensorArg box2 = {};
-  TensorArg grads1 = {};
-  TensorArg grads2 = {};
+  TensorArg grad_box1 = {};
+  TensorArg grad_box2 = {};
 };
 
 Status check_rotated_iou_forward(const RotatedIouForwardArgs& args, mluopsRotatedIouForwardProblem& problem);

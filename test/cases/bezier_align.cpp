@@ -114,7 +114,7 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
 
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
-  Description d = describe(text, s, bins("grads", s, uniform(-1, 1, text.seed("grads"))), image("grads_image", s));
+  Description d = describe(text, s, bins("grad_output", s, uniform(-1, 1, text.seed("grads"))), image("grad_input", s));
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtBezierAlignBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, s.spatial_scale,
                                        s.sampling_ratio, s.aligned != 0, t[2].desc, t[2].data);

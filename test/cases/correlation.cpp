@@ -110,8 +110,9 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
   Description d;
-  d.tensors = {products("grads", s, uniform(-1, 1, text.seed("grads"))), image("input1", s, numbers(text, "input1")),
-               image("input2", s, numbers(text, "input2")), image("grads1", s), image("grads2", s)};
+  d.tensors = {products("grad_output", s, uniform(-1, 1, text.seed("grads"))),
+               image("input1", s, numbers(text, "input1")), image("input2", s, numbers(text, "input2")),
+               image("grad_input1", s), image("grad_input2", s)};
   d.flops = 4 * pairs_of(s) * static_cast<double>(s.c);
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtCorrelationBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,

@@ -124,14 +124,14 @@ Description backward(const Case& text, mluOpDataType_t dtype) {
   Description d;
   d.scalars = {scalar_of(text, "scale", dtype)};
   d.tensors = {
-      bins("grads", s, uniform(-1, 1, text.seed("grads"))),
+      bins("grad_output", s, uniform(-1, 1, text.seed("grads"))),
       input(text, s),
       rois(text, s),
   };
   if (!of_rois) d.tensors[1].touched = 0;
-  if (of_image) d.tensors.push_back(image("grads_image", s));
+  if (of_image) d.tensors.push_back(image("grad_input", s));
   if (of_image) d.tensors.back().term_size = 1;
-  if (of_rois) d.tensors.push_back({.name = "grads_rois", .dtype = dtype, .dims = {s.rois, 5}});
+  if (of_rois) d.tensors.push_back({.name = "grad_rois", .dtype = dtype, .dims = {s.rois, 5}});
   if (of_rois) d.tensors.back().term_size = rois_term(s);
   d.flops = flops(s) * (of_image && of_rois ? 2 : 1);
   d.call = [=](mluOpHandle_t handle, const Arguments& t) {

@@ -93,7 +93,8 @@ Description forward(const Case& text, mluOpDataType_t dtype) {
 
 Description backward(const Case& text, mluOpDataType_t dtype) {
   const Shape s = shape_of(text, dtype);
-  Description d = describe(text, s, image("grads", s, uniform(-1, 1, text.seed("grads"))), image("grads_image", s));
+  Description d =
+      describe(text, s, image("grad_output", s, uniform(-1, 1, text.seed("grads"))), image("grad_input", s));
   d.call = [s](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtRotatedFeatureAlignBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, s.spatial_scale,
                                                s.points, t[2].desc, t[2].data);

@@ -76,11 +76,11 @@ Description describe_backward(const Case& text, mluOpDataType_t dtype) {
   const mluopsRotatedIouShape s = shape_of(text, dtype);
   const std::vector<std::int64_t> pairs = {text.size("b"), text.size("n")}, boxes = {pairs[0], pairs[1], s.numbers};
   Description d;
-  d.tensors = {{.name = "grads", .dtype = dtype, .dims = pairs, .fill = uniform(-1, 1, text.seed("grads"))},
+  d.tensors = {{.name = "grad_ious", .dtype = dtype, .dims = pairs, .fill = uniform(-1, 1, text.seed("grads"))},
                {.name = "box1", .dtype = dtype, .dims = boxes, .fill = boxes_of(text, false)},
                {.name = "box2", .dtype = dtype, .dims = boxes, .fill = boxes_of(text, true)},
-               {.name = "grads1", .dtype = dtype, .dims = boxes, .term_size = 0.1},
-               {.name = "grads2", .dtype = dtype, .dims = boxes, .term_size = 0.1}};
+               {.name = "grad_box1", .dtype = dtype, .dims = boxes, .term_size = 0.1},
+               {.name = "grad_box2", .dtype = dtype, .dims = boxes, .term_size = 0.1}};
   d.flops = 700.0 * static_cast<double>(s.count);
   d.call = [](mluOpHandle_t handle, const Arguments& t) {
     return mluOpExtRotatedIouBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data,

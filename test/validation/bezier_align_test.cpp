@@ -18,8 +18,8 @@ std::function<void(OpCall&)> sizes(const std::string& name, const Dims& of) {
 }
 
 TEST(BezierAlignValidation, BothDirections) {
-  for (const auto& [op, bins] :
-       {std::pair<std::string, std::string>{"bezier_align_forward", "output"}, {"bezier_align_backward", "grads"}}) {
+  for (const auto& [op, bins] : {std::pair<std::string, std::string>{"bezier_align_forward", "output"},
+                                 {"bezier_align_backward", "grad_output"}}) {
     check_table(
         OpCall(Case::parse(op + " b=2 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 rois=inside")),
         {{"samples below none", number("ratio", -1), MLUOP_STATUS_BAD_PARAM, "sampling_ratio: wanted >= 0, got -1"},
@@ -32,14 +32,14 @@ TEST(BezierAlignValidation, BothDirections) {
 
 TEST(BezierAlignValidation, GradientOfNoBinsIsZeros) {
   OpCall c(Case::parse("bezier_align_backward b=2 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 rois=inside"));
-  c.arg("grads").dims = {4, 0, 3, 5};
+  c.arg("grad_output").dims = {4, 0, 3, 5};
   EXPECT_EQ(c.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   EXPECT_TRUE(c.outputs_touched());
 }
 
 TEST(RotatedFeatureAlignValidation, BothDirections) {
   for (const auto& [op, to] : {std::pair<std::string, std::string>{"rotated_feature_align_forward", "output"},
-                               {"rotated_feature_align_backward", "grads_image"}}) {
+                               {"rotated_feature_align_backward", "grad_input"}}) {
     check_table(
         OpCall(Case::parse(op + " b=2 h=3 w=4 c=6 scale=1 boxes=any")),
         {{"two points", number("points", 2), MLUOP_STATUS_BAD_PARAM, "points: wanted 1 or 5, got 2"},

@@ -20,7 +20,7 @@ TEST(CorrelationValidation, BothDirections) {
   const std::string sizes = " n=2 h=6 w=7 c=5 displacement=1 kh=2 kw=3 ph=2 pw=1";
   for (const std::string direction : {"forward", "backward"}) {
     const bool forward = direction == "forward";
-    const std::string products = forward ? "output" : "grads";
+    const std::string products = forward ? "output" : "grad_output";
     const auto all_images = [=](const Dims& of) {
       return [=](OpCall& c) {
         for (Arg& each : c.args) each.dims = each.name == products ? each.dims : of;

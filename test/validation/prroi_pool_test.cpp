@@ -27,8 +27,8 @@ std::function<void(OpCall&)> dim(std::vector<std::string> names, std::size_t axi
 }
 
 CommonRules rules(const std::string& bins) {
-  const std::vector<std::string> of_rois = {"rois", "grads_rois", bins};
-  return {.optional = {"grads_image", "grads_rois"},
+  const std::vector<std::string> of_rois = {"rois", "grad_rois", bins};
+  return {.optional = {"grad_input", "grad_rois"},
           .free_dims = {"input:0", "input:1", "input:2", bins + ":1", bins + ":2"},
           .huge = dim(of_rois, 0, std::int64_t{1} << 30),
           .overflow = dim(of_rois, 0, std::int64_t{1} << 61)};
@@ -38,7 +38,7 @@ std::vector<Wrong> own_wrongs(const std::string& bins) {
   const auto batch_index = [](float value) {
     return [=](OpCall& c) { std::memcpy(c.arg("rois").data.data() + 5 * sizeof value, &value, sizeof value); };
   };
-  const std::vector<std::string> maps = {"input", "grads_image"};
+  const std::vector<std::string> maps = {"input", "grad_input"};
   return {{"batch index 2", batch_index(2), MLUOP_STATUS_BAD_PARAM, "rois: wanted batch index in [0, 1]"},
           {"batch index -1", batch_index(-1), MLUOP_STATUS_BAD_PARAM, "rois: wanted batch index"},
           {"batch index NaN", batch_index(std::nanf("")), MLUOP_STATUS_BAD_PARAM, "rois: wanted batch index"},
@@ -58,15 +58,15 @@ TEST(PrRoiPoolValidation, Forward) {
 
 TEST(PrRoiPoolValidation, Backward) {
   const OpCall base = backward();
-  check_table(base, common_wrongs(base, rules("grads")));
-  check_table(base, own_wrongs("grads"));
+  check_table(base, common_wrongs(base, rules("grad_output")));
+  check_table(base, own_wrongs("grad_output"));
   const auto without = [](std::vector<std::string> names) {
     return [=](OpCall& c) {
       for (const std::string& name : names) c.arg(name).no_desc = c.arg(name).no_data = true;
     };
   };
-  check_table(base, {{"no gradient", without({"grads_image", "grads_rois"}), MLUOP_STATUS_BAD_PARAM,
-                      "grads_image: wanted it or grads_rois, got neither"}});
+  check_table(base, {{"no gradient", without({"grad_input", "grad_rois"}), MLUOP_STATUS_BAD_PARAM,
+                      "grad_input: wanted it or grad_rois, got neither"}});
 }
 
 }  // namespace

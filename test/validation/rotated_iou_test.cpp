@@ -23,12 +23,14 @@ TEST(RotatedIouValidation, Forward) {
 }
 
 TEST(RotatedIouValidation, Backward) {
-  check_table(
-      OpCall(Case::parse("rotated_iou_backward b=2 n=3 numbers=7")),
-      {{"six numbers", dims("box1", {2, 3, 6}), MLUOP_STATUS_BAD_PARAM, "box1: wanted dimension 2 to be 7"},
-       {"a gradient of others", dims("grads", {3, 2}), MLUOP_STATUS_BAD_PARAM, "grads: wanted dimension 0 to be 2"},
-       {"a short gradient", dims("grads1", {2, 2, 7}), MLUOP_STATUS_BAD_PARAM, "grads1: wanted the shape of box1"},
-       {"one of rectangles", dims("grads2", {2, 3, 5}), MLUOP_STATUS_BAD_PARAM, "grads2: wanted the shape of box1"}});
+  check_table(OpCall(Case::parse("rotated_iou_backward b=2 n=3 numbers=7")),
+              {{"six numbers", dims("box1", {2, 3, 6}), MLUOP_STATUS_BAD_PARAM, "box1: wanted dimension 2 to be 7"},
+               {"a gradient of others", dims("grad_ious", {3, 2}), MLUOP_STATUS_BAD_PARAM,
+                "grad_ious: wanted dimension 0 to be 2"},
+               {"a short gradient", dims("grad_box1", {2, 2, 7}), MLUOP_STATUS_BAD_PARAM,
+                "grad_box1: wanted the shape of box1"},
+               {"one of rectangles", dims("grad_box2", {2, 3, 5}), MLUOP_STATUS_BAD_PARAM,
+                "grad_box2: wanted the shape of box1"}});
 }
 
 }  // namespace

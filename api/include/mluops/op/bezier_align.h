@@ -35,15 +35,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtBezierAlignForward(mluOpHandle_t handle, con
 
 /** Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
  *
- *  @param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
- *  @param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
+ *  @param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+ *  @param grad_input  T [B, H, W, C], in the layout of grad_output; overwritten, also where R = 0.
  *  The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written. */
-mluOpStatus_t MLUOP_WIN_API mluOpExtBezierAlignBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                                        const void* grads, const mluOpTensorDescriptor_t beziers_desc,
-                                                        const void* beziers, const float spatial_scale,
-                                                        const int sampling_ratio, const bool aligned,
-                                                        const mluOpTensorDescriptor_t grads_image_desc,
-                                                        void* grads_image);
+mluOpStatus_t MLUOP_WIN_API mluOpExtBezierAlignBackward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
+    const mluOpTensorDescriptor_t beziers_desc, const void* beziers, const float spatial_scale,
+    const int sampling_ratio, const bool aligned, const mluOpTensorDescriptor_t grad_input_desc, void* grad_input);
 
 #if defined(__cplusplus)
 }

@@ -34,16 +34,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationForward(mluOpHandle_t handle, con
 
 /** Gradients of mluOpExtCorrelationForward with respect to both images.
  *
- *  @param grads   T [N, P, P, Ho, Wo], ARRAY.
- *  @param grads1,grads2  T, like input1; overwritten.
+ *  @param grad_output  T [N, P, P, Ho, Wo], ARRAY.
+ *  @param grad_input1,grad_input2  T, like input1; overwritten.
  *  The others as in the forward call. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationBackward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc, const void* grads,
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t input1_desc, const void* input1, const mluOpTensorDescriptor_t input2_desc,
     const void* input2, const int kernel_h, const int kernel_w, const int max_displacement, const int stride_h,
     const int stride_w, const int pad_h, const int pad_w, const int dilation_h, const int dilation_w,
-    const int dilation_patch_h, const int dilation_patch_w, const mluOpTensorDescriptor_t grads1_desc, void* grads1,
-    const mluOpTensorDescriptor_t grads2_desc, void* grads2);
+    const int dilation_patch_h, const int dilation_patch_w, const mluOpTensorDescriptor_t grad_input1_desc,
+    void* grad_input1, const mluOpTensorDescriptor_t grad_input2_desc, void* grad_input2);
 
 #if defined(__cplusplus)
 }

@@ -29,17 +29,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolForward(mluOpHandle_t handle, const
 
 /** Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
  *
- *  @param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
- *  @param input        T [B, H, W, C], in the layout of grads: that of the forward call.
- *  @param grads_image  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
- *  @param grads_rois   T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
+ *  @param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
+ *  @param input        T [B, H, W, C], in the layout of grad_output: that of the forward call.
+ *  @param grad_input  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
+ *  @param grad_rois  T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
  *                      but not both. The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written. */
-mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                                      const void* grads, const mluOpTensorDescriptor_t input_desc,
+mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolBackward(mluOpHandle_t handle,
+                                                      const mluOpTensorDescriptor_t grad_output_desc,
+                                                      const void* grad_output, const mluOpTensorDescriptor_t input_desc,
                                                       const void* input, const mluOpTensorDescriptor_t rois_desc,
                                                       const void* rois, const float spatial_scale,
-                                                      const mluOpTensorDescriptor_t grads_image_desc, void* grads_image,
-                                                      const mluOpTensorDescriptor_t grads_rois_desc, void* grads_rois);
+                                                      const mluOpTensorDescriptor_t grad_input_desc, void* grad_input,
+                                                      const mluOpTensorDescriptor_t grad_rois_desc, void* grad_rois);
 
 #if defined(__cplusplus)
 }

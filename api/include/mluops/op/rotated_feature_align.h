@@ -26,13 +26,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignForward(
 
 /** Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
  *
- *  @param grads        T [B, H, W, C], NHWC; EXTENDED: NCHW too.
- *  @param grads_image  T, like grads; overwritten.
+ *  @param grad_output  T [B, H, W, C], NHWC; EXTENDED: NCHW too.
+ *  @param grad_input  T, like grad_output; overwritten.
  *  The others as in the forward call. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignBackward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc, const void* grads,
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,
-    const mluOpTensorDescriptor_t grads_image_desc, void* grads_image);
+    const mluOpTensorDescriptor_t grad_input_desc, void* grad_input);
 
 /** mluOpExtRotatedFeatureAlignForward by the vendor's name and rules: spatial_scale <= 0 or an empty tensor is
  * BAD_PARAM. */

@@ -26,15 +26,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouForward(mluOpHandle_t handle, cons
 /** Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
  *  derivatives in both directions.
  *
- *  @param grads         T [B, N].
- *  @param grads1,grads2 T, like box1; overwritten.
+ *  @param grad_ious  T [B, N].
+ *  @param grad_box1,grad_box2  T, like box1; overwritten.
  *  The others as in the forward call. */
-mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
-                                                       const void* grads, const mluOpTensorDescriptor_t box1_desc,
+mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouBackward(mluOpHandle_t handle,
+                                                       const mluOpTensorDescriptor_t grad_ious_desc,
+                                                       const void* grad_ious, const mluOpTensorDescriptor_t box1_desc,
                                                        const void* box1, const mluOpTensorDescriptor_t box2_desc,
-                                                       const void* box2, const mluOpTensorDescriptor_t grads1_desc,
-                                                       void* grads1, const mluOpTensorDescriptor_t grads2_desc,
-                                                       void* grads2);
+                                                       const void* box2, const mluOpTensorDescriptor_t grad_box1_desc,
+                                                       void* grad_box1, const mluOpTensorDescriptor_t grad_box2_desc,
+                                                       void* grad_box2);
 
 #if defined(__cplusplus)
 }

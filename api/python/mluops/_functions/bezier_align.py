@@ -4,6 +4,5 @@ from .._function import ARRAY, BOOL, CFunction, FLOAT, INT, NHWC
 
 BEZIER_ALIGN_FORWARD = CFunction("mluOpExtBezierAlignForward", NHWC("input"), ARRAY("beziers"), FLOAT("spatial_scale"),
                                  INT("sampling_ratio"), BOOL("aligned"), NHWC("output"))
-BEZIER_ALIGN_BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output", "grads"), ARRAY("beziers"),
-                                  FLOAT("spatial_scale"), INT("sampling_ratio"), BOOL("aligned"), NHWC("grad_input",
-                                  "grads_image"))
+BEZIER_ALIGN_BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output"), ARRAY("beziers"),
+                                  FLOAT("spatial_scale"), INT("sampling_ratio"), BOOL("aligned"), NHWC("grad_input"))

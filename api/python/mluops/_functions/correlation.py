@@ -6,8 +6,8 @@ CORRELATION_FORWARD = CFunction("mluOpExtCorrelationForward", NHWC("input1"), NH
                                 INT("kernel_w"), INT("max_displacement"), INT("stride_h"), INT("stride_w"),
                                 INT("pad_h"), INT("pad_w"), INT("dilation_h"), INT("dilation_w"),
                                 INT("dilation_patch_h"), INT("dilation_patch_w"), ARRAY("output"))
-CORRELATION_BACKWARD = CFunction("mluOpExtCorrelationBackward", ARRAY("grad_output", "grads"), NHWC("input1"),
-                                 NHWC("input2"), INT("kernel_h"), INT("kernel_w"), INT("max_displacement"),
-                                 INT("stride_h"), INT("stride_w"), INT("pad_h"), INT("pad_w"), INT("dilation_h"),
-                                 INT("dilation_w"), INT("dilation_patch_h"), INT("dilation_patch_w"),
-                                 NHWC("grad_input1", "grads1"), NHWC("grad_input2", "grads2"), results=2)
+CORRELATION_BACKWARD = CFunction("mluOpExtCorrelationBackward", ARRAY("grad_output"), NHWC("input1"), NHWC("input2"),
+                                 INT("kernel_h"), INT("kernel_w"), INT("max_displacement"), INT("stride_h"),
+                                 INT("stride_w"), INT("pad_h"), INT("pad_w"), INT("dilation_h"), INT("dilation_w"),
+                                 INT("dilation_patch_h"), INT("dilation_patch_w"), NHWC("grad_input1"),
+                                 NHWC("grad_input2"), results=2)

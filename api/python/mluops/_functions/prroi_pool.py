@@ -4,6 +4,5 @@ from .._function import ARRAY, CFunction, FLOAT, NHWC
 
 PRROI_POOL_FORWARD = CFunction("mluOpExtPrRoiPoolForward", NHWC("input"), ARRAY("rois"), FLOAT("spatial_scale"),
                                NHWC("output"))
-PRROI_POOL_BACKWARD = CFunction("mluOpExtPrRoiPoolBackward", NHWC("grad_output", "grads"), NHWC("input"), ARRAY("rois"),
-                                FLOAT("spatial_scale"), NHWC("grad_input", "grads_image"), ARRAY("grad_rois",
-                                "grads_rois"), results=2)
+PRROI_POOL_BACKWARD = CFunction("mluOpExtPrRoiPoolBackward", NHWC("grad_output"), NHWC("input"), ARRAY("rois"),
+                                FLOAT("spatial_scale"), NHWC("grad_input"), ARRAY("grad_rois"), results=2)

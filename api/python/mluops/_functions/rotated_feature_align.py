@@ -5,9 +5,9 @@ from .._function import ARRAY, CFunction, FLOAT, INT, NHWC
 ROTATED_FEATURE_ALIGN_FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward", NHWC("features", "input"),
                                           ARRAY("best_rbboxes", "bboxes"), FLOAT("spatial_scale"), INT("points"),
                                           NHWC("output"))
-ROTATED_FEATURE_ALIGN_BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output", "grads"),
+ROTATED_FEATURE_ALIGN_BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output"),
                                            ARRAY("best_rbboxes", "bboxes"), FLOAT("spatial_scale"), INT("points"),
-                                           NHWC("grad_input", "grads_image"))
+                                           NHWC("grad_input"))
 ROTATED_FEATURE_ALIGN_VENDOR_FORWARD = CFunction("mluOpRotatedFeatureAlignForward", NHWC("input"), ARRAY("bboxes"),
                                                  FLOAT("spatial_scale"), INT("points"), NHWC("output"))
 ROTATED_FEATURE_ALIGN_VENDOR_BACKWARD = CFunction("mluOpRotatedFeatureAlignBackward", NHWC("grad_output", "top_output"),

@@ -3,5 +3,5 @@
 from .._function import ARRAY, CFunction
 
 ROTATED_IOU_FORWARD = CFunction("mluOpExtRotatedIouForward", ARRAY("box1"), ARRAY("box2"), ARRAY("ious"))
-ROTATED_IOU_BACKWARD = CFunction("mluOpExtRotatedIouBackward", ARRAY("grad", "grads"), ARRAY("box1"), ARRAY("box2"),
-                                 ARRAY("grads1"), ARRAY("grads2"), results=2)
+ROTATED_IOU_BACKWARD = CFunction("mluOpExtRotatedIouBackward", ARRAY("grad", "grad_ious"), ARRAY("box1"), ARRAY("box2"),
+                                 ARRAY("grads1", "grad_box1"), ARRAY("grads2", "grad_box2"), results=2)
