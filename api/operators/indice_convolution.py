@@ -37,7 +37,7 @@ SHAPE = struct("mluopsIndiceConvolutionShape", """
 strides[2]*o, all of them a dense tensor. inverse: inputs are the second row of the pairs, outputs the first.""")
 
 
-def of(rows, filters, results, least_axes, status, special):
+def of(rows, filters, results, least_axes, status, special, **sample):
     """What the three functions share, by their names of the tensors."""
     every = f"{rows} {filters} indice_pairs {results}"
     return dict(
@@ -55,7 +55,7 @@ def of(rows, filters, results, least_axes, status, special):
         fill={"pairs": "indice_pairs_of(indice_pairs, indice_num)", "inverse": "static_cast<std::int32_t>(args.inverse)",
               "filter_strides[3]": "{" + ", ".join(f"form_of({filters}).strides[{i}]" for i in range(3)) + "}"},
         sample={"ci": "random_.number(1, 3)", "co": "random_.number(1, 3)", "volume": "random_.number(1, 3)", "most": "1",
-                filters: "{volume, 1, 1, ci, co}", "offsets": "volume", "places": "inputs"},
+                filters: "{volume, 1, 1, ci, co}", "offsets": "volume", "places": "inputs", **sample},
         shape=SHAPE, keys=None, lead=rows)
 
 
@@ -96,7 +96,8 @@ NOT_SUPPORTED. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; m
     workspace
     out features_out T any [outputs, co]
     """,
-    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")"),
+    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")",
+         outputs="num_act_out"),
     members="""
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
