@@ -192,6 +192,7 @@ def test_interpolation(ME):
 def test_modules_of_features(ME):
     x = sparse(ME)
     functional = importlib.import_module("MinkowskiEngine.MinkowskiFunctional")
+    assert isinstance(ME.MinkowskiConvolution(3, 2, kernel_size=3, dimension=3), ME.MinkowskiModuleBase)
     assert torch.equal(ME.MinkowskiReLU(inplace=False)(x).F, functional.relu(x).F)
     near(ME.MinkowskiBatchNorm(3)(x).F.mean(0), torch.zeros(3).double())
     net = ME.MinkowskiLinear(3, 2)

@@ -13,6 +13,10 @@ from ._minkowski import CoordinateMapKey, Kernel, RegionType, kernel_of
 from ._minkowski_tensor import SparseTensor, TensorField, interpolated, union
 
 
+class MinkowskiModuleBase(nn.Module):
+    """What programs derive from, and ask modules for."""
+
+
 class KernelGenerator:
     """The numbers of a kernel."""
 
@@ -42,7 +46,7 @@ def key_of(x: SparseTensor, coordinates: Any) -> Optional[CoordinateMapKey]:
     return x.coordinate_manager.add(coordinates, x.tensor_stride)
 
 
-class _Convolution(nn.Module):
+class _Convolution(MinkowskiModuleBase):
     _transposed = _expands = False
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any = -1, stride: Any = 1, dilation: Any = 1,
@@ -113,7 +117,7 @@ class MinkowskiGenerativeConvolutionTranspose(MinkowskiConvolutionTranspose):
 # ---- pooling
 
 
-class _Pooling(nn.Module):
+class _Pooling(MinkowskiModuleBase):
     def __init__(self, kernel_size: Any, stride: Any = 1, dilation: Any = 1, kernel_generator: Any = None,
                  dimension: Any = None) -> None:
         super().__init__()
@@ -145,7 +149,7 @@ def _greatest(features: Tensor, row: Tensor, rows: int) -> Tensor:
     return _scatter.extreme(features, row, 0, None, rows, True)[0]
 
 
-class _GlobalPooling(nn.Module):
+class _GlobalPooling(MinkowskiModuleBase):
     def __init__(self, mode: Any = None) -> None:
         super().__init__()
 
@@ -166,7 +170,7 @@ POOLS["MinkowskiGlobalPooling"] = POOLS["MinkowskiGlobalAvgPooling"]
 # ---- what acts on features
 
 
-class _OnFeatures(nn.Module):
+class _OnFeatures(MinkowskiModuleBase):
     """A module of torch, for the features."""
 
     _kind: Any = None
@@ -208,7 +212,7 @@ class MinkowskiSyncBatchNorm(MinkowskiBatchNorm):
         return module
 
 
-class MinkowskiInstanceNorm(nn.Module):
+class MinkowskiInstanceNorm(MinkowskiModuleBase):
     """Each sample's features with mean 0 and variance 1, scaled."""
 
     def __init__(self, num_features: int) -> None:
@@ -275,7 +279,7 @@ class MinkowskiUnion(nn.Module):
                             coordinate_manager=manager)
 
 
-class _Broadcast(nn.Module):
+class _Broadcast(MinkowskiModuleBase):
     def forward(self, input: SparseTensor, input_glob: SparseTensor) -> SparseTensor:
         places = input_glob.coordinate_manager.places(input_glob.coordinate_map_key)
         batch = torch.nn.functional.pad(input.C[:, :1], (0, input.D))
@@ -289,7 +293,7 @@ BROADCASTS = {name: type(name, (_Broadcast,), {"_join": staticmethod(join), "__m
                                                "A sample's feature for each of its places."}) for name, join in _JOINS.items()}
 
 
-class MinkowskiPruning(nn.Module):
+class MinkowskiPruning(MinkowskiModuleBase):
     """The places that a mask keeps."""
 
     def forward(self, input: SparseTensor, mask: Tensor) -> SparseTensor:
@@ -298,7 +302,7 @@ class MinkowskiPruning(nn.Module):
         return SparseTensor(input.F[mask], coordinate_map_key=key, coordinate_manager=input.coordinate_manager)
 
 
-class MinkowskiInterpolation(nn.Module):
+class MinkowskiInterpolation(MinkowskiModuleBase):
     """Multilinear between the places round points."""
 
     def __init__(self, return_kernel_map: bool = False, return_weights: bool = False) -> None:
