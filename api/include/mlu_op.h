@@ -170,6 +170,95 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t* group_desc[],
                                                                const int desc_num);
 
+/* ---- sets of tensors ----------------------------------------------------------------------- */
+
+typedef struct mluOpTensorSetStruct* mluOpTensorSetDescriptor_t;
+
+/** Creates a set of setDimSize[0] * ... * setDimSize[setDimNb - 1] fresh tensor descriptors. BAD_PARAM: an argument is
+ *  NULL, setDimNb < 1, a size < 1, or more than 2^20 tensors. */
+mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorSetDescriptor(mluOpTensorSetDescriptor_t* tensorSetDesc,
+                                                           const int setDimNb, const int setDimSize[]);
+/** Reads the sizes of a set. BAD_PARAM: an argument is NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetTensorSetDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc, int* setDimNb,
+                                                        int setDimSize[]);
+/** Destroys a set and its tensor descriptors. BAD_PARAM: NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorSetDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc);
+/** mluOpSetTensorDescriptor for the tensor at tensorIndex[0], ..., tensorIndex[setDimNb - 1]. BAD_PARAM: an argument
+ *  is NULL, setDimNb or an index is not one of the set, and what mluOpSetTensorDescriptor refuses. */
+mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptor(mluOpTensorSetDescriptor_t tensorSetDesc,
+                                                               const int setDimNb, const int tensorIndex[],
+                                                               mluOpTensorLayout_t layout, mluOpDataType_t dtype,
+                                                               const int dimNb, const int dimSize[]);
+/** mluOpSetTensorDescriptorPositionAndScale for a tensor of the set. */
+mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptorPositionAndScale(mluOpTensorSetDescriptor_t tensorSetDesc,
+                                                                               const int setDimNb,
+                                                                               const int tensorIndex[],
+                                                                               const int position, const float scale);
+/** Bytes of all tensors, one behind the other. BAD_PARAM: an argument is NULL. NOT_SUPPORTED: more than 2^31 - 1. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetTensorSetDescriptorSize(mluOpTensorSetDescriptor_t tensorSetDesc, int* sizeInBytes);
+/** The descriptor of a tensor, which the set keeps, and where its data lie in those of the set: NULL where data is.
+ *  BAD_PARAM: another argument is NULL, setDimNb or an index is not one of the set. NOT_SUPPORTED: the tensors before
+ *  it have 2^63 bytes or more. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetTensorAndDataFromTensorSet(mluOpTensorSetDescriptor_t tensorSetDesc,
+                                                               const int setDimNb, const int tensorIndex[], void* data,
+                                                               mluOpTensorDescriptor_t* tensorDesc,
+                                                               void** dataAddrInDevice);
+
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+/** Order of the dimensions of sequences: T time, N batch, B beam, C vector. */
+typedef enum {
+  MLUOP_SEQDATA_TNC = 0,
+  MLUOP_SEQDATA_TNC_PACKED = 1,
+  MLUOP_SEQDATA_NTC = 2,
+  MLUOP_SEQDATA_NC = 3,
+  MLUOP_SEQDATA_TNBC = 4,
+  MLUOP_SEQDATA_TBNC = 5,
+  MLUOP_SEQDATA_NBTC = 6,
+  MLUOP_SEQDATA_NTBC = 7,
+  MLUOP_SEQDATA_BNTC = 8,
+  MLUOP_SEQDATA_BTNC = 9,
+  MLUOP_SEQDATA_TN = 10,
+  MLUOP_SEQDATA_NT = 11,
+} mluOpSeqDataLayout_t;
+
+typedef struct mluOpSeqDataStruct* mluOpSeqDataDescriptor_t;
+
+/** Creates a descriptor: NBTC, FLOAT, no dimensions. BAD_PARAM: NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpCreateSeqDataDescriptor(mluOpSeqDataDescriptor_t* seq_data_desc);
+/** Sets a descriptor, all or nothing. seqLengthArray: seqLengthArraySize lengths, or NULL; paddingFill: one element of
+ *  dtype, copied, or NULL. BAD_PARAM: seq_data_desc or dimSize is NULL; layout or dtype is none; dimNb is not in 1 to
+ * 8; a size or seqLengthArraySize < 0; a length < 1. */
+mluOpStatus_t MLUOP_WIN_API mluOpSetSeqDataDescriptor_v2(mluOpSeqDataDescriptor_t seq_data_desc,
+                                                         mluOpSeqDataLayout_t layout, mluOpDataType_t dtype, int dimNb,
+                                                         const int64_t dimSize[], int seqLengthArraySize,
+                                                         const int seqLengthArray[], void* paddingFill);
+/** Reads a descriptor; outputs that are NULL are left out, arrays and paddingFill that were not set stay as they are.
+ *  BAD_PARAM: seq_data_desc is NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpGetSeqDataDescriptor_v2(const mluOpSeqDataDescriptor_t seq_data_desc,
+                                                         mluOpSeqDataLayout_t* layout, mluOpDataType_t* dtype,
+                                                         int* dimNb, int64_t dimSize[], int64_t* seqLengthArraySize,
+                                                         int64_t seqLengthArray[], void* paddingFill);
+/** Keeps fix-point parameters, which have no effect. BAD_PARAM: NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpSetSeqDataDescriptorPositionAndScale(mluOpSeqDataDescriptor_t seq_data_desc,
+                                                                      int position, float scale);
+/** Destroys a descriptor. BAD_PARAM: NULL. */
+mluOpStatus_t MLUOP_WIN_API mluOpDestroySeqDataDescriptor(mluOpSeqDataDescriptor_t seq_data_desc);
+
+/* ---- case files ---------------------------------------------------------------------------- */
+
+/** Whether calls are kept as files: 1 without the bytes of tensors, 2 with them, anything else stops it. The files are
+ *  this library's capture files (docs/replay.md), not the vendor's, and lie in the folder below. Mode 3, which prints
+ * on the device, keeps nothing: MLUOP_VERBOSE prints calls. What goes wrong is told by mluOpExtGetLastErrorText(). */
+void MLUOP_WIN_API mluOpSetGenCaseMode(int mode);
+/** The folder for the files, which must exist; at first the working directory. BAD_PARAM: NULL or no folder. A capture
+ *  that runs goes on there. */
+mluOpStatus_t MLUOP_WIN_API mluOpSetGenCaseDirectory(const char* path);
+/** The folder's name in buffer, or where that is NULL in memory for free(). pathLen and status may be NULL. NULL and
+ *  BAD_PARAM: bufferSize is too small; NULL and ALLOC_FAILED: no memory. */
+const char MLUOP_WIN_API* mluOpGetGenCaseDirectory(char* buffer, size_t bufferSize, size_t* pathLen,
+                                                   mluOpStatus_t* status);
+
 #if defined(__cplusplus)
 }
 #endif
