@@ -141,6 +141,7 @@ ROWS = {
         "roipool3d_cuda": "forward/5 pts_in_boxes3d_cpu/3 roipool3d_cpu/6",
     },
     "detectron2": {
+        "tensormask._C": "-swap_align2nat_backward/6 -swap_align2nat_forward/3",
         "detectron2._C": """
             -COCOevalAccumulate/2 -COCOevalEvaluateImages/6 -InstanceAnnotation/5 deform_conv_backward_filter/18
             deform_conv_backward_input/18 deform_conv_forward/17 get_compiler_version/0 get_cuda_version/0

@@ -6,6 +6,7 @@ import math
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -304,13 +305,42 @@ def auction(one, two, eps, rounds):
     return dist, target
 
 
+def least_assignment(cost):
+    """The column of each row in an assignment of least cost: the Hungarian algorithm with potentials, rows added one by one.
+    Row and column 0 are none."""
+    n = len(cost)
+    of_row, of_column, row_of = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1, np.int64)
+    for row in range(1, n + 1):
+        row_of[0], column = row, 0
+        least, before, used = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64), np.zeros(n + 1, bool)
+        while row_of[column]:
+            used[column], at = True, row_of[column]
+            slack = np.r_[np.inf, cost[at - 1] - of_row[at] - of_column[1:]]
+            better = ~used & (slack < least)
+            least[better], before[better] = slack[better], column
+            column = int(np.where(used, np.inf, least).argmin())
+            step = least[column]
+            of_row[row_of[used]] += step
+            of_column[used] -= step
+            least[~used] -= step
+        while column:
+            row_of[column], column = row_of[before[column]], before[column]
+    return np.argsort(row_of[1:])
+
+
+def test_the_least_assignment_of_few_points():
+    for seed in range(5):
+        cost = squares(uniform(6, 3, seed=seed), uniform(6, 3, seed=seed + 9)).sqrt().numpy()
+        found = cost[range(6), least_assignment(cost)].sum()
+        assert abs(found - min(cost[range(6), order].sum() for order in itertools.permutations(range(6)))) < 1e-9
+
+
 def test_auction_against_the_least_assignment():
-    linear_sum_assignment = pytest.importorskip("scipy.optimize").linear_sum_assignment
     one, two = uniform(3, 64, 3), uniform(3, 64, 3, seed=1)
     dist, target = auction(one, two, 1e-4, 5000)
     for b in range(3):
         cost = squares(one[b], two[b]).sqrt().numpy()
-        rows, columns = linear_sum_assignment(cost)
+        rows, columns = np.arange(64), least_assignment(cost)
         assert sorted(target[b].tolist()) == list(range(64))
         least, found = cost[rows, columns].sum(), dist[b].sqrt().sum().item()
         assert least - 1e-4 <= found <= least + 64 * 1e-4 + 1e-4  # an auction's bound: eps a point

@@ -20,6 +20,7 @@ __all__ = ["box_iou_rotated", "deform_conv_backward_filter", "deform_conv_backwa
 
 PACKAGE = "detectron2"
 NAMES = ("detectron2._C",)
+UNSERVED = ("tensormask._C",)
 FAILS = ("detectron2.evaluation.fast_eval_api",)  # its COCOeval is in the extension; the evaluator has pycocotools' then
 
 
