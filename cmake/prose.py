@@ -25,7 +25,7 @@ BANNED_IN_PAGES = {
     r"in the place of": "instead of",
     r"(?:is|are) in the data\b": "data-dependent",
 }
-TEXTS = (".py", ".sh", ".cmake", ".js")
+TEXTS = (".h", ".c", ".cpp", ".py", ".sh", ".mlu", ".inc", ".cmake", ".js")
 
 OPERATOR_PAGE = re.compile("What it computes\nExample\nShapes and data types\nDefinition\nEdge cases\n"
                            "(Differences from [^\n]+\n)?(Performance\n)?$")
@@ -106,14 +106,14 @@ GOOD = {
                       "types\n| " + "long " * 40 + "|\n## Definition\n## Edge cases\n## Differences from mmcv\n",
     "docs/c_api.md": "# C\n## Goal\n## Steps\n## Check\n",
     "CHANGELOG.md": "# Changelog\n## Unreleased\n### Added\n## [0.1.0] - 2026-01-31\n### Added\n### Fixed\n",
-    "a.py": "# The words that follow are compared.\n",
+    "b.cpp": "// The words that follow are compared.\n",
 }
 FAULTS: Tuple[Tuple[str, Dict[str, str], str], ...] = (
     ("a long line", {"README.md": "word " * 30 + "\n"}, "README.md:1: a line of 150"),
     ("a long line behind a code block", {"README.md": "```sh\nls\n```\n" + "word " * 30}, "README.md:4"),
     ("a private word in a page", {"README.md": "It needs two seconds of the processor.\n"}, "CPU time"),
     ("a private word in a table", {"README.md": "| a | the same bits |\n"}, "bitwise"),
-    ("a private word in a comment", {"a.sh": "# The tensor is not there.\n"}, "a.sh:1"),
+    ("a private word in a comment", {"a.cpp": "/// The tensor is not there.\n"}, "a.cpp:1"),
     ("a private word in a text of Python", {"a.py": 'raise E("Gradients of gradients")\n'}, "double backward"),
     ("an operator page without edge cases",
      {"docs/op/knn.md": GOOD["docs/op/knn.md"].replace("## Edge cases\n", "")}, "operator page"),

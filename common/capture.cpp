@@ -62,7 +62,7 @@ CaptureSettings settings_of_environment() {
   return s;
 }
 
-/// What is kept at present. A call takes its settings along, so a change never meets one on its way.
+/// The current settings. A call copies them at its start, so a change does not affect a call in progress.
 struct CaptureState {
   std::mutex mutex;
   std::shared_ptr<const CaptureSettings> settings = std::make_shared<CaptureSettings>(settings_of_environment());

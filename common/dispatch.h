@@ -28,7 +28,7 @@ inline mluopsCall make_call(const mluOpContext& handle, const mluOpExtExecutor_t
 template <class Problem>
 using OperatorMember = mluOpStatus_t (*mluopsBackend::*)(void*, const mluopsCall*, const Problem*);
 
-/// What a backend said, with its text. A status that is none, as a plugin may return, is an internal error.
+/// The answer of a backend, with its text. An invalid status, as a plugin may return, is an internal error.
 inline Status failure_of(const std::string& backend, mluOpStatus_t code) {
   const std::string who = "backend " + backend + ": ";
   if (is_status(code)) return Status::error(code, who + reason());

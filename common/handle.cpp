@@ -28,8 +28,7 @@ BackendInstance::~BackendInstance() {
 
 Status CallMutex::lock() {
   if (held_here()) {
-    return Status::bad_param(
-        "handle: wanted one that is free, got the handle of the call whose parallel loop this call comes from");
+    return Status::bad_param("handle is busy: this call comes from the parallel loop of another call on it");
   }
   mutex_.lock();
   owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);

@@ -31,7 +31,7 @@ class BackendInstance {
   void* context_;
 };
 
-/// What a backend answers to a query; "" where it has no such property.
+/// The answer of a backend to a query; "" if it has no such property.
 std::string property_of(const BackendInstance& instance, const char* key);
 
 /// Whose turn a handle is: its calls run one at a time, since backends keep scratch per handle. Another thread waits.

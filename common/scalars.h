@@ -28,7 +28,7 @@ struct FloatArg {
   float value;
 };
 
-/// What was given for the floats of one call; count 0: nothing.
+/// The numbers given for the float arguments of one call; count 0: none.
 struct GivenScalars {
   static constexpr std::size_t kMost = 16;  ///< no call has as many floats
 
@@ -36,8 +36,8 @@ struct GivenScalars {
   std::array<double, kMost> values{};
 };
 
-/// What threads have given for their next operator call on a handle: each its own, so threads that share a handle do
-/// not meet here.
+/// Numbers that threads have given for their next operator call on a handle, one set each: threads that share a handle
+/// do not disturb each other.
 class PendingScalars {
  public:
   /// Instead of what the calling thread gave before.

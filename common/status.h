@@ -8,7 +8,7 @@
 
 namespace mluops {
 
-/// What a step decided: go on, finished early with SUCCESS, or failed with a text.
+/// The decision of a step: go on, finished early with SUCCESS, or failed with a text.
 class [[nodiscard]] Status {
  public:
   static Status go_on() { return Status(MLUOP_STATUS_SUCCESS, false, {}); }

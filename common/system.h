@@ -1,4 +1,4 @@
-// What only the operating system can tell, one way for each system that has another.
+// Facts that only the operating system knows, with one implementation per system.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,8 @@ mluOpStatus_t mluOpDestroy(mluOpHandle_t handle) {
   return guard(__func__, [&]() -> Status {
     MLUOPS_RETURN_IF_FINISHED(not_null("handle", handle));
     if (handle->calls.held_here()) {
-      return Status::bad_param("handle: wanted one that is free, got the handle of a call that this thread is in");
+      return Status::bad_param(
+          "handle is busy: this thread is inside a call on it (called from its own parallel_for?)");
     }
     delete handle;
     return Status::go_on();

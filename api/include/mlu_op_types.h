@@ -79,7 +79,7 @@ typedef enum {
 
 /** Whether gradients may be summed with atomic additions (results then vary in the last bits). */
 typedef enum {
-  MLUOP_ATOMICS_NOT_ALLOWED = 1, /**< Default: the same bits on every run and thread count. */
+  MLUOP_ATOMICS_NOT_ALLOWED = 1, /**< Default: bitwise equal on every run and thread count. */
   MLUOP_ATOMICS_ALLOWED = 2,
 } mluOpAtomicsMode_t;
 

@@ -86,7 +86,7 @@ inline Status* attribute(const Api& api, const KernelInfo* info, const char* nam
 inline Status* input_count(const Api& api, const KernelContext* context, std::size_t* out) {
   return call<88, Status*>(api, context, out);
 }
-/// *out is nullptr for an optional input that is not there.
+/// *out is nullptr if an optional input is missing.
 inline Status* input(const Api& api, const KernelContext* context, std::size_t index, const Value** out) {
   return call<90, Status*>(api, context, index, out);
 }
@@ -101,7 +101,7 @@ inline void release(const Api& api, TensorInfo* info) {
   call<99, void>(api, info);
 }
 
-/// What onnxruntime asks an operator, in the order of its struct of version 16.
+/// The questions that onnxruntime asks an operator, in the order of its struct of version 16.
 struct CustomOperator {
   using Self = const CustomOperator*;
 

@@ -37,7 +37,7 @@ mluOpDataType_t dtype_of(ElementType type) {
   return MLUOP_DTYPE_INVALID;
 }
 
-/// Of a tensor without elements there may be no address, which the C API takes for a missing tensor.
+/// A tensor without elements may have no address, which the C API would take for a missing tensor.
 void* address_or_any(void* data) {
   static char none;
   return data != nullptr ? data : &none;

@@ -1,4 +1,4 @@
-// What the kernels of custom operators are written with: attributes, tensors, failures, the library's handle.
+// The building blocks of the kernels of custom operators: attributes, tensors, failures, the library's handle.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Tensor {
   std::int64_t count() const;
 };
 
-/// The attributes of a node. One that is not there has the value given here; one of another type is REFUSED.
+/// The attributes of a node. A missing one has the value given here; one of another type is REFUSED.
 class Attributes {
  public:
   Attributes(const Api& api, const KernelInfo* info) : api_(api), info_(info) {}
@@ -43,7 +43,7 @@ class Attributes {
  private:
   int narrow(const char* name, std::int64_t value) const;
   bool succeeded(Status* status) const;
-  /// What it is; null where it is not there or of a type no operator here has.
+  /// The input; null if it is missing or has a type that no operator here takes.
   const char* type(const char* name) const;
   void refuse_another_type(const char* name, const char* wanted) const;
   bool is_there(const char* name, const char* wanted, Status* status) const;

@@ -61,16 +61,16 @@ CommandLine parse_command_line(int argc, char** argv) {
 std::string help_text() {
   std::string text =
       "usage: ./run explain OPERATOR [name=value ...] [options]\n"
-      "Runs an operator on the emulated MLU and shows how it is laid out and what it did.\n"
+      "Runs an operator on the emulated MLU and shows how it was partitioned and what each engine did.\n"
       "  --arch NAME      mtp_220 mtp_270 mtp_290 mtp_372 mtp_592\n"
       "  --nram BYTES     usable NRAM of a core\n"
       "  --clusters N, --cores N (of a cluster), --rates name=number,... , --order, --check\n"
       "  --dtype TYPE     float (default) or half\n"
-      "  --html FILE      write a page: NRAM map, bytes moved, cores, a timeline that zooms\n"
+      "  --html FILE      write a page: NRAM map, bytes moved, cores, a zoomable timeline\n"
       "  --svg FILE       draw the NRAM map and the timeline\n"
       "  --trace FILE     write a Chrome trace; open it in Perfetto\n"
       "  --json FILE      write the report\n"
-      "  --docs FOLDER    write a page a family with pictures, every operator at its defaults\n"
+      "  --docs FOLDER    write one page per family with pictures, every operator at its defaults\n"
       "Operators and their parameters:\n";
   for (const cases::OperatorCases& op : cases::all_operators()) {
     text += std::string("  ") + op.op + "\n";

@@ -163,9 +163,9 @@ Options parse_options(int argc, char** argv) {
 
 const char* help_text() {
   return R"(usage: ./run bench [options]
-Runs the network-scale cases of every operator through the C API, measures this machine, judges every result
-against a double-precision reference and prints one table. Exit status: 0 when all verdicts hold, 1 when not,
-2 when the command line is wrong.
+Runs the network-scale cases of every operator through the C API, measures this machine, verifies every result
+against a float64 reference and prints one table. Exit status: 0 if all verdicts hold, 1 if not, 2 if the
+command line is wrong.
 
   (nothing selected)  one network-scale case of every operator, float, a summary of each family before its rows: a minute
   --all               every case
@@ -180,19 +180,19 @@ against a double-precision reference and prints one table. Exit status: 0 when a
   --no-accuracy       times only
   --min-time S        seconds of calls per repetition (0.1; 0.04)   --repetitions N  (3; 2 where nothing is selected)
   --json FILE         the rows as JSON
-  --html FILE         a page of its own: roof, every row, threads and, but for --quick, growth too
-  --roofline FILE     plot of all rows under the measured roof, .svg (.png too, after ./run deps plot)
+  --html FILE         write a page: machine limits, every row, threads and, without --quick, growth
+  --roofline FILE     plot all rows under the measured machine limits, .svg (.png too, after ./run deps plot)
   --list              names of the cases
-  --operators         which operators there are: backends, dtypes, layouts, Python doors, gradients
-studies, each instead of the table:
-  --limits            what limits the rows below 80 % of the bound, as far as measuring tells
-  --scaling           1, 2, 4 .. threads, and which cases over 5 ms gain less than 1.8 from the second
+  --operators         table of operators: backends, dtypes, layouts, Python functions, gradients
+studies, instead of the table:
+  --limits            what limits the rows below 80 % of the bound, as far as measurements show
+  --scaling           1, 2, 4 .. threads, and the cases over 5 ms that gain less than 1.8 from the second
   --scaling=K,..      what K threads could gain, simulated on one; --memory GB/s (200): what memory moves at most
-  --scatter           the scatter-add gradients: owner against atomic, from few hot rows to spread out
+  --scatter           gradients that scatter: owner against atomic, from few shared rows to none
   --layout            calls with images in NHWC and in NCHW (EXTENDED contract)
   --sweep             how the cost grows with each dimension
   --overhead          what the smallest call of every operator costs
-  --peers             PyTorch compositions beside it, where torch can be imported
+  --peers             times of PyTorch compositions, if torch can be imported
   --against REV       another git revision of the library, alternating with this one
   --report FILE       everything that docs/performance.md shows, as Markdown, with FILE's .svg beside it
 )";

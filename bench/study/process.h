@@ -21,7 +21,7 @@ class Companion {
   Companion(const Companion&) = delete;
   Companion& operator=(const Companion&) = delete;
 
-  /// What it says, up to the end of a line; none when it has ended.
+  /// Its next line of output; none if it has ended.
   std::optional<std::string> listen();
   std::optional<std::string> ask(const std::string& line);
 

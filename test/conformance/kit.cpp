@@ -67,7 +67,7 @@ class Findings {
   mluOpDataType_t dtype_;
 };
 
-/// The same bits as with one thread, on every other handle.
+/// Bitwise equal to one thread, on every other handle.
 void compare_threads(Problem& problem, const Handles& handles, Findings& findings) {
   const auto first = output_bytes(problem);
   for (std::size_t i = 1; i < handles.size(); ++i) {

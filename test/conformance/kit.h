@@ -27,7 +27,7 @@ struct Result {
   bool good() const { return findings.empty() && (ran > 0 || declined == 0); }
 };
 
-/// All lists of the operator's description in every dtype: values against the reference, memory touched, the same bits
+/// All lists of the operator's description in every dtype: values against the reference, memory touched, bitwise equal
 /// for every number of threads, statuses with texts, outputs untouched by what is refused.
 Result examine(const cases::OperatorCases& op, const Settings& settings);
 

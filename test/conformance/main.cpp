@@ -23,21 +23,21 @@ using test::json_string;
 
 constexpr const char* kHelp = R"(usage: mluops_conformance PLUGIN.so|BACKEND [options]
        mluops_conformance --library LIB [options]
-Holds the operators of a backend, a plugin's file or one built in, to the cases of this library: values against a
-double-precision reference, memory touched, the same bits for every number of threads, statuses and texts, outputs
-untouched by what is refused, times beside cpu. Exit status: 0 all is well, 1 something was found, 2 it cannot be loaded.
+Tests the operators of a backend, built in or in a plugin's file, on the cases of this library: values against a float64
+reference, memory accesses, bitwise equality for every number of threads, statuses and texts, outputs unchanged by
+refused calls, times beside cpu. Exit status: 0 no finding, 1 findings, 2 the backend cannot be loaded.
   --op PART,..     operators whose name contains one of the parts
   --case "OP KEY=VALUE .."  only this case, as a finding prints it
   --scale X        factor on the number of random cases (1)
   --threads N      most threads of a call (5)
-  --no-times       nothing is timed
+  --no-times       measure no times
   --json FILE      the results for programs
-  --junit FILE     the results as JUnit has them: a test for each operator
-With --library the same cases go through the C API of any mluOp library, tensors in memory of its cnrtMalloc where it
-brings that; LIB:RUNTIME names a runtime that it does not load itself. Each call is equal to this library's (the same bits),
-within the tolerance of the reference, differs, is refused by LIB, or crashed; refusals are compared by their status.
-  --beside NAME,.. backends of this library to hold it against (cpu); equal means the first of them
-  --every          a line for each case
+  --junit FILE     the results as JUnit XML: one test per operator
+With --library the same cases run through the C API of any mluOp library. Tensors lie in memory of its cnrtMalloc if it
+has one; LIB:RUNTIME names a runtime that LIB does not load itself. The result of each call is bitwise equal to this
+library's, within the reference's tolerance, or different; or LIB refuses or crashes. Refusals must agree in status.
+  --beside NAME,.. backends of this library to compare with (cpu); equal refers to the first
+  --every          one line per case
   --timeout S      for one call (60)
 )";
 

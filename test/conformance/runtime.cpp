@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-// Of a library of somebody else's only the C ABI is known, not the types its functions were compiled with.
+// Only the C ABI of a foreign library is known, not the types that its functions were compiled with.
 #if defined(__clang__)
 #define MLUOPS_CALLS_A_FOREIGN_LIBRARY __attribute__((no_sanitize("function")))
 #else

@@ -70,7 +70,7 @@ Expected expected_output(const Data<T>& d) {
           reference::carafe_forward({in_double(d.shape), input.data(), mask.data(), nullptr, MLUOP_LAYOUT_NHWC})};
 }
 
-/// Of the input, then of the mask.
+/// The gradient of the input, then that of the mask.
 template <class T>
 std::pair<Expected, Expected> expected_gradients(const Data<T>& d) {
   const auto input = magnitudes_of(d.input), mask = magnitudes_of(d.mask), grad = magnitudes_of(d.grad_output);

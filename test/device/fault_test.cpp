@@ -354,7 +354,7 @@ TEST(Limit, EndsWhatWouldLoopForEver) {
     expect_fault(rig.run([&](char* nram) {
       while (true) body(nram);
     }),
-                 {"test_kernel, task 0", "1000 words", "MLUOP_EMU_LIMIT"});
+                 {"test_kernel, task 0", "1000 builtins", "MLUOP_EMU_LIMIT"});
     EXPECT_EQ(rig.run([&](char* nram) {
       for (int i = 0; i < 200; ++i) body(nram);
     }),

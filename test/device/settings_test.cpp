@@ -141,7 +141,7 @@ class DecimalComma {
     folder_ = mkdtemp(name);
     std::ofstream(folder_ + "/source")
         << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
-    // It warns, and says so in its status, of all the categories that are not there.
+    // It warns, and says so in its status, of all the categories that are off.
     static_cast<void>(
         !std::system(("cd " + folder_ + " && localedef -c --no-archive -i ./source ./comma 2>/dev/null").c_str()));
     setenv("LOCPATH", folder_.c_str(), 1);

@@ -6,7 +6,7 @@
 namespace mluops::emu::test {
 namespace {
 
-/// 1 byte a ns from GDRAM for a core, a start of 100 ns; a lane of 4 bytes takes a vector word 4 ns.
+/// 1 byte a ns from GDRAM for a core, a start of 100 ns; a lane of 4 bytes takes a vector builtin 4 ns.
 constexpr const char* kRates =
     "gdram_gbps=1,core_gdram_gbps=1,clock_ghz=1,vector_bytes_cycle=1,move_bytes_cycle=1,gdram_latency_ns=100,"
     "gdram_segment_ns=10,move_latency_ns=7,move_segment_ns=5,vector_latency_cycles=3,"

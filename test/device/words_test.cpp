@@ -1,4 +1,4 @@
-// Each vector word against its meaning, lane by lane, in every type it has.
+// Each vector builtin against its meaning, lane by lane, in every type it has.
 #include <cmath>
 #include <limits>
 #include <random>

@@ -1,4 +1,4 @@
-// Tensors that are not there: address space for sizes up to 2^60, and processes that may reach into it.
+// Tensors without memory: address space for sizes up to 2^60, and processes that may reach into it.
 #pragma once
 
 #include <csignal>
@@ -16,7 +16,7 @@ void* absent_memory(std::int64_t count, std::int64_t element_bytes);
 /// Forgets and unmaps all of it.
 void release_absent_memory();
 
-/// How a process ends after a call with tensors that are not there.
+/// How a process ends after a call with tensors without memory.
 enum End { kAnswered = 0, kTouched = 10, kNotDescribed = 11, kFault = 12, kNoText = 13 };
 
 /// From now on this process, a fork, ends by itself: with kTouched where it touches absent memory, with kFault at any

@@ -21,8 +21,8 @@ std::string reason_for(const char* text) {
 }
 
 TEST(Rewrite, SaysWhatIsNotClosedOrMissing) {
-  EXPECT_EQ(reason_for("<<<1, 2, 3>>>(4)"), "a launch without a kernel's name before <<<");
-  EXPECT_EQ(reason_for("(<<<1, 2, 3>>>(4)"), "a launch without a kernel's name before <<<");
+  EXPECT_EQ(reason_for("<<<1, 2, 3>>>(4)"), "a launch needs a kernel name before <<<");
+  EXPECT_EQ(reason_for("(<<<1, 2, 3>>>(4)"), "a launch needs a kernel name before <<<");
   EXPECT_EQ(reason_for("void f() { k<<<1, 2, 3>>>(4"), "a launch whose arguments are not closed");
   EXPECT_EQ(reason_for("__mlu_func__ void f() { asm volatile(\"sync;\""), "asm volatile(...) that is not closed");
 }
@@ -30,7 +30,7 @@ TEST(Rewrite, SaysWhatIsNotClosedOrMissing) {
 TEST(Rewrite, RefusesWhatNobodyNests) {
   std::string text = "__mlu_func__ void f() { ";
   for (int i = 0; i < 100000; ++i) text += "do ";
-  EXPECT_EQ(reason_for(text.c_str()), "statements within statements, too deep");
+  EXPECT_EQ(reason_for(text.c_str()), "statements are nested too deeply");
 }
 
 TEST(Rewrite, LeavesWhatTheCompilerWillRefuse) {
@@ -40,7 +40,7 @@ TEST(Rewrite, LeavesWhatTheCompilerWillRefuse) {
   }
 }
 
-/// Of the calling thread, the least of three rewritings of `head`, `count` times `row`, and `tail`.
+/// CPU time of the calling thread, the least of three rewritings of `head`, `count` times `row`, and `tail`.
 double seconds_for(const std::string& head, const std::string& row, const std::string& tail, int count) {
   std::string text = head;
   for (int i = 0; i < count; ++i) text += row;

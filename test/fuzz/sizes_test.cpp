@@ -1,4 +1,4 @@
-// Calls whose sizes reach 2^60, on memory that is not there: large tensors are address space that nobody may touch,
+// Calls whose sizes reach 2^60, on tensors without memory: large tensors are address space that nobody may touch,
 // small ones are filled as ever. Each call runs in a process of its own, until it ends, touches a large tensor (then
 // its sizes have been found good), runs out of a gigabyte or of its time. Any other fault is a finding.
 #include <gtest/gtest.h>

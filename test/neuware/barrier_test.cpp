@@ -1,4 +1,4 @@
-// Cores alive at once: barriers, SRAM, the memory core, dead-locks.
+// Cores alive at once: barriers, SRAM, the memory core, deadlocks.
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
 
@@ -71,7 +71,7 @@ TEST_F(Barriers, ANumberedOneWaitsForAsManyCores) {
   EXPECT_STREQ(cnrtExtGetLastWarning(), "");
   EXPECT_EQ(out.values(), (std::vector<float>{6, 36}));
   counted_for_ever(queue);
-  expect_fault({"dead-lock", "task 0 waits at barrier 3 for 2 cores to come by, 0 have"});
+  expect_fault({"deadlock", "task 0 waits at barrier 3 for 2 cores to come by, 0 have"});
 }
 
 TEST_F(Barriers, SramGoesToAnotherCluster) {
@@ -106,7 +106,7 @@ TEST_F(Barriers, LdramIsEachCoresOwn) {
 
 TEST_F(Barriers, ADeadLockNamesWhoWaitsAndWhoIsMissing) {
   dead_lock(queue);
-  expect_fault({"one_waits", "__sync_cluster", "dead-lock", "task 2 waited", "task 0 (ended)", "task 3 (ended)"});
+  expect_fault({"one_waits", "__sync_cluster", "deadlock", "task 2 waited", "task 0 (ended)", "task 3 (ended)"});
   no_arguments(queue);
   EXPECT_EQ(cnrtGetLastError(), cnrtSuccess) << "the machine works on";
 }

@@ -116,7 +116,7 @@ const std::map<std::string, Told>& told() {
       {"weights_before_they_came",
        {true, {"__bang_conv at ", "weights", "no barrier between this and __memcpy_async"}}},
       {"index_never_written", {true, {"scalar code at ", "g[", "outside of the tensor's 4096 bytes"}}},
-      {"asserts_what_is_not", {true, {"scalar code", "asserts_what_is_not", "an assertion that does not hold"}}},
+      {"asserts_what_is_not", {true, {"scalar code", "asserts_what_is_not", "a failed assertion"}}},
       {"sram_read_too_early",
        {true, {"__memcpy at ", "shared_x+0", "written by core 0 of this cluster", "no __sync_cluster()"}}},
       {"sram_read_by_scalars_too_early",
@@ -141,7 +141,7 @@ const std::map<std::string, Told>& told() {
       {"passes_memory_of_the_host", {true, {"destination an address in no block of device memory"}}},
       {"columns_overlap", {true, {"scalar code at ", "g+12 (GDRAM, block ", "task 0, scalar code at "}}},
       {"column_is_read_too_early", {true, {"scalar code at ", "g+4 (GDRAM, block ", "task 0, scalar code at "}}},
-      {"barrier_of_some", {true, {"__sync_cluster", "dead-lock", "missing: task 1"}}},
+      {"barrier_of_some", {true, {"__sync_cluster", "deadlock", "missing: task 1"}}},
   };
   return table;
 }

@@ -90,7 +90,7 @@ expect_bug(no_stages ping_pong_copy.mlu "    __sync();" "" "the target of a copy
 expect_bug(no_border tiled_convolution.mlu "  __bang_write_value(tile, (ROWS + 2) * PADDED, 0.0f);" ""
            "2000 bytes: never written, or computed from what never was, at sums+0 (NRAM offset 68608, declared at")
 expect_bug(one_waits cluster_sum.mlu "  __sync_cluster();\n  if (coreId == 0) {"
-           "  if (coreId == 0) {\n    __sync_cluster();" "dead-lock: task 0 waited, missing: task 1 (ended)")
+           "  if (coreId == 0) {\n    __sync_cluster();" "deadlock: task 0 waited, missing: task 1 (ended)")
 
 # mluops_check tells of faults, passes on the rest.
 execute_process(COMMAND ${WORK_DIR}/prefix/neuware/bin/mluops_check --report ${WORK_DIR}/found.sarif -- ${WORK_DIR}/overlap
@@ -105,4 +105,4 @@ execute_process(COMMAND ${WORK_DIR}/prefix/neuware/bin/mluops_check --warnings-a
 if(NOT code EQUAL 0 OR NOT out MATCHES "0 faults, 0 warnings")
   message(FATAL_ERROR "mluops_check of a right program: ${code}: ${out}")
 endif()
-expect_on_page(${WORK_DIR}/one_waits "one_waits.mlu" "dead-lock: task 0 waited")
+expect_on_page(${WORK_DIR}/one_waits "one_waits.mlu" "deadlock: task 0 waited")

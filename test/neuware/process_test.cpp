@@ -109,7 +109,7 @@ int child_of(bool launched) {
 }
 
 TEST_F(ProcessDeathTest, ChildrenOfAProcessThatLaunchedAreRefused) {
-  EXPECT_EXIT(_exit(child_of(true)), testing::ExitedWithCode(0), "was forked by one that had used the device");
+  EXPECT_EXIT(_exit(child_of(true)), testing::ExitedWithCode(0), "was forked after its parent used the device");
   EXPECT_EXIT(_exit(child_of(false)), testing::ExitedWithCode(0), "");
 }
 

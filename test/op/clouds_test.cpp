@@ -16,7 +16,7 @@
 namespace mluops::test {
 namespace {
 
-/// Of this thread alone: what others do meanwhile does not count.
+/// CPU time of this thread alone: the work of other threads does not count.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,4 +1,4 @@
-// Without atomics the same bits come out of every run, whatever the number of threads.
+// Without atomics, results are bitwise equal on every run and for any number of threads.
 #include "test/op/suite.h"
 
 namespace mluops::test {

@@ -14,7 +14,7 @@ double bounded_log(double p) {
   return std::log(p < static_cast<double>(FLT_MIN) ? static_cast<double>(FLT_MIN) : p);
 }
 
-// Of p = 1 - q, also where q is so small that p rounds to 1.
+// The logarithm of p = 1 - q, also if q is so small that p rounds to 1.
 double bounded_log(double p, double q) {
   return q < 0.5 ? std::log1p(-q) : bounded_log(p);
 }

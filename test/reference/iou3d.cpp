@@ -69,7 +69,7 @@ double overlap(const Flat& a, const Flat& b) {
   return area(std::move(corners));
 }
 
-// Of an interval each: a NaN border is none.
+// Borders of one interval each; a NaN border counts as none.
 double shared(double middle_a, double side_a, double middle_b, double side_b) {
   const double low = std::fmax(middle_a - side_a / 2, middle_b - side_b / 2);
   const double high = std::fmin(middle_a + side_a / 2, middle_b + side_b / 2);

@@ -11,7 +11,7 @@ struct PolyNmsResult {
 };
 PolyNmsResult poly_nms(const mluopsPolyNmsProblem& problem);
 
-/// Of two quadrilaterals x1 y1 ... x4 y4.
+/// IoU of two quadrilaterals x1 y1 ... x4 y4.
 double iou_of_quadrilaterals(const double* a, const double* b);
 
 }  // namespace mluops::reference

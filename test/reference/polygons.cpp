@@ -204,7 +204,7 @@ Polygon clipped(Polygon polygon, const Polygon& clip) {
   return polygon;
 }
 
-// Of a convex polygon and a quadrilateral: the latter whole if it is convex, else its triangles, by their sense.
+// Area of a convex polygon and a quadrilateral: the latter whole if it is convex, else its triangles, by their sense.
 Dual shared_of(const Polygon& polygon, const Polygon& quad) {
   bool left = true, right = true;
   for (std::size_t i = 0; i < 4; ++i) {

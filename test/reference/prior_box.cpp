@@ -10,7 +10,7 @@ struct Sides {
   double w, h;
 };
 
-// Those of one min_size, as the header lists them.
+// The boxes of one min_size, as the header lists them.
 std::vector<Sides> sides_of(const mluopsPriorBoxProblem& p, double least, const Values& ratios, const Values& most,
                             std::size_t size) {
   const Sides square{least, least};

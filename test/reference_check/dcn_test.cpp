@@ -82,7 +82,7 @@ TEST(DcnExamples, Groups) {
   EXPECT_EQ(in.forward(), (Values{5 * 1, 7 * 4}));
 }
 
-// Of the vendor's documentation, whose numbers have four digits.
+// The example of the vendor's documentation, whose numbers have four digits.
 TEST(DcnExamples, OfMluOps) {
   const Inputs in = {{MLUOP_DTYPE_DOUBLE, 1, 3, 3, 2, 2, 1, 1, 3, 3, 0, 0, 1, 1, 1, 1, 1, 1},
                      {0.7944, 0.4922, 0.2008, 0.2081, 0.9998, 0.3053, 0.1815, 0.9210, 0.8463, 0.1819, 0.9159, 0.4917,

@@ -30,7 +30,7 @@ Values backward(const mluopsRoiAlignShape& s, const Values& grad, const Values& 
       {s, grad.data(), roi.data(), nullptr, nullptr, nullptr, MLUOP_LAYOUT_NHWC, s.spatial_scale});
 }
 
-// Of mmcv's test.
+// The example of mmcv's test.
 TEST(RoiAlignExamples, OfMmcv) {
   const mluopsRoiAlignShape s = shape(2, 2, 2, 2, 1, 1);
   const Values roi = {0, 0, 0, 1, 1};
@@ -38,7 +38,7 @@ TEST(RoiAlignExamples, OfMmcv) {
   EXPECT_EQ(backward(s, {1, 1, 1, 1}, roi), (Values{3.0625, 0.4375, 0.4375, 0.0625}));
 }
 
-// Of the vendor's documentation.
+// The example of the vendor's documentation.
 TEST(RoiAlignExamples, OfMluOps) {
   const mluopsRoiAlignShape s = shape(1, 1, 1, 0, 0, 0);
   const Values map = {1}, roi = {0, 0, 0, 1, 1}, grad = {1};

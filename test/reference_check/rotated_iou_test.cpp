@@ -25,7 +25,7 @@ void expect_ious(const Values& a, const Values& b, std::int64_t numbers, const V
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-14) << i;
 }
 
-/// Of one pair: whatever the two are, central differences see the mean of both directions.
+/// The gradient of one pair: whatever the two boxes are, central differences see the mean of both directions.
 void expect_gradients(Values a, Values b) {
   const auto numbers = static_cast<std::int64_t>(a.size());
   const double one = 1;

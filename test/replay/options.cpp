@@ -6,19 +6,19 @@
 namespace mluops::replay {
 
 const char* const kHelp = R"(usage: mluops_replay FILE.. | --case TEXT [options]
-Runs recorded calls (MLUOP_CAPTURE=DIR, mluops.capture) on each backend and compares the outputs with what was recorded
-(equal, within the tolerance of the dtype, DIFFERS, refused by the backend, left out: data too large to keep) and with the
-reference in double (right, WRONG; - where there is none). A case's text, as MLUOP_VERBOSE=2 prints it, runs on numbers made
-up. Times are the least of the calls. Files may come from anybody. Exit status: 0; 1 when an output is wrong, or, without a
-reference, differs from the recording; 2 when a file cannot be used or takes too long.
+Runs recorded calls (MLUOP_CAPTURE=DIR, mluops.capture) on each backend. Compares the outputs with the recorded ones
+(equal, within the tolerance of the dtype, DIFFERS, refused by the backend, left out: data too large to keep) and with
+the float64 reference (right, WRONG; - if there is none). A case's text, as MLUOP_VERBOSE=2 prints it, runs on made-up
+numbers. Times are the minimum of the calls. Files may come from anybody. Exit status: 0; 1 if an output is wrong or,
+without a reference, differs from the recording; 2 if a file cannot be used or takes too long.
   --backend NAME,..  cpu,mlu_emu; plugins of MLUOP_BACKEND_PATH
   --threads N        default: as recorded
   --calls N          3
-  --no-reference     compares with the recording alone: the reference may take long
-  --seconds N        60: for each file or case, all backends and the reference together
-  --memory MIB       256: for tensors whose data are in no file
+  --no-reference     compare with the recording only: the reference may take long
+  --seconds N        60: per file or case, for all backends and the reference together
+  --memory MIB       256: for tensors whose data are not in the file
   --json FILE        the results for programs
-  --keep FOLDER      copies the files there as test cases: small ones, test/replay/cases of the source tree has them
+  --keep FOLDER      copy the files there as test cases (small ones; test/replay/cases of the source tree has them)
 )";
 
 namespace {

@@ -12,7 +12,7 @@
 namespace mluops::replay {
 namespace {
 
-/// Of a kept output: `after` has the output's bytes (demand_tensors).
+/// Compares a kept output: `after` has the output's bytes (demand_tensors).
 Comparison compare(const test::Tensor& output, const RecordedTensor& t, const std::string& backend, std::string& text) {
   if (output.bytes() == t.after) return Comparison::kEqual;
   if (!cases::is_float(output.dtype())) {

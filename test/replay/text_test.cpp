@@ -108,7 +108,7 @@ TEST_F(CaseText, EveryDtypeAndLayoutIsTold) {
   EXPECT_EQ(texts.of(nchw, MLUOP_DTYPE_DOUBLE), nchw.text());
 }
 
-/// Of double in all digits, as the call was given them.
+/// Scalars of float64 calls in all digits, as the call was given them.
 TEST_F(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
   Texts texts;
   for (const cases::OperatorCases& op : cases::all_operators()) {

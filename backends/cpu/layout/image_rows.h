@@ -44,7 +44,7 @@ struct PixelRows {
     return {at(pixel), std::min(left, places.run(pixel)), pixel, left};
   }
   Run next(const Run& r) const { return run(r.pixel + r.count, r.left - r.count); }
-  /// Of NHWC.
+  /// Rows of an NHWC image.
   PixelsInOrder<T> in_order() const { return {first, pitch}; }
 };
 

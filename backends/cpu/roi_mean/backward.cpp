@@ -2,7 +2,7 @@
 // grad_output [rois,ph,pw,c], rois [rois,5], offset [rois,2,ph,pw], grad_input [batch,h,w,c]. Two flops per value read.
 // Bins are sorted by the tiles of the map they lie on. Each tile has one owner, who lists for each pixel the bins that
 // add to it, then sums pixel by pixel, all channels in registers, and writes grad_input once: no prior zeroing, no
-// atomics, the same bits for every number of threads. With offset, grad_offset's part of each bin on the tile is found
+// atomics, bitwise equal for every number of threads. With offset, grad_offset's part of each bin on the tile is found
 // where the bin is listed, and the parts on different tiles are added up in the order of the tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/roi_mean/backward.cpp"

@@ -229,7 +229,7 @@ inline mluOpStatus_t too_many_samples(const mluopsCall& call) {
   return fail(call, MLUOP_STATUS_NOT_SUPPORTED, "rois: a bin of a RoI must have less than 2^31 samples");
 }
 
-/// What this backend leaves to others, nullptr for nothing.
+/// The reason to decline a call, nullptr to accept it.
 inline const char* declined(const Shape& s) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (const char* const reason = grid_declined(s.sampling_ratio, s.h, s.w)) return reason;

@@ -19,7 +19,7 @@ namespace mluops::cpu::roi_mean::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 using namespace layout::HWY_NAMESPACE;
 
-/// What a thread has.
+/// Scratch of a thread.
 template <class T, class A = Acc<T>>
 struct PoolScratch {
   A* pixels;  ///< of the image, those that were fetched

@@ -30,7 +30,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
-/// What a thread has: a bin's sums and, in NCHW, a RoI's bins as rows of channels.
+/// Scratch of a thread: a bin's sums and, in NCHW, a RoI's bins as rows of channels.
 template <class T>
 struct RoiScratch {
   Acc<T>* sums;

@@ -1,7 +1,7 @@
 // Pairs of rows sorted by tiles of the rows they are added to: which task adds what.
 //
 // A counting sort, each offset of the filter by itself: inside a tile the pairs of an offset keep their order, whatever
-// the number of threads, so sums over a tile have the same bits every time.
+// the number of threads, so sums over a tile are bitwise equal every time.
 #pragma once
 
 #include <algorithm>

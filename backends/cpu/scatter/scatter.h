@@ -1,6 +1,6 @@
 // How gradients that several outputs add to are summed.
 //
-// owner:  each gradient element is written by one task, in an order that does not depend on threads: the same bits for
+// owner:  each gradient element is written by one task, in an order that does not depend on threads: bitwise equal for
 //         every thread count and every run.
 // atomic: tasks go over outputs and add into a shared array with relaxed atomic additions: the order, and so the last
 //         bits, vary.

@@ -109,7 +109,7 @@ HWY_INLINE hn::Mask<D> points_within(D d, hn::Vec<D> distance, const std::int32_
 }
 
 /// nearest.take(neighbour) for the points of a leaf that are at most nearest.bound() away, which may shrink meanwhile.
-/// Of those at the bound, the ones from nearest.last_index() on are left out at once: they may be many.
+/// Points at the bound from nearest.last_index() on are left out at once: there may be many.
 template <class A, class Nearest>
 HWY_INLINE void take_near(const Leaf<A>& leaf, const Point<A>& from, Nearest& nearest) {
   const hn::CappedTag<A, kLeafPoints> d;

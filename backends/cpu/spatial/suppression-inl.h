@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::spatial::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 
-/// Those kept of a block, as boxes that drop others by a greater IoU than the threshold: lanes of a vector at a time.
+/// The kept boxes of a block; each drops the boxes whose IoU with it exceeds the threshold, a vector at a time.
 template <class Kind>
 class HeldBoxes {
  public:
@@ -26,7 +26,7 @@ class HeldBoxes {
     clear();
   }
 
-  /// Boxes that are not there share nothing with any.
+  /// Missing boxes share nothing with any other.
   void clear() {
     count_ = 0;
     kept_.clear(0, kRoom);

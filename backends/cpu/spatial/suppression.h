@@ -42,7 +42,7 @@ void suppress(const Context& context, const mluopsCall& call, std::int64_t n, st
   }
 }
 
-/// Those kept, for a rule of two items: drops(i, j) tells whether item i, which is kept, drops the later item j.
+/// The kept items, for a rule of two items: drops(i, j) tells whether item i, which is kept, drops the later item j.
 template <class Drops>
 class HeldPairs {
  public:

@@ -45,7 +45,7 @@ struct Min {
     return wide_or_self(x) < wide_or_self(old) ? x : old;
   }
 };
-/// Of a number and a NaN the number, or the NaN.
+/// Given a number and a NaN: the number, or the NaN.
 template <class Extreme, bool kNanWins>
 struct WithNan {
   template <class T>

@@ -28,7 +28,7 @@
 //   }  // namespace mluops::emu
 // The launch half of this (Context, machine_of, launch, reads, writes, fill) is backends/mlu_emu/operators.h.
 //
-// Counts are elements unless called bytes. Alignment of vector words (all but copies and atomics): addresses and
+// Counts are elements unless called bytes. Alignment of vector builtins (all but copies and atomics): addresses and
 // lengths in bytes are multiples of 128 on the 200 series, free from the 300 series on. A fault unwinds the kernel
 // with an exception of the emulator: kernels hold nothing that needs more than destructors, and never catch.
 #pragma once

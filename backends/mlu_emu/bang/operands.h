@@ -1,4 +1,4 @@
-// What every vector word does before and after its loop: check the operands, account for the work.
+// The steps of every vector builtin before and after its loop: check the operands, account for the work.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace mluops::emu::bang {
 
-/// One use of a vector word on the running core: its sources, then its destination, then the loop. Lanes of the
+/// One call of a vector builtin on the running core: its sources, then its destination, then the loop. Lanes of the
 /// destination that depend on an undefined lane are undefined again once the word goes out of scope.
 class Word {
  public:

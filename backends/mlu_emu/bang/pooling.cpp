@@ -153,7 +153,7 @@ POOL(nan_minpool, loses_to_nan(x, y, y < x) ? y : x, x)
 
 namespace {
 
-/// Which lane of a window is wanted.
+/// The lane of a window that is selected.
 template <bool kLargest, bool kNanWins>
 struct Extreme {
   template <class T>

@@ -157,7 +157,7 @@ void __sramset(void* dst, std::int64_t n, V value, std::int64_t stride1, std::in
 }
 
 void not_modelled(const char* word) {
-  Core::current().fault(word, "this word is not modelled");
+  Core::current().fault(word, "this builtin is not modelled");
 }
 
 bool __is_dram(const void* address) {

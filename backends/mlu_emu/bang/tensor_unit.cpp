@@ -303,7 +303,7 @@ void run(const Convolution& c) {
 }
 
 void add_tail(Convolution& c, std::initializer_list<std::int64_t> tail) {
-  // Of 1 or 3 numbers the first is the position, and of 5; of 2 and 4 there is none.
+  // With 1, 3 or 5 numbers the first one is the position; with 2 or 4 there is no position.
   constexpr std::size_t kMost = 5;
   const Word word(c.word);
   word.require(tail.size() <= kMost, "at most a position and four dilations stand behind the output channels");

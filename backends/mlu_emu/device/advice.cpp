@@ -72,7 +72,7 @@ struct Remedy {
   const char* text;
 };
 
-/// What could take that line's time away.
+/// The change that could remove that line's time.
 std::vector<Remedy> remedies(const HotLine& line) {
   std::vector<Remedy> all;
   if (line.engine == Engine::kIo && line.direction != Direction::kWithin) {
@@ -80,7 +80,7 @@ std::vector<Remedy> remedies(const HotLine& line) {
     if (line.in_pieces > kLeastCause * line.busy) all.push_back({Change::kWholeCopies, "copies in one piece"});
   }
   if (line.busy > 0 && line.starts > kLeastCause * line.busy) {
-    all.push_back({Change::kLargerTiles, "tiles twice as large, in half as many words"});
+    all.push_back({Change::kLargerTiles, "tiles twice as large, with half as many builtins"});
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What the lines of a launch and its changes come to, in words.
+// The text about a launch: where its time goes, line by line, and what a change would save.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ struct Arch {
   std::int64_t sram_bytes = 0;
   int clusters = 0;
   int cores_per_cluster = 0;
-  std::string card = {};  // "mlu370-x4"; of several with one architecture the documents' for a preset
+  std::string card = {};  // "mlu370-x4"; of several cards with one architecture, the documented one
 
   int cores() const { return clusters * cores_per_cluster; }
   /// Addresses and lengths the vector unit takes are multiples of this many bytes.

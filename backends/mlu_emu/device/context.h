@@ -18,7 +18,7 @@ using KernelBody = std::function<void(char* nram)>;
 
 /// The built-in variables of a task.
 TaskBuiltins task_builtins_of(const LaunchSpec& spec, const Arch& arch, std::int64_t id);
-/// What is wrong with a launch on that machine, "" if nothing.
+/// The reason why a launch is impossible on that machine; "" if it is possible.
 std::string check_launch(const LaunchSpec& spec, const Settings& settings);
 /// The numbers 0 to count - 1 in the order tasks are run in.
 std::vector<std::int64_t> task_order(const Settings& settings, std::int64_t count);

@@ -15,7 +15,7 @@ thread_local Core* running = nullptr;
 }  // namespace
 
 Core& Core::current() {
-  if (running == nullptr) throw Fault("a kernel's word was used outside of a launch");
+  if (running == nullptr) throw Fault("BANG builtin called outside a kernel launch");
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const bool in_kept = here - running->kept_stack_ < running->kept_stack_bytes_;
   if (in_kept && std::uncaught_exceptions() == 0) running->launch_->source->out_of_stack();
@@ -122,7 +122,7 @@ void Core::count_word(const char* word) {
   const std::int64_t limit = launch_->settings.word_limit;
   if (limit == 0 || ++words_ <= limit) return;
   words_ = 0;  // the end of the task may go on
-  fault(word, "the task has used more than the " + std::to_string(limit) + " words MLUOP_EMU_LIMIT allows");
+  fault(word, "the task has called more than the " + std::to_string(limit) + " builtins that MLUOP_EMU_LIMIT allows");
 }
 
 void Core::fault_overdue(const char* word) const {

@@ -85,7 +85,7 @@ struct Copy {
   bool within(Space a, Space b) const { return (to == a && from == b) || (to == b && from == a); }
 };
 
-/// What all cores of a launch share.
+/// State that all cores of a launch share.
 struct LaunchState {
   const LaunchSpec& spec;
   const Settings& settings;
@@ -140,11 +140,11 @@ class Core {
   void come_by(const char* word, Numbered barrier);
   void wait_for(const char* word, Numbered barrier, int count);
 
-  // Operands of vector words: in bounds, aligned, not in flight.
-  /// Which of the source's lanes hold nothing defined; reading them is no fault yet.
+  // Operands of vector builtins: in bounds, aligned, not in flight.
+  /// The lanes of the source that are undefined; reading them is not yet a fault.
   LaneFlags source(const char* word, const char* role, const void* address, std::int64_t lane, std::int64_t n);
   void destination(const char* word, const char* role, const void* address, std::int64_t bytes);
-  /// Of a builtin that is no vector unit's: any alignment.
+  /// For builtins that do not use the vector unit: any alignment.
   void stored_destination(const char* word, const char* role, const void* address, std::int64_t bytes);
   /// A part of the tensor unit's weights in WRAM: are all its bytes defined?
   bool weights(const char* word, const void* address, std::int64_t bytes);
@@ -163,7 +163,7 @@ class Core {
   void require(bool holds, const char* word, const char* rule) const {
     if (!holds && checks().memory) fault(word, rule);
   }
-  /// Accounts for a vector word that wrote `bytes` in `lanes` results, for which it went over `steps` lanes.
+  /// Accounts for a vector builtin that wrote `bytes` in `lanes` results, for which it went over `steps` lanes.
   void computed(const char* word, std::int64_t bytes, std::int64_t lanes, std::int64_t steps);
 
   /// Accounts for a word of the tensor unit: `macs` as many multiply-adds of half.
@@ -197,7 +197,7 @@ class Core {
   void wait(Engine engine);
 
   [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
-  /// Of the task's random numbers.
+  /// State of the task's random numbers.
   std::uint64_t& random_state() { return random_state_; }
   /// Something no guide orders: it is told, and the launch goes on.
   void warn(const char* word, const std::string& text, const CallSite& other = {}) const;
@@ -214,7 +214,7 @@ class Core {
                          std::int64_t bytes, Beside beside) const;
   /// Scalar code indexes an array outside of its elements.
   void index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count);
-  /// What happens now happens there, not in the last word; an unknown place: nobody knows where.
+  /// Attributes later faults to this place, not to the last builtin; an unknown place is allowed.
   void act_at(const CallSite& site) {
     acting_ = site;
     ending_ = !site.known();
@@ -227,7 +227,7 @@ class Core {
   const Checks& checks() const { return checks_; }
   /// A fault when the task has used more words than it may.
   void count_word(const char* word);
-  /// What scalar code did since the last word takes its time.
+  /// Adds the time of the scalar code since the last builtin.
   void spend_scalar_work();
   void spend(const ScalarWork& work);
   /// The on-chip memory an address is meant in; null for none.
@@ -247,7 +247,7 @@ class Core {
   void warn_beyond(const char* word, const char* role, const void* address, std::int64_t bytes,
                    std::int64_t beyond) const;
   void check_between_objects() const;
-  /// A vector word's operand: it is used until a barrier says otherwise.
+  /// An operand of a vector builtin: it is in use until a barrier.
   void note_running(const char* word, const void* address, std::int64_t bytes, bool written);
   void check_running(const Copy& c) const;
   void check_scalars_in_nram(const Copy& c) const;
@@ -266,7 +266,7 @@ class Core {
 
   int check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch);
   void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
-  /// What another task's write forbids at `at`.
+  /// The conflict with another task's write at `at`.
   struct Contest {
     std::int64_t at, offset, bytes;
   };
@@ -288,7 +288,7 @@ class Core {
   void pass_scalars(unsigned slot, const char* begin, std::int64_t bytes);
   void check_scalar_load(const ScalarAccess& access, int window);
   void check_scalar_store(const ScalarAccess& access, int window);
-  /// What scalar code stored goes into the shadows.
+  /// Moves the pending stores of scalar code into the shadow memory.
   void settle_scalars();
   void judge_contested();
   /// Others may have run: nothing that was known of device memory is any more.

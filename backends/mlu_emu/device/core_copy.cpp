@@ -154,7 +154,7 @@ void Core::warn_never_written(const Copy& c) const {
   warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: never written since cnrtMalloc");
 }
 
-/// Of gathers, whose pieces lie anywhere, nothing is noted.
+/// Gathers are not recorded, because their pieces may lie anywhere.
 void Core::note_read(const Copy& c) {
   if (launch_->source == nullptr || !checks().race || c.list != nullptr || launch_->spec.tasks() == 1) return;
   const int index = launch_->gdram.find(c.src);

@@ -244,7 +244,7 @@ class Job : public Rendezvous {
     core.leave();
   }
 
-  /// Those of the memory cores, one a cluster, come behind the others.
+  /// The entries of the memory cores, one per cluster, follow the others.
   Timeline& timeline(const Member& m) const {
     const auto cores = static_cast<std::size_t>(state_.active_cores), task = static_cast<std::size_t>(m.task.taskId);
     if (!m.task.memory_core) return timelines_[task % cores];
@@ -292,7 +292,7 @@ class Job : public Rendezvous {
     }
   }
 
-  /// What was written before a barrier is no race behind it. Between the clusters of one job of several, races may stay
+  /// A write before a barrier is no race after it. Between the clusters of one job of several, races may stay
   /// unseen then.
   void order_writes(const Member& meeting) {
     const bool cluster_only = of_cluster(meeting.barrier);
@@ -321,7 +321,7 @@ class Job : public Rendezvous {
   std::string dead_lock() {
     const Member& first = *std::find_if(members_.begin(), members_.end(), is_held);
     if (first.state == State::kCounting) {
-      return state_.spec.kernel + ": dead-lock: " + first.name() + " waits at barrier " +
+      return state_.spec.kernel + ": deadlock: " + first.name() + " waits at barrier " +
              std::to_string(first.waits_for.second) + " for " + std::to_string(first.wanted) + " cores to come by, " +
              std::to_string(came_by_[first.waits_for]) + " have";
     }
@@ -334,8 +334,7 @@ class Job : public Rendezvous {
       if (&list == &missing)
         list += m.state == State::kDone ? " (ended)" : std::string(" (at ") + name_of(m.barrier) + ")";
     }
-    return state_.spec.kernel + ": " + name_of(first.barrier) + ": dead-lock: " + waits +
-           " waited, missing: " + missing;
+    return state_.spec.kernel + ": " + name_of(first.barrier) + ": deadlock: " + waits + " waited, missing: " + missing;
   }
 
   void abandon() {

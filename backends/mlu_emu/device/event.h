@@ -7,7 +7,7 @@
 
 namespace mluops::emu {
 
-/// Of a copy, seen from the chip.
+/// Direction of a copy, seen from the chip.
 enum class Direction { kWithin, kLoad, kStore };
 
 /// Times are modelled nanoseconds.

@@ -1,4 +1,4 @@
-// What a core throws when a kernel does what the device would not bear; caught where tasks are run.
+// The exception of a core whose kernel does something the hardware would not tolerate; caught where tasks are run.
 #pragma once
 
 #include <exception>

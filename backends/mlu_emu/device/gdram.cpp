@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kUnit = 2;  // bytes one writer entry stands for
 constexpr std::int64_t kBlock = static_cast<std::int64_t>(ScalarSpans::kListed) / kUnit;  // entries of a block
 
-/// What an entry of the shadow says: in its upper bits what happened, in the lower ones by whom. 0: nothing.
+/// An entry of the shadow: the upper bits hold the kind of access, the lower ones the task. 0: no access.
 enum Kind : std::uint16_t {
   kNobody,
   kPlain,          // a task stored

@@ -14,7 +14,7 @@
 
 namespace mluops::emu {
 
-/// What one word in one line came to. Times are modelled nanoseconds.
+/// Totals of one builtin in one source line. Times are modelled nanoseconds.
 struct LineCost {
   CallSite site;
   const char* word;

@@ -20,7 +20,7 @@ inline constexpr std::uint8_t kInfiniteLane = 2;  // +infinity or NaN, undefined
 
 inline constexpr std::uint32_t kPoison = 0x7ff17ff1u, kInfinitePoison = 0x7ff27ff2u;
 
-/// Poison is a quiet NaN as float and as half. A byte counts as written when a copy or a vector word wrote it, or when
+/// Poison is a quiet NaN as float and as half. A byte counts as written when a copy or vector builtin wrote it, or when
 /// its aligned 4-byte word no longer holds the poison: scalar code stores without being seen.
 class Nram {
  public:

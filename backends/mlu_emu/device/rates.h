@@ -21,7 +21,7 @@ struct Rates {
   double gdram_segment_ns = 0;       // each further segment of a strided DMA
   double move_latency_ns = 0;        // start of one on-chip copy
   double move_segment_ns = 0;        // each further segment of a strided one
-  double vector_latency_cycles = 0;  // start of one vector word
+  double vector_latency_cycles = 0;  // start of one vector builtin
   double elementary_cost = 0;        // of functions and quotients, a result of plain words being 1
   double convert_cost = 0;           // of conversions
   double rearrange_cost = 0;         // of transposes, rotations and their like

@@ -1,4 +1,4 @@
-// What tasks read of a memory since they last met at a barrier: a write behind another task's read is a race, too.
+// The reads of tasks since their last common barrier: a write after another task's read is a race, too.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Reads {
     CallSite site;
   };
 
-  /// Of a memory of so many bytes.
+  /// For a memory of this many bytes.
   explicit Reads(std::int64_t bytes) : bytes_(bytes) {}
 
   void note(const Read& read);

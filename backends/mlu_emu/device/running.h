@@ -1,4 +1,4 @@
-// Operands of vector words that no barrier has told to be done: the vector unit works beside the engines of copies.
+// Operands of vector builtins that no barrier has completed yet: the vector unit works beside the engines of copies.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ enum class ScalarTouch {
   kPart,    // of an element that is a class or an array: no more than its bounds is looked at
 };
 
-/// Of one thread. A place in the source uses one slot, a fixed one.
+/// Belongs to one thread. Each place in the source has one fixed slot.
 struct ScalarSpans {
   static constexpr unsigned kSlots = 16;
 

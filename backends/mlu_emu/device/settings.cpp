@@ -111,7 +111,7 @@ std::string set_limit(const std::string& text, Settings& settings) {
   std::int64_t value = 0;
   const bool seconds = text.size() > 1 && text.back() == 's';
   if (text != "off" && (!whole_number(seconds ? text.substr(0, text.size() - 1) : text, value) || value < 1)) {
-    return wanted("off, the most words a task may use, or the most seconds a launch may take, as 10s", text);
+    return wanted("off, how many builtins a task may call, or how many seconds a launch may take (10s)", text);
   }
   settings.word_limit = seconds ? 0 : value;
   settings.seconds_limit = seconds ? value : 0;

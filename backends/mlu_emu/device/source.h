@@ -31,7 +31,7 @@ enum class Severity {
   kNote,     // nothing that shows: a race of equal values
 };
 
-/// What a check has to say.
+/// A finding of a check.
 struct Finding {
   Severity severity;
   std::string kernel, word, text;

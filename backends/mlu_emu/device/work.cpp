@@ -21,7 +21,7 @@ Work classify(std::string_view word) {
   if (names(word, {"active_", "recip", "sqrt", "_log", "_exp", "_pow", "_sin", "_cos", "_tan", "_div"})) {
     return Work::kElementary;
   }
-  // Of a whole array, not of two lanes.
+  // Extremes of a whole array, not of two lanes.
   if (names(word, {"_reduce", "_sum", "_argm"}) || word == "__bang_max" || word == "__bang_min") return Work::kReduce;
   return Work::kPlain;
 }

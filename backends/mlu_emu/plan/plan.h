@@ -21,7 +21,7 @@ struct Machine {
   int arch;  // 220, 270, 290, 372, 592
 
   std::int64_t cores() const { return clusters * cores_per_cluster; }
-  /// Bytes that addresses and lengths of vector words are multiples of. The documented partitions count in 64 bytes,
+  /// Bytes that addresses and lengths of vector builtins are multiples of. The documented partitions count in 64 bytes,
   /// which the 200 series would refuse: there the same formulas count in 128.
   std::int64_t vector_alignment() const { return arch < 300 ? 128 : 64; }
 };
@@ -83,7 +83,7 @@ class NramMap {
   std::int64_t bytes_ = 0;
 };
 
-/// What all plans share. A plan with a refusal cannot be launched: its other members mean nothing.
+/// Members that all plans share. A plan with a refusal cannot be launched: its other members mean nothing.
 struct Plan {
   std::string refusal;  // why the machine cannot run the problem; empty when it can
   Launch launch;

@@ -92,7 +92,7 @@ void LimitSearch::balance() {
     if (better(split, smaller, axis)) split = smaller;
 }
 
-/// What the balanced limit left over goes to the others.
+/// The bytes that the balanced limit leaves over go to the other parts.
 void LimitSearch::refine(std::int64_t budget) {
   if (backward_) {
     co = limit(shape_.c, budget / (mo * a_));

@@ -25,7 +25,7 @@ class Case {
   Case as(const std::string& op) const;
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
-  /// Value of a key. Throws std::invalid_argument when it is not there or no number.
+  /// Value of a key. Throws std::invalid_argument if it is missing or not a number.
   double real(const std::string& key) const;
   /// Throws std::invalid_argument for what is no whole number from 1 to 2^40 as well. A value that the program set
   /// itself may be any whole number: tests ask what the library answers to a wrong one.

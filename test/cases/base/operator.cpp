@@ -120,7 +120,7 @@ const OperatorCases& find_operator(const std::string& op) {
 }
 
 double work_of(const Case& full) {
-  // Of the data, or told by others of the case's sizes.
+  // A size that depends on the data, or follows from other sizes of the case.
   const std::set<std::string> apart = {"seed", "keys", "rows", "max", "room", "out"};
   double work = 1;
   for (const auto& [key, value] : full.values()) {

@@ -1,6 +1,6 @@
 // Thousands of calls a second: prepared calls of every operator, each time with other lies about sizes, types, pointers
 // and data, and every C function by its signature. On both backends, under both contracts, on used and fresh handles.
-// Sizes reach 2^62 on memory that is not there; a call whose sizes may be good runs in a process of its own.
+// Sizes reach 2^62 on tensors without memory; a call whose sizes may be good runs in a process of its own.
 #include <unistd.h>
 
 #include <map>
@@ -97,7 +97,7 @@ bool succeeds(const Choice& c) {
   return answer->second;
 }
 
-/// In a process of its own, which may touch what is not there, or take its time.
+/// In a process of its own, which may touch missing memory, or take long.
 void call_giant(const Choice& c) {
   CallCounts& counts = call_counts()[c.op];
   ++counts.giant;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kStrictMost = std::int64_t{1} << 31;  ///< elements: STRICT refuses a tensor of as many
 
-/// Shared by all tensors that are not there, and never touched in this process.
+/// Shared by all tensors without memory, and never touched in this process.
 void* nothing() {
   static void* const memory = absent_memory(std::int64_t{1} << 40, 8);
   return memory;

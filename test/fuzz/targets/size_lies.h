@@ -14,7 +14,7 @@ bool any_tensor_is_absent(const PreparedCall& call);
 /// Whether STRICT refuses the call for the size of a tensor, whatever else it is.
 bool beyond_strict(const PreparedCall& call);
 
-/// Gives every tensor that is not there address space of its own.
+/// Gives every tensor without memory address space of its own.
 bool spread_absent_tensors(PreparedCall& call);
 
 }  // namespace mluops::test

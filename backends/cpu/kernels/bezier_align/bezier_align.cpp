@@ -101,7 +101,7 @@ class BezierRoi {
   CentredAxis down_, across_;  ///< of a bin
 };
 
-/// What this backend leaves to others, nullptr for nothing.
+/// The reason to decline a call, nullptr to accept it.
 inline const char* declined(const Shape& s) {
   return s.sampling_ratio > 256 ? "sampling_ratio: wanted at most 256" : nullptr;
 }

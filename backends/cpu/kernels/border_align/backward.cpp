@@ -3,7 +3,7 @@
 // per value read: bound by memory.
 //
 // A line of pixels of one border has one owner, who sums it in the caches and writes it once: no prior zeroing, no
-// atomics, the same bits for every number of threads. In NHWC a thread owns a run of lines. In NCHW a task owns a block
+// atomics, bitwise equal for every number of threads. In NHWC a thread owns a run of lines. In NCHW a task owns a block
 // of channels of an image: their planes become rows of a block's channels in scratch, on which the owner of lines works
 // as in NHWC; the block of the map that it writes becomes planes.
 #undef HWY_TARGET_INCLUDE

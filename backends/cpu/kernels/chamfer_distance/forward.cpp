@@ -2,7 +2,7 @@
 //
 // xyz1 [B,N,2], xyz2 [B,M,2], dist [B,N] and [B,M]. Both sets become points of space with z = 0, whose square adds
 // nothing. scan: all points of the other set, 32 at a time. tree: those sorted into a box tree (spatial/box_tree.h).
-// Both keep the least pair (distance, index) and give the same bits. An item is a point of either set and owns its
+// Both keep the least pair (distance, index) and are bitwise equal. An item is a point of either set and owns its
 // numbers. The other set stays in the caches; the rest is arithmetic: 8 flops a pair.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/chamfer_distance/forward.cpp"

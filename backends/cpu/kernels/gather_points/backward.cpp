@@ -3,7 +3,7 @@
 // grad_output [B,C,M], idx [B,M], grad_points [B,C,N].
 // panels: an item is a block of channels of an image; it adds the channels of a m, transposed to a cache line, to a
 // panel of sums [N, a cache line] and empties that into its rows. owner: an item is a row (b,c), whose sums it makes
-// alone. In both each sum is made in increasing m: the same bits for every number of threads. atomic: an item is a run
+// alone. In both each sum is made in increasing m: bitwise equal for every number of threads. atomic: an item is a run
 // of the indices of up to four rows, added to sums that items share. One addition for each element read: bound by
 // memory.
 #undef HWY_TARGET_INCLUDE

@@ -2,7 +2,7 @@
 //
 // scan: all N points for each centre, 32 at a time. tree: the points of each image sorted into a box tree
 // (spatial/box_tree.h), of which a search sees a few leaves. Both find the k least pairs (distance, index),
-// whatever the order in which points are seen, and give the same bits.
+// whatever the order in which points are seen, and are bitwise equal.
 //
 // xyz [B,N,3], new_xyz [B,M,3], idx and dist2 [B,M,k]. An item is a centre and owns its row. Points are read once and
 // stay in the caches; the rest is arithmetic: 8 flops a pair, and to compare the distances of some more than k points

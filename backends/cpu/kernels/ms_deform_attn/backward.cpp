@@ -23,7 +23,7 @@ namespace {
 
 using BackwardProblem = mluopsMsDeformAttnBackwardProblem;
 
-/// What a thread has.
+/// Scratch of a thread.
 template <class A>
 struct DotScratch {
   Samples<A> samples;

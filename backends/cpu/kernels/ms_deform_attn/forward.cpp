@@ -34,7 +34,7 @@ struct Taps {
         weight(allocator.allocate<A>(4, padded_samples(s) + kPad)) {}
 };
 
-/// What a thread has: the head at hand and the next one.
+/// Scratch of a thread: the head at hand and the next one.
 template <class A>
 struct HeadScratch {
   Samples<A> samples;

@@ -48,7 +48,7 @@ inline bool enough_heads(const Shape& s, int threads) {
   return s.batch * s.heads >= threads;
 }
 
-/// What this backend leaves to others, nullptr for nothing.
+/// The reason to decline a call, nullptr to accept it.
 inline const char* declined(const Shape& s) {
   if (s.keys > std::numeric_limits<std::int32_t>::max()) return "value: wanted less than 2^31 keys";
   return nullptr;

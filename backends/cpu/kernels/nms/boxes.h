@@ -36,11 +36,11 @@ void with_indices(const mluopsNmsShape& s, void* indices, F&& f) {
   if (s.index_dtype == MLUOP_DTYPE_INT64) {
     f(static_cast<std::int64_t*>(indices));
   } else {
-    f(static_cast<std::int32_t*>(indices));  // UINT32 too: the same bits
+    f(static_cast<std::int32_t*>(indices));  // UINT32 too: same representation
   }
 }
 
-/// What this backend leaves to others, nullptr for nothing.
+/// The reason to decline a call, nullptr to accept it.
 inline const char* declined(const mluopsNmsShape& s) {
   return s.boxes > std::numeric_limits<std::int32_t>::max() - kPad ? "boxes: wanted fewer than 2^31" : nullptr;
 }

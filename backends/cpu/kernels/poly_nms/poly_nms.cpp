@@ -37,7 +37,7 @@ struct Arrays {
         groups(allocator, n),
         dropped(allocator.allocate<std::uint8_t>(n)) {}
 
-  /// Those without area drop each other wherever they are; below a threshold of 0 all do.
+  /// Quadrilaterals without area drop each other wherever they lie; all do if the threshold is below 0.
   void read_bounds(std::int64_t i, double threshold) const {
     const polygon::Bounds& b = polygons[i].bounds();
     groups[i] = threshold >= 0 && polygons[i].area() != 0 ? spatial::Rectangle{{b.low.x, b.low.y}, {b.high.x, b.high.y}}

@@ -149,7 +149,7 @@ class Shares {
   A* shares_;
 };
 
-/// What a thread has: the shares of a RoI, its bins as rows of channels and as planes.
+/// Scratch of a thread: the shares of a RoI, its bins as rows of channels and as planes.
 template <class A, bool kSlopes>
 struct Scratch {
   Shares<A, kSlopes> y, x;

@@ -6,7 +6,7 @@
 // their channels once. An addition for each pixel of a bin: bound by the second cache and by the memory of the map.
 // An NHWC gradient is transposed in the end.
 // channels: elements are sorted by the channels they name; a task owns a channel of an image.
-// Both: no atomics, the same bits for every number of threads.
+// Both: no atomics, bitwise equal for every number of threads.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ps_roi_pool/backward.cpp"
 #include <hwy/foreach_target.h>

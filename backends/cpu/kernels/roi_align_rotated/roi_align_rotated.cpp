@@ -77,7 +77,7 @@ class RotatedRoi {
   double middle_down_, middle_across_, reach_;  ///< the map in the frame of the RoI: a circle about it
 };
 
-/// What this backend leaves to others, nullptr for nothing.
+/// The reason to decline a call, nullptr to accept it.
 inline const char* declined(const Shape& s) {
   return s.sample_ratio > 256 ? "sample_ratio: wanted at most 256" : nullptr;
 }

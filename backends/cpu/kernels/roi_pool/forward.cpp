@@ -161,7 +161,7 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
 
 // ---- NCHW ------------------------------------------------------------------------------------
 
-/// What a thread has: the panels of its channels, block by block, and the bins of a RoI before and after they become
+/// Scratch of a thread: the panels of its channels, block by block, and the bins of a RoI before and after they become
 /// planes.
 template <class A>
 struct PanelScratch {

@@ -1,6 +1,6 @@
 // ThreeInterpolate backward: the gradient of every output point goes to three feature points, weighted.
 // grad_output [b,c,n], indices and weights [b,n,3], grad_features [b,c,m]. Six flops per value read: bound by memory.
-// A block of channels of one image has one owner, who adds the points in order: no atomics, the same bits every time.
+// A block of channels of one image has one owner, who adds the points in order: no atomics, bitwise equal every time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/three_interpolate/backward.cpp"
 #include <hwy/foreach_target.h>

@@ -2,7 +2,7 @@
 //
 // scan: all M points for each of the N, 32 at a time. tree: the known points of each image sorted into a box tree
 // (spatial/box_tree.h), of which a search sees a few leaves. Both keep the three least pairs (distance, index), so the
-// order in which points are seen does not matter, and give the same bits.
+// order in which points are seen does not matter, and are bitwise equal.
 //
 // unknown [B,N,3], known [B,M,3], dist2 and idx [B,N,3]. An item is an unknown point and owns its row. Known points are
 // read once and fit the second cache up to some 10^4; the rest is arithmetic: 8 flops a pair.

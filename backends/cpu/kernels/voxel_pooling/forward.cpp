@@ -2,7 +2,7 @@
 //
 // geom_xyz and pos_memo [B,N,3], input [B,N,C], output [B,Y,X,C].
 // Points are sorted by cells; a task owns cells, whose sums stay in registers while their points go by in order: no
-// prior zeroing, the same bits for every number of threads. One addition for each feature read: bound by memory.
+// prior zeroing, bitwise equal for every number of threads. One addition for each feature read: bound by memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/voxel_pooling/forward.cpp"
 #include <hwy/foreach_target.h>

@@ -10,7 +10,7 @@ namespace {
 
 /// Where the postfix expression that names the kernel begins: `k`, `ns::k<int>`, `object.kernels[i]`, `(*pointer)`.
 std::size_t kernel_begin(const Source& source, std::size_t at) {
-  const auto wrong = [] { return std::runtime_error("a launch without a kernel's name before <<<"); };
+  const auto wrong = [] { return std::runtime_error("a launch needs a kernel name before <<<"); };
   for (std::size_t i = at; i-- > 0;) {
     if (source[i].is(">")) {
       i = source.opening_angle(i);

@@ -99,7 +99,7 @@ class Parser {
     return by_prefix(a);
   }
 
-  /// Of several the earliest stage is the last: `-c -E` preprocesses.
+  /// If several are given, the earliest stage wins: `-c -E` preprocesses.
   bool stage(const std::string& a) {
     for (const auto& [option, stage] : {std::pair("-M", Stage::kDependencies),
                                         {"-MM", Stage::kDependencies},
@@ -115,7 +115,7 @@ class Parser {
     return false;
   }
 
-  /// Of a list, and of several options, the first architecture that is a machine here counts.
+  /// In a list, or over several options, the first architecture that is emulated here counts.
   std::string arch(const std::string& names) {
     ++archs_;
     for (std::size_t at = 0; at < names.size() && !known_;) {

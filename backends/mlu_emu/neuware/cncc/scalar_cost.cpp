@@ -8,7 +8,7 @@
 namespace cncc {
 namespace {
 
-// Of one addition; assumed.
+// Costs in additions; assumed.
 constexpr std::int64_t kDivision = 10, kDivisionByConstant = 2, kFunction = 20;
 
 bool is_function_of_mathematics(std::string_view name) {

@@ -52,7 +52,7 @@ std::size_t condition(const Source& s, std::size_t i) {
 
 std::size_t behind(const Source& s, std::size_t i, int depth) {
   constexpr int kDeepest = 1000;
-  if (depth > kDeepest) throw std::runtime_error("statements within statements, too deep");
+  if (depth > kDeepest) throw std::runtime_error("statements are nested too deeply");
   while (i < s.size()) {
     i = behind_labels(s, i);
     if (s[i].is("{")) return s.closing(i) + 1;

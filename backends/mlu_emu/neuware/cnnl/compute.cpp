@@ -163,7 +163,7 @@ cnnlStatus_t cnnlOpTensor(cnnlHandle_t, cnnlOpTensorDescriptor_t desc, const voi
     check("output", output_desc, output);
     const Tensor x = as_real(*a_desc), y = as_real(*b_desc), to = as_real(*output_desc);
     require(repeats_to(x, to.dims) && repeats_to(y, to.dims), "a and b must fit the output's dimensions");
-    require(desc->op != CNNL_OP_TENSOR_MUL || to.dims == output_desc->dims, "complex products are not there",
+    require(desc->op != CNNL_OP_TENSOR_MUL || to.dims == output_desc->dims, "complex multiplication is not supported",
             CNNL_STATUS_NOT_SUPPORTED);
     const double fa = factor(alpha1, 1), fb = factor(alpha2, 1), fo = factor(beta, 0);
     for (Walk w(to.dims); w.more(); w.step()) {
@@ -260,7 +260,7 @@ cnnlStatus_t cnnlUnique_v2(cnnlHandle_t, cnnlUniqueDescriptor_t desc, cnnlTensor
     check("output", output_desc, output);
     if (desc->inverse) check("inverse", inverse_desc, inverse);
     if (desc->counts) check("counts", counts_desc, counts);
-    require(desc->dim == 0 && input_desc->rank() >= 1, "only dim 0 is there", CNNL_STATUS_NOT_SUPPORTED);
+    require(desc->dim == 0 && input_desc->rank() >= 1, "only dim 0 is supported", CNNL_STATUS_NOT_SUPPORTED);
     require(input_desc->strides == dense(input_desc->dims), "the input must be dense", CNNL_STATUS_NOT_SUPPORTED);
     const std::int64_t n = input_desc->dims[0], width = n == 0 ? 0 : input_desc->count() / n;
     std::map<std::vector<double>, std::vector<std::int64_t>> slices;

@@ -92,7 +92,7 @@ const char* cnnlGetErrorString(cnnlStatus_t status) {
 }
 
 cnnlStatus_t neuwareCnnlNotThere(const char* function) {
-  report(function, CNNL_STATUS_NOT_SUPPORTED, "this function is not there");
+  report(function, CNNL_STATUS_NOT_SUPPORTED, "this function is not supported");
   return CNNL_STATUS_NOT_SUPPORTED;
 }
 
@@ -180,7 +180,7 @@ cnnlStatus_t cnnlSetReduceDescriptor_v2(cnnlReduceDescriptor_t desc, const int a
                                         cnnlReduceIndices_t indices, cnnlIndicesType_t, float) {
   return guarded(__func__, [&] {
     require(desc != nullptr && axes != nullptr, "desc and axes must not be null");
-    require(indices == CNNL_REDUCE_NO_INDICES, "indices are not there", CNNL_STATUS_NOT_SUPPORTED);
+    require(indices == CNNL_REDUCE_NO_INDICES, "indices are not supported", CNNL_STATUS_NOT_SUPPORTED);
     desc->op = op;
     desc->axes.assign(axes, axes + axis_count);
   });
@@ -205,7 +205,7 @@ cnnlStatus_t cnnlSetUniqueDescriptor(cnnlUniqueDescriptor_t desc, cnnlUniqueSort
                                      bool return_counts) {
   return guarded(__func__, [&] {
     require(desc != nullptr, "desc must not be null");
-    require(mode == CNNL_SORT_ASCEND, "only CNNL_SORT_ASCEND is there", CNNL_STATUS_NOT_SUPPORTED);
+    require(mode == CNNL_SORT_ASCEND, "only CNNL_SORT_ASCEND is supported", CNNL_STATUS_NOT_SUPPORTED);
     desc->dim = dim;
     desc->inverse = return_inverse;
     desc->counts = return_counts;

@@ -201,7 +201,7 @@ cnnlStatus_t cnnlGatherNd_v2(cnnlHandle_t, int batch_dims, cnnlTensorDescriptor_
     check("indices", indices_desc, indices);
     check("output", output_desc, output);
     same_type(*params_desc, *output_desc);
-    require(batch_dims == 0, "only batch_dims 0 is there", CNNL_STATUS_NOT_SUPPORTED);
+    require(batch_dims == 0, "only batch_dims 0 is supported", CNNL_STATUS_NOT_SUPPORTED);
     const IndexRows rows(*indices_desc, indices);
     const auto depth = static_cast<std::size_t>(rows.depth());
     require(depth <= params_desc->dims.size(), "an index has more entries than params has dimensions");

@@ -9,7 +9,7 @@
 #include "backends/mlu_emu/neuware/include/cnrt.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
-/// What programs may ask the context to be.
+/// Flags that programs may pass for the context.
 struct CNcontext_st {
   std::mutex mutex;
   unsigned int visible_clusters;

@@ -33,7 +33,7 @@ namespace {
 
 enum class Where { kHost, kDevice, kAnywhere };
 
-/// What is wrong with one side of a copy; "": nothing.
+/// The reason why one side of a copy is refused; "" if it is not.
 std::string problem_of_side(const char* role, const void* pointer, std::size_t bytes, Where where) {
   const std::string block = Blocks::instance().at(pointer);
   const std::string here = std::string(role) + ", " + std::to_string(bytes) + " bytes: ";
@@ -63,7 +63,7 @@ cnrtRet_t refuse(const char* call, const std::string& problem) {
   return keep_fault(cnrtErrorArgsInvalid, text);
 }
 
-/// What the host reads of device memory was stored there by somebody.
+/// Checks that the device memory that the host reads was written before.
 void warn_never_written(const void* dst, const void* src, std::size_t bytes) {
   if (!Blocks::instance().at(dst).empty()) return;
   const std::string place = Blocks::instance().never_written(src, bytes);

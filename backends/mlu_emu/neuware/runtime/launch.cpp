@@ -51,13 +51,13 @@ void launch_tasks(const Unit& unit, const char* name, cnrtDim3_t dim, cnrtFuncti
   if (Machine::is_in_bad_fork()) {
     keep_fault(cnrtErrorLaunchInvalid,
                kernel +
-                   ": this process was forked by one that had used the device, and cannot use it: start it anew "
+                   ": this process was forked after its parent used the device and cannot use it: start a new one "
                    "(in Python: multiprocessing's start method spawn)");
     return;
   }
   cnrtQueue* on = queue_of(queue);
   if (on == nullptr) {
-    keep_fault(cnrtErrorLaunchInvalid, kernel + ": the queue is none, or was destroyed");
+    keep_fault(cnrtErrorLaunchInvalid, kernel + ": the queue is invalid or was destroyed");
     return;
   }
   mluops::emu::LaunchSpec spec;

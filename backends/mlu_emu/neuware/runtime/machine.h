@@ -23,11 +23,11 @@ void refill_task();
 
 class Machine {
  public:
-  /// That of the first file whose code was loaded; without any, the default one.
+  /// The architecture of the first file whose code was loaded; the default one if none was.
   static Machine& instance();
   /// The machine that code for an architecture runs on.
   static Machine& of(int arch_number);
-  /// The process was forked by one that had launched kernels: it cannot launch any, as on the device.
+  /// The process was forked after its parent launched kernels: it cannot launch any, as on the device.
   static bool is_in_bad_fork();
   /// Code for an architecture was loaded.
   static void announce(int arch_number);

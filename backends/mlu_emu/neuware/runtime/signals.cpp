@@ -38,7 +38,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Crash crash;
 struct sigaction before[NSIG];  // as of the first launch
 struct sigaction latest[NSIG];  // as of the last one: the program may have put a handler of its own over ours
 
-/// Which call of a handler of the program's runs on this thread: it may call what was before it, which is ours.
+/// The call of the program's own handler that runs on this thread: it may call the previous handler, which is ours.
 struct Passing {
   const void *context, *frame;
 };
@@ -51,7 +51,7 @@ void act(const struct sigaction& old, int signal, siginfo_t* info, void* context
   if (info->si_code <= 0) raise(signal);
 }
 
-/// What the process would have done without us.
+/// The action of the process if this library were not there.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const void* const frame = __builtin_frame_address(0);
   if (passing.context == context && frame < passing.frame) return act(before[signal], signal, info, context);
@@ -60,7 +60,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   passing = {};
 }
 
-/// Of a task that cannot be left: the process ends by the signal.
+/// Handles a task that cannot be left: the process ends by the signal.
 void tell_last_words() {
   const auto put = [](const char* text) {
     if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
@@ -165,16 +165,16 @@ std::string what(const Crash& c) {
   constexpr std::uintptr_t kPage = 4096;
   const auto at = reinterpret_cast<std::uintptr_t>(c.address);
   if (c.signal == SIGFPE) return "divided an integer by zero";
-  if (c.signal == SIGABRT) return "ended itself: an assertion that does not hold, or abort()";
-  if (c.signal == SIGILL) return "came to what is no instruction";
-  if (stacks().used_up(c.address)) return "used up the stack: a recursion without an end, or very large local arrays";
-  if (c.code == SI_KERNEL) return "used an address that no memory has";
+  if (c.signal == SIGABRT) return "aborted: a failed assertion or abort()";
+  if (c.signal == SIGILL) return "illegal instruction";
+  if (stacks().used_up(c.address)) return "stack overflow: endless recursion or very large local arrays";
+  if (c.code == SI_KERNEL) return "accessed an address without memory";
   constexpr int kHexDigits = 2 + 16 + 1;
   char hex[kHexDigits];
   std::snprintf(hex, sizeof(hex), "%#llx", static_cast<unsigned long long>(at));
-  if (at < kPage) return std::string("used the address ") + hex + ", a null pointer";
+  if (at < kPage) return std::string("accessed address ") + hex + ", a null pointer";
   const std::string beside = Blocks::instance().near(c.address);
-  return std::string("used the address ") + hex + ", which is memory of neither the device nor the host" +
+  return std::string("accessed address ") + hex + ", which is memory of neither the device nor the host" +
          (beside.empty() ? "" : ": " + beside);
 }
 

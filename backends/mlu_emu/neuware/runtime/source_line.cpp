@@ -55,13 +55,13 @@ std::string output_of(std::array<const char*, 8> command) {
   return text;
 }
 
-/// What cncc put into the user's functions.
+/// Code that cncc inserted into the user's functions.
 bool is_inserted(const std::string& file) {
   constexpr std::string_view kHeader = "/include/neuware.h";
   return file.size() >= kHeader.size() && file.compare(file.size() - kHeader.size(), kHeader.size(), kHeader) == 0;
 }
 
-/// What addr2line says: the function in one line, file and line in the next; then those that it was inlined into.
+/// The output of addr2line: the function in one line, file and line in the next; then those that it was inlined into.
 SourceLine line_of(const Dl_info& module, std::uintptr_t at) {
   const std::string path = module.dli_fname;
   const std::string file = path.find('/') == std::string::npos ? "/proc/self/exe" : path;
