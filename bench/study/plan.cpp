@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -13,13 +16,47 @@ constexpr std::size_t kQuickCases = 2;
 /// Floating-point operations that an emulated machine is asked for when the case may be reduced.
 constexpr double kReducedFlops = 5e8;
 
+/// Operators whose device kernels compare all points with all, which the operator itself need not: operations for each
+/// of a number of pairs that is the product of some parameters.
+struct AllPairs {
+  std::string_view op;
+  double operations;
+  std::vector<std::string_view> sizes;
+};
+const std::vector<AllPairs>& all_pairs() {
+  static const std::vector<AllPairs> operators = {
+      {"three_nn_forward", 12, {"b", "n", "m"}},
+      {"ball_query", 15, {"b", "m", "n"}},
+      {"voxelization", 4, {"n", "n"}},
+      {"dynamic_point_to_voxel_forward", 15, {"n", "n"}},
+  };
+  return operators;
+}
+
+/// Operations of the case on an emulated machine, and the power of the parameter they grow with.
+struct DeviceWork {
+  double flops, power;
+};
+DeviceWork device_work(const OperatorCases& op, const Case& text, mluOpDataType_t dtype, std::string_view parameter) {
+  const auto pairs = std::find_if(all_pairs().begin(), all_pairs().end(), [&](const auto& a) { return a.op == op.op; });
+  if (pairs == all_pairs().end()) return {describe(text, dtype).flops, 1};
+  const Case full = mluops::cases::with_defaults(text);
+  DeviceWork work{pairs->operations, 0};
+  for (const std::string_view size : pairs->sizes) {
+    work.flops *= full.real(std::string(size));
+    work.power += size == parameter;
+  }
+  return work;
+}
+
 /// Divides one parameter after the other, to 1 at least, until the work is what an emulated machine is asked for.
 Case reduced(const OperatorCases& op, const Case& text, mluOpDataType_t dtype) {
   Case smaller = text;
   for (const char* parameter : op.reducible) {
-    const double work = describe(smaller, dtype).flops;
-    if (work <= kReducedFlops) break;
-    smaller.set(parameter, std::max(1.0, std::floor(smaller.real(parameter) * kReducedFlops / work)));
+    const DeviceWork work = device_work(op, smaller, dtype, parameter);
+    if (work.flops <= kReducedFlops) break;
+    const double share = std::pow(kReducedFlops / work.flops, 1 / work.power);
+    smaller.set(parameter, std::max(1.0, std::floor(smaller.real(parameter) * share)));
   }
   return smaller;
 }
