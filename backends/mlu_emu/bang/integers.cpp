@@ -97,12 +97,12 @@ bool unordered(T x, T y) {
 THREE(adds, INTEGER_TYPES, saturated<T>(static_cast<std::int64_t>(x) + static_cast<std::int64_t>(y)))
 THREE(subs, INTEGER_TYPES, saturated<T>(static_cast<std::int64_t>(x) - static_cast<std::int64_t>(y)))
 THREE(mulh, INTEGER_TYPES, upper_half<T>(product(x, y)))
-THREE(equ, FLOAT_TYPES, unordered(x, y) | (x == y) ? 1 : 0)
-THREE(neu, FLOAT_TYPES, unordered(x, y) | (x != y) ? 1 : 0)
-THREE(ltu, FLOAT_TYPES, unordered(x, y) | (x < y) ? 1 : 0)
-THREE(leu, FLOAT_TYPES, unordered(x, y) | (x <= y) ? 1 : 0)
-THREE(gtu, FLOAT_TYPES, unordered(x, y) | (x > y) ? 1 : 0)
-THREE(geu, FLOAT_TYPES, unordered(x, y) | (x >= y) ? 1 : 0)
+THREE(equ, FLOAT_TYPES, (unordered(x, y) | (x == y)) ? 1 : 0)
+THREE(neu, FLOAT_TYPES, (unordered(x, y) | (x != y)) ? 1 : 0)
+THREE(ltu, FLOAT_TYPES, (unordered(x, y) | (x < y)) ? 1 : 0)
+THREE(leu, FLOAT_TYPES, (unordered(x, y) | (x <= y)) ? 1 : 0)
+THREE(gtu, FLOAT_TYPES, (unordered(x, y) | (x > y)) ? 1 : 0)
+THREE(geu, FLOAT_TYPES, (unordered(x, y) | (x >= y)) ? 1 : 0)
 #undef THREE
 
 // ---- products in wider lanes

@@ -41,7 +41,7 @@ void look_for_overflow(const float* results, std::int64_t n) {
     int beyond = 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const float size = results[i] < 0 ? -results[i] : results[i];
-      beyond |= (size >= kFirst) & (size <= std::numeric_limits<float>::max()) ? 1 : 0;
+      beyond |= static_cast<int>((size >= kFirst) & (size <= std::numeric_limits<float>::max()));
     }
     if (beyond != 0) half_overflowed();
   }

@@ -249,7 +249,8 @@ bool Pointers::applies_star(std::size_t at) const {
 /// for what may be none.
 std::size_t Pointers::begin_of(std::size_t last) const {
   const std::size_t none = last + 1;
-  for (std::size_t i = last;; --i) {
+  std::size_t i = last;
+  while (true) {
     while (source_[i].is("]")) {
       const std::size_t open = source_.opening(i);
       if (open == 0 || open >= source_.size()) return none;
@@ -272,7 +273,7 @@ std::size_t Pointers::begin_of(std::size_t last) const {
     }
     if (source_[i].kind != Kind::kWord || i < 2) return none;
     if (!one_of(source_[i - 1].text, {".", "->", "::"})) return i;
-    --i;
+    i -= 2;
   }
 }
 
