@@ -46,7 +46,7 @@ TEST(FocalLossPlan, covers_and_fits_everywhere) {
           for (mluOpDataType_t dtype : {MLUOP_DTYPE_HALF, MLUOP_DTYPE_FLOAT})
             for (Direction direction : {Direction::kForward, Direction::kBackward}) {
               const auto p = plan_focal_loss_sigmoid(shape_of(n, c, dtype), direction, weighted, machine);
-              if (direction == Direction::kForward) EXPECT_TRUE(p.ok()) << p.refusal;
+              EXPECT_TRUE(p.ok() || direction == Direction::kBackward) << p.refusal;
               if (!p.ok()) continue;
               expect_partition_fits(p, machine);
               EXPECT_GE(p.block_rows, 1);
