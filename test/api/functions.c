@@ -6,6 +6,7 @@ typedef void (*AnyFunction)(void);
 
 /* clang-format off */
 static const AnyFunction kFunctions[] = {
+    (AnyFunction)(mluOpActiveRotatedFilterForward),
     (AnyFunction)(mluOpBallQuery),
     (AnyFunction)(mluOpBboxOverlaps),
     (AnyFunction)(mluOpBorderAlignBackward),
@@ -44,6 +45,7 @@ static const AnyFunction kFunctions[] = {
     (AnyFunction)(mluOpFocalLossSigmoidBackward),
     (AnyFunction)(mluOpFocalLossSigmoidForward),
     (AnyFunction)(mluOpGenerateProposalsV2),
+    (AnyFunction)(mluOpGetActiveRotatedFilterForwardWorkspaceSize),
     (AnyFunction)(mluOpGetAtomicsMode),
     (AnyFunction)(mluOpGetDCNBackwardWeightWorkspaceSize),
     (AnyFunction)(mluOpGetDCNBakcwardDataWorkspaceSize),
@@ -121,6 +123,8 @@ static const AnyFunction kFunctions[] = {
     (AnyFunction)(mluOpRoiPoolingForward),
     (AnyFunction)(mluOpRoiawarePool3dBackward),
     (AnyFunction)(mluOpRoiawarePool3dForward),
+    (AnyFunction)(mluOpRotatedFeatureAlignBackward),
+    (AnyFunction)(mluOpRotatedFeatureAlignForward),
     (AnyFunction)(mluOpSetAtomicsMode),
     (AnyFunction)(mluOpSetCarafeDescriptor),
     (AnyFunction)(mluOpSetDCNDescriptor),
@@ -148,6 +152,8 @@ static const AnyFunction kFunctions[] = {
     (AnyFunction)(mluOpThreeInterpolateBackward),
     (AnyFunction)(mluOpThreeInterpolateForward),
     (AnyFunction)(mluOpThreeNNForward),
+    (AnyFunction)(mluOpTinShiftBackward),
+    (AnyFunction)(mluOpTinShiftForward),
     (AnyFunction)(mluOpUpdateContextInformation),
     (AnyFunction)(mluOpVoxelPoolingForward),
     (AnyFunction)(mluOpVoxelization),
