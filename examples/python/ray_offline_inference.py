@@ -50,7 +50,7 @@ def make_detector() -> Detector:
 
 @torch.inference_mode()
 def detect(model: Detector, image: np.ndarray) -> np.ndarray:
-    return model(torch.from_numpy(image).permute(2, 0, 1).float() / 255).numpy()
+    return model(torch.tensor(image).permute(2, 0, 1).float() / 255).numpy()
 
 
 class Worker:
@@ -74,7 +74,8 @@ def run(folder: Path, workers: int) -> list:
     """A row per image, in the order of their names."""
     threads = max(1, (os.cpu_count() or 1) // workers)
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-    images = ray.data.read_images(str(folder), size=(SIZE, SIZE), mode="RGB", include_paths=True, override_num_blocks=workers)
+    images = ray.data.read_images(str(folder), size=(SIZE, SIZE), mode="RGB", include_paths=True,
+                                  override_num_blocks=4 * workers)
     results = images.map(Worker, fn_constructor_args=[threads], compute=ray.data.ActorPoolStrategy(size=workers))
     rows = sorted(results.take_all(), key=lambda row: row["path"])
     ray.shutdown()
@@ -97,7 +98,8 @@ def main() -> None:
             if options.folder is None and not np.array_equal(detect(model, image), np.asarray(row["boxes"], np.float32)):
                 raise SystemExit(f"{row['path']}: a worker's boxes differ from this process's")
     options.out.write_text(json.dumps({Path(row["path"]).name: row["boxes"] for row in rows}))
-    print(f"{len(rows)} images, {len({row['process'] for row in rows})} workers, {sum(len(row['boxes']) for row in rows)} boxes")
+    processes, boxes = {row["process"] for row in rows}, sum(len(row["boxes"]) for row in rows)
+    print(f"{len(rows)} images, {len(processes)} workers, {boxes} boxes")
 
 
 if __name__ == "__main__":
