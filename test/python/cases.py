@@ -151,7 +151,8 @@ CASES = make_cases()
 
 # What mlu_emu has of them; it declines the others.
 EMULATED = {"carafe", "psa_mask", "deform_roi_pool", "three_interpolate", "border_align", "roi_align_rotated",
-            "sigmoid_focal_loss"}
+            "sigmoid_focal_loss", "multi_scale_deformable_attn"}
+EMULATED_IN_FLOAT = {"psa_mask", "multi_scale_deformable_attn"}  # of these in no other dtype, as on the device
 
 # What one rounding of the result, a sum of some tens of terms, and the dtype's coordinates can cost.
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}
