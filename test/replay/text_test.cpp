@@ -55,7 +55,7 @@ class Texts {
 const std::set<std::string> kOfTheData = {
     "data", "indices", "boxes", "centres", "spread", "argmax", "rois",  "size", "reach",   "target",   "logits",
     "side", "coors",   "feats", "loc",     "scores", "share",  "pairs", "gap",  "offsets", "extended", "axes",
-    "h",    "w",       "s",     "index",   "t",      "z",      "out",   "grid", "sets"};
+    "h",    "w",       "s",     "index",   "t",      "z",      "out",   "grid", "sets",    "shifts"};
 
 Cases cases_of(const cases::OperatorCases& op) {
   Cases all = cases::joined(cases::cases_of(op, op.smallest), test::edge_cases(op.op));
