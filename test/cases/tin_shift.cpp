@@ -38,8 +38,8 @@ Description describe_either(const Case& text, mluOpDataType_t dtype) {
       {.name = "shifts", .dtype = MLUOP_DTYPE_INT32, .dims = {s.n, s.groups}, .fill = shifts(text)},
       {.name = forward ? "output" : "grad_input", .dtype = dtype, .dims = dims, .comparison = Comparison::kBits}};
   d.call = [forward](mluOpHandle_t handle, const Arguments& t) {
-    const auto function = forward ? mluOpTinShiftForward : mluOpTinShiftBackward;
-    return function(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data);
+    if (forward) return mluOpTinShiftForward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data);
+    return mluOpTinShiftBackward(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, t[2].desc, t[2].data);
   };
   d.reference = [s](const Inputs& in, Coordinates) {
     return std::vector<Values>{reference::tin_shift(s, in[0], static_cast<const std::int32_t*>(in[1]))};
