@@ -70,7 +70,7 @@ Case random_case(Random& random, double effort) {
 }
 
 Cases large() {
-  return list({"n=3 t=9 c=60 p=701 g=4 shifts=any", "n=40 t=8 c=6 p=3 g=6"});
+  return list({"n=3 t=9 c=60 p=701 g=4 shifts=any", "n=400 t=8 c=6 p=3 g=6"});
 }
 
 Cases network() {
