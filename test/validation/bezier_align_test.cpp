@@ -53,7 +53,7 @@ TEST(RotatedFeatureAlignValidation, BothDirections) {
 /// The call by the vendor's name.
 OpCall vendor_call(bool forward, float scale) {
   OpCall c(Case::parse(std::string("rotated_feature_align_") + (forward ? "forward" : "backward") +
-                       " b=2 h=3 w=4 c=6 scale=1 boxes=any"));
+                       " b=2 h=3 w=4 c=6 scale=1 points=5 boxes=any"));
   c.call = [=](mluOpHandle_t handle, const Arguments& t) {
     const auto function = forward ? mluOpRotatedFeatureAlignForward : mluOpRotatedFeatureAlignBackward;
     return function(handle, t[0].desc, t[0].data, t[1].desc, t[1].data, scale, 5, t[2].desc, t[2].data);
