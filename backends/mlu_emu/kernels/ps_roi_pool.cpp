@@ -130,7 +130,6 @@ class Backward {
  public:
   Backward(const mluopsPsRoiPoolBackwardProblem& problem, const plan::PsRoiPoolBackwardPlan& plan, char* nram)
       : shape_(problem.shape),
-        plan_(plan),
         grad_output_(static_cast<const float*>(problem.grad_output)),
         rois_(static_cast<const float*>(problem.rois)),
         mapping_(problem.mapping_channel),
@@ -170,7 +169,6 @@ class Backward {
   }
 
   const Shape& shape_;
-  const plan::PsRoiPoolBackwardPlan& plan_;
   const float *grad_output_, *rois_;
   const std::int32_t* mapping_;
   float* grad_input_;
