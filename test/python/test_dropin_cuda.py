@@ -70,6 +70,7 @@ def test_other_errors_of_to_are_torch_s_own(cuda):
     assert "mluops" not in str(told.value)
 
 
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="this torch does not compile")
 def test_a_compiled_function_moves_tensors():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -46,8 +46,8 @@ def _of_numpy() -> Dict[Any, Dict[str, Any]]:
 
 
 def _of_torch() -> Dict[Any, Dict[str, Any]]:
-    importlib.import_module("torch._six")
-    return {torch.hub: {"_download_url_to_file": torch.hub.download_url_to_file}}
+    six = importlib.import_module("torch._six")  # this one's, or the rest of that of an older torch
+    return {torch.hub: {"_download_url_to_file": torch.hub.download_url_to_file}, six: _six()}
 
 
 def _of_pillow() -> Dict[Any, Dict[str, Any]]:

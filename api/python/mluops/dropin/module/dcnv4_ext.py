@@ -39,8 +39,13 @@ def dcnv4_forward(value, p_offset, *numbers):
     return dcnv3_forward(value, offset, _weights(mask, group, numbers[15]), *numbers[:13])
 
 
+def _softmax(logits):
+    """In float32 at least: an older torch has none of half on a CPU."""
+    return logits.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)).to(logits.dtype)
+
+
 def _weights(mask, group, softmax):
-    return mask.unflatten(-1, (group, -1)).softmax(-1).flatten(-2) if softmax else mask
+    return _softmax(mask.unflatten(-1, (group, -1))).flatten(-2) if softmax else mask
 
 
 def _through_softmax(grad, weights, group):
@@ -70,7 +75,7 @@ def _samples(value_spatial_shapes, sampling_loc_attn, K):
     rank("sampling_loc_attn", sampling_loc_attn.shape, 4)
     levels = len(value_spatial_shapes)
     locations, logits = _split("sampling_loc_attn", sampling_loc_attn, levels * K)
-    return locations.unflatten(-1, (levels, K, 2)), logits.softmax(-1).unflatten(-1, (levels, K))
+    return locations.unflatten(-1, (levels, K, 2)), _softmax(logits).unflatten(-1, (levels, K))
 
 
 def flash_deform_attn_forward(value, spatial_shapes, level_start_index, sampling_loc_attn, im2col_step, K, d_stride,
