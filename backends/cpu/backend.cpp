@@ -32,7 +32,7 @@ struct Runtime {
 constexpr Runtime kRuntimes[] = {{"openmp", Threading::kOpenmp, has_openmp},
                                  {"tbb", Threading::kTbb, has_tbb},
                                  {"threads", Threading::kThreads, [] { return true; }},
-                                 {"simulated", kSimulated, [] { return true; }}};
+                                 {"simulated", Threading::kSimulated, [] { return true; }}};
 
 const char* runtime_names() {
   if (has_openmp())

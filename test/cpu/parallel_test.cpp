@@ -204,7 +204,7 @@ void spin(std::chrono::microseconds time) {
 
 TEST(SimulatedLoop, CountsPartsAsFourThreadsWouldShareThem) {
   Context context;
-  context.threading = kSimulated;
+  context.threading = Threading::kSimulated;
   EXPECT_TRUE(visits_each_once(Loop(context, call_with(4), 1000, kDear), 1000));
   simulated_loops() = {};
   const auto caller = std::this_thread::get_id();

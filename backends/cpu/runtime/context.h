@@ -11,7 +11,7 @@
 
 namespace mluops::cpu {
 
-enum class Threading { kOpenmp, kTbb, kThreads };
+enum class Threading { kOpenmp, kTbb, kThreads, kSimulated };
 enum class ScatterChoice { kAuto, kOwner, kAtomic };
 
 struct Context {

@@ -158,7 +158,7 @@ void Loop::run_chunks(ChunkBody function, void* body) const {
     if (items_ > 0) function(body, 0, items_, 0);
     return;
   }
-  if (threading_ == kSimulated && executor_ == nullptr) {
+  if (threading_ == Threading::kSimulated && executor_ == nullptr) {
     return run_simulated(simulated_loops(), slots_, chunks_, [&](std::int64_t chunk, int slot) {
       const std::int64_t begin = chunk_begin(chunk), end = chunk_begin(chunk + 1);
       if (begin < end) function(body, begin, end, slot);

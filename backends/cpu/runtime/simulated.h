@@ -8,12 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/runtime/context.h"
-
 namespace mluops::cpu {
-
-/// Beside the runtimes: no other thread at all.
-inline constexpr Threading kSimulated{3};
 
 /// What the simulated loops of the calling thread took so far.
 struct SimulatedLoops {
