@@ -196,7 +196,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptorPositionAndScale(m
                                                                                const int position, const float scale);
 /** Bytes of all tensors, one behind the other. BAD_PARAM: an argument is NULL. NOT_SUPPORTED: more than 2^31 - 1. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorSetDescriptorSize(mluOpTensorSetDescriptor_t tensorSetDesc, int* sizeInBytes);
-/** The descriptor of a tensor, which the set keeps, and where its data lie in those of the set: NULL where data is.
+/** The descriptor of a tensor, which the set keeps, and the address of its data within `data`; NULL if data is NULL.
  *  BAD_PARAM: another argument is NULL, setDimNb or an index is not one of the set. NOT_SUPPORTED: the tensors before
  *  it have 2^63 bytes or more. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorAndDataFromTensorSet(mluOpTensorSetDescriptor_t tensorSetDesc,

@@ -126,7 +126,7 @@ def gradient(name):
 
 getter("mluOpGetDCNForwardWorkspaceSize", "dcn_forward", "dcn_desc input offset mask filter bias output", "size form", "", doc="""Bytes of device memory that mluOpDCNForward wants: 0, it works in memory of the handle.
 
-The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
 
 operator("dcn_forward", "mluOpDCNForward", 52, doc="""Deformable convolution: a convolution whose taps are bilinear samples at learnt places (v1), weighted (v2).
 
@@ -165,7 +165,7 @@ docs/op/dcn.md.""", args="""
 getter("mluOpGetDCNBakcwardDataWorkspaceSize", "dcn_backward_data", "dcn_desc input offset mask filter grad_output grad_input grad_offset grad_mask", "size form", "", doc="""Bytes of device memory that mluOpDCNBackwardData wants: 0, it works in memory of the handle. The name is the
 vendor's, letter by letter.
 
-The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
 
 operator("dcn_backward_data", "mluOpDCNBackwardData", 53, doc="""Gradients of mluOpDCNForward in input (a scatter-add), offset and mask.
 
@@ -194,7 +194,7 @@ Bitwise reproducible at any number of threads. Types, sizes and statuses as in t
 
 getter("mluOpGetDCNBackwardWeightWorkspaceSize", "dcn_backward_weight", "dcn_desc input offset mask grad_output grad_filter grad_bias", "size form", "", doc="""Bytes of device memory that mluOpDCNBackwardWeight wants: 0, it works in memory of the handle.
 
-The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
 
 operator("dcn_backward_weight", "mluOpDCNBackwardWeight", 54, doc="""Gradients of mluOpDCNForward in filter and bias.
 

@@ -76,7 +76,7 @@ getter("mluOpGetDynamicPointToVoxelBackwardWorkspaceSize", "dynamic_point_to_vox
        "ranks(voxel_feats) countable(voxel_feats)", "voxel_feats.desc->elements, sizeof(std::int32_t)",
        handle="const mluOpHandle_t handle", size="workspace_size", doc="""Bytes of device memory that mluOpDynamicPointToVoxelBackward wants: an INT32 for each number of voxel_feats.
 
-The arguments are those of the call. BAD_PARAM: one is NULL; voxel_feats is not of rank 2.""")
+Takes the arguments of the call. BAD_PARAM: one is NULL; voxel_feats is not of rank 2.""")
 
 operator("dynamic_point_to_voxel_backward", "mluOpDynamicPointToVoxelBackward", 30, doc="""Gradient of mluOpDynamicPointToVoxelForward.
 

@@ -80,7 +80,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(mluOpSparseConvol
 getter("mluOpGetIndicePairsWorkspaceSize", "get_indice_pairs",
        "sparse_conv_desc indices indice_pairs out_indices indice_num", "size form",
        "pairs, 5, sizeof(std::int32_t)", doc="""Bytes of device memory that mluOpGetIndicePairs wants: five INT32 for each place of a pair; 0 where a tensor is
-empty. The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there.""")
+empty. Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
 
 operator("get_indice_pairs", "mluOpGetIndicePairs", 45, doc="""Which inputs of a sparse convolution meet which outputs, for each offset of the filter.
 

@@ -66,7 +66,7 @@ getter("mluOpGetIndiceConvolutionForwardWorkspaceSize", "indice_convolution_forw
 """, size="size", doc="""Bytes of device memory that mluOpIndiceConvolutionForward wants: a row of inputs and one of outputs for each pair of
 the offset with most of them, and the outputs once more.
 
-The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it.""")
 
 operator("indice_convolution_forward", "mluOpIndiceConvolutionForward", 46, doc="""A convolution over the pairs that mluOpGetIndicePairs found.
 
@@ -113,7 +113,7 @@ getter("mluOpGetIndiceConvolutionBackwardDataWorkspaceSize", "indice_convolution
 """, size="workspace_size", doc="""Bytes of device memory that mluOpIndiceConvolutionBackwardData wants: a row of each gradient for each pair of the
 offset with most of them, filters and input_grad once more.
 
-The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it.""")
 
 operator("indice_convolution_backward_data", "mluOpIndiceConvolutionBackwardData", 47, doc="""Gradient of mluOpIndiceConvolutionForward in features.
 
@@ -152,7 +152,7 @@ getter("mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize", "indice_convoluti
 """, size="size", doc="""Bytes of device memory that mluOpIndiceConvolutionBackwardFilter wants: a row of inputs and one of outputs for each
 pair of the offset with most of them, and filters_grad once more.
 
-The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there.""")
+Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it.""")
 
 operator("indice_convolution_backward_filter", "mluOpIndiceConvolutionBackwardFilter", 48, doc="""Gradient of mluOpIndiceConvolutionForward in filters.
 

@@ -16,7 +16,7 @@ getter("mluOpGetRoiPointPool3dWorkspaceSize", "roipoint_pool3d",
        point_features.desc->elements, element_bytes(points)
        """, size="size", doc="""Bytes of device memory that mluOpRoiPointPool3d wants: those of points and point_features, for transposed copies.
 
-The numbers and descriptors are those of the call. BAD_PARAM: an argument is NULL, and what BAD_PARAM is there.""")
+Takes the numbers and descriptors of the call. BAD_PARAM: an argument is NULL, or the call gives it.""")
 
 SAY = {"3": "coordinates of a point", "7": "numbers of a box", "width": "coordinates and features"}
 

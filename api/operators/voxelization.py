@@ -19,7 +19,7 @@ getter("mluOpGetVoxelizationWorkspaceSize", "voxelization",
        "size form done_if(max_points == 0 || max_voxels == 0)", "n, 6, sizeof(std::int32_t)", size="size",
        doc="""Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
 
-The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
+Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. max_points or max_voxels
 0: SUCCESS, nothing written.""")
 
 operator("voxelization", "mluOpVoxelization", 31, doc="""Sorts points into the voxels of a grid (hard voxelization).

@@ -8,7 +8,7 @@ extern "C" int count_of_functions(void);  // functions.c
 namespace {
 
 constexpr int kOfTheVendor = 189;
-/// Those that no operator of this library has yet.
+/// Functions of the vendor's header that the library does not have yet.
 constexpr int kMissing = 37;
 
 TEST(Functions, OfTheVendorsHeaderLink) {

@@ -69,7 +69,7 @@ TEST(Clouds, SoDoTheyForFewCentres) {
   }
 }
 
-/// Of a call whose points lie on a sphere and whose centres lie in the middle of it, next to each other.
+/// Seconds of a call whose points lie on a sphere and whose centres lie close together in the middle of it.
 double seconds_of_a_shell(const std::string& text) {
   Problem problem = make_problem(Case::parse(text), MLUOP_DTYPE_FLOAT);
   for (const auto& input : problem.inputs) {

@@ -3,7 +3,7 @@
 // Pairs lie in lanes. In the frame of the first box, |x| <= w, |y| <= h, the shared area is the sum over the four sides
 // of the second one, counterclockwise, of the integral of -clamp(y) dx, sides being clamped to |x| <= w. That is free
 // of case distinctions: docs/op/box_iou.md derives it, docs/device_model.md says why it stands for the documented 24
-// points and their hull. About 130 words a pair: bound by the vector unit.
+// points and their hull. About 130 builtins a pair: bound by the vector unit.
 #include <algorithm>
 #include <utility>
 
@@ -22,8 +22,8 @@ constexpr std::int64_t kNumbers = 5;
 constexpr float kLeastArea = 1e-14f;   // boxes of less share nothing
 constexpr float kRounding = 0x1p-21f;  // shares of the first area that are none: boxes that touch
 
-/// Words on n lanes.
-struct Words {
+/// Builtins on n lanes.
+struct Builtins {
   std::int64_t n;
 
   void add(float* to, const float* a, const float* b) const { __bang_add(to, a, b, n); }
@@ -63,22 +63,22 @@ struct Boxes {
         area(cosine + lanes),
         counts(area + lanes) {}
 
-  /// Of the five numbers of boxes, in the first five arrays.
-  void prepare(const Words& words) const {
-    words.mul(area, w, h);
-    words.scale(counts, area, 0.0f);  // NaN where something is not finite
+  /// Computes all arrays from the five numbers of the boxes, which are in the first five.
+  void prepare(const Builtins& builtins) const {
+    builtins.mul(area, w, h);
+    builtins.scale(counts, area, 0.0f);  // NaN where something is not finite
     for (const float* number : {x, y, w, h, sine}) {
-      words.scale(cosine, number, 0.0f);
-      words.add(counts, counts, cosine);
+      builtins.scale(cosine, number, 0.0f);
+      builtins.add(counts, counts, cosine);
     }
-    __bang_eq(counts, counts, counts, words.n);
-    __bang_ge_scalar(cosine, area, kLeastArea, words.n);
-    __bang_and(counts, counts, cosine, words.n);
-    cosines(cosine, sine, words.n);
-    sines(sine, sine, words.n);
+    __bang_eq(counts, counts, counts, builtins.n);
+    __bang_ge_scalar(cosine, area, kLeastArea, builtins.n);
+    __bang_and(counts, counts, cosine, builtins.n);
+    cosines(cosine, sine, builtins.n);
+    sines(sine, sine, builtins.n);
     for (float* side : {w, h}) {
-      __bang_active_abs(side, side, words.n);
-      words.scale(side, side, 0.5f);
+      __bang_active_abs(side, side, builtins.n);
+      builtins.scale(side, side, 0.5f);
     }
   }
 };
@@ -94,19 +94,19 @@ class Overlap {
 
   const float* result() const { return sum_; }
 
-  void run(const Words& words, const Boxes& first, const Boxes& second) {
-    turn(words, first, second);
-    words.scale(low_w_, first.w, -1.0f);
-    words.scale(low_h_, first.h, -1.0f);
-    __bang_write_value(sum_, words.n, 0.0f);
+  void run(const Builtins& builtins, const Boxes& first, const Boxes& second) {
+    turn(builtins, first, second);
+    builtins.scale(low_w_, first.w, -1.0f);
+    builtins.scale(low_h_, first.h, -1.0f);
+    __bang_write_value(sum_, builtins.n, 0.0f);
     Point from = from_, to = to_;
-    corner(words, from, 0);
+    corner(builtins, from, 0);
     for (int side = 0; side < 4; ++side) {
-      corner(words, to, side + 1);
-      add_side(words, from, to, first);
+      corner(builtins, to, side + 1);
+      add_side(builtins, from, to, first);
       std::swap(from, to);
     }
-    words.scale(sum_, sum_, 0.5f);
+    builtins.scale(sum_, sum_, 0.5f);
   }
 
  private:
@@ -117,60 +117,60 @@ class Overlap {
   }
 
   /// The second box's centre and half sides, as vectors, in the frame of the first.
-  void turn(const Words& words, const Boxes& a, const Boxes& b) const {
-    words.sub(t1_, b.x, a.x);
-    words.sub(t2_, b.y, a.y);
-    words.add_products(centre_.x, t1_, a.cosine, t2_, a.sine, t3_);
-    words.scale(t1_, t1_, -1.0f);
-    words.add_products(centre_.y, t2_, a.cosine, t1_, a.sine, t3_);
-    words.add_products(t1_, b.cosine, a.cosine, b.sine, a.sine, t3_);  // cosine of the angle between them
-    words.scale(t4_, b.cosine, -1.0f);
-    words.add_products(t2_, b.sine, a.cosine, t4_, a.sine, t3_);
-    words.mul(along_.x, b.w, t1_);
-    words.mul(along_.y, b.w, t2_);
-    words.mul(across_.y, b.h, t1_);
-    words.mul(across_.x, b.h, t2_);
-    words.scale(across_.x, across_.x, -1.0f);
+  void turn(const Builtins& builtins, const Boxes& a, const Boxes& b) const {
+    builtins.sub(t1_, b.x, a.x);
+    builtins.sub(t2_, b.y, a.y);
+    builtins.add_products(centre_.x, t1_, a.cosine, t2_, a.sine, t3_);
+    builtins.scale(t1_, t1_, -1.0f);
+    builtins.add_products(centre_.y, t2_, a.cosine, t1_, a.sine, t3_);
+    builtins.add_products(t1_, b.cosine, a.cosine, b.sine, a.sine, t3_);  // cosine of the angle between them
+    builtins.scale(t4_, b.cosine, -1.0f);
+    builtins.add_products(t2_, b.sine, a.cosine, t4_, a.sine, t3_);
+    builtins.mul(along_.x, b.w, t1_);
+    builtins.mul(along_.y, b.w, t2_);
+    builtins.mul(across_.y, b.h, t1_);
+    builtins.mul(across_.x, b.h, t2_);
+    builtins.scale(across_.x, across_.x, -1.0f);
   }
 
   /// Counterclockwise, number 4 is number 0 again.
-  void corner(const Words& words, const Point& to, int index) const {
+  void corner(const Builtins& builtins, const Point& to, int index) const {
     const bool right = index % 4 == 1 || index % 4 == 2, up = index % 4 >= 2;
-    right ? words.add(to.x, centre_.x, along_.x) : words.sub(to.x, centre_.x, along_.x);
-    right ? words.add(to.y, centre_.y, along_.y) : words.sub(to.y, centre_.y, along_.y);
-    up ? words.add(to.x, to.x, across_.x) : words.sub(to.x, to.x, across_.x);
-    up ? words.add(to.y, to.y, across_.y) : words.sub(to.y, to.y, across_.y);
+    right ? builtins.add(to.x, centre_.x, along_.x) : builtins.sub(to.x, centre_.x, along_.x);
+    right ? builtins.add(to.y, centre_.y, along_.y) : builtins.sub(to.y, centre_.y, along_.y);
+    up ? builtins.add(to.x, to.x, across_.x) : builtins.sub(to.x, to.x, across_.x);
+    up ? builtins.add(to.y, to.y, across_.y) : builtins.sub(to.y, to.y, across_.y);
   }
 
   /// Adds twice the integral of -clamp(y) along a side: with its ends at (a, y_a) and (b, y_b) after the clamp of x,
   /// and l and r those of y, that is (a - b) ((l + r) + (r - l) / (y_b - y_a) ((y_a - l) + (y_b - r))).
-  void add_side(const Words& words, const Point& p, const Point& q, const Boxes& frame) const {
-    words.clamp(a_, p.x, frame.w, low_w_);
-    words.clamp(b_, q.x, frame.w, low_w_);
-    words.sub(t1_, q.x, p.x);
-    words.sub(t2_, q.y, p.y);
-    words.divide(t2_, t1_, t3_);  // the slope
+  void add_side(const Builtins& builtins, const Point& p, const Point& q, const Boxes& frame) const {
+    builtins.clamp(a_, p.x, frame.w, low_w_);
+    builtins.clamp(b_, q.x, frame.w, low_w_);
+    builtins.sub(t1_, q.x, p.x);
+    builtins.sub(t2_, q.y, p.y);
+    builtins.divide(t2_, t1_, t3_);  // the slope
     const auto height = [&](float* to, const float* at, const Point& end) {
-      words.sub(t3_, at, end.x);
-      words.mul(t3_, t3_, t2_);
-      words.add(to, t3_, end.y);
+      builtins.sub(t3_, at, end.x);
+      builtins.mul(t3_, t3_, t2_);
+      builtins.add(to, t3_, end.y);
     };
     height(y_a_, a_, p);
     height(y_b_, b_, q);
-    words.clamp(l_, y_a_, frame.h, low_h_);
-    words.clamp(r_, y_b_, frame.h, low_h_);
-    words.sub(t1_, y_b_, y_a_);
-    words.sub(t2_, r_, l_);
-    words.divide(t2_, t1_, t3_);
-    words.sub(y_a_, y_a_, l_);
-    words.sub(y_b_, y_b_, r_);
-    words.add(y_a_, y_a_, y_b_);
-    words.mul(t2_, t2_, y_a_);
-    words.add(t2_, t2_, l_);
-    words.add(t2_, t2_, r_);
-    words.sub(a_, a_, b_);
-    words.mul(t2_, t2_, a_);
-    words.add(sum_, sum_, t2_);
+    builtins.clamp(l_, y_a_, frame.h, low_h_);
+    builtins.clamp(r_, y_b_, frame.h, low_h_);
+    builtins.sub(t1_, y_b_, y_a_);
+    builtins.sub(t2_, r_, l_);
+    builtins.divide(t2_, t1_, t3_);
+    builtins.sub(y_a_, y_a_, l_);
+    builtins.sub(y_b_, y_b_, r_);
+    builtins.add(y_a_, y_a_, y_b_);
+    builtins.mul(t2_, t2_, y_a_);
+    builtins.add(t2_, t2_, l_);
+    builtins.add(t2_, t2_, r_);
+    builtins.sub(a_, a_, b_);
+    builtins.mul(t2_, t2_, a_);
+    builtins.add(sum_, sum_, t2_);
   }
 
   float* next_;
@@ -221,54 +221,54 @@ class Kernel {
     }
   }
 
-  static Words words_of(std::int64_t count) { return {round_up(count, plan::kNfuAlign / bytes_of<float>(1))}; }
+  static Builtins builtins_on(std::int64_t count) { return {round_up(count, plan::kNfuAlign / bytes_of<float>(1))}; }
 
   /// `count` boxes, one a lane.
   void load(const Boxes& boxes, const float* from, std::int64_t count) const {
-    const Words words = words_of(count);
+    const Builtins builtins = builtins_on(count);
     const std::int64_t pitch = plan_.pitch;
     float* const transposed = work_ + plan_.lanes * pitch;
-    __bang_write_value(work_, words.n * pitch, 0.0f);
+    __bang_write_value(work_, builtins.n * pitch, 0.0f);
     __sync();
     copy_rows(work_, from, bytes_of<float>(kNumbers), count, {bytes_of<float>(pitch), bytes_of<float>(kNumbers)},
               GDRAM2NRAM);
-    __bang_transpose(transposed, work_, words.n, pitch);
+    __bang_transpose(transposed, work_, builtins.n, pitch);
     float* const numbers[] = {boxes.x, boxes.y, boxes.w, boxes.h, boxes.sine};
     for (int i = 0; i < kNumbers; ++i) {
-      __bang_move(numbers[i], transposed + i * words.n, bytes_of<float>(words.n));
+      __bang_move(numbers[i], transposed + i * builtins.n, bytes_of<float>(builtins.n));
     }
-    boxes.prepare(words);
+    boxes.prepare(builtins);
   }
 
   /// One box in all lanes of the first.
   void spread(const float* from, std::int64_t count) const {
-    const Words words = words_of(count);
+    const Builtins builtins = builtins_on(count);
     __memcpy(work_, from, bytes_of<float>(kNumbers), GDRAM2NRAM);
     float* const numbers[] = {first_.x, first_.y, first_.w, first_.h, first_.sine};
-    for (int i = 0; i < kNumbers; ++i) __bang_write_value(numbers[i], words.n, work_[i]);
-    first_.prepare(words);
+    for (int i = 0; i < kNumbers; ++i) __bang_write_value(numbers[i], builtins.n, work_[i]);
+    first_.prepare(builtins);
   }
 
   /// Shared area over the documented divisor, of pairs that count and share something; else 0.
   void pair(float* to, std::int64_t count) const {
-    const Words words = words_of(count);
+    const Builtins builtins = builtins_on(count);
     Overlap overlap(work_, plan_.lanes);
-    overlap.run(words, first_, second_);
+    overlap.run(builtins, first_, second_);
     float* const spare = work_;
     float* const ratio = spare + plan_.lanes;
     float* const mask = ratio + plan_.lanes;
-    words.scale(spare, first_.area, kRounding);
-    __bang_gt(mask, overlap.result(), spare, words.n);
-    __bang_and(mask, mask, first_.counts, words.n);
-    __bang_and(mask, mask, second_.counts, words.n);
-    __bang_move(spare, first_.area, bytes_of<float>(words.n));
+    builtins.scale(spare, first_.area, kRounding);
+    __bang_gt(mask, overlap.result(), spare, builtins.n);
+    __bang_and(mask, mask, first_.counts, builtins.n);
+    __bang_and(mask, mask, second_.counts, builtins.n);
+    __bang_move(spare, first_.area, bytes_of<float>(builtins.n));
     if (shape_.mode == 0) {
-      words.add(spare, spare, second_.area);
-      words.sub(spare, spare, overlap.result());
+      builtins.add(spare, spare, second_.area);
+      builtins.sub(spare, spare, overlap.result());
     }
-    __bang_div(ratio, overlap.result(), spare, words.n);
-    __bang_write_value(spare, words.n, 0.0f);
-    __bang_maskmove(spare, ratio, mask, words.n);
+    __bang_div(ratio, overlap.result(), spare, builtins.n);
+    __bang_write_value(spare, builtins.n, 0.0f);
+    __bang_maskmove(spare, ratio, mask, builtins.n);
     __memcpy(to, spare, bytes_of<float>(count), NRAM2GDRAM);
   }
 

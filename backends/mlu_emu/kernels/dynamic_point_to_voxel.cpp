@@ -217,7 +217,7 @@ class Forward {
   std::int64_t voxels_ = 0;
 };
 
-/// As on the device the host reads the number of voxels between two launches.
+/// Runs the launches. The host reads the number of voxels between two of them, as on the device.
 mluOpStatus_t Forward::run() {
   const mluOpStatus_t status = run_steps({&Forward::mask, &Forward::same_place});
   if (status != MLUOP_STATUS_SUCCESS) return status;

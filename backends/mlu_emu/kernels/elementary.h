@@ -1,5 +1,5 @@
-// Functions of float lanes by the words that a machine has: exponentials and logarithms of two from the 300 series on,
-// tables before.
+// Functions of float lanes by the builtins that a machine has: exponentials and logarithms of two from the 300 series
+// on, tables before.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ inline void logarithms(float* lanes, std::int64_t n) {
   __bang_mul_scalar(lanes, lanes, std::numbers::ln2_v<float>, n);
 }
 
-/// Of angles; the tables reach from -2 pi to 2 pi.
+/// Sines of angles. On machines with tables alone angles must be within -2 pi and 2 pi, which the tables cover.
 inline void sines(float* to, const float* angles, std::int64_t n) {
   if (has_tables_alone()) return __bang_active_sin(to, angles, n);
   __bang_sin(to, angles, n);

@@ -3,7 +3,7 @@
 // A task owns the rows of its share; blocks of them are loaded, computed and stored in three stages. With z the logit,
 // at the target's class its negative, q = sigmoid(z) and pt = 1 - q are the document's 1 - pt and pt, and
 //   -log q = max(0, -z) + log(1 + e^-|z|),  -log pt = max(0, z) + log(1 + e^-|z|),  q^gamma = e^(gamma log q)
-// so that nothing cancels and no exponential is above 1. A dozen words per element: bound by the vector unit.
+// so that nothing cancels and no exponential is above 1. A dozen builtins per element: bound by the vector unit.
 #include <algorithm>
 #include <type_traits>
 

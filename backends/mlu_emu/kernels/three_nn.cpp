@@ -108,7 +108,7 @@ void ThreeNN<T>::take_nearest(std::int64_t point, plan::Share known, std::int64_
   }
 }
 
-/// Of a point's candidates only the three nearest stay, in order.
+/// Keeps the three nearest candidates of a point, in order, and drops the others.
 template <class T>
 void ThreeNN<T>::reduce(std::int64_t point) {
   float values[kNeighbours];

@@ -76,7 +76,7 @@ class SamePlace {
   }
 
   /// With the first `count` points of the tile of earlier ones: whole lines on the vector unit, the rest by the scalar
-  /// core, since on the 200 series words take whole lines only.
+  /// core, since on the 200 series builtins take whole lines only.
   void compare(std::int64_t i, plan::Share earlier, std::int64_t count) {
     const std::int64_t lanes = round_down(std::max<std::int64_t>(count, 0), kLine);
     if (lanes > 0) {

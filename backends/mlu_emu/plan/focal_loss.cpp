@@ -53,7 +53,7 @@ FocalLossPlan plan_focal_loss_sigmoid(const mluopsFocalLossShape& shape, Directi
   plan.launch = whole_machine(machine);
   plan.rows = shape.n;
   plan.classes = shape.c;
-  // With weights words work on single rows, which the 200 series wants to begin at whole lines.
+  // With weights builtins work on single rows, which the 200 series wants to begin at whole lines.
   plan.pitch = weighted && machine.vector_alignment() == kNfuAlign ? round_up(shape.c, kUnit) : shape.c;
   std::int64_t weight_bytes = weighted ? round_up(shape.c * size, kNfuAlign) : 0;
   const bool forward = direction == Direction::kForward;

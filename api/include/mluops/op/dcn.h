@@ -33,7 +33,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyDCNDescriptor(mluOpDCNDescriptor_t dcn_d
 
 /** Bytes of device memory that mluOpDCNForward wants: 0, it works in memory of the handle.
  *
- *  The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
@@ -73,7 +73,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNForward(mluOpHandle_t handle, const mluOpDCN
 /** Bytes of device memory that mluOpDCNBackwardData wants: 0, it works in memory of the handle. The name is the
  *  vendor's, letter by letter.
  *
- *  The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
@@ -103,7 +103,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(mluOpHandle_t handle, const mlu
 
 /** Bytes of device memory that mluOpDCNBackwardWeight wants: 0, it works in memory of the handle.
  *
- *  The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBackwardWeightWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,

@@ -54,7 +54,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelForward(
 
 /** Bytes of device memory that mluOpDynamicPointToVoxelBackward wants: an INT32 for each number of voxel_feats.
  *
- *  The arguments are those of the call. BAD_PARAM: one is NULL; voxel_feats is not of rank 2. */
+ *  Takes the arguments of the call. BAD_PARAM: one is NULL; voxel_feats is not of rank 2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelBackwardWorkspaceSize(
     const mluOpHandle_t handle, const mluOpReduceMode_t reduce_type,
     const mluOpTensorDescriptor_t grad_voxel_feats_desc, const mluOpTensorDescriptor_t feats_desc,

@@ -40,7 +40,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(mluOpSparseConvol
                                                                int* num_act_out);
 
 /** Bytes of device memory that mluOpGetIndicePairs wants: five INT32 for each place of a pair; 0 where a tensor is
- *  empty. The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there. */
+ *  empty. Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(mluOpHandle_t handle,
                                                              mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
                                                              const mluOpTensorDescriptor_t indices_desc,

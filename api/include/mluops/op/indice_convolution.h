@@ -11,7 +11,7 @@ extern "C" {
 /** Bytes of device memory that mluOpIndiceConvolutionForward wants: a row of inputs and one of outputs for each pair of
  *  the offset with most of them, and the outputs once more.
  *
- *  The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t filters_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t features_out_desc,
@@ -45,7 +45,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionForward(
 /** Bytes of device memory that mluOpIndiceConvolutionBackwardData wants: a row of each gradient for each pair of the
  *  offset with most of them, filters and input_grad once more.
  *
- *  The arguments are those of the call. BAD_PARAM: workspace_size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t output_grad_desc, const mluOpTensorDescriptor_t filters_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t input_grad_desc,
@@ -72,7 +72,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardData(
 /** Bytes of device memory that mluOpIndiceConvolutionBackwardFilter wants: a row of inputs and one of outputs for each
  *  pair of the offset with most of them, and filters_grad once more.
  *
- *  The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. */
+ *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionBackwardFilterWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t output_grad_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t filters_grad_desc,

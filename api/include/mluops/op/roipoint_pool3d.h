@@ -10,7 +10,7 @@ extern "C" {
 
 /** Bytes of device memory that mluOpRoiPointPool3d wants: those of points and point_features, for transposed copies.
  *
- *  The numbers and descriptors are those of the call. BAD_PARAM: an argument is NULL, and what BAD_PARAM is there. */
+ *  Takes the numbers and descriptors of the call. BAD_PARAM: an argument is NULL, or the call gives it. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetRoiPointPool3dWorkspaceSize(
     mluOpHandle_t handle, const int batch_size, const int pts_num, const int boxes_num, const int feature_in_len,
     const int sampled_pts_num, const mluOpTensorDescriptor_t points_desc,

@@ -12,7 +12,7 @@ extern "C" {
 
 /** Bytes of device memory that mluOpVoxelization wants: six INT32 for each point.
  *
- *  The arguments are those of the call. BAD_PARAM: size is NULL, and what BAD_PARAM is there. max_points or max_voxels
+ *  Takes the arguments of the call. BAD_PARAM: size is NULL, or the call gives it. max_points or max_voxels
  *  0: SUCCESS, nothing written. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const mluOpTensorDescriptor_t voxel_size_desc,
