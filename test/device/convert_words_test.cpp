@@ -290,10 +290,15 @@ void expect_family(const char* name, Rounding rounding, int precision, int dst_p
   }
 }
 
-constexpr int kPrecision_half = 11, kPrecision_bfloat16 = 8, kPrecision_tf32 = 11, kPrecision_float = 24,
-              kPrecision_uchar = 0, kPrecision_char = 0, kPrecision_short = 0, kPrecision_int8 = 0,
-              kPrecision_int16 = 0, kPrecision_int32 = 0, kPrecision_int = 0, kPrecision_uint8 = 0,
-              kPrecision_uint16 = 0, kPrecision_uint32 = 0;
+enum Precision {
+  kPrecision_half = 11,
+  kPrecision_bfloat16 = 8,
+  kPrecision_tf32 = 11,
+  kPrecision_float = 24,
+  kPrecision_uchar = 0,
+  kPrecision_char = 0,
+  kPrecision_short = 0
+};
 
 #define PLAIN_CASE(suffix, rounding, from, From, to, To)                                    \
   expect_family<To, From>(#from "2" #to #suffix, Rounding::rounding, kPrecision_##to, 0, 0, \
