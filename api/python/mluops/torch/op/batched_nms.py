@@ -29,7 +29,7 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     Returns: boxes and scores T [K, 5] (or 6), best score first, of equal scores the lowest index, and indices int64 [K].
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. IoUs within groups are those of the boxes as they are,
-    for "nms" computed in float64. K is read from the data (docs/python.md, "Sizes"). Source: mmcv's batched_nms.
+    for "nms" computed in float64. K is read from the data (docs/python.md). Source: mmcv's batched_nms.
     """
     boxes, scores = floats(boxes=boxes, scores=scores)
     expect("scores", scores.shape, boxes.shape[:1], ("the number of boxes",))

@@ -88,7 +88,7 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     Returns: boxes and scores T [K, 9] and indices int64 [K], best score first.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; IoUs are computed in float64. K is read from the
-    data (docs/python.md, "Sizes"). Source: mmcv's nms_quadri.
+    data (docs/python.md). Source: mmcv's nms_quadri.
     """
     boxes, scores = floats(dets=dets, scores=scores)
     count_of("dets", boxes, CORNERS)

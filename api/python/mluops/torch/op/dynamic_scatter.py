@@ -97,7 +97,7 @@ def dynamic_scatter(feats: Tensor, coors: Tensor, reduce_type: str = "max") -> T
     Returns: features T [V, C], differentiable in feats (of equal maxima the first point gets the gradient), and
     coordinates [V, 3] of the different voxels in increasing order.
 
-    T: float16, bfloat16, float32, float64. V is read from the data (docs/python.md, "Sizes").
+    T: float16, bfloat16, float32, float64. V is read from the data (docs/python.md).
     Source: mmcv's dynamic_scatter.
     """
     return reduced(feats, coors, reduce_type)[:2]

@@ -58,7 +58,7 @@ def generate_proposals(scores: Tensor, bbox_deltas: Tensor, img_size: Tensor, an
     image without any has one of zeros. Not differentiable.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; what is kept is decided in float64. K is read from
-    the data (docs/python.md, "Sizes"). Source: Paddle's generate_proposals; mluOpGenerateProposalsV2.
+    the data (docs/python.md). Source: Paddle's generate_proposals; mluOpGenerateProposalsV2.
     """
     scores, deltas, sizes, anchors, variances = floats(scores=scores, bbox_deltas=bbox_deltas, img_size=img_size,
                                                        anchors=anchors, variances=variances)

@@ -195,7 +195,7 @@ def nms3d(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
         iou_threshold: see above.
     Returns: indices int64 [K], best score first.
 
-    T: float16, bfloat16, float32, float64. K is read from the data (docs/python.md, "Sizes").
+    T: float16, bfloat16, float32, float64. K is read from the data (docs/python.md).
     Source: mmcv's nms3d.
     """
     return _suppressed(boxes, scores, iou_threshold, True)

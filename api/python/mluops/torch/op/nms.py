@@ -192,8 +192,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, sc
         max_num: if > 0, the most boxes kept.
     Returns: dets T [K, 5], the kept boxes and their scores (differentiable in both), and indices int64 [K].
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md,
-    "Sizes"). Source: mmcv's nms.
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md). Source: mmcv's nms.
     """
     indices = kept(boxes, scores, iou_threshold, offset, score_threshold, max_num)
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices

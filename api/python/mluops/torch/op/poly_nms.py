@@ -36,8 +36,7 @@ def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:
         iou_threshold: see above.
     Returns: indices int64 [K] of those kept, ascending.
 
-    T: float16, bfloat16, float32, float64; IoUs are computed in float64. K is read from the data (docs/python.md,
-    "Sizes"). Source: AerialDetection's poly_nms; mluOpPolyNms.
+    T: float16, bfloat16, float32, float64; IoUs are computed in float64. K is read from the data (docs/python.md). Source: AerialDetection's poly_nms; mluOpPolyNms.
     """
     if iou_threshold != iou_threshold:
         raise bad_param("iou_threshold", "a number", iou_threshold)

@@ -122,7 +122,7 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
         clockwise: the sense of positive angles.
     Returns: boxes and scores T [K, 6] and indices int64 [K], best score first.
 
-    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md, "Sizes").
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. K is read from the data (docs/python.md).
     Source: mmcv's nms_rotated.
     """
     boxes, scores = floats(dets=dets, scores=scores)

@@ -158,7 +158,7 @@ def get_indice_pairs(indices: Tensor, batch_size: int, spatial_shape: Sequence[i
     Returns: the outputs' indices, those of the inputs or int32 [M, 1 + axes] in increasing order; pairs int32
     [K, 2, L], inputs and outputs, -1 behind the last; numbers of pairs int32 [K]. Not differentiable.
 
-    M is read from the data (docs/python.md, "Sizes"). Source: mmcv's get_indice_pairs (docs/python.md lists where that
+    M is read from the data (docs/python.md). Source: mmcv's get_indice_pairs (docs/python.md lists where that
     differs).
     """
     ndim = rank("indices", indices.shape, 2)[1] - 1

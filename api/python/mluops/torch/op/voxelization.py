@@ -81,7 +81,7 @@ def voxelization(points: Tensor, voxel_size: Sequence[float], coors_range: Seque
     None is differentiable.
 
     T: float16, bfloat16, float32, float64; places are computed in float32, or float64. V is read from the data
-    (docs/python.md, "Sizes"). Source: mmcv's voxelization.
+    (docs/python.md). Source: mmcv's voxelization.
     """
     prepared = grid(points, voxel_size, coors_range)
     if max_points == -1 or max_voxels == -1:
