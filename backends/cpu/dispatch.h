@@ -1,19 +1,26 @@
 // What every kernel includes, after foreach_target.h if it has vectors: paths, loops, costs; and how a call reaches it:
-// by the handle's instruction-set level, then by the element type.
+// by the handle's instruction-set level, then by the element type. It does not include operators.h, so that a new
+// operator rebuilds no kernel.
 #ifndef MLUOPS_CPU_DISPATCH_H_
 #define MLUOPS_CPU_DISPATCH_H_
 
-#include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/context.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/element.h"
 
+/// Declares the function that operators.h names.
+#define MLUOPS_CPU_DECLARE(name, Problem)                          \
+  namespace mluops::cpu::operators {                               \
+  mluOpStatus_t name(Context&, const mluopsCall&, const Problem&); \
+  }
+
 /// Outside namespaces, at the end of a file that is compiled once per level: the function of operators.h. It calls
 /// kernel<type>(context, call, problem) in the HWY_NAMESPACE of the room and of the handle's level, for the type that
 /// `with_type`, with_element or one like it, finds for the problem's dtype.
 #define MLUOPS_CPU_ENTRY(name, room, kernel, Problem, with_type) \
+  MLUOPS_CPU_DECLARE(name, Problem)                              \
   MLUOPS_CPU_FUNCTION(operators::name, room, kernel, Problem, with_type)
 
 /// MLUOPS_CPU_ENTRY for a function that is declared elsewhere in namespace mluops::cpu.
@@ -32,6 +39,7 @@
 
 /// The function of operators.h for a kernel without vectors, which is compiled once: calls room::kernel<type>(...).
 #define MLUOPS_CPU_ENTRY_OF_ONE_LEVEL(name, room, kernel, Problem, with_type)                                       \
+  MLUOPS_CPU_DECLARE(name, Problem)                                                                                 \
   namespace mluops::cpu {                                                                                           \
   mluOpStatus_t operators::name(Context& context, const mluopsCall& call, const Problem& problem) {                 \
     return with_type(call, problem.shape.dtype,                                                                     \

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mlu_op_types.h"
+#include "mluops/call.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -18,17 +18,6 @@ extern "C" {
 
 /** Name of the data symbol a plugin exports. */
 #define MLUOPS_BACKEND_SYMBOL "mluops_backend"
-
-/** What one call brings along besides its problem. Valid during the call only. */
-typedef struct {
-  uint32_t struct_size;               /**< sizeof of the caller's struct */
-  int threads;                        /**< how many threads the call may use, >= 1 */
-  mluOpAtomicsMode_t atomics;         /**< may gradients be summed in varying order? */
-  mluOpExtContract_t contract;        /**< STRICT or EXTENDED */
-  const mluOpExtExecutor_t* executor; /**< the caller's thread pool, or NULL */
-  /** Says why the call is about to return something other than SUCCESS: one line, names the argument. */
-  void (*set_error)(const char* text);
-} mluopsCall;
 
 /* The problems by name alone: mluops/problem.h has all, mluops/problem/<family>.h one family's. */
 #define MLUOPS_OPERATOR(name, Problem) struct Problem;

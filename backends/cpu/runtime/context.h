@@ -7,7 +7,7 @@
 
 #include "backends/cpu/runtime/arena.h"
 #include "backends/cpu/runtime/isa.h"
-#include "mluops/backend_types.h"
+#include "mluops/call.h"
 
 namespace mluops::cpu {
 

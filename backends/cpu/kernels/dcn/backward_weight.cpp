@@ -18,6 +18,8 @@
 #include "backends/cpu/simd/simd-inl.h"
 #include "mluops/problem/dcn.h"
 
+MLUOPS_CPU_DECLARE(dcn_backward_weight, mluopsDcnBackwardWeightProblem)
+
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::dcn::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;

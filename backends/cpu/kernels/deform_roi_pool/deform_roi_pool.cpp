@@ -1,7 +1,10 @@
 // DeformRoiPool: means of samples over bins that an offset shifts (roi_mean/).
 #include "mluops/problem/deform_roi_pool.h"
-#include "backends/cpu/operators.h"
+#include "backends/cpu/dispatch.h"
 #include "backends/cpu/roi_mean/roi_mean.h"
+
+MLUOPS_CPU_DECLARE(deform_roi_pool_forward, mluopsDeformRoiPoolForwardProblem)
+MLUOPS_CPU_DECLARE(deform_roi_pool_backward, mluopsDeformRoiPoolBackwardProblem)
 
 namespace mluops::cpu {
 namespace deform_roi_pool {

@@ -9,6 +9,8 @@
 #include "backends/cpu/kernels/gather_points/geometry.h"
 #include "mluops/problem/gather_points.h"
 
+MLUOPS_CPU_DECLARE(gather_points_forward, mluopsGatherPointsForwardProblem)
+
 namespace mluops::cpu::gather_points {
 namespace {
 

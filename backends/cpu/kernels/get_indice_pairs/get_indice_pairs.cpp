@@ -8,11 +8,13 @@
 // table: memory and time grow with L and the pairs. All is read and written in order but for the marks of inputs that
 // are not sorted, which stay in the second cache.
 #include "mluops/problem/get_indice_pairs.h"
+#include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
-#include "backends/cpu/operators.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+
+MLUOPS_CPU_DECLARE(get_indice_pairs, mluopsGetIndicePairsProblem)
 
 namespace mluops::cpu::get_indice_pairs {
 namespace {

@@ -10,6 +10,9 @@
 #include "backends/cpu/dispatch.h"
 #include "mluops/problem/masked_im2col.h"
 
+MLUOPS_CPU_DECLARE(masked_im2col_forward, mluopsMaskedIm2colForwardProblem)
+MLUOPS_CPU_DECLARE(masked_col2im_forward, mluopsMaskedCol2imForwardProblem)
+
 namespace mluops::cpu::masked_im2col {
 namespace {
 

@@ -1,7 +1,10 @@
 // RoiAlign: a bin of the output is the mean of its bilinear samples (roi_mean/) or the greatest of them
 // (roi_align.cpp).
+#include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/roi_align/geometry.h"
-#include "backends/cpu/operators.h"
+
+MLUOPS_CPU_DECLARE(roi_align_forward, mluopsRoiAlignForwardProblem)
+MLUOPS_CPU_DECLARE(roi_align_backward, mluopsRoiAlignBackwardProblem)
 
 namespace mluops::cpu {
 

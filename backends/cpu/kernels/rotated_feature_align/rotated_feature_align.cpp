@@ -12,6 +12,9 @@
 #include "backends/cpu/sampling/point_samples-inl.h"
 #include "mluops/problem/rotated_feature_align.h"
 
+MLUOPS_CPU_DECLARE(rotated_feature_align_forward, mluopsRotatedFeatureAlignForwardProblem)
+MLUOPS_CPU_DECLARE(rotated_feature_align_backward, mluopsRotatedFeatureAlignBackwardProblem)
+
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::rotated_feature_align::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;

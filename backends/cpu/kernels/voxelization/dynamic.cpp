@@ -6,6 +6,8 @@
 #include "backends/cpu/kernels/voxelization/grid.h"
 #include "mluops/problem/voxelization.h"
 
+MLUOPS_CPU_DECLARE(dynamic_voxelize, mluopsDynamicVoxelizeProblem)
+
 namespace mluops::cpu {
 
 mluOpStatus_t operators::dynamic_voxelize(Context& context, const mluopsCall& call,
