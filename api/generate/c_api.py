@@ -183,6 +183,7 @@ def operator_entry(op: Operator) -> str:
     bare = "".join(f"mluOpTensorStruct like_{t.name};\nop::describe_like(like_{t.name}, {t.like}_desc, MLUOP_DTYPE_{t.dtype});\n"
                    for t in op.tensors() if t.bare)
     names = [arg.name for arg in op.args]
+    dispatch = "mluops::dispatch" if "dispatch" in names else "dispatch"
     outputs = [text.replace("one_int32", "op::one_int32").replace("TensorArg", "op::TensorArg").replace("op::op::", "op::")
                for text in outputs]
     return (f"mluOpStatus_t {op.function}({', '.join(unused(op, declarations(op)))}) {{\n"
@@ -191,7 +192,7 @@ def operator_entry(op: Operator) -> str:
             f"{op.problem} problem;\n"
             f"MLUOPS_RETURN_IF_FINISHED(op::check_{op.check}(args, problem));\n"
             f"op::note_tensors({{{', '.join(inputs)}}}, {{{', '.join(outputs)}}});\n"
-            f'return dispatch(*handle, "{op.name}", problem, &mluopsBackend::{op.name});\n}});\n}}\n\n')
+            f'return {dispatch}(*handle, "{op.name}", problem, &mluopsBackend::{op.name});\n}});\n}}\n\n')
 
 
 def getter_entry(g: Getter) -> str:

@@ -103,6 +103,13 @@ typedef enum {
   MLUOP_REDUCE_DMAX = 2,
 } mluOpReduceMode_t;
 
+/** Speed or precision; every value gives the same numbers here. */
+typedef enum {
+  MLUOP_COMPUTATION_FAST = 0,
+  MLUOP_COMPUTATION_HIGH_PRECISION = 1,
+  MLUOP_COMPUTATION_ULTRAHIGH_PRECISION = 2,
+} mluOpComputationPreference_t;
+
 /* ---- opaque types ------------------------------------------------------------------------ */
 
 typedef struct mluOpContext* mluOpHandle_t;

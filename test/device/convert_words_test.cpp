@@ -290,6 +290,7 @@ void expect_family(const char* name, Rounding rounding, int precision, int dst_p
   }
 }
 
+/// Binary digits of a floating-point type, 0 of an integer: the names are those that builtins are called by.
 enum Precision {
   kPrecision_half = 11,
   kPrecision_bfloat16 = 8,
@@ -297,7 +298,8 @@ enum Precision {
   kPrecision_float = 24,
   kPrecision_uchar = 0,
   kPrecision_char = 0,
-  kPrecision_short = 0
+  kPrecision_short = 0,
+  kPrecision_int = 0
 };
 
 #define PLAIN_CASE(suffix, rounding, from, From, to, To)                                    \

@@ -44,7 +44,14 @@ const std::vector<std::string> kOtherBits = {"carafe_forward",
                                              "correlation_backward",
                                              "dcn_forward",
                                              "dcn_backward_data",
-                                             "dcn_backward_weight"};
+                                             "dcn_backward_weight",
+                                             "log",
+                                             "lgamma",
+                                             "moe_dispatch_backward_gate",
+                                             "fft",
+                                             "sync_batch_norm_elemt",
+                                             "sync_batch_norm_backward_elemt",
+                                             "sync_batch_norm_backward_elemt_v2"};
 constexpr double kMostSpacings = 12;
 
 /// How the outputs of two levels differ.

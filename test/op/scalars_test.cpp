@@ -52,6 +52,9 @@ const std::vector<Sensitive>& sensitive_cases() {
       {"soft_nms n=60 method=gaussian sigma=0.1 min_score=0 boxes=grid", {"sigma"}},
       {"soft_nms n=60 method=naive min_score=0.2 boxes=apart scores=ties", {"min_score"}},
       {"nms_match n=60 iou=0.2 boxes=grid", {"iou"}},
+      {"sync_batch_norm_stats rows=30 c=5 eps=0.1", {"eps"}},
+      {"sync_batch_norm_gather_stats processes=3 c=5 momentum=0.1 eps=0.1", {"momentum", "eps"}},
+      {"logspace steps=9 start=0.1 end=1.7 base=3.3", {"start", "end", "base"}},
   };
   return all;
 }

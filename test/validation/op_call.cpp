@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "test/cases/base/in_out.h"
+
 namespace mluops::test {
 namespace {
 
@@ -85,14 +87,24 @@ void add_strides(const Arg& a, const CommonRules& rules, std::vector<Wrong>& tab
                    n + ": wanted a dense row-major tensor"});
 }
 
+/// An output may be an input of its type: the same memory, element for element.
+bool works_in_place(const OpCall& call) {
+  const std::vector<OperatorCases>& all = cases::all_operators();
+  const auto op =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.function == call.function; });
+  return op != all.end() && (op->family == "elementwise" || op->family == "fft");
+}
+
 void add_aliases(const OpCall& base, std::vector<Wrong>& table) {
+  const bool in_place = works_in_place(base);
   for (const Arg& out : base.args) {
     if (!out.output) continue;
     for (const Arg& other : base.args) {
-      if (other.name == out.name) continue;
+      if (other.name == out.name || cases::is_initial(other.name)) continue;
       const std::string o = out.name, s = other.name;
       for (const std::int64_t shift : {0, 4}) {
         if (shift >= bytes_of(other)) continue;  // behind it
+        if (in_place && shift == 0 && other.dtype == out.dtype) continue;
         table.push_back({o + " shares memory with " + s + " at byte " + std::to_string(shift),
                          [o, s, shift](OpCall& c) {
                            c.arg(o).shares = s;
@@ -195,6 +207,7 @@ std::vector<Wrong> refused_by_all(const OpCall& base) {
   std::vector<Wrong> table = {
       {"no handle", [](OpCall& c) { c.no_handle = true; }, MLUOP_STATUS_BAD_PARAM, "handle: wanted a pointer"}};
   for (const Arg& a : base.args) {
+    if (cases::is_initial(a.name)) continue;
     const auto add = [&](const char* what, std::optional<mluOpStatus_t> status, std::function<void(Arg&)> change) {
       table.push_back({a.name + ": " + what, [n = a.name, change](OpCall& c) { change(c.arg(n)); }, status, a.name});
     };

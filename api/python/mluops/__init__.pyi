@@ -60,6 +60,8 @@ from .op.iou3d import nms3d as nms3d
 from .op.knn import knn as knn
 from .op.masked_im2col import masked_col2im as masked_col2im
 from .op.masked_im2col import masked_im2col as masked_im2col
+from .op.moe_dispatch import moe_dispatch_backward_data as moe_dispatch_backward_data
+from .op.moe_dispatch import moe_dispatch_backward_gate as moe_dispatch_backward_gate
 from .op.ms_deform_attn import ms_deform_attn as ms_deform_attn
 from .op.ms_deform_attn import ms_deform_attn_backward as ms_deform_attn_backward
 from .op.points_in_boxes import points_in_boxes as points_in_boxes
@@ -151,6 +153,8 @@ __all__ = [
     "masked_col2im",
     "masked_im2col",
     "min_area_polygons",
+    "moe_dispatch_backward_data",
+    "moe_dispatch_backward_gate",
     "ms_deform_attn",
     "ms_deform_attn_backward",
     "nms3d",

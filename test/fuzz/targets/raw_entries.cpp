@@ -20,6 +20,8 @@ struct Forms {
   mluOpRoiAlignForwardDescriptor_t roi_align = nullptr;
   mluOpDCNDescriptor_t dcn = nullptr;
   mluOpSparseConvolutionDescriptor_t sparse = nullptr;
+  mluOpAdamWDescriptor_t adam_w = nullptr;
+  mluOpFFTPlan_t fft = nullptr;
 
   Forms() {
     mluOpCreateCarafeDescriptor(&carafe);
@@ -27,6 +29,8 @@ struct Forms {
     mluOpCreateRoiAlignForwardDescriptor(&roi_align);
     mluOpCreateDCNDescriptor(&dcn);
     mluOpCreateSparseConvolutionDescriptor(&sparse);
+    mluOpCreateAdamWDescriptor(&adam_w);
+    mluOpCreateFFTPlan(&fft);
   }
 };
 
@@ -61,6 +65,10 @@ class Source {
       return form(forms().dcn, [&] { set_dcn(); });
     } else if constexpr (std::is_same_v<Value, mluOpSparseConvolutionDescriptor_t>) {
       return form(forms().sparse, [&] { set_sparse(); });
+    } else if constexpr (std::is_same_v<Value, mluOpAdamWDescriptor_t>) {
+      return form(forms().adam_w, [&] { set_adam_w(); });
+    } else if constexpr (std::is_same_v<Value, mluOpFFTPlan_t>) {
+      return form(forms().fft, [&] { set_fft(); });
     } else if constexpr (std::is_pointer_v<Value>) {
       // Sizes and counts of the host stand by themselves, behind whatever they stand.
       using Pointed = std::remove_cv_t<std::remove_pointer_t<Value>>;
@@ -142,6 +150,24 @@ class Source {
     const int pad[4] = {number(), number(), number(), number()}, stride[2] = {number(), number()},
               dilation[2] = {number(), number()};
     mluOpSetDCNDescriptor(forms().dcn, 4, pad, stride, dilation, number(), number(), number(), MLUOP_DTYPE_FLOAT);
+  }
+  void set_adam_w() {
+    const bool remove_nan = choices_.chance(0.5);
+    const float decay = next<float>();
+    mluOpSetAdamWDescAttr(forms().adam_w, MLUOP_ADAMW_NEED_REMOVE_NAN, &remove_nan, sizeof remove_nan);
+    mluOpSetAdamWDescAttr(forms().adam_w, MLUOP_ADAMW_WEIGHT_DECAY, &decay, sizeof decay);
+  }
+  /// A plan whose signals fit in the place that pointers without a descriptor have.
+  void set_fft() {
+    const int n[2] = {static_cast<int>(choices_.integer(1, 16)), static_cast<int>(choices_.integer(1, 16))};
+    const int dims[3] = {static_cast<int>(choices_.integer(0, 4)), n[0], n[1]};
+    mluOpTensorDescriptor_t desc = nullptr;
+    mluOpCreateTensorDescriptor(&desc);
+    mluOpSetTensorDescriptor(desc, MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_COMPLEX_FLOAT, 3, dims);
+    mluOpSetTensorDescriptorOnchipDataType(desc, MLUOP_DTYPE_FLOAT);
+    std::size_t reserve = 0, workspace = 0;
+    mluOpMakeFFTPlanMany(handle_, forms().fft, desc, desc, 2, n, &reserve, &workspace);
+    mluOpDestroyTensorDescriptor(desc);
   }
   void set_sparse() {
     std::array<std::array<int, 4>, 6> sizes;

@@ -8,13 +8,6 @@
 extern "C" {
 #endif
 
-/** Speed or precision; every value gives the same numbers here. */
-typedef enum {
-  MLUOP_COMPUTATION_FAST = 0,
-  MLUOP_COMPUTATION_HIGH_PRECISION = 1,
-  MLUOP_COMPUTATION_ULTRAHIGH_PRECISION = 2,
-} mluOpComputationPreference_t;
-
 /** What becomes of the elements of a loss. */
 typedef enum {
   MLUOP_LOSS_REDUCTION_NONE = 0,

@@ -1,0 +1,140 @@
+"""Elementwise functions."""
+from api.generate.describe import *
+
+family("Elementwise", "mluOp's abs, log, sqrt, div, lgamma and logspace.", numpy=False, hooks="""
+/// The dtypes of mluOpAbs.
+Status have_abs_dtypes(const TensorArg& x, const TensorArg& y, mluOpExtContract_t contract);
+/// The dtypes of mluOpLogspace.
+Status has_logspace_dtype(const TensorArg& res, mluOpExtContract_t contract);
+Status has_finite_base(const Scalar& base);
+/// The output is the input, element for element, or shares nothing with it.
+Status apart_or_in_place(const TensorArg& in, const TensorArg& out);
+std::int64_t elements_of(const TensorArg& t);
+""")
+
+prose("""
+/** The base of mluOpLog. */
+typedef enum {
+  MLUOP_LOG_E = 0,
+  MLUOP_LOG_2 = 1,
+  MLUOP_LOG_10 = 2,
+} mluOpLogBase_t;""")
+
+SHAPE = struct("mluopsElementwiseShape", """
+  mluOpDataType_t dtype;
+  int64_t count;
+""", doc="""Elementwise functions: tensors of `count` elements.""")
+LOG_SHAPE = struct("mluopsLogShape", """
+  mluOpDataType_t dtype;
+  int64_t count;
+  int32_t base; /* 0 e, 1 two, 2 ten */
+""")
+LOGSPACE_SHAPE = struct("mluopsLogspaceShape", """
+  mluOpDataType_t dtype;
+  int64_t steps;
+  float start, end, base;
+""", doc="""Logspace: the first `steps` elements of res.""")
+
+COUNT = {"count": "elements_of(x)"}
+UNARY = "descs dtypes sizes(y) dense done_if_empty(x) data hook(apart_or_in_place x y)"
+ANY = """T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank and layout, and the same shape; strided ones:
+NOT_SUPPORTED. The output may be an input (in place). Without elements: SUCCESS."""
+
+operator("abs", "mluOpAbs", 89, doc="""y = |x|, element by element; of complex x = a + bi the modulus sqrt(a^2 + b^2).
+
+@param x  HALF, FLOAT, INT32 or COMPLEX_FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+@param y  the dtype of x; FLOAT for COMPLEX_FLOAT. The least INT32 stays itself.
+Tensors have any rank and layout, and the same shape; strided ones: NOT_SUPPORTED. y may be x, but for complex x.
+Without elements: SUCCESS.""", args="""
+    in x T any [n]
+    out y T like x
+    """,
+    order="descs hook(have_abs_dtypes x y contract) sizes(y) dense done_if_empty(x) data hook(apart_or_in_place x y)",
+    shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+
+operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 10, element by element.
+
+@param prefer  0 to 2; has no effect: results are within 4 units in the last place.
+@param base    the base.
+@param x       T. 0: -Inf; below 0: NaN.
+@param y       T. A power of two has an exact logarithm to the base 2.
+{ANY}""", args="""
+    const mluOpComputationPreference_t prefer in 0..2
+    const mluOpLogBase_t base in 0..2
+    in x T any [n]
+    out y T like x
+    """,
+    order="numbers " + UNARY, shape=LOG_SHAPE, keys="n=count base", derive=COUNT, no_numpy=True,
+    fill={"base": "static_cast<std::int32_t>(base)"})
+
+operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by element, correctly rounded.
+
+@param prefer  0 to 2; has no effect.
+@param x       T. Below 0: NaN.
+@param y       T.
+{ANY}""", args="""
+    const mluOpComputationPreference_t prefer in 0..2
+    in x T any [n]
+    out y T like x
+    """,
+    order="numbers " + UNARY, shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+
+operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 / y, element by element: the gradient of mluOpSqrt, whose result is y.
+
+@param y       T. 0: Inf, or NaN where diff_y is 0.
+@param diff_y  T.
+@param diff_x  T.
+{ANY}""", args="""
+    in y T any [n]
+    in diff_y T like y
+    out diff_x T like y
+    """,
+    order="descs dtypes sizes(diff_y diff_x) dense done_if_empty(y) data hook(apart_or_in_place y diff_x) "
+          "hook(apart_or_in_place diff_y diff_x)",
+    shape=SHAPE, keys="n=count", derive={"count": "elements_of(y)"}, no_numpy=True)
+
+operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly rounded.
+
+@param prefer  0 to 2; has no effect.
+@param x       T.
+@param y       T. 0: Inf or NaN.
+@param z       T.
+{ANY}""", args="""
+    const mluOpComputationPreference_t prefer in 0..2
+    in x T any [n]
+    in y T like x
+    out z T like x
+    """,
+    order="numbers descs dtypes sizes(y z) dense done_if_empty(x) data hook(apart_or_in_place x z) "
+          "hook(apart_or_in_place y z)",
+    shape=SHAPE, keys="n=count", derive=COUNT, no_numpy=True)
+
+operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, element by element, within 4 units in the last place.
+
+@param x  T. 0, a negative integer, Inf or -Inf: Inf.
+@param y  T.
+{ANY}""", args="""
+    in x T any [n]
+    out y T like x
+    """,
+    order=UNARY, shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+
+operator("logspace", "mluOpLogspace", 95, doc="""res[i] = base^(start + i * (end - start) / (steps - 1)): `steps` powers between base^start and base^end.
+
+@param start  exponent of res[0].
+@param end    exponent of res[steps - 1]. One step: only start counts.
+@param steps  0 to the length of res; elements of res beyond are not written. 0: SUCCESS.
+@param base   finite. Below 0: NaN where the exponent is no integer.
+@param res    [length]; HALF, FLOAT or INT32; EXTENDED also DOUBLE, BFLOAT16. INT32: without its fraction, the nearest
+              INT32 where it is out of range, 0 for NaN. Strided: NOT_SUPPORTED.
+Computed in double; rounded once.""", args="""
+    const float start
+    const float end
+    const int64_t steps >= 0
+    const float base
+    out res T any [length]
+    """,
+    order="numbers hook(has_finite_base base) descs ranks hook(has_logspace_dtype res contract) room dense "
+          "done_if(steps == 0) data",
+    shape=LOGSPACE_SHAPE, keys="steps start end base", no_numpy=True,
+    rules={"room": rule("steps <= length", "res: wanted {steps} elements or more, got {length}")})

@@ -1,0 +1,262 @@
+"""SyncBatchNorm."""
+from api.generate.describe import *
+
+family("SyncBatchNorm", "mluOp's sync_batch_norm; PyTorch's batch_norm_stats and the functions beside it.", numpy=False,
+       hooks="""
+/// x has layout NHWC, NDHWC, NLC or NC and its rank: channels last.
+Status has_channels_last(const TensorArg& x);
+/// t has the layout of x.
+Status has_layout_of(const TensorArg& t, const TensorArg& x);
+/// What belongs to channels: FLOAT, DOUBLE beside x of DOUBLE.
+Status has_channel_dtype(const TensorArg& t, const TensorArg& x);
+/// An optional tensor: absent, or FLOAT or DOUBLE likewise, [channels], with data.
+Status has_channel_form(const TensorArg& t, const TensorArg& x, std::int64_t channels);
+/// An output is there exactly if `wanted`, else it is not looked at.
+Status is_wanted(const TensorArg& t, bool wanted, const TensorArg& x, std::int64_t channels);
+std::int64_t channels_of(const TensorArg& x);
+std::int64_t rows_of(const TensorArg& x, std::int64_t channels);
+""")
+
+SHAPE = struct("mluopsSyncBatchNormShape", """
+  mluOpDataType_t dtype;
+  int64_t rows, c;
+""", doc="""SyncBatchNorm: x [rows,c], of whatever rank; what belongs to channels is [c] and FLOAT, DOUBLE where x is DOUBLE.""")
+GATHER_SHAPE = struct("mluopsSyncBatchNormGatherShape", """
+  mluOpDataType_t dtype; /* of moving_mean, moving_var and count_all */
+  int64_t processes, c;
+  float momentum, eps;
+""", doc="""Statistics of several processes: mean_all, invstd_all [processes,c], count_all [processes].""")
+STATS_SHAPE = struct("mluopsSyncBatchNormStatsShape", """
+  mluOpDataType_t dtype;
+  int64_t rows, c;
+  float eps;
+""")
+
+C = {"c": "channels_of(x)", "rows": "rows_of(x, c)"}
+X = """T, layout NHWC, NDHWC, NLC or NC: channels last."""
+TYPES = """T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside x of DOUBLE DOUBLE. x without elements: SUCCESS, nothing
+written. Strided tensors: NOT_SUPPORTED. Results are bitwise reproducible at any thread count."""
+SAY = {"c": "the channels of x"}
+
+
+def channels(names):
+    return " ".join(f"hook(has_channel_dtype {name} x)" for name in names.split())
+
+
+STATS = ("numbers descs hook(has_channels_last x) layouts(mean invstd) ranks(mean invstd) dtypes(x) "
+         + channels("mean invstd") + " sizes(mean invstd) dense done_if_empty(x) data overlap")
+STATS_DOC = f"""
+  mean[c] = the sum over rows of x[:, c] / rows
+  invstd[c] = 1 / sqrt(the sum over rows of (x[:, c] - mean[c])^2 / rows + eps)
+
+@param x       {X}
+@param eps     >= 0.
+@param mean    S [C], ARRAY; overwritten.
+@param invstd  S [C], ARRAY; overwritten.
+"""
+STATS_PARTS = dict(order=STATS, shape=STATS_SHAPE, keys="rows c eps", problem="mluopsSyncBatchNormStatsProblem",
+                   check="sync_batch_norm_stats", derive=C, say=SAY, no_numpy=True)
+
+getter("mluOpGetSyncBatchNormStatsWorkspaceSize", "sync_batch_norm_stats", "x", "handle descs(x) size", "",
+       """Bytes of the workspace of mluOpSyncBatchNormStats_v2: 0. BAD_PARAM: an argument is NULL.""")
+
+operator("sync_batch_norm_stats", "mluOpSyncBatchNormStats_v2", 99, doc=f"""Mean and inverse standard deviation of each channel of this process's batch.
+{STATS_DOC}@param workspace  not used.
+{TYPES}""", args="""
+    in x T any [n]
+    workspace void* workspace, size_t workspace_size
+    const float eps >= 0
+    out mean T [c]
+    out invstd T [c]
+    """, **STATS_PARTS)
+
+operator("sync_batch_norm_stats", "mluOpSyncBatchNormStats", 99, doc="""mluOpSyncBatchNormStats_v2 without a workspace.""",
+         args="""
+    in x T any [n]
+    const float eps >= 0
+    out mean T [c]
+    out invstd T [c]
+    """, **STATS_PARTS)
+
+operator("sync_batch_norm_gather_stats", "mluOpSyncBatchNormGatherStatsWithCounts", 100, doc=f"""Joins the statistics of several processes, and moves the averages that inference uses.
+
+  N = the sum of count_all; mean = the sum over p of count_all[p] * mean_all[p] / N
+  var = the sum over p of count_all[p] * (1 / invstd_all[p]^2 - eps + (mean_all[p] - mean)^2) / N
+  invstd = 1 / sqrt(var + eps)
+  moving_mean = (1 - momentum) * moving_mean + momentum * mean
+  moving_var = (1 - momentum) * moving_var + momentum * var * N / (N - 1)
+
+@param mean_all     S [P, C]; any layout.
+@param invstd_all   S [P, C].
+@param moving_mean  T [C], read and written; absent with moving_var: descriptor and data NULL.
+@param moving_var   T [C], likewise.
+@param momentum     a number.
+@param eps          >= 0: that of mluOpSyncBatchNormStats_v2.
+@param count_all    T [P]: rows of each process.
+@param mean         S [C]; overwritten.
+@param invstd       S [C]; overwritten.
+T: HALF or FLOAT; EXTENDED also DOUBLE, BFLOAT16. S: FLOAT; beside T of DOUBLE DOUBLE. Computed in double. Without elements:
+SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.""", args="""
+    in mean_all T any [processes, c]
+    in invstd_all T any [processes, c]
+    out? moving_mean T [c]
+    out? moving_var T [c]
+    float momentum number
+    float eps >= 0
+    in count_all T [processes]
+    out mean T [c]
+    out invstd T [c]
+    """,
+    order="numbers descs ranks layouts(moving_mean moving_var count_all mean invstd) dtypes(count_all moving_mean moving_var) "
+          + " ".join(f"hook(has_channel_dtype {name} count_all)" for name in "mean_all invstd_all mean invstd".split())
+          + " sizes(mean_all invstd_all count_all moving_mean moving_var mean invstd) both(moving_mean) both(moving_var) "
+          "together dense done_if_empty(mean_all count_all) data overlap",
+    shape=GATHER_SHAPE, keys="processes c momentum eps", lead="count_all", no_numpy=True,
+    problem="mluopsSyncBatchNormGatherStatsProblem",
+    say={"processes": "the rows of mean_all", "c": "the channels of mean_all"},
+    rules={"together": rule("(moving_mean.desc == nullptr) == (moving_var.desc == nullptr)",
+                            "moving_var: wanted it and moving_mean, or neither, got one")})
+
+operator("sync_batch_norm_elemt", "mluOpSyncBatchNormElemt", 101, doc=f"""y = (x - mean) * invstd * filter + bias, channel by channel.
+
+@param x       {X}
+@param mean    S [C], ARRAY.
+@param invstd  S [C], ARRAY.
+@param filter  S [C], ARRAY, or absent (descriptor and data NULL): 1.
+@param bias    S [C], ARRAY, or absent: 0.
+@param y       T, like x.
+{TYPES}""", args="""
+    in x T any [n]
+    in mean T [c]
+    in invstd T [c]
+    in? filter T [c]
+    in? bias T [c]
+    out y T like x
+    """,
+    order="descs hook(has_channels_last x) hook(has_layout_of y x) layouts(mean invstd) ranks(mean invstd) dtypes(x y) "
+          + channels("mean invstd") + " sizes(mean invstd) hook(has_channel_form filter x c) "
+          "hook(has_channel_form bias x c) dense done_if_empty(x) data overlap",
+    shape=SHAPE, keys="rows c filter? bias?", derive=C, say=SAY, no_numpy=True,
+    problem="mluopsSyncBatchNormElemtProblem")
+
+REDUCE_DOC = f"""
+  sum_dy[c] = the sum over rows of dz[:, c]; sum_dy_xmu[c] = the sum over rows of dz[:, c] * (x[:, c] - mean[c])
+  dfilter[c] = sum_dy_xmu[c] * invstd[c]; dbias[c] = sum_dy[c]
+
+@param dz          T, like x.
+@param x           {X}
+@param mean        S [C], ARRAY.
+@param invstd      S [C], ARRAY.
+@param dfilter     S [C], ARRAY: written if needs_input_grad1.
+@param dbias       S [C], ARRAY: written if needs_input_grad2.
+@param sum_dy      S [C], ARRAY: written if needs_input_grad0; sum_dy_xmu likewise.
+Of an output that is not written descriptor and data may be NULL.
+"""
+REDUCE = dict(
+    order="descs hook(has_channels_last x) hook(has_layout_of dz x) layouts(mean invstd) ranks(mean invstd) dtypes(x dz) "
+          + channels("mean invstd") + " sizes(mean invstd) hook(is_wanted dfilter needs_input_grad1 x c) "
+          "hook(is_wanted dbias needs_input_grad2 x c) hook(is_wanted sum_dy needs_input_grad0 x c) "
+          "hook(is_wanted sum_dy_xmu needs_input_grad0 x c) dense(dz x mean invstd) done_if_empty(x) data overlap",
+    shape=SHAPE, derive=C, say=SAY, no_numpy=True, lead="x", check="sync_batch_norm_backward_reduce",
+    problem="mluopsSyncBatchNormBackwardReduceProblem",
+    keys="rows c sums={p.sum_dy != nullptr ? 1 : 0} dfilter? dbias?",
+    fill={"dfilter": "needs_input_grad1 ? data_of<void>(dfilter) : nullptr",
+          "dbias": "needs_input_grad2 ? data_of<void>(dbias) : nullptr",
+          "sum_dy": "needs_input_grad0 ? data_of<void>(sum_dy) : nullptr",
+          "sum_dy_xmu": "needs_input_grad0 ? data_of<void>(sum_dy_xmu) : nullptr"})
+REDUCE_OUTPUTS = """
+    out? dfilter T [c]
+    out? dbias T [c]
+    out? sum_dy T [c]
+    out? sum_dy_xmu T [c]
+    const bool needs_input_grad0
+    const bool needs_input_grad1
+    const bool needs_input_grad2
+    """
+REDUCE_INPUTS = """
+    in dz T any [n]
+    in x T like dz
+    in mean T [c]
+    in invstd T [c]
+    """
+
+getter("mluOpGetSyncBatchNormBackwardReduceWorkspaceSize", "sync_batch_norm_backward_reduce", "x", "handle descs(x) size",
+       "", """Bytes of the workspace of mluOpSyncBatchNormBackwardReduce_v2: 0. BAD_PARAM: an argument is NULL.""")
+
+operator("sync_batch_norm_backward_reduce", "mluOpSyncBatchNormBackwardReduce_v2", 102, doc=f"""The sums over this process's batch that gradients need.
+{REDUCE_DOC}@param workspace   not used.
+{TYPES}""", args=REDUCE_INPUTS + "workspace void* workspace, size_t workspace_size" + REDUCE_OUTPUTS, **REDUCE)
+
+operator("sync_batch_norm_backward_reduce", "mluOpSyncBatchNormBackwardReduce", 102,
+         doc="""mluOpSyncBatchNormBackwardReduce_v2 without a workspace.""", args=REDUCE_INPUTS + REDUCE_OUTPUTS, **REDUCE)
+
+alias("mluOpGetSyncBatchnormBackwardReduceWorkspaceSize", "mluOpGetSyncBatchNormBackwardReduceWorkspaceSize",
+      """mluOpGetSyncBatchNormBackwardReduceWorkspaceSize by the older spelling.""")
+alias("mluOpSyncBatchnormBackwardReduce_v2", "mluOpSyncBatchNormBackwardReduce_v2",
+      """mluOpSyncBatchNormBackwardReduce_v2 by the older spelling.""")
+alias("mluOpSyncBatchnormBackwardReduce", "mluOpSyncBatchNormBackwardReduce",
+      """mluOpSyncBatchNormBackwardReduce by the older spelling.""")
+
+ELEMT = dict(shape=SHAPE, derive=C, say={**SAY, "processes": "counts"}, no_numpy=True, lead="x",
+             problem="mluopsSyncBatchNormBackwardElemtProblem")
+
+
+def backward_elemt(sums, count=""):
+    return ("descs hook(has_channels_last x) hook(has_layout_of diff_y x) hook(has_layout_of diff_x x) "
+            f"layouts(mean invstd {sums}{count}) ranks(mean invstd {sums}{count}) dtypes(x diff_y diff_x{count}) "
+            + channels(f"mean invstd {sums}") + f" sizes(mean invstd {sums}) "
+            "hook(has_channel_form filter x c) dense done_if_empty(x) data overlap")
+
+
+ELEMT_INPUTS = """
+    in diff_y T any [n]
+    in x T like diff_y
+    in mean T [c]
+    in invstd T [c]
+    in? filter T [c]
+    """
+ELEMT_DOC = f"""@param diff_y       T, like x.
+@param x            {X}
+@param mean         S [C], ARRAY.
+@param invstd       S [C], ARRAY.
+@param filter       S [C], ARRAY, or absent (descriptor and data NULL): 1."""
+
+operator("sync_batch_norm_backward_elemt", "mluOpSyncBatchNormBackwardElemt", 103, doc=f"""The gradient of x.
+
+  diff_x = (diff_y - mean_dy - (x - mean) * invstd^2 * mean_dy_xmu) * invstd * filter
+
+{ELEMT_DOC}
+@param mean_dy      S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes, by their rows.
+@param mean_dy_xmu  S [C], ARRAY, likewise.
+@param diff_x       T, like x.
+{TYPES}""", args=ELEMT_INPUTS + """
+    in mean_dy:sum_dy T [c]
+    in mean_dy_xmu:sum_dy_xmu T [c]
+    out diff_x T like diff_y
+    """, order=backward_elemt("mean_dy mean_dy_xmu"), keys="rows c filter? processes",
+    fill={"count": "nullptr", "processes": "0"}, members=f"""  {SHAPE} shape;
+  const void* diff_y;
+  const void* x;
+  const void* mean;
+  const void* invstd;
+  const void* filter; /* nullptr: 1 */
+  const void* sum_dy; /* by the sum of count; of mluOpSyncBatchNormBackwardElemt means */
+  const void* sum_dy_xmu;
+  const int32_t* count; /* [processes] */
+  int64_t processes; /* 0: sum_dy and sum_dy_xmu are means */
+  void* diff_x;
+""", **ELEMT)
+
+operator("sync_batch_norm_backward_elemt_v2", "mluOpSyncBatchNormBackwardElemtV2", 104, doc=f"""mluOpSyncBatchNormBackwardElemt with sums in the place of means: mean_dy = sum_dy / the sum of count.
+
+{ELEMT_DOC}
+@param sum_dy       S [C], ARRAY: the sums of mluOpSyncBatchNormBackwardReduce_v2 of all processes.
+@param sum_dy_xmu   S [C], ARRAY, likewise.
+@param count        INT32 [P], ARRAY: rows of each process.
+@param diff_x       T, like x.
+{TYPES}""", args=ELEMT_INPUTS + """
+    in sum_dy T [c]
+    in sum_dy_xmu T [c]
+    in count INT32 [processes]
+    out diff_x T like diff_y
+    """, order=backward_elemt("sum_dy sum_dy_xmu", " count"), keys="rows c filter? processes", **ELEMT)

@@ -1,0 +1,186 @@
+// Elementwise functions number by number: within 4 units in the last place of double precision over the whole range of
+// float, special numbers, INT32 and complex numbers, in place.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "mlu_op_ext.h"
+#include "test/cases/base/element.h"
+#include "test/support/tensor.h"
+
+namespace mluops::test {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class Elementwise : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(mluOpCreate(&handle_), MLUOP_STATUS_SUCCESS); }
+  void TearDown() override { mluOpDestroy(handle_); }
+
+  mluOpTensorDescriptor_t desc(mluOpDataType_t dtype, std::int64_t n) {
+    mluOpTensorDescriptor_t made = nullptr;
+    EXPECT_EQ(mluOpCreateTensorDescriptor(&made), MLUOP_STATUS_SUCCESS);
+    EXPECT_EQ(mluOpSetTensorDescriptor_v2(made, MLUOP_LAYOUT_ARRAY, dtype, 1, &n), MLUOP_STATUS_SUCCESS);
+    return made;
+  }
+  /// The largest error in units in the last place, where both are finite; 1e9 where they are of another kind.
+  template <class Call, class Wanted>
+  double most_units(const std::vector<float>& x, Call call, Wanted wanted) {
+    std::vector<float> y(x.size());
+    const mluOpTensorDescriptor_t of = desc(MLUOP_DTYPE_FLOAT, static_cast<std::int64_t>(x.size()));
+    EXPECT_EQ(call(of, x.data(), y.data()), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+    mluOpDestroyTensorDescriptor(of);
+    double most = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double right = wanted(static_cast<double>(x[i])), got = static_cast<double>(y[i]);
+      if (std::isnan(right) && std::isnan(got)) continue;
+      const double rounded = cases::rounded(MLUOP_DTYPE_FLOAT, right);
+      if (got == rounded) continue;
+      const double units = std::isfinite(got) && std::isfinite(rounded)
+                               ? std::fabs(got - right) / cases::spacing(MLUOP_DTYPE_FLOAT, right)
+                               : 1e9;
+      if (units > most) std::printf("%.9g: wanted %.17g, got %.9g\n", static_cast<double>(x[i]), right, got);
+      most = std::max(most, units);
+    }
+    return most;
+  }
+
+  mluOpHandle_t handle_ = nullptr;
+};
+
+/// Every 4001st float, both signs; and those around what functions are 0 or infinite at.
+std::vector<float> all_floats() {
+  std::vector<float> made;
+  for (std::uint64_t bits = 0; bits <= 0xffffffffu; bits += 4001) {
+    const auto pattern = static_cast<std::uint32_t>(bits);
+    float x;
+    std::memcpy(&x, &pattern, sizeof x);
+    made.push_back(x);
+  }
+  for (const float centre :
+       {0.0f, 1.0f, 2.0f, -1.0f, -2.0f, -2.457024738f, -2.747682647f, -3.143580889f, 0.5f, 1.5f, 2.5f, 8.0f}) {
+    float low = centre, high = centre;
+    for (int i = 0; i < 300; ++i) {
+      low = std::nextafter(low, -std::numeric_limits<float>::infinity());
+      high = std::nextafter(high, std::numeric_limits<float>::infinity());
+      made.insert(made.end(), {low, high});
+    }
+    made.push_back(centre);
+  }
+  made.insert(made.end(), {static_cast<float>(kInfinity), static_cast<float>(-kInfinity), -0.0f, std::nanf("")});
+  return made;
+}
+
+TEST_F(Elementwise, LogarithmsOfEveryBase) {
+  const std::vector<float> x = all_floats();
+  const auto log = [this](mluOpLogBase_t base) {
+    return [this, base](mluOpTensorDescriptor_t of, const float* from, float* to) {
+      return mluOpLog(handle_, MLUOP_COMPUTATION_HIGH_PRECISION, base, of, from, of, to);
+    };
+  };
+  EXPECT_LE(most_units(x, log(MLUOP_LOG_E), [](double v) { return std::log(v); }), 4);
+  EXPECT_LE(most_units(x, log(MLUOP_LOG_2), [](double v) { return std::log2(v); }), 4);
+  EXPECT_LE(most_units(x, log(MLUOP_LOG_10), [](double v) { return std::log10(v); }), 4);
+}
+
+TEST_F(Elementwise, LogarithmsOfPowersOfTwoAreExact) {
+  std::vector<float> x;
+  for (int power = -149; power < 128; ++power) x.push_back(std::ldexp(1.0f, power));
+  EXPECT_EQ(most_units(
+                x,
+                [this](mluOpTensorDescriptor_t of, const float* from, float* to) {
+                  return mluOpLog(handle_, MLUOP_COMPUTATION_FAST, MLUOP_LOG_2, of, from, of, to);
+                },
+                [](double v) { return std::log2(v); }),
+            0);
+}
+
+TEST_F(Elementwise, LgammaBesideItsZerosToo) {
+  EXPECT_LE(most_units(
+                all_floats(),
+                [this](mluOpTensorDescriptor_t of, const float* from, float* to) {
+                  return mluOpLgamma(handle_, of, from, of, to);
+                },
+                [](double v) { return std::lgamma(v); }),
+            4);
+}
+
+TEST_F(Elementwise, RootsAreRoundedCorrectly) {
+  EXPECT_EQ(most_units(
+                all_floats(),
+                [this](mluOpTensorDescriptor_t of, const float* from, float* to) {
+                  return mluOpSqrt(handle_, MLUOP_COMPUTATION_FAST, of, from, of, to);
+                },
+                [](double v) { return std::sqrt(v); }),
+            0);
+}
+
+TEST_F(Elementwise, AbsOfIntegersAndComplexNumbers) {
+  const std::int32_t ints[] = {0, -1, 5, INT32_MIN, INT32_MAX, -7};
+  std::int32_t sizes[6] = {};
+  const mluOpTensorDescriptor_t of_ints = desc(MLUOP_DTYPE_INT32, 6);
+  ASSERT_EQ(mluOpAbs(handle_, of_ints, ints, of_ints, sizes), MLUOP_STATUS_SUCCESS);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(sizes[i], ints[i] == INT32_MIN ? INT32_MIN : std::abs(ints[i]));
+  mluOpDestroyTensorDescriptor(of_ints);
+
+  const float big = 3e38f, nan = std::nanf(""), infinity = static_cast<float>(kInfinity);
+  std::vector<std::complex<float>> z = {{3, 4},   {0, 0},           {-0.0f, 0},    {big, big / 4}, {1e-42f, -1e-42f},
+                                        {nan, 1}, {nan, -infinity}, {infinity, 2}, {-5, 0},        {1e-30f, 1e-38f}};
+  for (int i = 0; i < 100; ++i) z.emplace_back(std::sin(i) * 10, std::cos(3 * i));
+  std::vector<float> moduli(z.size());
+  const auto n = static_cast<std::int64_t>(z.size());
+  const mluOpTensorDescriptor_t of_z = desc(MLUOP_DTYPE_COMPLEX_FLOAT, n), of_y = desc(MLUOP_DTYPE_FLOAT, n);
+  ASSERT_EQ(mluOpAbs(handle_, of_z, z.data(), of_y, moduli.data()), MLUOP_STATUS_SUCCESS);
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const double wanted = std::hypot(static_cast<double>(z[i].real()), static_cast<double>(z[i].imag()));
+    if (std::isnan(wanted)) {
+      EXPECT_TRUE(std::isnan(moduli[i])) << i;
+    } else if (std::isinf(wanted)) {
+      EXPECT_EQ(static_cast<double>(moduli[i]), wanted) << i;
+    } else {
+      EXPECT_LE(std::fabs(static_cast<double>(moduli[i]) - wanted), 4 * cases::spacing(MLUOP_DTYPE_FLOAT, wanted)) << i;
+    }
+  }
+  EXPECT_EQ(mluOpAbs(handle_, of_z, z.data(), of_z, z.data()), MLUOP_STATUS_BAD_PARAM);
+  mluOpDestroyTensorDescriptor(of_z);
+  mluOpDestroyTensorDescriptor(of_y);
+}
+
+TEST_F(Elementwise, WorkInPlace) {
+  constexpr std::int64_t kCount = 5000;
+  std::vector<float> x(kCount), y(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) x[i] = static_cast<float>(i) - 1000, y[i] = static_cast<float>(i % 7 + 1);
+  std::vector<float> quotients(kCount), in_x = x, in_y = y;
+  const mluOpTensorDescriptor_t of = desc(MLUOP_DTYPE_FLOAT, kCount);
+  const auto divide = [&](const float* a, const float* b, float* to) {
+    return mluOpDiv(handle_, MLUOP_COMPUTATION_FAST, of, a, of, b, of, to);
+  };
+  ASSERT_EQ(divide(x.data(), y.data(), quotients.data()), MLUOP_STATUS_SUCCESS);
+  ASSERT_EQ(divide(in_x.data(), y.data(), in_x.data()), MLUOP_STATUS_SUCCESS);
+  ASSERT_EQ(divide(x.data(), in_y.data(), in_y.data()), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(in_x, quotients);
+  EXPECT_EQ(in_y, quotients);
+  mluOpDestroyTensorDescriptor(of);
+}
+
+TEST_F(Elementwise, LogspaceOfIntegersAndIntoPartOfATensor) {
+  std::int32_t ints[6] = {9, 9, 9, 9, 9, 9};
+  const mluOpTensorDescriptor_t of = desc(MLUOP_DTYPE_INT32, 6);
+  ASSERT_EQ(mluOpLogspace(handle_, -1, 11, 4, 10, of, ints), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(std::vector<std::int32_t>(ints, ints + 6), (std::vector<std::int32_t>{0, 1000, 10000000, INT32_MAX, 9, 9}));
+  EXPECT_EQ(mluOpLogspace(handle_, 0, 1, 7, 10, of, ints), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpLogspace(handle_, 0, 1, -1, 10, of, ints), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpLogspace(handle_, 0, 1, 2, std::nanf(""), of, ints), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_EQ(mluOpLogspace(handle_, 0, 1, 0, 10, of, nullptr), MLUOP_STATUS_SUCCESS);
+  EXPECT_EQ(ints[0], 0);
+  mluOpDestroyTensorDescriptor(of);
+}
+
+}  // namespace
+}  // namespace mluops::test

@@ -1,0 +1,61 @@
+#include "test/cases/base/in_out.h"
+
+#include <cstring>
+
+namespace mluops::cases {
+namespace {
+
+constexpr std::size_t kMostSaved = 1 << 20;
+
+struct Form {
+  mluOpDataType_t dtype = MLUOP_DTYPE_INVALID;
+  int rank = 0;
+  std::int64_t dims[8] = {}, strides[8] = {};
+};
+
+bool read_form(mluOpTensorDescriptor_t desc, Form& form) {
+  mluOpTensorLayout_t layout;
+  int rank = 0;
+  if (mluOpGetTensorDescriptor_v2(desc, &layout, nullptr, &rank, nullptr) != MLUOP_STATUS_SUCCESS || rank > 8)
+    return false;
+  return mluOpGetTensorDescriptorEx_v2(desc, &layout, &form.dtype, &form.rank, form.dims, form.strides) ==
+         MLUOP_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+bool is_initial(const std::string& tensor) {
+  return tensor.rfind("initial_", 0) == 0;
+}
+
+std::size_t bytes_to_copy(const Argument& from, const Argument& to) {
+  if (from.desc == nullptr || to.desc == nullptr || from.data == nullptr || to.data == nullptr) return 0;
+  Form a, b;
+  if (!read_form(from.desc, a) || !read_form(to.desc, b)) return 0;
+  if (a.dtype != b.dtype || a.rank != b.rank || !std::equal(a.dims, a.dims + a.rank, b.dims) ||
+      !std::equal(a.strides, a.strides + a.rank, b.strides)) {
+    return 0;
+  }
+  return static_cast<std::size_t>(mluOpGetTensorElementNum(from.desc)) * element_size(a.dtype);
+}
+
+Saved copy_in(const Arguments& t, std::initializer_list<InOut> pairs) {
+  Saved saved;
+  for (const InOut& pair : pairs) {
+    const std::size_t bytes = bytes_to_copy(t[pair.input], t[pair.output]);
+    auto* const to = static_cast<unsigned char*>(t[pair.output].data);
+    saved.emplace_back(to, to + (bytes <= kMostSaved ? bytes : 0));
+    if (bytes > 0) std::memmove(to, t[pair.input].data, bytes);
+  }
+  return saved;
+}
+
+void restore(const Arguments& t, std::initializer_list<InOut> pairs, const Saved& saved) {
+  std::size_t i = saved.size();
+  for (auto pair = pairs.end(); pair != pairs.begin();) {
+    const std::vector<unsigned char>& bytes = saved[--i];
+    if (const InOut& p = *--pair; !bytes.empty()) std::memcpy(t[p.output].data, bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace mluops::cases
