@@ -105,6 +105,9 @@ Description describe_adam_w(const Case& text, mluOpDataType_t dtype) {
   Description d;
   d.dtype = dtype;
   d.tensors = std::move(layout.tensors);
+  for (const float scalar : {s.lr, s.beta1, s.beta2, s.bias1, s.bias2, s.epsilon}) {
+    d.scalars.push_back(static_cast<double>(scalar));
+  }
   d.flops = 15.0 * static_cast<double>(s.count);
   const auto run = [s, half](mluOpHandle_t h, const Arguments& t) {
     const Argument param_h = half < 0 ? Argument{} : t[static_cast<std::size_t>(half)];

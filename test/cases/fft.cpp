@@ -85,7 +85,8 @@ std::vector<std::int64_t> dims_of(const mluopsFftShape& s, const mluopsFftLayout
 Description describe_fft(const Case& text, mluOpDataType_t dtype) {
   const mluopsFftShape s = shape_of(text, dtype);
   const auto numbers = static_cast<double>(s.n0 * s.n1);
-  const float scale = static_cast<float>(text.real("scale"));
+  const double exact = scalar_of(text, "scale", dtype);
+  const auto scale = static_cast<float>(exact);
   Description d;
   d.tensors = {{.name = "input",
                 .dtype = dtype,
@@ -97,13 +98,14 @@ Description describe_fft(const Case& text, mluOpDataType_t dtype) {
                 .dims = dims_of(s, s.out, s.kind != 2),
                 .term_size = std::sqrt(numbers),
                 .pointer_only = true}};
+  d.scalars = {exact};
   d.flops = 5 * static_cast<double>(s.batch) * numbers * std::log2(numbers + 1);
   const auto plan = std::make_shared<Plan>(s, dims_of(s, s.in, false), dims_of(s, s.out, false));
   d.call = [plan, scale, direction = s.backward](mluOpHandle_t handle, const Arguments& t) {
     return plan->run(handle, t[0].data, scale, t[1].data, direction);
   };
-  d.reference = [s, scale](const Inputs& in, Coordinates) {
-    return std::vector<Values>{reference::fft({s, in[0], nullptr, static_cast<double>(scale)})};
+  d.reference = [s, exact](const Inputs& in, Coordinates) {
+    return std::vector<Values>{reference::fft({s, in[0], nullptr, exact})};
   };
   return d;
 }

@@ -7,7 +7,7 @@ namespace mluops::cases {
 namespace {
 
 const Parameter kRows = {"rows", "3136", "pixels of all images"}, kChannels = {"c", "64", "channels"},
-                kLayout = {"layout", "nhwc", "nhwc | ndhwc | nlc | nc"}, kEps = {"eps", "1e-5", "added to variances"},
+                kLayout = {"layout", "nlc", "nhwc | ndhwc | nlc | nc"}, kEps = {"eps", "1e-5", "added to variances"},
                 kFilter = {"filter", "1", "0 absent, 1 given"}, kBias = {"bias", "1", "0 absent, 1 given"};
 
 struct Layout {
@@ -287,13 +287,13 @@ Cases smallest() {
 }
 
 Cases document() {
-  return list({"rows=6 c=2", "rows=3136 c=64", "rows=2000 c=96 layout=nc"});
+  return list({"rows=6 c=2", "rows=3136 c=64 layout=nhwc", "rows=2000 c=96 layout=nc"});
 }
 
 Cases edge() {
-  return list({"rows=1 c=5", "rows=2 c=200 layout=nc", "rows=4097 c=1", "rows=999 c=3 layout=nlc",
-               "rows=131 c=63 layout=ndhwc", "rows=50 c=64", "rows=77 c=65 layout=nlc", "rows=5000 c=2 layout=nc",
-               "rows=10 c=3001 layout=nc"});
+  return list({"rows=1 c=5", "rows=2 c=200 layout=nc", "rows=4097 c=1 layout=nhwc", "rows=999 c=3 layout=nlc",
+               "rows=131 c=63 layout=ndhwc", "rows=50 c=64 layout=nhwc", "rows=77 c=65 layout=nlc",
+               "rows=5000 c=2 layout=nc", "rows=10 c=3001 layout=nc"});
 }
 
 Case random_case(Random& random, double effort) {
@@ -309,7 +309,7 @@ Cases large() {
 }
 
 Cases network() {
-  return list({"rows=25088 c=256", "rows=401408 c=64", "rows=1568 c=2048"});
+  return list({"rows=25088 c=256 layout=nhwc", "rows=401408 c=64 layout=nhwc", "rows=1568 c=2048 layout=nhwc"});
 }
 
 std::vector<Growth> growth() {

@@ -109,7 +109,7 @@ HWY_INLINE void store(hn::Vec<D> v, D, Bfloat16* HWY_RESTRICT p) {
   const auto odd = hn::And(high, hn::Set(du32, 1u));
   const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du32, 0x7fffu))));
   const auto quiet = hn::Or(high, hn::Set(du32, 0x40u));
-  const auto nan = hn::RebindMask(du32, hn::Ne(v, v));
+  const auto nan = hn::RebindMask(du32, hn::IsNaN(v));
   store_low16(hn::IfThenElse(nan, quiet, rounded), du32, &p->bits);
 }
 

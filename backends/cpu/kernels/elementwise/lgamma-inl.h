@@ -53,7 +53,8 @@ HWY_INLINE hn::Vec<D> lgamma_small(D d, hn::Vec<D> x) {
 /// x >= 5/2: Stirling's series from 8 on, which six steps reach.
 template <class D>
 HWY_INLINE hn::Vec<D> lgamma_large(D d, hn::Vec<D> x) {
-  static constexpr double kStirling[] = {1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
+  static constexpr double kStirling[] = {1.0 / 156,  -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
+                                         1.0 / 1260, -1.0 / 360,      1.0 / 12};
   const auto steps = hn::Lt(x, hn::Set(d, 8.0));
   auto product = x;
   for (int i = 1; i < 6; ++i) product = hn::Mul(product, hn::Add(x, hn::Set(d, static_cast<double>(i))));
@@ -89,7 +90,7 @@ HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
     result = hn::IfThenElse(finite, hn::Sub(hn::Log(d, reflected), lgamma_positive(d, size)), result);
   }
   result = hn::IfThenElse(hn::Or(hn::Eq(x, hn::Zero(d)), hn::Eq(size, infinity)), infinity, result);
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 /// The C library's function without the sign it keeps in a global variable.
