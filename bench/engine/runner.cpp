@@ -78,7 +78,7 @@ void judge_row(Measurement& m) {
   const Coordinates coordinates = m.target->coordinates(m.loaded->job.spec.dtype);
   m.row.accuracy = judge(*m.loaded->workload, m.loaded->references.at(coordinates), coordinates);
   m.row.checked = true;
-  const bool good = passes(m.loaded->job.spec, m.row.accuracy, m.row.reason);
+  const bool good = passes(m.row.accuracy, m.row.reason);
   m.row.verdict = good ? Verdict::ok : Verdict::wrong;
 }
 
