@@ -52,8 +52,7 @@ def functions(family: Family, mark: str) -> str:
         parts += ['version="_v2"'] if d.set_name.endswith("_v2") else []
         parts += ["ext=True"] if d.set_name.startswith("mluOpExt") else []
         text += call(f"{d.argument.upper()} = DESCRIPTOR(", parts, 4) + ")\n"
-    for op in family.of(Operator):
-        name = op.check.upper()
+    for name, op in {op.check.upper(): op for op in family.of(Operator)}.items():  # of two spellings the last
         parts = [f'"{op.function}"', *(p for a in op.args for p in part(a, family))]
         parts += [f"results={results(op)}"] if results(op) != 1 else []
         text += call(f"{name} = CFunction(", parts, len(name) + 13) + ")\n"
