@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "test/conformance/asks.h"
+#include "test/support/recorded.h"
 #include "test/support/run.h"
 
 extern char** environ;
@@ -147,6 +148,10 @@ class Judge {
       const bool equal = own == MLUOP_STATUS_SUCCESS && ran && output_bytes(problem) == answer.outputs;
       c.beside.emplace_back(own != MLUOP_STATUS_SUCCESS ? "refused" : equal ? "equal" : "other");
     }
+    if (ran && ask.lost < 0) {
+      put_outputs(problem, answer.outputs);
+      c.record = line_of(test::record_of(problem));
+    }
     if (!ran) {
       c.verdict = "refused";
       c.note = answer.text + (c.note.empty() ? "" : "; " + c.note);
@@ -156,7 +161,6 @@ class Judge {
       c.verdict = "differs";
       c.note = "it ran; " + c.note;
     } else {
-      put_outputs(problem, answer.outputs);
       c.note = mismatch_of(problem);
       c.verdict = c.note.empty() ? "within" : "differs";
     }

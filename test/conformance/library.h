@@ -27,6 +27,7 @@ struct LibraryCase {
   std::vector<std::string> beside;  ///< of each backend of ours: equal, other, or refused
   std::string status, status_here;  ///< "0 MLUOP_STATUS_SUCCESS": of LIB, of the first backend beside
   std::string note;                 ///< what differs, or LIB's text
+  std::string record;               ///< LIB's outputs as a line of text; "" where it refuses
 
   /// This library refuses it, LIB with another status or not. What LIB alone refuses is no fault of it.
   bool other_status() const;

@@ -55,6 +55,16 @@ std::string library_lines(const LibraryResult& r, bool every) {
   return text;
 }
 
+std::string library_records(const std::vector<LibraryResult>& results) {
+  std::string text;
+  for (const LibraryResult& r : results) {
+    for (const LibraryCase& c : r.cases) {
+      if (!c.record.empty()) text += c.record + "\n";
+    }
+  }
+  return text;
+}
+
 std::string library_json(const LibrarySettings& settings, const std::vector<LibraryResult>& results) {
   std::string beside;
   for (const std::string& one : settings.beside) beside += (beside.empty() ? "" : ", ") + json_string(one);

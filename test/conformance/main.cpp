@@ -38,12 +38,13 @@ has one; LIB:RUNTIME names a runtime that LIB does not load itself. The result o
 library's, within the reference's tolerance, or different; or LIB refuses or crashes. Refusals must agree in status.
   --beside NAME,.. backends of this library to compare with (cpu); equal refers to the first
   --every          one line per case
+  --record FILE    a line per call that ran: case, hashes of inputs and outputs, a few elements
   --timeout S      for one call (60)
 )";
 
 struct Options {
   Settings kit;
-  std::string backend, json, junit;
+  std::string backend, json, junit, record;
   LibrarySettings library;
   bool every = false;
   std::string answer;  ///< "FD:FROM": this is the child of --library
@@ -74,6 +75,7 @@ Options parse(const std::vector<std::string>& words) {
       {"--threads", [&](const std::string& v) { o.kit.threads = std::stoi(v); }},
       {"--json", [&](const std::string& v) { o.json = v; }},
       {"--junit", [&](const std::string& v) { o.junit = v; }},
+      {"--record", [&](const std::string& v) { o.record = v; }},
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--no-times") {
@@ -212,6 +214,7 @@ int run_library(Options o) {
     std::fflush(stdout);
   });
   if (!o.json.empty()) write(o.json, library_json(settings, results));
+  if (!o.record.empty()) write(o.record, library_records(results));
   if (!o.junit.empty()) write(o.junit, junit_text(junit_tests(settings.library, results)));
   const bool good = std::ranges::all_of(results, [](const LibraryResult& r) { return r.good(); });
   const bool any = std::ranges::any_of(results, [](const LibraryResult& r) { return !r.cases.empty(); });
