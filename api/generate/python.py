@@ -3,7 +3,7 @@ on numpy arrays. What C checks is not checked again; only what makes an output's
 
 import re
 import textwrap
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from .checks import IDENTIFIER, Checks
 from .describe import Descriptor, Family, Operator, Plain, Scalar, Tensor
@@ -19,13 +19,34 @@ def named(word: str, argument, *more: str) -> str:
     return f"{word}({', '.join([chr(34) + argument.python + chr(34), *c_name, *more])})"
 
 
-def part(argument, family: Family) -> List[str]:
+def dims_of(tensor: Tensor, op: Operator) -> List[str]:
+    return tensor.dims or dims_of(op.find(tensor.like), op)
+
+
+def described(tensor: Tensor, op: Operator, python: Dict[str, str]) -> List[str]:
+    """What is told of a tensor beyond its name: its sizes, whose they are, its dtype, whether it may be missing."""
+    dims = " ".join(python.get(size, size) for size in dims_of(tensor, op))
+    dtype = {"T": "", "FLOAT": "float32"}.get(tensor.dtype, tensor.dtype.lower())
+    return [f'dims="{dims}"'] + (
+        [f'like="{op.find(tensor.like).python}"'] if tensor.like else []) + (
+        [f'dtype="{dtype}"'] if dtype else []) + (["optional=True"] if tensor.optional else [])
+
+
+def limits(scalar: Scalar) -> List[str]:
+    """least=, and most= where that is not the greatest int."""
+    found = re.match(r">= (-?\d+)|in (-?\d+)\.\.(\w+)", scalar.rule)
+    if not found:
+        return []
+    return [f"least={found[1] or found[2]}"] + ([f"most={found[3]}"] if (found[3] or "INT_MAX") != "INT_MAX" else [])
+
+
+def part(argument, family: Family, op: Optional[Operator] = None, python: Dict[str, str] = {}) -> List[str]:
     if isinstance(argument, Tensor):
         word = {"image": "NHWC", "nchw": "PLANES"}.get(argument.kind, "ARRAY")
-        return [named("BARE_" + word if argument.bare else word, argument)]
+        return [named("BARE_" + word if argument.bare else word, argument, *described(argument, op, python))]
     if isinstance(argument, Scalar):
         kind = {"float": "FLOAT", "double": "DOUBLE", "bool": "BOOL"}.get(argument.kind, "INT")
-        return [named("INT64" if "int64_t" in argument.ctype else kind, argument)]
+        return [named("INT64" if "int64_t" in argument.ctype else kind, argument, *limits(argument))]
     if argument.word == "workspace":
         return ['SIZE("workspace_size")' if "size" in text else 'ADDRESS("workspace")' for text in argument.text]
     if argument.word == "descriptor" and not any(d.address for d in family.of(Descriptor)):
@@ -41,8 +62,43 @@ def results(op: Operator) -> int:
 
 
 def call(made: str, parts: List[str], indent: int) -> str:
-    return textwrap.fill(made + ", ".join(parts), WIDTH, subsequent_indent=" " * indent, break_long_words=False,
-                         break_on_hyphens=False)
+    """made(part, part ..., with each part on one line."""
+    lines = [made]
+    for i, each in enumerate(parts):
+        each += ", " if i < len(parts) - 1 else ""
+        if len((lines[-1] + each).rstrip()) > WIDTH - 1 and lines[-1].strip():
+            lines.append(" " * indent)
+        lines[-1] += each
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def python_of(text: str, python: Dict[str, str]) -> str:
+    """Python of a derived size; "" where its C++ is more than arithmetic."""
+    text = re.sub(r"dim_product\(\{(.*?)\}\)", lambda m: m[1].replace(", ", " * "), text).replace(" / ", " // ")
+    text = re.sub(r"\((.*) \? (.*) : (.*)\)", r"(\2 if \1 else \3)", text)
+    if re.search(r"(?<!windows)(?<![-+*/] )(?<!^)\(|::|[\[.?]", text):
+        return ""
+    return IDENTIFIER.sub(lambda m: python.get(m[0], m[0]), text)
+
+
+def sizes(op: Operator, python: Dict[str, str]) -> List[str]:
+    """What is told of sizes: those derived from others, and what they are."""
+    def table(name: str, entries: List[str]) -> List[str]:
+        return [(f"{name}={{" if i == 0 else "") + entry + ("}" if i == len(entries) - 1 else "")
+                for i, entry in enumerate(entries)]
+
+    used = [python.get(size, size) for t in op.tensors() for size in t.dims]
+    of_others = {**op.derive, **op.python.get("sizes", {})}
+    texts = {name: python_of(text, python) for name, text in of_others.items()}
+    derived = []
+    for name, text in texts.items():
+        if text and (name in used or name in " ".join(texts.values()).split()):
+            takes = [n for n in dict.fromkeys(IDENTIFIER.findall(text)) if n not in ("windows", "if", "else")]
+            derived.append(f'"{name}": lambda {", ".join(takes)}, **_: {text}')
+    say = {".".join(python.get(each, each) for each in key.split(".")):
+           re.sub(r"\bof (\w+)", lambda m: f"of {python.get(m[1], m[1])}", text)
+           for key, text in op.say.items() if key.split(".")[0] in python or python.get(key, key) in used}
+    return table("derived", derived) + table("say", [f'"{key}": "{text}"' for key, text in say.items()])
 
 
 def functions(family: Family, mark: str) -> str:
@@ -53,11 +109,14 @@ def functions(family: Family, mark: str) -> str:
         parts += ["ext=True"] if d.set_name.startswith("mluOpExt") else []
         text += call(f"{d.argument.upper()} = DESCRIPTOR(", parts, 4) + ")\n"
     for name, op in {op.check.upper(): op for op in family.of(Operator)}.items():  # of two spellings the last
-        parts = [f'"{op.function}"', *(p for a in op.args for p in part(a, family))]
+        own = next((d for d in family.of(Descriptor) if any(p.name == d.argument for p in op.plain("descriptor"))), None)
+        python = {a.name: a.python for a in op.args + (own.fields if own else [])}
+        parts = [f'"{op.function}"', *(p for a in op.args for p in part(a, family, op, python)), *sizes(op, python)]
         parts += [f"results={results(op)}"] if results(op) != 1 else []
-        text += call(f"{name} = CFunction(", parts, len(name) + 13) + ")\n"
+        text += call(f"{name} = CFunction(", parts, 4) + ")\n"
     words = sorted(set(re.findall(r"\b(?:[A-Z][A-Z_0-9]*|CFunction)(?=\()", text)))
-    return f'"""{mark}: its C functions."""\n\nfrom .._function import {", ".join(words)}\n\n{text}'
+    shapes = "from .._shapes import windows\n" if "windows(" in text else ""
+    return f'"""{mark}: its C functions."""\n\nfrom .._function import {", ".join(words)}\n{shapes}\n{text}'
 
 
 # ---- functions on arrays ----------------------------------------------------------------------------
@@ -81,7 +140,7 @@ class Function:
         self._known: List[str] = []
 
     def dims(self, tensor: Tensor) -> List[str]:
-        return tensor.dims or self.dims(self.op.find(tensor.like))
+        return dims_of(tensor, self.op)
 
     def size(self, name: str) -> str:
         """Python of a size; takes it from an input, or makes it an argument."""

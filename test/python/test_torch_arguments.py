@@ -82,7 +82,7 @@ def test_dtypes_of_values():
 
 
 def test_shapes_are_named_as_torch_s_caller_wrote_them():
-    text = (r"masks: wanted dimension 1 to be 9 \(group_size \* kernel_size\^2\), got 8 in \(1, 8, 4, 4\)")
+    text = (r"masks: wanted dimension 1 to be 9 \(group_size \* kernel_size \* kernel_size\), got 8 in \(1, 8, 4, 4\)")
     for layout in (torch.contiguous_format, torch.channels_last):
         with pytest.raises(mluops.BadParamError, match=text):
             mt.carafe(CARAFE[0].contiguous(memory_format=layout), torch.ones(1, 8, 4, 4), 3, 1, 2)

@@ -30,14 +30,15 @@ def at_least(least: int, **numbers: int) -> None:
             raise bad_param(name, f"at least {least}", value)
 
 
-def pair(name: str, size: Size) -> Tuple[int, int]:
-    """One number for both, or a sequence of two."""
-    if isinstance(size, Sequence) and not isinstance(size, str):
-        if len(size) != 2:
-            raise bad_param(name, "one number or two", size)
-        return integer(name, size[0]), integer(name, size[1])
-    number = integer(name, size)
-    return number, number
+def pair(name: str, size: Size, least: int = -_INT_LIMIT) -> Tuple[int, int]:
+    """One number for both, or a sequence of two; at least `least`."""
+    each = size if isinstance(size, Sequence) and not isinstance(size, str) else (size, size)
+    if len(each) != 2:
+        raise bad_param(name, "one number or two", size)
+    first, second = integer(name, each[0]), integer(name, each[1])
+    if first < least or second < least:
+        raise bad_param(name, f"at least {least}", size)
+    return first, second
 
 
 def psa_type_number(psa_type: PsaType) -> int:

@@ -11,7 +11,7 @@ The handle comes first by itself. A function is looked up when it is first calle
 from ctypes import Array, c_bool, c_double, c_float, c_int, c_int64, c_size_t, c_void_p
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from . import _context as c
 from ._arguments import integer
@@ -32,6 +32,14 @@ class Part(NamedTuple):
     c_name: str  # the prototype's, as the library's texts have it
     layout: Optional[int] = None  # of a tensor
     floats: Optional[Callable] = None  # of a value: those that C rounds to float
+    # What the description tells, by the caller's names:
+    dims: str = ""  # the sizes of a tensor, "n h w c" of an image
+    like: str = ""  # the tensor whose sizes these are
+    dtype: str = ""  # of a tensor; "": that of all others
+    optional: bool = False
+    least: Optional[int] = None  # of a number
+    most: Optional[int] = None
+    parts: tuple = ()  # of an operator's own descriptor
 
 
 def _tensor(layout: int) -> Callable[..., Part]:
@@ -41,9 +49,9 @@ def _tensor(layout: int) -> Callable[..., Part]:
         dtype, shape, address, own_layout = tensor
         return context.tensor_desc(layout if own_layout is None else own_layout, dtype, shape), address
 
-    def part(name: str, c_name: str = "") -> Part:
+    def part(name: str, c_name: str = "", **described: Any) -> Part:
         """A tensor (dtype, shape, address, layout) or None: its descriptor and its address."""
-        return Part(name, (c_void_p, c_void_p), convert, c_name or name, layout)
+        return Part(name, (c_void_p, c_void_p), convert, c_name or name, layout, **described)
 
     return part
 
@@ -53,9 +61,9 @@ PLANES = _tensor(c.NCHW)  # an image that C takes in NCHW alone
 
 
 def _bare(layout: int) -> Callable[..., Part]:
-    def part(name: str, c_name: str = "") -> Part:
+    def part(name: str, c_name: str = "", **described: Any) -> Part:
         """A tensor of which C gets no descriptor: it is like another one."""
-        return Part(name, (c_void_p,), lambda context, tensor: (tensor[2],), c_name or name, layout)
+        return Part(name, (c_void_p,), lambda context, tensor: (tensor[2],), c_name or name, layout, **described)
 
     return part
 
@@ -63,12 +71,12 @@ def _bare(layout: int) -> Callable[..., Part]:
 BARE_NHWC, BARE_ARRAY = _bare(c.NHWC), _bare(c.ARRAY)
 
 
-def INT(name: str, c_name: str = "") -> Part:
-    return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name)
+def INT(name: str, c_name: str = "", **limits: int) -> Part:
+    return Part(name, (c_int,), lambda context, value: (integer(name, value),), c_name or name, **limits)
 
 
-def INT64(name: str, c_name: str = "") -> Part:
-    return Part(name, (c_int64,), lambda context, value: (integer(name, value),), c_name or name)
+def INT64(name: str, c_name: str = "", **limits: int) -> Part:
+    return Part(name, (c_int64,), lambda context, value: (integer(name, value),), c_name or name, **limits)
 
 
 def INTS(name: str, c_name: str = "") -> Part:
@@ -76,8 +84,8 @@ def INTS(name: str, c_name: str = "") -> Part:
     return Part(name, (c_void_p,), lambda context, value: ((c_int * len(value))(*value),), c_name or name)
 
 
-def FLOAT(name: str, c_name: str = "") -> Part:
-    return Part(name, (c_float,), lambda context, value: (value,), c_name or name, floats=lambda value: (value,))
+def FLOAT(name: str, c_name: str = "", **limits: int) -> Part:
+    return Part(name, (c_float,), lambda context, value: (value,), c_name or name, floats=lambda value: (value,), **limits)
 
 
 def DOUBLE(name: str, c_name: str = "") -> Part:
@@ -109,15 +117,17 @@ def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool 
     def floats(values: tuple) -> list:
         return [number for part, value in zip(parts, values) if part.floats for number in part.floats(value)]
 
-    return Part(name, (c_void_p,), convert, name, floats=floats if any(part.floats for part in parts) else None)
+    return Part(name, (c_void_p,), convert, name, floats=floats if any(part.floats for part in parts) else None, parts=parts)
 
 
 class CFunction:
     """lib.<name>(handle, ...) taking one Python value for each part; raises the exception of a failed call. The last
-    parts, as many as `results` says, are written."""
+    parts, as many as `results` says, are written. Of the sizes that parts name, `derived` computes some of others, and
+    `say` tells what they are: of all tensors, or of one ("boxes.4")."""
 
-    def __init__(self, name: str, *parts: Part, results: int = 1) -> None:
-        self.name, self.parts = name, parts
+    def __init__(self, name: str, *parts: Part, derived: Dict[str, Callable] = {}, say: Dict[str, str] = {},
+                 results: int = 1) -> None:
+        self.name, self.parts, self.derived, self.say = name, parts, derived, say
         self.results = results
         self.layouts = tuple(part.layout for part in parts)
         self._converts = tuple(part.convert for part in parts)

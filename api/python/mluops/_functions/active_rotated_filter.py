@@ -2,5 +2,9 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, SIZE
 
-ACTIVE_ROTATED_FILTER_FORWARD = CFunction("mluOpActiveRotatedFilterForward", ARRAY("input"), ARRAY("indices"),
-                                          ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output"))
+ACTIVE_ROTATED_FILTER_FORWARD = CFunction("mluOpActiveRotatedFilterForward", ARRAY("input", dims="m c o h w"),
+    ARRAY("indices", dims="o h w r", dtype="int32"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("output", dims="filters channels h w"), derived={"filters": lambda m, r, **_: m * r,
+    "channels": lambda c, o, **_: c * o}, say={"o": "the orientations of input", "h": "the height of input",
+    "w": "the width of input", "filters": "the output channels times the rotations",
+    "channels": "the input channels times the orientations"})

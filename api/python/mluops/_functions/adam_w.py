@@ -2,6 +2,9 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, FLOAT
 
-ADAM_W = CFunction("mluOpAdamW", ADDRESS("adamw_desc"), ARRAY("param"), ARRAY("param_h"), ARRAY("momentum"),
-                   ARRAY("velocity"), ARRAY("grad"), FLOAT("lr"), FLOAT("beta1"), FLOAT("beta2"), FLOAT("bias1"),
-                   FLOAT("bias2"), FLOAT("epsilon"), results=4)
+ADAM_W = CFunction("mluOpAdamW", ADDRESS("adamw_desc"), ARRAY("param", dims="n", dtype="float32"),
+    ARRAY("param_h", dims="n", like="param", dtype="bfloat16", optional=True),
+    ARRAY("momentum", dims="n", like="param", dtype="float32"),
+    ARRAY("velocity", dims="n", like="param", dtype="float32"),
+    ARRAY("grad", dims="n", like="param", dtype="bfloat16"), FLOAT("lr"), FLOAT("beta1"), FLOAT("beta2"),
+    FLOAT("bias1"), FLOAT("bias2"), FLOAT("epsilon"), results=4)

@@ -2,10 +2,16 @@
 
 from .._function import ARRAY, CFunction
 
-ASSIGN_SCORE_WITHK_FORWARD = CFunction("mluOpExtAssignScoreWithkForward", ARRAY("point_features", "points"),
-                                       ARRAY("center_features", "centers"), ARRAY("scores"), ARRAY("knn_idx"),
-                                       ARRAY("output"))
-ASSIGN_SCORE_WITHK_BACKWARD = CFunction("mluOpExtAssignScoreWithkBackward", ARRAY("grad_output"),
-                                        ARRAY("point_features", "points"), ARRAY("center_features", "centers"),
-                                        ARRAY("scores"), ARRAY("knn_idx"), ARRAY("grad_points"), ARRAY("grad_centers"),
-                                        ARRAY("grad_scores"), results=3)
+ASSIGN_SCORE_WITHK_FORWARD = CFunction("mluOpExtAssignScoreWithkForward",
+    ARRAY("point_features", "points", dims="b n m o"),
+    ARRAY("center_features", "centers", dims="b n m o", like="point_features"), ARRAY("scores", dims="b p k m"),
+    ARRAY("knn_idx", dims="b p k", dtype="int32"), ARRAY("output", dims="b o p k"), say={"b": "the batch",
+    "p": "the centres of knn_idx", "k": "the neighbours of knn_idx", "m": "the matrices of point_features",
+    "o": "the channels of point_features"})
+ASSIGN_SCORE_WITHK_BACKWARD = CFunction("mluOpExtAssignScoreWithkBackward", ARRAY("grad_output", dims="b o p k"),
+    ARRAY("point_features", "points", dims="b n m o"),
+    ARRAY("center_features", "centers", dims="b n m o", like="point_features"), ARRAY("scores", dims="b p k m"),
+    ARRAY("knn_idx", dims="b p k", dtype="int32"), ARRAY("grad_points", dims="b n m o", like="point_features"),
+    ARRAY("grad_centers", dims="b n m o", like="point_features"), ARRAY("grad_scores", dims="b p k m", like="scores"),
+    say={"b": "the batch", "p": "the centres of knn_idx", "k": "the neighbours of knn_idx",
+    "m": "the matrices of point_features", "o": "the channels of point_features"}, results=3)

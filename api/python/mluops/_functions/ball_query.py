@@ -2,5 +2,7 @@
 
 from .._function import ARRAY, CFunction, FLOAT, INT
 
-BALL_QUERY = CFunction("mluOpBallQuery", ARRAY("center_xyz", "new_xyz"), ARRAY("xyz"), FLOAT("min_radius"),
-                       FLOAT("max_radius"), INT("sample_num", "nsample"), ARRAY("idx"))
+BALL_QUERY = CFunction("mluOpBallQuery", ARRAY("center_xyz", "new_xyz", dims="b m 3"), ARRAY("xyz", dims="b n 3"),
+    FLOAT("min_radius", least=0), FLOAT("max_radius", least=0), INT("sample_num", "nsample", least=0),
+    ARRAY("idx", dims="b m sample_num", dtype="int32"), say={"b": "the batch", "3": "coordinates of a point",
+    "m": "the centres of center_xyz"})

@@ -2,7 +2,11 @@
 
 from .._function import ARRAY, BOOL, CFunction, FLOAT, INT, NHWC
 
-BEZIER_ALIGN_FORWARD = CFunction("mluOpExtBezierAlignForward", NHWC("input"), ARRAY("beziers"), FLOAT("spatial_scale"),
-                                 INT("sampling_ratio"), BOOL("aligned"), NHWC("output"))
-BEZIER_ALIGN_BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output"), ARRAY("beziers"),
-                                  FLOAT("spatial_scale"), INT("sampling_ratio"), BOOL("aligned"), NHWC("grad_input"))
+BEZIER_ALIGN_FORWARD = CFunction("mluOpExtBezierAlignForward", NHWC("input", dims="batch h w c"),
+    ARRAY("beziers", dims="rois 17"), FLOAT("spatial_scale"), INT("sampling_ratio", least=0), BOOL("aligned"),
+    NHWC("output", dims="rois pooled_h pooled_w c"), say={"rois": "the number of beziers",
+    "c": "the channels of the image", "17": "batch index, x and y of eight points"})
+BEZIER_ALIGN_BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output", dims="rois pooled_h pooled_w c"),
+    ARRAY("beziers", dims="rois 17"), FLOAT("spatial_scale"), INT("sampling_ratio", least=0), BOOL("aligned"),
+    NHWC("grad_input", dims="batch h w c"), say={"rois": "the number of beziers", "c": "the channels of the image",
+    "17": "batch index, x and y of eight points"})

@@ -2,7 +2,13 @@
 
 from .._function import ARRAY, CFunction, INT, NHWC
 
-BORDER_ALIGN_FORWARD = CFunction("mluOpBorderAlignForward", NHWC("input"), ARRAY("boxes"), INT("pool_size"),
-                                 NHWC("output"), NHWC("argmax", "argmax_idx"), results=2)
-BORDER_ALIGN_BACKWARD = CFunction("mluOpBorderAlignBackward", NHWC("grad_output"), ARRAY("boxes"), NHWC("argmax",
-                                  "argmax_idx"), INT("pool_size"), NHWC("grad_input"))
+BORDER_ALIGN_FORWARD = CFunction("mluOpBorderAlignForward", NHWC("input", dims="n h w channels"),
+    ARRAY("boxes", dims="n k 4"), INT("pool_size", least=1), NHWC("output", dims="n k 4 c"),
+    NHWC("argmax", "argmax_idx", dims="n k 4 c", dtype="int32"), derived={"c": lambda channels, **_: channels // 4},
+    say={"n": "the batch", "boxes.4": "x1, y1, x2, y2", "k": "the number of boxes", "4": "borders",
+    "c": "a quarter of the map's channels"}, results=2)
+BORDER_ALIGN_BACKWARD = CFunction("mluOpBorderAlignBackward", NHWC("grad_output", dims="n k 4 c"),
+    ARRAY("boxes", dims="n k 4"), NHWC("argmax", "argmax_idx", dims="n k 4 c", dtype="int32"),
+    INT("pool_size", least=1), NHWC("grad_input", dims="n h w channels"),
+    derived={"c": lambda channels, **_: channels // 4}, say={"n": "the batch", "boxes.4": "x1, y1, x2, y2",
+    "k": "the number of boxes", "4": "borders", "c": "a quarter of the map's channels"})

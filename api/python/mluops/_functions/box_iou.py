@@ -2,11 +2,15 @@
 
 from .._function import ADDRESS, ARRAY, BOOL, CFunction, FLOAT, INT, SIZE
 
-BBOX_OVERLAPS = CFunction("mluOpBboxOverlaps", INT("mode"), BOOL("aligned"), INT("offset"), ARRAY("bboxes1", "bbox1"),
-                          ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
-BOX_IOU_ROTATED = CFunction("mluOpBoxIouRotated", INT("mode"), BOOL("aligned"), ARRAY("bboxes1", "bbox1"),
-                            ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
-BOX_IOU_QUADRI = CFunction("mluOpExtBoxIouQuadri", INT("mode"), BOOL("aligned"), ARRAY("bboxes1", "bbox1"),
-                           ARRAY("bboxes2", "bbox2"), ARRAY("ious"))
-NMS_ROTATED = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes"), ARRAY("scores"),
-                        ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output"), ADDRESS("result_num"), results=2)
+BBOX_OVERLAPS = CFunction("mluOpBboxOverlaps", INT("mode", least=0, most=1), BOOL("aligned"),
+    INT("offset", least=0, most=1), ARRAY("bboxes1", "bbox1", dims="n 4"), ARRAY("bboxes2", "bbox2", dims="m 4"),
+    ARRAY("ious", dims="n m"), say={"4": "numbers of a box"})
+BOX_IOU_ROTATED = CFunction("mluOpBoxIouRotated", INT("mode", least=0, most=1), BOOL("aligned"),
+    ARRAY("bboxes1", "bbox1", dims="n 5"), ARRAY("bboxes2", "bbox2", dims="m 5"), ARRAY("ious", dims="n m"),
+    say={"5": "numbers of a box"})
+BOX_IOU_QUADRI = CFunction("mluOpExtBoxIouQuadri", INT("mode", least=0, most=1), BOOL("aligned"),
+    ARRAY("bboxes1", "bbox1", dims="n 8"), ARRAY("bboxes2", "bbox2", dims="m 8"), ARRAY("ious", dims="n m"),
+    say={"8": "numbers of a box"})
+NMS_ROTATED = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes", dims="n width"),
+    ARRAY("scores", dims="n"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output", dims="n", dtype="int32"),
+    ADDRESS("result_num"), say={"n": "boxes"}, results=2)

@@ -2,10 +2,21 @@
 
 from .._function import CFunction, DESCRIPTOR, INT, NHWC
 
-CARAFE_DESC = DESCRIPTOR("carafe_desc", "Carafe", INT("dimNb"), INT("kernel_size"), INT("group_size"),
-    INT("scale_factor"))
-CARAFE_FORWARD = CFunction("mluOpCarafeForward", CARAFE_DESC, NHWC("features", "input"), NHWC("masks", "mask"),
-                           NHWC("output"))
-CARAFE_BACKWARD = CFunction("mluOpCarafeBackward", CARAFE_DESC, NHWC("features", "input"), NHWC("masks", "mask"),
-                            NHWC("grad_output"), NHWC("grad_features", "grad_input"), NHWC("grad_masks", "grad_mask"),
-                            results=2)
+CARAFE_DESC = DESCRIPTOR("carafe_desc", "Carafe", INT("dimNb", least=4, most=4), INT("kernel_size", least=1),
+    INT("group_size", least=1), INT("scale_factor", least=1))
+CARAFE_FORWARD = CFunction("mluOpCarafeForward", CARAFE_DESC, NHWC("features", "input", dims="n h w c"),
+    NHWC("masks", "mask", dims="n ho wo taps"), NHWC("output", dims="n ho wo c"),
+    derived={"ho": lambda h, scale_factor, **_: h * scale_factor, "wo": lambda w, scale_factor, **_: w * scale_factor,
+    "taps": lambda kernel_size, group_size, **_: kernel_size * kernel_size * group_size},
+    say={"n": "the batch of features", "ho": "scale_factor * height of features",
+    "wo": "scale_factor * width of features", "c": "the channels of features",
+    "taps": "group_size * kernel_size * kernel_size"})
+CARAFE_BACKWARD = CFunction("mluOpCarafeBackward", CARAFE_DESC, NHWC("features", "input", dims="n h w c"),
+    NHWC("masks", "mask", dims="n ho wo taps"), NHWC("grad_output", dims="n ho wo c"),
+    NHWC("grad_features", "grad_input", dims="n h w c", like="features"),
+    NHWC("grad_masks", "grad_mask", dims="n ho wo taps", like="masks"),
+    derived={"ho": lambda h, scale_factor, **_: h * scale_factor, "wo": lambda w, scale_factor, **_: w * scale_factor,
+    "taps": lambda kernel_size, group_size, **_: kernel_size * kernel_size * group_size},
+    say={"n": "the batch of features", "ho": "scale_factor * height of features",
+    "wo": "scale_factor * width of features", "c": "the channels of features",
+    "taps": "group_size * kernel_size * kernel_size"}, results=2)

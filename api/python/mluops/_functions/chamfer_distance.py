@@ -2,8 +2,12 @@
 
 from .._function import ARRAY, CFunction
 
-CHAMFER_DISTANCE_FORWARD = CFunction("mluOpExtChamferDistanceForward", ARRAY("xyz1"), ARRAY("xyz2"), ARRAY("dist1"),
-                                     ARRAY("dist2"), ARRAY("idx1"), ARRAY("idx2"), results=4)
-CHAMFER_DISTANCE_BACKWARD = CFunction("mluOpExtChamferDistanceBackward", ARRAY("xyz1"), ARRAY("xyz2"), ARRAY("idx1"),
-                                      ARRAY("idx2"), ARRAY("grad_dist1"), ARRAY("grad_dist2"), ARRAY("grad_xyz1"),
-                                      ARRAY("grad_xyz2"), results=2)
+CHAMFER_DISTANCE_FORWARD = CFunction("mluOpExtChamferDistanceForward", ARRAY("xyz1", dims="b n 2"),
+    ARRAY("xyz2", dims="b m 2"), ARRAY("dist1", dims="b n"), ARRAY("dist2", dims="b m"),
+    ARRAY("idx1", dims="b n", dtype="int32"), ARRAY("idx2", dims="b m", dtype="int32"), say={"b": "the batch",
+    "n": "the points", "m": "the points", "2": "x, y"}, results=4)
+CHAMFER_DISTANCE_BACKWARD = CFunction("mluOpExtChamferDistanceBackward", ARRAY("xyz1", dims="b n 2"),
+    ARRAY("xyz2", dims="b m 2"), ARRAY("idx1", dims="b n", dtype="int32"), ARRAY("idx2", dims="b m", dtype="int32"),
+    ARRAY("grad_dist1", dims="b n"), ARRAY("grad_dist2", dims="b m"), ARRAY("grad_xyz1", dims="b n 2", like="xyz1"),
+    ARRAY("grad_xyz2", dims="b m 2", like="xyz2"), say={"b": "the batch", "n": "the points", "m": "the points",
+    "2": "x, y"}, results=2)

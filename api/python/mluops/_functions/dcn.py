@@ -2,14 +2,52 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, DESCRIPTOR, INT, INTS, NHWC, SIZE
 
-DCN_DESC = DESCRIPTOR("dcn_desc", "DCN", INT("dimNb"), INTS("padding", "pad"), INTS("stride"), INTS("dilation"),
-    INT("deform_groups", "deformable_group"), INT("groups", "conv_group"), INT("im2col_step"), INT("compute_type"))
-DCN_FORWARD = CFunction("mluOpDCNForward", DCN_DESC, NHWC("input"), NHWC("offset"), NHWC("mask"), NHWC("weight",
-                        "filter"), ARRAY("bias"), ADDRESS("workspace"), SIZE("workspace_size"), NHWC("output"))
-DCN_BACKWARD_DATA = CFunction("mluOpDCNBackwardData", DCN_DESC, NHWC("input"), NHWC("offset"), NHWC("mask"),
-                              NHWC("weight", "filter"), NHWC("grad_output"), ADDRESS("workspace"),
-                              SIZE("workspace_size"), NHWC("grad_input"), NHWC("grad_offset"), NHWC("grad_mask"),
-                              results=3)
-DCN_BACKWARD_WEIGHT = CFunction("mluOpDCNBackwardWeight", DCN_DESC, NHWC("input"), NHWC("offset"), NHWC("mask"),
-                                NHWC("grad_output"), ADDRESS("workspace"), SIZE("workspace_size"), NHWC("grad_weight",
-                                "grad_filter"), ARRAY("grad_bias"), results=2)
+DCN_DESC = DESCRIPTOR("dcn_desc", "DCN", INT("dimNb", least=4, most=4), INTS("padding", "pad"), INTS("stride"),
+    INTS("dilation"), INT("deform_groups", "deformable_group", least=1), INT("groups", "conv_group", least=1),
+    INT("im2col_step", least=1), INT("compute_type"))
+DCN_FORWARD = CFunction("mluOpDCNForward", DCN_DESC, NHWC("input", dims="batch h w ci"),
+    NHWC("offset", dims="batch out_h out_w offsets"), NHWC("mask", dims="batch out_h out_w taps", optional=True),
+    NHWC("weight", "filter", dims="co kernel_h kernel_w group_ci"), ARRAY("bias", dims="co", optional=True),
+    ADDRESS("workspace"), SIZE("workspace_size"), NHWC("output", dims="batch out_h out_w co"),
+    derived={"group_ci": lambda ci, groups, **_: ci // groups,
+    "taps": lambda deform_groups, kernel_h, kernel_w, **_: deform_groups * kernel_h * kernel_w,
+    "offsets": lambda deform_groups, kernel_h, kernel_w, **_: 2 * deform_groups * kernel_h * kernel_w},
+    say={"output.batch": "the batch", "offset.batch": "that of the output", "offset.out_h": "that of the output",
+    "offset.out_w": "that of the output", "mask.batch": "that of the output", "mask.out_h": "that of the output",
+    "mask.out_w": "that of the output", "co": "the number of filters",
+    "group_ci": "the channels of a convolution group",
+    "out_h": "the height that follows from input, filter and dcn_desc",
+    "out_w": "the width that follows from input, filter and dcn_desc",
+    "offsets": "two for each tap of each deformable group", "taps": "one for each tap of each deformable group"})
+DCN_BACKWARD_DATA = CFunction("mluOpDCNBackwardData", DCN_DESC, NHWC("input", dims="batch h w ci"),
+    NHWC("offset", dims="batch out_h out_w offsets"), NHWC("mask", dims="batch out_h out_w taps", optional=True),
+    NHWC("weight", "filter", dims="co kernel_h kernel_w group_ci"), NHWC("grad_output", dims="batch out_h out_w co"),
+    ADDRESS("workspace"), SIZE("workspace_size"), NHWC("grad_input", dims="batch h w ci", like="input"),
+    NHWC("grad_offset", dims="batch out_h out_w offsets", like="offset"),
+    NHWC("grad_mask", dims="batch out_h out_w taps", like="mask", optional=True),
+    derived={"group_ci": lambda ci, groups, **_: ci // groups,
+    "taps": lambda deform_groups, kernel_h, kernel_w, **_: deform_groups * kernel_h * kernel_w,
+    "offsets": lambda deform_groups, kernel_h, kernel_w, **_: 2 * deform_groups * kernel_h * kernel_w},
+    say={"grad_output.batch": "the batch", "offset.batch": "that of the output", "offset.out_h": "that of the output",
+    "offset.out_w": "that of the output", "mask.batch": "that of the output", "mask.out_h": "that of the output",
+    "mask.out_w": "that of the output", "co": "the number of filters",
+    "group_ci": "the channels of a convolution group",
+    "out_h": "the height that follows from input, filter and dcn_desc",
+    "out_w": "the width that follows from input, filter and dcn_desc",
+    "offsets": "two for each tap of each deformable group", "taps": "one for each tap of each deformable group"},
+    results=3)
+DCN_BACKWARD_WEIGHT = CFunction("mluOpDCNBackwardWeight", DCN_DESC, NHWC("input", dims="batch h w ci"),
+    NHWC("offset", dims="batch out_h out_w offsets"), NHWC("mask", dims="batch out_h out_w taps", optional=True),
+    NHWC("grad_output", dims="batch out_h out_w co"), ADDRESS("workspace"), SIZE("workspace_size"),
+    NHWC("grad_weight", "grad_filter", dims="co kernel_h kernel_w group_ci"),
+    ARRAY("grad_bias", dims="co", optional=True), derived={"group_ci": lambda ci, groups, **_: ci // groups,
+    "taps": lambda deform_groups, kernel_h, kernel_w, **_: deform_groups * kernel_h * kernel_w,
+    "offsets": lambda deform_groups, kernel_h, kernel_w, **_: 2 * deform_groups * kernel_h * kernel_w},
+    say={"grad_output.batch": "the batch", "offset.batch": "that of the output", "offset.out_h": "that of the output",
+    "offset.out_w": "that of the output", "mask.batch": "that of the output", "mask.out_h": "that of the output",
+    "mask.out_w": "that of the output", "co": "the number of filters",
+    "group_ci": "the channels of a convolution group",
+    "out_h": "the height that follows from input, filter and dcn_desc",
+    "out_w": "the width that follows from input, filter and dcn_desc",
+    "offsets": "two for each tap of each deformable group", "taps": "one for each tap of each deformable group"},
+    results=2)

@@ -2,5 +2,8 @@
 
 from .._function import ARRAY, CFunction
 
-DIFF_IOU_ROTATED_SORT_VERTICES = CFunction("mluOpDiffIouRotatedSortVerticesForward", ARRAY("vertices"), ARRAY("mask"),
-                                           ARRAY("num_valid"), ARRAY("idx"))
+DIFF_IOU_ROTATED_SORT_VERTICES = CFunction("mluOpDiffIouRotatedSortVerticesForward",
+    ARRAY("vertices", dims="batch pairs 24 2"), ARRAY("mask", dims="batch pairs 24", dtype="bool"),
+    ARRAY("num_valid", dims="batch pairs", dtype="int32"), ARRAY("idx", dims="batch pairs 9", dtype="int32"),
+    say={"batch": "that of vertices", "pairs": "that of vertices", "24": "corners and intersections", "2": "x and y",
+    "9": "an intersection's corners, the first twice"})

@@ -2,11 +2,15 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, INT, SIZE
 
-DYNAMIC_POINT_TO_VOXEL_FORWARD = CFunction("mluOpDynamicPointToVoxelForward", INT("reduce_type"), ARRAY("feats"),
-                                           ARRAY("coors"), ADDRESS("workspace"), SIZE("workspace_size"),
-                                           ARRAY("voxel_feats"), ARRAY("voxel_coors"), ARRAY("point2voxel_map"),
-                                           ARRAY("voxel_points_count"), ARRAY("voxel_num"), results=5)
+DYNAMIC_POINT_TO_VOXEL_FORWARD = CFunction("mluOpDynamicPointToVoxelForward", INT("reduce_type"),
+    ARRAY("feats", dims="n c"), ARRAY("coors", dims="n 3", dtype="int32"), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("voxel_feats", dims="m c"), ARRAY("voxel_coors", dims="m 3", dtype="int32"),
+    ARRAY("point2voxel_map", dims="n", dtype="int32"), ARRAY("voxel_points_count", dims="m", dtype="int32"),
+    ARRAY("voxel_num", dims="1", dtype="int32"), say={"n": "the points", "m": "the rows of voxel_feats",
+    "c": "the channels of feats", "3": "coordinates of a voxel", "1": "one number"}, results=5)
 DYNAMIC_POINT_TO_VOXEL_BACKWARD = CFunction("mluOpDynamicPointToVoxelBackward", INT("reduce_type"),
-                                            ARRAY("grad_voxel_feats"), ARRAY("feats"), ARRAY("voxel_feats"),
-                                            ARRAY("point2voxel_map"), ARRAY("voxel_points_count"), ARRAY("voxel_num"),
-                                            ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("grad_feats"))
+    ARRAY("grad_voxel_feats", dims="m c"), ARRAY("feats", dims="n c"),
+    ARRAY("voxel_feats", dims="m c", like="grad_voxel_feats"), ARRAY("point2voxel_map", dims="n", dtype="int32"),
+    ARRAY("voxel_points_count", dims="m", dtype="int32"), ARRAY("voxel_num", dims="1", dtype="int32"),
+    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("grad_feats", dims="n c", like="feats"),
+    say={"n": "the points", "m": "the voxels", "c": "the channels of feats", "1": "one number"})

@@ -2,10 +2,14 @@
 
 from .._function import ARRAY, CFunction, FLOAT, INT, INT64
 
-ABS = CFunction("mluOpAbs", ARRAY("x"), ARRAY("y"))
-LOG = CFunction("mluOpLog", INT("prefer"), INT("base"), ARRAY("x"), ARRAY("y"))
-SQRT = CFunction("mluOpSqrt", INT("prefer"), ARRAY("x"), ARRAY("y"))
-SQRT_BACKWARD = CFunction("mluOpSqrtBackward", ARRAY("y"), ARRAY("diff_y"), ARRAY("diff_x"))
-DIV = CFunction("mluOpDiv", INT("prefer"), ARRAY("x"), ARRAY("y"), ARRAY("z"))
-LGAMMA = CFunction("mluOpLgamma", ARRAY("x"), ARRAY("y"))
-LOGSPACE = CFunction("mluOpLogspace", FLOAT("start"), FLOAT("end"), INT64("steps"), FLOAT("base"), ARRAY("res"))
+ABS = CFunction("mluOpAbs", ARRAY("x", dims="n"), ARRAY("y", dims="n", like="x"))
+LOG = CFunction("mluOpLog", INT("prefer", least=0, most=2), INT("base", least=0, most=2), ARRAY("x", dims="n"),
+    ARRAY("y", dims="n", like="x"))
+SQRT = CFunction("mluOpSqrt", INT("prefer", least=0, most=2), ARRAY("x", dims="n"), ARRAY("y", dims="n", like="x"))
+SQRT_BACKWARD = CFunction("mluOpSqrtBackward", ARRAY("y", dims="n"), ARRAY("diff_y", dims="n", like="y"),
+    ARRAY("diff_x", dims="n", like="y"))
+DIV = CFunction("mluOpDiv", INT("prefer", least=0, most=2), ARRAY("x", dims="n"), ARRAY("y", dims="n", like="x"),
+    ARRAY("z", dims="n", like="x"))
+LGAMMA = CFunction("mluOpLgamma", ARRAY("x", dims="n"), ARRAY("y", dims="n", like="x"))
+LOGSPACE = CFunction("mluOpLogspace", FLOAT("start"), FLOAT("end"), INT64("steps", least=0), FLOAT("base"),
+    ARRAY("res", dims="length"))

@@ -3,4 +3,4 @@
 from .._function import ADDRESS, CFunction, FLOAT, INT
 
 FFT = CFunction("mluOpExecFFT", ADDRESS("fft_plan"), ADDRESS("input"), FLOAT("scale_factor"), ADDRESS("workspace"),
-                ADDRESS("output"), INT("direction"), results=0)
+    ADDRESS("output"), INT("direction"), results=0)

@@ -2,12 +2,18 @@
 
 from .._function import ARRAY, CFunction, FLOAT, INT
 
-FOCAL_LOSS_SIGMOID_FORWARD = CFunction("mluOpFocalLossSigmoidForward", INT("prefer"), INT("reduction"), ARRAY("input"),
-                                       ARRAY("target"), ARRAY("weight"), FLOAT("alpha"), FLOAT("gamma"), ARRAY("output"))
+FOCAL_LOSS_SIGMOID_FORWARD = CFunction("mluOpFocalLossSigmoidForward", INT("prefer"), INT("reduction"),
+    ARRAY("input", dims="n c"), ARRAY("target", dims="n", dtype="int32"), ARRAY("weight", dims="c", optional=True),
+    FLOAT("alpha"), FLOAT("gamma"), ARRAY("output", dims="n c", like="input"), say={"n": "the rows of the input",
+    "c": "the classes of the input"})
 FOCAL_LOSS_SIGMOID_BACKWARD = CFunction("mluOpFocalLossSigmoidBackward", INT("prefer"), INT("reduction"),
-                                        ARRAY("input"), ARRAY("target"), ARRAY("weight"), FLOAT("alpha"),
-                                        FLOAT("gamma"), ARRAY("grad_input"))
-FOCAL_LOSS_SOFTMAX_FORWARD = CFunction("mluOpExtFocalLossSoftmaxForward", ARRAY("softmax"), ARRAY("target"),
-                                       ARRAY("weight"), FLOAT("alpha"), FLOAT("gamma"), ARRAY("output"))
-FOCAL_LOSS_SOFTMAX_BACKWARD = CFunction("mluOpExtFocalLossSoftmaxBackward", ARRAY("softmax"), ARRAY("target"),
-                                        ARRAY("weight"), FLOAT("alpha"), FLOAT("gamma"), ARRAY("grad_input"))
+    ARRAY("input", dims="n c"), ARRAY("target", dims="n", dtype="int32"), ARRAY("weight", dims="c", optional=True),
+    FLOAT("alpha"), FLOAT("gamma"), ARRAY("grad_input", dims="n c", like="input"), say={"n": "the rows of the input",
+    "c": "the classes of the input"})
+FOCAL_LOSS_SOFTMAX_FORWARD = CFunction("mluOpExtFocalLossSoftmaxForward", ARRAY("softmax", dims="n c"),
+    ARRAY("target", dims="n", dtype="int32"), ARRAY("weight", dims="c", optional=True), FLOAT("alpha"), FLOAT("gamma"),
+    ARRAY("output", dims="n", like="target"), say={"n": "the rows of the input", "c": "the classes of the input"})
+FOCAL_LOSS_SOFTMAX_BACKWARD = CFunction("mluOpExtFocalLossSoftmaxBackward", ARRAY("softmax", dims="n c"),
+    ARRAY("target", dims="n", dtype="int32"), ARRAY("weight", dims="c", optional=True), FLOAT("alpha"), FLOAT("gamma"),
+    ARRAY("grad_input", dims="n c", like="softmax"), say={"n": "the rows of the input",
+    "c": "the classes of the input"})

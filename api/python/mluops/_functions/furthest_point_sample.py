@@ -2,6 +2,9 @@
 
 from .._function import ARRAY, CFunction
 
-FURTHEST_POINT_SAMPLE = CFunction("mluOpExtFurthestPointSample", ARRAY("points_xyz", "points"), ARRAY("idx"))
-FURTHEST_POINT_SAMPLE_WITH_DIST = CFunction("mluOpExtFurthestPointSampleWithDist", ARRAY("points_dist", "distances"),
-                                            ARRAY("idx"))
+FURTHEST_POINT_SAMPLE = CFunction("mluOpExtFurthestPointSample", ARRAY("points_xyz", "points", dims="b n 3"),
+    ARRAY("idx", dims="b m", dtype="int32"), say={"b": "the batch", "3": "coordinates of a point",
+    "n": "one distance to each point"})
+FURTHEST_POINT_SAMPLE_WITH_DIST = CFunction("mluOpExtFurthestPointSampleWithDist",
+    ARRAY("points_dist", "distances", dims="b n n"), ARRAY("idx", dims="b m", dtype="int32"), say={"b": "the batch",
+    "n": "one distance to each point"})

@@ -2,9 +2,15 @@
 
 from .._function import ARRAY, CFunction
 
-GATHER_POINTS_FORWARD = CFunction("mluOpExtGatherPoints", ARRAY("points"), ARRAY("idx"), ARRAY("output"))
-GATHER_POINTS_BACKWARD = CFunction("mluOpExtGatherPointsBackward", ARRAY("grad_output"), ARRAY("idx"),
-                                   ARRAY("grad_points"))
-GROUP_POINTS_FORWARD = CFunction("mluOpExtGroupPoints", ARRAY("points"), ARRAY("idx"), ARRAY("output"))
-GROUP_POINTS_BACKWARD = CFunction("mluOpExtGroupPointsBackward", ARRAY("grad_output"), ARRAY("idx"),
-                                  ARRAY("grad_points"))
+GATHER_POINTS_FORWARD = CFunction("mluOpExtGatherPoints", ARRAY("points", dims="b c n"),
+    ARRAY("idx", dims="b m", dtype="int32"), ARRAY("output", dims="b c m"), say={"b": "the batch", "c": "the channels",
+    "m": "as in idx"})
+GATHER_POINTS_BACKWARD = CFunction("mluOpExtGatherPointsBackward", ARRAY("grad_output", dims="b c m"),
+    ARRAY("idx", dims="b m", dtype="int32"), ARRAY("grad_points", dims="b c n"), say={"b": "the batch",
+    "c": "the channels", "m": "as in idx"})
+GROUP_POINTS_FORWARD = CFunction("mluOpExtGroupPoints", ARRAY("points", dims="b c n"),
+    ARRAY("idx", dims="b p k", dtype="int32"), ARRAY("output", dims="b c p k"), say={"b": "the batch",
+    "c": "the channels", "p": "as in idx", "k": "as in idx"})
+GROUP_POINTS_BACKWARD = CFunction("mluOpExtGroupPointsBackward", ARRAY("grad_output", dims="b c p k"),
+    ARRAY("idx", dims="b p k", dtype="int32"), ARRAY("grad_points", dims="b c n"), say={"b": "the batch",
+    "c": "the channels", "p": "as in idx", "k": "as in idx"})

@@ -2,9 +2,14 @@
 
 from .._function import ADDRESS, ARRAY, BOOL, CFunction, FLOAT, INT, SIZE
 
-GENERATE_PROPOSALS_V2 = CFunction("mluOpGenerateProposalsV2", INT("pre_nms_top_n"), INT("post_nms_top_n"),
-                                  FLOAT("nms_thresh"), FLOAT("min_size"), FLOAT("eta"), BOOL("pixel_offset"),
-                                  ARRAY("scores"), ARRAY("bbox_deltas"), ARRAY("img_size", "im_shape"),
-                                  ARRAY("anchors"), ARRAY("variances"), ADDRESS("workspace"), SIZE("workspace_size"),
-                                  ARRAY("rois", "rpn_rois"), ARRAY("probs", "rpn_roi_probs"), ARRAY("num",
-                                  "rpn_rois_num"), ADDRESS("rpn_rois_batch_size"), results=4)
+GENERATE_PROPOSALS_V2 = CFunction("mluOpGenerateProposalsV2", INT("pre_nms_top_n"), INT("post_nms_top_n", least=1),
+    FLOAT("nms_thresh"), FLOAT("min_size"), FLOAT("eta"), BOOL("pixel_offset"), ARRAY("scores", dims="n h w a"),
+    ARRAY("bbox_deltas", dims="n h w deltas"), ARRAY("img_size", "im_shape", dims="n 2"),
+    ARRAY("anchors", dims="h w a 4"), ARRAY("variances", dims="h w a 4"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("rois", "rpn_rois", dims="rows 4"), ARRAY("probs", "rpn_roi_probs", dims="rows 1"),
+    ARRAY("num", "rpn_rois_num", dims="n", dtype="int32"), ADDRESS("rpn_rois_batch_size"),
+    derived={"deltas": lambda a, **_: 4 * a, "rows": lambda n, post_nms_top_n, **_: n * post_nms_top_n},
+    say={"n": "the batch of scores", "h": "the height of scores", "w": "the width of scores",
+    "a": "the anchors of scores", "deltas": "4 of each anchor", "2": "height, width", "anchors.4": "of a box",
+    "variances.4": "of a box", "rows": "the batch of scores times post_nms_top_n", "rois.4": "x1, y1, x2, y2",
+    "1": "a score"}, results=4)

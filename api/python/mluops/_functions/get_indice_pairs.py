@@ -2,6 +2,9 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, SIZE
 
-GET_INDICE_PAIRS = CFunction("mluOpGetIndicePairs", ADDRESS("sparse_conv_desc"), ARRAY("indices"), ADDRESS("workspace"),
-                             SIZE("workspace_size"), ARRAY("indice_pairs"), ARRAY("out_indices"), ARRAY("indice_num"),
-                             results=3)
+GET_INDICE_PAIRS = CFunction("mluOpGetIndicePairs", ADDRESS("sparse_conv_desc"),
+    ARRAY("indices", dims="inputs width", dtype="int32"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("indice_pairs", dims="offsets 2 inputs", dtype="int32"),
+    ARRAY("out_indices", dims="outputs width", dtype="int32"), ARRAY("indice_num", dims="offsets", dtype="int32"),
+    say={"width": "a batch and a place", "offsets": "the volume of the filter", "2": "input and output",
+    "inputs": "the rows of indices"}, results=3)

@@ -2,15 +2,21 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, INT64, SIZE
 
-INDICE_CONVOLUTION_FORWARD = CFunction("mluOpIndiceConvolutionForward", ARRAY("features"), ARRAY("filters"),
-                                       ARRAY("indice_pairs"), ADDRESS("indice_pair_num", "indice_num"),
-                                       INT64("num_activate_out", "num_act_out"), INT64("inverse"), INT64("subm",
-                                       "sub_m"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("features_out"))
-INDICE_CONVOLUTION_BACKWARD_DATA = CFunction("mluOpIndiceConvolutionBackwardData", ARRAY("output_grad"),
-                                             ARRAY("filters"), ARRAY("indice_pairs"), ADDRESS("indice_pair_num",
-                                             "indice_num"), INT64("inverse"), INT64("subm", "sub_m"),
-                                             ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("input_grad"))
-INDICE_CONVOLUTION_BACKWARD_FILTER = CFunction("mluOpIndiceConvolutionBackwardFilter", ARRAY("features"),
-                                               ARRAY("output_grad"), ARRAY("indice_pairs"), ADDRESS("indice_pair_num",
-                                               "indice_num"), INT64("inverse"), INT64("subm", "sub_m"),
-                                               ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("filters_grad"))
+INDICE_CONVOLUTION_FORWARD = CFunction("mluOpIndiceConvolutionForward", ARRAY("features", dims="inputs ci"),
+    ARRAY("filters", dims="volume ci co"), ARRAY("indice_pairs", dims="offsets 2 places", dtype="int32"),
+    ADDRESS("indice_pair_num", "indice_num"), INT64("num_activate_out", "num_act_out"),
+    INT64("inverse", least=0, most=1), INT64("subm", "sub_m", least=0, most=1), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("features_out", dims="outputs co"), say={"ci": "the input channels of filters",
+    "co": "the output channels of filters"})
+INDICE_CONVOLUTION_BACKWARD_DATA = CFunction("mluOpIndiceConvolutionBackwardData",
+    ARRAY("output_grad", dims="outputs co"), ARRAY("filters", dims="volume ci co"),
+    ARRAY("indice_pairs", dims="offsets 2 places", dtype="int32"), ADDRESS("indice_pair_num", "indice_num"),
+    INT64("inverse", least=0, most=1), INT64("subm", "sub_m", least=0, most=1), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("input_grad", dims="inputs ci"), say={"ci": "the input channels of filters",
+    "co": "the output channels of filters"})
+INDICE_CONVOLUTION_BACKWARD_FILTER = CFunction("mluOpIndiceConvolutionBackwardFilter",
+    ARRAY("features", dims="inputs ci"), ARRAY("output_grad", dims="outputs co"),
+    ARRAY("indice_pairs", dims="offsets 2 places", dtype="int32"), ADDRESS("indice_pair_num", "indice_num"),
+    INT64("inverse", least=0, most=1), INT64("subm", "sub_m", least=0, most=1), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("filters_grad", dims="volume ci co"),
+    say={"ci": "the input channels of filters_grad", "co": "the output channels of filters_grad"})

@@ -2,8 +2,10 @@
 
 from .._function import ADDRESS, ARRAY, CFunction
 
-INDICE_MAX_POOL_FORWARD = CFunction("mluOpExtIndiceMaxPoolForward", ARRAY("features"), ARRAY("indice_pairs"),
-                                    ADDRESS("indice_pair_num", "indice_num"), ARRAY("features_out"))
-INDICE_MAX_POOL_BACKWARD = CFunction("mluOpExtIndiceMaxPoolBackward", ARRAY("features"), ARRAY("features_out"),
-                                     ARRAY("grad_output"), ARRAY("indice_pairs"), ADDRESS("indice_pair_num",
-                                     "indice_num"), ARRAY("grad_input"))
+INDICE_MAX_POOL_FORWARD = CFunction("mluOpExtIndiceMaxPoolForward", ARRAY("features", dims="inputs c"),
+    ARRAY("indice_pairs", dims="offsets 2 places", dtype="int32"), ADDRESS("indice_pair_num", "indice_num"),
+    ARRAY("features_out", dims="outputs c"), say={"c": "the channels of features"})
+INDICE_MAX_POOL_BACKWARD = CFunction("mluOpExtIndiceMaxPoolBackward", ARRAY("features", dims="inputs c"),
+    ARRAY("features_out", dims="outputs c"), ARRAY("grad_output", dims="outputs c", like="features_out"),
+    ARRAY("indice_pairs", dims="offsets 2 places", dtype="int32"), ADDRESS("indice_pair_num", "indice_num"),
+    ARRAY("grad_input", dims="inputs c", like="features"), say={"c": "the channels of features"})

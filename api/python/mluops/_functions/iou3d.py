@@ -2,6 +2,7 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, FLOAT, INT
 
-BOXES_OVERLAP_BEV = CFunction("mluOpExtBoxesOverlapBev", ARRAY("boxes_a"), ARRAY("boxes_b"), ARRAY("overlap"))
-NMS3D = CFunction("mluOpExtNms3d", ARRAY("boxes"), FLOAT("iou_threshold"), INT("rotated"), ARRAY("keep"),
-                  ADDRESS("num_out"), results=2)
+BOXES_OVERLAP_BEV = CFunction("mluOpExtBoxesOverlapBev", ARRAY("boxes_a", dims="n 7"), ARRAY("boxes_b", dims="m 7"),
+    ARRAY("overlap", dims="n m"), say={"n": "boxes_a", "7": "numbers of a box", "m": "boxes_b"})
+NMS3D = CFunction("mluOpExtNms3d", ARRAY("boxes", dims="n 7"), FLOAT("iou_threshold"), INT("rotated", least=0, most=1),
+    ARRAY("keep", dims="n", dtype="int32"), ADDRESS("num_out"), say={"n": "boxes", "7": "numbers of a box"}, results=2)

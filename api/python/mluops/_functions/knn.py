@@ -2,5 +2,6 @@
 
 from .._function import ARRAY, CFunction, INT
 
-KNN = CFunction("mluOpExtKnn", ARRAY("xyz"), ARRAY("center_xyz", "new_xyz"), INT("k"), ARRAY("idx"), ARRAY("dist2"),
-                results=2)
+KNN = CFunction("mluOpExtKnn", ARRAY("xyz", dims="b n 3"), ARRAY("center_xyz", "new_xyz", dims="b m 3"),
+    INT("k", least=1), ARRAY("idx", dims="b m k", dtype="int32"), ARRAY("dist2", dims="b m k", like="idx"),
+    say={"b": "the batch", "3": "coordinates of a point", "m": "the centres of center_xyz"}, results=2)

@@ -2,10 +2,13 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, INT, PLANES, SIZE
 
-MASKED_IM2COL_FORWARD = CFunction("mluOpMaskedIm2colForward", PLANES("features", "feature"), ARRAY("rows",
-                                  "mask_h_idx"), ARRAY("columns", "mask_w_idx"), INT("kernel_h"), INT("kernel_w"),
-                                  INT("pad_h"), INT("pad_w"), ADDRESS("workspace"), SIZE("workspace_size"),
-                                  ARRAY("data_col"))
-MASKED_COL2IM_FORWARD = CFunction("mluOpMaskedCol2imForward", ARRAY("col"), ARRAY("rows", "mask_h_idx"),
-                                  ARRAY("columns", "mask_w_idx"), SIZE("workspace_size"), ADDRESS("workspace"),
-                                  PLANES("im"))
+MASKED_IM2COL_FORWARD = CFunction("mluOpMaskedIm2colForward", PLANES("features", "feature", dims="1 c h w"),
+    ARRAY("rows", "mask_h_idx", dims="m", dtype="int32"), ARRAY("columns", "mask_w_idx", dims="m", dtype="int32"),
+    INT("kernel_h", least=1), INT("kernel_w", least=1), INT("pad_h"), INT("pad_w"), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("data_col", dims="columns m"),
+    derived={"columns": lambda c, kernel_h, kernel_w, **_: c * kernel_h * kernel_w}, say={"features.1": "one image",
+    "m": "mask_h_idx"})
+MASKED_COL2IM_FORWARD = CFunction("mluOpMaskedCol2imForward", ARRAY("col", dims="c m"),
+    ARRAY("rows", "mask_h_idx", dims="m", dtype="int32"), ARRAY("columns", "mask_w_idx", dims="m", dtype="int32"),
+    SIZE("workspace_size"), ADDRESS("workspace"), PLANES("im", dims="1 c h w"), say={"im.1": "one image",
+    "m": "mask_h_idx", "c": "the channels of the image"})

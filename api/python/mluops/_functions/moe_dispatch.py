@@ -2,13 +2,21 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, INT, SIZE
 
-MOE_DISPATCH_FORWARD = CFunction("mluOpMoeDispatchForward", ARRAY("gates"), ARRAY("indices"), ARRAY("locations"),
-                                 ARRAY("input"), INT("samples"), INT("capacity"), INT("hidden"), INT("num_experts"),
-                                 ARRAY("dispatch"))
-MOE_DISPATCH_BACKWARD_GATE = CFunction("mluOpMoeDispatchBackwardGate", ARRAY("indices"), ARRAY("locations"),
-                                       ARRAY("input"), ARRAY("grad_dispatch", "dispatch"), INT("samples"),
-                                       INT("capacity"), INT("hidden"), INT("num_experts"), ADDRESS("workspace"),
-                                       SIZE("workspace_size"), ARRAY("grad_gates"))
-MOE_DISPATCH_BACKWARD_DATA = CFunction("mluOpMoeDispatchBackwardData", ARRAY("gates"), ARRAY("indices"),
-                                       ARRAY("locations"), ARRAY("grad_dispatch", "dispatch"), INT("samples"),
-                                       INT("capacity"), INT("hidden"), INT("num_experts"), ARRAY("grad_input"))
+MOE_DISPATCH_FORWARD = CFunction("mluOpMoeDispatchForward", ARRAY("gates", dims="samples"),
+    ARRAY("indices", dims="samples", dtype="int32"), ARRAY("locations", dims="samples", dtype="int32"),
+    ARRAY("input", dims="samples hidden"), INT("samples", least=0), INT("capacity", least=0), INT("hidden", least=0),
+    INT("num_experts", least=0), ARRAY("dispatch", dims="slots hidden"),
+    derived={"slots": lambda num_experts, capacity, **_: num_experts * capacity},
+    say={"slots": "num_experts * capacity"})
+MOE_DISPATCH_BACKWARD_GATE = CFunction("mluOpMoeDispatchBackwardGate", ARRAY("indices", dims="samples", dtype="int32"),
+    ARRAY("locations", dims="samples", dtype="int32"), ARRAY("input", dims="samples hidden"),
+    ARRAY("grad_dispatch", "dispatch", dims="slots hidden"), INT("samples", least=0), INT("capacity", least=0),
+    INT("hidden", least=0), INT("num_experts", least=0), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("grad_gates", dims="samples"), derived={"slots": lambda num_experts, capacity, **_: num_experts * capacity},
+    say={"slots": "num_experts * capacity"})
+MOE_DISPATCH_BACKWARD_DATA = CFunction("mluOpMoeDispatchBackwardData", ARRAY("gates", dims="samples"),
+    ARRAY("indices", dims="samples", dtype="int32"), ARRAY("locations", dims="samples", dtype="int32"),
+    ARRAY("grad_dispatch", "dispatch", dims="slots hidden"), INT("samples", least=0), INT("capacity", least=0),
+    INT("hidden", least=0), INT("num_experts", least=0), ARRAY("grad_input", dims="samples hidden"),
+    derived={"slots": lambda num_experts, capacity, **_: num_experts * capacity},
+    say={"slots": "num_experts * capacity"})

@@ -2,13 +2,25 @@
 
 from .._function import ARRAY, CFunction, INT
 
-MS_DEFORM_ATTN_FORWARD = CFunction("mluOpMsDeformAttnForward", ARRAY("value", "data_value"),
-                                   ARRAY("value_spatial_shapes", "data_spatial_shapes"),
-                                   ARRAY("value_level_start_index", "data_level_start_index"),
-                                   ARRAY("sampling_locations", "data_sampling_loc"), ARRAY("attention_weights",
-                                   "data_attn_weight"), INT("im2col_step"), ARRAY("output", "data_col"))
-MS_DEFORM_ATTN_BACKWARD = CFunction("mluOpMsDeformAttnBackward", ARRAY("value"), ARRAY("value_spatial_shapes",
-                                    "spatial_shapes"), ARRAY("value_level_start_index", "level_start_index"),
-                                    ARRAY("sampling_locations", "sampling_loc"), ARRAY("attention_weights",
-                                    "attn_weight"), ARRAY("grad_output"), INT("im2col_step"), ARRAY("grad_value"),
-                                    ARRAY("grad_sampling_loc"), ARRAY("grad_attn_weight"), results=3)
+MS_DEFORM_ATTN_FORWARD = CFunction("mluOpMsDeformAttnForward",
+    ARRAY("value", "data_value", dims="batch keys heads channels"),
+    ARRAY("value_spatial_shapes", "data_spatial_shapes", dims="levels 2", dtype="int32"),
+    ARRAY("value_level_start_index", "data_level_start_index", dims="levels", dtype="int32"),
+    ARRAY("sampling_locations", "data_sampling_loc", dims="batch queries heads levels points 2"),
+    ARRAY("attention_weights", "data_attn_weight", dims="batch queries heads levels points"), INT("im2col_step"),
+    ARRAY("output", "data_col", dims="batch queries heads channels"),
+    say={"value_spatial_shapes.2": "height and width", "2": "x and y", "levels": "the levels of spatial_shapes",
+    "batch": "the batch", "queries": "the queries", "heads": "the heads", "points": "the points",
+    "channels": "the channels"})
+MS_DEFORM_ATTN_BACKWARD = CFunction("mluOpMsDeformAttnBackward", ARRAY("value", dims="batch keys heads channels"),
+    ARRAY("value_spatial_shapes", "spatial_shapes", dims="levels 2", dtype="int32"),
+    ARRAY("value_level_start_index", "level_start_index", dims="levels", dtype="int32"),
+    ARRAY("sampling_locations", "sampling_loc", dims="batch queries heads levels points 2"),
+    ARRAY("attention_weights", "attn_weight", dims="batch queries heads levels points"),
+    ARRAY("grad_output", dims="batch queries heads channels"), INT("im2col_step"),
+    ARRAY("grad_value", dims="batch keys heads channels", like="value"),
+    ARRAY("grad_sampling_loc", dims="batch queries heads levels points 2", like="sampling_locations"),
+    ARRAY("grad_attn_weight", dims="batch queries heads levels points", like="attention_weights"),
+    say={"value_spatial_shapes.2": "height and width", "2": "x and y", "levels": "the levels of value_spatial_shapes",
+    "batch": "the batch", "queries": "the queries", "heads": "the heads", "points": "the points",
+    "channels": "the channels"}, results=3)

@@ -2,9 +2,16 @@
 
 from .._function import ADDRESS, ARRAY, BOOL, CFunction, SIZE
 
-MUTUAL_INFORMATION_FORWARD = CFunction("mluOpMutualInformationForward", ARRAY("px"), ARRAY("py"), ARRAY("opt_boundary"),
-                                       ARRAY("p"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("ans"), results=2)
-MUTUAL_INFORMATION_BACKWARD = CFunction("mluOpMutualInformationBackward", ARRAY("px"), ARRAY("py"),
-                                        ARRAY("opt_boundary"), ARRAY("p"), ARRAY("ans_grad"),
-                                        BOOL("overwrite_ans_grad"), ADDRESS("workspace"), SIZE("workspace_size"),
-                                        ARRAY("px_grad"), ARRAY("py_grad"), results=3)
+MUTUAL_INFORMATION_FORWARD = CFunction("mluOpMutualInformationForward", ARRAY("px", dims="b s t1"),
+    ARRAY("py", dims="b s1 t"), ARRAY("opt_boundary", dims="b 4", dtype="int64", optional=True),
+    ARRAY("p", dims="b s1 t1"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("ans", dims="b"),
+    derived={"s1": lambda s, **_: s + 1, "t1": lambda t, **_: t + 1}, say={"b": "the batch of px",
+    "s": "the symbols of px", "t1": "the frames of py and one", "s1": "the symbols of px and one",
+    "t": "the frames of py", "4": "first symbol, first frame, last symbol, last frame"}, results=2)
+MUTUAL_INFORMATION_BACKWARD = CFunction("mluOpMutualInformationBackward", ARRAY("px", dims="b s t1"),
+    ARRAY("py", dims="b s1 t"), ARRAY("opt_boundary", dims="b 4", dtype="int64", optional=True),
+    ARRAY("p", dims="b s1 t1"), ARRAY("ans_grad", dims="b"), BOOL("overwrite_ans_grad"), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("px_grad", dims="b s t1", like="px"), ARRAY("py_grad", dims="b s1 t", like="py"),
+    derived={"s1": lambda s, **_: s + 1, "t1": lambda t, **_: t + 1}, say={"b": "the batch of px",
+    "s": "the symbols of px", "t1": "the frames of py and one", "s1": "the symbols of px and one",
+    "t": "the frames of py", "4": "first symbol, first frame, last symbol, last frame"}, results=3)

@@ -2,13 +2,16 @@
 
 from .._function import ADDRESS, ARRAY, BOOL, CFunction, DESCRIPTOR, DOUBLE, FLOAT, INT, SIZE
 
-NMS_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode"), INT("output_mode"), DOUBLE("iou_threshold"),
-    INT("max_output_size"), DOUBLE("confidence_threshold"), INT("offset"), INT("input_layout"),
-    BOOL("pad_to_max_output_size"), ext=True)
-NMS = CFunction("mluOpNms", NMS_DESC, ARRAY("boxes"), ARRAY("scores", "confidence"), ADDRESS("workspace"),
-                SIZE("workspace_size"), ARRAY("indices", "output"), ADDRESS("output_size"), results=2)
-SOFT_NMS = CFunction("mluOpExtSoftNms", ARRAY("boxes"), ARRAY("scores"), FLOAT("iou_threshold"), FLOAT("sigma"),
-                     FLOAT("min_score"), INT("method"), INT("offset"), ARRAY("dets"), ARRAY("indices"),
-                     ADDRESS("output_size"), results=3)
-NMS_MATCH = CFunction("mluOpExtNmsMatch", ARRAY("dets"), FLOAT("iou_threshold"), ARRAY("indices"), ARRAY("group_sizes"),
-                      ADDRESS("group_count"), results=3)
+NMS_DESC = DESCRIPTOR("nms_desc", "Nms", INT("box_mode", least=0, most=1), INT("output_mode", least=0, most=2),
+    DOUBLE("iou_threshold"), INT("max_output_size", least=0), DOUBLE("confidence_threshold"),
+    INT("offset", least=0, most=1), INT("input_layout", least=0, most=1), BOOL("pad_to_max_output_size"), ext=True)
+NMS = CFunction("mluOpNms", NMS_DESC, ARRAY("boxes", dims="n 4"), ARRAY("scores", "confidence", dims="n"),
+    ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("indices", "output", dims="room", dtype="int32"),
+    ADDRESS("output_size"), results=2)
+SOFT_NMS = CFunction("mluOpExtSoftNms", ARRAY("boxes", dims="n 4"), ARRAY("scores", dims="n"), FLOAT("iou_threshold"),
+    FLOAT("sigma"), FLOAT("min_score"), INT("method", least=0, most=2), INT("offset", least=0, most=1),
+    ARRAY("dets", dims="n 5"), ARRAY("indices", dims="n", dtype="int32"), ADDRESS("output_size"),
+    say={"4": "x1, y1, x2, y2", "5": "x1, y1, x2, y2, score", "n": "the number of boxes"}, results=3)
+NMS_MATCH = CFunction("mluOpExtNmsMatch", ARRAY("dets", dims="n 5"), FLOAT("iou_threshold"),
+    ARRAY("indices", dims="n", dtype="int32"), ARRAY("group_sizes", dims="n", dtype="int32"), ADDRESS("group_count"),
+    say={"5": "x1, y1, x2, y2, score", "n": "the number of boxes"}, results=3)

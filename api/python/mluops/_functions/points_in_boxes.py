@@ -2,7 +2,12 @@
 
 from .._function import ARRAY, CFunction
 
-POINTS_IN_BOXES = CFunction("mluOpPointsInBoxes", ARRAY("points"), ARRAY("boxes"), ARRAY("points_indices"))
-POINTS_IN_BOXES_PART = CFunction("mluOpExtPointsInBoxesPart", ARRAY("points"), ARRAY("boxes"), ARRAY("indices",
-                                 "points_indices"))
-POINTS_IN_BOXES_ALL = CFunction("mluOpExtPointsInBoxesAll", ARRAY("points"), ARRAY("boxes"), ARRAY("inside"))
+POINTS_IN_BOXES = CFunction("mluOpPointsInBoxes", ARRAY("points", dims="b m 3"), ARRAY("boxes", dims="b n 7"),
+    ARRAY("points_indices", dims="b m", dtype="int32"), say={"b": "the batch", "3": "coordinates of a point",
+    "7": "numbers of a box", "m": "the points", "n": "the boxes"})
+POINTS_IN_BOXES_PART = CFunction("mluOpExtPointsInBoxesPart", ARRAY("points", dims="b m 3"),
+    ARRAY("boxes", dims="b n 7"), ARRAY("indices", "points_indices", dims="b m", dtype="int32"), say={"b": "the batch",
+    "3": "coordinates of a point", "7": "numbers of a box", "m": "the points", "n": "the boxes"})
+POINTS_IN_BOXES_ALL = CFunction("mluOpExtPointsInBoxesAll", ARRAY("points", dims="b m 3"),
+    ARRAY("boxes", dims="b n 7"), ARRAY("inside", dims="b m n", dtype="int32"), say={"b": "the batch",
+    "3": "coordinates of a point", "7": "numbers of a box", "m": "the points", "n": "the boxes"})

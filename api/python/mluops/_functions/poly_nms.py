@@ -2,5 +2,6 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, FLOAT, SIZE
 
-POLY_NMS = CFunction("mluOpPolyNms", ARRAY("dets", "boxes"), FLOAT("iou_threshold"), ADDRESS("workspace"),
-                     SIZE("workspace_size"), ARRAY("output"), ADDRESS("output_size"), results=2)
+POLY_NMS = CFunction("mluOpPolyNms", ARRAY("dets", "boxes", dims="n 9"), FLOAT("iou_threshold"), ADDRESS("workspace"),
+    SIZE("workspace_size"), ARRAY("output", dims="n", dtype="int32"), ADDRESS("output_size"), say={"n": "boxes",
+    "9": "x and y of four corners, score"}, results=2)

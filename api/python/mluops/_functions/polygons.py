@@ -2,8 +2,15 @@
 
 from .._function import ARRAY, CFunction
 
-CONVEX_IOU = CFunction("mluOpExtConvexIou", ARRAY("pointsets"), ARRAY("polygons"), ARRAY("ious"))
-CONVEX_GIOU = CFunction("mluOpExtConvexGiou", ARRAY("pointsets"), ARRAY("polygons"), ARRAY("giou"),
-                        ARRAY("grad_pointsets"), results=2)
-MIN_AREA_POLYGONS = CFunction("mluOpExtMinAreaPolygons", ARRAY("pointsets"), ARRAY("polygons"))
-POINTS_IN_POLYGONS = CFunction("mluOpExtPointsInPolygons", ARRAY("points"), ARRAY("polygons"), ARRAY("inside"))
+CONVEX_IOU = CFunction("mluOpExtConvexIou", ARRAY("pointsets", dims="n 18"), ARRAY("polygons", dims="k 8"),
+    ARRAY("ious", dims="n k"), say={"18": "x and y of nine points", "8": "x and y of four corners", "n": "pointsets",
+    "k": "polygons"})
+CONVEX_GIOU = CFunction("mluOpExtConvexGiou", ARRAY("pointsets", dims="n 18"), ARRAY("polygons", dims="n 8"),
+    ARRAY("giou", dims="n"), ARRAY("grad_pointsets", dims="n 18", like="pointsets"),
+    say={"18": "x and y of nine points", "8": "x and y of four corners", "n": "pointsets"}, results=2)
+MIN_AREA_POLYGONS = CFunction("mluOpExtMinAreaPolygons", ARRAY("pointsets", dims="n 18"),
+    ARRAY("polygons", dims="n 8"), say={"18": "x and y of nine points", "8": "x and y of four corners",
+    "n": "pointsets"})
+POINTS_IN_POLYGONS = CFunction("mluOpExtPointsInPolygons", ARRAY("points", dims="n 2"), ARRAY("polygons", dims="m 8"),
+    ARRAY("inside", dims="n m", dtype="float32"), say={"8": "x and y of four corners", "2": "x and y", "n": "points",
+    "m": "polygons"})

@@ -2,7 +2,11 @@
 
 from .._function import ARRAY, BOOL, CFunction, FLOAT, INT
 
-PRIOR_BOX = CFunction("mluOpPriorBox", ARRAY("min_sizes"), ARRAY("aspect_ratios"), ARRAY("variances"),
-                      ARRAY("max_sizes"), INT("height"), INT("width"), INT("im_height"), INT("im_width"),
-                      FLOAT("step_h"), FLOAT("step_w"), FLOAT("offset"), BOOL("clip"),
-                      BOOL("min_max_aspect_ratios_order"), ARRAY("output"), ARRAY("var"), results=2)
+PRIOR_BOX = CFunction("mluOpPriorBox", ARRAY("min_sizes", dims="sizes"), ARRAY("aspect_ratios", dims="ratios"),
+    ARRAY("variances", dims="4"), ARRAY("max_sizes", dims="squares"), INT("height", least=0), INT("width", least=0),
+    INT("im_height", least=1), INT("im_width", least=1), FLOAT("step_h"), FLOAT("step_w"), FLOAT("offset"),
+    BOOL("clip"), BOOL("min_max_aspect_ratios_order"), ARRAY("output", dims="height width priors 4"),
+    ARRAY("var", dims="height width priors 4", like="output"),
+    derived={"priors": lambda sizes, ratios, squares, **_: sizes * ratios + squares},
+    say={"variances.4": "x1, y1, x2, y2", "output.4": "x1, y1, x2, y2",
+    "priors": "min_sizes times aspect_ratios, plus max_sizes"}, results=2)

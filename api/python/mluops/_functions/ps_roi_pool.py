@@ -2,9 +2,18 @@
 
 from .._function import ARRAY, CFunction, FLOAT, INT, NHWC
 
-PS_ROI_POOL_FORWARD = CFunction("mluOpPsRoiPoolForward", INT("pooled_height"), INT("pooled_width"),
-                                FLOAT("spatial_scale"), INT("group_size"), INT("output_dim"), NHWC("input"),
-                                ARRAY("rois"), NHWC("output"), NHWC("mapping_channel"), results=2)
-PS_ROI_POOL_BACKWARD = CFunction("mluOpPsRoiPoolBackward", INT("pooled_height"), INT("pooled_width"),
-                                 FLOAT("spatial_scale"), INT("output_dim"), NHWC("grad_output", "top_grad"),
-                                 ARRAY("rois"), NHWC("mapping_channel"), NHWC("grad_input", "bottom_grad"))
+PS_ROI_POOL_FORWARD = CFunction("mluOpPsRoiPoolForward", INT("pooled_height", least=1), INT("pooled_width", least=1),
+    FLOAT("spatial_scale"), INT("group_size"), INT("output_dim", least=1), NHWC("input", dims="batch h w channels"),
+    ARRAY("rois", dims="rois 5"), NHWC("output", dims="rois pooled_height pooled_width output_dim"),
+    NHWC("mapping_channel", dims="rois pooled_height pooled_width output_dim", dtype="int32", optional=True),
+    derived={"bins": lambda pooled_height, pooled_width, **_: pooled_height * pooled_width,
+    "channels": lambda bins, output_dim, **_: bins * output_dim}, say={"rois": "the number of RoIs",
+    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"}, results=2)
+PS_ROI_POOL_BACKWARD = CFunction("mluOpPsRoiPoolBackward", INT("pooled_height", least=1), INT("pooled_width", least=1),
+    FLOAT("spatial_scale"), INT("output_dim", least=1),
+    NHWC("grad_output", "top_grad", dims="rois pooled_height pooled_width output_dim"), ARRAY("rois", dims="rois 5"),
+    NHWC("mapping_channel", dims="rois pooled_height pooled_width output_dim", dtype="int32", optional=True),
+    NHWC("grad_input", "bottom_grad", dims="batch h w channels"),
+    derived={"bins": lambda pooled_height, pooled_width, **_: pooled_height * pooled_width,
+    "channels": lambda bins, output_dim, **_: bins * output_dim}, say={"rois": "the number of RoIs",
+    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"})

@@ -2,7 +2,13 @@
 
 from .._function import CFunction, INT, NHWC
 
-PSAMASK_FORWARD = CFunction("mluOpPsamaskForward", INT("psa_type"), NHWC("input", "x"), INT("h_mask"), INT("w_mask"),
-                            NHWC("output", "y"))
-PSAMASK_BACKWARD = CFunction("mluOpPsamaskBackward", INT("psa_type"), NHWC("grad_output", "dy"), INT("h_mask"),
-                             INT("w_mask"), NHWC("grad_input", "dx"))
+PSAMASK_FORWARD = CFunction("mluOpPsamaskForward", INT("psa_type", least=0, most=1),
+    NHWC("input", "x", dims="n h w cells"), INT("h_mask", least=0), INT("w_mask", least=0),
+    NHWC("output", "y", dims="n h w pixels"), derived={"cells": lambda h_mask, w_mask, **_: h_mask * w_mask,
+    "pixels": lambda h, w, **_: h * w}, say={"n": "the batch", "h": "the height", "w": "the width",
+    "cells": "h_mask * w_mask", "pixels": "height * width"})
+PSAMASK_BACKWARD = CFunction("mluOpPsamaskBackward", INT("psa_type", least=0, most=1),
+    NHWC("grad_output", "dy", dims="n h w pixels"), INT("h_mask", least=0), INT("w_mask", least=0),
+    NHWC("grad_input", "dx", dims="n h w cells"), derived={"cells": lambda h_mask, w_mask, **_: h_mask * w_mask,
+    "pixels": lambda h, w, **_: h * w}, say={"n": "the batch", "h": "the height", "w": "the width",
+    "cells": "h_mask * w_mask", "pixels": "height * width"})

@@ -2,13 +2,23 @@
 
 from .._function import ARRAY, BOOL, CFunction, DESCRIPTOR, FLOAT, INT, NHWC
 
-ROIALIGN_DESC = DESCRIPTOR("roialign_desc", "RoiAlignForward", INT("pooled_height"), INT("pooled_width"),
-    INT("sampling_ratio"), FLOAT("spatial_scale"), INT("pool_mode"), BOOL("aligned"), version="_v2")
-ROI_ALIGN_FORWARD = CFunction("mluOpRoiAlignForward_v2", ROIALIGN_DESC, NHWC("input"), ARRAY("rois", "boxes"),
-                              NHWC("output"), NHWC("argmax_x"), NHWC("argmax_y"), results=3)
+ROIALIGN_DESC = DESCRIPTOR("roialign_desc", "RoiAlignForward", INT("pooled_height", least=1),
+    INT("pooled_width", least=1), INT("sampling_ratio"), FLOAT("spatial_scale"), INT("pool_mode", least=0, most=1),
+    BOOL("aligned"), version="_v2")
+ROI_ALIGN_FORWARD = CFunction("mluOpRoiAlignForward_v2", ROIALIGN_DESC, NHWC("input", dims="batch h w c"),
+    ARRAY("rois", "boxes", dims="rois 5"), NHWC("output", dims="rois pooled_height pooled_width c"),
+    NHWC("argmax_x", dims="rois pooled_height pooled_width c", like="output"),
+    NHWC("argmax_y", dims="rois pooled_height pooled_width c", like="output"), say={"rois": "the number of rois",
+    "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2", "pooled_height": "pooled_height",
+    "pooled_width": "pooled_width"}, results=3)
 ROI_ALIGN_MEAN_BACKWARD = CFunction("mluOpRoiAlignBackward", FLOAT("spatial_scale"), INT("sampling_ratio"),
-                                    BOOL("aligned"), NHWC("grad_output", "grads"), ARRAY("rois", "boxes"),
-                                    NHWC("grad_input", "grads_image"))
-ROI_ALIGN_BACKWARD = CFunction("mluOpRoiAlignBackward_v2", NHWC("grad_output", "grads"), ARRAY("rois", "boxes"),
-                               NHWC("argmax_x"), NHWC("argmax_y"), FLOAT("spatial_scale"), INT("sampling_ratio"),
-                               BOOL("aligned"), INT("pool_mode"), NHWC("grad_input", "grads_image"))
+    BOOL("aligned"), NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"),
+    ARRAY("rois", "boxes", dims="rois 5"), NHWC("grad_input", "grads_image", dims="batch h w c"),
+    say={"rois": "the number of rois", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"})
+ROI_ALIGN_BACKWARD = CFunction("mluOpRoiAlignBackward_v2",
+    NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"), ARRAY("rois", "boxes", dims="rois 5"),
+    NHWC("argmax_x", dims="rois pooled_h pooled_w c", like="grad_output"),
+    NHWC("argmax_y", dims="rois pooled_h pooled_w c", like="grad_output"), FLOAT("spatial_scale"),
+    INT("sampling_ratio"), BOOL("aligned"), INT("pool_mode", least=0, most=1),
+    NHWC("grad_input", "grads_image", dims="batch h w c"), say={"rois": "the number of rois",
+    "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"})

@@ -2,10 +2,14 @@
 
 from .._function import ARRAY, BOOL, CFunction, FLOAT, INT, NHWC
 
-ROI_ALIGN_ROTATED_FORWARD = CFunction("mluOpRoiAlignRotatedForward", NHWC("input", "features"), ARRAY("rois"),
-                                      INT("pooled_height"), INT("pooled_width"), INT("sampling_ratio", "sample_ratio"),
-                                      FLOAT("spatial_scale"), BOOL("aligned"), BOOL("clockwise"), NHWC("output"))
-ROI_ALIGN_ROTATED_BACKWARD = CFunction("mluOpRoiAlignRotatedBackward", NHWC("grad_output", "top_grad"), ARRAY("rois"),
-                                       INT("pooled_height"), INT("pooled_width"), INT("sampling_ratio", "sample_ratio"),
-                                       FLOAT("spatial_scale"), BOOL("aligned"), BOOL("clockwise"), NHWC("grad_input",
-                                       "bottom_grad"))
+ROI_ALIGN_ROTATED_FORWARD = CFunction("mluOpRoiAlignRotatedForward", NHWC("input", "features", dims="batch h w c"),
+    ARRAY("rois", dims="rois 6"), INT("pooled_height", least=1), INT("pooled_width", least=1),
+    INT("sampling_ratio", "sample_ratio", least=0), FLOAT("spatial_scale", least=0), BOOL("aligned"),
+    BOOL("clockwise"), NHWC("output", dims="rois pooled_height pooled_width c"), say={"rois": "the number of RoIs",
+    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"})
+ROI_ALIGN_ROTATED_BACKWARD = CFunction("mluOpRoiAlignRotatedBackward",
+    NHWC("grad_output", "top_grad", dims="rois pooled_height pooled_width c"), ARRAY("rois", dims="rois 6"),
+    INT("pooled_height", least=1), INT("pooled_width", least=1), INT("sampling_ratio", "sample_ratio", least=0),
+    FLOAT("spatial_scale", least=0), BOOL("aligned"), BOOL("clockwise"),
+    NHWC("grad_input", "bottom_grad", dims="batch h w c"), say={"rois": "the number of RoIs",
+    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"})

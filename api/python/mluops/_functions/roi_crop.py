@@ -2,5 +2,11 @@
 
 from .._function import ARRAY, CFunction, NHWC
 
-ROI_CROP_FORWARD = CFunction("mluOpRoiCropForward", NHWC("input"), ARRAY("grid"), NHWC("output"))
-ROI_CROP_BACKWARD = CFunction("mluOpRoiCropBackward", NHWC("grad_output"), ARRAY("grid"), NHWC("grad_input"))
+ROI_CROP_FORWARD = CFunction("mluOpRoiCropForward", NHWC("input", dims="batch h w c"),
+    ARRAY("grid", dims="grids out_h out_w 2"), NHWC("output", dims="grids out_h out_w c"), say={"2": "y, x",
+    "grids": "the number of grids", "out_h": "the height of a grid", "out_w": "the width of a grid",
+    "c": "the channels of the images"})
+ROI_CROP_BACKWARD = CFunction("mluOpRoiCropBackward", NHWC("grad_output", dims="grids out_h out_w c"),
+    ARRAY("grid", dims="grids out_h out_w 2"), NHWC("grad_input", dims="batch h w c"), say={"2": "y, x",
+    "grids": "the number of grids", "out_h": "the height of a grid", "out_w": "the width of a grid",
+    "c": "the channels of the images"})

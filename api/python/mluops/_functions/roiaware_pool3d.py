@@ -2,12 +2,18 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, INT, SIZE
 
-ROIAWARE_POOL3D_FORWARD = CFunction("mluOpRoiAwarePool3dForward", INT("pool_method"), INT("boxes_num"), INT("pts_num"),
-                                    INT("channels"), ARRAY("rois"), ARRAY("pts"), ARRAY("pts_feature"),
-                                    ADDRESS("workspace"), SIZE("workspace_size"), INT("max_pts_per_voxel",
-                                    "max_pts_each_voxel"), INT("out_x"), INT("out_y"), INT("out_z"), ARRAY("argmax"),
-                                    ARRAY("pts_idx_of_voxels"), ARRAY("pooled_features"), results=3)
-ROIAWARE_POOL3D_BACKWARD = CFunction("mluOpRoiAwarePool3dBackward", INT("pool_method"), INT("boxes_num"), INT("out_x"),
-                                     INT("out_y"), INT("out_z"), INT("channels"), INT("max_pts_per_voxel",
-                                     "max_pts_each_voxel"), ARRAY("pts_idx_of_voxels"), ARRAY("argmax"),
-                                     ARRAY("grad_out"), ARRAY("grad_in"))
+ROIAWARE_POOL3D_FORWARD = CFunction("mluOpRoiAwarePool3dForward", INT("pool_method", least=0, most=1),
+    INT("boxes_num"), INT("pts_num"), INT("channels"), ARRAY("rois", dims="boxes_num 7"),
+    ARRAY("pts", dims="pts_num 3"), ARRAY("pts_feature", dims="pts_num channels"), ADDRESS("workspace"),
+    SIZE("workspace_size"), INT("max_pts_per_voxel", "max_pts_each_voxel", least=1), INT("out_x", least=1, most=256),
+    INT("out_y", least=1, most=256), INT("out_z", least=1, most=256),
+    ARRAY("argmax", dims="boxes_num out_x out_y out_z channels", dtype="int32"),
+    ARRAY("pts_idx_of_voxels", dims="boxes_num out_x out_y out_z max_pts_per_voxel", dtype="int32"),
+    ARRAY("pooled_features", dims="boxes_num out_x out_y out_z channels"), say={"7": "numbers of a box",
+    "3": "coordinates of a point"}, results=3)
+ROIAWARE_POOL3D_BACKWARD = CFunction("mluOpRoiAwarePool3dBackward", INT("pool_method", least=0, most=1),
+    INT("boxes_num"), INT("out_x", least=1, most=256), INT("out_y", least=1, most=256),
+    INT("out_z", least=1, most=256), INT("channels"), INT("max_pts_per_voxel", "max_pts_each_voxel", least=1),
+    ARRAY("pts_idx_of_voxels", dims="boxes_num out_x out_y out_z max_pts_per_voxel", dtype="int32"),
+    ARRAY("argmax", dims="boxes_num out_x out_y out_z channels", dtype="int32"),
+    ARRAY("grad_out", dims="boxes_num out_x out_y out_z channels"), ARRAY("grad_in", dims="points channels"))

@@ -3,6 +3,10 @@
 from .._function import ADDRESS, ARRAY, CFunction, INT, SIZE
 
 ROIPOINT_POOL3D = CFunction("mluOpRoiPointPool3d", INT("batch_size"), INT("pts_num"), INT("boxes_num"),
-                            INT("feature_in_len"), INT("sampled_pts_num"), ARRAY("points"), ARRAY("point_features"),
-                            ARRAY("boxes3d"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("pooled_features"),
-                            ARRAY("pooled_empty_flag"), results=2)
+    INT("feature_in_len"), INT("sampled_pts_num"), ARRAY("points", dims="batch_size pts_num 3"),
+    ARRAY("point_features", dims="batch_size pts_num feature_in_len"), ARRAY("boxes3d", dims="batch_size boxes_num 7"),
+    ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("pooled_features", dims="batch_size boxes_num sampled_pts_num width"),
+    ARRAY("pooled_empty_flag", dims="batch_size boxes_num", dtype="int32"),
+    derived={"width": lambda feature_in_len, **_: feature_in_len + 3}, say={"3": "coordinates of a point",
+    "7": "numbers of a box", "width": "coordinates and features"}, results=2)

@@ -2,14 +2,22 @@
 
 from .._function import ARRAY, CFunction, FLOAT, INT, NHWC
 
-ROTATED_FEATURE_ALIGN_FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward", NHWC("features", "input"),
-                                          ARRAY("best_rbboxes", "bboxes"), FLOAT("spatial_scale"), INT("points"),
-                                          NHWC("output"))
-ROTATED_FEATURE_ALIGN_BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward", NHWC("grad_output"),
-                                           ARRAY("best_rbboxes", "bboxes"), FLOAT("spatial_scale"), INT("points"),
-                                           NHWC("grad_input"))
-ROTATED_FEATURE_ALIGN_VENDOR_FORWARD = CFunction("mluOpRotatedFeatureAlignForward", NHWC("input"), ARRAY("bboxes"),
-                                                 FLOAT("spatial_scale"), INT("points"), NHWC("output"))
-ROTATED_FEATURE_ALIGN_VENDOR_BACKWARD = CFunction("mluOpRotatedFeatureAlignBackward", NHWC("grad_output", "top_output"),
-                                                  ARRAY("bboxes"), FLOAT("spatial_scale"), INT("points"),
-                                                  NHWC("grad_input", "bottom_input"))
+ROTATED_FEATURE_ALIGN_FORWARD = CFunction("mluOpExtRotatedFeatureAlignForward",
+    NHWC("features", "input", dims="batch h w c"), ARRAY("best_rbboxes", "bboxes", dims="batch h w 5"),
+    FLOAT("spatial_scale"), INT("points"), NHWC("output", dims="batch h w c", like="features"),
+    say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
+    "5": "y, x, width, height, angle"})
+ROTATED_FEATURE_ALIGN_BACKWARD = CFunction("mluOpExtRotatedFeatureAlignBackward",
+    NHWC("grad_output", dims="batch h w c"), ARRAY("best_rbboxes", "bboxes", dims="batch h w 5"),
+    FLOAT("spatial_scale"), INT("points"), NHWC("grad_input", dims="batch h w c", like="grad_output"),
+    say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
+    "5": "y, x, width, height, angle"})
+ROTATED_FEATURE_ALIGN_VENDOR_FORWARD = CFunction("mluOpRotatedFeatureAlignForward", NHWC("input", dims="batch h w c"),
+    ARRAY("bboxes", dims="batch h w 5"), FLOAT("spatial_scale"), INT("points"),
+    NHWC("output", dims="batch h w c", like="input"), say={"batch": "the number of images",
+    "h": "the height of the images", "w": "the width of the images", "5": "y, x, width, height, angle"})
+ROTATED_FEATURE_ALIGN_VENDOR_BACKWARD = CFunction("mluOpRotatedFeatureAlignBackward",
+    NHWC("grad_output", "top_output", dims="batch h w c"), ARRAY("bboxes", dims="batch h w 5"), FLOAT("spatial_scale"),
+    INT("points"), NHWC("grad_input", "bottom_input", dims="batch h w c", like="grad_output"),
+    say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
+    "5": "y, x, width, height, angle"})

@@ -2,21 +2,28 @@
 
 from .._function import ARRAY, BOOL, CFunction, FLOAT
 
-SYNC_BATCH_NORM_STATS = CFunction("mluOpSyncBatchNormStats", ARRAY("x"), FLOAT("eps"), ARRAY("mean"), ARRAY("invstd"),
-                                  results=2)
-SYNC_BATCH_NORM_GATHER_STATS = CFunction("mluOpSyncBatchNormGatherStatsWithCounts", ARRAY("mean_all"),
-                                         ARRAY("invstd_all"), ARRAY("moving_mean"), ARRAY("moving_var"),
-                                         FLOAT("momentum"), FLOAT("eps"), ARRAY("count_all"), ARRAY("mean"),
-                                         ARRAY("invstd"), results=4)
-SYNC_BATCH_NORM_ELEMT = CFunction("mluOpSyncBatchNormElemt", ARRAY("x"), ARRAY("mean"), ARRAY("invstd"),
-                                  ARRAY("filter"), ARRAY("bias"), ARRAY("y"))
-SYNC_BATCH_NORM_BACKWARD_REDUCE = CFunction("mluOpSyncBatchNormBackwardReduce", ARRAY("dz"), ARRAY("x"), ARRAY("mean"),
-                                            ARRAY("invstd"), ARRAY("dfilter"), ARRAY("dbias"), ARRAY("sum_dy"),
-                                            ARRAY("sum_dy_xmu"), BOOL("needs_input_grad0"), BOOL("needs_input_grad1"),
-                                            BOOL("needs_input_grad2"), results=4)
-SYNC_BATCH_NORM_BACKWARD_ELEMT = CFunction("mluOpSyncBatchNormBackwardElemt", ARRAY("diff_y"), ARRAY("x"),
-                                           ARRAY("mean"), ARRAY("invstd"), ARRAY("filter"), ARRAY("sum_dy", "mean_dy"),
-                                           ARRAY("sum_dy_xmu", "mean_dy_xmu"), ARRAY("diff_x"))
-SYNC_BATCH_NORM_BACKWARD_ELEMT_V2 = CFunction("mluOpSyncBatchNormBackwardElemtV2", ARRAY("diff_y"), ARRAY("x"),
-                                              ARRAY("mean"), ARRAY("invstd"), ARRAY("filter"), ARRAY("sum_dy"),
-                                              ARRAY("sum_dy_xmu"), ARRAY("count"), ARRAY("diff_x"))
+SYNC_BATCH_NORM_STATS = CFunction("mluOpSyncBatchNormStats", ARRAY("x", dims="n"), FLOAT("eps", least=0),
+    ARRAY("mean", dims="c"), ARRAY("invstd", dims="c"), say={"c": "the channels of x"}, results=2)
+SYNC_BATCH_NORM_GATHER_STATS = CFunction("mluOpSyncBatchNormGatherStatsWithCounts",
+    ARRAY("mean_all", dims="processes c"), ARRAY("invstd_all", dims="processes c"),
+    ARRAY("moving_mean", dims="c", optional=True), ARRAY("moving_var", dims="c", optional=True), FLOAT("momentum"),
+    FLOAT("eps", least=0), ARRAY("count_all", dims="processes"), ARRAY("mean", dims="c"), ARRAY("invstd", dims="c"),
+    say={"processes": "the rows of mean_all", "c": "the channels of mean_all"}, results=4)
+SYNC_BATCH_NORM_ELEMT = CFunction("mluOpSyncBatchNormElemt", ARRAY("x", dims="n"), ARRAY("mean", dims="c"),
+    ARRAY("invstd", dims="c"), ARRAY("filter", dims="c", optional=True), ARRAY("bias", dims="c", optional=True),
+    ARRAY("y", dims="n", like="x"), say={"c": "the channels of x"})
+SYNC_BATCH_NORM_BACKWARD_REDUCE = CFunction("mluOpSyncBatchNormBackwardReduce", ARRAY("dz", dims="n"),
+    ARRAY("x", dims="n", like="dz"), ARRAY("mean", dims="c"), ARRAY("invstd", dims="c"),
+    ARRAY("dfilter", dims="c", optional=True), ARRAY("dbias", dims="c", optional=True),
+    ARRAY("sum_dy", dims="c", optional=True), ARRAY("sum_dy_xmu", dims="c", optional=True), BOOL("needs_input_grad0"),
+    BOOL("needs_input_grad1"), BOOL("needs_input_grad2"), say={"c": "the channels of x"}, results=4)
+SYNC_BATCH_NORM_BACKWARD_ELEMT = CFunction("mluOpSyncBatchNormBackwardElemt", ARRAY("diff_y", dims="n"),
+    ARRAY("x", dims="n", like="diff_y"), ARRAY("mean", dims="c"), ARRAY("invstd", dims="c"),
+    ARRAY("filter", dims="c", optional=True), ARRAY("sum_dy", "mean_dy", dims="c"),
+    ARRAY("sum_dy_xmu", "mean_dy_xmu", dims="c"), ARRAY("diff_x", dims="n", like="diff_y"),
+    say={"c": "the channels of x"})
+SYNC_BATCH_NORM_BACKWARD_ELEMT_V2 = CFunction("mluOpSyncBatchNormBackwardElemtV2", ARRAY("diff_y", dims="n"),
+    ARRAY("x", dims="n", like="diff_y"), ARRAY("mean", dims="c"), ARRAY("invstd", dims="c"),
+    ARRAY("filter", dims="c", optional=True), ARRAY("sum_dy", dims="c"), ARRAY("sum_dy_xmu", dims="c"),
+    ARRAY("count", dims="processes", dtype="int32"), ARRAY("diff_x", dims="n", like="diff_y"),
+    say={"c": "the channels of x", "processes": "counts"})

@@ -2,7 +2,11 @@
 
 from .._function import ARRAY, CFunction
 
-THREE_INTERPOLATE_FORWARD = CFunction("mluOpThreeInterpolateForward", ARRAY("features"), ARRAY("indices"),
-                                      ARRAY("weight", "weights"), ARRAY("output"))
-THREE_INTERPOLATE_BACKWARD = CFunction("mluOpThreeInterpolateBackward", ARRAY("grad_output"), ARRAY("indices"),
-                                       ARRAY("weight", "weights"), ARRAY("grad_features"))
+THREE_INTERPOLATE_FORWARD = CFunction("mluOpThreeInterpolateForward", ARRAY("features", dims="b c m"),
+    ARRAY("indices", dims="b n 3", dtype="int32"), ARRAY("weight", "weights", dims="b n 3", like="indices"),
+    ARRAY("output", dims="b c n"), say={"b": "the batch", "c": "the channels", "3": "neighbours of a point",
+    "n": "the points of indices"})
+THREE_INTERPOLATE_BACKWARD = CFunction("mluOpThreeInterpolateBackward", ARRAY("grad_output", dims="b c n"),
+    ARRAY("indices", dims="b n 3", dtype="int32"), ARRAY("weight", "weights", dims="b n 3", like="indices"),
+    ARRAY("grad_features", dims="b c m"), say={"b": "the batch", "c": "the channels", "3": "neighbours of a point",
+    "n": "the points of indices"})

@@ -2,5 +2,7 @@
 
 from .._function import ADDRESS, ARRAY, CFunction, SIZE
 
-THREE_NN_FORWARD = CFunction("mluOpThreeNNForward", ARRAY("target", "unknown"), ARRAY("source", "known"),
-                             ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("dist2"), ARRAY("idx"), results=2)
+THREE_NN_FORWARD = CFunction("mluOpThreeNNForward", ARRAY("target", "unknown", dims="b n 3"),
+    ARRAY("source", "known", dims="b m 3"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("dist2", dims="b n 3", like="target"), ARRAY("idx", dims="b n 3", like="target", dtype="int32"),
+    say={"b": "the batch", "3": "coordinates of a point"}, results=2)

@@ -2,5 +2,9 @@
 
 from .._function import ARRAY, CFunction
 
-TIN_SHIFT_FORWARD = CFunction("mluOpTinShiftForward", ARRAY("input"), ARRAY("shifts"), ARRAY("output"))
-TIN_SHIFT_BACKWARD = CFunction("mluOpTinShiftBackward", ARRAY("grad_output"), ARRAY("shifts"), ARRAY("grad_input"))
+TIN_SHIFT_FORWARD = CFunction("mluOpTinShiftForward", ARRAY("input", dims="n t c pixels"),
+    ARRAY("shifts", dims="n groups", dtype="int32"), ARRAY("output", dims="n t c pixels", like="input"),
+    say={"n": "the batch of input"})
+TIN_SHIFT_BACKWARD = CFunction("mluOpTinShiftBackward", ARRAY("grad_output", dims="n t c pixels"),
+    ARRAY("shifts", dims="n groups", dtype="int32"), ARRAY("grad_input", dims="n t c pixels", like="grad_output"),
+    say={"n": "the batch of grad_output"})

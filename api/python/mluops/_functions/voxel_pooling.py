@@ -2,6 +2,10 @@
 
 from .._function import ARRAY, CFunction, INT
 
-VOXEL_POOLING_FORWARD = CFunction("mluOpVoxelPoolingForward", INT("batch_size"), INT("num_points"), INT("num_channels"),
-                                  INT("num_voxel_x"), INT("num_voxel_y"), INT("num_voxel_z"), ARRAY("geom_xyz"),
-                                  ARRAY("input_features"), ARRAY("output_features"), ARRAY("pos_memo"), results=2)
+VOXEL_POOLING_FORWARD = CFunction("mluOpVoxelPoolingForward", INT("batch_size", least=1), INT("num_points", least=1),
+    INT("num_channels", least=1), INT("num_voxel_x", least=1), INT("num_voxel_y", least=1),
+    INT("num_voxel_z", least=1), ARRAY("geom_xyz", dims="batch_size num_points 3", dtype="int32"),
+    ARRAY("input_features", dims="batch_size num_points num_channels"),
+    ARRAY("output_features", dims="batch_size num_voxel_y num_voxel_x num_channels"),
+    ARRAY("pos_memo", dims="batch_size num_points 3", dtype="int32"), say={"geom_xyz.3": "x, y, z",
+    "pos_memo.3": "image, y, x"}, results=2)

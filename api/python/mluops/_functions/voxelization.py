@@ -2,9 +2,14 @@
 
 from .._function import ADDRESS, ARRAY, BOOL, CFunction, INT, SIZE
 
-VOXELIZATION = CFunction("mluOpVoxelization", ARRAY("points"), ARRAY("voxel_size"), ARRAY("coors_range"),
-                         INT("max_points"), INT("max_voxels"), INT("NDim"), BOOL("deterministic"), ADDRESS("workspace"),
-                         SIZE("workspace_size"), ARRAY("voxels"), ARRAY("coors"), ARRAY("num_points_per_voxel"),
-                         ARRAY("voxel_num"), results=4)
-DYNAMIC_VOXELIZE = CFunction("mluOpExtDynamicVoxelize", ARRAY("points"), ARRAY("voxel_size"), ARRAY("coors_range"),
-                             ARRAY("coors"))
+VOXELIZATION = CFunction("mluOpVoxelization", ARRAY("points", dims="n features"), ARRAY("voxel_size", dims="3"),
+    ARRAY("coors_range", dims="6"), INT("max_points", least=0), INT("max_voxels", least=0),
+    INT("NDim", least=3, most=3), BOOL("deterministic"), ADDRESS("workspace"), SIZE("workspace_size"),
+    ARRAY("voxels", dims="max_voxels max_points features"), ARRAY("coors", dims="max_voxels 3", dtype="int32"),
+    ARRAY("num_points_per_voxel", dims="max_voxels", dtype="int32"), ARRAY("voxel_num", dims="1", dtype="int32"),
+    say={"n": "the points", "features": "the features of points", "3": "coordinates of a voxel",
+    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z", "1": "one number"}, results=4)
+DYNAMIC_VOXELIZE = CFunction("mluOpExtDynamicVoxelize", ARRAY("points", dims="n features"),
+    ARRAY("voxel_size", dims="3"), ARRAY("coors_range", dims="6"), ARRAY("coors", dims="n 3", dtype="int32"),
+    say={"n": "the points", "features": "the features of points", "3": "coordinates of a voxel",
+    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z"})

@@ -2,6 +2,11 @@
 
 from .._function import ARRAY, BOOL, CFunction, FLOAT, INT
 
-YOLO_BOX = CFunction("mluOpYoloBox", ARRAY("x"), ARRAY("img_size"), ARRAY("anchors"), INT("class_num"),
-                     FLOAT("conf_thresh"), INT("downsample_ratio"), BOOL("clip_bbox"), FLOAT("scale_x_y", "scale"),
-                     BOOL("iou_aware"), FLOAT("iou_aware_factor"), ARRAY("boxes"), ARRAY("scores"), results=2)
+YOLO_BOX = CFunction("mluOpYoloBox", ARRAY("x", dims="n numbers_of_x h w"),
+    ARRAY("img_size", dims="n 2", dtype="int32"), ARRAY("anchors", dims="numbers", dtype="int32"),
+    INT("class_num", least=1), FLOAT("conf_thresh"), INT("downsample_ratio", least=1), BOOL("clip_bbox"),
+    FLOAT("scale_x_y", "scale"), BOOL("iou_aware"), FLOAT("iou_aware_factor"), ARRAY("boxes", dims="n pairs 4 pixels"),
+    ARRAY("scores", dims="n pairs class_num pixels"), derived={"pairs": lambda numbers, **_: numbers // 2,
+    "pixels": lambda h, w, **_: h * w, "width": lambda class_num, iou_aware, **_: class_num + (6 if iou_aware else 5)},
+    say={"n": "the batch of x", "2": "height, width", "pairs": "anchors", "pixels": "height times width of x",
+    "4": "x1, y1, x2, y2"}, results=2)

@@ -9,8 +9,8 @@ from .._shapes import rank
 __all__ = ["assign_score_withk", "assign_score_withk_backward"]
 
 
-def assign_score_withk(point_features: Array, center_features: Array, scores: Array, knn_idx: Array, *, out:
-                       Optional[Array] = None) -> Array:
+def assign_score_withk(point_features: Array, center_features: Array, scores: Array, knn_idx: Array, *,
+                       out: Optional[Array] = None) -> Array:
     """Weighted sums over the matrices of a weight bank, for each neighbour of each centre (PAConv).
 
     Args:

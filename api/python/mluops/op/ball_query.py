@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["ball_query"]
 
 
-def ball_query(center_xyz: Array, xyz: Array, min_radius: float, max_radius: float, sample_num: int, *, out:
-               Optional[Array] = None) -> Array:
+def ball_query(center_xyz: Array, xyz: Array, min_radius: float, max_radius: float, sample_num: int, *,
+               out: Optional[Array] = None) -> Array:
     """The first nsample points, in the order of their index, in the ball round each centre.
 
     Args:

@@ -24,11 +24,15 @@ def _boxes(batch: int, boxes: Shape, pool_size: int) -> int:
     return boxes[1]
 
 
+def four_borders(channels: int, **_: int) -> None:
+    if channels % 4 != 0:
+        raise bad_param("input", "channels divisible by 4 (borders)", channels)
+
+
 def output_shape(order: Order, input: Shape, boxes: Shape, pool_size: int) -> Shape:
     """The shape of output and argmax, an image of K x 4 pixels."""
     n, c, _, _ = order.dims("input", input)
-    if c % 4 != 0:
-        raise bad_param("input", "channels divisible by 4 (borders)", c)
+    four_borders(c)
     return order.shape(n, c // 4, _boxes(n, boxes, pool_size), 4)
 
 

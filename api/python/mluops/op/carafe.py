@@ -19,14 +19,18 @@ _MASKS = ("the batch of features", "group_size * kernel_size^2", "scale_factor *
 _OUTPUT = ("the batch of features", "the channels of features", *_MASKS[2:])
 
 
-def output_shape(order: Order, features: Shape, masks: Shape, kernel_size: int, group_size: int,
-                 scale_factor: int) -> Shape:
-    n, c, h, w = order.dims("features", features)
-    at_least(1, kernel_size=kernel_size, group_size=group_size, scale_factor=scale_factor)
+def odd_kernel_of_groups(c: int, kernel_size: int, group_size: int, **_: int) -> None:
     if kernel_size % 2 == 0:
         raise bad_param("kernel_size", "an odd number", kernel_size)
     if c % group_size != 0:
         raise bad_param("features", f"channels divisible by group_size {group_size}", c)
+
+
+def output_shape(order: Order, features: Shape, masks: Shape, kernel_size: int, group_size: int,
+                 scale_factor: int) -> Shape:
+    n, c, h, w = order.dims("features", features)
+    at_least(1, kernel_size=kernel_size, group_size=group_size, scale_factor=scale_factor)
+    odd_kernel_of_groups(c, kernel_size, group_size)
     high, wide = h * scale_factor, w * scale_factor
     order.expect("masks", masks, (n, group_size * kernel_size * kernel_size, high, wide), _MASKS)
     return order.shape(n, c, high, wide)

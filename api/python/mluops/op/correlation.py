@@ -54,8 +54,8 @@ def correlation(input1: Array, input2: Array, kernel_h: int, kernel_w: int, max_
 
 def correlation_backward(grad_output: Array, input1: Array, input2: Array, kernel_h: int, kernel_w: int,
                          max_displacement: int, stride_h: int, stride_w: int, pad_h: int, pad_w: int, dilation_h: int,
-                         dilation_w: int, dilation_patch_h: int, dilation_patch_w: int, *, out:
-                         Optional[Sequence[Array]] = None) -> tuple:
+                         dilation_w: int, dilation_patch_h: int, dilation_patch_w: int, *,
+                         out: Optional[Sequence[Array]] = None) -> tuple:
     """Gradients of mluOpExtCorrelationForward with respect to both images.
 
     Args:

@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["dynamic_point_to_voxel", "dynamic_point_to_voxel_backward"]
 
 
-def dynamic_point_to_voxel(feats: Array, coors: Array, reduce_type: int, m: int, *, out: Optional[Sequence[Array]] =
-                           None) -> tuple:
+def dynamic_point_to_voxel(feats: Array, coors: Array, reduce_type: int, m: int, *,
+                           out: Optional[Sequence[Array]] = None) -> tuple:
     """Reduces the features of the points of each voxel.
 
     Args:
@@ -40,8 +40,8 @@ def dynamic_point_to_voxel(feats: Array, coors: Array, reduce_type: int, m: int,
 
 
 def dynamic_point_to_voxel_backward(grad_voxel_feats: Array, feats: Array, voxel_feats: Array, point2voxel_map: Array,
-                                    voxel_points_count: Array, voxel_num: Array, reduce_type: int, *, out:
-                                    Optional[Array] = None) -> Array:
+                                    voxel_points_count: Array, voxel_num: Array, reduce_type: int, *,
+                                    out: Optional[Array] = None) -> Array:
     """Gradient of mluOpDynamicPointToVoxelForward.
 
     Args:

@@ -9,8 +9,8 @@ from .._shapes import rank
 __all__ = ["sigmoid_focal_loss", "sigmoid_focal_loss_backward", "softmax_focal_loss", "softmax_focal_loss_backward"]
 
 
-def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, weight: Optional[Array] = None, *, out:
-                       Optional[Array] = None) -> Array:
+def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, weight: Optional[Array] = None, *,
+                       out: Optional[Array] = None) -> Array:
     """Focal loss of C independent classes.
 
     Args:
@@ -31,8 +31,8 @@ def sigmoid_focal_loss(input: Array, target: Array, alpha: float, gamma: float, 
     return results[0]
 
 
-def sigmoid_focal_loss_backward(input: Array, target: Array, alpha: float, gamma: float, weight: Optional[Array] = None,
-                                *, out: Optional[Array] = None) -> Array:
+def sigmoid_focal_loss_backward(input: Array, target: Array, alpha: float, gamma: float,
+                                weight: Optional[Array] = None, *, out: Optional[Array] = None) -> Array:
     """Derivative of each element of mluOpFocalLossSigmoidForward with respect to its logit:
 
     Args:
@@ -75,8 +75,8 @@ def softmax_focal_loss(softmax: Array, target: Array, alpha: float, gamma: float
     return results[0]
 
 
-def softmax_focal_loss_backward(softmax: Array, target: Array, alpha: float, gamma: float, weight: Optional[Array] =
-                                None, *, out: Optional[Array] = None) -> Array:
+def softmax_focal_loss_backward(softmax: Array, target: Array, alpha: float, gamma: float,
+                                weight: Optional[Array] = None, *, out: Optional[Array] = None) -> Array:
     """Derivative of mluOpExtFocalLossSoftmaxForward with respect to the logits that softmax is the softmax of:
 
     Args:

@@ -10,8 +10,8 @@ from .._shapes import rank
 __all__ = ["masked_im2col", "masked_col2im"]
 
 
-def masked_im2col(features: Array, rows: Array, columns: Array, kernel_h: int, kernel_w: int, pad_h: int, pad_w: int, *,
-                  out: Optional[Array] = None) -> Array:
+def masked_im2col(features: Array, rows: Array, columns: Array, kernel_h: int, kernel_w: int, pad_h: int, pad_w: int,
+                  *, out: Optional[Array] = None) -> Array:
     """Copies the windows of an image about chosen pixels into columns.
 
     Args:

@@ -10,8 +10,9 @@ from .._shapes import rank
 __all__ = ["ms_deform_attn", "ms_deform_attn_backward"]
 
 
-def ms_deform_attn(value: Array, value_spatial_shapes: Array, value_level_start_index: Array, sampling_locations: Array,
-                   attention_weights: Array, im2col_step: int, *, out: Optional[Array] = None) -> Array:
+def ms_deform_attn(value: Array, value_spatial_shapes: Array, value_level_start_index: Array,
+                   sampling_locations: Array, attention_weights: Array, im2col_step: int, *,
+                   out: Optional[Array] = None) -> Array:
     """Multi-scale deformable attention: each query sums bilinear samples of maps of several sizes, weighted.
 
     Args:

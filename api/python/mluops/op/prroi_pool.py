@@ -10,8 +10,8 @@ from .._shapes import rank
 __all__ = ["prroi_pool", "prroi_pool_backward"]
 
 
-def prroi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, pooled_w: int, *, out: Optional[Array] =
-               None) -> Array:
+def prroi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, pooled_w: int, *,
+               out: Optional[Array] = None) -> Array:
     """Cuts each RoI in PH x PW bins and takes the mean of each over the bilinear surface through the pixels of the map,
     0 outside of it: an integral over the bin's area, no samples.
 
@@ -33,8 +33,8 @@ def prroi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, p
     return results[0]
 
 
-def prroi_pool_backward(grad_output: Array, input: Array, rois: Array, spatial_scale: float, *, out:
-                        Optional[Sequence[Array]] = None) -> tuple:
+def prroi_pool_backward(grad_output: Array, input: Array, rois: Array, spatial_scale: float, *,
+                        out: Optional[Sequence[Array]] = None) -> tuple:
     """Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
 
     Args:

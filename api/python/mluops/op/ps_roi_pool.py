@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["ps_roi_pool", "ps_roi_pool_backward"]
 
 
-def ps_roi_pool(input: Array, rois: Array, pooled_height: int, pooled_width: int, spatial_scale: float, output_dim: int,
-                *, out: Optional[Sequence[Array]] = None) -> tuple:
+def ps_roi_pool(input: Array, rois: Array, pooled_height: int, pooled_width: int, spatial_scale: float,
+                output_dim: int, *, out: Optional[Sequence[Array]] = None) -> tuple:
     """Cuts each RoI in PH x PW bins and takes the mean of the pixels of each, every bin from channels of its own.
 
     Args:
@@ -42,8 +42,8 @@ def ps_roi_pool(input: Array, rois: Array, pooled_height: int, pooled_width: int
 
 
 def ps_roi_pool_backward(grad_output: Array, rois: Array, pooled_height: int, pooled_width: int, spatial_scale: float,
-                         output_dim: int, batch: int, h: int, w: int, mapping_channel: Optional[Array] = None, *, out:
-                         Optional[Array] = None) -> Array:
+                         output_dim: int, batch: int, h: int, w: int, mapping_channel: Optional[Array] = None, *,
+                         out: Optional[Array] = None) -> Array:
     """Gradient of mluOpPsRoiPoolForward with respect to input (scatter-add).
 
     Args:

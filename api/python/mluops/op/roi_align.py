@@ -10,8 +10,8 @@ from .._shapes import rank
 __all__ = ["roi_align", "roi_align_backward"]
 
 
-def roi_align(input: Array, rois: Array, pooled_height: int, pooled_width: int, sampling_ratio: int, spatial_scale:
-              float, aligned: bool, *, out: Optional[Array] = None) -> Array:
+def roi_align(input: Array, rois: Array, pooled_height: int, pooled_width: int, sampling_ratio: int,
+              spatial_scale: float, aligned: bool, *, out: Optional[Array] = None) -> Array:
     """Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
 
     Args:
@@ -35,8 +35,8 @@ def roi_align(input: Array, rois: Array, pooled_height: int, pooled_width: int, 
     return results[0]
 
 
-def roi_align_backward(grad_output: Array, rois: Array, spatial_scale: float, sampling_ratio: int, aligned: bool, batch:
-                       int, h: int, w: int, *, out: Optional[Array] = None) -> Array:
+def roi_align_backward(grad_output: Array, rois: Array, spatial_scale: float, sampling_ratio: int, aligned: bool,
+                       batch: int, h: int, w: int, *, out: Optional[Array] = None) -> Array:
     """Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
 
     Args:

@@ -35,9 +35,9 @@ def roi_align_rotated(input: Array, rois: Array, pooled_height: int, pooled_widt
     return results[0]
 
 
-def roi_align_rotated_backward(grad_output: Array, rois: Array, pooled_height: int, pooled_width: int, sampling_ratio:
-                               int, spatial_scale: float, aligned: bool, clockwise: bool, batch: int, h: int, w: int, *,
-                               out: Optional[Array] = None) -> Array:
+def roi_align_rotated_backward(grad_output: Array, rois: Array, pooled_height: int, pooled_width: int,
+                               sampling_ratio: int, spatial_scale: float, aligned: bool, clockwise: bool, batch: int,
+                               h: int, w: int, *, out: Optional[Array] = None) -> Array:
     """Gradient of mluOpRoiAlignRotatedForward with respect to features (scatter-add).
 
     Args:

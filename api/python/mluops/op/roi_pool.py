@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["roi_pool", "roi_pool_backward"]
 
 
-def roi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, pooled_w: int, *, out:
-             Optional[Sequence[Array]] = None) -> tuple:
+def roi_pool(input: Array, rois: Array, spatial_scale: float, pooled_h: int, pooled_w: int, *,
+             out: Optional[Sequence[Array]] = None) -> tuple:
     """Cuts each RoI in PH x PW bins and takes the greatest pixel of each.
 
     Args:

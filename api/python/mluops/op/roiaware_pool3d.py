@@ -46,8 +46,8 @@ def roiaware_pool3d(rois: Array, pts: Array, pts_feature: Array, pool_method: in
     return results
 
 
-def roiaware_pool3d_backward(pts_idx_of_voxels: Array, argmax: Array, grad_out: Array, pool_method: int, points: int, *,
-                             out: Optional[Array] = None) -> Array:
+def roiaware_pool3d_backward(pts_idx_of_voxels: Array, argmax: Array, grad_out: Array, pool_method: int, points: int,
+                             *, out: Optional[Array] = None) -> Array:
     """Gradient of mluOpRoiAwarePool3dForward.
 
     Args:

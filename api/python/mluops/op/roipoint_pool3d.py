@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["roipoint_pool3d"]
 
 
-def roipoint_pool3d(points: Array, point_features: Array, boxes3d: Array, sampled_pts_num: int, *, out:
-                    Optional[Sequence[Array]] = None) -> tuple:
+def roipoint_pool3d(points: Array, point_features: Array, boxes3d: Array, sampled_pts_num: int, *,
+                    out: Optional[Sequence[Array]] = None) -> tuple:
     """Coordinates and features of the first S points in each upright box.
 
     Args:

@@ -10,8 +10,8 @@ from .._shapes import rank
 __all__ = ["rotated_feature_align", "rotated_feature_align_backward"]
 
 
-def rotated_feature_align(features: Array, best_rbboxes: Array, spatial_scale: float, points: int, *, out:
-                          Optional[Array] = None) -> Array:
+def rotated_feature_align(features: Array, best_rbboxes: Array, spatial_scale: float, points: int, *,
+                          out: Optional[Array] = None) -> Array:
     """Adds to each pixel the features at its box: output = input + the sum of bilinear samples of input at the box's
     points.
 
@@ -31,8 +31,8 @@ def rotated_feature_align(features: Array, best_rbboxes: Array, spatial_scale: f
     return results[0]
 
 
-def rotated_feature_align_backward(grad_output: Array, best_rbboxes: Array, spatial_scale: float, points: int, *, out:
-                                   Optional[Array] = None) -> Array:
+def rotated_feature_align_backward(grad_output: Array, best_rbboxes: Array, spatial_scale: float, points: int, *,
+                                   out: Optional[Array] = None) -> Array:
     """Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
 
     Args:

@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["voxel_pooling"]
 
 
-def voxel_pooling(geom_xyz: Array, input_features: Array, num_voxel_x: int, num_voxel_y: int, num_voxel_z: int, *, out:
-                  Optional[Sequence[Array]] = None) -> tuple:
+def voxel_pooling(geom_xyz: Array, input_features: Array, num_voxel_x: int, num_voxel_y: int, num_voxel_z: int, *,
+                  out: Optional[Sequence[Array]] = None) -> tuple:
     """Adds the features of points to the cells of a map that they lie over (scatter-add).
 
     Args:

@@ -12,8 +12,8 @@ from .._shapes import rank
 __all__ = ["voxelization", "dynamic_voxelize"]
 
 
-def voxelization(points: Array, voxel_size: Array, coors_range: Array, max_points: int, max_voxels: int, *, out:
-                 Optional[Sequence[Array]] = None) -> tuple:
+def voxelization(points: Array, voxel_size: Array, coors_range: Array, max_points: int, max_voxels: int, *,
+                 out: Optional[Sequence[Array]] = None) -> tuple:
     """Sorts points into the voxels of a grid (hard voxelization).
 
     Args:

@@ -11,8 +11,8 @@ __all__ = ["yolo_box"]
 
 
 def yolo_box(x: Array, img_size: Array, anchors: Array, class_num: int, conf_thresh: float, downsample_ratio: int,
-             clip_bbox: bool, scale_x_y: float, iou_aware: bool, iou_aware_factor: float, *, out:
-             Optional[Sequence[Array]] = None) -> tuple:
+             clip_bbox: bool, scale_x_y: float, iou_aware: bool, iou_aware_factor: float, *,
+             out: Optional[Sequence[Array]] = None) -> tuple:
     """Decodes the map of a YOLO head: the box of every anchor at every pixel, and its scores of all classes.
 
     Args:

@@ -6,53 +6,11 @@ from torch import Tensor
 from ..._errors import bad_param
 from ..._functions.assign_score_withk import (ASSIGN_SCORE_WITHK_BACKWARD as BACKWARD, ASSIGN_SCORE_WITHK_FORWARD as
                                               FORWARD)
-from ..._shapes import expect, rank
+from .._described import described
 from .._integers import index32
-from .._operator import operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["assign_score_withk"]
-
-
-def _sizes(scores, point_features, center_features, knn_idx):
-    b, n, m, channels = rank("point_features", point_features.shape, 4)
-    expect("center_features", center_features.shape, (b, n, m, channels), ("that of point_features",) * 4)
-    _, centers, k = rank("knn_idx", knn_idx.shape, 3)
-    expect("knn_idx", knn_idx.shape, (b, centers, k), ("the batch of point_features", "", ""))
-    expect("scores", scores.shape, (b, centers, k, m), ("the batch of point_features", "the centers of knn_idx",
-                                                        "the neighbours of knn_idx", "that of point_features"))
-    return b, channels, centers, k
-
-
-def _fake(scores, point_features, center_features, knn_idx):
-    return point_features.new_empty(_sizes(scores, point_features, center_features, knn_idx))
-
-
-def _call(output, scores, point_features, center_features, knn_idx):
-    return run(FORWARD, point_features, center_features, scores, knn_idx, output)
-
-
-def _gradient_fake(grad, scores, point_features, center_features, knn_idx):
-    expect("grad", grad.shape, _sizes(scores, point_features, center_features, knn_idx), ("that of the output",) * 4)
-    return (scores.new_empty(scores.shape), scores.new_empty(point_features.shape),
-            scores.new_empty(center_features.shape))
-
-
-def _gradient_call(outputs, grad, scores, point_features, center_features, knn_idx):
-    grad_scores, grad_points, grad_centers = outputs
-    return run(BACKWARD, grad, point_features, center_features, scores, knn_idx, grad_points, grad_centers, grad_scores)
-
-
-gradient = operator("assign_score_withk_backward(Tensor grad, Tensor scores, Tensor point_features, Tensor "
-                    "center_features, Tensor knn_idx) -> (Tensor, Tensor, Tensor)", _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs)
-
-
-def _backward(ctx, grad):
-    return (*gradient(grad, *ctx.saved_tensors), None)
 
 
 def _jvp(inputs, output, tangents):
@@ -66,8 +24,11 @@ def _jvp(inputs, output, tangents):
     return result
 
 
-forward = operator("assign_score_withk(Tensor scores, Tensor point_features, Tensor center_features, Tensor knn_idx)"
-                   " -> Tensor", _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+gradient = described("assign_score_withk_backward(Tensor grad, Tensor scores, Tensor point_features, Tensor "
+                     "center_features, Tensor knn_idx) -> (Tensor, Tensor, Tensor)", BACKWARD,
+                     results="grad_scores grad_points grad_centers")
+forward = described("assign_score_withk(Tensor scores, Tensor point_features, Tensor center_features, Tensor knn_idx)"
+                    " -> Tensor", FORWARD, gradient=gradient, jvp=_jvp)
 
 
 def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: Tensor, knn_idx: Tensor,

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._functions.ball_query import BALL_QUERY as FORWARD
-from ..._shapes import expect, rank
+from ..._shapes import rank
+from .._described import described
 from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._stacks import check_stack, pairs_of_samples
@@ -19,22 +20,8 @@ from .knn import knn
 __all__ = ["GroupAll", "QueryAndGroup", "ball_query"]
 
 
-def _fake(xyz, center_xyz, min_radius, max_radius, sample_num):
-    rank("xyz", xyz.shape, 3)
-    b, m, _ = rank("center_xyz", center_xyz.shape, 3)
-    expect("xyz", xyz.shape, (xyz.shape[0], xyz.shape[1], 3), ("", "", "x, y, z"))
-    expect("center_xyz", center_xyz.shape, (xyz.shape[0], m, 3), ("the batch of xyz", "", "x, y, z"))
-    at_least(0, min_radius=min_radius, max_radius=max_radius, sample_num=sample_num)
-    return xyz.new_empty((b, m, sample_num), dtype=torch.int32)
-
-
-def _call(indices, xyz, center_xyz, min_radius, max_radius, sample_num):
-    return run(FORWARD, center_xyz, xyz, min_radius, max_radius, sample_num, indices)
-
-
-forward = operator(
-    "ball_query(Tensor xyz, Tensor center_xyz, float min_radius, float max_radius, int sample_num) -> Tensor",
-    _fake, _call, setup=no_derivative, jvp=no_tangents)
+forward = described(
+    "ball_query(Tensor xyz, Tensor center_xyz, float min_radius, float max_radius, int sample_num) -> Tensor", FORWARD)
 
 
 # ---- stacked

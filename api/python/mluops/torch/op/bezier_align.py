@@ -1,67 +1,22 @@
 """bezier_align: means in the bins between two curves; BezierAlign, the module."""
 
-import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, at_least, integer, pair
+from ..._arguments import Size, integer, pair
 from ..._functions.bezier_align import BEZIER_ALIGN_BACKWARD as BACKWARD, BEZIER_ALIGN_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["BezierAlign", "bezier_align"]
 
 
-def _count(beziers, sampling_ratio):
-    count, _ = rank("beziers", beziers.shape, 2)
-    expect("beziers", beziers.shape, (count, 17), ("", "batch index, x and y of eight points"))
-    at_least(0, sampling_ratio=sampling_ratio)
-    return count
-
-
-def _fake(input, beziers, pooled_height, pooled_width, spatial_scale, sampling_ratio, aligned):
-    _, channels, _, _ = NCHW.dims("input", input.shape)
-    at_least(1, output_size=min(pooled_height, pooled_width))
-    return new_image((input,), (_count(beziers, sampling_ratio), channels, pooled_height, pooled_width))
-
-
-def _gradient_fake(grad, beziers, batch, height, width, spatial_scale, sampling_ratio, aligned):
-    _, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
-    NCHW.expect("grad_output", grad.shape, (_count(beziers, sampling_ratio), channels, pooled_height, pooled_width),
-                ("the number of beziers", "channels", "pooled_height", "pooled_width"))
-    at_least(0, batch=batch, height=height, width=width)
-    return new_image((grad,), (batch, channels, height, width))
-
-
-gradient = operator(
+gradient = described(
     "bezier_align_backward(Tensor grad, Tensor beziers, SymInt batch, SymInt height, SymInt width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor", _gradient_fake,
-    lambda grad_input, grad, beziers, batch, height, width, *numbers:
-        run(BACKWARD, grad, beziers, *numbers, grad_input))
-
-
-def _setup(ctx, inputs, output):
-    input, beziers, _, _, *ctx.numbers = inputs
-    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
-    ctx.save_for_backward(beziers)
-
-
-def _backward(ctx, grad):
-    return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, *ctx.numbers), *(None,) * 6)
-
-
-def _jvp(inputs, output, tangents):
-    """Means are linear in input."""
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: bezier_align has no forward-mode derivative in beziers")
-    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], *inputs[1:])
-
-
-forward = operator(
+    " int sampling_ratio, bool aligned) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+forward = described(
     "bezier_align(Tensor input, Tensor beziers, int pooled_height, int pooled_width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor",
-    _fake, lambda output, input, beziers, pooled_height, pooled_width, *numbers:
-        run(FORWARD, input, beziers, *numbers, output), setup=_setup, backward=_backward, jvp=_jvp)
+    " int sampling_ratio, bool aligned) -> Tensor", FORWARD, names={"pooled_height": "pooled_h", "pooled_width": "pooled_w"},
+    least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
 
 
 def bezier_align(input: Tensor, beziers: Tensor, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
@@ -83,7 +38,7 @@ def bezier_align(input: Tensor, beziers: Tensor, output_size: Size, spatial_scal
     Source: mmcv's bezier_align.
     """
     x, b = floats(input=input, beziers=beziers)
-    return forward(x, b, *pair("output_size", output_size), float(spatial_scale),
+    return forward(x, b, *pair("output_size", output_size, 1), float(spatial_scale),
                    max(integer("sampling_ratio", sampling_ratio), 0), bool(aligned))
 
 

@@ -4,47 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from ..._arguments import integer
-from ..._shapes import NCHW
+from ..._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER_ALIGN_FORWARD as FORWARD
 from ...op import border_align as c
-from .._operator import operator
-from .._tensors import floats, image_format, new_image, run
+from ...op.border_align import four_borders
+from .._described import described
+from .._tensors import floats, image_format
 
 __all__ = ["BorderAlign", "border_align"]
-
-
-def _gradient_fake(grad, boxes, argmax, pool_size, height, width):
-    shape = c.grad_input_shape(NCHW, grad.shape, boxes.shape, argmax.shape, pool_size, height, width)
-    return new_image((argmax, grad), shape, grad.dtype)
-
-
-def _gradient_call(grad_input, grad, boxes, argmax, pool_size, height, width):
-    return run(c.BACKWARD, grad, boxes, argmax, pool_size, grad_input)
-
-
-gradient = operator(
-    "border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width)"
-    " -> Tensor", _gradient_fake, _gradient_call)
-
-
-def _fake(input, boxes, pool_size):
-    shape = c.output_shape(NCHW, input.shape, boxes.shape, pool_size)
-    return new_image((input,), shape), new_image((input,), shape, torch.int32)
-
-
-def _call(outputs, input, boxes, pool_size):
-    return run(c.FORWARD, input, boxes, pool_size, *outputs)
-
-
-def _setup(ctx, inputs, output):
-    input, boxes, ctx.pool_size = inputs
-    ctx.height, ctx.width = input.shape[2:]
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(boxes, output[1])
-
-
-def _backward(ctx, grad, _):
-    boxes, argmax = ctx.saved_tensors
-    return gradient(grad, boxes, argmax, ctx.pool_size, ctx.height, ctx.width), None, None
 
 
 def _winners(boxes, argmax, pool_size):
@@ -88,8 +54,11 @@ def _jvp(inputs, output, tangents):
     return along.contiguous(memory_format=image_format(output[0])), None
 
 
-forward = operator("border_align(Tensor input, Tensor boxes, int pool_size) -> (Tensor, Tensor)",
-                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+gradient = described(
+    "border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width)"
+    " -> Tensor", BACKWARD, names={"height": "h", "width": "w"}, sizes={"c": None, "channels": lambda c, **_: 4 * c})
+forward = described("border_align(Tensor input, Tensor boxes, int pool_size) -> (Tensor, Tensor)", FORWARD,
+                    rule=four_borders, gradient=gradient, jvp=_jvp)
 
 
 def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:

@@ -4,54 +4,20 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..._arguments import integer, renamed
-from ..._shapes import NCHW
-from ...op import carafe as c
-from .._operator import linear_tangent, operator
-from .._tensors import floats, in_order_of, new_image, run
+from ..._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
+from ...op.carafe import odd_kernel_of_groups
+from .._described import described
+from .._tensors import floats, in_order_of
 
 __all__ = ["CARAFE", "CARAFENaive", "CARAFEPack", "carafe"]
 
 
-def _gradients_fake(grad, features, masks, *numbers):
-    c.check_gradients(NCHW, grad.shape, features.shape, masks.shape, *numbers)
-    like = features, masks
-    return new_image(like, features.shape), new_image(like, masks.shape)
-
-
-def _gradients_call(grads, grad, features, masks, *numbers):
-    return run(c.BACKWARD, (4, *numbers), features, masks, grad, *grads)
-
-
-gradients = operator(
+gradients = described(
     "carafe_backward(Tensor grad, Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor)"
-    " -> (Tensor, Tensor)", _gradients_fake, _gradients_call)
-
-
-def _fake(features, masks, *numbers):
-    return new_image((features, masks), c.output_shape(NCHW, features.shape, masks.shape, *numbers))
-
-
-def _call(output, features, masks, *numbers):
-    return run(c.FORWARD, (4, *numbers), features, masks, output)
-
-
-def _setup(ctx, inputs, output):
-    features, masks, *ctx.numbers = inputs
-    ctx.save_for_backward(features, masks)
-
-
-def _backward(ctx, grad):
-    return (*gradients(grad, *ctx.saved_tensors, *ctx.numbers), None, None, None)
-
-
-def _jvp(inputs, output, tangents):
-    """The operator is linear in features and in masks."""
-    return linear_tangent(forward, inputs, tangents, (0, 1))
-
-
-forward = operator(
-    "carafe(Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor) -> Tensor",
-    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    " -> (Tensor, Tensor)", BACKWARD, fixed={"dimNb": 4}, rule=odd_kernel_of_groups)
+forward = described(
+    "carafe(Tensor features, Tensor masks, int kernel_size, int group_size, int scale_factor) -> Tensor", FORWARD,
+    fixed={"dimNb": 4}, rule=odd_kernel_of_groups, gradient=gradients, linear="features masks")
 
 
 @renamed(input="features", mask="masks")

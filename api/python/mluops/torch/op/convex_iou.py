@@ -6,39 +6,15 @@ from typing import Tuple
 from torch import Tensor
 
 from ..._functions.polygons import CONVEX_GIOU as GIOU, CONVEX_IOU as IOU, MIN_AREA_POLYGONS as MIN_AREA
-from ..._shapes import expect
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
-from .box_iou_quadri import CORNERS
-from .rotated import count_of
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["convex_giou", "convex_iou", "min_area_polygons"]
 
 
-_POINTS = ", ".join(f"x{i}, y{i}" for i in range(1, 10))
-
-
-def _iou_fake(pointsets, polygons):
-    return pointsets.new_empty((count_of("pointsets", pointsets, _POINTS), count_of("polygons", polygons, CORNERS)))
-
-
-def _giou_fake(pointsets, polygons):
-    n = count_of("pointsets", pointsets, _POINTS)
-    count_of("polygons", polygons, CORNERS)
-    expect("polygons", polygons.shape, (n, 8), ("that of pointsets", ""))
-    return pointsets.new_empty((n,)), pointsets.new_empty((n, 18))
-
-
-_iou = operator("convex_iou(Tensor pointsets, Tensor polygons) -> Tensor", _iou_fake,
-                lambda ious, pointsets, polygons: run(IOU, pointsets, polygons, ious),
-                setup=no_derivative, jvp=no_tangents)
-_giou = operator("convex_giou(Tensor pointsets, Tensor polygons) -> (Tensor, Tensor)", _giou_fake,
-                 lambda outputs, pointsets, polygons: run(GIOU, pointsets, polygons, *outputs),
-                 setup=no_derivative, jvp=no_tangents)
-_min_area = operator("min_area_polygons(Tensor pointsets) -> Tensor",
-                     lambda pointsets: pointsets.new_empty((count_of("pointsets", pointsets, _POINTS), 8)),
-                     lambda polygons, pointsets: run(MIN_AREA, pointsets, polygons),
-                     setup=no_derivative, jvp=no_tangents)
+_iou = described("convex_iou(Tensor pointsets, Tensor polygons) -> Tensor", IOU)
+_giou = described("convex_giou(Tensor pointsets, Tensor polygons) -> (Tensor, Tensor)", GIOU)
+_min_area = described("min_area_polygons(Tensor pointsets) -> Tensor", MIN_AREA)
 
 
 def convex_iou(pointsets: Tensor, polygons: Tensor) -> Tensor:

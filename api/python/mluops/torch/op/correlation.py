@@ -1,49 +1,16 @@
 """correlation: products of an image's pixels with those around the same place in another; Correlation, the module."""
 
-from typing import Tuple, Union
-
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.utils import _pair
 
+from ..._arguments import Size, pair
 from ..._errors import bad_param
 from ..._functions.correlation import CORRELATION_BACKWARD as BACKWARD, CORRELATION_FORWARD as FORWARD
-from ..._shapes import expect, rank
-from .._operator import linear_tangent, operator
-from .._tensors import floats, in_order_of, new_image, run
+from ..._shapes import windows
+from .._described import described
+from .._tensors import floats, in_order_of
 
 __all__ = ["Correlation", "correlation"]
-
-Pair = Union[int, Tuple[int, int]]
-
-NUMBERS = ("kernel_h", "kernel_w", "max_displacement", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h",
-           "dilation_w", "dilation_patch_h", "dilation_patch_w")
-_SCHEMA = ", ".join(f"int {name}" for name in NUMBERS)
-
-
-def _shape(input1, input2, kernel_h, kernel_w, max_displacement, stride_h, stride_w, pad_h, pad_w, dilation_h,
-           dilation_w, dilation_patch_h, dilation_patch_w):
-    """The shape of the output. Error texts name the arguments of the public function."""
-    n, _, height, width = rank("input1", input1.shape, 4)
-    expect("input2", input2.shape, input1.shape, ("that of input1",) * 4)
-    for name, pair, least in (("kernel_size", (kernel_h, kernel_w), 1), ("stride", (stride_h, stride_w), 1),
-                              ("padding", (pad_h, pad_w), 0), ("dilation", (dilation_h, dilation_w), 1),
-                              ("dilation_patch", (dilation_patch_h, dilation_patch_w), 1)):
-        if min(pair) < least:
-            raise bad_param(name, f"at least {least}", pair)
-    if max_displacement < 0:
-        raise bad_param("max_displacement", "at least 0", max_displacement)
-    rows = (height + 2 * pad_h - (kernel_h - 1) * dilation_h - 1) // stride_h + 1
-    columns = (width + 2 * pad_w - (kernel_w - 1) * dilation_w - 1) // stride_w + 1
-    if rows < 1 or columns < 1:
-        raise bad_param("kernel_size", f"a window inside of {height} x {width} and its padding", (kernel_h, kernel_w))
-    return n, 2 * max_displacement + 1, 2 * max_displacement + 1, rows, columns
-
-
-def _gradient_fake(grad, input1, input2, *numbers):
-    expect("grad_output", grad.shape, _shape(input1, input2, *numbers),
-           ("the number of images", *("2 max_displacement + 1",) * 2, "the windows down", "the windows across"))
-    return tuple(new_image((input1, input2), tuple(input1.shape)) for _ in range(2))
 
 
 def _gradient_setup(ctx, inputs, output):
@@ -60,28 +27,24 @@ def _gradient_backward(ctx, along1, along2):
             *(None,) * len(numbers))
 
 
-gradient = operator(f"correlation_backward(Tensor grad, Tensor input1, Tensor input2, {_SCHEMA}) -> (Tensor, Tensor)",
-                    _gradient_fake, lambda outputs, *inputs: run(BACKWARD, *inputs, *outputs),
-                    setup=_gradient_setup, backward=_gradient_backward)
+_NUMBERS = ", ".join(f"int {name}" for name in (
+    "kernel_h", "kernel_w", "max_displacement", "stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w",
+    "dilation_patch_h", "dilation_patch_w"))
 
 
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs[:2])
-    ctx.numbers = inputs[2:]
+def _some_window(h, w, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, **_):
+    if not (windows(h, kernel_h, pad_h, dilation_h, stride_h) and windows(w, kernel_w, pad_w, dilation_w, stride_w)):
+        raise bad_param("kernel_size", f"a window inside of {h} x {w} and its padding", (kernel_h, kernel_w))
 
 
-def _backward(ctx, grad):
-    return (*gradient(grad, *ctx.saved_tensors, *ctx.numbers), *(None,) * len(ctx.numbers))
+gradient = described(f"correlation_backward(Tensor grad, Tensor input1, Tensor input2, {_NUMBERS}) -> (Tensor, Tensor)",
+                     BACKWARD, rule=_some_window, setup=_gradient_setup, backward=_gradient_backward)
+forward = described(f"correlation(Tensor input1, Tensor input2, {_NUMBERS}) -> Tensor", FORWARD, rule=_some_window,
+                    gradient=gradient, linear="input1 input2")
 
 
-forward = operator(f"correlation(Tensor input1, Tensor input2, {_SCHEMA}) -> Tensor",
-                   lambda input1, input2, *numbers: input1.new_empty(_shape(input1, input2, *numbers)),
-                   lambda output, *inputs: run(FORWARD, *inputs, output), setup=_setup, backward=_backward,
-                   jvp=lambda inputs, output, tangents: linear_tangent(forward, inputs, tangents, (0, 1)))
-
-
-def correlation(input1: Tensor, input2: Tensor, kernel_size: Pair = 1, max_displacement: int = 1, stride: Pair = 1,
-                padding: Pair = 1, dilation: Pair = 1, dilation_patch: Pair = 1) -> Tensor:
+def correlation(input1: Tensor, input2: Tensor, kernel_size: Size = 1, max_displacement: int = 1, stride: Size = 1,
+                padding: Size = 1, dilation: Size = 1, dilation_patch: Size = 1) -> Tensor:
     """Sums of products of windows of one image with displaced windows of another.
 
     Args:
@@ -95,8 +58,9 @@ def correlation(input1: Tensor, input2: Tensor, kernel_size: Pair = 1, max_displ
     they lie. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; mluOpExtCorrelationForward.
     """
     first, second = floats(input1=input1, input2=input2)
-    return forward(first, in_order_of(first, second), *_pair(kernel_size), max_displacement, *_pair(stride),
-                   *_pair(padding), *_pair(dilation), *_pair(dilation_patch))
+    return forward(first, in_order_of(first, second), *pair("kernel_size", kernel_size, 1), max_displacement,
+                   *pair("stride", stride, 1), *pair("padding", padding, 0), *pair("dilation", dilation, 1),
+                   *pair("dilation_patch", dilation_patch, 1))
 
 
 class Correlation(nn.Module):

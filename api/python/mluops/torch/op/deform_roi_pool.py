@@ -6,55 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from ..._arguments import Size, integer, pair
-from ..._shapes import NCHW
-from ...op import deform_roi_pool as c
-from .._operator import linear_tangent, operator
-from .._tensors import floats, new_image, run
+from ..._functions.deform_roi_pool import (DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD)
+from .._described import described
+from .._operator import linear_tangent
+from .._tensors import floats
 
 __all__ = ["DeformRoIPool", "DeformRoIPoolPack", "ModulatedDeformRoIPoolPack", "deform_roi_pool"]
-
-
-def _shape(tensor):
-    return None if tensor is None else tensor.shape
-
-
-def _gradients_fake(grad, input, rois, offset, pooled_height, pooled_width, *numbers):
-    c.check_gradients(NCHW, grad.shape, input.shape, rois.shape, _shape(offset), pooled_height, pooled_width)
-    return new_image((input, grad), input.shape), input.new_empty(0 if offset is None else offset.shape)
-
-
-def _gradients_call(grads, grad, input, rois, offset, *pooling):
-    grad_input, grad_offset = grads
-    return run(c.BACKWARD, grad, input, rois, offset, *pooling, grad_input, None if offset is None else grad_offset)
-
-
-# The second result is empty without offset.
-gradients = operator(
-    "deform_roi_pool_backward(Tensor grad, Tensor input, Tensor rois, Tensor? offset, int pooled_height,"
-    " int pooled_width, float spatial_scale, int sampling_ratio, float gamma) -> (Tensor, Tensor)",
-    _gradients_fake, _gradients_call)
-
-
-def _fake(input, rois, offset, pooled_height, pooled_width, *numbers):
-    shape = c.output_shape(NCHW, input.shape, rois.shape, _shape(offset), pooled_height, pooled_width)
-    return new_image((input,), shape)
-
-
-def _call(output, input, rois, offset, *pooling):
-    return run(c.FORWARD, input, rois, offset, *pooling, output)
-
-
-def _setup(ctx, inputs, output):
-    input, rois, offset, *ctx.pooling = inputs
-    ctx.has_offset = offset is not None
-    ctx.save_for_backward(input, rois, *([offset] if ctx.has_offset else []))
-
-
-def _backward(ctx, grad):
-    input, rois, *rest = ctx.saved_tensors
-    offset = rest[0] if ctx.has_offset else None
-    grad_input, grad_offset = gradients(grad, input, rois, offset, *ctx.pooling)
-    return grad_input, None, grad_offset if ctx.has_offset else None, None, None, None, None, None
 
 
 def _offset_derivatives(input, rois, offset, pooling):
@@ -84,10 +41,13 @@ def _jvp(inputs, output, tangents):
     return along
 
 
-forward = operator(
+# The second result is empty without offset.
+gradients = described(
+    "deform_roi_pool_backward(Tensor grad, Tensor input, Tensor rois, Tensor? offset, int pooled_height,"
+    " int pooled_width, float spatial_scale, int sampling_ratio, float gamma) -> (Tensor, Tensor)", BACKWARD)
+forward = described(
     "deform_roi_pool(Tensor input, Tensor rois, Tensor? offset, int pooled_height, int pooled_width,"
-    " float spatial_scale, int sampling_ratio, float gamma) -> Tensor",
-    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    " float spatial_scale, int sampling_ratio, float gamma) -> Tensor", FORWARD, gradient=gradients, jvp=_jvp)
 
 
 def deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], output_size: Size,

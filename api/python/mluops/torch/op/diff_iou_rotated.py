@@ -7,6 +7,7 @@ from ..._errors import bad_param
 from ..._functions.diff_iou_rotated import DIFF_IOU_ROTATED_SORT_VERTICES as SORT
 from ..._functions.rotated_iou import ROTATED_IOU_BACKWARD as BACKWARD, ROTATED_IOU_FORWARD as FORWARD
 from ..._shapes import expect, rank
+from .._described import described
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
 
@@ -36,30 +37,20 @@ def _expect_pairs(box1, box2, numbers, meaning):
     expect("box2", box2.shape, shape, ("the batch of box1", "the boxes of box1", meaning))
 
 
-def _iou_fake(box1, box2):
-    flat = box1.dim() == 3 and box1.shape[2] == 5
-    _expect_pairs(box1, box2, 5 if flat else 7, _RECTANGLE if flat else f"{_BOX}, or 5: {_RECTANGLE}")
-    return box1.new_empty(box1.shape[:2])
-
-
-def _gradient_fake(grad, box1, box2):
-    expect("grad", grad.shape, _iou_fake(box1, box2).shape, ("that of box1",) * 2)
-    return box1.new_empty(box1.shape), box1.new_empty(box1.shape)
-
-
-pair_iou_gradient = operator("rotated_iou_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)", _gradient_fake,
-                     lambda outputs, *inputs: run(BACKWARD, *inputs, *outputs))
-
-
 def _jvp(inputs, output, tangents):
     gradients = pair_iou_gradient(torch.ones_like(output), *inputs)
     return sum((each * tangent).sum(-1) for each, tangent in zip(gradients, tangents) if tangent is not None)
 
 
-pair_iou = operator("rotated_iou(Tensor box1, Tensor box2) -> Tensor", _iou_fake,
-                lambda ious, *boxes: run(FORWARD, *boxes, ious),
-                setup=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
-                backward=lambda ctx, grad: pair_iou_gradient(grad, *ctx.saved_tensors), jvp=_jvp)
+def _rectangles_or_boxes(batch, pairs, numbers):
+    if numbers not in (5, 7):
+        expect("box1", (batch, pairs, numbers), (batch, pairs, 7), ("", "", f"{_BOX}, or 5: {_RECTANGLE}"))
+
+
+pair_iou_gradient = described("rotated_iou_backward(Tensor grad, Tensor box1, Tensor box2) -> (Tensor, Tensor)", BACKWARD,
+                              rule=_rectangles_or_boxes)
+pair_iou = described("rotated_iou(Tensor box1, Tensor box2) -> Tensor", FORWARD, rule=_rectangles_or_boxes,
+                     gradient=pair_iou_gradient, jvp=_jvp)
 
 
 def shared_area(box1: Tensor, box2: Tensor) -> Tensor:

@@ -9,11 +9,10 @@ from ..._errors import bad_param
 from ..._functions.dynamic_point_to_voxel import (DYNAMIC_POINT_TO_VOXEL_BACKWARD as BACKWARD,
                                                   DYNAMIC_POINT_TO_VOXEL_FORWARD
                                                   as FORWARD)
-from ..._shapes import expect, rank
 from .._counts import first
+from .._described import described
 from .._integers import int32
-from .._operator import operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["DynamicScatter", "dynamic_scatter"]
 
@@ -23,53 +22,18 @@ REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
 # How many voxels there are is in the data: the operator returns a row for each point, and how many count.
 
 
-def _fake(feats, coors, reduce_type):
-    n, _ = rank("feats", feats.shape, 2)
-    rank("coors", coors.shape, 2)
-    expect("coors", coors.shape, (n, 3), ("the points of feats", "coordinates of a voxel"))
+def _known_reduction(reduce_type, **_):
     if reduce_type not in REDUCTIONS.values():
         raise bad_param("reduce_type", "0 (sum), 1 (mean) or 2 (max)", reduce_type)
-    return (feats.new_empty(feats.shape), *(coors.new_empty(shape) for shape in ((n, 3), (n,), (n,), (1,))))
 
 
-def _call(outputs, feats, coors, reduce_type):
-    return run(FORWARD, reduce_type, feats, coors, None, 0, *outputs)
-
-
-def _gradient_fake(grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
-    n, channels = rank("feats", feats.shape, 2)
-    m, _ = rank("grad", grad.shape, 2)
-    expect("grad", grad.shape, (m, channels), ("", "the channels of feats"))
-    expect("voxel_feats", voxel_feats.shape, (m, channels), ("the voxels of grad", "the channels of feats"))
-    expect("point2voxel_map", point2voxel_map.shape, (n,), ("the points of feats",))
-    expect("voxel_points_count", voxel_points_count.shape, (m,), ("the voxels of grad",))
-    expect("voxel_num", voxel_num.shape, (1,), ("one number",))
-    return feats.new_empty(feats.shape)
-
-
-def _gradient_call(grad_feats, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, reduce_type):
-    return run(BACKWARD, reduce_type, grad, feats, voxel_feats, point2voxel_map, voxel_points_count, voxel_num, None, 0,
-        grad_feats)
-
-
-gradient = operator("dynamic_point_to_voxel_backward(Tensor grad, Tensor feats, Tensor voxel_feats, Tensor "
-                    "point2voxel_map, Tensor voxel_points_count, Tensor voxel_num, int reduce_type) -> Tensor",
-                    _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    feats, _, ctx.reduce_type = inputs
-    voxel_feats, voxel_coors, *others = output
-    ctx.mark_non_differentiable(voxel_coors, *others)
-    ctx.save_for_backward(feats, voxel_feats, *others)
-
-
-def _backward(ctx, grad, *_):
-    return gradient(grad, *ctx.saved_tensors, ctx.reduce_type), None, None
-
-
-forward = operator("dynamic_point_to_voxel(Tensor feats, Tensor coors, int reduce_type) -> "
-                   "(Tensor, Tensor, Tensor, Tensor, Tensor)", _fake, _call, setup=_setup, backward=_backward)
+gradient = described(
+    "dynamic_point_to_voxel_backward(Tensor grad, Tensor feats, Tensor voxel_feats, Tensor point2voxel_map, Tensor "
+    "voxel_points_count, Tensor voxel_num, int reduce_type) -> Tensor", BACKWARD)
+# How many voxels there are is in the data: the operator returns a row for each point, and how many count.
+forward = described("dynamic_point_to_voxel(Tensor feats, Tensor coors, int reduce_type) -> "
+                    "(Tensor, Tensor, Tensor, Tensor, Tensor)", FORWARD, sizes={"m": lambda n, **_: n},
+                    rule=_known_reduction, gradient=gradient)
 
 
 def reduction(reduce_type: str) -> int:

@@ -1,45 +1,27 @@
 """furthest_point_sample: points each the furthest from those picked before it."""
 
-import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.furthest_point_sample import (FURTHEST_POINT_SAMPLE as FORWARD, FURTHEST_POINT_SAMPLE_WITH_DIST as
                                                  FORWARD_WITH_DIST)
-from ..._shapes import expect, rank
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["furthest_point_sample", "furthest_point_sample_with_dist"]
 
 
-def _indices(name, points, num_points):
-    at_least(0, num_points=num_points)
-    if num_points > 0 and points.shape[1] == 0:
-        raise bad_param(name, "at least one point", tuple(points.shape))
-    return points.new_empty((points.shape[0], num_points), dtype=torch.int32)
+def _some_points(name, n, m, shape):
+    if m > 0 and n == 0:
+        raise bad_param(name, "at least one point", shape)
 
 
-def _fake(points_xyz, num_points):
-    b, n, _ = rank("points_xyz", points_xyz.shape, 3)
-    expect("points_xyz", points_xyz.shape, (b, n, 3), ("", "", "x, y, z"))
-    return _indices("points_xyz", points_xyz, num_points)
-
-
-def _with_dist_fake(points_dist, num_points):
-    b, n, _ = rank("points_dist", points_dist.shape, 3)
-    expect("points_dist", points_dist.shape, (b, n, n), ("", "", "the number of points"))
-    return _indices("points_dist", points_dist, num_points)
-
-
-forward = operator("furthest_point_sample(Tensor points_xyz, int num_points) -> Tensor", _fake,
-                   lambda indices, points_xyz, num_points: run(FORWARD, points_xyz, indices),
-                   setup=no_derivative, jvp=no_tangents)
-forward_with_dist = operator("furthest_point_sample_with_dist(Tensor points_dist, int num_points) -> Tensor",
-                             _with_dist_fake,
-                             lambda indices, points_dist, num_points: run(FORWARD_WITH_DIST, points_dist, indices),
-                             setup=no_derivative, jvp=no_tangents)
+forward = described("furthest_point_sample(Tensor points_xyz, int num_points) -> Tensor", FORWARD,
+                    names={"num_points": "m"}, rule=lambda b, n, m: _some_points("points_xyz", n, m, (b, n, 3)))
+forward_with_dist = described(
+    "furthest_point_sample_with_dist(Tensor points_dist, int num_points) -> Tensor", FORWARD_WITH_DIST,
+    names={"num_points": "m"}, rule=lambda b, n, m: _some_points("points_dist", n, m, (b, n, n)))
 
 
 def furthest_point_sample(points_xyz: Tensor, num_points: int) -> Tensor:

@@ -5,58 +5,28 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least
-from ..._function import ARRAY, CFunction
+from ..._function import CFunction
+from ..._functions import gather_points as f
 from ..._shapes import expect, rank
+from .._described import described
 from .._integers import index32, int32
 from .._operator import operator
 from .._stacks import check_stack, pairs_of_samples
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["gather_points", "grouping_operation"]
 
 
-def _operators(name: str, c_forward: str, c_backward: str, index_rank: int):
-    """The operator and its gradient; indices are [B, M] (index_rank 2) or [B, P, S] (3)."""
-    of_forward = CFunction(c_forward, ARRAY("features", "points"), ARRAY("indices", "idx"), ARRAY("output"))
-    of_backward = CFunction(c_backward, ARRAY("grad_output"), ARRAY("indices", "idx"),
-                            ARRAY("grad_features", "grad_points"))
-
-    def fake(features, indices):
-        b, channels, _ = rank("features", features.shape, 3)
-        rank("indices", indices.shape, index_rank)
-        expect("indices", indices.shape, (b, *indices.shape[1:]), ("the batch of features", "", ""))
-        return features.new_empty((b, channels, *indices.shape[1:]))
-
-    def gradient_fake(grad, indices, points):
-        rank("grad_output", grad.shape, index_rank + 1)
-        expect("grad_output", grad.shape, (indices.shape[0], grad.shape[1], *indices.shape[1:]),
-               ("the batch of indices", "", *("that of indices",) * (index_rank - 1)))
-        at_least(0, points=points)
-        return grad.new_empty((grad.shape[0], grad.shape[1], points))
-
-    gradient = operator(f"{name}_backward(Tensor grad, Tensor indices, SymInt points) -> Tensor", gradient_fake,
-                        lambda grad_features, grad, indices, points: run(of_backward, grad, indices, grad_features))
-
-    def setup(ctx, inputs, output):
-        features, indices = inputs
-        ctx.points = features.shape[2]
-        ctx.save_for_backward(indices)
-
-    def backward(ctx, grad):
-        return gradient(grad, *ctx.saved_tensors, ctx.points), None
-
-    def jvp(inputs, output, tangents):
-        return forward(tangents[0], inputs[1])
-
-    forward = operator(f"{name}(Tensor features, Tensor indices) -> Tensor", fake,
-                       lambda output, features, indices: run(of_forward, features, indices, output),
-                       setup=setup, backward=backward, jvp=jvp)
-    return forward, gradient
+def _operators(name: str, c_forward: CFunction, c_backward: CFunction):
+    """The operator and its gradient."""
+    gradient = described(f"{name}_backward(Tensor grad, Tensor indices, SymInt points) -> Tensor", c_backward,
+                         names={"indices": "idx", "points": "n"})
+    return described(f"{name}(Tensor features, Tensor indices) -> Tensor", c_forward, gradient=gradient,
+                     names={"features": "points", "indices": "idx"}, linear="points"), gradient
 
 
-gather, gather_gradient = _operators("gather_points", "mluOpExtGatherPoints", "mluOpExtGatherPointsBackward", 2)
-group, group_gradient = _operators("group_points", "mluOpExtGroupPoints", "mluOpExtGroupPointsBackward", 3)
+gather, gather_gradient = _operators("gather_points", f.GATHER_POINTS_FORWARD, f.GATHER_POINTS_BACKWARD)
+group, group_gradient = _operators("group_points", f.GROUP_POINTS_FORWARD, f.GROUP_POINTS_BACKWARD)
 
 
 def gather_points(features: Tensor, indices: Tensor) -> Tensor:

@@ -2,38 +2,24 @@
 
 from typing import Tuple
 
-import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.generate_proposals import GENERATE_PROPOSALS_V2 as FORWARD
 from ..._shapes import expect, rank
 from .._counts import first
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["generate_proposals"]
 
 
-def _fake(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size,
-          pixel_offset):
-    at_least(1, post_nms_top_n=post_nms_top_n)
-    rows = scores.shape[0] * post_nms_top_n
-    return (scores.new_empty((rows, 4)), scores.new_empty((rows, 1)),
-            scores.new_empty(scores.shape[:1], dtype=torch.int32), scores.new_empty((1,), dtype=torch.int32))
-
-
-def _call(outputs, *arguments):
-    tensors, (pre, post, thresh, least, offset) = arguments[:5], arguments[5:]
-    return run(FORWARD, pre, post, thresh, least, 1.0, offset, *tensors, None, 0, *outputs[:3], outputs[3])
-
-
 # How many there are is in the data: the operator returns as many as there may be, and how many there are.
-_forward = operator(
+_forward = described(
     "generate_proposals(Tensor scores, Tensor bbox_deltas, Tensor img_size, Tensor anchors, Tensor variances,"
     " int pre_nms_top_n, int post_nms_top_n, float nms_thresh, float min_size, bool pixel_offset)"
-    " -> (Tensor, Tensor, Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents)
+    " -> (Tensor, Tensor, Tensor, Tensor)", FORWARD, fixed={"eta": 1.0})
 
 
 def generate_proposals(scores: Tensor, bbox_deltas: Tensor, img_size: Tensor, anchors: Tensor, variances: Tensor,

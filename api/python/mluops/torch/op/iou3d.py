@@ -9,8 +9,9 @@ from ..._errors import bad_param
 from ..._functions.iou3d import BOXES_OVERLAP_BEV as OVERLAP, NMS3D
 from ..._shapes import expect, rank
 from .._counts import first
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._described import described
+from .._operator import operator
+from .._tensors import floats
 from .diff_iou_rotated import pair_iou, pair_iou_gradient, shared_area
 
 __all__ = ["boxes_iou3d", "boxes_overlap_bev", "nms3d", "nms3d_normal"]
@@ -26,21 +27,9 @@ def _overlap_fake(boxes_a, boxes_b):
     return boxes_a.new_empty((_count("boxes_a", boxes_a), _count("boxes_b", boxes_b)))
 
 
-def _nms_fake(boxes, iou_threshold, rotated):
-    return boxes.new_empty((_count("boxes", boxes),), dtype=torch.int32), boxes.new_empty((1,), dtype=torch.int32)
-
-
-def _nms_call(outputs, boxes, iou_threshold, rotated):
-    keep, count = outputs
-    return run(NMS3D, boxes, iou_threshold, int(rotated), keep, count)
-
-
-overlap = operator("boxes_overlap_bev(Tensor boxes_a, Tensor boxes_b) -> Tensor", _overlap_fake,
-                   lambda output, boxes_a, boxes_b: run(OVERLAP, boxes_a, boxes_b, output),
-                   setup=no_derivative, jvp=no_tangents)
+overlap = described("boxes_overlap_bev(Tensor boxes_a, Tensor boxes_b) -> Tensor", OVERLAP)
 # How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms3d = operator("nms3d(Tensor boxes, float iou_threshold, bool rotated) -> (Tensor, Tensor)", _nms_fake, _nms_call,
-                  setup=no_derivative, jvp=no_tangents)
+_nms3d = described("nms3d(Tensor boxes, float iou_threshold, bool rotated) -> (Tensor, Tensor)", NMS3D)
 
 
 def kept(boxes: Tensor, iou_threshold: float, rotated: bool) -> Tensor:

@@ -5,26 +5,12 @@ from typing import Optional
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._functions.knn import KNN as FORWARD
-from ..._shapes import expect, rank
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, is_tensor, run
+from .._described import described
+from .._tensors import floats, is_tensor
 
 __all__ = ["knn"]
-
-
-def _fake(xyz, center_xyz, k):
-    rank("xyz", xyz.shape, 3)
-    b, m, _ = rank("center_xyz", center_xyz.shape, 3)
-    expect("xyz", xyz.shape, (xyz.shape[0], xyz.shape[1], 3), ("", "", "x, y, z"))
-    expect("center_xyz", center_xyz.shape, (xyz.shape[0], m, 3), ("the batch of xyz", "", "x, y, z"))
-    at_least(1, k=k)
-    return xyz.new_empty((b, m, k), dtype=torch.int32), xyz.new_empty((b, m, k))
-
-
-def _call(outputs, xyz, center_xyz, k):
-    return run(FORWARD, xyz, center_xyz, k, *outputs)
 
 
 def _nothing_known(outputs):
@@ -33,8 +19,7 @@ def _nothing_known(outputs):
     outputs[1].fill_(1e10 if outputs[1].dtype != torch.float16 else float("inf"))
 
 
-forward = operator("knn(Tensor xyz, Tensor center_xyz, SymInt k) -> (Tensor, Tensor)", _fake, _call,
-                   setup=no_derivative, jvp=no_tangents, empty=_nothing_known)
+forward = described("knn(Tensor xyz, Tensor center_xyz, SymInt k) -> (Tensor, Tensor)", FORWARD, empty=_nothing_known)
 
 
 def knn(k: int, xyz: Tensor, center_xyz: Optional[Tensor] = None, transposed: bool = False) -> Tensor:

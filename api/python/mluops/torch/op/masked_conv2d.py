@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.utils import _pair
 
-from ..._arguments import at_least
 from ..._errors import bad_param
 from ..._functions.masked_im2col import MASKED_COL2IM_FORWARD as COL2IM, MASKED_IM2COL_FORWARD as IM2COL
 from ..._shapes import expect, rank
 from .. import _eager
+from .._described import described
 from .._operator import operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["MaskedConv2d", "masked_conv2d"]
 
@@ -22,19 +22,6 @@ def _count(rows, cols):
     count, = rank("rows", rows.shape, 1)
     expect("columns", cols.shape, (count,), ("rows",))
     return count
-
-
-def _im2col_fake(image, rows, cols, kernel_h, kernel_w, pad_h, pad_w):
-    _, channels, height, width = rank("features", image.shape, 4)
-    expect("features", image.shape, (1, channels, height, width), ("one image", "", "", ""))
-    at_least(1, kernel_h=kernel_h, kernel_w=kernel_w)
-    return image.new_empty((channels * kernel_h * kernel_w, _count(rows, cols)))
-
-
-def _im2col_setup(ctx, inputs, output):
-    image, rows, cols, *ctx.window = inputs
-    ctx.sizes = image.shape[2:]
-    ctx.save_for_backward(rows, cols)
 
 
 def _scattered_fake(grad, rows, cols, height, width, kernel_h, kernel_w, pad_h, pad_w):
@@ -59,25 +46,14 @@ scattered = operator(
     "int kernel_w, int pad_h, int pad_w) -> Tensor", _scattered_fake, _scattered_call)
 
 
+def _im2col_setup(ctx, inputs, output):
+    image, rows, cols, *ctx.window = inputs
+    ctx.sizes = image.shape[2:]
+    ctx.save_for_backward(rows, cols)
+
+
 def _im2col_backward(ctx, grad):
     return (scattered(grad, *ctx.saved_tensors, *ctx.sizes, *ctx.window), *(None,) * 6)
-
-
-def _im2col_jvp(inputs, output, tangents):
-    return im2col(tangents[0], *inputs[1:])
-
-
-im2col = operator(
-    "masked_im2col(Tensor features, Tensor rows, Tensor columns, int kernel_h, int kernel_w, int pad_h, int pad_w)"
-    " -> Tensor", _im2col_fake, lambda data_col, *inputs: run(IM2COL, *inputs, None, 0, data_col),
-    setup=_im2col_setup, backward=_im2col_backward, jvp=_im2col_jvp)
-
-
-def _col2im_fake(col, rows, cols, height, width):
-    channels, _ = rank("col", col.shape, 2)
-    expect("col", col.shape, (channels, _count(rows, cols)), ("", "rows"))
-    at_least(1, height=height, width=width)
-    return col.new_empty((1, channels, height, width))
 
 
 def _col2im_setup(ctx, inputs, output):
@@ -89,13 +65,12 @@ def _col2im_backward(ctx, grad):
     return (im2col(grad, *ctx.saved_tensors, 1, 1, 0, 0), *(None,) * 4)
 
 
-def _col2im_jvp(inputs, output, tangents):
-    return col2im(tangents[0], *inputs[1:])
-
-
-col2im = operator("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt height, SymInt width) -> Tensor",
-                  _col2im_fake, lambda im, col, rows, cols, height, width: run(COL2IM, col, rows, cols, 0, None, im),
-                  setup=_col2im_setup, backward=_col2im_backward, jvp=_col2im_jvp)
+im2col = described(
+    "masked_im2col(Tensor features, Tensor rows, Tensor columns, int kernel_h, int kernel_w, int pad_h, int pad_w)"
+    " -> Tensor", IM2COL, setup=_im2col_setup, backward=_im2col_backward, linear="features")
+col2im = described("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt height, SymInt width) -> Tensor", COL2IM,
+                   names={"height": "h", "width": "w"}, least={"h": 1, "w": 1}, setup=_col2im_setup,
+                   backward=_col2im_backward, linear="col")
 
 
 def _in_channels_last(features: Tensor) -> bool:

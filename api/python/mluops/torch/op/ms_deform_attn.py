@@ -7,63 +7,13 @@ from torch import Tensor
 
 from ..._errors import bad_param
 from ..._functions.ms_deform_attn import MS_DEFORM_ATTN_BACKWARD as BACKWARD, MS_DEFORM_ATTN_FORWARD as FORWARD
-from ..._shapes import expect, rank
 from .. import _eager
+from .._described import described
 from .._integers import int32
-from .._operator import linear_tangent, operator
-from .._tensors import floats, run
+from .._operator import linear_tangent
+from .._tensors import floats
 
 __all__ = ["multi_scale_deformable_attn"]
-
-
-_ONE_IMAGE = 1  # im2col_step, which only has to divide the batch
-
-
-def _check(value, shapes, starts, locations, weights):
-    batch, _, heads, channels = rank("value", value.shape, 4)
-    rank("attention_weights", weights.shape, 5)
-    _, queries, _, levels, points = weights.shape
-    samples = batch, queries, heads, levels, points
-    meanings = "the batch of value", "", "the heads of value", "", "", "x and y"
-    expect("attention_weights", weights.shape, samples, meanings[:5])
-    expect("sampling_locations", locations.shape, (*samples, 2),
-           ("the batch of value", *("that of attention_weights",) * 4, "x and y"))
-    expect("value_spatial_shapes", shapes.shape, (levels, 2), ("the levels of attention_weights", "height and width"))
-    expect("value_level_start_index", starts.shape, (levels,), ("the levels of attention_weights",))
-    return batch, queries, heads, channels
-
-
-def _fake(value, shapes, starts, locations, weights):
-    return value.new_empty(_check(value, shapes, starts, locations, weights))
-
-
-def _call(output, *inputs):
-    return run(FORWARD, *inputs, _ONE_IMAGE, output)
-
-
-def _gradient_fake(grad, value, shapes, starts, locations, weights):
-    expect("grad_output", grad.shape, _check(value, shapes, starts, locations, weights),
-           ("the batch", "queries", "heads", "channels"))
-    return tuple(each.new_empty(each.shape) for each in (value, locations, weights))
-
-
-def _gradient_call(outputs, grad, *inputs):
-    return run(BACKWARD, *inputs, grad, _ONE_IMAGE, *outputs)
-
-
-gradient = operator(
-    "multi_scale_deformable_attn_backward(Tensor grad, Tensor value, Tensor value_spatial_shapes,"
-    " Tensor value_level_start_index, Tensor sampling_locations, Tensor attention_weights)"
-    " -> (Tensor, Tensor, Tensor)", _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs)
-
-
-def _backward(ctx, grad):
-    grad_value, grad_locations, grad_weights = gradient(grad, *ctx.saved_tensors)
-    return grad_value, None, None, grad_locations, grad_weights
 
 
 def _slopes(value, shapes, starts, locations, weights):
@@ -85,10 +35,15 @@ def _jvp(inputs, output, tangents):
     return along
 
 
-forward = operator(
+_ONE_IMAGE = {"im2col_step": 1}  # which only has to divide the batch
+gradient = described(
+    "multi_scale_deformable_attn_backward(Tensor grad, Tensor value, Tensor value_spatial_shapes,"
+    " Tensor value_level_start_index, Tensor sampling_locations, Tensor attention_weights)"
+    " -> (Tensor, Tensor, Tensor)", BACKWARD, fixed=_ONE_IMAGE)
+forward = described(
     "multi_scale_deformable_attn(Tensor value, Tensor value_spatial_shapes, Tensor value_level_start_index,"
-    " Tensor sampling_locations, Tensor attention_weights) -> Tensor",
-    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    " Tensor sampling_locations, Tensor attention_weights) -> Tensor", FORWARD, fixed=_ONE_IMAGE, gradient=gradient,
+    jvp=_jvp)
 
 
 def arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,

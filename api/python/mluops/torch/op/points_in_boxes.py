@@ -1,40 +1,17 @@
 """points_in_boxes: which upright boxes each point of a cloud is in, the first one or all."""
 
-import torch
 from torch import Tensor
 
 from ..._functions.points_in_boxes import POINTS_IN_BOXES_ALL as ALL, POINTS_IN_BOXES_PART as PART
-from ..._shapes import expect, rank
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["points_in_boxes_all", "points_in_boxes_cpu", "points_in_boxes_part"]
 
 
-def _sizes(points, boxes):
-    b, m, _ = rank("points", points.shape, 3)
-    expect("points", points.shape, (b, m, 3), ("", "", "x, y, z"))
-    rank("boxes", boxes.shape, 3)
-    expect("boxes", boxes.shape, (b, boxes.shape[1], 7),
-           ("the batch of points", "", "x, y, z, x_size, y_size, z_size, rz"))
-    return b, m, boxes.shape[1]
-
-
-def _part_fake(points, boxes):
-    b, m, _ = _sizes(points, boxes)
-    return points.new_empty((b, m), dtype=torch.int32)
-
-
-def _all_fake(points, boxes):
-    return points.new_empty(_sizes(points, boxes), dtype=torch.int32)
-
-
-part = operator("points_in_boxes_part(Tensor points, Tensor boxes) -> Tensor", _part_fake,
-                lambda indices, points, boxes: run(PART, points, boxes, indices),
-                setup=no_derivative, jvp=no_tangents, empty=lambda indices: indices.fill_(-1))
-every = operator("points_in_boxes_all(Tensor points, Tensor boxes) -> Tensor", _all_fake,
-                 lambda inside, points, boxes: run(ALL, points, boxes, inside),
-                 setup=no_derivative, jvp=no_tangents)
+part = described("points_in_boxes_part(Tensor points, Tensor boxes) -> Tensor", PART,
+                 empty=lambda indices: indices.fill_(-1))
+every = described("points_in_boxes_all(Tensor points, Tensor boxes) -> Tensor", ALL)
 
 
 def points_in_boxes_part(points: Tensor, boxes: Tensor) -> Tensor:

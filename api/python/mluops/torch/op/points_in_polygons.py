@@ -1,25 +1,15 @@
 """points_in_polygons: which points are inside of quadrilaterals."""
 
-import torch
 from torch import Tensor
 
 from ..._functions.polygons import POINTS_IN_POLYGONS as INSIDE
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
-from .box_iou_quadri import CORNERS
-from .rotated import count_of
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["points_in_polygons"]
 
 
-def _fake(points, polygons):
-    n, m = count_of("points", points, "x, y"), count_of("polygons", polygons, CORNERS)
-    return points.new_empty((n, m), dtype=torch.float32)
-
-
-_inside = operator("points_in_polygons(Tensor points, Tensor polygons) -> Tensor", _fake,
-                   lambda inside, points, polygons: run(INSIDE, points, polygons, inside),
-                   setup=no_derivative, jvp=no_tangents)
+_inside = described("points_in_polygons(Tensor points, Tensor polygons) -> Tensor", INSIDE)
 
 
 def points_in_polygons(points: Tensor, polygons: Tensor) -> Tensor:

@@ -1,31 +1,18 @@
 """poly_nms: non-maximum suppression of quadrilaterals."""
 
-import torch
 from torch import Tensor
 
 from ..._errors import bad_param
 from ..._functions.poly_nms import POLY_NMS as NMS
 from .._counts import first
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
-from .rotated import count_of
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["poly_nms"]
 
 
-def _fake(dets, iou_threshold):
-    n = count_of("dets", dets, "x1, y1, x2, y2, x3, y3, x4, y4, score")
-    return dets.new_empty((n,), dtype=torch.int32), dets.new_empty((1,), dtype=torch.int32)
-
-
-def _call(outputs, dets, iou_threshold):
-    keep, count = outputs
-    return run(NMS, dets, iou_threshold, None, 0, keep, count)
-
-
 # How many are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms = operator("poly_nms(Tensor dets, float iou_threshold) -> (Tensor, Tensor)", _fake, _call, setup=no_derivative,
-                jvp=no_tangents)
+_nms = described("poly_nms(Tensor dets, float iou_threshold) -> (Tensor, Tensor)", NMS)
 
 
 def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:

@@ -3,44 +3,21 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, pair
-from ..._errors import bad_param
+from ..._arguments import Size, at_least, pair
 from ..._functions.prroi_pool import PRROI_POOL_BACKWARD as BACKWARD, PRROI_POOL_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import linear_tangent, operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._operator import linear_tangent
+from .._tensors import floats
 
 __all__ = ["PrRoIPool", "prroi_pool"]
 
 
-def _shape(input, rois, bins):
-    _, channels, _, _ = NCHW.dims("input", input.shape)
-    count, _ = rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (count, 5), ("", "batch index, x1, y1, x2, y2"))
-    if min(bins) < 1:
-        raise bad_param("output_size", "at least 1", bins)
-    return (count, channels, *bins)
-
-
-def _fake(input, rois, pooled_height, pooled_width, spatial_scale):
-    return new_image((input,), _shape(input, rois, (pooled_height, pooled_width)))
-
-
-def _gradients_fake(grad, input, rois, spatial_scale, of_input, of_rois):
-    pooled = _shape(input, rois, NCHW.dims("grad_output", grad.shape)[2:])
-    NCHW.expect("grad_output", grad.shape, pooled, ("the number of rois", "channels", "height", "width"))
-    return (new_image((input, grad), input.shape) if of_input else input.new_empty(0),
-            rois.new_empty(rois.shape if of_rois else 0))
-
-
-def _gradients_call(grads, grad, input, rois, spatial_scale, of_input, of_rois):
-    return run(BACKWARD, grad, input, rois, spatial_scale, grads[0] if of_input else None, grads[1] if of_rois else None)
-
-
 # A result that is not asked for is empty.
-gradients = operator(
+gradients = described(
     "prroi_pool_backward(Tensor grad, Tensor input, Tensor rois, float spatial_scale, bool of_input, bool of_rois)"
-    " -> (Tensor, Tensor)", _gradients_fake, _gradients_call)
+    " -> (Tensor, Tensor)", BACKWARD,
+    rule=lambda pooled_h, pooled_w, **_: at_least(1, output_size=min(pooled_h, pooled_w)),
+    absent={"grad_input": lambda of_input, **_: not of_input, "grad_rois": lambda of_rois, **_: not of_rois})
 
 
 def _setup(ctx, inputs, output):
@@ -83,10 +60,10 @@ def _jvp(inputs, output, tangents):
     return along if tangents[1] is None else along + _along_rois(*inputs[:2], tangents[1], *inputs[2:])
 
 
-forward = operator(
+forward = described(
     "prroi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
-    _fake, lambda output, input, rois, pooled_height, pooled_width, spatial_scale:
-        run(FORWARD, input, rois, spatial_scale, output), setup=_setup, backward=_backward, jvp=_jvp)
+    FORWARD, names={"pooled_height": "pooled_h", "pooled_width": "pooled_w"},
+    least={"pooled_h": 1, "pooled_w": 1}, setup=_setup, backward=_backward, jvp=_jvp)
 
 
 def prroi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
@@ -105,7 +82,7 @@ def prroi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: fl
     Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool.
     """
     x, r = floats(input=input, rois=rois)
-    return forward(x, r, *pair("output_size", output_size), float(spatial_scale))
+    return forward(x, r, *pair("output_size", output_size, 1), float(spatial_scale))
 
 
 class PrRoIPool(nn.Module):

@@ -3,48 +3,16 @@
 from torch import Tensor, nn
 
 from ..._arguments import PsaType, Size, pair, psa_type_number, renamed
-from ..._shapes import NCHW
-from ...op import psa_mask as c
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from ..._functions.psamask import PSAMASK_BACKWARD as BACKWARD, PSAMASK_FORWARD as FORWARD
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["PSAMask", "psa_mask"]
 
 
-def _gradient_fake(grad, psa_type, h_mask, w_mask):
-    return new_image((grad,), c.grad_input_shape(NCHW, grad.shape, psa_type, h_mask, w_mask))
-
-
-def _gradient_call(grad_input, grad, psa_type, h_mask, w_mask):
-    return run(c.BACKWARD, psa_type, grad, h_mask, w_mask, grad_input)
-
-
-gradient = operator("psa_mask_backward(Tensor grad, int psa_type, int h_mask, int w_mask) -> Tensor",
-                    _gradient_fake, _gradient_call)
-
-
-def _fake(input, psa_type, h_mask, w_mask):
-    return new_image((input,), c.output_shape(NCHW, input.shape, psa_type, h_mask, w_mask))
-
-
-def _call(output, input, psa_type, h_mask, w_mask):
-    return run(c.FORWARD, psa_type, input, h_mask, w_mask, output)
-
-
-def _setup(ctx, inputs, output):
-    _, *ctx.numbers = inputs
-
-
-def _backward(ctx, grad):
-    return gradient(grad, *ctx.numbers), None, None, None
-
-
-def _jvp(inputs, output, tangents):
-    return forward(tangents[0], *inputs[1:])
-
-
-forward = operator("psa_mask(Tensor input, int psa_type, int h_mask, int w_mask) -> Tensor",
-                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+gradient = described("psa_mask_backward(Tensor grad, int psa_type, int h_mask, int w_mask) -> Tensor", BACKWARD)
+forward = described("psa_mask(Tensor input, int psa_type, int h_mask, int w_mask) -> Tensor", FORWARD,
+                    gradient=gradient, linear="input")
 
 
 @renamed(x="input")

@@ -3,78 +3,17 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, at_least, integer, pair
+from ..._arguments import Size, integer, pair
 from ..._errors import bad_param
 from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["RoIAlign", "roi_align"]
 
 
 _MODES = {"max": 0, "avg": 1}
 _MAX = 0
-_POOLED = ("the number of rois", "channels", "pooled_height", "pooled_width")
-
-
-def _check_rois(rois, pool_mode):
-    rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (rois.shape[0], 5), ("", "batch index, x1, y1, x2, y2"))
-    if pool_mode not in (0, 1):
-        raise bad_param("pool_mode", '"max" (0) or "avg" (1)', pool_mode)
-    return rois.shape[0]
-
-
-def _fake(input, rois, pooled_height, pooled_width, spatial_scale, sampling_ratio, pool_mode, aligned):
-    _, channels, _, _ = NCHW.dims("input", input.shape)
-    at_least(1, pooled_height=pooled_height, pooled_width=pooled_width)
-    shape = _check_rois(rois, pool_mode), channels, pooled_height, pooled_width
-    argmax = [new_image((input,), shape) if pool_mode == _MAX else input.new_empty(0) for _ in range(2)]
-    return (new_image((input,), shape), *argmax)
-
-
-def _call(outputs, input, rois, pooled_height, pooled_width, spatial_scale, sampling_ratio, pool_mode, aligned):
-    output, argmax_y, argmax_x = outputs if pool_mode == _MAX else (outputs[0], None, None)
-    return run(FORWARD, (pooled_height, pooled_width, sampling_ratio, spatial_scale, pool_mode, aligned), input, rois,
-        output, argmax_x, argmax_y)
-
-
-def _gradient_fake(grad, rois, argmax_y, argmax_x, batch, height, width, spatial_scale, sampling_ratio, pool_mode,
-                   aligned):
-    _, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
-    pooled = (_check_rois(rois, pool_mode), channels, pooled_height, pooled_width)
-    NCHW.expect("grad_output", grad.shape, pooled, _POOLED)
-    for name, argmax in (("argmax_y", argmax_y), ("argmax_x", argmax_x)):
-        if pool_mode == _MAX and argmax is None:
-            raise bad_param(name, "a tensor where pool_mode is max", argmax)
-        if argmax is not None:
-            NCHW.expect(name, argmax.shape, pooled, _POOLED)
-    at_least(0, batch=batch, height=height, width=width)
-    return new_image((grad,), (batch, channels, height, width))
-
-
-def _gradient_call(grad_input, grad, rois, argmax_y, argmax_x, batch, height, width, spatial_scale, sampling_ratio,
-                   pool_mode, aligned):
-    return run(BACKWARD, grad, rois, argmax_x, argmax_y, spatial_scale, sampling_ratio, aligned, pool_mode, grad_input)
-
-
-gradient = operator(
-    "roi_align_backward(Tensor grad, Tensor rois, Tensor? argmax_y, Tensor? argmax_x, SymInt batch, SymInt height,"
-    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor",
-    _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    input, rois, _, _, *ctx.numbers = inputs
-    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
-    ctx.mark_non_differentiable(*output[1:])
-    ctx.save_for_backward(rois, *(output[1:] if ctx.numbers[2] == _MAX else ()))
-
-
-def _backward(ctx, grad, *_):
-    rois, *argmax = ctx.saved_tensors
-    return (gradient(grad, rois, *(argmax or (None, None)), *ctx.sizes, *ctx.numbers), *(None,) * 7)
 
 
 def _jvp(inputs, output, tangents):
@@ -87,10 +26,18 @@ def _jvp(inputs, output, tangents):
     return along, None, None
 
 
-forward = operator(
+def _of_means(pool_mode, **_):
+    return pool_mode != _MAX
+
+
+gradient = described(
+    "roi_align_backward(Tensor grad, Tensor rois, Tensor? argmax_y, Tensor? argmax_x, SymInt batch, SymInt height,"
+    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+forward = described(
     "roi_align(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale,"
-    " int sampling_ratio, int pool_mode, bool aligned) -> (Tensor, Tensor, Tensor)",
-    _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    " int sampling_ratio, int pool_mode, bool aligned) -> (Tensor, Tensor, Tensor)", FORWARD,
+    results="output argmax_y argmax_x", absent={"argmax_y": _of_means, "argmax_x": _of_means}, gradient=gradient,
+    jvp=_jvp)
 
 
 def roi_align(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,

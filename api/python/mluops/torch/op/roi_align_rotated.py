@@ -5,67 +5,22 @@ import math
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, at_least, integer, pair
+from ..._arguments import Size, integer, pair
 from ..._errors import bad_param
 from ..._functions.roi_align_rotated import ROI_ALIGN_ROTATED_BACKWARD as BACKWARD, ROI_ALIGN_ROTATED_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from ..._shapes import NCHW
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
 
 
-def _count(rois, sampling_ratio):
-    count, _ = rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (count, 6), ("", "batch index, x, y, w, h, angle"))
-    at_least(0, sampling_ratio=sampling_ratio)
-    return count
-
-
-def _fake(input, rois, pooled_height, pooled_width, sampling_ratio, spatial_scale, aligned, clockwise):
-    _, channels, _, _ = NCHW.dims("input", input.shape)
-    at_least(1, output_size=min(pooled_height, pooled_width))
-    return new_image((input,), (_count(rois, sampling_ratio), channels, pooled_height, pooled_width))
-
-
-def _gradient_fake(grad, rois, batch, height, width, sampling_ratio, spatial_scale, aligned, clockwise):
-    count, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
-    expect("rois", rois.shape, (_count(rois, sampling_ratio), 6), ("", "batch index, x, y, w, h, angle"))
-    NCHW.expect("grad_output", grad.shape, (rois.shape[0], channels, pooled_height, pooled_width),
-                ("the number of rois", "channels", "pooled_height", "pooled_width"))
-    at_least(0, batch=batch, height=height, width=width)
-    return new_image((grad,), (batch, channels, height, width))
-
-
-gradient = operator(
+gradient = described(
     "roi_align_rotated_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width,"
-    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", _gradient_fake,
-    lambda grad_input, grad, rois, batch, height, width, *numbers:
-        run(BACKWARD, grad, rois, *grad.shape[2:], *numbers, grad_input))
-
-
-def _setup(ctx, inputs, output):
-    input, rois, _, _, *ctx.numbers = inputs
-    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
-    ctx.save_for_backward(rois)
-
-
-def _backward(ctx, grad):
-    return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, *ctx.numbers), *(None,) * 7)
-
-
-def _jvp(inputs, output, tangents):
-    """Means are linear in input."""
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: roi_align_rotated has no forward-mode derivative in rois")
-    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], *inputs[1:])
-
-
-forward = operator(
+    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+forward = described(
     "roi_align_rotated(Tensor input, Tensor rois, int pooled_height, int pooled_width, int sampling_ratio,"
-    " float spatial_scale, bool aligned, bool clockwise) -> Tensor",
-    _fake, lambda output, input, rois, *numbers: run(FORWARD, input, rois, *numbers, output), setup=_setup,
-    backward=_backward, jvp=_jvp)
+    " float spatial_scale, bool aligned, bool clockwise) -> Tensor", FORWARD, gradient=gradient, linear="input")
 
 
 def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,
@@ -88,7 +43,7 @@ def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_sc
     Source: mmcv's roi_align_rotated.
     """
     x, r = floats(input=input, rois=rois)
-    return forward(x, r, *pair("output_size", output_size), max(integer("sampling_ratio", sampling_ratio), 0),
+    return forward(x, r, *pair("output_size", output_size, 1), max(integer("sampling_ratio", sampling_ratio), 0),
                    float(spatial_scale), bool(aligned), bool(clockwise))
 
 

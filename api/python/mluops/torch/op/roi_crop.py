@@ -1,65 +1,24 @@
 """roi_crop: bilinear samples of images at the points of grids, several grids an image."""
 
-import torch
 from torch import Tensor
 
-from ..._arguments import at_least
 from ..._errors import bad_param
 from ..._functions.roi_crop import ROI_CROP_BACKWARD as BACKWARD, ROI_CROP_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["roi_crop"]
 
 
-def _check_grid(grid, batch):
-    grids, height, width, _ = rank("grid", grid.shape, 4)
-    expect("grid", grid.shape, (grids, height, width, 2), ("", "", "", "y, x"))
-    if batch == 0 and grids != 0 or batch != 0 and grids % batch:
-        raise bad_param("grid", f"a multiple of the {batch} images", tuple(grid.shape))
-    return grids, height, width
+def _grids_of_images(batch, grids, out_h, out_w, **_):
+    if grids % batch if batch else grids:
+        raise bad_param("grid", f"a multiple of the {batch} images", (grids, out_h, out_w, 2))
 
 
-def _fake(input, grid):
-    batch, channels, _, _ = NCHW.dims("input", input.shape)
-    grids, height, width = _check_grid(grid, batch)
-    return new_image((input,), (grids, channels, height, width))
-
-
-def _gradient_fake(grad, grid, batch, height, width):
-    _, channels, rows, columns = NCHW.dims("grad_output", grad.shape)
-    at_least(0, batch=batch, height=height, width=width)
-    grids, down, across = _check_grid(grid, batch)
-    NCHW.expect("grad_output", grad.shape, (grids, channels, down, across),
-                ("the number of grids", "channels", "the height of a grid", "the width of a grid"))
-    return new_image((grad,), (batch, channels, height, width))
-
-
-gradient = operator("roi_crop_backward(Tensor grad, Tensor grid, SymInt batch, SymInt height, SymInt width) -> Tensor",
-                    _gradient_fake,
-                    lambda grad_input, grad, grid, *sizes: run(BACKWARD, grad, grid, grad_input))
-
-
-def _setup(ctx, inputs, output):
-    ctx.sizes = inputs[0].shape[0], inputs[0].shape[2], inputs[0].shape[3]
-    ctx.save_for_backward(inputs[1])
-
-
-def _backward(ctx, grad):
-    return gradient(grad, *ctx.saved_tensors, *ctx.sizes), None
-
-
-def _jvp(inputs, output, tangents):
-    """Samples are linear in input."""
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: roi_crop has no forward-mode derivative in grid")
-    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], inputs[1])
-
-
-forward = operator("roi_crop(Tensor input, Tensor grid) -> Tensor", _fake,
-                   lambda output, input, grid: run(FORWARD, input, grid, output), setup=_setup, backward=_backward,
-                   jvp=_jvp)
+gradient = described("roi_crop_backward(Tensor grad, Tensor grid, SymInt batch, SymInt height, SymInt width) -> Tensor",
+                     BACKWARD, names={"height": "h", "width": "w"}, rule=_grids_of_images)
+forward = described("roi_crop(Tensor input, Tensor grid) -> Tensor", FORWARD, rule=_grids_of_images, gradient=gradient,
+                    linear="input")
 
 
 def roi_crop(input: Tensor, grid: Tensor) -> Tensor:

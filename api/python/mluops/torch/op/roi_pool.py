@@ -1,68 +1,16 @@
 """RoIPool: the greatest pixels of boxes, in bins."""
 
-
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, at_least, pair
+from ..._arguments import Size, pair
 from ..._functions.roi_pool import ROI_POOL_BACKWARD as BACKWARD, ROI_POOL_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["RoIPool", "roi_pool"]
 
 # An image of which C gets no descriptor: it is like output.
-
-_MAX = 0
-_POOLED = ("the number of rois", "channels", "pooled_height", "pooled_width")
-
-
-def _check_rois(rois):
-    rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (rois.shape[0], 5), ("", "batch index, x1, y1, x2, y2"))
-    return rois.shape[0]
-
-
-def _fake(input, rois, pooled_height, pooled_width, spatial_scale):
-    _, channels, _, _ = NCHW.dims("input", input.shape)
-    at_least(1, pooled_height=pooled_height, pooled_width=pooled_width)
-    shape = _check_rois(rois), channels, pooled_height, pooled_width
-    return new_image((input,), shape), new_image((input,), shape, torch.int32)
-
-
-def _call(outputs, input, rois, pooled_height, pooled_width, spatial_scale):
-    output, argmax = outputs
-    return run(FORWARD, _MAX, input, rois, spatial_scale, output, argmax)
-
-
-def _gradient_fake(grad, rois, argmax, batch, height, width, spatial_scale):
-    _, channels, pooled_height, pooled_width = NCHW.dims("grad_output", grad.shape)
-    pooled = (_check_rois(rois), channels, pooled_height, pooled_width)
-    NCHW.expect("grad_output", grad.shape, pooled, _POOLED)
-    NCHW.expect("argmax", argmax.shape, pooled, _POOLED)
-    at_least(0, batch=batch, height=height, width=width)
-    return new_image((argmax, grad), (batch, channels, height, width), grad.dtype)
-
-
-def _gradient_call(grad_input, grad, rois, argmax, batch, height, width, spatial_scale):
-    return run(BACKWARD, _MAX, grad, rois, argmax, spatial_scale, grad_input)
-
-
-gradient = operator(
-    "roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, SymInt batch, SymInt height, SymInt width,"
-    " float spatial_scale) -> Tensor", _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    input, rois, _, _, ctx.scale = inputs
-    ctx.sizes = input.shape[0], input.shape[2], input.shape[3]
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(rois, output[1])
-
-
-def _backward(ctx, grad, _):
-    return (gradient(grad, *ctx.saved_tensors, *ctx.sizes, ctx.scale), *(None,) * 4)
 
 
 def _jvp(inputs, output, tangents):
@@ -76,9 +24,15 @@ def _jvp(inputs, output, tangents):
     return picked.view(output[0].shape), None
 
 
-forward = operator(
+_MAX = {"pooling_mode": 0}
+gradient = described(
+    "roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, SymInt batch, SymInt height, SymInt width,"
+    " float spatial_scale) -> Tensor", BACKWARD, fixed=_MAX, names={"height": "h", "width": "w"})
+forward = described(
     "roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale)"
-    " -> (Tensor, Tensor)", _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    " -> (Tensor, Tensor)", FORWARD, fixed=_MAX, names={"pooled_height": "pooled_h", "pooled_width": "pooled_w"},
+    least={"pooled_h": 1, "pooled_w": 1},
+    gradient=gradient, jvp=_jvp)
 
 
 def roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

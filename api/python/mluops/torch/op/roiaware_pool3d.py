@@ -2,38 +2,15 @@
 
 from typing import Sequence, Tuple, Union
 
-import torch
 from torch import Tensor, nn
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.roiaware_pool3d import ROIAWARE_POOL3D_BACKWARD as BACKWARD, ROIAWARE_POOL3D_FORWARD as FORWARD
-from ..._shapes import expect, rank
-from .._operator import operator
-from .._tensors import floats, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["RoIAwarePool3d", "roiaware_pool3d"]
-
-
-def _fake(rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode):
-    n, _ = rank("rois", rois.shape, 2)
-    expect("rois", rois.shape, (n, 7), ("", "x, y, z, dx, dy, dz, rz"))
-    points, _ = rank("pts", pts.shape, 2)
-    expect("pts", pts.shape, (points, 3), ("", "x, y, z"))
-    channels = rank("pts_feature", pts_feature.shape, 2)[1]
-    expect("pts_feature", pts_feature.shape, (points, channels), ("the points of pts", ""))
-    at_least(1, out_x=out_x, out_y=out_y, out_z=out_z, max_pts_per_voxel=max_pts_per_voxel)
-    if mode not in (0, 1):
-        raise bad_param("mode", "0 (max) or 1 (avg)", mode)
-    voxels = n, out_x, out_y, out_z
-    return (rois.new_empty((*voxels, channels)), rois.new_empty((*voxels, channels), dtype=torch.int32),
-            rois.new_empty((*voxels, max_pts_per_voxel), dtype=torch.int32))
-
-
-def _call(outputs, rois, pts, pts_feature, out_x, out_y, out_z, max_pts_per_voxel, mode):
-    pooled, argmax, noted = outputs
-    return run(FORWARD, mode, rois.shape[0], *pts_feature.shape, rois, pts, pts_feature, None, 0, max_pts_per_voxel,
-               out_x, out_y, out_z, argmax, noted, pooled)
 
 
 def _nothing_inside(outputs):
@@ -42,36 +19,14 @@ def _nothing_inside(outputs):
     outputs[2].zero_()
 
 
-def _gradient_fake(grad, argmax, noted, points, mode):
-    n, x, y, z, channels = rank("grad", grad.shape, 5)
-    expect("argmax", argmax.shape, (n, x, y, z, channels), ("that of grad",) * 5)
-    expect("pts_idx_of_voxels", noted.shape, (n, x, y, z, noted.shape[-1]), ("that of grad",) * 5)
-    at_least(0, points=points)
-    return grad.new_empty((points, channels))
+gradient = described("roiaware_pool3d_backward(Tensor grad, Tensor argmax, Tensor pts_idx_of_voxels, SymInt points, "
+                     "int mode) -> Tensor", BACKWARD, names={"mode": "pool_method", "points": "pts_num"},
+                     sizes={"points": lambda pts_num, **_: pts_num})
+forward = described("roiaware_pool3d(Tensor rois, Tensor pts, Tensor pts_feature, SymInt out_x, SymInt out_y, "
+                    "SymInt out_z, SymInt max_pts_per_voxel, int mode) -> (Tensor, Tensor, Tensor)", FORWARD,
+                    names={"mode": "pool_method"}, results="pooled_features argmax pts_idx_of_voxels", gradient=gradient,
+                    of="pts_feature", empty=_nothing_inside)
 
-
-def _gradient_call(grad_in, grad, argmax, noted, points, mode):
-    n, x, y, z, channels = grad.shape
-    return run(BACKWARD, mode, n, x, y, z, channels, noted.shape[4], noted, argmax, grad, grad_in)
-
-
-gradient = operator("roiaware_pool3d_backward(Tensor grad, Tensor argmax, Tensor pts_idx_of_voxels, SymInt points, "
-                    "int mode) -> Tensor", _gradient_fake, _gradient_call)
-
-
-def _setup(ctx, inputs, output):
-    ctx.points, ctx.mode = inputs[1].shape[0], inputs[7]
-    ctx.mark_non_differentiable(*output[1:])
-    ctx.save_for_backward(*output[1:])
-
-
-def _backward(ctx, grad, *_):
-    return None, None, gradient(grad, *ctx.saved_tensors, ctx.points, ctx.mode), None, None, None, None, None
-
-
-forward = operator("roiaware_pool3d(Tensor rois, Tensor pts, Tensor pts_feature, SymInt out_x, SymInt out_y, "
-                   "SymInt out_z, SymInt max_pts_per_voxel, int mode) -> (Tensor, Tensor, Tensor)", _fake, _call,
-                   setup=_setup, backward=_backward, empty=_nothing_inside)
 
 _MODES = {"max": 0, "avg": 1, 0: 0, 1: 1}
 

@@ -2,38 +2,20 @@
 
 from typing import Tuple
 
-import torch
 from torch import Tensor, nn
 
 from ..._arguments import at_least, integer
 from ..._functions.roipoint_pool3d import ROIPOINT_POOL3D as FORWARD
-from ..._shapes import expect, rank
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["RoIPointPool3d", "roipoint_pool3d"]
 
 
-def _fake(points, point_features, boxes3d, num_sampled_points):
-    b, n, _ = rank("points", points.shape, 3)
-    expect("points", points.shape, (b, n, 3), ("", "", "x, y, z"))
-    channels = rank("point_features", point_features.shape, 3)[2]
-    expect("point_features", point_features.shape, (b, n, channels), ("the batch of points", "the points", ""))
-    boxes = rank("boxes3d", boxes3d.shape, 3)[1]
-    expect("boxes3d", boxes3d.shape, (b, boxes, 7), ("the batch of points", "", "x, y, z, dx, dy, dz, rz"))
-    at_least(1, num_sampled_points=num_sampled_points)
-    return (points.new_empty((b, boxes, num_sampled_points, 3 + channels)),
-            points.new_empty((b, boxes), dtype=torch.int32))
-
-
-def _call(outputs, points, point_features, boxes3d, num_sampled_points):
-    return run(FORWARD, *points.shape[:2], boxes3d.shape[1], point_features.shape[2], num_sampled_points, points,
-        point_features, boxes3d, None, 0, *outputs)
-
-
-forward = operator("roipoint_pool3d(Tensor points, Tensor point_features, Tensor boxes3d, SymInt num_sampled_points)"
-                   " -> (Tensor, Tensor)", _fake, _call, setup=no_derivative, jvp=no_tangents,
-                   empty=lambda outputs: (outputs[0].zero_(), outputs[1].fill_(1)))
+forward = described("roipoint_pool3d(Tensor points, Tensor point_features, Tensor boxes3d, SymInt num_sampled_points)"
+                    " -> (Tensor, Tensor)", FORWARD, names={"num_sampled_points": "sampled_pts_num"},
+                    rule=lambda sampled_pts_num, **_: at_least(1, num_sampled_points=sampled_pts_num),
+                    empty=lambda outputs: (outputs[0].zero_(), outputs[1].fill_(1)))
 
 
 def roipoint_pool3d(points: Tensor, point_features: Tensor, boxes3d: Tensor,

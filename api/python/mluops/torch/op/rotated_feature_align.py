@@ -1,6 +1,5 @@
 """rotated_feature_align: features at the refined boxes of each pixel."""
 
-import torch
 from torch import Tensor
 
 from ..._arguments import integer
@@ -8,46 +7,23 @@ from ..._errors import bad_param
 from ..._functions.rotated_feature_align import (ROTATED_FEATURE_ALIGN_BACKWARD as BACKWARD,
                                                  ROTATED_FEATURE_ALIGN_FORWARD
                                                  as FORWARD)
-from ..._shapes import NCHW, expect
-from .._operator import operator
-from .._tensors import floats, new_image, run
+from .._described import described
+from .._tensors import floats
 
 __all__ = ["rotated_feature_align"]
 
 
-def _fake(features, best_rbboxes, spatial_scale, points):
-    n, _, height, width = NCHW.dims("features", features.shape)
-    expect("best_rbboxes", best_rbboxes.shape, (n, height, width, 5),
-           ("that of features",) * 3 + ("y, x, w, h, angle",))
+def _one_or_five(points, **_):
     if points not in (1, 5):
         raise bad_param("points", "1 or 5", points)
-    return new_image((features,), features.shape)
 
 
-gradient = operator(
+gradient = described(
     "rotated_feature_align_backward(Tensor grad, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor",
-    _fake, lambda grad_input, *inputs: run(BACKWARD, *inputs, grad_input))
-
-
-def _setup(ctx, inputs, output):
-    _, best_rbboxes, *ctx.numbers = inputs
-    ctx.save_for_backward(best_rbboxes)
-
-
-def _backward(ctx, grad):
-    return gradient(grad, *ctx.saved_tensors, *ctx.numbers), None, None, None
-
-
-def _jvp(inputs, output, tangents):
-    """Sums of samples are linear in features."""
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: rotated_feature_align has no forward-mode derivative in best_rbboxes")
-    return torch.zeros_like(output) if tangents[0] is None else forward(tangents[0], *inputs[1:])
-
-
-forward = operator(
-    "rotated_feature_align(Tensor features, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor",
-    _fake, lambda output, *inputs: run(FORWARD, *inputs, output), setup=_setup, backward=_backward, jvp=_jvp)
+    BACKWARD, rule=_one_or_five)
+forward = described(
+    "rotated_feature_align(Tensor features, Tensor best_rbboxes, float spatial_scale, int points) -> Tensor", FORWARD,
+    rule=_one_or_five, gradient=gradient, linear="features")
 
 
 def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale: float = 1 / 8,

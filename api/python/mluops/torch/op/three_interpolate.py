@@ -4,33 +4,17 @@ import torch
 from torch import Tensor
 
 from ..._arguments import renamed
+from ..._functions.three_interpolate import THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_FORWARD as FORWARD
 from ..._shapes import rank
-from ...op import three_interpolate as c
+from .._described import described
 from .._integers import index32
-from .._operator import linear_tangent, operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["three_interpolate"]
 
 
-def _gradient_fake(grad, indices, weight, points):
-    return grad.new_empty(c.grad_features_shape(grad.shape, indices.shape, weight.shape, points))
-
-
-def _gradient_call(grad_features, grad, indices, weight, points):
-    return run(c.BACKWARD, grad, indices, weight, grad_features)
-
-
-gradient = operator("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points) -> Tensor",
-                    _gradient_fake, _gradient_call)
-
-
-def _fake(features, indices, weight):
-    return features.new_empty(c.output_shape(features.shape, indices.shape, weight.shape))
-
-
-def _call(output, features, indices, weight):
-    return run(c.FORWARD, features, indices, weight, output)
+gradient = described("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points) -> Tensor",
+                     BACKWARD, names={"points": "m"})
 
 
 def _setup(ctx, inputs, output):
@@ -59,13 +43,8 @@ def _backward(ctx, grad):
     return grad_features, None, _weight_grad(grad, features[0], indices) if features else None
 
 
-def _jvp(inputs, output, tangents):
-    """The operator is linear in features and in weight."""
-    return linear_tangent(forward, inputs, tangents, (0, 2))
-
-
-forward = operator("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor",
-                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+forward = described("three_interpolate(Tensor features, Tensor indices, Tensor weight) -> Tensor", FORWARD,
+                    gradient=gradient, setup=_setup, backward=_backward, linear="features weight")
 
 
 @renamed(weights="weight")

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from ..._functions.three_nn import THREE_NN_FORWARD as FORWARD
-from ..._shapes import expect, rank
+from ..._shapes import rank
+from .._described import described
 from .._integers import int32
 from .._operator import no_derivative, no_tangents, operator
 from .._stacks import check_stack, pairs_of_samples
@@ -15,26 +16,13 @@ from .._tensors import floats, run
 __all__ = ["three_nn"]
 
 
-def _fake(target, source):
-    b, n, _ = rank("target", target.shape, 3)
-    expect("target", target.shape, (b, n, 3), ("", "", "x, y, z"))
-    rank("source", source.shape, 3)
-    expect("source", source.shape, (b, source.shape[1], 3), ("the batch of target", "", "x, y, z"))
-    return target.new_empty((b, n, 3)), target.new_empty((b, n, 3), dtype=torch.int32)
-
-
-def _call(outputs, target, source):
-    return run(FORWARD, target, source, None, 0, *outputs)
-
-
 def _nothing_known(outputs):
     """Missing neighbours have index 0 and are infinitely far."""
     outputs[0].fill_(1e40 if outputs[0].dtype == torch.float64 else float("inf"))
     outputs[1].zero_()
 
 
-forward = operator("three_nn(Tensor target, Tensor source) -> (Tensor, Tensor)", _fake, _call,
-                   setup=no_derivative, jvp=no_tangents, empty=_nothing_known)
+forward = described("three_nn(Tensor target, Tensor source) -> (Tensor, Tensor)", FORWARD, empty=_nothing_known)
 
 
 def _stacked_fake(target, source, target_batch_cnt, source_batch_cnt):

@@ -6,27 +6,14 @@ from typing import Sequence
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.voxel_pooling import VOXEL_POOLING_FORWARD as FORWARD
-from ..._shapes import expect, rank
+from .._described import described
 from .._integers import index32
-from .._operator import operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["voxel_pooling"]
-
-
-def _fake(geom_xyz, input_features, x, y, z):
-    batch, points, channels = rank("input_features", input_features.shape, 3)
-    rank("geom_xyz", geom_xyz.shape, 3)
-    expect("geom_xyz", geom_xyz.shape, (batch, points, 3), ("the batch of input_features", "its points", "x, y, z"))
-    at_least(1, voxel_num=min(x, y, z))
-    return input_features.new_empty((batch, y, x, channels)), geom_xyz.new_empty((batch, points, 3))
-
-
-def _call(outputs, geom_xyz, input_features, x, y, z):
-    return run(FORWARD, *input_features.shape, x, y, z, geom_xyz, input_features, *outputs)
 
 
 def _empty(outputs):
@@ -53,8 +40,10 @@ def _jvp(inputs, output, tangents):
     return forward(inputs[0], tangents[1], *inputs[2:])[0], None
 
 
-forward = operator("voxel_pooling(Tensor geom_xyz, Tensor input_features, int x, int y, int z) -> (Tensor, Tensor)",
-                   _fake, _call, setup=_setup, backward=_backward, jvp=_jvp, empty=_empty)
+forward = described(
+    "voxel_pooling(Tensor geom_xyz, Tensor input_features, int x, int y, int z) -> (Tensor, Tensor)", FORWARD,
+    names={"x": "num_voxel_x", "y": "num_voxel_y", "z": "num_voxel_z"}, setup=_setup, backward=_backward, jvp=_jvp,
+    empty=_empty)
 
 
 def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[int]) -> Tensor:

@@ -8,52 +8,30 @@ from torch import Tensor, nn
 from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._functions.voxelization import DYNAMIC_VOXELIZE as DYNAMIC, VOXELIZATION as HARD
-from ..._shapes import expect, rank
 from .._counts import first
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, is_tensor, run
+from .._described import described
+from .._tensors import floats, is_tensor
 
 __all__ = ["Voxelization", "voxelization"]
 
 
-def _check_grid(points, voxel_size, coors_range):
-    n, features = rank("points", points.shape, 2)
+def _three_coordinates(features, **_):
     at_least(3, **{"dimension 1 of points": features})
-    expect("voxel_size", voxel_size.shape, (3,), ("x, y, z",))
-    expect("coors_range", coors_range.shape, (6,), ("least and greatest x, y, z",))
-    return n, features
 
 
-def _numbers(like, *shape):
-    return like.new_empty(shape, dtype=torch.int32)
-
-
-def _hard_fake(points, voxel_size, coors_range, max_points, max_voxels):
-    _, features = _check_grid(points, voxel_size, coors_range)
-    at_least(0, max_points=max_points, max_voxels=max_voxels)
-    return (points.new_empty((max_voxels, max_points, features)), _numbers(points, max_voxels, 3),
-            _numbers(points, max_voxels), _numbers(points, 1))
-
-
-def _hard_call(outputs, points, voxel_size, coors_range, max_points, max_voxels):
-    if max_points == 0 or max_voxels == 0:
+def _hard_call(outputs, *inputs):
+    if 0 in inputs[3:]:
         for output in outputs:
             output.zero_()
-        return
-    return run(HARD, points, voxel_size, coors_range, max_points, max_voxels, 3, True, None, 0, *outputs)
+        return None
+    return hard.form.call(outputs, *inputs)
 
 
-def _dynamic_fake(points, voxel_size, coors_range):
-    n, _ = _check_grid(points, voxel_size, coors_range)
-    return _numbers(points, n, 3)
-
-
-hard = operator("hard_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range, SymInt max_points, "
-                "SymInt max_voxels) -> (Tensor, Tensor, Tensor, Tensor)", _hard_fake, _hard_call, setup=no_derivative,
-                jvp=no_tangents)
-dynamic = operator("dynamic_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range) -> Tensor", _dynamic_fake,
-                   lambda coors, points, voxel_size, coors_range: run(DYNAMIC, points, voxel_size, coors_range, coors),
-                   setup=no_derivative, jvp=no_tangents)
+hard = described("hard_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range, SymInt max_points, "
+                 "SymInt max_voxels) -> (Tensor, Tensor, Tensor, Tensor)", HARD, rule=_three_coordinates,
+                 fixed={"NDim": 3, "deterministic": True}, call=_hard_call)
+dynamic = described("dynamic_voxelize(Tensor points, Tensor voxel_size, Tensor coors_range) -> Tensor", DYNAMIC,
+                    rule=_three_coordinates)
 
 
 def grid(points: Tensor, voxel_size: Union[Tensor, Sequence[float]],

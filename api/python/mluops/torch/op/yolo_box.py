@@ -5,39 +5,29 @@ from typing import Sequence, Tuple, Union
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import integer
 from ..._errors import bad_param
 from ..._functions.yolo_box import YOLO_BOX as FORWARD
-from ..._shapes import expect, rank
+from ..._shapes import expect
+from .._described import described
 from .._integers import int32
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["yolo_box"]
 
 
-def _fake(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y, iou_aware,
-          iou_aware_factor):
-    n, channels, h, w = rank("x", x.shape, 4)
-    at_least(1, class_num=class_num)
-    at_least(1, downsample_ratio=downsample_ratio)
-    count, = rank("anchors", anchors.shape, 1)
-    if count < 2 or count % 2:
-        raise bad_param("anchors", "pairs of width and height", count)
-    numbers = class_num + (6 if iou_aware else 5)
-    expect("x", x.shape, (n, count // 2 * numbers, h, w), ("", f"anchors times {numbers - class_num} + class_num", "", ""))
-    expect("img_size", img_size.shape, (n, 2), ("the batch of x", "height, width"))
-    return x.new_empty((n, count // 2, 4, h * w)), x.new_empty((n, count // 2, class_num, h * w))
+def _pairs_and_channels(n, numbers, numbers_of_x, h, w, class_num, iou_aware, **_):
+    if numbers < 2 or numbers % 2:
+        raise bad_param("anchors", "pairs of width and height", numbers)
+    each = 6 if iou_aware else 5
+    expect("x", (n, numbers_of_x, h, w), (n, numbers // 2 * (each + class_num), h, w),
+           ("", f"anchors times {each} + class_num", "", ""))
 
 
-def _call(outputs, *arguments):
-    return run(FORWARD, *arguments, *outputs)
-
-
-_forward = operator(
+_forward = described(
     "yolo_box(Tensor x, Tensor img_size, Tensor anchors, int class_num, float conf_thresh, int downsample_ratio,"
-    " bool clip_bbox, float scale_x_y, bool iou_aware, float iou_aware_factor) -> (Tensor, Tensor)", _fake, _call,
-    setup=no_derivative, jvp=no_tangents)
+    " bool clip_bbox, float scale_x_y, bool iou_aware, float iou_aware_factor) -> (Tensor, Tensor)", FORWARD,
+    rule=_pairs_and_channels)
 
 
 def yolo_box(x: Tensor, img_size: Tensor, anchors: Union[Sequence[int], Tensor], class_num: int, conf_thresh: float,
