@@ -24,8 +24,8 @@ _DTYPES = {"int32": torch.int32, "bool": torch.bool, "float32": torch.float32}
 
 def described(schema: str, function: CFunction, *, names: Dict[str, str] = {}, results: str = "",
               fixed: Dict[str, Any] = {}, sizes: Dict[str, Optional[Callable]] = {}, least: Dict[str, int] = {},
-              rule: Optional[Callable] = None, absent: Dict[str, Callable] = {}, gradient: Any = None, of: str = "",
-              linear: str = "", **others: Any) -> Any:
+              int64: str = "", rule: Optional[Callable] = None, absent: Dict[str, Callable] = {}, gradient: Any = None,
+              of: str = "", linear: str = "", **others: Any) -> Any:
     """operator() with what follows from the description of its C function.
 
     Args:
@@ -36,7 +36,8 @@ def described(schema: str, function: CFunction, *, names: Dict[str, str] = {}, r
         fixed: the values of parts that are no arguments.
         sizes: sizes that are computed otherwise than the description tells, from all others by name; None: not
             computed, but found in a tensor.
-        least: of sizes among the arguments, where it is not 0. (That of a part is in the description.)
+        least: of sizes among the arguments; 0 for those of type SymInt. (That of a part is in the description.)
+        int64: the outputs that are int64 where the description says int32.
         rule: (**sizes): raises where a rule of the operator's own is broken. Sizes include the numbers among the
             arguments.
         absent: output -> (**sizes), whether it is not wanted: it is empty then. Neither is the gradient of an input that
@@ -47,7 +48,7 @@ def described(schema: str, function: CFunction, *, names: Dict[str, str] = {}, r
         linear: the inputs in each of which the first output is linear. Others have no forward-mode derivative.
         others: operator()'s, instead of what would follow; `call` too.
     """
-    form = _Form(schema, function, names, results, fixed, sizes, least, rule, absent)
+    form = _Form(schema, function, names, results, fixed, sizes, least, int64.split(), rule, absent)
     if gradient is not None:
         derivative = _Derivative(form, gradient, of.split())
         others = {"setup": derivative.setup, "backward": derivative.backward, **others}
@@ -64,7 +65,7 @@ class _Form:
     """The arguments and outputs of an operator, under the names of the description."""
 
     def __init__(self, schema: str, function: CFunction, names: Dict[str, str], results: str, fixed: Dict[str, Any],
-                 sizes: Dict[str, Optional[Callable]], least: Dict[str, int], rule: Optional[Callable],
+                 sizes: Dict[str, Optional[Callable]], least: Dict[str, int], int64: List[str], rule: Optional[Callable],
                  absent: Dict[str, Callable]) -> None:
         self.name, inside = schema.split(" -> ")[0].rstrip(")").split("(", 1)
         self.function, self.rule, self.absent = function, rule, absent
@@ -80,9 +81,11 @@ class _Form:
                        if part in tensors and part.name.startswith("grad") == grads]
         given = [part for part in function.parts[-function.results:] if part.name not in fixed]
         self.outputs = [parts[name] for name in results.split()] or given
-        numbers = [name for name, (kind, _) in zip(self.arguments, declared) if kind != "Tensor"]
-        self.limits = [(name, parts[name].least, parts[name].most) if name in parts else (name, least.get(name, 0), None)
-                       for name in numbers]
+        self.dtypes = {part.name: torch.int64 if part.name in int64 else _DTYPES.get(part.dtype if part.dims else "int32")
+                       for part in self.outputs}
+        least = {**{name: 0 for name, (kind, _) in zip(self.arguments, declared) if kind == "SymInt"}, **least}
+        self.limits = [(name, parts[name].least, parts[name].most) if name in parts else (name, least.get(name), None)
+                       for name, (kind, _) in zip(self.arguments, declared) if kind != "Tensor"]
         self.axes = {part.name: self._axes(part) for part in self.inputs + self.outputs}
 
     def _axes(self, part: Part) -> List[Tuple[str, str]]:
@@ -128,7 +131,7 @@ class _Form:
     def _absent(self, part: Part, known: Dict[str, Any], given: Dict[str, Any]) -> bool:
         if part.name in self.absent:
             return self.absent[part.name](**known)
-        return part.optional and given.get(part.name.replace("grad_", "", 1)) is None
+        return part.optional and given.get(part.name.replace("grad_", "", 1), part) is None
 
     def fake(self, *inputs: Any) -> Any:
         known, given = self.sizes(inputs), dict(zip(self.arguments, inputs))
@@ -138,7 +141,7 @@ class _Form:
         made = []
         for part in self.outputs:
             shape = (0,) if self._absent(part, known, given) else self._shape(self.axes[part.name], known)
-            dtype = _DTYPES.get(part.dtype if part.dims else "int32", like.dtype)
+            dtype = self.dtypes[part.name] or like.dtype
             image = part.layout == c.NHWC and len(shape) == 4
             made.append(new_image(images, shape, dtype) if image else like.new_empty(shape, dtype=dtype))
         return tuple(made) if len(made) > 1 else made[0]

@@ -13,110 +13,61 @@ from ..._errors import bad_param
 from ..._functions.dcn import DCN_BACKWARD_DATA as BACKWARD_DATA
 from ..._functions.dcn import DCN_BACKWARD_WEIGHT as BACKWARD_WEIGHT
 from ..._functions.dcn import DCN_FORWARD as FORWARD
-from ..._shapes import NCHW, expect, rank
-from .._operator import linear_tangent, operator
-from .._tensors import floats, in_order_of, new_image, run
+from ..._shapes import rank
+from .._described import described
+from .._operator import linear_tangent
+from .._tensors import floats, in_order_of
 
 __all__ = ["DeformConv2d", "DeformConv2dPack", "ModulatedDeformConv2d", "ModulatedDeformConv2dPack", "deform_conv2d",
            "modulated_deform_conv2d", "torchvision_deform_conv2d"]
 
 
-_FLOAT = 2  # MLUOP_DTYPE_FLOAT: of the sums
-_ONE_IMAGE = 1  # im2col_step, which only has to divide the batch
+def _rules(ci, co=0, *, h, w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w, groups,
+           deform_groups, **_):
+    at_least(1, groups=groups, deform_groups=deform_groups, kernel_height=kernel_h, kernel_width=kernel_w)
+    for name, least, pair_ in (("stride", 1, (stride_h, stride_w)), ("padding", 0, (padding_h, padding_w)),
+                               ("dilation", 1, (dilation_h, dilation_w))):
+        at_least(least, **{name: min(pair_)})
+    for name, parts, channels in (("groups", groups, ci), ("groups", groups, co), ("deform_groups", deform_groups, ci)):
+        if isinstance(channels, int) and channels % parts:
+            raise bad_param(name, f"a divisor of {channels} channels", parts)
+    for axis, size, kernel, padding, dilation in (("height", h, kernel_h, padding_h, dilation_h),
+                                                  ("width", w, kernel_w, padding_w, dilation_w)):
+        fits = size + 2 * padding - dilation * (kernel - 1) > 0
+        if isinstance(size, int) and not fits:
+            raise bad_param("weight", f"a {axis} that fits into the padded input ({size + 2 * padding})",
+                            f"{kernel} with dilation {dilation}")
+
+
+def _out_size(axis):
+    def out_size(**sizes):
+        size, kernel, stride, padding, dilation = (sizes[axis], *(sizes[f"{name}_{axis}"] for name in (
+            "kernel", "stride", "padding", "dilation")))
+        return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+    return out_size
+
+
 _NUMBERS = ("int stride_h, int stride_w, int padding_h, int padding_w, int dilation_h, int dilation_w, int groups,"
             " int deform_groups")
+_FLOAT = 2  # MLUOP_DTYPE_FLOAT: of the sums
+# im2col_step only has to divide the batch.
+_DESCRIBED: dict = {"fixed": {"dimNb": 4, "im2col_step": 1, "compute_type": _FLOAT}, "rule": _rules, "sizes": {
+    "padding": lambda padding_h, padding_w, **_: (padding_h, padding_h, padding_w, padding_w),
+    "stride": lambda stride_h, stride_w, **_: (stride_h, stride_w),
+    "dilation": lambda dilation_h, dilation_w, **_: (dilation_h, dilation_w),
+    "out_h": _out_size("h"), "out_w": _out_size("w")}}
 
-
-def _descriptor(stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w, groups, deform_groups):
-    return (4, (padding_h, padding_h, padding_w, padding_w), (stride_h, stride_w), (dilation_h, dilation_w),
-            deform_groups, groups, _ONE_IMAGE, _FLOAT)
-
-
-def _divides(name, parts, channels):
-    if isinstance(channels, int) and channels % parts:
-        raise bad_param(name, f"a divisor of {channels} channels", parts)
-
-
-def _out_size(axis, size, kernel, stride, padding, dilation):
-    out = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
-    if isinstance(out, int) and out < 1:
-        raise bad_param("weight", f"a {axis} that fits into the padded input ({size + 2 * padding})",
-                        f"{kernel} with dilation {dilation}")
-    return out
-
-
-def _output_shape(input, offset, mask, weight_shape, *numbers):
-    """The rules of the shapes."""
-    stride, padding, dilation, (groups, deform_groups) = (numbers[i:i + 2] for i in range(0, 8, 2))
-    batch, channels, height, width = NCHW.dims("input", input.shape)
-    outputs, _, kernel_h, kernel_w = weight_shape
-    at_least(1, groups=groups, deform_groups=deform_groups, kernel_height=kernel_h, kernel_width=kernel_w)
-    for name, low, values in (("stride", 1, stride), ("padding", 0, padding), ("dilation", 1, dilation)):
-        for value in values:
-            at_least(low, **{name: value})
-    _divides("groups", groups, channels)
-    _divides("groups", groups, outputs)
-    _divides("deform_groups", deform_groups, channels)
-    expect("weight", weight_shape, (outputs, channels // groups, kernel_h, kernel_w),
-           ("", "the channels of a group", "", ""))
-    out_h = _out_size("height", height, kernel_h, stride[0], padding[0], dilation[0])
-    out_w = _out_size("width", width, kernel_w, stride[1], padding[1], dilation[1])
-    taps = deform_groups * kernel_h * kernel_w
-    of_output = ("the batch", "{} for each tap of each deformable group", "the height of the output",
-                 "the width of the output")
-    for name, tensor, numbers in (("offset", offset, 2), ("mask", mask, 1)):
-        if tensor is not None:
-            expect(name, tensor.shape, (batch, numbers * taps, out_h, out_w),
-                   (of_output[0], of_output[1].format(("one", "two")[numbers - 1]), *of_output[2:]))
-    return batch, outputs, out_h, out_w
-
-
-def _fake(input, offset, mask, weight, bias, *numbers):
-    shape = _output_shape(input, offset, mask, rank("weight", weight.shape, 4), *numbers)
-    if bias is not None:
-        expect("bias", bias.shape, (shape[1],), ("the number of filters",))
-    return new_image((input, offset), shape)
-
-
-def _call(output, input, offset, mask, weight, bias, *numbers):
-    return run(FORWARD, _descriptor(*numbers), input, offset, mask, weight, bias, None, 0, output)
-
-
-_OUTPUT = "the batch", "the number of filters", "the height of the output", "the width of the output"
-
-
-def _data_gradient_fake(grad, input, offset, mask, weight, *numbers):
-    shape = _output_shape(input, offset, mask, rank("weight", weight.shape, 4), *numbers)
-    NCHW.expect("grad_output", grad.shape, shape, _OUTPUT)
-    like = input, offset
-    return (new_image(like, input.shape), new_image(like, offset.shape),
-            input.new_empty(0) if mask is None else new_image(like, mask.shape))
-
-
-def _data_gradient_call(grads, grad, input, offset, mask, weight, *numbers):
-    grad_mask = None if mask is None else grads[2]
-    return run(BACKWARD_DATA, _descriptor(*numbers), input, offset, mask, weight, grad, None, 0, *grads[:2], grad_mask)
-
-
-data_gradient = operator(
+data_gradient = described(
     "deform_conv2d_data_backward(Tensor grad, Tensor input, Tensor offset, Tensor? mask, Tensor weight,"
-    f" {_NUMBERS}) -> (Tensor, Tensor, Tensor)", _data_gradient_fake, _data_gradient_call)
-
-
-def _weight_gradient_fake(grad, input, offset, mask, kernel_h, kernel_w, *numbers):
-    outputs = NCHW.dims("grad_output", grad.shape)[1]
-    weight_shape = outputs, input.shape[1] // max(1, numbers[6]), kernel_h, kernel_w
-    NCHW.expect("grad_output", grad.shape, _output_shape(input, offset, mask, weight_shape, *numbers), _OUTPUT)
-    return new_image((input, offset), weight_shape), input.new_empty(outputs)
-
-
-def _weight_gradient_call(grads, grad, input, offset, mask, kernel_h, kernel_w, *numbers):
-    return run(BACKWARD_WEIGHT, _descriptor(*numbers), input, offset, mask, grad, None, 0, *grads)
-
-
-weight_gradient = operator(
+    f" {_NUMBERS}) -> (Tensor, Tensor, Tensor)", BACKWARD_DATA, **_DESCRIBED)
+weight_gradient = described(
     "deform_conv2d_weight_backward(Tensor grad, Tensor input, Tensor offset, Tensor? mask, int kernel_h,"
-    f" int kernel_w, {_NUMBERS}) -> (Tensor, Tensor)", _weight_gradient_fake, _weight_gradient_call)
+    f" int kernel_w, {_NUMBERS}) -> (Tensor, Tensor)", BACKWARD_WEIGHT, **_DESCRIBED)
+
+
+_NUMBERS = ("int stride_h, int stride_w, int padding_h, int padding_w, int dilation_h, int dilation_w, int groups,"
+            " int deform_groups")
 
 
 def _setup(ctx, inputs, output):
@@ -162,9 +113,9 @@ def _jvp(inputs, output, tangents):
     return torch.zeros_like(output) + along
 
 
-forward = operator(
+forward = described(
     "deform_conv2d(Tensor input, Tensor offset, Tensor? mask, Tensor weight, Tensor? bias,"
-    f" {_NUMBERS}) -> Tensor", _fake, _call, setup=_setup, backward=_backward, jvp=_jvp)
+    f" {_NUMBERS}) -> Tensor", FORWARD, setup=_setup, backward=_backward, jvp=_jvp, **_DESCRIBED)
 
 
 def _convolve(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Tensor, bias: Optional[Tensor],

@@ -3,29 +3,16 @@
 import torch
 from torch import Tensor
 
-from ..._errors import bad_param
 from ..._functions.diff_iou_rotated import DIFF_IOU_ROTATED_SORT_VERTICES as SORT
 from ..._functions.rotated_iou import ROTATED_IOU_BACKWARD as BACKWARD, ROTATED_IOU_FORWARD as FORWARD
 from ..._shapes import expect, rank
 from .._described import described
-from .._operator import no_derivative, no_tangents, operator
-from .._tensors import floats, run
+from .._tensors import floats
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
 
-def _fake(vertices, mask, num_valid):
-    batch, n, _, _ = rank("vertices", vertices.shape, 4)
-    expect("vertices", vertices.shape, (batch, n, 24, 2), ("", "", "corners and intersections", "x and y"))
-    expect("mask", mask.shape, (batch, n, 24), ("that of vertices",) * 3)
-    expect("num_valid", num_valid.shape, (batch, n), ("that of vertices",) * 2)
-    if mask.dtype != torch.bool:
-        raise bad_param("mask", "a tensor of torch.bool", mask.dtype)
-    return num_valid.new_empty((batch, n, 9))
-
-
-sort_vertices = operator("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor mask, Tensor num_valid) -> Tensor", _fake,
-                         lambda idx, *inputs: run(SORT, *inputs, idx), setup=no_derivative, jvp=no_tangents)
+sort_vertices = described("diff_iou_rotated_sort_vertices(Tensor vertices, Tensor mask, Tensor num_valid) -> Tensor", SORT)
 
 
 _RECTANGLE, _BOX = "x, y, w, h, angle", "x, y, z, w, h, l, angle"

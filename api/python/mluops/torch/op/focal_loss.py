@@ -11,6 +11,7 @@ from ..._functions.focal_loss import FOCAL_LOSS_SIGMOID_FORWARD as SIGMOID_FORWA
 from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_BACKWARD as SOFTMAX_BACKWARD
 from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD as SOFTMAX_FORWARD
 from ..._shapes import expect, rank
+from .._described import described
 from .._integers import int32
 from .._operator import operator
 from .._tensors import floats, run
@@ -37,15 +38,6 @@ def _no_weight_tangent(name, tangents):
 
 
 # ---- sigmoid
-
-
-def _sigmoid_fake(input, target, weight, gamma, alpha):
-    _check(input, target, weight, gamma)
-    return input.new_empty(input.shape)
-
-
-def _sigmoid_call(output, input, target, weight, gamma, alpha):
-    return run(SIGMOID_FORWARD, _HIGH_PRECISION, _NONE, input, target, weight, alpha, gamma, output)
 
 
 def sigmoid_derivative(grad_input, input, target, weight, gamma, alpha):
@@ -81,9 +73,15 @@ def _sigmoid_jvp(inputs, output, tangents):
     return torch.zeros_like(output) if tangents[0] is None else sigmoid_gradient(tangents[0], *inputs)
 
 
-sigmoid_forward = operator(
+def _gamma_of_a_loss(gamma, **_):
+    if not gamma >= 0:
+        raise bad_param("gamma", "at least 0", gamma)
+
+
+sigmoid_forward = described(
     "sigmoid_focal_loss(Tensor input, Tensor target, Tensor? weight, float gamma, float alpha) -> Tensor",
-    _sigmoid_fake, _sigmoid_call, setup=_sigmoid_setup, backward=_sigmoid_backward, jvp=_sigmoid_jvp)
+    SIGMOID_FORWARD, fixed={"prefer": _HIGH_PRECISION, "reduction": _NONE}, rule=_gamma_of_a_loss, setup=_sigmoid_setup,
+    backward=_sigmoid_backward, jvp=_sigmoid_jvp)
 
 
 # ---- softmax

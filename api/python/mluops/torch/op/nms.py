@@ -10,6 +10,7 @@ from ..._errors import bad_param
 from ..._functions.nms import NMS, NMS_MATCH, SOFT_NMS
 from ..._shapes import expect, rank
 from .._counts import first
+from .._described import described
 from .._groups import apart_exactly, best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
@@ -55,34 +56,11 @@ _nms = operator("nms(Tensor boxes, Tensor scores, float iou_threshold, int offse
                 " -> (Tensor, Tensor)", _nms_fake, _nms_call, setup=no_derivative, jvp=no_tangents)
 
 
-def _soft_nms_fake(boxes, scores, iou_threshold, sigma, min_score, method, offset):
-    n = _check_boxes(boxes, scores, offset)
-    return boxes.new_empty((n, 5)), _indices(boxes, n), _count(boxes)
-
-
-def _soft_nms_call(outputs, boxes, scores, *numbers):
-    dets, indices, count = outputs
-    return run(SOFT_NMS, boxes, scores, *numbers, dets, indices, count)
-
-
-_soft_nms = operator(
+_soft_nms = described(
     "soft_nms(Tensor boxes, Tensor scores, float iou_threshold, float sigma, float min_score, int method, int offset)"
-    " -> (Tensor, Tensor, Tensor)", _soft_nms_fake, _soft_nms_call, setup=no_derivative, jvp=no_tangents)
-
-
-def _nms_match_fake(dets, iou_threshold):
-    n, _ = rank("dets", dets.shape, 2)
-    expect("dets", dets.shape, (n, 5), ("", "x1, y1, x2, y2, score"))
-    return _indices(dets, n), _indices(dets, n), _count(dets)
-
-
-def _nms_match_call(outputs, dets, iou_threshold):
-    indices, sizes, count = outputs
-    return run(NMS_MATCH, dets, iou_threshold, indices, sizes, count)
-
-
-_nms_match = operator("nms_match(Tensor dets, float iou_threshold) -> (Tensor, Tensor, Tensor)", _nms_match_fake,
-                      _nms_match_call, setup=no_derivative, jvp=no_tangents)
+    " -> (Tensor, Tensor, Tensor)", SOFT_NMS, int64="indices")
+_nms_match = described("nms_match(Tensor dets, float iou_threshold) -> (Tensor, Tensor, Tensor)", NMS_MATCH,
+                       int64="indices group_sizes")
 
 
 def kept(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
@@ -138,7 +116,7 @@ def kept_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold:
 
 
 def _soft_groups_fake(boxes, scores, groups, *numbers):
-    return _soft_nms_fake(boxes, scores, *numbers)
+    return _soft_nms.form.fake(boxes, scores, *numbers)
 
 
 def _softened_of_groups(boxes, scores, groups, *numbers):

@@ -32,7 +32,8 @@ def _of_means(pool_mode, **_):
 
 gradient = described(
     "roi_align_backward(Tensor grad, Tensor rois, Tensor? argmax_y, Tensor? argmax_x, SymInt batch, SymInt height,"
-    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD,
+    names={"height": "h", "width": "w"})
 forward = described(
     "roi_align(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale,"
     " int sampling_ratio, int pool_mode, bool aligned) -> (Tensor, Tensor, Tensor)", FORWARD,

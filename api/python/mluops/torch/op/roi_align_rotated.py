@@ -17,7 +17,8 @@ __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_a
 
 gradient = described(
     "roi_align_rotated_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width,"
-    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD,
+    names={"height": "h", "width": "w"})
 forward = described(
     "roi_align_rotated(Tensor input, Tensor rois, int pooled_height, int pooled_width, int sampling_ratio,"
     " float spatial_scale, bool aligned, bool clockwise) -> Tensor", FORWARD, gradient=gradient, linear="input")

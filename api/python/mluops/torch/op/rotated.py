@@ -9,6 +9,7 @@ from ..._errors import bad_param
 from ..._functions.box_iou import BOX_IOU_ROTATED as IOU, NMS_ROTATED as NMS
 from ..._shapes import expect, rank
 from .._counts import first
+from .._described import described
 from .._groups import best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
@@ -45,20 +46,9 @@ iou = operator("box_iou_rotated(Tensor bboxes1, Tensor bboxes2, int mode, bool a
                setup=no_derivative, jvp=no_tangents)
 
 
-def _nms_fake(dets, scores, iou_threshold):
-    n = count_of("dets", dets, _NUMBERS)
-    expect("scores", scores.shape, (n,), ("the number of dets",))
-    return dets.new_empty((n,), dtype=torch.int32), dets.new_empty((1,), dtype=torch.int32)
-
-
-def _nms_call(outputs, dets, scores, iou_threshold):
-    keep, count = outputs
-    return run(NMS, iou_threshold, dets, scores, None, 0, keep, count)
-
-
 # How many boxes are kept is in the data: the operator returns as many as there may be, and how many there are.
-_nms = operator("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) -> (Tensor, Tensor)", _nms_fake, _nms_call,
-                setup=no_derivative, jvp=no_tangents)
+_nms = described("nms_rotated(Tensor dets, Tensor scores, float iou_threshold) -> (Tensor, Tensor)", NMS,
+                 rule=lambda n, width, **_: expect("dets", (n, width), (n, 5), ("", _NUMBERS)))
 
 
 def kept(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
@@ -91,7 +81,7 @@ def box_iou_rotated(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned
 
 
 def _groups_fake(dets, scores, labels, iou_threshold):
-    keep, count = _nms_fake(dets, scores, iou_threshold)
+    keep, count = _nms.form.fake(dets, scores, iou_threshold)
     return keep.long(), count
 
 
