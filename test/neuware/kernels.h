@@ -41,6 +41,7 @@ void fused_half(cnrtQueue_t queue, void* out, const void* in);
 void mlisa_integers(cnrtQueue_t queue, int32_t* out);
 void built_fusion(cnrtQueue_t queue, float* out);
 void bfloat16_words(cnrtQueue_t queue, void* out);
+void index_behind_a_half(cnrtQueue_t queue, int32_t* out);
 void wram_copies(cnrtQueue_t queue, float* out);
 void tensor_unit(cnrtQueue_t queue, float* out, const void* a, const void* b);
 

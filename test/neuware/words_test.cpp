@@ -61,6 +61,14 @@ TEST_F(ForeignWords, MlisaOnIntegersAndRegisters) {
   EXPECT_EQ(out[17], 3) << "7 / 2, cut off";
 }
 
+TEST_F(ForeignWords, AnIndexBehindAHalfIsReadWhereItLies) {
+  OnDevice<std::int32_t> to(2);
+  index_behind_a_half(queue, to.data());
+  expect_success();
+  EXPECT_EQ(to.values()[0], static_cast<std::int32_t>(0xbf800000u)) << "-1 as a float";
+  EXPECT_EQ(to.values()[1], 77);
+}
+
 TEST_F(ForeignWords, BuiltFusions) {
   OnDevice<float> to(128);
   built_fusion(queue, to.data());

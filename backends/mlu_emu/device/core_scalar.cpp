@@ -70,9 +70,10 @@ int Core::block_of(const ScalarAccess& a) const {
 
 void Core::scalar_access(const ScalarAccess& a) {
   judge_contested();
+  const Nram* chip = area(a.address);
+  if (chip == &nram_) return check_scalar_in_nram(a);
   check_scalar_alignment(a);
-  if (const Nram* chip = area(a.address)) {
-    if (chip == &nram_) return check_scalar_in_nram(a);
+  if (chip != nullptr) {
     if (chip == sram_) return a.touch == ScalarTouch::kPart ? void() : scalar_access_to_sram(a);
     return pass_scalars(a.slot, chip->base(), chip->bytes());
   }
@@ -91,7 +92,8 @@ void Core::scalar_access(const ScalarAccess& a) {
   acting_ = {};
 }
 
-/// The scalar core loads and stores at multiples of a number's size.
+/// The scalar core loads and stores at multiples of a number's size. Not in NRAM: the index behind a half that
+/// __bang_argmin stores lies between multiples, and the vendor's kernels read it there.
 void Core::check_scalar_alignment(const ScalarAccess& a) {
   const auto at = reinterpret_cast<std::uintptr_t>(a.address);
   const auto size = static_cast<std::uintptr_t>(a.bytes);
