@@ -85,6 +85,26 @@ TEST_F(Copies, AsyncIsSeenAtTheBarrierOnly) {
             "");
 }
 
+TEST_F(Copies, OlderBarriersWaitForTheirDirectionsEngine) {
+  EXPECT_EQ(rig.run([&](char* nram) {
+    const auto* f = reinterpret_cast<const float*>(nram);
+    __memcpy_async(nram, in.data() + 4, 64, GDRAM2NRAM);
+    __sync_copy_sram_to_nram();
+    __sync_copy_nram_to_nram();
+    EXPECT_TRUE(std::isnan(f[0])) << "neither engine does this copy";
+    __sync_copy_dram_to_nram();
+    EXPECT_EQ(f[0], 4.0f);
+    __memcpy_async(nram + 128, nram, 32, NRAM2NRAM, 32, 32, 1);
+    __memcpy_async(out.data(), nram, 64, NRAM2GDRAM);
+    __sync_copy_nram_to_dram();
+    EXPECT_EQ(out[0], 4.0f);
+    EXPECT_TRUE(std::isnan(f[32])) << "copies within NRAM have a barrier of their own";
+    __sync_copy_nram_to_nram();
+    EXPECT_EQ(f[32], 4.0f);
+  }),
+            "");
+}
+
 TEST_F(Copies, AsyncWithinNramWaitsForTheMoveEngine) {
   EXPECT_EQ(rig.run([&](char* nram) {
     __memcpy(nram, in.data() + 4, 64, GDRAM2NRAM);

@@ -95,15 +95,34 @@ void __sync_cluster_wait(int id, int count);
 inline void __bang_lock(int, int) {}
 inline void __bang_unlock(int, int) {}
 inline void __prefetch_smmu(const void*, std::int64_t) {}
-// Older names of copies that wait.
-inline void __sync_copy_dram_to_nram(void* dst, const void* src, std::int64_t bytes) {
-  __memcpy(dst, src, bytes, GDRAM2NRAM);
+// Older names of barriers: each waits for the engine that copies in this direction, and one between two SRAMs for the
+// other cores, too.
+#define MLUOPS_EMU_IO_BARRIER(NAME) \
+  inline void NAME() {              \
+    __sync_io();                    \
+  }
+#define MLUOPS_EMU_MOVE_BARRIER(NAME) \
+  inline void NAME() {                \
+    __sync_move();                    \
+  }
+MLUOPS_EMU_IO_BARRIER(__sync_copy_dram_to_nram)
+MLUOPS_EMU_IO_BARRIER(__sync_copy_nram_to_dram)
+MLUOPS_EMU_IO_BARRIER(__sync_copy_dram_to_wram)
+MLUOPS_EMU_IO_BARRIER(__sync_copy_wram_to_dram)
+MLUOPS_EMU_IO_BARRIER(__sync_copy_dram_to_sram)
+MLUOPS_EMU_IO_BARRIER(__sync_copy_sram_to_dram)
+MLUOPS_EMU_MOVE_BARRIER(__sync_copy_nram_to_sram)
+MLUOPS_EMU_MOVE_BARRIER(__sync_copy_sram_to_nram)
+MLUOPS_EMU_MOVE_BARRIER(__sync_copy_wram_to_sram)
+MLUOPS_EMU_MOVE_BARRIER(__sync_copy_sram_to_wram)
+#undef MLUOPS_EMU_IO_BARRIER
+#undef MLUOPS_EMU_MOVE_BARRIER
+inline void __sync_copy_nram_to_nram() {
+  __sync_compute();
 }
-inline void __sync_copy_nram_to_dram(void* dst, const void* src, std::int64_t bytes) {
-  __memcpy(dst, src, bytes, NRAM2GDRAM);
-}
-inline void __sync_copy_dram_to_wram(void* dst, const void* src, std::int64_t bytes) {
-  __memcpy(dst, src, bytes, GDRAM2WRAM);
+inline void __sync_copy_sram_to_sram() {
+  __sync_move();
+  __sync_all();
 }
 
 }  // namespace mluops::emu::bang
