@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 
 #include "test/validation/op_call.h"
 
@@ -18,15 +17,10 @@ std::function<void(OpCall&)> sizes(const std::string& name, const Dims& of) {
 }
 
 TEST(BezierAlignValidation, BothDirections) {
-  for (const auto& [op, bins] : {std::pair<std::string, std::string>{"bezier_align_forward", "output"},
-                                 {"bezier_align_backward", "grad_output"}}) {
+  for (const std::string op : {"bezier_align_forward", "bezier_align_backward"}) {
     check_table(
         OpCall(Case::parse(op + " b=2 h=6 w=7 c=5 r=4 ph=2 pw=3 scale=1 rois=inside")),
-        {{"samples below none", number("ratio", -1), MLUOP_STATUS_BAD_PARAM, "sampling_ratio: wanted >= 0, got -1"},
-         {"too many samples", number("ratio", 257), MLUOP_STATUS_NOT_SUPPORTED, "sampling_ratio: wanted at most 256"},
-         {"upright RoIs", sizes("beziers", {4, 5}), MLUOP_STATUS_BAD_PARAM, "beziers: wanted dimension 1 to be 17"},
-         {"too few bins", sizes(bins, {3, 2, 3, 5}), MLUOP_STATUS_BAD_PARAM, "(the number of beziers)"},
-         {"other channels", sizes(bins, {4, 2, 3, 6}), MLUOP_STATUS_BAD_PARAM, "(the channels of the image)"}});
+        {{"too many samples", number("ratio", 257), MLUOP_STATUS_NOT_SUPPORTED, "sampling_ratio: wanted at most 256"}});
   }
 }
 
@@ -38,15 +32,10 @@ TEST(BezierAlignValidation, GradientOfNoBinsIsZeros) {
 }
 
 TEST(RotatedFeatureAlignValidation, BothDirections) {
-  for (const auto& [op, to] : {std::pair<std::string, std::string>{"rotated_feature_align_forward", "output"},
-                               {"rotated_feature_align_backward", "grad_input"}}) {
-    check_table(
-        OpCall(Case::parse(op + " b=2 h=3 w=4 c=6 scale=1 boxes=any")),
-        {{"two points", number("points", 2), MLUOP_STATUS_BAD_PARAM, "points: wanted 1 or 5, got 2"},
-         {"boxes of 4", sizes("bboxes", {2, 3, 4, 4}), MLUOP_STATUS_BAD_PARAM, "(y, x, width, height, angle)"},
-         {"boxes of others", sizes("bboxes", {2, 4, 3, 5}), MLUOP_STATUS_BAD_PARAM, "(the height of the images)"},
-         {"a list of boxes", sizes("bboxes", {24, 5}), MLUOP_STATUS_BAD_PARAM, "bboxes: wanted 4 dimensions"},
-         {"another output", sizes(to, {2, 3, 4, 5}), MLUOP_STATUS_BAD_PARAM, to + ": "}});
+  for (const std::string op : {"rotated_feature_align_forward", "rotated_feature_align_backward"}) {
+    check_table(OpCall(Case::parse(op + " b=2 h=3 w=4 c=6 scale=1 boxes=any")),
+                {{"two points", number("points", 2), MLUOP_STATUS_BAD_PARAM, "points: wanted 1 or 5, got 2"},
+                 {"a list of boxes", sizes("bboxes", {24, 5}), MLUOP_STATUS_BAD_PARAM, "bboxes: wanted 4 dimensions"}});
   }
 }
 

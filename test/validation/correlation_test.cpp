@@ -12,10 +12,6 @@ std::function<void(OpCall&)> set(const std::string& name, double value) {
   return [=](OpCall& c) { c.set(name, value); };
 }
 
-std::function<void(OpCall&)> dims(const std::string& name, const Dims& of) {
-  return [=](OpCall& c) { c.arg(name).dims = of; };
-}
-
 TEST(CorrelationValidation, BothDirections) {
   const std::string sizes = " n=2 h=6 w=7 c=5 displacement=1 kh=2 kw=3 ph=2 pw=1";
   for (const std::string direction : {"forward", "backward"}) {
@@ -27,19 +23,7 @@ TEST(CorrelationValidation, BothDirections) {
       };
     };
     const OpCall base(Case::parse("correlation_" + direction + sizes));
-    check_table(base, {{"no window", set("kh", 0), MLUOP_STATUS_BAD_PARAM, "kernel_h: wanted >= 1, got 0"},
-                       {"no window across", set("kw", 0), MLUOP_STATUS_BAD_PARAM, "kernel_w: wanted >= 1, got 0"},
-                       {"displacements below 0", set("displacement", -1), MLUOP_STATUS_BAD_PARAM,
-                        "max_displacement: wanted >= 0, got -1"},
-                       {"no stride", set("sh", 0), MLUOP_STATUS_BAD_PARAM, "stride_h: wanted >= 1"},
-                       {"no stride across", set("sw", 0), MLUOP_STATUS_BAD_PARAM, "stride_w: wanted >= 1"},
-                       {"padding below 0", set("ph", -1), MLUOP_STATUS_BAD_PARAM, "pad_h: wanted >= 0"},
-                       {"padding across below 0", set("pw", -1), MLUOP_STATUS_BAD_PARAM, "pad_w: wanted >= 0"},
-                       {"no dilation", set("dh", 0), MLUOP_STATUS_BAD_PARAM, "dilation_h: wanted >= 1"},
-                       {"no dilation across", set("dw", 0), MLUOP_STATUS_BAD_PARAM, "dilation_w: wanted >= 1"},
-                       {"no steps", set("eh", 0), MLUOP_STATUS_BAD_PARAM, "dilation_patch_h: wanted >= 1"},
-                       {"no steps across", set("ew", 0), MLUOP_STATUS_BAD_PARAM, "dilation_patch_w: wanted >= 1"},
-                       {"a window larger than the image", set("kh", 11), MLUOP_STATUS_BAD_PARAM,
+    check_table(base, {{"a window larger than the image", set("kh", 11), MLUOP_STATUS_BAD_PARAM,
                         "kernel_h: wanted a window inside of 6 pixels and their padding"},
                        {"a wide window", set("dw", 2000000000), MLUOP_STATUS_BAD_PARAM,
                         "kernel_w: wanted a window inside of 7 pixels and their padding"},
@@ -51,7 +35,6 @@ TEST(CorrelationValidation, BothDirections) {
                         products + ": wanted dimension 3 to be 5 (the windows down)"},
                        {"other windows across", set("pw", 2), MLUOP_STATUS_BAD_PARAM,
                         products + ": wanted dimension 4 to be 9 (the windows across)"},
-                       {"other images", dims("input2", {2, 6, 7, 4}), MLUOP_STATUS_BAD_PARAM, "input2: wanted"},
                        {"no channels", all_images({2, 6, 7, 0}), MLUOP_STATUS_SUCCESS, ""},
                        {"no images",
                         [=](OpCall& c) {

@@ -98,11 +98,7 @@ TEST(PointsValidation, BallQuery) {
                      empty("B = 0", batch(0), "new_xyz"),
                      nothing_to_do("N = 0", dimension("xyz", 1, 0)),
                      nothing_to_do("nothing wanted", nothing_wanted),
-                     {"min < 0", query(-1, 1, 4), MLUOP_STATUS_BAD_PARAM, "min_radius: wanted >= 0"},
-                     {"max < 0", query(0, -1, 4), MLUOP_STATUS_BAD_PARAM, "max_radius: wanted >= 0"},
-                     {"max NaN", query(0, NAN, 4), MLUOP_STATUS_BAD_PARAM, "max_radius: wanted >= 0"},
-                     {"nsample < 0", query(0, 1, -1), MLUOP_STATUS_BAD_PARAM, "nsample: wanted >= 0, got -1"},
-                     {"nsample is not idx's", query(0, 1, 3), MLUOP_STATUS_BAD_PARAM, "wanted dimension 2 to be 3"}});
+                     {"max NaN", query(0, NAN, 4), MLUOP_STATUS_BAD_PARAM, "max_radius: wanted >= 0"}});
 }
 
 TEST(PointsValidation, FurthestPointSample) {

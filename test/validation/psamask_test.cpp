@@ -24,11 +24,6 @@ CommonRules rules(const std::string& masks, const std::string& maps) {
 std::vector<Wrong> own_wrongs(const std::string& masks, const std::string& maps) {
   const auto set = [](const std::string& name, double value) { return [=](OpCall& c) { c.set(name, value); }; };
   return {
-      {"psa_type 2", set("type", 2), MLUOP_STATUS_BAD_PARAM, "psa_type: wanted >= 0 and <= 1, got 2"},
-      {"psa_type -1", set("type", -1), MLUOP_STATUS_BAD_PARAM, "psa_type"},
-      {"h_mask negative", [](OpCall& c) { c.set("hm", -3).set("wm", -2); }, MLUOP_STATUS_BAD_PARAM,
-       "h_mask: wanted >= 0"},
-      {"w_mask negative", set("wm", -2), MLUOP_STATUS_BAD_PARAM, "w_mask: wanted >= 0"},
       {"h_mask * w_mask is not the channels", set("hm", 4), MLUOP_STATUS_BAD_PARAM, "h_mask * w_mask"},
       {"half", [=](OpCall& c) { c.arg(masks).dtype = c.arg(maps).dtype = MLUOP_DTYPE_HALF; }, MLUOP_STATUS_BAD_PARAM,
        "wanted dtype DTYPE_FLOAT, got DTYPE_HALF"},

@@ -42,8 +42,6 @@ std::vector<Wrong> own_wrongs(const std::string& known, const std::string& at_po
        "weights: wanted the dtype of"},
       {"indices int64", [](OpCall& c) { c.arg("indices").dtype = MLUOP_DTYPE_INT64; }, MLUOP_STATUS_BAD_PARAM,
        "indices: wanted dtype DTYPE_INT32, got DTYPE_INT64"},
-      {"four neighbours", [](OpCall& c) { c.arg("indices").dims[2] = c.arg("weights").dims[2] = 4; },
-       MLUOP_STATUS_BAD_PARAM, "indices: wanted dimension 2 to be 3"},
       {"B = 0", batch(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
       {"C = 0", channels(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
       {"N = 0", points(at_points, 0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},

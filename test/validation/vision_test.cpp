@@ -1,7 +1,6 @@
 // What PsRoiPool, VoxelPooling, MaskedIm2col, RoiCrop and PolyNms refuse beyond what all operators do.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -36,26 +35,17 @@ TEST(VisionValidation, PsRoiPool) {
         c.arg(name).dims[0] = 0;
     };
     const OpCall base = call("ps_roi_pool_" + direction + sizes);
-    check_table(
-        base, {{"no bins", set("ph", 0), MLUOP_STATUS_BAD_PARAM, "pooled_height: wanted >= 1, got 0"},
-               {"bins that are no square", set("pw", 2), MLUOP_STATUS_BAD_PARAM,
-                "pooled_width: wanted pooled_height (3), got 2"},
-               {"no channels", set("d", 0), MLUOP_STATUS_BAD_PARAM, "output_dim: wanted >= 1, got 0"},
-               {"a scale of 0", set("scale", 0), MLUOP_STATUS_BAD_PARAM, "spatial_scale: wanted > 0"},
-               {"other channels", dims(image, {2, 6, 7, 44}), MLUOP_STATUS_BAD_PARAM,
-                image + ": wanted dimension 3 to be 45 (pooled_height * pooled_width * output_dim)"},
-               {"other bins", dims(bins, {4, 3, 2, 5}), MLUOP_STATUS_BAD_PARAM, bins + ": wanted dimension 2 to be 3"},
-               {"another mapping", dims("mapping_channel", {4, 3, 3, 4}), MLUOP_STATUS_BAD_PARAM,
-                "mapping_channel: wanted dimension 3 to be 5 (output_dim)"},
-               {"a mapping without its descriptor", [](OpCall& c) { c.arg("mapping_channel").no_desc = true; },
-                MLUOP_STATUS_BAD_PARAM, "mapping_channel: wanted descriptor and data both given or both NULL"},
-               {"no RoIs", no_rois, MLUOP_STATUS_BAD_PARAM, "rois: wanted a non-empty tensor"},
-               {"half under STRICT",
-                [=](OpCall& c) {
-                  for (const std::string& name : {image, bins, std::string("rois")})
-                    c.arg(name).dtype = MLUOP_DTYPE_HALF;
-                },
-                MLUOP_STATUS_BAD_PARAM, "dtype"}});
+    check_table(base, {{"bins that are no square", set("pw", 2), MLUOP_STATUS_BAD_PARAM,
+                        "pooled_width: wanted pooled_height (3), got 2"},
+                       {"a mapping without its descriptor", [](OpCall& c) { c.arg("mapping_channel").no_desc = true; },
+                        MLUOP_STATUS_BAD_PARAM, "mapping_channel: wanted descriptor and data both given or both NULL"},
+                       {"no RoIs", no_rois, MLUOP_STATUS_BAD_PARAM, "rois: wanted a non-empty tensor"},
+                       {"half under STRICT",
+                        [=](OpCall& c) {
+                          for (const std::string& name : {image, bins, std::string("rois")})
+                            c.arg(name).dtype = MLUOP_DTYPE_HALF;
+                        },
+                        MLUOP_STATUS_BAD_PARAM, "dtype"}});
     OpCall none = base;
     extended(none);
     no_rois(none);
@@ -85,43 +75,18 @@ TEST(VisionValidation, PsRoiPoolGroupsAreBins) {
   EXPECT_EQ(with_groups(2), MLUOP_STATUS_SUCCESS);
 }
 
-TEST(VisionValidation, VoxelPooling) {
-  check_table(
-      call("voxel_pooling_forward b=2 n=7 c=5 x=3 y=4 z=2"),
-      {{"no images", set("b", 0), MLUOP_STATUS_BAD_PARAM, "batch_size: wanted >= 1, got 0"},
-       {"no points", set("n", -1), MLUOP_STATUS_BAD_PARAM, "num_points: wanted >= 1, got -1"},
-       {"no channels", set("c", 0), MLUOP_STATUS_BAD_PARAM, "num_channels: wanted >= 1, got 0"},
-       {"no x", set("x", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_x: wanted >= 1, got 0"},
-       {"no y", set("y", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_y: wanted >= 1, got 0"},
-       {"no z", set("z", 0), MLUOP_STATUS_BAD_PARAM, "num_voxel_z: wanted >= 1, got 0"},
-       {"other points", dims("geom_xyz", {2, 6, 3}), MLUOP_STATUS_BAD_PARAM, "geom_xyz: wanted dimension 1 to be 7"},
-       {"two numbers", dims("geom_xyz", {2, 7, 2}), MLUOP_STATUS_BAD_PARAM, "geom_xyz: wanted dimension 2 to be 3"},
-       {"other features", dims("input_features", {2, 7, 4}), MLUOP_STATUS_BAD_PARAM, "(num_channels)"},
-       {"x and y exchanged", dims("output_features", {2, 3, 4, 5}), MLUOP_STATUS_BAD_PARAM, "(num_voxel_y)"},
-       {"a memo of two", dims("pos_memo", {2, 7, 2}), MLUOP_STATUS_BAD_PARAM, "pos_memo: wanted dimension 2 to be 3"}});
-}
-
 TEST(VisionValidation, MaskedIm2col) {
   const Wrong nhwc = {"NHWC", [](OpCall& c) { c.arg("feature").layout = MLUOP_LAYOUT_NHWC; }, MLUOP_STATUS_BAD_PARAM,
                       "feature: wanted layout LAYOUT_NCHW, got LAYOUT_NHWC"};
   check_table(
       call("masked_im2col_forward c=5 h=6 w=7 m=9 kh=3 kw=2"),
       {nhwc,
-       {"no window", set("kh", 0), MLUOP_STATUS_BAD_PARAM, "kernel_h: wanted >= 1, got 0"},
-       {"no window", set("kw", -2), MLUOP_STATUS_BAD_PARAM, "kernel_w: wanted >= 1, got -2"},
        {"a huge window", set("kh", 1000003), MLUOP_STATUS_BAD_PARAM, "data_col: wanted dimension 0 to be 5 channels"},
-       {"two images", dims("feature", {2, 5, 6, 7}), MLUOP_STATUS_BAD_PARAM, "feature: wanted dimension 0 to be 1"},
        {"an empty image", dims("feature", {1, 5, 0, 7}), MLUOP_STATUS_BAD_PARAM, "feature: wanted a non-empty tensor"},
        {"other columns", dims("data_col", {29, 9}), MLUOP_STATUS_BAD_PARAM,
-        "data_col: wanted dimension 0 to be 5 channels"},
-       {"fewer columns", dims("data_col", {30, 8}), MLUOP_STATUS_BAD_PARAM, "(mask_h_idx)"},
-       {"fewer x than y", dims("mask_w_idx", {8}), MLUOP_STATUS_BAD_PARAM, "mask_w_idx: wanted dimension 0 to be 9"}});
-  check_table(
-      call("masked_col2im_forward c=5 h=6 w=7 m=9"),
-      {{"other channels", dims("col", {4, 9}), MLUOP_STATUS_BAD_PARAM, "col: wanted dimension 0 to be 5"},
-       {"other columns", dims("col", {5, 8}), MLUOP_STATUS_BAD_PARAM, "col: wanted dimension 1 to be 9 (mask_h_idx)"},
-       {"two images", dims("im", {2, 5, 6, 7}), MLUOP_STATUS_BAD_PARAM, "im: wanted dimension 0 to be 1"},
-       {"an empty image", dims("im", {1, 5, 6, 0}), MLUOP_STATUS_BAD_PARAM, "im: wanted a non-empty tensor"}});
+        "data_col: wanted dimension 0 to be 5 channels"}});
+  check_table(call("masked_col2im_forward c=5 h=6 w=7 m=9"),
+              {{"an empty image", dims("im", {1, 5, 6, 0}), MLUOP_STATUS_BAD_PARAM, "im: wanted a non-empty tensor"}});
 }
 
 TEST(VisionValidation, NothingChosen) {
@@ -156,12 +121,6 @@ TEST(VisionValidation, MaskedWorkspacesAreEmpty) {
 }
 
 TEST(VisionValidation, PolyNms) {
-  check_table(
-      call("poly_nms n=9"),
-      {{"boxes of 8 numbers", dims("boxes", {9, 8}), MLUOP_STATUS_BAD_PARAM, "boxes: wanted dimension 1 to be 9"},
-       {"a short output", dims("output", {8}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 0 to be 9 (boxes)"},
-       {"no threshold", set("iou", std::numeric_limits<double>::quiet_NaN()), MLUOP_STATUS_BAD_PARAM,
-        "iou_threshold: wanted a number, got nan"}});
   const Handle handle("cpu");
   const Descriptor boxes(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {9, 9}),
       five(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {9, 5}), none(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_FLOAT, {0, 9}),
@@ -188,15 +147,11 @@ TEST(VisionValidation, RoiCrop) {
     const auto grids = [samples = samples](std::int64_t count) {
       return [=](OpCall& c) { c.arg("grid").dims[0] = c.arg(samples).dims[0] = count; };
     };
-    check_table(
-        call(op + sizes),
-        {{"grids that are no multiple", grids(5), MLUOP_STATUS_BAD_PARAM,
-          "grid: wanted dimension 0 to be a multiple of 2"},
-         {"no grids", grids(0), MLUOP_STATUS_BAD_PARAM, "grid: wanted a non-empty tensor"},
-         {"three numbers", dims("grid", {6, 2, 4, 3}), MLUOP_STATUS_BAD_PARAM, "grid: wanted dimension 3 to be 2"},
-         {"other samples", dims(samples, {6, 2, 3, 5}), MLUOP_STATUS_BAD_PARAM, "(the width of a grid)"},
-         {"other channels", dims(samples, {6, 2, 4, 4}), MLUOP_STATUS_BAD_PARAM, "(the channels of the images)"},
-         {"no images", dims(image, {0, 6, 7, 5}), MLUOP_STATUS_BAD_PARAM, image + ": wanted a non-empty tensor"}});
+    check_table(call(op + sizes), {{"grids that are no multiple", grids(5), MLUOP_STATUS_BAD_PARAM,
+                                    "grid: wanted dimension 0 to be a multiple of 2"},
+                                   {"no grids", grids(0), MLUOP_STATUS_BAD_PARAM, "grid: wanted a non-empty tensor"},
+                                   {"no images", dims(image, {0, 6, 7, 5}), MLUOP_STATUS_BAD_PARAM,
+                                    image + ": wanted a non-empty tensor"}});
   }
 }
 
