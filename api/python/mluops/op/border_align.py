@@ -4,24 +4,13 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from .._arguments import at_least, integer
+from .._arguments import integer
 from .._arrays import Array, floats, index32, output, outputs, run
 from .._errors import bad_param
+from .._forms import Form
 from .._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER_ALIGN_FORWARD as FORWARD
-from .._shapes import NHWC as ARRAYS
-from .._shapes import Order, Shape, expect, rank
 
 __all__ = ["border_align", "border_align_backward"]
-
-
-_POOLED = ("the batch of boxes", "channels", "the number of boxes", "borders")
-
-
-def _boxes(batch: int, boxes: Shape, pool_size: int) -> int:
-    rank("boxes", boxes, 3)
-    expect("boxes", boxes, (batch, boxes[1], 4), ("the batch", "", "x1, y1, x2, y2"))
-    at_least(1, pool_size=pool_size)
-    return boxes[1]
 
 
 def four_borders(channels: int, **_: int) -> None:
@@ -29,21 +18,9 @@ def four_borders(channels: int, **_: int) -> None:
         raise bad_param("input", "channels divisible by 4 (borders)", channels)
 
 
-def output_shape(order: Order, input: Shape, boxes: Shape, pool_size: int) -> Shape:
-    """The shape of output and argmax, an image of K x 4 pixels."""
-    n, c, _, _ = order.dims("input", input)
-    four_borders(c)
-    return order.shape(n, c // 4, _boxes(n, boxes, pool_size), 4)
-
-
-def grad_input_shape(order: Order, grad_output: Shape, boxes: Shape, argmax: Shape, pool_size: int, height: int,
-                     width: int) -> Shape:
-    n, c, _, _ = order.dims("grad_output", grad_output)
-    count = _boxes(n, boxes, pool_size)
-    order.expect("grad_output", grad_output, (n, c, count, 4), _POOLED)
-    order.expect("argmax", argmax, (n, c, count, 4), _POOLED)
-    at_least(0, height=height, width=width)
-    return order.shape(n, 4 * c, height, width)
+_FORWARD = Form("border_align(Tensor input, Tensor boxes, int pool_size)", FORWARD, rule=four_borders)
+_BACKWARD = Form("border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, "
+                 "SymInt width)", BACKWARD, names={"height": "h", "width": "w"}, sizes={"c": None, "channels": lambda c, **_: 4 * c})
 
 
 def border_align(input: Array, boxes: Array, pool_size: int, *,
@@ -59,8 +36,7 @@ def border_align(input: Array, boxes: Array, pool_size: int, *,
     """
     x, b = floats(input=input, boxes=boxes)
     pool = integer("pool_size", pool_size)
-    shape = output_shape(ARRAYS, x.shape, b.shape, pool)
-    y, argmax = outputs(out, ("output", "argmax"), (shape, shape), (x.dtype, np.int32))
+    y, argmax = outputs(out, ("output", "argmax"), _FORWARD.shapes(x, b, pool), (x.dtype, np.int32))
     run(FORWARD, (y, argmax), x, b, pool, y, argmax)
     return y, argmax
 
@@ -80,7 +56,7 @@ def border_align_backward(grad_output: Array, boxes: Array, argmax: Array, pool_
     g, b = floats(grad_output=grad_output, boxes=boxes)
     a, pool = index32("argmax", argmax), integer("pool_size", pool_size)
     size = integer("height", height), integer("width", width)
-    gx = output(out, "out", grad_input_shape(ARRAYS, g.shape, b.shape, a.shape, pool, *size), g.dtype)
+    gx = output(out, "out", *_BACKWARD.shapes(g, b, a, pool, *size), g.dtype)
     run(BACKWARD, (gx,), g, b, a, pool, gx)
     return gx
 

@@ -2,22 +2,13 @@
 
 from typing import Optional, Tuple
 
-from .._arguments import at_least, integer, renamed
+from .._arguments import integer, renamed
 from .._arrays import Array, floats, output, outputs, run
 from .._errors import bad_param
+from .._forms import Form
 from .._functions.carafe import CARAFE_BACKWARD as BACKWARD, CARAFE_FORWARD as FORWARD
-from .._shapes import NHWC as ARRAYS
-from .._shapes import Order, Shape
 
 __all__ = ["carafe", "carafe_backward"]
-
-# dimNb, kernel_size, group_size, scale_factor
-
-
-_MASKS = ("the batch of features", "group_size * kernel_size^2", "scale_factor * height of features",
-          "scale_factor * width of features")
-_OUTPUT = ("the batch of features", "the channels of features", *_MASKS[2:])
-
 
 def odd_kernel_of_groups(c: int, kernel_size: int, group_size: int, **_: int) -> None:
     if kernel_size % 2 == 0:
@@ -26,21 +17,10 @@ def odd_kernel_of_groups(c: int, kernel_size: int, group_size: int, **_: int) ->
         raise bad_param("features", f"channels divisible by group_size {group_size}", c)
 
 
-def output_shape(order: Order, features: Shape, masks: Shape, kernel_size: int, group_size: int,
-                 scale_factor: int) -> Shape:
-    n, c, h, w = order.dims("features", features)
-    at_least(1, kernel_size=kernel_size, group_size=group_size, scale_factor=scale_factor)
-    odd_kernel_of_groups(c, kernel_size, group_size)
-    high, wide = h * scale_factor, w * scale_factor
-    order.expect("masks", masks, (n, group_size * kernel_size * kernel_size, high, wide), _MASKS)
-    return order.shape(n, c, high, wide)
-
-
-def check_gradients(order: Order, grad_output: Shape, features: Shape, masks: Shape, kernel_size: int,
-                    group_size: int, scale_factor: int) -> None:
-    """The gradients have the shapes of features and masks."""
-    wanted = output_shape(order, features, masks, kernel_size, group_size, scale_factor)
-    order.expect("grad_output", grad_output, order.dims("output", wanted), _OUTPUT)
+_NUMBERS = "int kernel_size, int group_size, int scale_factor"
+_FORWARD = Form(f"carafe(Tensor features, Tensor masks, {_NUMBERS})", FORWARD, rule=odd_kernel_of_groups)
+_BACKWARD = Form(f"carafe_backward(Tensor features, Tensor masks, Tensor grad, {_NUMBERS})", BACKWARD,
+                 rule=odd_kernel_of_groups)
 
 
 def _numbers(kernel_size: int, group_size: int, scale_factor: int) -> tuple:
@@ -65,7 +45,7 @@ def carafe(features: Array, masks: Array, kernel_size: int, group_size: int, sca
     """
     x, m = floats(features=features, masks=masks)
     numbers = _numbers(kernel_size, group_size, scale_factor)
-    y = output(out, "out", output_shape(ARRAYS, x.shape, m.shape, *numbers), x.dtype)
+    y = output(out, "out", *_FORWARD.shapes(x, m, *numbers), x.dtype)
     run(FORWARD, (y,), (4, *numbers), x, m, y)
     return y
 
@@ -83,8 +63,8 @@ def carafe_backward(features: Array, masks: Array, grad_output: Array, kernel_si
     """
     x, m, g = floats(features=features, masks=masks, grad_output=grad_output)
     numbers = _numbers(kernel_size, group_size, scale_factor)
-    check_gradients(ARRAYS, g.shape, x.shape, m.shape, *numbers)
-    gx, gm = outputs(out, ("grad_features", "grad_masks"), (x.shape, m.shape), (x.dtype, x.dtype))
+    shapes = _BACKWARD.shapes(x, m, g, *numbers)
+    gx, gm = outputs(out, ("grad_features", "grad_masks"), shapes, (x.dtype, x.dtype))
     run(BACKWARD, (gx, gm), (4, *numbers), x, m, g, gx, gm)
     return gx, gm
 

@@ -2,35 +2,17 @@
 
 from typing import Optional, Sequence, Tuple
 
-from .._arguments import Size, at_least, integer, pair
+from .._arguments import Size, integer, pair
 from .._arrays import Array, floats, output, outputs, run
+from .._forms import Form
 from .._functions.deform_roi_pool import DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD
-from .._shapes import NHWC as ARRAYS
-from .._shapes import Order, Shape, expect, rank
 
 __all__ = ["deform_roi_pool", "deform_roi_pool_backward"]
 
 
-_OFFSET = ("the number of rois", "x and y", "pooled_height", "pooled_width")
-_OUTPUT = ("the number of rois", "the channels of input", "pooled_height", "pooled_width")
-
-
-def output_shape(order: Order, input: Shape, rois: Shape, offset: Optional[Shape], pooled_height: int,
-                 pooled_width: int) -> Shape:
-    _, c, _, _ = order.dims("input", input)
-    rank("rois", rois, 2)
-    expect("rois", rois, (rois[0], 5), ("", "batch index, x1, y1, x2, y2"))
-    at_least(1, pooled_height=pooled_height, pooled_width=pooled_width)
-    if offset is not None:
-        expect("offset", offset, (rois[0], 2, pooled_height, pooled_width), _OFFSET)
-    return order.shape(rois[0], c, pooled_height, pooled_width)
-
-
-def check_gradients(order: Order, grad_output: Shape, input: Shape, rois: Shape, offset: Optional[Shape],
-                    pooled_height: int, pooled_width: int) -> None:
-    """The gradients have the shapes of input and offset."""
-    wanted = output_shape(order, input, rois, offset, pooled_height, pooled_width)
-    order.expect("grad_output", grad_output, order.dims("output", wanted), _OUTPUT)
+_FORWARD = Form("deform_roi_pool(Tensor input, Tensor rois, Tensor? offset, int pooled_height, int pooled_width)",
+                FORWARD)
+_BACKWARD = Form("deform_roi_pool_backward(Tensor grad, Tensor input, Tensor rois, Tensor? offset)", BACKWARD)
 
 
 def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_size: Size,
@@ -51,8 +33,7 @@ def deform_roi_pool(input: Array, rois: Array, offset: Optional[Array], output_s
     """
     x, r, o = floats(optional="offset", input=input, rois=rois, offset=offset)
     ph, pw = pair("output_size", output_size)
-    shape = output_shape(ARRAYS, x.shape, r.shape, None if o is None else o.shape, ph, pw)
-    y = output(out, "out", shape, x.dtype)
+    y = output(out, "out", *_FORWARD.shapes(x, r, o, ph, pw), x.dtype)
     run(FORWARD, (y,), x, r, o, ph, pw, float(spatial_scale), integer("sampling_ratio", sampling_ratio),
         float(gamma), y)
     return y
@@ -71,8 +52,8 @@ def deform_roi_pool_backward(grad_output: Array, input: Array, rois: Array, offs
     Returns: grad_input, grad_offset (None without offset).
     """
     g, x, r, o = floats(optional="offset", grad_output=grad_output, input=input, rois=rois, offset=offset)
-    _, _, ph, pw = ARRAYS.dims("grad_output", g.shape)
-    check_gradients(ARRAYS, g.shape, x.shape, r.shape, None if o is None else o.shape, ph, pw)
+    known = _BACKWARD.sizes((g, x, r, o))
+    ph, pw = known["pooled_height"], known["pooled_width"]
     names, shapes = ("grad_input", "grad_offset"), (x.shape, None if o is None else o.shape)
     count = 1 if o is None else 2
     results = outputs(out, names[:count], shapes[:count], (x.dtype, x.dtype)[:count])

@@ -2,32 +2,17 @@
 
 from typing import Optional
 
-from .._arguments import at_least, integer, renamed
+from .._arguments import integer, renamed
 from .._arrays import Array, floats, index32, output, run
+from .._forms import Form
 from .._functions.three_interpolate import THREE_INTERPOLATE_BACKWARD as BACKWARD, THREE_INTERPOLATE_FORWARD as FORWARD
-from .._shapes import Shape, expect, rank
 
 __all__ = ["three_interpolate", "three_interpolate_backward"]
 
 
-def _check_neighbours(batch: int, indices: Shape, weight: Shape) -> None:
-    rank("indices", indices, 3)
-    expect("indices", indices, (batch, indices[1], 3), ("the batch", "", "neighbours of a point"))
-    expect("weight", weight, indices, ("that of indices",) * 3)
-
-
-def output_shape(features: Shape, indices: Shape, weight: Shape) -> Shape:
-    b, c, _ = rank("features", features, 3)
-    _check_neighbours(b, indices, weight)
-    return b, c, indices[1]
-
-
-def grad_features_shape(grad_output: Shape, indices: Shape, weight: Shape, points: int) -> Shape:
-    b, c, n = rank("grad_output", grad_output, 3)
-    _check_neighbours(b, indices, weight)
-    expect("grad_output", grad_output, (b, c, indices[1]), ("", "", "the points of indices"))
-    at_least(0, points=points)
-    return b, c, points
+_FORWARD = Form("three_interpolate(Tensor features, Tensor indices, Tensor weight)", FORWARD)
+_BACKWARD = Form("three_interpolate_backward(Tensor grad, Tensor indices, Tensor weight, SymInt points)", BACKWARD,
+                 names={"points": "m"})
 
 
 @renamed(weights="weight")
@@ -46,7 +31,7 @@ def three_interpolate(features: Array, indices: Array, weight: Array, *, out: Op
     """
     f, w = floats(features=features, weight=weight)
     i = index32("indices", indices)
-    y = output(out, "out", output_shape(f.shape, i.shape, w.shape), f.dtype)
+    y = output(out, "out", *_FORWARD.shapes(f, i, w), f.dtype)
     run(FORWARD, (y,), f, i, w, y)
     return y
 
@@ -65,7 +50,7 @@ def three_interpolate_backward(grad_output: Array, indices: Array, weight: Array
     """
     g, w = floats(grad_output=grad_output, weight=weight)
     i = index32("indices", indices)
-    gf = output(out, "out", grad_features_shape(g.shape, i.shape, w.shape, integer("points", points)), g.dtype)
+    gf = output(out, "out", *_BACKWARD.shapes(g, i, w, integer("points", points)), g.dtype)
     run(BACKWARD, (gf,), g, i, w, gf)
     return gf
 

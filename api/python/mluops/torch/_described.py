@@ -6,49 +6,40 @@ checks, the call, and the derivative where it is another C function.
                         gradient=gradient, linear="input")
 """
 
-import re
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional
 
 import torch
 from torch import Tensor
 
 from .. import _context as c
-from .._errors import bad_param
+from .._forms import Form
 from .._function import CFunction, Part
-from .._shapes import expect, rank
 from ._operator import linear_tangent, no_derivative, no_tangents, operator
 from ._tensors import new_image, run
 
 _DTYPES = {"int32": torch.int32, "bool": torch.bool, "float32": torch.float32}
 
 
-def described(schema: str, function: CFunction, *, names: Dict[str, str] = {}, results: str = "",
-              fixed: Dict[str, Any] = {}, sizes: Dict[str, Optional[Callable]] = {}, least: Dict[str, int] = {},
-              int64: str = "", rule: Optional[Callable] = None, absent: Dict[str, Callable] = {}, gradient: Any = None,
-              of: str = "", linear: str = "", **others: Any) -> Any:
+def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, int64: str = "",
+              absent: Dict[str, Callable] = {}, gradient: Any = None, of: str = "", linear: str = "",
+              names: Dict[str, str] = {}, results: str = "", sizes: Dict[str, Optional[Callable]] = {},
+              least: Dict[str, int] = {}, rule: Optional[Callable] = None, **others: Any) -> Any:
     """operator() with what follows from the description of its C function.
 
     Args:
-        schema: its arguments are called as the parts of the C function or the sizes of its tensors; "grad" is the first
-            part whose name begins so.
-        names: arguments of the schema that have other names: {"pooled_height": "pooled_h"}.
-        results: the outputs in their order, where that is not C's.
+        schema, names, results, sizes, least, rule: Form's (_forms.py).
         fixed: the values of parts that are no arguments.
-        sizes: sizes that are computed otherwise than the description tells, from all others by name; None: not
-            computed, but found in a tensor.
-        least: of sizes among the arguments; 0 for those of type SymInt. (That of a part is in the description.)
         int64: the outputs that are int64 where the description says int32.
-        rule: (**sizes): raises where a rule of the operator's own is broken. Sizes include the numbers among the
-            arguments.
-        absent: output -> (**sizes), whether it is not wanted: it is empty then. Neither is the gradient of an input that
-            is not given.
+        absent: output -> (**sizes), whether it is not wanted: it is empty then. Neither is the gradient of an input
+            that is not given.
         gradient: the operator, made by described(), that has the gradients. Its arguments are gradients of outputs,
             inputs, outputs and sizes. Without one, an operator that is not called ..._backward gives constants.
         of: the inputs whose gradients its outputs are, where their names do not tell.
         linear: the inputs in each of which the first output is linear. Others have no forward-mode derivative.
         others: operator()'s, instead of what would follow; `call` too.
     """
-    form = _Form(schema, function, names, results, fixed, sizes, least, int64.split(), rule, absent)
+    form = _Form(schema, function, fixed, int64.split(), absent, names=names, results=results, sizes=sizes, least=least,
+                 rule=rule)
     if gradient is not None:
         derivative = _Derivative(form, gradient, of.split())
         others = {"setup": derivative.setup, "backward": derivative.backward, **others}
@@ -61,72 +52,17 @@ def described(schema: str, function: CFunction, *, names: Dict[str, str] = {}, r
     return made
 
 
-class _Form:
-    """The arguments and outputs of an operator, under the names of the description."""
+class _Form(Form):
+    """A form on tensors."""
 
-    def __init__(self, schema: str, function: CFunction, names: Dict[str, str], results: str, fixed: Dict[str, Any],
-                 sizes: Dict[str, Optional[Callable]], least: Dict[str, int], int64: List[str], rule: Optional[Callable],
-                 absent: Dict[str, Callable]) -> None:
-        self.name, inside = schema.split(" -> ")[0].rstrip(")").split("(", 1)
-        self.function, self.rule, self.absent = function, rule, absent
-        self.fixed = {"workspace": None, "workspace_size": 0, **fixed}
-        self.derived = {name: how for name, how in {**function.derived, **sizes}.items() if how is not None}
-        parts = {part.name: part for each in function.parts for part in (each, *each.parts)}
-        first = next((name for name in parts if name.startswith("grad")), "")
-        declared = re.findall(r"(\w+)\?? (\w+)", inside)
-        self.arguments = [first if name == "grad" else names.get(name, name) for _, name in declared]
-        self.callers = {names[name]: name for _, name in declared if name in names}
-        tensors = [parts[argument] for argument, (kind, _) in zip(self.arguments, declared) if kind == "Tensor"]
-        self.inputs = [part for grads in (False, True) for part in parts.values()  # the sizes of gradients are others'
-                       if part in tensors and part.name.startswith("grad") == grads]
-        given = [part for part in function.parts[-function.results:] if part.name not in fixed]
-        self.outputs = [parts[name] for name in results.split()] or given
-        self.dtypes = {part.name: torch.int64 if part.name in int64 else _DTYPES.get(part.dtype if part.dims else "int32")
-                       for part in self.outputs}
-        least = {**{name: 0 for name, (kind, _) in zip(self.arguments, declared) if kind == "SymInt"}, **least}
-        self.limits = [(name, parts[name].least, parts[name].most) if name in parts else (name, least.get(name), None)
-                       for name, (kind, _) in zip(self.arguments, declared) if kind != "Tensor"]
-        self.axes = {part.name: self._axes(part) for part in self.inputs + self.outputs}
+    IMAGE = (0, 3, 1, 2)
 
-    def _axes(self, part: Part) -> List[Tuple[str, str]]:
-        """The sizes of a tensor and what they are."""
-        say, made = self.function.say, []
-        for axis, size in enumerate(part.dims.split() or ["1"]):
-            keys = f"{part.name}.{size}", f"{part.name}.{axis}", size
-            otherwise = f"that of {part.like}" if part.like else self.caller(size) if size in self.arguments else ""
-            made.append((size, next((say[key] for key in keys if key in say), otherwise)))
-        return [made[i] for i in (0, 3, 1, 2)] if part.layout == c.NHWC else made
-
-    def caller(self, name: str) -> str:
-        return self.callers.get(name, name)
-
-    def sizes(self, inputs: tuple) -> Dict[str, Any]:
-        """Every size and number by name, after the checks."""
-        given = dict(zip(self.arguments, inputs))
-        present = [(self.caller(part.name), given[part.name].shape, self.axes[part.name]) for part in self.inputs
-                   if given[part.name] is not None]
-        known = {name: value for name, value in given.items() if name not in self.axes}
-        for name, shape, axes in present:
-            rank(name, shape, len(axes))
-        for name, least, most in self.limits:
-            if least is not None and known[name] < least or most is not None and known[name] > most:
-                wanted = f"at least {least}" if most is None else f"{least} to {most}"
-                raise bad_param(self.caller(name), wanted, known[name])
-        for _, shape, axes in present:
-            for (size, _), extent in zip(axes, shape):
-                if not size.isdigit() and size not in self.derived:
-                    known.setdefault(size, extent)
-        if self.rule is not None:
-            self.rule(**known)
-        for size, how in self.derived.items():
-            known.setdefault(size, how(**known))
-        for name, shape, axes in present:
-            expect(name, shape, self._shape(axes, known), [meaning for _, meaning in axes])
-        return known
-
-    @staticmethod
-    def _shape(axes: List[Tuple[str, str]], known: Dict[str, Any]) -> tuple:
-        return tuple(int(size) if size.isdigit() else known[size] for size, _ in axes)
+    def __init__(self, schema: str, function: CFunction, fixed: Dict[str, Any], int64: List[str],
+                 absent: Dict[str, Callable], **others: Any) -> None:
+        super().__init__(schema, function, unused=tuple(fixed), **others)
+        self.absent, self.fixed = absent, {"workspace": None, "workspace_size": 0, **fixed}
+        self.dtypes = {part.name: torch.int64 if part.name in int64 else
+                       _DTYPES.get(part.dtype if part.dims else "int32") for part in self.outputs}
 
     def _absent(self, part: Part, known: Dict[str, Any], given: Dict[str, Any]) -> bool:
         if part.name in self.absent:
@@ -140,7 +76,7 @@ class _Form:
         images = tuple(given[part.name] for part in tensors if part.layout == c.NHWC) or (like,)
         made = []
         for part in self.outputs:
-            shape = (0,) if self._absent(part, known, given) else self._shape(self.axes[part.name], known)
+            shape = (0,) if self._absent(part, known, given) else self.shape(part.name, known)
             dtype = self.dtypes[part.name] or like.dtype
             image = part.layout == c.NHWC and len(shape) == 4
             made.append(new_image(images, shape, dtype) if image else like.new_empty(shape, dtype=dtype))
@@ -150,7 +86,7 @@ class _Form:
         """Zeros for the tensors at these places that are None."""
         for place in places:
             if inputs[place] is None:
-                shape = self._shape(self.axes[self.arguments[place]], self.sizes(tuple(inputs)))
+                shape = self.shape(self.arguments[place], self.sizes(inputs))
                 inputs[place] = next(value for value in inputs if isinstance(value, Tensor)).new_zeros(shape)
 
     def call(self, outputs: Any, *inputs: Any) -> Any:
@@ -169,13 +105,15 @@ class _Derivative:
     def __init__(self, form: _Form, gradient: Any, of: List[str]) -> None:
         self.form, self.gradient = form, gradient
         self.outputs = [part.name for part in form.outputs]
-        self.constant = [i for i, part in enumerate(form.outputs) if part.dtype or not part.dims or part.name in form.absent]
+        self.constant = [i for i, part in enumerate(form.outputs)
+                         if part.dtype or not part.dims or part.name in form.absent]
         parts = {part.name: part for part in gradient.form.inputs}
         self.grads = {place: self._output_of(parts[name]) for place, name in enumerate(gradient.form.arguments)
                       if name.startswith("grad")}
         self.takes = [None if place in self.grads else self._take(name)
                       for place, name in enumerate(gradient.form.arguments)]
-        self.places = [form.arguments.index(name) for name in of] or [self._input_of(each) for each in gradient.form.outputs]
+        self.places = ([form.arguments.index(name) for name in of] or
+                       [self._input_of(part) for part in gradient.form.outputs])
 
     def _output_of(self, grad: Part) -> int:
         name = grad.name.replace("grad_", "", 1)

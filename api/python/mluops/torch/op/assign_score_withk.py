@@ -53,6 +53,5 @@ def assign_score_withk(scores: Tensor, point_features: Tensor, center_features: 
                    index32("knn_idx", knn_idx, point_features.shape[1]))
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"assign_score_withk": lambda ones, zeros: assign_score_withk(ones(1, 1, 1, 1), ones(1, 1, 1, 1),
                                                                          ones(1, 1, 1, 1), zeros(1, 1, 1))}

@@ -171,7 +171,6 @@ class GroupAll(nn.Module):
         return torch.cat([coordinates, grouped], 1) if self.use_xyz else grouped
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 1, 3), ones(1, 1, 3)),
             "stack_ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 3), ones(1, 3), zeros(1) + 1,
                                                                zeros(1) + 1)}

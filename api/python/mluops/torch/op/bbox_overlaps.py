@@ -62,5 +62,4 @@ def bbox_overlaps(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: 
     return compute(*boxes, mode_number(mode), bool(aligned), offset)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"bbox_overlaps": lambda ones, zeros: bbox_overlaps(ones(1, 4), ones(1, 4))}

@@ -54,5 +54,4 @@ class BezierAlign(nn.Module):
         return bezier_align(input, beziers, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"bezier_align": lambda ones, zeros: bezier_align(ones(2, 1, 2, 2), ones(1, 17), 1, 1.0)}

@@ -90,5 +90,4 @@ class BorderAlign(nn.Module):
         return f"pool_size={self.pool_size}"
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"border_align": lambda ones, zeros: border_align(ones(1, 4, 1, 1), ones(1, 1, 4), 1)}

@@ -104,5 +104,4 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     return both.index_select(0, indices), indices
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"box_iou_quadri": lambda ones, zeros: box_iou_quadri(ones(1, 8), ones(1, 8))}

@@ -110,5 +110,4 @@ class CARAFEPack(nn.Module):
         return self.feature_reassemble(x, mask)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"carafe": lambda ones, zeros: carafe(ones(1, 1, 2, 2), ones(1, 1, 2, 2), 1, 1, 1)}

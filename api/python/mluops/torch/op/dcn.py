@@ -303,7 +303,6 @@ class ModulatedDeformConv2dPack(ModulatedDeformConv2d):
         return super().forward(x, predicted[:, :split], torch.sigmoid(predicted[:, split:]))
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {
     "deform_conv2d": lambda ones, zeros: deform_conv2d(ones(1, 1, 2, 2), ones(1, 2, 2, 2), ones(1, 1, 1, 1)),
 }

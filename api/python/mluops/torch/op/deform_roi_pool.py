@@ -146,5 +146,4 @@ class ModulatedDeformRoIPoolPack(DeformRoIPoolPack):
         return self._deformed(input, rois, rigid) * mask
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"deform_roi_pool": lambda ones, zeros: deform_roi_pool(ones(2, 1, 2, 2), ones(1, 5), None, 1)}

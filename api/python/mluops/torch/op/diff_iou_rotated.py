@@ -81,7 +81,6 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     return _ious(box3d1, box3d2, 7, _BOX)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"diff_iou_rotated_sort_vertices": lambda ones, zeros: sort_vertices(ones(1, 1, 24, 2), ones(1, 1, 24) > 0,
                                                                                zeros(1, 1)),
             "rotated_iou": lambda ones, zeros: diff_iou_rotated_2d(ones(1, 1, 5), ones(1, 1, 5))}

@@ -100,5 +100,4 @@ class DynamicScatter(nn.Module):
                 f"average_points={self.average_points}")
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"dynamic_scatter": lambda ones, zeros: dynamic_scatter(ones(1, 1), zeros(1, 3))}

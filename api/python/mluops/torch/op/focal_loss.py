@@ -237,6 +237,5 @@ class SoftmaxFocalLoss(_FocalLoss):
         return softmax_focal_loss(input, target, self.gamma, self.alpha, self.weight, self.reduction)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"sigmoid_focal_loss": lambda ones, zeros: sigmoid_focal_loss(ones(1, 2), zeros(1)),
             "softmax_focal_loss": lambda ones, zeros: softmax_focal_loss(ones(1, 2), zeros(1))}

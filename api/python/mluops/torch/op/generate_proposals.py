@@ -64,6 +64,5 @@ def generate_proposals(scores: Tensor, bbox_deltas: Tensor, img_size: Tensor, an
     return (*first(count, rois, probs), num)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"generate_proposals": lambda ones, zeros: generate_proposals(
     ones(1, 1, 1, 1), ones(1, 4, 1, 1), ones(1, 2), ones(1, 1, 1, 4), ones(1, 1, 1, 4))}

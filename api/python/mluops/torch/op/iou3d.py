@@ -202,6 +202,5 @@ def nms3d_normal(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return _suppressed(boxes, scores, iou_threshold, False)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"boxes_overlap_bev": lambda ones, zeros: boxes_overlap_bev(ones(1, 7), ones(1, 7)),
             "nms3d": lambda ones, zeros: nms3d(ones(1, 7), ones(1), 0.5)}

@@ -43,5 +43,4 @@ def knn(k: int, xyz: Tensor, center_xyz: Optional[Tensor] = None, transposed: bo
     return indices.transpose(1, 2).contiguous()
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"knn": lambda ones, zeros: knn(1, ones(1, 1, 3))}

@@ -153,6 +153,5 @@ class MaskedConv2d(nn.Conv2d):
         return masked_conv2d(input, mask, self.weight, bias, self.padding, self.stride)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"masked_im2col": lambda ones, zeros: im2col(ones(1, 1, 2, 2), zeros(1), zeros(1), 1, 1, 0, 0),
             "masked_col2im": lambda ones, zeros: col2im(ones(1, 1), zeros(1), zeros(1), 2, 2)}

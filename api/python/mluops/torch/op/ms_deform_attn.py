@@ -84,6 +84,5 @@ def _check_pixels(value: Tensor, shapes: Tensor) -> None:
             raise bad_param("value_spatial_shapes", f"maps of {value.shape[1]} pixels in all, the pixels of value", pixels)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"multi_scale_deformable_attn": lambda ones, zeros: multi_scale_deformable_attn(
     ones(1, 1, 1, 1), zeros(1, 2) + 1, zeros(1), ones(1, 1, 1, 1, 1, 2), ones(1, 1, 1, 1, 1))}

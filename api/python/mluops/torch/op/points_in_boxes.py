@@ -45,6 +45,5 @@ def points_in_boxes_cpu(points: Tensor, boxes: Tensor) -> Tensor:
     return points_in_boxes_all(points, boxes)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"points_in_boxes_part": lambda ones, zeros: points_in_boxes_part(ones(1, 1, 3), ones(1, 1, 7)),
             "points_in_boxes_all": lambda ones, zeros: points_in_boxes_all(ones(1, 1, 3), ones(1, 1, 7))}

@@ -27,5 +27,4 @@ def points_in_polygons(points: Tensor, polygons: Tensor) -> Tensor:
     return _inside(*floats(points=points, polygons=polygons))
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"points_in_polygons": lambda ones, zeros: points_in_polygons(ones(1, 2), ones(1, 8))}

@@ -32,5 +32,4 @@ def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:
     return first(count, keep)[0].long()
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"poly_nms": lambda ones, zeros: poly_nms(ones(1, 9), 0.5)}

@@ -96,5 +96,4 @@ class PrRoIPool(nn.Module):
         return prroi_pool(features, rois, self.output_size, self.spatial_scale)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"prroi_pool": lambda ones, zeros: prroi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

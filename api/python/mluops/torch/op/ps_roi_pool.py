@@ -58,5 +58,4 @@ class PSRoIPool(nn.Module):
         return ps_roi_pool(input, rois, self.output_size, self.spatial_scale)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"ps_roi_pool": lambda ones, zeros: ps_roi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

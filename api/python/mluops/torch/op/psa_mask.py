@@ -47,5 +47,4 @@ class PSAMask(nn.Module):
         return f"psa_type={self.psa_type}, mask_size={self.mask_size}"
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"psa_mask": lambda ones, zeros: psa_mask(ones(1, 1, 1, 1), 0, 1)}

@@ -90,5 +90,4 @@ class RoIAlign(nn.Module):
                 f"sampling_ratio={self.sampling_ratio}, pool_mode={self.pool_mode}, aligned={self.aligned}")
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roi_align": lambda ones, zeros: roi_align(ones(2, 1, 2, 2), ones(1, 5), 1)}

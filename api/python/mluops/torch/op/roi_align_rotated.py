@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, integer, pair
 from ..._errors import bad_param
 from ..._functions.roi_align_rotated import ROI_ALIGN_ROTATED_BACKWARD as BACKWARD, ROI_ALIGN_ROTATED_FORWARD as FORWARD
-from ..._shapes import NCHW
+from ..._shapes import rank
 from .._described import described
 from .._tensors import floats
 
@@ -66,7 +66,7 @@ def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_
     Source: mmcv's riroi_align_rotated.
     """
     features, rois = floats(features=features, rois=rois)
-    channels = NCHW.dims("features", features.shape)[1]
+    channels = rank("features", features.shape, 4)[1]
     if num_orientations < 1 or channels % num_orientations:
         raise bad_param("num_orientations", f"a divisor of the {channels} channels", num_orientations)
     bins = pair("out_size", out_size)
@@ -110,5 +110,4 @@ class RiRoIAlignRotated(nn.Module):
                                    self.num_orientations, self.clockwise)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roi_align_rotated": lambda ones, zeros: roi_align_rotated(ones(2, 1, 2, 2), ones(1, 6), 1, 1.0)}

@@ -38,5 +38,4 @@ def roi_crop(input: Tensor, grid: Tensor) -> Tensor:
     return forward(*floats(input=input, grid=grid))
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roi_crop": lambda ones, zeros: roi_crop(ones(1, 1, 2, 2), ones(1, 1, 1, 2))}

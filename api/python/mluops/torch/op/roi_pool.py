@@ -69,5 +69,4 @@ class RoIPool(nn.Module):
         return f"output_size={self.output_size}, spatial_scale={self.spatial_scale}"
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roi_pool": lambda ones, zeros: roi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

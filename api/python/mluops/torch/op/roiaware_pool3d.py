@@ -77,5 +77,4 @@ class RoIAwarePool3d(nn.Module):
         return roiaware_pool3d(rois, pts, pts_feature, self.out_size, self.max_pts_per_voxel, self.mode)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roiaware_pool3d": lambda ones, zeros: roiaware_pool3d(ones(1, 7), ones(1, 3), ones(1, 1), 1, 2)}

@@ -48,5 +48,4 @@ class RoIPointPool3d(nn.Module):
         return roipoint_pool3d(points, point_features, boxes3d, self.num_sampled_points)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"roipoint_pool3d": lambda ones, zeros: roipoint_pool3d(ones(1, 1, 3), ones(1, 1, 1), ones(1, 1, 7), 1)}

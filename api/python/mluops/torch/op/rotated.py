@@ -126,6 +126,5 @@ def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Opti
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"box_iou_rotated": lambda ones, zeros: box_iou_rotated(ones(1, 5), ones(1, 5)),
             "nms_rotated": lambda ones, zeros: nms_rotated(ones(1, 5), ones(1), 0.5)}

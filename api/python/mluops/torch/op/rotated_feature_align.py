@@ -46,5 +46,4 @@ def rotated_feature_align(features: Tensor, best_rbboxes: Tensor, spatial_scale:
                    integer("points", points))
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"rotated_feature_align": lambda ones, zeros: rotated_feature_align(ones(1, 1, 1, 1), ones(1, 1, 1, 5))}

@@ -378,7 +378,6 @@ def _one_pair(zeros):
     return zeros(1, 2, 1), zeros(1) + 1
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"get_indice_pairs": lambda ones, zeros: get_indice_pairs(zeros(1, 4), 1, (1, 1, 1), 1),
             "indice_conv": lambda ones, zeros: indice_conv(ones(1, 1), ones(1, 1, 1, 1, 1), *_one_pair(zeros), 1),
             "indice_maxpool": lambda ones, zeros: indice_maxpool(ones(1, 1), *_one_pair(zeros), 1)}

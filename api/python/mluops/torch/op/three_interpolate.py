@@ -70,6 +70,5 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
     return forward(f.t().unsqueeze(0), i.unsqueeze(0), w.unsqueeze(0)).squeeze(0).t()
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {
     "three_interpolate": lambda ones, zeros: three_interpolate(ones(1, 1, 1), zeros(1, 1, 3), ones(1, 1, 3))}

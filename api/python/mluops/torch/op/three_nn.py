@@ -78,6 +78,5 @@ def three_nn(target: Tensor, source: Tensor, target_batch_cnt: Optional[Tensor] 
     return torch.sqrt(squares).to(dtype), indices
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"three_nn": lambda ones, zeros: three_nn(ones(1, 1, 3), ones(1, 1, 3)),
             "stack_three_nn": lambda ones, zeros: three_nn(ones(1, 3), ones(1, 3), zeros(1) + 1, zeros(1) + 1)}

@@ -71,5 +71,4 @@ def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[
     return forward(voxels, features.reshape(batch, points, channels), *sizes)[0].permute(0, 3, 1, 2)
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"voxel_pooling": lambda ones, zeros: voxel_pooling(zeros(1, 2, 3), ones(1, 2, 1), (1, 1, 1))}

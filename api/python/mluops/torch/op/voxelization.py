@@ -102,6 +102,5 @@ class Voxelization(nn.Module):
                 f"deterministic={self.deterministic}")
 
 
-# For each operator its smallest call, given makers of ones and of int32 zeros: what `python -m mluops` tries.
 SMALLEST = {"voxelization": lambda ones, zeros: voxelization(ones(1, 3), [1, 1, 1], [0, 0, 0, 2, 2, 2], 1, 1),
             "dynamic_voxelize": lambda ones, zeros: voxelization(ones(1, 3), [1, 1, 1], [0, 0, 0, 2, 2, 2], -1)}

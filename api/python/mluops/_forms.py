@@ -1,0 +1,101 @@
+"""The arguments of a C function as its callers name them: the numbers and sizes among them, checked by what the
+description in api/operators tells (_functions)."""
+
+import re
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from . import _context as c
+from ._errors import bad_param
+from ._function import CFunction, Part
+from ._shapes import expect, rank
+
+
+class Form:
+    """The arguments and outputs of a function, under the names of the description.
+
+    Args:
+        schema: "carafe(Tensor features, Tensor masks, int kernel_size)". Its arguments are called as the parts of the C
+            function or the sizes of its tensors; "grad" is the first part whose name begins so.
+        names: arguments of the schema that have other names: {"pooled_height": "pooled_h"}.
+        results: the outputs in their order, where that is not C's.
+        unused: outputs that there are not.
+        sizes: sizes that are computed otherwise than the description tells, from all others by name; None: not
+            computed, but found in a tensor.
+        least: of sizes among the arguments; 0 for those of type SymInt. (That of a part is in the description.)
+        rule: (**sizes): raises where a rule of the operator's own is broken. Sizes include the numbers among the
+            arguments.
+    """
+
+    IMAGE: Sequence[int] = (0, 1, 2, 3)  # where an image has the sizes that C calls N, H, W, C
+
+    def __init__(self, schema: str, function: CFunction, names: Dict[str, str] = {}, results: str = "",
+                 unused: Sequence[str] = (), sizes: Dict[str, Optional[Callable]] = {}, least: Dict[str, int] = {},
+                 rule: Optional[Callable] = None) -> None:
+        self.name, inside = schema.split(" -> ")[0].rstrip(")").split("(", 1)
+        self.function, self.rule = function, rule
+        self.derived = {name: how for name, how in {**function.derived, **sizes}.items() if how is not None}
+        parts = {part.name: part for each in function.parts for part in (each, *each.parts)}
+        first = next((name for name in parts if name.startswith("grad")), "")
+        declared = re.findall(r"(\w+)\?? (\w+)", inside)
+        self.arguments = [first if name == "grad" else names.get(name, name) for _, name in declared]
+        self.callers = {names[name]: name for _, name in declared if name in names}
+        tensors = [parts[argument] for argument, (kind, _) in zip(self.arguments, declared) if kind == "Tensor"]
+        self.inputs = [part for grads in (False, True) for part in parts.values()  # the sizes of gradients are others'
+                       if part in tensors and part.name.startswith("grad") == grads]
+        given = [part for part in function.parts[-function.results:] if part.name not in unused]
+        self.outputs = [parts[name] for name in results.split()] or given
+        least = {**{name: 0 for name, (kind, _) in zip(self.arguments, declared) if kind == "SymInt"}, **least}
+        self.limits = [(name, parts[name].least, parts[name].most) if name in parts else (name, least.get(name), None)
+                       for name, (kind, _) in zip(self.arguments, declared) if kind != "Tensor"]
+        self.axes = {part.name: self._axes(part) for part in self.inputs + self.outputs}
+
+    def _axes(self, part: Part) -> List[Tuple[str, str]]:
+        """The sizes of a tensor and what they are."""
+        say, made = self.function.say, []
+        for axis, size in enumerate(part.dims.split() or ["1"]):
+            keys = f"{part.name}.{size}", f"{part.name}.{axis}", size
+            otherwise = f"that of {part.like}" if part.like else self.caller(size) if size in self.arguments else ""
+            made.append((size, next((say[key] for key in keys if key in say), otherwise)))
+        return [made[i] for i in self.IMAGE] if part.layout == c.NHWC else made
+
+    def caller(self, name: str) -> str:
+        return self.callers.get(name, name)
+
+    def sizes(self, inputs: Sequence[Any]) -> Dict[str, Any]:
+        """Every size and number by name, after the checks."""
+        given = dict(zip(self.arguments, inputs))
+        present = [(self.caller(part.name), given[part.name].shape, self.axes[part.name]) for part in self.inputs
+                   if given[part.name] is not None]
+        known = {name: value for name, value in given.items() if name not in self.axes}
+        for name, shape, axes in present:
+            rank(name, shape, len(axes))
+        self._check_numbers(known)
+        for _, shape, axes in present:
+            for (size, _), extent in zip(axes, shape):
+                if not size.isdigit() and size not in self.derived:
+                    known.setdefault(size, extent)
+        if self.rule is not None:
+            self.rule(**known)
+        for size, how in self.derived.items():
+            known.setdefault(size, how(**known))
+        for name, shape, axes in present:
+            expect(name, shape, _shape(axes, known), [meaning for _, meaning in axes])
+        return known
+
+    def _check_numbers(self, known: Dict[str, Any]) -> None:
+        for name, least, most in self.limits:
+            if least is not None and known[name] < least or most is not None and known[name] > most:
+                wanted = f"at least {least}" if most is None else f"{least} to {most}"
+                raise bad_param(self.caller(name), wanted, known[name])
+
+    def shape(self, name: str, known: Dict[str, Any]) -> tuple:
+        return _shape(self.axes[name], known)
+
+    def shapes(self, *inputs: Any) -> List[tuple]:
+        """The shapes of the outputs, after the checks."""
+        known = self.sizes(inputs)
+        return [self.shape(part.name, known) for part in self.outputs]
+
+
+def _shape(axes: List[Tuple[str, str]], known: Dict[str, Any]) -> tuple:
+    return tuple(int(size) if size.isdigit() else known[size] for size, _ in axes)
