@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Se
 from .._replacing import Replacements, routed
 from . import _asking
 from ._missing import missing
+from ._telling import telling
 
 _OURS = "__mluops_door__"
 
@@ -63,7 +64,7 @@ class _DoorLoader(Loader):
             return missing(within, why)
 
         names = self._door.__all__ if self._served else ()
-        vars(module).update({name: getattr(self._door, name) for name in names})
+        vars(module).update({name: telling(f"{module.__name__}.{name}", getattr(self._door, name)) for name in names})
         vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(names),
                              "__getattr__": __getattr__})
         if self._served:

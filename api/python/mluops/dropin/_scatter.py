@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from .._errors import bad_param
+from ..torch._buffers import fill, room, rows_to
 
 
 def along(index: Tensor, src: Tensor, dim: int) -> Tensor:
@@ -18,12 +19,25 @@ def along(index: Tensor, src: Tensor, dim: int) -> Tensor:
     return index.expand(src.shape)
 
 
-def _size(index: Tensor, out: Optional[Tensor], dim: int, dim_size: Optional[int]) -> int:
-    if out is not None:
-        return out.shape[dim]
-    if dim_size is not None:
-        return dim_size
-    return int(index.max()) + 1 if index.numel() else 0
+def start(src: Tensor, index: Tensor, dim: int, out: Optional[Tensor], dim_size: Optional[int], value: float = 0) -> Tensor:
+    """What a reduction along dim begins with: out, or a tensor of one value."""
+    size = rows_to(index) if out is not None or dim_size is None else dim_size
+    if out is not None and out.dim() == src.dim():
+        size = max(size, out.shape[dim])  # out may have more
+    shape = [size if axis == dim % src.dim() else n for axis, n in enumerate(src.shape)]
+    if out is None:
+        return src.new_full(shape, value)
+    if out.dtype != src.dtype:
+        raise TypeError(f"out: wanted a buffer of {src.dtype}, as src, got {out.dtype}")
+    return room("out", out, shape, src.dtype)
+
+
+def kept(made: Tensor, out: Optional[Tensor]) -> Tensor:
+    """A result, in the program's tensor if it gave one."""
+    if out is None:
+        return made
+    fill("out", out, made)
+    return out
 
 
 def _rows_alone(index: Tensor) -> bool:
@@ -31,14 +45,12 @@ def _rows_alone(index: Tensor) -> bool:
 
 
 def summed(src: Tensor, index: Tensor, dim: int, out: Optional[Tensor], dim_size: Optional[int]) -> Tensor:
-    size = _size(index, out, dim, dim_size)
-    shape = [size if axis == dim % src.dim() else n for axis, n in enumerate(src.shape)]
-    base = src.new_zeros(shape) if out is None else out
+    base = start(src, index, dim, out, dim_size)
     if _rows_alone(index):
         made = base.index_add(dim, index, src)
     else:
         made = base.scatter_add(dim, along(index, src, dim), src)
-    return made if out is None else out.copy_(made)
+    return kept(made, out)
 
 
 def counts(index: Tensor, src: Tensor, dim: int, size: int) -> Tensor:
@@ -54,23 +66,21 @@ def extreme(src: Tensor, index: Tensor, dim: int, out: Optional[Tensor], dim_siz
             greatest: bool) -> Tuple[Tensor, Tensor]:
     """The greatest (or least) element of each place, 0 where there is none, and where it is: the first of equal ones; the size
     of src where there is none."""
-    size, dim = _size(index, out, dim, dim_size), dim % src.dim()
+    dim, base = dim % src.dim(), start(src, index, dim, out, dim_size)
     index = along(index, src, dim)
-    shape = [size if axis == dim else n for axis, n in enumerate(src.shape)]
-    base = src.new_zeros(shape) if out is None else out
     plain, kind = src.detach(), "amax" if greatest else "amin"
     found = base.detach().scatter_reduce(dim, index, plain, kind, include_self=out is not None)
     rows = torch.arange(src.shape[dim]).reshape([-1 if axis == dim else 1 for axis in range(src.dim())]).expand(src.shape)
     wins = plain == found.gather(dim, index)
     place = torch.where(wins, rows, torch.full_like(rows, src.shape[dim]))
-    at = torch.full(shape, src.shape[dim]).scatter_reduce(dim, index, place, "amin")
+    at = torch.full(base.shape, src.shape[dim]).scatter_reduce(dim, index, place, "amin")
     there = at < src.shape[dim]
     if src.shape[dim]:
         picked = src.gather(dim, at.clamp(max=src.shape[dim] - 1))
         made = torch.where(there, picked, base)
     else:
         made = base
-    return (made if out is None else out.copy_(made)), at
+    return kept(made, out), at
 
 
 def targets(indptr: Tensor) -> Tuple[Tensor, Tensor]:

@@ -5,7 +5,7 @@ from typing import Iterator, Optional, Tuple
 import torch
 from torch import Tensor
 
-from ..torch._buffers import room
+from ..torch._buffers import adding_rows, room, write
 from ..torch._stacks import pairs_of_samples
 from ..torch._tensors import floats
 from ..torch.op.furthest_point_sample import forward as _fps
@@ -51,10 +51,9 @@ def weighted_rows(features: Tensor, idx: Tensor, weight: Tensor) -> Tensor:
                                              mode="sum")
 
 
-def add_weighted_rows(out: Tensor, grad: Tensor, idx: Tensor, weight: Tensor) -> None:
+def add_weighted_rows(name: str, out: Tensor, grad: Tensor, idx: Tensor, weight: Tensor) -> None:
     """The gradient of weighted_rows in features, added to out."""
-    for k in range(idx.shape[1]):
-        out.index_add_(0, idx[:, k].long(), grad * weight[:, k:k + 1])
+    write(*(adding_rows(name, out, idx[:, k].long(), grad * weight[:, k:k + 1]) for k in range(idx.shape[1])))
 
 
 def sums(table: Tensor, rows: Tensor, targets: Tensor, size: int, weights: Optional[Tensor] = None) -> Tensor:

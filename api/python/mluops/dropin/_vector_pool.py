@@ -4,7 +4,7 @@ nearest points of each of these cells' centres."""
 import torch
 from torch import Tensor
 
-from ..torch._buffers import add_all, fill, fill_all
+from ..torch._buffers import adding, fill, fill_all, filling, filling_first, write
 from ..torch._tensors import floats
 from . import _near, _stacked
 
@@ -36,9 +36,10 @@ def query_stacked_local_neighbor_idxs_wrapper_stack(support_xyz, xyz_batch_cnt, 
     kept = _near.first(row, m, min(nsample, _MOST) if nsample > 0 else _MOST)
     row, point = row[kept], point[kept]
     length = torch.bincount(row, minlength=m)
-    fill_all((torch.stack([length.cumsum(0) - length, length], 1), length.sum()[None]), start_len=start_len, cumsum=cumsum)
     room = min(len(point), avg_length_of_neighbor_idxs * m)
-    stack_neighbor_idxs[:room] = point[:room].int()
+    write(filling("start_len", start_len, torch.stack([length.cumsum(0) - length, length], 1)),
+          filling("cumsum", cumsum, length.sum()[None]),
+          filling_first("stack_neighbor_idxs", stack_neighbor_idxs, point[:room].int()))
     return 0
 
 
@@ -117,14 +118,14 @@ def vector_pool_wrapper(support_xyz, xyz_batch_cnt, support_features, new_xyz, n
     folded = features.reshape(len(features), features.shape[1] // width, width)
     folded = folded[:, -1] if pooling_type == 1 else folded.sum(1)
     group = row * cells + cell
-    results = [_stacked.sums(folded, point, group, m * cells), torch.bincount(group, minlength=m * cells).int()]
-    buffers = {"new_features": new_features, "point_cnt_of_grid": point_cnt_of_grid}
+    sums = _stacked.sums(folded, point, group, m * cells).reshape(m, cells * width)
+    counts = torch.bincount(group, minlength=m * cells).int().reshape(m, cells)
+    writes = [adding("new_features", new_features, sums), adding("point_cnt_of_grid", point_cnt_of_grid, counts)]
     if use_xyz:
-        results.append(_stacked.sums(xyz[point] - new_xyz[row], torch.arange(len(row)), group, m * cells))
-        buffers["new_local_xyz"] = new_local_xyz
-    add_all([each.reshape(buffer.shape) for each, buffer in zip(results, buffers.values())], **buffers)
-    room = min(len(row), num_max_sum_points)
-    grouped_idxs[:room] = torch.stack([point, row, cell], 1)[:room].int()
+        away = _stacked.sums(xyz[point] - new_xyz[row], torch.arange(len(row)), group, m * cells)
+        writes.append(adding("new_local_xyz", new_local_xyz, away.reshape(m, cells * 3)))
+    writes.append(filling_first("grouped_idxs", grouped_idxs, torch.stack([point, row, cell], 1)[:num_max_sum_points].int()))
+    write(*writes)
     return len(row)
 
 

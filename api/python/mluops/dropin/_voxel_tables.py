@@ -6,6 +6,7 @@ from typing import Callable, List, Sequence
 import torch
 from torch import Tensor
 
+from ..torch._buffers import room
 from . import _stacked
 
 _STEPS = 32  # looked up at a time; rows that are full then ask no more
@@ -27,17 +28,20 @@ def numbers(batch: Tensor, counts: Tensor) -> Tensor:
     return torch.arange(len(batch)) - before[batch]
 
 
-def fill_table(table: Tensor, batch: Tensor, keys: Tensor, values: Tensor) -> None:
+def fill_table(table: Tensor, shape: Sequence[int], batch: Tensor, keys: Tensor, values: Tensor) -> None:
     """A dense table [B, X, Y, Z]."""
-    table.view(len(table), -1)[batch, keys] = values.to(table.dtype)
+    table = room("xyz_to_vidx", table, (shape[0], shape[1] * shape[2] * shape[3]), torch.int32)
+    table[batch, keys] = values.to(table.dtype)
 
 
-def fill_keys(table: Tensor, batch: Tensor, keys: Tensor, values: Tensor) -> None:
+def fill_keys(table: Tensor, shape: Sequence[int], batch: Tensor, keys: Tensor, values: Tensor) -> None:
     """A table [B, S, 2] of keys and values: a sample's in the order of its keys, -1 behind them. (CUDA hashes them.)"""
+    table = room("xyz_to_vidx", table, shape, torch.int32)
+    for sample, voxels in enumerate(torch.bincount(batch, minlength=len(table)).tolist()):
+        if voxels > shape[1]:
+            raise ValueError(f"hash_size: wanted room for the {voxels} voxels of sample {sample}, got {shape[1]}")
     for sample, rows in enumerate(table):
         own = keys[batch == sample]
-        if len(own) > len(rows):
-            raise ValueError(f"hash_size: wanted room for the {len(own)} voxels of sample {sample}, got {len(rows)}")
         ordered, order = own.sort(stable=True)
         rows[:len(own)] = torch.stack([ordered, values[batch == sample][order]], 1).to(table.dtype)
         rows[len(own):, 0] = -1
@@ -102,9 +106,10 @@ def _look_all(look: Callable, batch: Tensor, place: Tensor, steps: Tensor, sizes
     return found
 
 
-def first_at_steps(out: Tensor, look: Callable, voxels: Tensor, sizes: Sequence[int], strides: Sequence[int],
+def first_at_steps(out: Tensor, width: int, look: Callable, voxels: Tensor, sizes: Sequence[int], strides: Sequence[int],
                    steps: Tensor) -> None:
     """Fills each row of out with the first voxels there are at steps from a voxel's place (batch, z, y, x int [M, 4])."""
+    out = room("out", out, (len(voxels), width), torch.int32)
     batch, place = voxels[:, 0].long(), voxels[:, 1:].flip(1).long()
     rows = inside(place, sizes).nonzero()[:, 0]
     place = place * torch.tensor(strides)

@@ -4,6 +4,7 @@ import torch
 from torch.nn import functional
 
 from ..._errors import bad_param
+from ...torch._buffers import resizing, write
 from ...torch._tensors import floats
 from ...torch.op.correlation import forward as _correlation
 
@@ -36,7 +37,7 @@ def forward(input1, input2, rbot1, rbot2, output, pad_size, kernel_size, max_dis
             corr_multiply):
     """output becomes T [N, P * P, Ho, Wo]."""
     found = _means(*floats(input1=input1, input2=input2), pad_size, kernel_size, max_displacement, stride1, stride2)
-    output.resize_(found.shape).copy_(found)
+    write(resizing("output", output, found))
     return 1
 
 
@@ -47,6 +48,5 @@ def backward(input1, input2, rbot1, rbot2, grad_output, grad_input1, grad_input2
     with torch.enable_grad():
         out = _means(*images, pad_size, kernel_size, max_displacement, stride1, stride2)
     found = torch.autograd.grad(out, images, grad_output.to(out.dtype))
-    for buffer, gradient in zip((grad_input1, grad_input2), found):
-        buffer.resize_(gradient.shape).copy_(gradient)
+    write(resizing("grad_input1", grad_input1, found[0]), resizing("grad_input2", grad_input2, found[1]))
     return 1

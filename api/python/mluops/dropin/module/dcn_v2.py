@@ -1,6 +1,6 @@
 """DCNv2's extension: _ext of its forks, DCNv2._ext.dcn_v2 of CenterNet's."""
 
-from ...torch._buffers import add_all, fill, fill_all
+from ...torch._buffers import adding, fill, filling, write
 from ...torch.op.dcn import data_gradient, modulated_deform_conv2d, weight_gradient
 
 __all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward"]
@@ -31,8 +31,9 @@ def dcn_v2_cuda_backward(input, weight, bias, ones, offset, mask, columns, grad_
                          grad_offset, grad_mask, grad_output, *numbers):
     """Adds to the gradients of weight and bias, and sets the others."""
     found = dcn_v2_backward(input, weight, bias, offset, mask, grad_output, *numbers)
-    fill_all(found[:3], grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask)
-    add_all(found[3:], grad_weight=grad_weight, grad_bias=grad_bias)
+    write(filling("grad_input", grad_input, found[0]), filling("grad_offset", grad_offset, found[1]),
+          filling("grad_mask", grad_mask, found[2]), adding("grad_weight", grad_weight, found[3]),
+          adding("grad_bias", grad_bias, found[4]))
 
 
 class dcn_v2:  # noqa: N801, the module of the same name inside of CenterNet's extension

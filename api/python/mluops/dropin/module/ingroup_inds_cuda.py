@@ -2,6 +2,8 @@
 
 import torch
 
+from ...torch._buffers import fill
+
 __all__ = ["forward"]
 
 PACKAGE = "pcdet"
@@ -13,4 +15,4 @@ def forward(group_inds, out_inds):
     groups, order = group_inds.sort(stable=True)
     _, sizes = groups.unique_consecutive(return_counts=True)
     starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
-    out_inds[order] = torch.arange(len(groups)) - starts
+    fill("out_inds", out_inds, torch.empty_like(order).scatter_(0, order, torch.arange(len(groups)) - starts))

@@ -2,7 +2,8 @@
 
 import torch
 
-from ...torch._buffers import add, fill, fill_all
+from ...torch._buffers import (add, fill, fill_all, filling, filling_first, resizing, room, rows_of,
+                                rows_to, write)
 from ...torch._tensors import floats
 from .. import _clusters, _near, _pairs, _scatter, _stacked
 
@@ -17,10 +18,6 @@ NAMES = ("PG_OP", "SOFTGROUP_OP", "HAIS_OP", "softgroup.ops.ops", "*.softgroup.o
 
 _MOST = 1000  # neighbours that a search keeps
 _MEAN = 4
-
-
-def _put(buffer, values):
-    buffer.resize_(values.shape).copy_(values)
 
 
 # ---- voxels
@@ -59,9 +56,8 @@ def voxelize_idx(coords, output_coords, input_map, output_map, batchsize, mode):
     [M, 1 + most]."""
     voxel, first = _number_of_each(coords.long())
     counts, table = _points_of(voxel, first, mode)
-    fill("input_map", input_map, voxel.int())
-    _put(output_coords, coords[first])
-    _put(output_map, torch.cat([counts[:, None], table], 1).int())
+    write(filling("input_map", input_map, voxel.int()), resizing("output_coords", output_coords, coords[first]),
+          resizing("output_map", output_map, torch.cat([counts[:, None], table], 1).int()))
 
 
 def _rules(rules, mean):
@@ -101,32 +97,34 @@ def point_recover_bp(d_output_feats, d_feats, idx_map, nActive, maxActive, nPlan
 # ---- neighbours and clusters
 
 
-def _in_balls(xyz, clouds, idx, start_len, radius):
-    """The first neighbours of each point, of all one after the other as far as there is room; returns how many there are."""
+def _in_balls(xyz, clouds, radius, **buffers):
+    """Fills two buffers: the first neighbours of each point, of all one after the other as far as there is room, and where
+    each point's begin and how many they are. Returns the number of all."""
     xyz, n = floats(xyz=xyz.detach())[0], len(xyz)
     row, point = _near.within(xyz, clouds, xyz, clouds, radius, True, border=False)
     kept = _near.first(row, n, _MOST)
     row, point = row[kept], point[kept]
     length = torch.bincount(row, minlength=n)
-    fill("start_len", start_len, torch.stack([length.cumsum(0) - length, length], 1).int())
-    room = min(len(idx), len(point))
-    idx[:room] = point[:room].int()
+    (name, idx), (name_of_ranges, start_len) = buffers.items()
+    write(filling(name_of_ranges, start_len, torch.stack([length.cumsum(0) - length, length], 1).int()),
+          filling_first(name, idx, point[:len(idx)].int()))
     return len(point)
 
 
 def ballquery_batch_p(xyz, batch_idxs, batch_offsets, idx, start_len, n, meanActive, radius):
-    return _in_balls(xyz, batch_idxs.long(), idx, start_len, radius)
+    return _in_balls(xyz, batch_idxs.long(), radius, idx=idx, start_len=start_len)
 
 
 def build_and_export_octree(points, xyzwhl, boxes, pt_inds, pt_start_len, num_levels):
     """A tree of one box, since octree_ball_query has another way to search."""
-    boxes[0] = xyzwhl
-    pt_inds.copy_(torch.arange(len(points)))
-    pt_start_len[0] = torch.tensor([0, len(points)])
+    whole = torch.tensor([[0, len(points)]])
+    write(filling_first("boxes", boxes, xyzwhl.reshape(1, -1)), filling("pt_inds", pt_inds, torch.arange(len(points))),
+          filling_first("pt_start_len", pt_start_len, whole))
 
 
 def octree_ball_query(points, boxes, pt_inds, pt_start_len, out_inds, out_start_len, mean_active, radius):
-    return _in_balls(points, torch.zeros(len(points), dtype=torch.int64), out_inds, out_start_len, radius)
+    return _in_balls(points, torch.zeros(len(points), dtype=torch.int64), radius, out_inds=out_inds,
+                     out_start_len=out_start_len)
 
 
 def bfs_cluster(labels_or_means, ball_query_idxs, start_len, cluster_idxs, cluster_offsets, N, threshold, *class_id):
@@ -137,8 +135,7 @@ def bfs_cluster(labels_or_means, ball_query_idxs, start_len, cluster_idxs, clust
     else:
         labels, least = labels_or_means, threshold
     found, ends = _clusters.clusters(ball_query_idxs, start_len, labels, least)
-    _put(cluster_idxs, found)
-    _put(cluster_offsets, ends)
+    write(resizing("cluster_idxs", cluster_idxs, found), resizing("cluster_offsets", cluster_offsets, ends))
 
 
 # ---- proposals: rows of points, one proposal after the other
@@ -185,8 +182,9 @@ def get_mask_label(proposals_idx, proposals_offset, instance_labels, instance_cl
     best = iou.argmax(1)
     fits = iou.gather(1, best[:, None])[:, 0] >= iou_thr
     proposal = _pairs.targets(proposals_offset)
+    mask_label = room("mask_label", mask_label, [len(proposal)], torch.float32)
     same = (instance_labels[proposals_idx.long()] == best[proposal]).to(mask_label.dtype)
-    fill("mask_label", mask_label, torch.where(fits[proposal], same, mask_label.flatten()))
+    fill("mask_label", mask_label, torch.where(fits[proposal], same, mask_label))
 
 
 def _segments(offsets):
@@ -216,6 +214,7 @@ def roipool_fp(feats, proposals_offset, output_feats, output_maxidx, nProposal, 
 def roipool_bp(d_feats, proposals_offset, output_maxidx, d_output_feats, nProposal, C):
     at = output_maxidx.long()
     grad = d_output_feats.masked_fill(at < 0, 0)
+    rows_of("d_feats", d_feats, rows_to(at), grad.shape[1:], grad.dtype)
     add("d_feats", d_feats, torch.zeros_like(d_feats).scatter_add_(0, at.clamp(min=0), grad))
 
 
@@ -225,15 +224,15 @@ def sec_mean(inp, offsets, out, nProposal, C):
     fill("out", out, total / counts.clamp(min=1)[:, None])
 
 
-def _extreme(inp, offsets, out, kind, start):
+def _extreme(inp, offsets, out, proposals, kind, start):
     segment = _pairs.targets(offsets)[:, None].expand_as(inp)
-    base = torch.full_like(out, start, dtype=inp.dtype)
+    base = inp.new_full((proposals, inp.shape[1]), start)
     fill("out", out, base.scatter_reduce(0, segment, inp.detach(), kind))
 
 
 def sec_min(inp, offsets, out, nProposal, C):
-    _extreme(inp, offsets, out, "amin", float("inf"))
+    _extreme(inp, offsets, out, nProposal, "amin", float("inf"))
 
 
 def sec_max(inp, offsets, out, nProposal, C):
-    _extreme(inp, offsets, out, "amax", float("-inf"))
+    _extreme(inp, offsets, out, nProposal, "amax", float("-inf"))

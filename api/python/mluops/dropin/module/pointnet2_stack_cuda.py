@@ -2,7 +2,7 @@
 
 import torch
 
-from ...torch._buffers import fill, fill_all
+from ...torch._buffers import fill, fill_all, room
 from ...torch.filling.ball_query import stack_ball_query_forward
 from ...torch.filling.gather_points import stack_group_points_backward, stack_group_points_forward
 from ...torch._stacks import pairs_of_samples
@@ -39,6 +39,7 @@ def group_points_grad_wrapper(b, m, c, n, nsample, grad_out, idx, idx_batch_cnt,
 
 def stack_farthest_point_sampling_wrapper(xyz, temp, xyz_batch_cnt, idx, num_sampled_points):
     """Indices count from the first point of all."""
+    idx = room("idx", idx, [int(num_sampled_points.sum())], torch.int32)
     clouds = pairs_of_samples(("num_sampled_points", num_sampled_points, len(idx)),
                               ("xyz_batch_cnt", xyz_batch_cnt, len(xyz)))
     for rows, found in _stacked.furthest(xyz, iter(clouds)):
@@ -58,7 +59,7 @@ def three_interpolate_wrapper(features, idx, weight, out):
 
 
 def three_interpolate_grad_wrapper(grad_out, idx, weight, grad_features):
-    _stacked.add_weighted_rows(grad_features, grad_out, idx, weight)
+    _stacked.add_weighted_rows("grad_features", grad_features, grad_out, idx, weight)
 
 
 def _steps(z_range, y_range, x_range):
@@ -79,7 +80,7 @@ def _neighbours(voxels, steps, point_indices):
 def voxel_query_wrapper(m, r1, r2, r3, nsample, radius, z_range, y_range, x_range, new_xyz, xyz, new_coords,
                         point_indices, idx):
     """The first points in the ball, of those in the voxels round a centre's; -1 in front where there is none."""
-    steps = _steps(z_range, y_range, x_range)
+    idx, steps = room("idx", idx, (m, nsample), torch.int32), _steps(z_range, y_range, x_range)
     for rows in _stacked.blocks(m, 3 * len(steps)):
         found = _neighbours(new_coords[rows], steps, point_indices)
         squares = ((xyz[found.clamp(min=0).long()] - new_xyz[rows][:, None]) ** 2).sum(2)

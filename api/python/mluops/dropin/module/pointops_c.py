@@ -2,7 +2,7 @@
 
 import torch
 
-from ...torch._buffers import add
+from ...torch._buffers import add, adding, adding_rows, write
 from .. import _stacked
 from .pointops_cuda import (aggregation_backward_cuda, aggregation_forward_cuda, furthestsampling_cuda,
                             grouping_backward_cuda, grouping_forward_cuda, interpolation_backward_cuda,
@@ -47,7 +47,10 @@ def random_ball_query_cuda(m, nsample, min_radius, max_radius, order, xyz, new_x
         for rows, squares, inside in _in_balls(min_radius, max_radius, xyz[points], new_xyz[centers]):
             row, column = _stacked.first_of_each_row(inside, nsample)
             place = _stacked.place_in_row(row, len(squares))
-            _fill(idx[centers][rows], dist2[centers][rows], row, place, points[column], squares[row, column])
+            at = row + centers.start + rows.start
+            idx[centers][rows], dist2[centers][rows] = -1, _stacked.FAR
+            idx[at, place] = points[column].to(idx.dtype)
+            dist2[at, place] = squares[row, column].to(dist2.dtype)
 
 
 def ball_query_cuda(m, nsample, min_radius, max_radius, xyz, new_xyz, offset, new_offset, idx, dist2):
@@ -68,13 +71,6 @@ def ball_query_cuda(m, nsample, min_radius, max_radius, xyz, new_xyz, offset, ne
             dist2[centers][rows].copy_(sorted_squares.gather(1, place).masked_fill(~there, _stacked.FAR))
 
 
-def _fill(idx, dist2, row, place, points, squares):
-    idx.fill_(-1)
-    dist2.fill_(_stacked.FAR)
-    idx[row, place] = points.to(idx.dtype)
-    dist2[row, place] = squares.to(dist2.dtype)
-
-
 def attention_relation_step_forward_cuda(m, g, c, query, key, weight, index_target, index_refer, output):
     """output[m, g] += sum over c of query[index_target[m], g, c] * key[index_refer[m], g, c] * weight[c]."""
     q, k = query[index_target.long()], key[index_refer.long()]
@@ -85,18 +81,18 @@ def attention_relation_step_backward_cuda(m, g, c, query, grad_query, key, grad_
                                           index_refer, grad_output):
     target, refer = index_target.long(), index_refer.long()
     grad = grad_output[..., None]
-    grad_query.index_add_(0, target, grad * key[refer] * weight)
-    grad_key.index_add_(0, refer, grad * query[target] * weight)
-    add("grad_weight", grad_weight, (grad * query[target] * key[refer]).sum((0, 1)))
+    write(adding_rows("grad_query", grad_query, target, grad * key[refer] * weight),
+          adding_rows("grad_key", grad_key, refer, grad * query[target] * weight),
+          adding("grad_weight", grad_weight, (grad * query[target] * key[refer]).sum((0, 1))))
 
 
 def attention_fusion_step_forward_cuda(m, g, c, weight, value, index_target, index_refer, output):
     """output[index_target[m], g, c] += weight[m, g] * value[index_refer[m], g, c]."""
-    output.index_add_(0, index_target.long(), weight[..., None] * value[index_refer.long()])
+    write(adding_rows("output", output, index_target.long(), weight[..., None] * value[index_refer.long()]))
 
 
 def attention_fusion_step_backward_cuda(m, g, c, weight, grad_weight, value, grad_value, index_target, index_refer,
                                         grad_output):
     grad, refer = grad_output[index_target.long()], index_refer.long()
-    add("grad_weight", grad_weight, (grad * value[refer]).sum(2))
-    grad_value.index_add_(0, refer, grad * weight[..., None])
+    write(adding("grad_weight", grad_weight, (grad * value[refer]).sum(2)),
+          adding_rows("grad_value", grad_value, refer, grad * weight[..., None]))

@@ -1,7 +1,9 @@
 """pointops_cuda of Point Transformer and its descendants: operators on clouds of points one behind the other. An earlier
 generation (PointWeb, PAConv) calls some by the same names for batches [B, N, 3], and has more: those are _pointops_batch."""
 
-from ...torch._buffers import add, fill
+import torch
+
+from ...torch._buffers import add, adding, adding_rows, fill, filling, room, write
 from .. import _pointops_batch, _stacked
 from .._pointops_batch import *  # noqa: F403
 
@@ -25,6 +27,7 @@ def knnquery_cuda(m, nsample, xyz, new_xyz, offset, new_offset, idx, dist2):
 
 @_pointops_batch.or_of_batches("furthestsampling_cuda")
 def furthestsampling_cuda(b, n, xyz, offset, new_offset, tmp, idx):
+    idx = room("idx", idx, [int(new_offset[-1]) if len(new_offset) else 0], torch.int32)
     for rows, found in _stacked.furthest(xyz, _stacked.clouds(xyz, offset, len(idx), new_offset)):
         idx[rows].copy_(found)
 
@@ -41,7 +44,7 @@ def grouping_forward_cuda(m, nsample, c, input, idx, output):
 
 @_pointops_batch.or_of_batches("grouping_backward_cuda")
 def grouping_backward_cuda(m, nsample, c, grad_output, idx, grad_input):
-    grad_input.index_add_(0, idx.long().flatten(), grad_output.reshape(-1, c))
+    write(adding_rows("grad_input", grad_input, idx.long().flatten(), grad_output.reshape(-1, c)))
 
 
 @_pointops_batch.or_of_batches("interpolation_forward_cuda")
@@ -51,7 +54,7 @@ def interpolation_forward_cuda(n, c, k, input, idx, weight, output):
 
 @_pointops_batch.or_of_batches("interpolation_backward_cuda")
 def interpolation_backward_cuda(n, c, k, grad_output, idx, weight, grad_input):
-    _stacked.add_weighted_rows(grad_input, grad_output, idx, weight)
+    _stacked.add_weighted_rows("grad_input", grad_input, grad_output, idx, weight)
 
 
 def subtraction_forward_cuda(n, nsample, c, input1, input2, idx, output):
@@ -59,8 +62,8 @@ def subtraction_forward_cuda(n, nsample, c, input1, input2, idx, output):
 
 
 def subtraction_backward_cuda(n, nsample, c, idx, grad_output, grad_input1, grad_input2):
-    add("grad_input1", grad_input1, grad_output.sum(1))
-    grad_input2.index_add_(0, idx.long().flatten(), -grad_output.reshape(-1, c))
+    write(adding("grad_input1", grad_input1, grad_output.sum(1)),
+          adding_rows("grad_input2", grad_input2, idx.long().flatten(), -grad_output.reshape(-1, c)))
 
 
 def _shared(weight, c):
@@ -77,7 +80,7 @@ def aggregation_forward_cuda(n, nsample, c, w_c, input, position, weight, idx, o
 def aggregation_backward_cuda(n, nsample, c, w_c, input, position, weight, idx, grad_output, grad_input, grad_position,
                               grad_weight):
     along = (grad_output.view(n, 1, c // w_c, w_c) * _shared(weight, c)).reshape(n, nsample, c)
-    grad_input.index_add_(0, idx.long().flatten(), along.view(-1, c))
-    fill("grad_position", grad_position, along)
     values = (_rows(input, idx) + position) * grad_output[:, None]
-    add("grad_weight", grad_weight, values.view(n, nsample, c // w_c, w_c).sum(2))
+    write(adding_rows("grad_input", grad_input, idx.long().flatten(), along.view(-1, c)),
+          filling("grad_position", grad_position, along),
+          adding("grad_weight", grad_weight, values.view(n, nsample, c // w_c, w_c).sum(2)))

@@ -28,11 +28,8 @@ scatter_add = scatter_sum
 
 def scatter_mul(src, index, dim=-1, out=None, dim_size=None):
     dim = dim % src.dim()
-    size = out.shape[dim] if out is not None else dim_size if dim_size is not None else (
-        int(index.max()) + 1 if index.numel() else 0)
-    base = src.new_ones([size if axis == dim else n for axis, n in enumerate(src.shape)]) if out is None else out
-    made = base.scatter_reduce(dim, _scatter.along(index, src, dim), src, "prod")
-    return made if out is None else out.copy_(made)
+    made = _scatter.start(src, index, dim, out, dim_size, 1).scatter_reduce(dim, _scatter.along(index, src, dim), src, "prod")
+    return _scatter.kept(made, out)
 
 
 def scatter_mean(src, index, dim=-1, out=None, dim_size=None):
@@ -42,7 +39,7 @@ def scatter_mean(src, index, dim=-1, out=None, dim_size=None):
         made = total / count.to(total.dtype)
     else:
         made = torch.div(total, count, rounding_mode="floor").to(total.dtype)
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)
 
 
 def scatter_max(src, index, dim=-1, out=None, dim_size=None):
@@ -68,7 +65,7 @@ def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
                          mean.shape[dim])
     count = _scatter.counts(index, src, dim, mean.shape[dim]).clamp(min=1).to(src.dtype)
     made = (spread / ((count - 1).clamp(min=1) if unbiased else count + 1e-6)).sqrt()
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)
 
 
 def _shifted(src, index, dim, dim_size):
@@ -92,7 +89,7 @@ def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
 def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
     shifted, _, greatest = _shifted(src, index, dim, dim_size if out is None else out.shape[dim])
     made = (scatter_sum(shifted.exp(), index, dim, None, greatest.shape[dim]) + eps).log() + greatest
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)
 
 
 def segment_csr(src, indptr, out=None, reduce="sum"):
@@ -101,7 +98,7 @@ def segment_csr(src, indptr, out=None, reduce="sum"):
     index, length = _scatter.targets(indptr)
     first, last = (int(indptr.reshape(-1, indptr.shape[-1])[0, end]) for end in (0, -1))
     made = scatter(src.narrow(dim, first, last - first), index, dim, None, len(length), reduce)
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)
 
 
 def _extreme_csr(src, indptr, out, greatest):
@@ -110,7 +107,7 @@ def _extreme_csr(src, indptr, out, greatest):
     first, last = (int(indptr.reshape(-1, indptr.shape[-1])[0, end]) for end in (0, -1))
     made, at = _scatter.extreme(src.narrow(dim, first, last - first), index, dim, None, len(length), greatest)
     at = torch.where(at < last - first, at + first, torch.full_like(at, src.shape[dim]))
-    return (made if out is None else out.copy_(made)), at
+    return _scatter.kept(made, out), at
 
 
 def segment_sum_csr(src, indptr, out=None):
@@ -136,7 +133,7 @@ def gather_csr(src, indptr, out=None):
     """The k-th element for each of its interval."""
     index, _ = _scatter.targets(indptr)
     made = src.index_select(indptr.dim() - 1, index)
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)
 
 
 def _rows_of(index):
@@ -173,4 +170,4 @@ segment_add_coo = segment_sum_coo
 def gather_coo(src, index, out=None):
     made = src.gather(index.dim() - 1, _scatter.along(_rows_of(index), src, index.dim() - 1)) if index.dim() == src.dim() \
         else src.index_select(index.dim() - 1, _rows_of(index))
-    return made if out is None else out.copy_(made)
+    return _scatter.kept(made, out)

@@ -2,7 +2,7 @@
 
 import torch
 
-from ...torch._buffers import add, fill, is_tensor
+from ...torch._buffers import add, adding, fill, is_tensor, room, write
 from ...torch._stacks import pairs_of_samples
 from .. import _stacked, _voxel_tables
 
@@ -20,21 +20,22 @@ NAMES = ("votr_ops_cuda", "*.votr_ops_cuda")
 # ---- tables
 
 
-def _mapped(fill_table, sizes, v_indices, v_bs_cnt, table):
+def _mapped(fill_table, own, sizes, v_indices, v_bs_cnt, table):
     """The number of each voxel within its sample at its place; voxels outside of the grid have none."""
     batch, place = v_indices[:, 0].long(), v_indices[:, 1:].flip(1).long()
     kept = _voxel_tables.inside(place, sizes)
     number = _voxel_tables.numbers(batch, v_bs_cnt)
-    fill_table(table, batch[kept], _voxel_tables.key(place, sizes)[kept], number[kept])
+    fill_table(table, (len(v_bs_cnt), *own), batch[kept], _voxel_tables.key(place, sizes)[kept], number[kept])
     return 1
 
 
 def build_mapping_with_tensor_wrapper(x_max, y_max, z_max, num_voxels, v_indices, v_bs_cnt, xyz_to_vidx):
-    return _mapped(_voxel_tables.fill_table, (x_max, y_max, z_max), v_indices, v_bs_cnt, xyz_to_vidx)
+    sizes = x_max, y_max, z_max
+    return _mapped(_voxel_tables.fill_table, sizes, sizes, v_indices, v_bs_cnt, xyz_to_vidx)
 
 
 def build_mapping_with_hash_wrapper(x_max, y_max, z_max, num_voxels, hash_size, v_indices, v_bs_cnt, xyz_to_vidx):
-    return _mapped(_voxel_tables.fill_keys, (x_max, y_max, z_max), v_indices, v_bs_cnt, xyz_to_vidx)
+    return _mapped(_voxel_tables.fill_keys, (hash_size, 2), (x_max, y_max, z_max), v_indices, v_bs_cnt, xyz_to_vidx)
 
 
 def _first_of_each(batch, keys):
@@ -46,7 +47,7 @@ def _first_of_each(batch, keys):
     return torch.full((groups,), len(of_pair)).scatter_reduce(0, of_pair, number, "amin").sort()[0]
 
 
-def _downsampled(fill_table, sizes, strides, most, v_indices, ds_v_indices, table, vcount):
+def _downsampled(fill_table, own, sizes, strides, most, v_indices, ds_v_indices, table, vcount):
     """The coarse voxels of each sample, in the order of their first voxels."""
     batch, place = v_indices[:, 0].long(), v_indices[:, 1:].flip(1).long() // torch.tensor(strides)
     kept = _voxel_tables.inside(place, sizes)
@@ -59,22 +60,25 @@ def _downsampled(fill_table, sizes, strides, most, v_indices, ds_v_indices, tabl
     if len(batch) and int(counts.max()) > most:
         raise ValueError(f"num_ds_voxels: wanted room for {int(counts.max())} voxels, got {most}")
     number = _voxel_tables.numbers(batch, counts)
+    ds_v_indices = room("ds_v_indices", ds_v_indices, (len(counts), most, 3), torch.int32)
+    count = adding("vcount", vcount, counts.int())
+    fill_table(table, (len(counts), *own), batch, _voxel_tables.key(place, sizes), number)
     ds_v_indices[batch, number] = place.flip(1).to(ds_v_indices.dtype)
-    fill_table(table, batch, _voxel_tables.key(place, sizes), number)
-    add("vcount", vcount, counts.int())
+    write(count)
     return 1
 
 
 def downsample_with_tensor_wrapper(x_max, y_max, z_max, x_stride, y_stride, z_stride, num_voxels, num_ds_voxels, v_indices,
                                    ds_v_indices, xyz_to_vidx, vcount):
-    return _downsampled(_voxel_tables.fill_table, (x_max, y_max, z_max), (x_stride, y_stride, z_stride), num_ds_voxels,
+    sizes = x_max, y_max, z_max
+    return _downsampled(_voxel_tables.fill_table, sizes, sizes, (x_stride, y_stride, z_stride), num_ds_voxels,
                         v_indices, ds_v_indices, xyz_to_vidx, vcount)
 
 
 def downsample_with_hash_wrapper(x_max, y_max, z_max, x_stride, y_stride, z_stride, num_voxels, num_ds_voxels, hash_size,
                                  v_indices, ds_v_indices, xyz_to_vidx, vcount):
-    return _downsampled(_voxel_tables.fill_keys, (x_max, y_max, z_max), (x_stride, y_stride, z_stride), num_ds_voxels,
-                        v_indices, ds_v_indices, xyz_to_vidx, vcount)
+    return _downsampled(_voxel_tables.fill_keys, (hash_size, 2), (x_max, y_max, z_max),
+                        (x_stride, y_stride, z_stride), num_ds_voxels, v_indices, ds_v_indices, xyz_to_vidx, vcount)
 
 
 # ---- whom a voxel attends to. After sizes and strides: voxels, width, the reach or how many ranges, a hash's size if there
@@ -92,7 +96,7 @@ def _attention(hashed, strided, strides_given):
             steps = _voxel_tables.strided_steps(is_tensor("range_spec", rest[6 + hashed]), strides)
         else:
             steps = _voxel_tables.near_steps(rest[2], strides)
-        _voxel_tables.first_at_steps(out, lookup(table), voxels, sizes, strides, steps)
+        _voxel_tables.first_at_steps(out, rest[1], lookup(table), voxels, sizes, strides, steps)
         return 1
 
     return call
@@ -123,6 +127,7 @@ def _rows(features_batch_cnt, idx, idx_batch_cnt, points):
 def group_features_wrapper(b, m, c, nsample, features, features_batch_cnt, idx, idx_batch_cnt, out):
     """T [M, C, S]; as it was where an index is negative."""
     rows = _rows(features_batch_cnt, idx, idx_batch_cnt, len(features))
+    out = room("out", out, (len(idx), features.shape[1], idx.shape[1]), features.dtype)
     found = features.detach()[rows.clamp(min=0)].transpose(1, 2) if len(features) else out
     fill("out", out, torch.where((rows >= 0)[:, None], found, out))
     return 1

@@ -1,6 +1,6 @@
 """Deformable convolution, v1 and v2."""
 
-from .._buffers import fill, fill_all
+from .._buffers import add, fill, fill_all
 from .._tensors import floats
 from ..op.dcn import data_gradient, forward, weight_gradient
 
@@ -16,8 +16,7 @@ def deform_conv_backward_input(input, offset, gradOutput, gradInput, gradOffset,
                                padH, dilationW, dilationH, group, deformable_group, im2col_step):
     g, x, o, w = floats(gradOutput=gradOutput, input=input, offset=offset, weight=weight)
     grads = data_gradient(g, x, o, None, w, dH, dW, padH, padW, dilationH, dilationW, group, deformable_group)
-    fill("gradInput", gradInput, grads[0])
-    fill("gradOffset", gradOffset, grads[1])
+    fill_all(grads, gradInput=gradInput, gradOffset=gradOffset)
 
 
 def deform_conv_backward_parameters(input, offset, gradOutput, gradWeight, columns, ones, kW, kH, dW, dH, padW, padH,
@@ -25,7 +24,7 @@ def deform_conv_backward_parameters(input, offset, gradOutput, gradWeight, colum
     g, x, o = floats(gradOutput=gradOutput, input=input, offset=offset)
     grad, _ = weight_gradient(g, x, o, None, kH, kW, dH, dW, padH, padW, dilationH, dilationW, group,
                               deformable_group)
-    gradWeight.add_(grad.to(gradWeight.dtype), alpha=scale)
+    add("gradWeight", gradWeight, grad * scale)
 
 
 def modulated_deform_conv_forward(input, weight, bias, ones, offset, mask, output, columns, kernel_h, kernel_w,
@@ -44,7 +43,7 @@ def modulated_deform_conv_backward(input, weight, bias, ones, offset, mask, colu
     numbers = stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, group, deformable_group
     grads = data_gradient(g, x, o, m, w, *numbers)
     of_weight, of_bias = weight_gradient(g, x, o, m, kernel_h, kernel_w, *numbers)
-    fill_all((*grads, of_weight), grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask,
-             grad_weight=grad_weight)
+    buffers = dict(grad_input=grad_input, grad_offset=grad_offset, grad_mask=grad_mask, grad_weight=grad_weight)
     if with_bias:
-        fill("grad_bias", grad_bias, of_bias)
+        buffers["grad_bias"] = grad_bias
+    fill_all((*grads, of_weight, of_bias)[:len(buffers)], **buffers)

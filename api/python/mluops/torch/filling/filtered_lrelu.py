@@ -4,6 +4,7 @@ of two bits a pixel, which its gradient is computed from: 1 where the value was 
 import torch
 from torch.nn import functional
 
+from .._buffers import fill
 from .upfirdn2d import upfirdn2d
 
 _PIXELS = 4  # in a byte
@@ -48,5 +49,5 @@ def filtered_lrelu(x, fu, fd, b, si, up, down, px0, px1, py0, py1, sx, sy, gain,
 def filtered_lrelu_act(x, si, sx, sy, gain, slope, clamp, write_signs):
     """The activation alone, in place; returns the signs."""
     y, so = activated(x, si, sx, sy, gain, slope, clamp, write_signs)
-    x.copy_(y)
+    fill("x", x, y)
     return so
