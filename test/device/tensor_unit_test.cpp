@@ -304,6 +304,32 @@ TEST(TensorUnitLayout, ExpandsChannels) {
   }
 }
 
+// As the vendor's deformable attention on 592 does: a 64th of WRAM for each of 64 channels, 64 bytes for each of those
+// that share it.
+TEST(TensorUnitLayout, ExpandsChannelsInPiecesA64thOfWramApart) {
+  constexpr std::int64_t kN = 3;
+  for (const std::int64_t channels : {3, 64, 130}) {
+    const std::int64_t shared = (channels + 63) / 64, n = kN * channels;
+    std::vector<float> out(static_cast<std::size_t>(n));
+    WithWram rig("mtp_592");
+    rig.tensor("out", out, Access::kWrite);
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto *row = reinterpret_cast<float*>(nram), *x = row + 64, *f = x + 64;
+      auto* wram = reinterpret_cast<float*>(WithWram::wram());
+      __bang_write_value(row, 64, 0.0f);
+      __bang_write_value(row, 1, 2.0f);
+      __bang_write_value(x, 64, 3.0f);
+      __bang_write_value(f, n, 5.0f);
+      const std::int64_t lane = mluops::emu::find_arch("mtp_592")->wram_bytes / 64;
+      __memcpy(wram, row, 64, NRAM2WRAM, 64, shared - 1, lane, 63, 0, shared - 1, 0, 63);
+      __bang_expand_channel_mul(f, x, wram, f, kN, channels);
+      __memcpy(out.data(), f, bytes_of(out), NRAM2GDRAM);
+    }),
+              "");
+    for (const float value : out) EXPECT_EQ(value, 30.0f) << channels;
+  }
+}
+
 TEST(TensorUnitFaults, NameWhatIsWrong) {
   WithWram rig("mtp_372");
   std::vector<float> out(4096);

@@ -353,6 +353,29 @@ RESHAPE(std::uint32_t);
 
 namespace {
 
+/// The weights of c channels with one input each, of a plain copy or of rows a 64th of WRAM apart; whether all are
+/// defined.
+bool read_channels(const char* name, const float* weights, std::int64_t c, std::vector<float>& channel) {
+  Core& core = Core::current();
+  bool defined = true;
+  const auto take = [&](const char* part, std::int64_t count) {
+    defined = core.weights(name, part, bytes_of_lanes<float>(count)) && defined;
+    const auto* lanes = reinterpret_cast<const float*>(part);
+    channel.insert(channel.end(), lanes, lanes + count);
+  };
+  if (core.filled_in_64ths(weights)) {
+    const tensor_unit::Rows rows(weights, bytes_of_lanes<float>(1));
+    for (std::int64_t o = 0; o < c; ++o) take(rows.row(o), 1);
+    return defined;
+  }
+  const std::int64_t padded = (c + tensor_unit::kChannels - 1) / tensor_unit::kChannels * tensor_unit::kChannels;
+  tensor_unit::for_parts(weights, bytes_of_lanes<float>(padded), [&](const char* part, std::int64_t bytes) {
+    const std::int64_t left = c - static_cast<std::int64_t>(channel.size());
+    take(part, std::min(left, bytes / static_cast<std::int64_t>(sizeof(float))));
+  });
+  return defined;
+}
+
 void expand(const char* name, float* dst, const float* src, const float* weights, const float* factor,
             const float* addend, std::int64_t n, std::int64_t c) {
   if (Core::current().task().memory_core) return;
@@ -361,15 +384,7 @@ void expand(const char* name, float* dst, const float* src, const float* weights
   word.count(c);
   word.count(n * c);
   std::vector<float> channel;
-  bool defined = true;
-  const std::int64_t padded = (c + tensor_unit::kChannels - 1) / tensor_unit::kChannels * tensor_unit::kChannels;
-  tensor_unit::for_parts(weights, bytes_of_lanes<float>(padded), [&](const char* part, std::int64_t bytes) {
-    const std::int64_t left = c - static_cast<std::int64_t>(channel.size());
-    const std::int64_t count = std::min(left, bytes / static_cast<std::int64_t>(sizeof(float)));
-    defined = Core::current().weights(name, part, bytes_of_lanes<float>(count)) && defined;
-    const auto* lanes = reinterpret_cast<const float*>(part);
-    channel.insert(channel.end(), lanes, lanes + count);
-  });
+  const bool defined = read_channels(name, weights, c, channel);
   word.source(factor, n * c, "factor");
   if (addend != nullptr) word.source(addend, n * c, "addend");
   const LaneFlags missing = word.lanes_of(src, n);

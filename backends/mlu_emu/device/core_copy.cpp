@@ -110,7 +110,10 @@ void Core::note_weights(const Copy& c) {
   constexpr std::int64_t kLanes = 64;
   const std::int64_t lane = wram_->bytes() / kLanes;
   const bool listed = c.list != nullptr && c.list->size() > 1;
-  const std::int64_t first_step = listed ? (*c.list)[1].dst - (*c.list)[0].dst : c.dst_stride;
+  // Of a list, the pieces of a lane may follow each other.
+  const auto of_lane = static_cast<std::size_t>(std::max<std::int64_t>(c.pieces / kLanes, 1));
+  const std::int64_t step = listed ? (*c.list)[1].dst - (*c.list)[0].dst : c.dst_stride;
+  const bool in_64ths = step == lane || (listed && (*c.list)[of_lane].dst - (*c.list)[0].dst == lane);
   const char* begin = c.list == nullptr ? c.dst : c.list->front().dst;
   const char* end = begin + c.bytes;
   for (std::size_t i = 0; listed && i < c.list->size(); ++i) {
@@ -119,7 +122,7 @@ void Core::note_weights(const Copy& c) {
   }
   const std::int64_t from = wram_->offset(begin), to = wram_->offset(end);
   std::erase_if(fills_, [&](const Fill& f) { return f.begin >= from && f.end <= to; });
-  fills_.push_back({from, to, c.pieces > 1 && first_step == lane});
+  fills_.push_back({from, to, c.pieces > 1 && in_64ths});
 }
 
 const char* Core::end_of_source(const Copy& c) const {
