@@ -113,6 +113,78 @@ TEST_F(Command, SyntaxAlone) {
   EXPECT_FALSE(exists("k.o") || exists("a.out"));
 }
 
+/// The compiler sees the rewritten text, the author reads about the one that was written.
+TEST_F(Command, ColumnsAndCaretsAreTheAuthors) {
+  put("bad.mlu",
+      "#include <mlu.h>\n#define TWICE(x) ((x) + (x))\n__nram__ float x[64];\n"
+      "__mlu_entry__ void k(float *p, int n) {\n"
+      "  for (int i = 0; i < n; i++) p[i] = p[i] * 2 + missing;\n"
+      "  if (n > 3) __bang_add(x, x, x, 64), p[1] = absent;\n"
+      "  p[2] = TWICE(p[n]) + lost;\n"
+      "  x[n] = p[0] + *(p + 1) + gone;\n}\n");
+  EXPECT_NE(shell("cncc -c bad.mlu"), 0);
+  for (const char* const place :
+       {"bad.mlu:5:49: error", "bad.mlu:6:46: error", "bad.mlu:7:24: error", "bad.mlu:8:28: error"}) {
+    expect_text("err.txt", place);
+  }
+  expect_text("err.txt", "p[i] * 2 + missing;\n      |                                                 ^~~~~~~\n");
+}
+
+TEST_F(Command, AMissingSemicolonSaysSo) {
+  for (const char* const before :
+       {"__memcpy(x, p, 256, GDRAM2NRAM)", "p[0] = 3", "if (p[0] > 0) __bang_add(x, x, x, 64)", "float y = p[1]"}) {
+    SCOPED_TRACE(before);
+    put("bad.mlu", std::string("#include <mlu.h>\n__nram__ float x[64];\n__mlu_entry__ void k(float *p) {\n") + before +
+                       "\n  __bang_mul(x, x, x, 64);\n}\n");
+    EXPECT_NE(shell("cncc -fsyntax-only bad.mlu"), 0);
+    for (const char* const part : {"bad.mlu:", "error: expected", "__bang_mul"}) expect_text("err.txt", part);
+    const std::string said = text("err.txt");
+    EXPECT_TRUE(said.find("\u2018;\u2019") != std::string::npos || said.find("';'") != std::string::npos) << said;
+    EXPECT_EQ(said.find("::neuware"), std::string::npos) << said;
+  }
+}
+
+TEST_F(Command, AnArrayOnTheChipWithoutAConstantLengthIsOneError) {
+  put("bad.mlu", "#include <mlu.h>\n__mlu_entry__ void k(float *p, int n) {\n  __nram__ float x[n];\n  p[0] = n;\n}\n");
+  EXPECT_NE(shell("cncc -fsyntax-only bad.mlu"), 0);
+  const std::string said = text("err.txt");
+  expect_text("err.txt", "bad.mlu:3:3: error: the length of an on-chip array must be a constant\n");
+  EXPECT_EQ(said.find("error:"), said.rfind("error:")) << said;
+  EXPECT_EQ(said.find("note:"), std::string::npos) << said;
+}
+
+/// What the host's compiler knows and the device has not is a warning; what both have is none.
+TEST_F(Command, WhatTheDeviceHasNotIsAWarning) {
+  put("host.mlu",
+      "#include <mlu.h>\n#include <vector>\n"
+      "float plain(float a) { return a + 1; }\n"
+      "template <class T> __mlu_func__ T marked(T a) { return a; }\n"
+      "constexpr int known(int a) { return a; }\n"
+      "struct Pair { float a; __mlu_func__ float sum() { return a; } };\n"
+      "__mlu_entry__ void k(float *p) {\n"
+      "  Pair pair{marked(p[0])};\n  p[known(0)] = pair.sum();\n"
+      "  auto local = [](float a) { return a; };\n  p[2] = local(p[1]);\n"
+      "#ifdef BAD\n"
+      "  p[3] = plain(p[0]);\n  float *q = new float[4];\n  delete[] q;\n  std::vector<float> v(3);\n"
+      "  if (p[4] > 3) throw 3;\n"
+      "#endif\n}\n"
+      "#ifdef BAD\n__mlu_entry__ int value(float *p) { return 3; }\n#endif\n"
+      "int main() { std::vector<float> v(1); float *q = new float(plain(v[0])); delete q; throw 3; }\n");
+  ASSERT_EQ(shell("cncc -c host.mlu"), 0) << text("err.txt");
+  EXPECT_EQ(text("err.txt"), "");
+  ASSERT_EQ(shell("cncc -DBAD -c host.mlu"), 0) << text("err.txt");
+  for (const char* const said :
+       {"host.mlu:13:10: warning: device code calls the host function 'plain': functions of the device are marked "
+        "__mlu_func__\n  p[3] = plain(p[0]);\n         ^~~~~\n",
+        "host.mlu:14:14: warning: device code uses new", "host.mlu:15:3: warning: device code uses delete",
+        "host.mlu:16:3: warning: device code uses std::vector", "host.mlu:17:17: warning: device code uses throw",
+        "host.mlu:21:19: warning: kernel 'value' returns a value: a kernel returns void"}) {
+    expect_text("err.txt", said);
+  }
+  ASSERT_EQ(shell("cncc -w -DBAD -c host.mlu"), 0);
+  EXPECT_EQ(text("err.txt"), "");
+}
+
 /// What C++20 took away, and what it brought.
 TEST_F(Command, FilesAreCpp17UnlessALaterOneIsAskedFor) {
   put("old.mlu",

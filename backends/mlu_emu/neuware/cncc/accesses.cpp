@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backends/mlu_emu/device/scalar_spans.h"
+#include "backends/mlu_emu/neuware/cncc/scalar_cost.h"
 
 namespace cncc {
 namespace {
@@ -25,6 +26,18 @@ bool begins_expression(const Source& source, std::size_t at) {
   const Token& before = source[at - 1];
   if (before.kind == Kind::kWord) return one_of(before.text, {"return", "else", "do", "case", "co_return"});
   return !one_of(before.text, {".", "->", "::", ">", "&", "~"});
+}
+
+/// A statement begins here: a call needs no parentheses to stand behind a comma, which would make a call of what stands
+/// before it where a ";" is missing.
+bool begins_statement(const Source& source, std::size_t at) {
+  const Token& before = source[at - 1];
+  if (before.is("{")) return begins_body(source, at - 1);
+  if (before.is(")")) {
+    const Token& head = source[source.opening(at - 1) - 1];
+    return is_word(head.text) || one_of(head.text, {"if", "for", "while", "switch"});
+  }
+  return before.kind == Kind::kNumber || one_of(before.text, {";", "}", "]", "else", "do"});
 }
 
 /// A "*" or ">" before it is an operator: the statement has begun as none that declares something.
@@ -76,6 +89,10 @@ void locate_word(Source& source, std::size_t at) {
   if (!source[open].is("(")) return;
   const std::size_t close = source.closing(open);
   if (close >= source.size() || source[open].replaced || source[close].replaced) return;
+  if (begins_statement(source, at)) {
+    source.tokens[at].before += "::neuware::at(neuware_unit), ";
+    return;
+  }
   source.tokens[at].before += "(::neuware::at(neuware_unit), ";
   source.tokens[close].behind = ")" + source.tokens[close].behind;
 }

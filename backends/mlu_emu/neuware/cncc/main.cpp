@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "backends/mlu_emu/device/arch.h"
+#include "backends/mlu_emu/neuware/cncc/columns.h"
+#include "backends/mlu_emu/neuware/cncc/messages.h"
 #include "backends/mlu_emu/neuware/cncc/options.h"
 #include "backends/mlu_emu/neuware/cncc/process.h"
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
@@ -131,14 +133,30 @@ class Driver {
     if (stage == Stage::kDependencies) return preprocess(input, output, output, false);
     const std::string before = scratch_.file(".ii"), after = scratch_.file(".ii");
     if (const int status = preprocess(input, before, output, true); status != 0) return status;
-    std::string text;
+    const std::string preprocessed = read(before);
+    Rewritten made;
     try {
-      text = kRewritten + rewrite(read(before));
+      made = rewrite_with_places(preprocessed);
     } catch (const std::runtime_error& e) {
       throw std::runtime_error(input + ": " + e.what());
     }
-    write(text, stage == Stage::kPreprocess ? output : after);
-    return stage == Stage::kPreprocess ? 0 : compile(after, stage, output);
+    write(kRewritten + made.text, stage == Stage::kPreprocess ? output : after);
+    if (stage == Stage::kPreprocess) return 0;
+    const std::string messages = scratch_.file(".txt");
+    const int status = compile(after, stage, output, messages);
+    tell(read(messages), std::move(made), preprocessed);
+    return status;
+  }
+
+  /// What cncc and the host's compiler have to say about a file, by the lines and columns of the author.
+  void tell(const std::string& messages, Rewritten made, const std::string& preprocessed) const {
+    const bool silent = std::find(o_.common.begin(), o_.common.end(), "-w") != o_.common.end();
+    if (silent) made.warnings.clear();
+    if (messages.empty() && made.warnings.empty()) return;
+    const Columns columns(std::move(made.text), preprocessed, std::move(made.moved));
+    for (const Warning& w : made.warnings) std::fputs(warning(columns, w.at, w.text).c_str(), stderr);
+    const bool clang = compiler_.find("clang") != std::string::npos;
+    std::fputs(for_author(messages, columns, clang).c_str(), stderr);
   }
 
   /// Its own -E output, which needs neither preprocessing nor rewriting.
@@ -260,13 +278,14 @@ class Driver {
     return options;
   }
 
-  int compile(const std::string& rewritten, Stage stage, const std::string& output) {
+  /// The compiler's messages are the user's, or go to the file `messages`.
+  int compile(const std::string& rewritten, Stage stage, const std::string& output, const std::string& messages = {}) {
     Arguments command{compiler_, "-x", "c++-cpp-output"};
     append(command, bang_options());
     append(command, code_options());
     append(command, {"-Wno-unknown-pragmas", rewritten});
     append(command, stage_options(stage, output));
-    return run(command, o_.verbose);
+    return run(command, o_.verbose, messages);
   }
 
   int link() {

@@ -5,6 +5,7 @@
 
 #include "backends/mlu_emu/neuware/cncc/accesses.h"
 #include "backends/mlu_emu/neuware/cncc/calls.h"
+#include "backends/mlu_emu/neuware/cncc/device_rules.h"
 #include "backends/mlu_emu/neuware/cncc/on_chip.h"
 #include "backends/mlu_emu/neuware/cncc/place.h"
 #include "backends/mlu_emu/neuware/cncc/scalar_cost.h"
@@ -17,19 +18,25 @@ namespace {
 class Rewriter {
  public:
   explicit Rewriter(Source& source)
-      : s_(source), place_(source), on_chip_(source, place_), pointers_(source, place_, on_chip_) {}
+      : s_(source),
+        place_(source),
+        on_chip_(source, place_),
+        pointers_(source, place_, on_chip_),
+        rules_(source, place_) {}
 
-  void run() {
+  std::vector<Warning> run() {
     for (std::size_t& at = place_.at; at < s_.size(); ++at) {
       if (s_[at].user && s_[at].kind == Kind::kWord) word();
       if (s_[at].user && s_[at].is("<<<")) {
         at = rewrite_launch(s_, at);
         continue;
       }
+      if (s_[at].user && s_[at].is("{")) rules_.block();
       if (s_[at].user && place_.in_device_code()) device_code();
       place_.follow();
       if (s_[at].user && s_[at].is("{") && place_.in_device_code() && place_.scope() == Scope::kCode) body();
     }
+    return rules_.warnings();
   }
 
  private:
@@ -46,6 +53,7 @@ class Rewriter {
 
   void device_code() {
     const Token& t = s_[place_.at];
+    rules_.device_code();
     if (t.is("?")) number_branch();
     if (one_of(t.text, {"asm", "__asm__", "__asm"})) rewrite_assembly(s_, place_.at);
     if (one_of(t.text, {"for", "while", "do"})) loop();
@@ -111,9 +119,12 @@ class Rewriter {
     const std::string_view t = s_[place_.at].text;
     const bool kernel = t == "__mlu_global__" || t == "__mlu_entry__";
     s_.replace(place_.at, kernel ? "" : linkage());
-    if (!kernel) return;
     const Declaration d = declaration();
-    if (d.function && s_[d.end].is("(")) name_parameters(s_, d.end);
+    if (!d.function || !s_[d.end].is("(")) return;
+    rules_.marked(d.end);
+    if (!kernel) return;
+    name_parameters(s_, d.end);
+    rules_.kernel(d.end);
   }
 
   struct Declaration {
@@ -181,15 +192,22 @@ class Rewriter {
   Place place_;
   OnChip on_chip_;
   Pointers pointers_;
+  DeviceRules rules_;
   std::set<std::size_t> do_tails_;  // where the while of a do-loop stands
 };
 
 }  // namespace
 
-std::string rewrite(std::string preprocessed) {
+Rewritten rewrite_with_places(std::string preprocessed) {
   Source source(std::move(preprocessed));
-  Rewriter(source).run();
-  return source.str();
+  Rewritten out;
+  out.warnings = Rewriter(source).run();
+  out.text = source.str(&out.moved);
+  return out;
+}
+
+std::string rewrite(std::string preprocessed) {
+  return rewrite_with_places(std::move(preprocessed)).text;
 }
 
 }  // namespace cncc

@@ -228,12 +228,14 @@ void Source::enclose(std::size_t begin, std::size_t end, const std::string& head
   tokens[end - 1].behind += " }";
 }
 
-std::string Source::str() const {
+std::string Source::str(std::vector<Moved>* moved) const {
   std::string out;
   out.reserve(text_.size() + text_.size() / 8);
-  for (const Token& t : tokens) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Token& t = tokens[i];
     out += t.space;
     out += t.before;
+    if (moved != nullptr && t.user) moved->push_back({out.size(), offset(i), t.spelling.size(), t.replaced});
     out += t.replaced ? std::string_view(t.replacement) : t.spelling;
     out += t.behind;
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/mlu_emu/neuware/cncc/columns.h"
+
 namespace cncc {
 
 enum class Kind { kWord, kNumber, kText, kSymbol };
@@ -50,7 +52,10 @@ class Source {
   void replace(std::size_t begin, std::size_t end, std::string with);
   /// Puts the tokens [begin, end) into a block that begins with `head`.
   void enclose(std::size_t begin, std::size_t end, const std::string& head);
-  std::string str() const;
+  /// Of a token in the preprocessed text.
+  std::size_t offset(std::size_t i) const { return static_cast<std::size_t>(tokens[i].spelling.data() - text_.data()); }
+  /// The text with all replacements; `moved` gets where the tokens of the user's files went.
+  std::string str(std::vector<Moved>* moved = nullptr) const;
 
   /// Index of the token that closes the bracket at `open`, or size().
   std::size_t closing(std::size_t open) const;
