@@ -202,7 +202,7 @@ class Function:
         for t in self.inputs:
             given = f"None if {t.python} is None else " if t.optional else ""
             made += [f'{t.python} = {given}index32("{t.python}", {t.python})'] if t.dtype == "INT32" else []
-        made += [f"{t.python} = np.ascontiguousarray({t.python}, bool)" for t in self.inputs if t.dtype == "BOOL"]
+        made += [f'{t.python} = booleans("{t.python}", {t.python})' for t in self.inputs if t.dtype == "BOOL"]
         for t in self.inputs:
             if any(f"{t.python}.shape[" in line for line in self.lines):
                 made.append(f'rank("{t.python}", {t.python}.shape, {len(self.dims(t))})')
@@ -320,7 +320,7 @@ def arrays(family: Family, mark: str) -> str:
     typing = [name for name in ("Optional", "Sequence") if f"{name}[" in texts]
     imports_last = f"from .._functions import {family.name} as _functions\n"
     words = {".._arguments": ["at_least", "integer"],
-             ".._arrays": ["Array", "floats", "index32", "output", "outputs", "run"], ".._shapes": ["rank", "windows"]}
+             ".._arrays": ["Array", "booleans", "floats", "index32", "output", "outputs", "run"], ".._shapes": ["rank", "windows"]}
     imports = f"from typing import {', '.join(typing)}\n\n" + ("import numpy as np\n\n" if "np." in texts else "")
     for module, names in words.items():
         imports += imports_last if module == ".._shapes" else ""

@@ -2,19 +2,29 @@
 
 import functools
 from operator import index
-from typing import Any, Callable, Sequence, Tuple, Union
+from typing import Any, Callable, Sequence, Tuple, TypeVar, Union
 
 from ._errors import BadParamError, bad_param
 
 Size = Union[int, Sequence[int]]
 PsaType = Union[int, str]
+Function = TypeVar("Function", bound=Callable)
 
 _INT_LIMIT = 1 << 31
+_symbolic: tuple = ()
+
+
+def symbolic(kind: type) -> None:
+    """Makes a type of integers known that a graph learns only when it runs (torch.SymInt). The checks let them pass."""
+    global _symbolic
+    _symbolic = (*_symbolic, kind)
 
 
 def integer(name: str, value: Any) -> int:
     """A whole number that a C int holds. TypeError for what is none (5.0), BadParamError (a ValueError) beyond."""
     if type(value) is not int:
+        if isinstance(value, _symbolic):
+            return value
         try:
             value = index(value)
         except TypeError:
@@ -50,10 +60,10 @@ def psa_type_number(psa_type: PsaType) -> int:
         raise BadParamError.of(f'psa_type: wanted "collect" (0) or "distribute" (1), got {psa_type!r}') from None
 
 
-def renamed(**names: str) -> Callable:
+def renamed(**names: str) -> Callable[[Function], Function]:
     """Lets a function be called by argument names of before: renamed(old="new")."""
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def accept(*args: Any, **kwargs: Any) -> Any:
             for old in (names.keys() & kwargs.keys() if kwargs else ()):
@@ -62,6 +72,6 @@ def renamed(**names: str) -> Callable:
                 kwargs[names[old]] = kwargs.pop(old)
             return function(*args, **kwargs)
 
-        return accept
+        return accept  # type: ignore[return-value]
 
     return decorate

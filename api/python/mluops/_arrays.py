@@ -1,4 +1,4 @@
-"""numpy arrays on their way to the C functions."""
+"""numpy arrays, and others on the CPU that speak DLPack, on their way to the C functions."""
 
 from typing import Any, Optional, Sequence, Tuple
 
@@ -13,17 +13,35 @@ Array = np.ndarray
 _CODES = {np.dtype(np.float16): HALF, np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE,
           np.dtype(np.int32): INT32, np.dtype(np.bool_): BOOL}
 _FLOATS = ("float16", "float32", "float64")
+_IN_CPU_MEMORY = (1, 3, 11, 13)  # DLDeviceType: CPU, host memory of CUDA and ROCm, managed memory
+
+
+def array(name: str, value: Any) -> Array:
+    """A numpy array over the memory of an array of another package (DLPack); of lists and the like, a new one."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+        return np.asarray(value)
+    try:
+        on_cpu = int(value.__dlpack_device__()[0]) in _IN_CPU_MEMORY
+        if on_cpu:
+            return np.from_dlpack(value)
+    except Exception as error:  # packages differ in what they raise
+        raise TypeError(f"{name}: wanted an array that numpy can read through DLPack, got {_described(value)}: {error}") from error
+    raise TypeError(f"{name}: wanted an array on the CPU, got {_described(value)} on {getattr(value, 'device', 'another device')}")
+
+
+def _described(value: Any) -> str:
+    return f"{type(value).__module__.split('.')[0]}.{type(value).__name__} of {getattr(value, 'dtype', 'an unknown dtype')}"
 
 
 def floats(optional: str = "", **arrays: Optional[Array]) -> list:
     """C-contiguous arrays of one floating dtype, that of the first, in this machine's byte order. The one named by
     `optional` may be None."""
     made, first = [], None
-    for name, array in arrays.items():
-        if array is None and name == optional:
+    for name, given in arrays.items():
+        if given is None and name == optional:
             made.append(None)
             continue
-        dense = np.asarray(array, order="C")
+        dense = np.asarray(array(name, given), order="C")
         if dense.dtype.name not in _FLOATS:
             raise TypeError(f"{name}: wanted dtype {', '.join(_FLOATS)}, got {dense.dtype}")
         if not dense.dtype.isnative:
@@ -38,17 +56,32 @@ def floats(optional: str = "", **arrays: Optional[Array]) -> list:
 
 def index32(name: str, indices: Array) -> Array:
     """Indices as int32; a 64-bit value that does not fit is out of range, hence -1 or the largest number."""
-    array = np.asarray(indices, order="C")
-    if array.dtype.name not in ("int32", "int64"):
-        raise TypeError(f"{name}: wanted dtype int32 or int64, got {array.dtype}")
+    dense = np.asarray(array(name, indices), order="C")
+    if dense.dtype.name not in ("int32", "int64"):
+        raise TypeError(f"{name}: wanted dtype int32 or int64, got {dense.dtype}")
     limits = np.iinfo(np.int32)
-    return array if array.dtype == np.int32 else np.clip(array, limits.min, limits.max).astype(np.int32)
+    return dense if dense.dtype == np.int32 else np.clip(dense, limits.min, limits.max).astype(np.int32)
+
+
+def booleans(name: str, flags: Array) -> Array:
+    return np.ascontiguousarray(array(name, flags), bool)
+
+
+def _in_place(name: str, out: Any) -> Array:
+    """A view of an array of another package, writable if it is: numpy before 2.1 only reads through DLPack."""
+    view = array(name, out)
+    if not view.flags.writeable and hasattr(out, "__array__"):
+        own = np.asarray(out)
+        return own if np.shares_memory(own, view) else view
+    return view
 
 
 def output(out: Optional[Array], name: str, shape: Tuple[int, ...], dtype: Any) -> Array:
     """The caller's array, checked, or a new one."""
     if out is None:
         return np.empty(shape, dtype)
+    if not isinstance(out, np.ndarray) and hasattr(out, "__dlpack__"):
+        out = _in_place(name, out)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
         got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ValueError(f"{name}: wanted an array {np.dtype(dtype)} {shape}, got {got}")

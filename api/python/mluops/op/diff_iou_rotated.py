@@ -4,7 +4,7 @@ from typing import Optional
 
 import numpy as np
 
-from .._arrays import Array, floats, index32, output, run
+from .._arrays import Array, booleans, floats, index32, output, run
 from .._functions import diff_iou_rotated as _functions
 from .._shapes import rank
 
@@ -24,7 +24,7 @@ def diff_iou_rotated_sort_vertices(vertices: Array, mask: Array, num_valid: Arra
     """
     vertices, = floats(vertices=vertices)
     num_valid = index32("num_valid", num_valid)
-    mask = np.ascontiguousarray(mask, bool)
+    mask = booleans("mask", mask)
     rank("vertices", vertices.shape, 4)
     results = (output(out, "out", (vertices.shape[0], vertices.shape[1], 9), np.int32),)
     run(_functions.DIFF_IOU_ROTATED_SORT_VERTICES, results, vertices, mask, num_valid, results[0])

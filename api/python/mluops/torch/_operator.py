@@ -3,12 +3,14 @@ torch has that API (2.4 and later), and as an autograd.Function for older torch,
 for the transforms of torch.func.
 """
 
+import re
 from typing import Any, Callable, Optional
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from .. import _arguments
 from .._context import Context
 from . import _eager, _elsewhere
 from ._batched import one_by_one
@@ -21,12 +23,18 @@ HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
 
 if HAS_LIBRARY_API:
     _library = torch.library.Library("mluops", "DEF")  # kept: the registrations live as long as it does
+    _arguments.symbolic(torch.SymInt)
+
+
+def _open(schema: str) -> str:
+    """The schema with integers whose numbers a graph may learn when it runs. torch makes an `int` a constant of the graph."""
+    return re.sub(r"\bint\b", "SymInt", schema)
 
 
 def define(schema: str, kernel: Callable, fake: Callable) -> None:
     """An operator torch.ops.mluops.<name> without derivative, with a kernel in torch."""
     name = schema.split("(")[0]
-    _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _library.define(_open(schema), tags=(torch.Tag.pt2_compliant_tag,))
     _implement(name, kernel)
     torch.library.register_fake(f"mluops::{name}", fake, lib=_library)
 
@@ -51,7 +59,7 @@ def operator(schema: str, fake: Callable, call: Callable, *, setup: Optional[Cal
     """Defines torch.ops.mluops.<name> and returns a function for it, differentiable, on the shortest way.
 
     Args:
-        schema: "name(Tensor features, int kernel_size) -> Tensor".
+        schema: "name(Tensor features, int kernel_size) -> Tensor". An `int` may be symbolic: it is registered as SymInt.
         fake: (*inputs) -> output or tuple of outputs, not filled. It checks shapes and numbers before it allocates, so
             a rule holds for real, empty, meta and symbolic tensors alike; the kernel allocates through it.
         call: (outputs, *inputs): the C call, its outputs as `fake` returns them. Not asked when an input is empty, or
@@ -221,7 +229,7 @@ class _Made:
     def register(self, schema: str) -> None:
         """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
-        _library.define(schema, tags=tags)
+        _library.define(_open(schema), tags=tags)
         _implement(self.name, self.plainly)
         full = f"mluops::{self.name}"
         torch.library.register_fake(full, self.checked_fake, lib=_library)

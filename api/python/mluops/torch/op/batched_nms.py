@@ -1,10 +1,12 @@
 """batched_nms: non-maximum suppression within each of several groups of boxes."""
 
-from typing import Any, Dict, Optional, Tuple
+from numbers import Real
+from typing import Any, Dict, Optional, Tuple, Union
 
 import torch
 from torch import Tensor
 
+from ..._arguments import renamed
 from ..._errors import bad_param
 from ..._shapes import expect
 from .._groups import group_tensor
@@ -15,8 +17,9 @@ from .rotated import nms_rotated
 __all__ = ["batched_nms"]
 
 
-def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[Dict[str, Any]],
-                class_agnostic: bool = False) -> Tuple[Tensor, Tensor]:
+@renamed(iou_threshold="nms_cfg")
+def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Union[Dict[str, Any], float, None],
+                class_agnostic: bool = False) -> Union[Tensor, Tuple[Tensor, Tensor]]:
     """Non-maximum suppression in which boxes suppress those of their own group alone.
 
     Args:
@@ -24,7 +27,8 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
         scores: T [N].
         idxs: [N], the group of each box: any integers or real numbers.
         nms_cfg: type: "nms" (default), "soft_nms" or "nms_rotated"; the rest are arguments of that function;
-            class_agnostic: see below; split_thr: without effect. None: nothing is suppressed.
+            class_agnostic: see below; split_thr: without effect. None: nothing is suppressed. A number, also as
+            iou_threshold: torchvision's call, which returns the indices alone.
         class_agnostic: all boxes are one group.
     Returns: boxes and scores T [K, 5] (or 6), best score first, of equal scores the lowest index, and indices int64 [K].
 
@@ -34,10 +38,14 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Optional[D
     boxes, scores = floats(boxes=boxes, scores=scores)
     expect("scores", scores.shape, boxes.shape[:1], ("the number of boxes",))
     idxs = group_tensor("idxs", idxs, boxes)
+    if isinstance(nms_cfg, Real) and not isinstance(nms_cfg, bool):
+        return kept_of_groups(boxes, scores, idxs, float(nms_cfg))
     if nms_cfg is None:
         indices = scores.sort(stable=True, descending=True)[1]
         return torch.cat([boxes[indices], scores[indices].unsqueeze(1)], 1), indices
-    config = {name: value for name, value in nms_cfg.items() if name not in ("type", "split_thr", "class_agnostic")}
+    if not isinstance(nms_cfg, dict):
+        raise TypeError(f"nms_cfg: wanted a dict, None, or the IoU threshold of torchvision's batched_nms, got {nms_cfg!r}")
+    config = {"iou_threshold" if name == "iou_thr" else name: value for name, value in nms_cfg.items() if name not in ("type", "split_thr", "class_agnostic")}
     kind, one_group = nms_cfg.get("type", "nms"), nms_cfg.get("class_agnostic", class_agnostic)
     if kind == "nms_rotated":
         return nms_rotated(boxes, scores, labels=None if one_group else idxs, **config)

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, integer, pair
 from ..._functions.bezier_align import BEZIER_ALIGN_BACKWARD as BACKWARD, BEZIER_ALIGN_FORWARD as FORWARD
 from .._described import described
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["BezierAlign", "bezier_align"]
@@ -19,7 +20,7 @@ forward = described(
     least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
 
 
-def bezier_align(input: Tensor, beziers: Tensor, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
+def bezier_align(input: Tensor, beziers: Rois, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
                  aligned: bool = True) -> Tensor:
     """Means of bilinear samples in bins between two cubic Bezier curves, as text recognition wants them.
 
@@ -37,7 +38,7 @@ def bezier_align(input: Tensor, beziers: Tensor, output_size: Size, spatial_scal
     channels_last tensors are used where they lie; the result has the memory order of input.
     Source: mmcv's bezier_align.
     """
-    x, b = floats(input=input, beziers=beziers)
+    x, b = floats(input=input, beziers=rois_of(input, beziers, "beziers", 16))
     return forward(x, b, *pair("output_size", output_size, 1), float(spatial_scale),
                    max(integer("sampling_ratio", sampling_ratio), 0), bool(aligned))
 
@@ -50,7 +51,7 @@ class BezierAlign(nn.Module):
         self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
         self.sampling_ratio, self.aligned = int(sampling_ratio), aligned
 
-    def forward(self, input: Tensor, beziers: Tensor) -> Tensor:
+    def forward(self, input: Tensor, beziers: Rois) -> Tensor:
         return bezier_align(input, beziers, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, pair
+from ..._arguments import Size, integer, pair
 from ..._errors import bad_param
 from ..._functions.correlation import CORRELATION_BACKWARD as BACKWARD, CORRELATION_FORWARD as FORWARD
 from ..._shapes import windows
@@ -58,9 +58,9 @@ def correlation(input1: Tensor, input2: Tensor, kernel_size: Size = 1, max_displ
     they lie. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; mluOpExtCorrelationForward.
     """
     first, second = floats(input1=input1, input2=input2)
-    return forward(first, in_order_of(first, second), *pair("kernel_size", kernel_size, 1), max_displacement,
-                   *pair("stride", stride, 1), *pair("padding", padding, 0), *pair("dilation", dilation, 1),
-                   *pair("dilation_patch", dilation_patch, 1))
+    return forward(first, in_order_of(first, second), *pair("kernel_size", kernel_size, 1),
+                   integer("max_displacement", max_displacement), *pair("stride", stride, 1), *pair("padding", padding, 0),
+                   *pair("dilation", dilation, 1), *pair("dilation_patch", dilation_patch, 1))
 
 
 class Correlation(nn.Module):

@@ -1,7 +1,8 @@
 """Deformable convolution, v1 and v2."""
 
+import functools
 import math
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import torch
 import torch.fx
@@ -129,6 +130,20 @@ def _convolve(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Ten
                    *pair("dilation", dilation), integer("groups", groups), integer("deform_groups", deform_groups))
 
 
+def _or_torchvision_s(mmcv_s: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """deform_conv2d, which passes on calls with a bias or a mask: mmcv's has neither, torchvision's has both."""
+
+    @functools.wraps(mmcv_s)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        fourth = (*args[3:4], kwargs.get("bias", False))[0]
+        if fourth is None or isinstance(fourth, Tensor) or "mask" in kwargs:
+            return torchvision_deform_conv2d(*args, **kwargs)
+        return mmcv_s(*args, **kwargs)
+
+    return call
+
+
+@_or_torchvision_s
 def deform_conv2d(input: Tensor, offset: Tensor, weight: Tensor, stride: Size = 1, padding: Size = 0,
                   dilation: Size = 1, groups: int = 1, deform_groups: int = 1, bias: bool = False,
                   im2col_step: int = 32) -> Tensor:
@@ -139,7 +154,8 @@ def deform_conv2d(input: Tensor, offset: Tensor, weight: Tensor, stride: Size = 
         offset: T [N, deform_groups * Kh * Kw * 2, Ho, Wo]: of each deformable group and tap rows, then columns.
         weight: T [O, C / groups, Kh, Kw]; groups divides O.
         stride, padding, dilation: of rows and columns, or one number for both.
-        bias, im2col_step: mmcv's; bias must be False, im2col_step is without effect.
+        bias, im2col_step: mmcv's; bias must be False, im2col_step is without effect. A tensor or None after weight or as
+            bias, and a mask, make it torchvision's call: see torchvision_deform_conv2d.
     Returns: T [N, O, Ho, Wo], Ho = (H + 2 * padding - dilation * (Kh - 1) - 1) // stride + 1, Wo likewise;
         differentiable in input, offset and weight.
 

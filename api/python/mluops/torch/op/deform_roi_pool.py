@@ -9,6 +9,7 @@ from ..._arguments import Size, integer, pair
 from ..._functions.deform_roi_pool import (DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD)
 from .._described import described
 from .._operator import linear_tangent
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["DeformRoIPool", "DeformRoIPoolPack", "ModulatedDeformRoIPoolPack", "deform_roi_pool"]
@@ -50,7 +51,7 @@ forward = described(
     " float spatial_scale, int sampling_ratio, float gamma) -> Tensor", FORWARD, gradient=gradients, jvp=_jvp)
 
 
-def deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], output_size: Size,
+def deform_roi_pool(input: Tensor, rois: Rois, offset: Optional[Tensor], output_size: Size,
                     spatial_scale: float = 1.0, sampling_ratio: int = 0, gamma: float = 0.1) -> Tensor:
     """Deformable RoI pooling: the mean of bilinear samples in each bin, bins shifted by gamma * RoI size * offset.
 
@@ -69,7 +70,7 @@ def deform_roi_pool(input: Tensor, rois: Tensor, offset: Optional[Tensor], outpu
     """
     if isinstance(offset, Tensor) and offset.dim() == 1 and offset.numel() == 0:
         offset = None
-    x, r, o = floats(optional="offset", input=input, rois=rois, offset=offset)
+    x, r, o = floats(optional="offset", input=input, rois=rois_of(input, rois), offset=offset)
     return forward(x, r, o, *pair("output_size", output_size), float(spatial_scale),
                    integer("sampling_ratio", sampling_ratio), float(gamma))
 
@@ -85,7 +86,7 @@ class DeformRoIPool(nn.Module):
         self.sampling_ratio = int(sampling_ratio)
         self.gamma = float(gamma)
 
-    def forward(self, input: Tensor, rois: Tensor, offset: Optional[Tensor] = None) -> Tensor:
+    def forward(self, input: Tensor, rois: Rois, offset: Optional[Tensor] = None) -> Tensor:
         return deform_roi_pool(input, rois, offset, self.output_size, self.spatial_scale, self.sampling_ratio,
                                self.gamma)
 
@@ -115,17 +116,17 @@ class DeformRoIPoolPack(DeformRoIPool):
             nn.Linear(deform_fc_channels, deform_fc_channels), nn.ReLU(inplace=True),
             _zeroed(nn.Linear(deform_fc_channels, bins * 2)))
 
-    def _rigid(self, input: Tensor, rois: Tensor) -> Tensor:
+    def _rigid(self, input: Tensor, rois: Rois) -> Tensor:
         """Pooled without offsets, one row per RoI, in NCHW order as the linear layers expect."""
         if input.shape[1] != self.output_channels:
             raise ValueError(f"input: wanted {self.output_channels} channels, got {input.shape[1]}")
         return super().forward(input, rois).flatten(1)
 
-    def _deformed(self, input: Tensor, rois: Tensor, rigid: Tensor) -> Tensor:
-        offset = self.offset_fc(rigid).view(rois.shape[0], 2, *self.output_size)
+    def _deformed(self, input: Tensor, rois: Rois, rigid: Tensor) -> Tensor:
+        offset = self.offset_fc(rigid).view(rigid.shape[0], 2, *self.output_size)
         return super().forward(input, rois, offset)
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:  # type: ignore[override]
         return self._deformed(input, rois, self._rigid(input, rois))
 
 
@@ -140,9 +141,9 @@ class ModulatedDeformRoIPoolPack(DeformRoIPoolPack):
             nn.Linear(bins * output_channels, deform_fc_channels), nn.ReLU(inplace=True),
             _zeroed(nn.Linear(deform_fc_channels, bins)), nn.Sigmoid())
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:  # type: ignore[override]
         rigid = self._rigid(input, rois)
-        mask = self.mask_fc(rigid).view(rois.shape[0], 1, *self.output_size)
+        mask = self.mask_fc(rigid).view(rigid.shape[0], 1, *self.output_size)
         return self._deformed(input, rois, rigid) * mask
 
 

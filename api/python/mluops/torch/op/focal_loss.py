@@ -184,6 +184,9 @@ def sigmoid_focal_loss(input: Tensor, target: Tensor, gamma: float = 2.0, alpha:
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     Source: Lin et al., "Focal Loss for Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss.
     """
+    if isinstance(target, Tensor) and target.is_floating_point():
+        raise TypeError("target: wanted int32 or int64 numbers, one class a row (torchvision's sigmoid_focal_loss takes one number "
+                        f"for each logit), got {target.dtype}")
     x, t, w = _arguments(input, target, weight)
     return _reduced(sigmoid_forward(x, t, w, float(gamma), float(alpha)), reduction, input.shape[0])
 

@@ -5,8 +5,9 @@ from typing import Optional, Tuple, Union
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.utils import _pair
+from torch.nn import functional as F
 
+from ..._arguments import pair
 from ..._errors import bad_param
 from ..._functions.masked_im2col import MASKED_COL2IM_FORWARD as COL2IM, MASKED_IM2COL_FORWARD as IM2COL
 from ..._shapes import expect, rank
@@ -118,15 +119,15 @@ def masked_conv2d(features: Tensor, mask: Tensor, weight: Tensor, bias: Tensor,
     out, _, kh, kw = rank("weight", weight.shape, 4)
     expect("weight", weight.shape, (out, channels, kh, kw), ("", "the channels of features", "", ""))
     expect("bias", bias.shape, (out,), ("the outputs of weight",))
-    if _pair(stride) != (1, 1):
+    if pair("stride", stride) != (1, 1):
         raise bad_param("stride", 1, stride)
-    pad_y, pad_x = _pair(padding)
+    pad_y, pad_x = pair("padding", padding)
     size = height + 2 * pad_y - kh + 1, width + 2 * pad_x - kw + 1
     if min(pad_y, pad_x) < 0 or min(size) < 1:
         raise bad_param("padding", f"at least 0, and outputs of the {kh} x {kw} filter on {height} x {width}", padding)
     above = mask > 0
     if size != (height, width):
-        above = above[:, :size[0], :size[1]]
+        above = F.pad(above, (0, size[1] - width, 0, size[0] - height))
     chosen = above.nonzero().int().unbind(1)[1:]
     dtype = features.dtype
     if dtype in (torch.float16, torch.bfloat16):

@@ -7,13 +7,19 @@ from torch import Tensor
 
 from ..._errors import bad_param
 from ..._functions.ms_deform_attn import MS_DEFORM_ATTN_BACKWARD as BACKWARD, MS_DEFORM_ATTN_FORWARD as FORWARD
-from .. import _eager
 from .._described import described
 from .._integers import int32
 from .._operator import linear_tangent
 from .._tensors import floats
 
 __all__ = ["multi_scale_deformable_attn"]
+
+
+def _check_pixels(output, value, shapes, *others):
+    """Before every call, in graphs too: the maps have as many pixels as value."""
+    pixels = sum(height * width for height, width in shapes.tolist())
+    if pixels != value.shape[1]:
+        raise bad_param("value_spatial_shapes", f"maps of {value.shape[1]} pixels in all, the pixels of value", pixels)
 
 
 def _slopes(value, shapes, starts, locations, weights):
@@ -43,7 +49,7 @@ gradient = described(
 forward = described(
     "multi_scale_deformable_attn(Tensor value, Tensor value_spatial_shapes, Tensor value_level_start_index,"
     " Tensor sampling_locations, Tensor attention_weights) -> Tensor", FORWARD, fixed=_ONE_IMAGE, gradient=gradient,
-    jvp=_jvp)
+    jvp=_jvp, before=_check_pixels)
 
 
 def arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations,
@@ -56,7 +62,7 @@ def arguments(value, value_spatial_shapes, value_level_start_index, sampling_loc
 
 
 def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, value_level_start_index: Tensor,
-                                sampling_locations: Tensor, attention_weights: Tensor) -> Tensor:
+                                sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int = 64) -> Tensor:
     """Each query sums bilinear samples of maps of several sizes, weighted.
 
     Args:
@@ -65,23 +71,14 @@ def multi_scale_deformable_attn(value: Tensor, value_spatial_shapes: Tensor, val
         value_level_start_index: int32 or int64 [L], each map's first pixel. A map outside [0, S-1] is refused.
         sampling_locations: T [B, Q, M, L, P, 2], x and y; 0 to 1 is the map, outside is 0.
         attention_weights: T [B, Q, M, L, P].
+        im2col_step: mmcv's; without effect.
     Returns: T [B, Q, M * D], differentiable in value, sampling_locations and attention_weights.
 
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: Zhu et al., "Deformable DETR", ICLR 2021;
-    mmcv's MultiScaleDeformableAttnFunction, without im2col_step.
+    mmcv's MultiScaleDeformableAttnFunction.
     """
     given = arguments(value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights)
-    if type(given[1]) is Tensor and given[1].is_cpu and not (_eager.recording() or _eager.transformed()):
-        _check_pixels(given[0], given[1])
     return forward(*given).flatten(2)
-
-
-def _check_pixels(value: Tensor, shapes: Tensor) -> None:
-    """The maps have as many pixels as value; a graph is not made to depend on that."""
-    if value.dim() == 4 and shapes.dim() == 2 and shapes.shape[1] == 2:
-        pixels = sum(height * width for height, width in shapes.tolist())
-        if pixels != value.shape[1]:
-            raise bad_param("value_spatial_shapes", f"maps of {value.shape[1]} pixels in all, the pixels of value", pixels)
 
 
 SMALLEST = {"multi_scale_deformable_attn": lambda ones, zeros: multi_scale_deformable_attn(

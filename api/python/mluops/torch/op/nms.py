@@ -5,7 +5,7 @@ from typing import List, Tuple
 import torch
 from torch import Tensor
 
-from ..._arguments import at_least, integer
+from ..._arguments import at_least, integer, renamed
 from ..._errors import bad_param
 from ..._functions.nms import NMS, NMS_MATCH, SOFT_NMS
 from ..._shapes import expect, rank
@@ -157,6 +157,7 @@ def _method_number(method: str) -> int:
     return _METHODS[method]
 
 
+@renamed(iou_thr="iou_threshold")
 def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, score_threshold: float = 0.0,
         max_num: int = -1) -> Tuple[Tensor, Tensor]:
     """Keeps each box, best score first, whose IoU with every box kept before is not greater than iou_threshold.
@@ -176,6 +177,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int = 0, sc
     return torch.cat([boxes[indices], scores[indices].reshape(-1, 1)], 1), indices
 
 
+@renamed(iou_thr="iou_threshold")
 def soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float = 0.3, sigma: float = 0.5, min_score: float = 1e-3,
              method: str = "linear", offset: int = 0) -> Tuple[Tensor, Tensor]:
     """Takes the box of the greatest score, lowers the scores of the others by their IoU with it, drops those that fall

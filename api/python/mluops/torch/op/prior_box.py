@@ -19,8 +19,10 @@ def _fake(numbers, sizes, ratios, squares, height, width, *others):
     return numbers.new_empty(shape), numbers.new_empty(shape)
 
 
-def _call(outputs, numbers, sizes, ratios, squares, *arguments):
-    return run(FORWARD, *numbers.split([sizes, ratios, 4, squares]), *arguments, *outputs)
+def _call(outputs, numbers, sizes, ratios, squares, height, width, im_height, im_width, step_h, step_w, *others):
+    steps = step_h or im_height / height, step_w or im_width / width
+    return run(FORWARD, *numbers.split([sizes, ratios, 4, squares]), height, width, im_height, im_width, *steps, *others,
+               *outputs)
 
 
 # One tensor of all lists: an operator with an empty one is not asked.
@@ -65,9 +67,8 @@ def prior_box(input: Tensor, image: Tensor, min_sizes: Sequence[float], max_size
         raise bad_param(*("variance", "four numbers", len(variance)) if len(min_sizes) else ("min_sizes", "a size", "none"))
     if min(of_image) < 1:
         raise bad_param("image", "a size of at least 1", tuple(of_image))
-    across, down = (float(step) or size / max(along, 1) for step, size, along in
-                    zip(steps, of_image[::-1], (width, height)))
-    if not (across > 0 and down > 0):
+    across, down = map(float, steps)
+    if not (across >= 0 and down >= 0):
         raise bad_param("steps", "two numbers >= 0", tuple(steps))
     ratios = [1.0]
     for ratio in map(float, aspect_ratios):

@@ -7,6 +7,7 @@ from ..._arguments import Size, at_least, pair
 from ..._functions.prroi_pool import PRROI_POOL_BACKWARD as BACKWARD, PRROI_POOL_FORWARD as FORWARD
 from .._described import described
 from .._operator import linear_tangent
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["PrRoIPool", "prroi_pool"]
@@ -66,7 +67,7 @@ forward = described(
     least={"pooled_h": 1, "pooled_w": 1}, setup=_setup, backward=_backward, jvp=_jvp)
 
 
-def prroi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
+def prroi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
     """Means of the bilinear surface through the pixels of a map, 0 outside of it, over the bins of RoIs: integrals, no
     samples.
 
@@ -81,7 +82,7 @@ def prroi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: fl
     channels_last tensors are used where they lie; the result has the memory order of input.
     Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool.
     """
-    x, r = floats(input=input, rois=rois)
+    x, r = floats(input=input, rois=rois_of(input, rois))
     return forward(x, r, *pair("output_size", output_size, 1), float(spatial_scale))
 
 
@@ -92,7 +93,7 @@ class PrRoIPool(nn.Module):
         super().__init__()
         self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
 
-    def forward(self, features: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, features: Tensor, rois: Rois) -> Tensor:
         return prroi_pool(features, rois, self.output_size, self.spatial_scale)
 
 

@@ -6,6 +6,7 @@ from ..._arguments import Size, pair
 from ..._errors import bad_param
 from ..._functions.ps_roi_pool import PS_ROI_POOL_BACKWARD as BACKWARD, PS_ROI_POOL_FORWARD as FORWARD
 from .._described import described
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["PSRoIPool", "ps_roi_pool"]
@@ -27,7 +28,7 @@ forward = described(
         "output_dim": lambda channels, pooled_height, pooled_width, **_: channels // (pooled_height * pooled_width)})
 
 
-def ps_roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
+def ps_roi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
     """Cuts each box in bins and takes the mean of the pixels of each, every bin from channels of its own.
 
     Args:
@@ -43,7 +44,7 @@ def ps_roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: f
     neither their last pixel nor the map's last row and column.
     Source: Dai et al., "R-FCN", NIPS 2016; mluOpPsRoiPoolForward.
     """
-    x, r = floats(input=input, rois=rois)
+    x, r = floats(input=input, rois=rois_of(input, rois))
     return forward(x, r, *pair("output_size", output_size, 1), float(spatial_scale))
 
 
@@ -54,7 +55,7 @@ class PSRoIPool(nn.Module):
         super().__init__()
         self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:
         return ps_roi_pool(input, rois, self.output_size, self.spatial_scale)
 
 

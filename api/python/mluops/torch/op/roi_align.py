@@ -1,12 +1,15 @@
 """RoIAlign: bilinear samples of boxes, pooled in bins."""
 
+from typing import Union
+
 import torch
 from torch import Tensor, nn
 
-from ..._arguments import Size, integer, pair
+from ..._arguments import Size, integer, pair, renamed
 from ..._errors import bad_param
 from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
 from .._described import described
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["RoIAlign", "roi_align"]
@@ -41,8 +44,8 @@ forward = described(
     jvp=_jvp)
 
 
-def roi_align(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
-              pool_mode: str = "avg", aligned: bool = True) -> Tensor:
+def roi_align(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
+              pool_mode: Union[str, bool] = "avg", aligned: bool = True) -> Tensor:
     """Cuts each box in bins and pools bilinear samples of the input in each.
 
     Args:
@@ -51,7 +54,7 @@ def roi_align(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: flo
         output_size: PH, PW, or one number for both.
         spatial_scale: multiplies the corners of the boxes.
         sampling_ratio: samples per axis and bin; <= 0 means ceil(box size / bins).
-        pool_mode: "avg": a bin is the mean of its samples; "max": the greatest of them.
+        pool_mode: "avg": a bin is the mean of its samples; "max": the greatest of them. A bool is torchvision's `aligned`.
         aligned: True: half a pixel is subtracted from the scaled corners; False: it is not, and boxes are at least one
             pixel wide and high.
     Returns: T [R, C, PH, PW], differentiable in input.
@@ -60,7 +63,9 @@ def roi_align(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: flo
     they lie; the result has the memory order of input.
     Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align.
     """
-    x, r = floats(input=input, rois=rois)
+    x, r = floats(input=input, rois=rois_of(input, rois))
+    if isinstance(pool_mode, bool):
+        pool_mode, aligned = "avg", pool_mode
     if pool_mode not in _MODES:
         raise bad_param("pool_mode", '"avg" or "max"', pool_mode)
     return forward(x, r, *pair("output_size", output_size), float(spatial_scale),
@@ -71,8 +76,9 @@ class RoIAlign(nn.Module):
     """mluops.torch.roi_align with fixed sizes; forward(input [B,C,H,W], rois [R,5]). use_torchvision is mmcv's and
     without effect."""
 
+    @renamed(out_size="output_size", sample_num="sampling_ratio")
     def __init__(self, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
-                 pool_mode: str = "avg", aligned: bool = True, use_torchvision: bool = False) -> None:
+                 pool_mode: Union[str, bool] = "avg", aligned: bool = True, use_torchvision: bool = False) -> None:
         super().__init__()
         self.output_size = pair("output_size", output_size)
         self.spatial_scale = float(spatial_scale)
@@ -81,7 +87,7 @@ class RoIAlign(nn.Module):
         self.aligned = aligned
         self.use_torchvision = use_torchvision
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:
         return roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.pool_mode,
                          self.aligned)
 

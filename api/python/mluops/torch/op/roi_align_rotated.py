@@ -10,6 +10,7 @@ from ..._errors import bad_param
 from ..._functions.roi_align_rotated import ROI_ALIGN_ROTATED_BACKWARD as BACKWARD, ROI_ALIGN_ROTATED_FORWARD as FORWARD
 from ..._shapes import rank
 from .._described import described
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_align_rotated"]
@@ -24,7 +25,7 @@ forward = described(
     " float spatial_scale, bool aligned, bool clockwise) -> Tensor", FORWARD, gradient=gradient, linear="input")
 
 
-def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,
+def roi_align_rotated(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float, sampling_ratio: int = 0,
                       aligned: bool = True, clockwise: bool = False) -> Tensor:
     """Means of bilinear samples in the bins of rotated RoIs.
 
@@ -43,12 +44,12 @@ def roi_align_rotated(input: Tensor, rois: Tensor, output_size: Size, spatial_sc
     channels_last tensors are used where they lie; the result has the memory order of input.
     Source: mmcv's roi_align_rotated.
     """
-    x, r = floats(input=input, rois=rois)
+    x, r = floats(input=input, rois=rois_of(input, rois, "rois", 5))
     return forward(x, r, *pair("output_size", output_size, 1), max(integer("sampling_ratio", sampling_ratio), 0),
                    float(spatial_scale), bool(aligned), bool(clockwise))
 
 
-def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_scale: float, num_samples: int = 0,
+def riroi_align_rotated(features: Tensor, rois: Rois, out_size: Size, spatial_scale: float, num_samples: int = 0,
                         num_orientations: int = 8, clockwise: bool = False) -> Tensor:
     """roi_align_rotated of channels of which each num_orientations in a row are orientations: these rotate with the RoI,
     the part of a step between two of them by interpolation.
@@ -65,7 +66,7 @@ def riroi_align_rotated(features: Tensor, rois: Tensor, out_size: Size, spatial_
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted; halves are rounded before they are mixed.
     Source: mmcv's riroi_align_rotated.
     """
-    features, rois = floats(features=features, rois=rois)
+    features, rois = floats(features=features, rois=rois_of(features, rois, "rois", 5))
     channels = rank("features", features.shape, 4)[1]
     if num_orientations < 1 or channels % num_orientations:
         raise bad_param("num_orientations", f"a divisor of the {channels} channels", num_orientations)
@@ -91,7 +92,7 @@ class RoIAlignRotated(nn.Module):
         self.output_size, self.spatial_scale = pair("output_size", output_size), float(spatial_scale)
         self.sampling_ratio, self.aligned, self.clockwise = int(sampling_ratio), aligned, clockwise
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:
         return roi_align_rotated(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned,
                                  self.clockwise)
 
@@ -105,7 +106,7 @@ class RiRoIAlignRotated(nn.Module):
         self.out_size, self.spatial_scale, self.num_samples = out_size, float(spatial_scale), int(num_samples)
         self.num_orientations, self.clockwise = int(num_orientations), clockwise
 
-    def forward(self, features: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, features: Tensor, rois: Rois) -> Tensor:
         return riroi_align_rotated(features, rois, self.out_size, self.spatial_scale, self.num_samples,
                                    self.num_orientations, self.clockwise)
 

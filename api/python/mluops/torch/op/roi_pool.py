@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, pair
 from ..._functions.roi_pool import ROI_POOL_BACKWARD as BACKWARD, ROI_POOL_FORWARD as FORWARD
 from .._described import described
+from .._rois import Rois, rois_of
 from .._tensors import floats
 
 __all__ = ["RoIPool", "roi_pool"]
@@ -35,7 +36,7 @@ forward = described(
     gradient=gradient, jvp=_jvp)
 
 
-def roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
+def roi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:
     """Cuts each box in bins and takes the greatest pixel of each.
 
     Args:
@@ -50,7 +51,7 @@ def roi_pool(input: Tensor, rois: Tensor, output_size: Size, spatial_scale: floa
     they lie; the result has the memory order of input.
     Source: Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool.
     """
-    x, r = floats(input=input, rois=rois)
+    x, r = floats(input=input, rois=rois_of(input, rois))
     return forward(x, r, *pair("output_size", output_size), float(spatial_scale))[0]
 
 
@@ -62,7 +63,7 @@ class RoIPool(nn.Module):
         self.output_size = pair("output_size", output_size)
         self.spatial_scale = float(spatial_scale)
 
-    def forward(self, input: Tensor, rois: Tensor) -> Tensor:
+    def forward(self, input: Tensor, rois: Rois) -> Tensor:
         return roi_pool(input, rois, self.output_size, self.spatial_scale)
 
     def extra_repr(self) -> str:

@@ -37,11 +37,6 @@ _DESCRIBED = c.Described(
 
 
 _least = getattr(torch, "sym_min", min)  # of sizes that a graph learns when it runs
-_SIZES = getattr(torch, "SymInt", ())
-
-
-def _rows(number: int) -> int:
-    return number if isinstance(number, _SIZES) else integer("num_activate_out", number)
 
 
 def _most_outputs(inputs, batch, pad, stride, dilation, space, kernel, output, subm, transpose):
@@ -279,7 +274,7 @@ def indice_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, indice_
     """
     features, filters = floats(features=features, filters=filters)
     return convolve(features, filters, *pair_tensors(indice_pairs, indice_pair_num),
-                    _rows(num_activate_out), bool(inverse))
+                    integer("num_activate_out", num_activate_out), bool(inverse))
 
 
 def indice_inverse_conv(features: Tensor, filters: Tensor, indice_pairs: Tensor, indice_pair_num: Tensor,
@@ -371,7 +366,7 @@ def indice_maxpool(features: Tensor, indice_pairs: Tensor, indice_pair_num: Tens
     indice_maxpool, which takes 0 for the least.
     """
     features, = floats(features=features)
-    return pool(features, *pair_tensors(indice_pairs, indice_pair_num), _rows(num_activate_out))
+    return pool(features, *pair_tensors(indice_pairs, indice_pair_num), integer("num_activate_out", num_activate_out))
 
 
 def _one_pair(zeros):
