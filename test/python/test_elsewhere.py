@@ -139,3 +139,46 @@ def test_kinds_of_device():
             mt.cpu_fallback(cuda=True)
             assert mt.roi_align(*arguments).device.type == "cuda"
     """)
+
+
+def test_graphs_have_the_copies():
+    """torch.export: to the CPU, the operator, and back; the boxes are on the CPU already."""
+    runs("""
+        from torch._subclasses import FakeTensorMode
+
+        class Program(torch.nn.Module):
+            def forward(self, x, boxes):
+                return mt.roi_align(x, boxes, (2, 2), 1.0)
+
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            arguments = torch.empty(1, 3, 8, 8, device="xpu"), torch.empty(2, 5)
+            graph = torch.export.export(Program(), arguments, strict=False).graph
+        nodes = [node for node in graph.nodes if node.op == "call_function"]
+        places = [node.meta["val"].device.type if isinstance(node.meta["val"], torch.Tensor) else None for node in nodes]
+        at = next(i for i, node in enumerate(nodes) if "mluops.roi_align" in str(node.target))
+        assert places[at - 1] == "cpu", list(zip(nodes, places))
+        assert places[-1] == "xpu", list(zip(nodes, places))
+    """)
+
+
+def test_without_gradients_nothing_is_kept():
+    runs("""
+        features = there(image.clone().requires_grad_())
+        with torch.no_grad():
+            result = mt.roi_align(features, rois, (3, 3), 1.0)
+        assert not result.requires_grad and result.device.type == "elsewhere"
+        with torch.inference_mode():
+            assert torch.equal(mt.roi_align(there(image), rois, (3, 3), 1.0).cpu(), result.cpu())
+    """)
+
+
+def test_autocast_does_not_change_the_dtype():
+    runs("""
+        import types
+        torch._register_device_module("elsewhere", types.SimpleNamespace(
+            get_amp_supported_dtype=lambda: [torch.float16], is_available=lambda: True, current_device=lambda: 0))
+        plain = mt.roi_align(there(image), there(rois), (3, 3), 1.0)
+        with torch.autocast("elsewhere", dtype=torch.float16):
+            result = mt.roi_align(there(image), there(rois), (3, 3), 1.0)
+        assert result.dtype == torch.float32 and torch.equal(result.cpu(), plain.cpu())
+    """)

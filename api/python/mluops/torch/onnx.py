@@ -168,7 +168,7 @@ def _named(name: str, inputs: Sequence[Tensor], shape: Sequence[Any], **attribut
 
 def _deform_conv2d(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Tensor, bias: Optional[Tensor],
                    *numbers: int) -> Tensor:
-    shape = dcn._output_shape(input, offset, mask, weight.shape, *numbers)
+    shape = dcn.forward.form.shapes(input, offset, mask, weight, bias, *numbers)[0]
     form = dict(stride=numbers[0:2], padding=numbers[2:4], dilation=numbers[4:6], groups=numbers[6],
                 deform_groups=numbers[7])
     if mask is None:
@@ -179,7 +179,7 @@ def _deform_conv2d(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight
 
 
 def _multi_scale_deformable_attn(*inputs: Tensor) -> Tensor:
-    batch, queries, heads, channels = ms_deform_attn._check(*inputs)
+    batch, queries, heads, channels = ms_deform_attn.forward.form.shapes(*inputs)[0]
     inputs = (inputs[0], inputs[1].long(), inputs[2].long(), *inputs[3:])
     output = _named("mmdeploy::MMCVMultiScaleDeformableAttention", inputs, (batch, queries, heads * channels),
                     im2col_step=64)
@@ -213,10 +213,9 @@ def _nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int, score
 
 
 def _nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tuple[Tensor, Tensor]:
-    keep, count = rotated._nms_fake(dets, scores, iou_threshold)
     indices, count = torch.onnx.ops.symbolic_multi_out(
-        "mluops::nms_rotated", (dets, scores), dict(iou_threshold=iou_threshold), dtypes=(keep.dtype, count.dtype),
-        shapes=(keep.shape, count.shape), version=1)
+        "mluops::nms_rotated", (dets, scores), dict(iou_threshold=iou_threshold), dtypes=(torch.int32, torch.int32),
+        shapes=(rotated._nms.form.shapes(dets, scores, iou_threshold)[0], (1,)), version=1)
     return indices, count
 
 
@@ -247,7 +246,8 @@ def _nms_rotated_of_groups(dets: Tensor, scores: Tensor, labels: Tensor, iou_thr
 
 def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, sampling_ratio: int,
                        spatial_scale: float, aligned: bool, clockwise: bool) -> Tensor:
-    shape = (roi_align_rotated._count(rois, sampling_ratio), input.shape[1], pooled_height, pooled_width)
+    shape = roi_align_rotated.forward.form.shapes(input, rois, pooled_height, pooled_width, sampling_ratio, spatial_scale, aligned,
+                                                  clockwise)[0]
     return _named("mmdeploy::MMCVRoIAlignRotated", (input, rois), shape, output_height=pooled_height,
                   output_width=pooled_width, sampling_ratio=sampling_ratio, spatial_scale=spatial_scale,
                   aligned=int(aligned), clockwise=int(clockwise))
