@@ -5,7 +5,8 @@
 namespace cncc {
 
 void DeviceRules::block() {
-  if (place_.scope() != Scope::kNamespace || place_.parens() != 0) return;
+  if (place_.scope() != Scope::kNamespace || place_.parens() != 0 || seen_ == place_.statement()) return;
+  seen_ = place_.statement();
   std::size_t name = 0;
   for (std::size_t i = place_.statement(); i < place_.at; ++i) {
     const Token& t = source_[i];

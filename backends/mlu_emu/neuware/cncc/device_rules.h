@@ -39,7 +39,8 @@ class DeviceRules {
 
   const Source& source_;
   const Place& place_;
-  std::set<std::string_view> host_, device_;  // functions that are defined
+  std::size_t seen_ = static_cast<std::size_t>(-1);  // the statement whose first block was looked at
+  std::set<std::string_view> host_, device_;         // functions that are defined
   std::vector<std::size_t> calls_;
   std::vector<Warning> warnings_;
 };
