@@ -174,9 +174,9 @@ def test_without_gradients_nothing_is_kept():
 
 def test_autocast_does_not_change_the_dtype():
     runs("""
-        import types
-        torch._register_device_module("elsewhere", types.SimpleNamespace(
-            get_amp_supported_dtype=lambda: [torch.float16], is_available=lambda: True, current_device=lambda: 0))
+        torch.elsewhere.get_amp_supported_dtype = lambda: [torch.float16]
+        others = torch.library.Library("_", "IMPL", "AutocastPrivateUse1")
+        others.fallback(torch.library.fallthrough_kernel)  # no operator of the device has a rule for autocast
         plain = mt.roi_align(there(image), there(rois), (3, 3), 1.0)
         with torch.autocast("elsewhere", dtype=torch.float16):
             result = mt.roi_align(there(image), there(rois), (3, 3), 1.0)
