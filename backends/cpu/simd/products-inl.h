@@ -4,7 +4,10 @@
 #include <cstdint>
 
 #include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/simd/simd-inl.h"
+#include "backends/cpu/simd/tiles.h"
+#include "common/shape.h"
 
 #if defined(MLUOPS_CPU_SIMD_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HWY_TARGET_TOGGLE
@@ -182,6 +185,113 @@ void add_matrix_product(std::int64_t rows, std::int64_t depth, std::int64_t widt
     }
   });
 }
+
+// ---- bfloat16 in the tiles of simd/tiles.h ---------------------------------------------------
+
+/// Whether a kernel for elements T has a path with tiles at this level.
+template <class T>
+inline constexpr bool kHasTiles = HWY_TARGET <= HWY_AVX3&& std::is_same_v<T, Bfloat16>;
+
+/// Runs a kernel whose products are in vectors, or else in tiles: way(F{}) is the kernel for factors of type F. With
+/// less than 16 channels on one side tiles are mostly zeros.
+template <class T, class Problem, class Way>
+mluOpStatus_t run_product_path(Context& context, const mluopsCall& call, const Problem& p, std::int64_t channels,
+                               const char* name, Way way) {
+  const Path<Problem> vectors = {name, always<Problem>, way(Acc<T>{})};
+  if constexpr (kHasTiles<T>) {
+    const auto can = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available(), false); };
+    const auto prefer = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available()); };
+    const Path<Problem> in_tiles = {"amx", can, way(Bfloat16{})};
+    const Path<Problem> paths[] = {channels < tiles::kEdge ? in_tiles : Path<Problem>{"amx", prefer, in_tiles.run},
+                                   vectors};
+    return run_path(context, call, p, paths);
+  } else {
+    const Path<Problem> paths[] = {vectors};
+    return run_path(context, call, p, paths);
+  }
+}
+
+/// Factors of a product are numbers of sums' type, in vectors, or bfloat16, in tiles: what rows and depth are multiples
+/// of, and the parts whose sum a sampled number is.
+template <class F>
+inline constexpr bool kInTiles = std::is_same_v<F, Bfloat16>;
+template <class F>
+inline constexpr std::int64_t kRowStep = kInTiles<F> ? tiles::kEdge : kMatrixRows;
+template <class F>
+inline constexpr std::int64_t kDepthStep = kInTiles<F> ? tiles::kDepth : 1;
+template <class F>
+inline constexpr std::int64_t kSampleParts = kInTiles<F> ? 2 : 1;
+
+/// A row of numbers that are split: a row of high parts and one of low parts.
+struct SplitRow {
+  Bfloat16* high;
+  std::int64_t part;  ///< elements from there to the low parts
+};
+
+#if HWY_TARGET <= HWY_AVX3
+/// Numbers as sums of two of bfloat16, in the upper halves of high and low: 16 bits of each number's 24.
+template <class D>
+struct Split {
+  using D32 = hn::Rebind<std::uint32_t, D>;
+  hn::Vec<D32> high, low;
+
+  HWY_INLINE Split(D d, hn::Vec<D> v) {
+    const D32 d32;
+    const auto half = hn::Set(d32, 0x8000u);
+    high = hn::And(hn::Add(hn::BitCast(d32, v), half), hn::Set(d32, 0xffff0000u));
+    const auto rest = hn::Sub(v, hn::BitCast(d, high));
+    // Beside an infinite number there is no rest.
+    low = hn::Add(hn::BitCast(d32, hn::IfThenElseZero(hn::IsFinite(rest), rest)), half);
+  }
+};
+
+/// The upper halves of two vectors, interleaved.
+template <class V32>
+HWY_INLINE auto interleave_upper_halves(V32 lower, V32 upper) {
+  const hn::ScalableTag<std::uint32_t> d32;
+  const auto both = hn::Or(hn::ShiftRight<16>(lower), hn::And(upper, hn::Set(d32, 0xffff0000u)));
+  return hn::BitCast(hn::ScalableTag<std::uint16_t>(), both);
+}
+
+/// Stores the high and the low parts of two vectors, element by element in turns.
+template <class D>
+HWY_INLINE void store_interleaved(D d, hn::Vec<D> even, hn::Vec<D> odd, const SplitRow& row, std::int64_t i) {
+  const hn::ScalableTag<std::uint16_t> d16;
+  const Split<D> first(d, even), second(d, odd);
+  hn::StoreU(interleave_upper_halves(first.high, second.high), d16, &row.high[i].bits);
+  hn::StoreU(interleave_upper_halves(first.low, second.low), d16, &row.high[i + row.part].bits);
+}
+
+template <class D>
+HWY_INLINE void store_sample(hn::Vec<D> v, D d, const SplitRow& row, std::int64_t i) {
+  const Split<D> parts(d, v);
+  const typename Split<D>::D32 d32;
+  store_low16(hn::ShiftRight<16>(parts.high), d32, &row.high[i].bits);
+  store_low16(hn::ShiftRight<16>(parts.low), d32, &row.high[i + row.part].bits);
+}
+
+/// Two rows of bfloat16, the first of even number, to their place in a packed matrix of so many rows.
+inline void pack_rows(const Bfloat16* even, const Bfloat16* odd, std::int64_t width, std::int64_t depth,
+                      Bfloat16* packed) {
+  const hn::ScalableTag<std::uint32_t> d32;
+  const hn::Rebind<std::uint16_t, decltype(d32)> half;
+  const hn::ScalableTag<std::uint16_t> d16;
+  for (std::int64_t c = 0; c < width; c += tiles::kEdge) {
+    const auto lower = hn::PromoteTo(d32, hn::LoadU(half, &even[c].bits));
+    const auto upper = hn::PromoteTo(d32, hn::LoadU(half, &odd[c].bits));
+    hn::StoreU(hn::BitCast(d16, hn::Or(lower, hn::ShiftLeft<16>(upper))), d16, &packed[c * depth].bits);
+  }
+}
+
+/// The same of two rows that are split; the low parts lie `part` elements behind the high ones.
+inline void pack_split_rows(const float* even, const float* odd, std::int64_t width, std::int64_t depth,
+                            Bfloat16* packed, std::int64_t part) {
+  const hn::ScalableTag<float> d;
+  for (std::int64_t c = 0; c < width; c += tiles::kEdge) {
+    store_interleaved(d, hn::LoadU(d, even + c), hn::LoadU(d, odd + c), SplitRow{packed, part}, c * depth);
+  }
+}
+#endif
 
 }  // namespace mluops::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -7,7 +7,7 @@
 // pixels' sums in a panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of
 // additions is that of the pixels. The dot products of the parts of a deformable group are added up in order
 // afterwards; parts do not depend on the number of threads. 2 Co/g flops for each number of a sample's gradient: bound
-// by arithmetic.
+// by arithmetic. F is the type of the factors: that of the sums, or bfloat16 in tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_data.cpp"
 #include <hwy/foreach_target.h>
@@ -59,29 +59,35 @@ struct TapGradient {
   A down, across, mask;
 };
 
+/// The depth of the products: a group's outputs, and zeros behind them.
+template <class F>
+std::int64_t depth_of(const Shape& s) {
+  return round_up(group_outputs(s), kDepthStep<F>);
+}
+
 /// A thread's scratch.
-template <class A>
+template <class A, class F>
 struct DataScratch {
-  A* filters;    ///< packed [Co/g,chunk_taps * width] of each chunk of taps
+  F* filters;    ///< packed [depth,chunk_taps * width] of each chunk of taps
   A* panel;      ///< [h * w,width]: sums of grad_input
   A* columns;    ///< [kTilePixels,chunk_taps,width]: gradients of samples
-  A* rows;       ///< [kTilePixels,Co/g]: grad_output, where it cannot be read in place
+  F* rows;       ///< [kTilePixels,depth]: grad_output, where it cannot be read in place
   Tap<A>* taps;  ///< [kTilePixels,taps]
 
   DataScratch(Allocator& allocator, const Shape& s, const DataPlan& p)
-      : filters(allocator.allocate<A>(count_taps(s), group_outputs(s), p.width)),
+      : filters(allocator.allocate<F>(count_taps(s), depth_of<F>(s), p.width)),
         panel(allocator.allocate<A>(s.h, s.w, p.width)),
         columns(allocator.allocate<A>(DataPlan::kTilePixels, p.chunk_taps, p.width)),
-        rows(allocator.allocate<A>(DataPlan::kTilePixels, group_outputs(s))),
+        rows(allocator.allocate<F>(DataPlan::kTilePixels, depth_of<F>(s))),
         taps(allocator.allocate<Tap<A>>(DataPlan::kTilePixels, count_taps(s))) {}
 };
 
-template <class T>
+template <class T, class F>
 struct DataArrays {
   using A = Acc<T>;
   DataPlan plan;
   TapGradient<A>* slopes;  ///< [deform_groups,parts,batch,pixels,taps]
-  SlotScratch<DataScratch<A>> scratch;
+  SlotScratch<DataScratch<A, F>> scratch;
 
   DataArrays(Allocator& allocator, const Shape& s, const DataPlan& p, int slots)
       : plan(p),
@@ -90,15 +96,16 @@ struct DataArrays {
 };
 
 /// A task: some channels of a deformable group of an image.
-template <class T>
+template <class T, class F>
 class DataTask {
  public:
   using A = Acc<T>;
 
-  DataTask(const DataProblem& p, const DataArrays<T>& arrays, std::int64_t number, int slot)
+  DataTask(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_t number, int slot)
       : p_(p),
         s_(p.shape),
         arrays_(arrays),
+        depth_(depth_of<F>(s_)),
         image_(number % s_.batch),
         deform_group_(number / s_.batch / arrays.plan.parts),
         first_(deform_group_ * arrays.plan.group_channels +
@@ -111,7 +118,7 @@ class DataTask {
     const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
     std::fill_n(slopes_, out_pixels(s_) * count_taps(s_), TapGradient<A>{});
     // Rows behind a tile's last pixel are multiplied, too.
-    std::fill_n(own_.rows, DataPlan::kTilePixels * group_outputs(s_), A{0});
+    std::fill_n(own_.rows, DataPlan::kTilePixels * depth_, F{});
     for_slices(s_, first_, end, plan.slice_channels,
                [&](std::int64_t, const Slice& slice) HWY_ATTR { run_slice(slice); });
   }
@@ -129,41 +136,67 @@ class DataTask {
   }
 
   /// f(first tap, taps) for each chunk.
-  template <class F>
-  HWY_INLINE void for_chunks(F&& f) const {
+  template <class Chunk>
+  HWY_INLINE void for_chunks(Chunk&& f) const {
     const std::int64_t most = arrays_.plan.chunk_taps;
     for (std::int64_t k = 0; k < count_taps(s_); k += most) f(k, std::min(most, count_taps(s_) - k));
   }
 
-  /// A matrix [Co/g,taps * width] for each chunk; columns behind a slice's channels are zeros.
+  /// A matrix [depth,taps * width] for each chunk; columns behind a slice's channels are zeros.
   HWY_INLINE void pack_filters(const Slice& slice, std::int64_t width) const {
     const std::int64_t outputs = group_outputs(s_), row = count_taps(s_) * group_inputs(s_);
     const T* const filters =
         static_cast<const T*>(p_.filter) + slice.group * outputs * row + slice.first % group_inputs(s_);
-    A* const wide = own_.columns;  // a row before it is packed
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
-      A* const packed = own_.filters + first * outputs * width;
-      std::fill_n(wide, taps * width, A{0});
-      for (std::int64_t o = 0; o < outputs; ++o) {
-        for (std::int64_t k = 0; k < taps; ++k) {
-          load_row(filters + o * row + (first + k) * group_inputs(s_), wide + k * width, slice.count);
+      const std::int64_t all = taps * width;
+      F* const packed = own_.filters + first * depth_ * width;
+      F* const wide = reinterpret_cast<F*>(own_.columns);  // two rows before they are packed
+      std::fill_n(wide, 2 * all, F{});
+      const auto widen = [&](std::int64_t o, F* to) HWY_ATTR {
+        for (std::int64_t k = 0; k < taps; ++k, to += width) {
+          copy_row(filters + o * row + (first + k) * group_inputs(s_), to, slice.count);
         }
-        for_packed_tiles<A>(taps * width, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
-          std::copy_n(wide + column, lanes, packed + outputs * column + o * lanes);
-        });
+      };
+      if constexpr (kInTiles<F>) {
+        for (std::int64_t o = 0; o < depth_; o += 2) {
+          if (o + 2 > outputs) std::fill_n(wide, 2 * all, F{});
+          for (std::int64_t next = o; next < std::min(o + 2, outputs); ++next) widen(next, wide + (next - o) * all);
+          pack_rows(wide, wide + all, all, depth_, packed + o * tiles::kEdge);
+        }
+      } else {
+        for (std::int64_t o = 0; o < outputs; ++o) {
+          widen(o, wide);
+          for_packed_tiles<A>(all, [&](std::int64_t column, std::int64_t lanes) HWY_ATTR {
+            std::copy_n(wide + column, lanes, packed + outputs * column + o * lanes);
+          });
+        }
       }
     });
   }
 
+  /// Elements as factors.
+  HWY_INLINE static void copy_row(const T* from, F* to, std::int64_t count) {
+    if constexpr (std::is_same_v<T, F>) {
+      std::copy_n(from, count, to);
+    } else {
+      load_row(from, to, count);
+    }
+  }
+
   HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile) const {
-    const std::int64_t outputs = group_outputs(s_), rows = round_up(tile.count, kMatrixRows);
+    const std::int64_t rows = round_up(tile.count, kRowStep<F>);
     find_taps<T>(p_, tile, deform_group_, own_.taps);
     std::int64_t stride = 0;
-    const A* const gradients = rows_of(slice, tile, stride);
+    const F* const gradients = rows_of(slice, tile, stride);
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
-      std::fill_n(own_.columns, rows * taps * width, A{0});
-      add_matrix_product(rows, outputs, taps * width, gradients, stride, own_.filters + first * outputs * width,
-                         own_.columns, taps * width);
+      const std::int64_t all = taps * width;
+      const F* const filters = own_.filters + first * depth_ * width;
+      if constexpr (kInTiles<F>) {
+        tiles::multiply({rows, depth_, all, gradients, stride, filters, own_.columns, all, true});
+      } else {
+        std::fill_n(own_.columns, rows * all, A{0});
+        add_matrix_product(rows, depth_, all, gradients, stride, filters, own_.columns, all);
+      }
       for (std::int64_t i = 0; i < tile.count; ++i) {
         for (std::int64_t k = 0; k < taps; ++k) {
           scatter(slice, width, tile.first + i, own_.taps[i * count_taps(s_) + first + k],
@@ -174,16 +207,16 @@ class DataTask {
   }
 
   /// The rows of grad_output of a tile, as many as are multiplied.
-  HWY_INLINE const A* rows_of(const Slice& slice, const Tile& tile, std::int64_t& stride) const {
+  HWY_INLINE const F* rows_of(const Slice& slice, const Tile& tile, std::int64_t& stride) const {
     const std::int64_t outputs = group_outputs(s_);
     const T* const from =
         static_cast<const T*>(p_.grad_output) + (image_ * out_pixels(s_) + tile.first) * s_.co + slice.group * outputs;
-    if constexpr (std::is_same_v<T, A>) {
+    if constexpr (std::is_same_v<T, F>) {
       stride = s_.co;
-      if (tile.count % kMatrixRows == 0) return from;
+      if (tile.count % kRowStep<F> == 0 && outputs == depth_) return from;
     }
-    stride = outputs;
-    for (std::int64_t i = 0; i < tile.count; ++i) load_row(from + i * s_.co, own_.rows + i * outputs, outputs);
+    stride = depth_;
+    for (std::int64_t i = 0; i < tile.count; ++i) copy_row(from + i * s_.co, own_.rows + i * depth_, outputs);
     return own_.rows;
   }
 
@@ -230,15 +263,16 @@ class DataTask {
 
   const DataProblem& p_;
   const Shape& s_;
-  const DataArrays<T>& arrays_;
+  const DataArrays<T, F>& arrays_;
+  const std::int64_t depth_;
   std::int64_t image_, deform_group_, first_;
   TapGradient<A>* slopes_;
-  DataScratch<A> own_;
+  DataScratch<A, F> own_;
 };
 
 /// grad_offset and grad_mask of one output pixel: the sums of all parts.
-template <class T>
-void add_parts(const DataProblem& p, const DataArrays<T>& arrays, std::int64_t pixel) {
+template <class T, class F>
+void add_parts(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_t pixel) {
   const Shape& s = p.shape;
   const std::int64_t taps = count_taps(s), parts = arrays.plan.parts, pixels = s.batch * out_pixels(s);
   T *const offsets = static_cast<T*>(p.grad_offset), *const masks = static_cast<T*>(p.grad_mask);
@@ -255,7 +289,7 @@ void add_parts(const DataProblem& p, const DataArrays<T>& arrays, std::int64_t p
   }
 }
 
-template <class T>
+template <class T, class F>
 mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
   const Shape& s = p.shape;
   const DataPlan plan(s);
@@ -263,23 +297,25 @@ mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const Dat
   const double task_ns =
       numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
-  const auto arrays = allocate<DataArrays<T>>(context.arena, s, plan, loop.slots());
+  const auto arrays = allocate<DataArrays<T, F>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) DataTask<T>(p, *arrays, i, slot).run();
+    for (std::int64_t i = begin; i < end; ++i) DataTask<T, F>(p, *arrays, i, slot).run();
   });
   const double pixel_ns = static_cast<double>(s.deform_groups * count_taps(s) * plan.parts) * 2;
   Loop(context, call, s.batch * out_pixels(s), pixel_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) add_parts<T>(p, *arrays, i);
+    for (std::int64_t i = begin; i < end; ++i) add_parts(p, *arrays, i);
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t backward_data(Context& context, const mluopsCall& call, const DataProblem& p) {
-  static constexpr Path<DataProblem> kPaths[] = {{"slices", always<DataProblem>, data_by_slices<T>}};
   static constexpr Path<DataProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_backward_data, DataProblem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
+  return run_product_path<T>(context, call, p, channels, "slices",
+                             [](auto factor) { return data_by_slices<T, decltype(factor)>; });
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 // 64 channels: tile by tile of all images' output pixels it transposes grad_output, samples each of its taps into the
 // first cache and adds the product [Co/g, pixels] x [pixels, channels] to sums of its own. Every sum is made in the
 // order of the pixels, so the bits do not depend on how taps are shared among threads. 2 Co/g flops for each number
-// sampled: bound by arithmetic.
+// sampled: bound by arithmetic. F is the type of the factors: that of the sums, or bfloat16 in tiles, where a sampled
+// number is the sum of two.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_weight.cpp"
 #include <hwy/foreach_target.h>
@@ -36,9 +37,9 @@ struct WeightPlan {
   std::int64_t parts;  ///< that the taps of a slice are in
   std::int64_t height, width;
 
-  WeightPlan(const Shape& s, int threads, std::int64_t element)
+  WeightPlan(const Shape& s, int threads, std::int64_t element, std::int64_t row_step)
       : slices(count_slices(s, 0, s.ci, kSliceChannels)),
-        height(round_up(group_outputs(s), kMatrixRows)),
+        height(round_up(group_outputs(s), row_step)),
         width(padded_columns(std::min({kSliceChannels, group_inputs(s), s.ci / s.deform_groups}))) {
     const std::int64_t sums = size_product(height, width, element);
     const std::int64_t in_cache = std::max<std::int64_t>(1, second_cache_bytes() / sums);
@@ -49,30 +50,30 @@ struct WeightPlan {
 };
 
 /// A thread's scratch.
-template <class A>
+template <class A, class F>
 struct WeightScratch {
   A* sums;        ///< [taps of a task,height,width]
   A* bias;        ///< [2,Co/g]: of all tiles, of one
   A* rows;        ///< [kTilePixels,Co/g]
-  A* transposed;  ///< [height,kTilePixels]: their transpose
-  A* columns;     ///< packed [kTilePixels,width]
+  F* transposed;  ///< [height,kTilePixels]: their transpose
+  F* columns;     ///< packed [kTilePixels,width], of each part
   Tap<A>* taps;   ///< [kTilePixels,taps]
 
   WeightScratch(Allocator& allocator, const Shape& s, const WeightPlan& p)
       : sums(allocator.allocate<A>(p.taps, p.height, p.width)),
         bias(allocator.allocate<A>(2, p.height)),
         rows(allocator.allocate<A>(WeightPlan::kTilePixels, p.height)),
-        transposed(allocator.allocate<A>(WeightPlan::kTilePixels, p.height)),
-        columns(allocator.allocate<A>(WeightPlan::kTilePixels, p.width)),
+        transposed(allocator.allocate<F>(WeightPlan::kTilePixels, p.height)),
+        columns(allocator.allocate<F>(kSampleParts<F>, WeightPlan::kTilePixels, p.width)),
         taps(allocator.allocate<Tap<A>>(WeightPlan::kTilePixels, count_taps(s))) {}
 };
 
-template <class T>
+template <class T, class F>
 struct WeightArrays {
   WeightPlan plan;
   Slice* slices;
   T* zeros;  ///< a pixel beyond the map
-  SlotScratch<WeightScratch<Acc<T>>> scratch;
+  SlotScratch<WeightScratch<Acc<T>, F>> scratch;
 
   WeightArrays(Allocator& allocator, const Shape& s, const WeightPlan& p, int slots)
       : plan(p),
@@ -82,12 +83,12 @@ struct WeightArrays {
 };
 
 /// A task: some taps of a slice.
-template <class T>
+template <class T, class F>
 class WeightTask {
  public:
   using A = Acc<T>;
 
-  WeightTask(const WeightProblem& p, const WeightArrays<T>& arrays, std::int64_t number, int slot)
+  WeightTask(const WeightProblem& p, const WeightArrays<T, F>& arrays, std::int64_t number, int slot)
       : p_(p),
         s_(p.shape),
         plan_(arrays.plan),
@@ -102,7 +103,7 @@ class WeightTask {
     std::fill_n(own_.sums, taps_ * plan_.height * width_, A{0});
     std::fill_n(own_.bias, plan_.height, A{0});
     // Rows behind the last are multiplied, too.
-    std::fill_n(own_.transposed, plan_.height * WeightPlan::kTilePixels, A{0});
+    std::fill_n(own_.transposed, plan_.height * WeightPlan::kTilePixels, F{});
     for (std::int64_t image = 0; image < s_.batch; ++image) {
       for (std::int64_t i = 0; i < count_tiles_of(s_, WeightPlan::kTilePixels); ++i) {
         run_tile(tile_at(s_, image, i, WeightPlan::kTilePixels));
@@ -122,14 +123,56 @@ class WeightTask {
     const std::int64_t outputs = group_outputs(s_);
     const T* const gradients = static_cast<const T*>(p_.grad_output) +
                                (tile.image * out_pixels(s_) + tile.first) * s_.co + slice_.group * outputs;
-    for (std::int64_t i = 0; i < tile.count; ++i) load_row(gradients + i * s_.co, own_.rows + i * outputs, outputs);
-    transpose_panel(own_.rows, outputs, tile.count, outputs, own_.transposed, WeightPlan::kTilePixels);
+    if (!kInTiles<F> || owns_bias()) {
+      for (std::int64_t i = 0; i < tile.count; ++i) load_row(gradients + i * s_.co, own_.rows + i * outputs, outputs);
+    }
+    transpose_gradients(gradients, tile.count);
     if (owns_bias()) add_bias(tile.count);
     find_taps<T>(p_, tile, slice_.deform_group, own_.taps);
     for (std::int64_t k = 0; k < taps_; ++k) {
-      sample(tile, first_tap_ + k);
-      add_matrix_product(plan_.height, tile.count, width_, own_.transposed, WeightPlan::kTilePixels, own_.columns,
-                         own_.sums + k * plan_.height * width_, width_);
+      A* const sums = own_.sums + k * plan_.height * width_;
+      if constexpr (kInTiles<F>) {
+        sample_pairs(tile, first_tap_ + k);
+        tiles::multiply({plan_.height, round_up(tile.count, tiles::kDepth), width_, own_.transposed,
+                         WeightPlan::kTilePixels, own_.columns, sums, width_, false, 0, part()});
+      } else {
+        sample(tile, first_tap_ + k);
+        add_matrix_product(plan_.height, tile.count, width_, own_.transposed, WeightPlan::kTilePixels, own_.columns,
+                           sums, width_);
+      }
+    }
+  }
+
+  /// Elements of a part of the columns.
+  std::int64_t part() const { return WeightPlan::kTilePixels * plan_.width; }
+
+  HWY_INLINE void transpose_gradients(const T* gradients, std::int64_t count) const {
+    const std::int64_t outputs = group_outputs(s_), depth = round_up(count, kDepthStep<F>);
+    if constexpr (kInTiles<F>) {
+      transpose_panel(&gradients->bits, s_.co, count, outputs, &own_.transposed->bits, WeightPlan::kTilePixels);
+      for (std::int64_t o = 0; o < outputs; ++o) {
+        F* const row = own_.transposed + o * WeightPlan::kTilePixels;
+        std::fill(row + count, row + depth, F{});
+      }
+    } else {
+      transpose_panel(own_.rows, outputs, count, outputs, own_.transposed, WeightPlan::kTilePixels);
+    }
+  }
+
+  /// What sample() does, for tiles: two pixels at a time, the depth filled with zeros.
+  HWY_INLINE void sample_pairs(const Tile& tile, std::int64_t tap) const {
+    const T* const input = static_cast<const T*>(p_.input) + tile.image * s_.h * s_.w * s_.ci + slice_.first;
+    const ImageSlice<T> image = {input, s_.ci, zeros_};
+    const std::int64_t depth = round_up(tile.count, tiles::kDepth);
+    alignas(kCacheLineBytes) A rows[2][kSliceChannels] = {};
+    for (std::int64_t i = 0; i < depth; ++i) {
+      A* const row = rows[i % 2];
+      if (i < tile.count) {
+        sample_channels(image, own_.taps[i * count_taps(s_) + tap], 0, slice_.count, row);
+      } else {
+        std::fill_n(row, slice_.count, A{0});
+      }
+      if (i % 2 == 1) pack_split_rows(rows[0], rows[1], width_, depth, own_.columns + (i - 1) * tiles::kEdge, part());
     }
   }
 
@@ -173,10 +216,10 @@ class WeightTask {
   const Slice slice_;
   std::int64_t first_tap_, taps_, width_;
   const T* zeros_;
-  WeightScratch<A> own_;
+  WeightScratch<A, F> own_;
 };
 
-template <class T>
+template <class T, class F>
 mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const WeightProblem& p) {
   const Shape& s = p.shape;
   const auto loop_of = [&](const WeightPlan& plan) {
@@ -184,26 +227,28 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
     const double task_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
     return Loop(context, call, plan.slices * plan.parts, task_ns);
   };
-  WeightPlan plan(s, call.threads, sizeof(Acc<T>));
+  WeightPlan plan(s, call.threads, sizeof(Acc<T>), kRowStep<F>);
   // Each task finds all samples again, so a thread that does all of them has few.
-  if (loop_of(plan).slots() == 1) plan = WeightPlan(s, 1, sizeof(Acc<T>));
+  if (loop_of(plan).slots() == 1) plan = WeightPlan(s, 1, sizeof(Acc<T>), kRowStep<F>);
   const Loop loop = loop_of(plan);
-  const auto arrays = allocate<WeightArrays<T>>(context.arena, s, plan, loop.slots());
+  const auto arrays = allocate<WeightArrays<T, F>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   std::fill_n(arrays->zeros, plan.width, T{});
   for_slices(s, 0, s.ci, kSliceChannels, [&](std::int64_t i, const Slice& slice) { arrays->slices[i] = slice; });
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t i = begin; i < end; ++i) WeightTask<T>(p, *arrays, i, slot).run();
+    for (std::int64_t i = begin; i < end; ++i) WeightTask<T, F>(p, *arrays, i, slot).run();
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t backward_weight(Context& context, const mluopsCall& call, const WeightProblem& p) {
-  static constexpr Path<WeightProblem> kPaths[] = {{"slices", always<WeightProblem>, weight_by_slices<T>}};
   static constexpr Path<WeightProblem> kNchwPaths[] = {
       layout::kTransposed<operators::dcn_backward_weight, WeightProblem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
+  return run_product_path<T>(context, call, p, channels, "slices",
+                             [](auto factor) { return weight_by_slices<T, decltype(factor)>; });
 }
 
 }  // namespace

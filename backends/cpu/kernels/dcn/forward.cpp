@@ -4,7 +4,8 @@
 // taps at a time it samples the columns [pixels, taps * channels] of a convolution group into the second cache and
 // multiplies them with the packed filters of those taps, added to the tile's sums; so the columns of an image are
 // never in memory at once. 2 Co/g flops for each number sampled: bound by arithmetic. Sums are made in the same order
-// whatever the tile's size is.
+// whatever the tile's size is. F is the type of the factors: that of the sums, or bfloat16 in tiles, where a sampled
+// number is the sum of two.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/forward.cpp"
 #include <hwy/foreach_target.h>
@@ -34,13 +35,12 @@ struct ForwardPlan {
   std::int64_t depth;       ///< of a product: chunk_taps times a group's channels
   std::int64_t tile_pixels, tiles;
 
-  ForwardPlan(const Shape& s, int threads)
+  ForwardPlan(const Shape& s, int threads, std::int64_t row_step, std::int64_t depth_step)
       : width(padded_columns(group_outputs(s))),
         chunk_taps(std::clamp<std::int64_t>(kDepth / group_inputs(s), 1, count_taps(s))),
-        depth(chunk_taps * group_inputs(s)) {
+        depth(round_up(chunk_taps * group_inputs(s), depth_step)) {
     const std::int64_t all = s.batch * out_pixels(s);
-    tile_pixels =
-        std::clamp<std::int64_t>(round_up(ceil_div(all, 4 * threads), kMatrixRows), kLeastPixels, kMostPixels);
+    tile_pixels = round_up(std::clamp<std::int64_t>(ceil_div(all, 4 * threads), kLeastPixels, kMostPixels), row_step);
     tiles = count_tiles_of(s, tile_pixels);
   }
   std::int64_t chunks(const Shape& s) const { return ceil_div(count_taps(s), chunk_taps); }
@@ -49,32 +49,32 @@ struct ForwardPlan {
   static constexpr std::int64_t kDepth = 512, kLeastPixels = 24, kMostPixels = 96;
 };
 
-template <class T>
+template <class T, class F>
 struct ForwardArrays {
   using A = Acc<T>;
   ForwardPlan plan;
-  A* filters;  ///< packed [groups, taps of a chunk and their channels, width] of each chunk
-  A* wide;     ///< the filters as sums' type, where they are not
+  F* filters;  ///< packed [groups,chunks,depth,width]
+  F* wide;     ///< the filters as factors' type, where they are not
   T* zeros;    ///< a pixel beyond the map
   A* bias;     ///< [groups,width]
   // One for each slot.
   Tap<A>* taps;  ///< [deform_groups,tile_pixels,taps]
-  A* columns;    ///< [tile_pixels,depth]
+  F* columns;    ///< [parts,tile_pixels,depth]
   A* sums;       ///< [tile_pixels,width]
 
   ForwardArrays(Allocator& allocator, const Shape& s, const ForwardPlan& p, int slots)
       : plan(p),
-        filters(allocator.allocate<A>(s.groups, count_taps(s), group_inputs(s), p.width)),
-        wide(allocator.allocate<A>(std::is_same_v<T, A> ? 0 : s.co, count_taps(s), group_inputs(s))),
+        filters(allocator.allocate<F>(s.groups, p.chunks(s), p.depth, p.width)),
+        wide(allocator.allocate<F>(std::is_same_v<T, F> ? 0 : s.co, count_taps(s), group_inputs(s))),
         zeros(allocator.allocate<T>(s.ci)),
         bias(allocator.allocate<A>(s.groups, p.width)),
         taps(allocator.allocate<Tap<A>>(slots, s.deform_groups, p.tile_pixels, count_taps(s))),
-        columns(allocator.allocate<A>(slots, p.tile_pixels, p.depth)),
+        columns(allocator.allocate<F>(slots, kSampleParts<F>, p.tile_pixels, p.depth)),
         sums(allocator.allocate<A>(slots, p.tile_pixels, p.width)) {}
 
   /// The packed filters of a group from a tap on, the first of a chunk.
-  A* filters_of(const Shape& s, std::int64_t group, std::int64_t tap) const {
-    return filters + (group * count_taps(s) + tap) * group_inputs(s) * plan.width;
+  F* filters_of(const Shape& s, std::int64_t group, std::int64_t tap) const {
+    return filters + (group * plan.chunks(s) + tap / plan.chunk_taps) * plan.depth * plan.width;
   }
 };
 
@@ -93,16 +93,29 @@ void pack_chunk(const Shape& s, const A* filters, std::int64_t group, std::int64
   });
 }
 
-template <class T>
+/// The same in pairs of rows, for tiles.
+template <class F>
+void pack_chunk_in_pairs(const Shape& s, const F* filters, std::int64_t group, std::int64_t tap, std::int64_t taps,
+                         std::int64_t width, F* packed) {
+  const std::int64_t outputs = group_outputs(s), row = count_taps(s) * group_inputs(s);
+  const std::int64_t real = taps * group_inputs(s), depth = round_up(real, tiles::kDepth);
+  std::fill_n(packed, depth * width, F{});
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const F* const from = filters + (group * outputs + o) * row + tap * group_inputs(s);
+    F* const to = packed + o / tiles::kEdge * tiles::kEdge * depth + o % tiles::kEdge * 2;
+    for (std::int64_t k = 0; k < real; ++k) to[k / 2 * (2 * tiles::kEdge) + k % 2] = from[k];
+  }
+}
+
+template <class T, class F>
 void pack_filters(const Context& context, const mluopsCall& call, const ForwardProblem& p,
-                  const ForwardArrays<T>& arrays) {
-  using A = Acc<T>;
+                  const ForwardArrays<T, F>& arrays) {
   const Shape& s = p.shape;
   const ForwardPlan& plan = arrays.plan;
   const auto* const given = static_cast<const T*>(p.filter);
   const std::int64_t row = count_taps(s) * group_inputs(s), chunks = plan.chunks(s);
-  const A* filters = arrays.wide;
-  if constexpr (std::is_same_v<T, A>) {
+  const F* filters = arrays.wide;
+  if constexpr (std::is_same_v<T, F>) {
     filters = given;
   } else {
     Loop(context, call, s.co, cost::kMove * static_cast<double>(row))
@@ -114,13 +127,18 @@ void pack_filters(const Context& context, const mluopsCall& call, const ForwardP
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t group = i / chunks, tap = i % chunks * plan.chunk_taps;
           const std::int64_t taps = std::min(plan.chunk_taps, count_taps(s) - tap);
-          pack_chunk(s, filters, group, tap, taps, plan.width, arrays.filters_of(s, group, tap));
+          F* const packed = arrays.filters_of(s, group, tap);
+          if constexpr (kInTiles<F>) {
+            pack_chunk_in_pairs(s, filters, group, tap, taps, plan.width, packed);
+          } else {
+            pack_chunk(s, filters, group, tap, taps, plan.width, packed);
+          }
         }
       });
 }
 
-template <class T>
-void fill_bias(const ForwardProblem& p, const ForwardArrays<T>& arrays) {
+template <class T, class F>
+void fill_bias(const ForwardProblem& p, const ForwardArrays<T, F>& arrays) {
   const Shape& s = p.shape;
   std::fill_n(arrays.bias, s.groups * arrays.plan.width, Acc<T>{0});
   if (p.bias == nullptr) return;
@@ -131,21 +149,21 @@ void fill_bias(const ForwardProblem& p, const ForwardArrays<T>& arrays) {
 }
 
 /// A task's part of the arrays and of the problem.
-template <class T>
+template <class T, class F>
 class ForwardTask {
  public:
   using A = Acc<T>;
 
-  ForwardTask(const ForwardProblem& p, const ForwardArrays<T>& arrays, int slot)
+  ForwardTask(const ForwardProblem& p, const ForwardArrays<T, F>& arrays, int slot)
       : p_(p),
         s_(p.shape),
         plan_(arrays.plan),
         arrays_(arrays),
         taps_(arrays.taps + slot * s_.deform_groups * plan_.tile_pixels * count_taps(s_)),
-        columns_(arrays.columns + slot * plan_.tile_pixels * plan_.depth),
+        columns_(arrays.columns + slot * kSampleParts<F> * part()),
         sums_(arrays.sums + slot * plan_.tile_pixels * plan_.width) {
     // Rows behind a tile's last pixel are multiplied, too.
-    std::fill_n(columns_, plan_.tile_pixels * plan_.depth, A{0});
+    std::fill_n(columns_, kSampleParts<F> * part(), F{});
   }
 
   HWY_INLINE void run(const Tile& tile) const {
@@ -164,11 +182,35 @@ class ForwardTask {
   HWY_INLINE void multiply_group(const Tile& tile, std::int64_t group) const {
     for (std::int64_t tap = 0; tap < count_taps(s_); tap += plan_.chunk_taps) {
       const std::int64_t taps = std::min(plan_.chunk_taps, count_taps(s_) - tap);
-      const std::int64_t depth = taps * group_inputs(s_);
+      const std::int64_t real = taps * group_inputs(s_), depth = round_up(real, kDepthStep<F>);
       for_slices(s_, group * group_inputs(s_), (group + 1) * group_inputs(s_), s_.ci,
                  [&](std::int64_t, const Slice& slice) HWY_ATTR { sample(tile, slice, tap, taps, depth); });
-      add_matrix_product(round_up(tile.count, kMatrixRows), depth, plan_.width, columns_, depth,
-                         arrays_.filters_of(s_, group, tap), sums_, plan_.width);
+      const F* const filters = arrays_.filters_of(s_, group, tap);
+      const std::int64_t rows = round_up(tile.count, kRowStep<F>), width = plan_.width;
+      if constexpr (kInTiles<F>) {
+        clear_columns(tile, real, depth);
+        tiles::multiply({rows, depth, width, columns_, depth, filters, sums_, width, false, part()});
+      } else {
+        add_matrix_product(rows, depth, width, columns_, depth, filters, sums_, width);
+      }
+    }
+  }
+
+  /// Columns [real, depth).
+  void clear_columns(const Tile& tile, std::int64_t real, std::int64_t depth) const {
+    for (std::int64_t i = 0; i < tile.count; ++i) {
+      for (F* const row : {columns_ + i * depth, columns_ + i * depth + part()})
+        std::fill(row + real, row + depth, F{});
+    }
+  }
+
+  /// Elements of a part of the columns.
+  std::int64_t part() const { return plan_.tile_pixels * plan_.depth; }
+  auto row_of(F* columns) const {
+    if constexpr (kInTiles<F>) {
+      return SplitRow{columns, part()};
+    } else {
+      return columns;
     }
   }
 
@@ -178,11 +220,11 @@ class ForwardTask {
     const T* const image = static_cast<const T*>(p_.input) + tile.image * s_.h * s_.w * s_.ci;
     const ImageSlice<T> channels = {image + slice.first, s_.ci, arrays_.zeros};
     const Tap<A>* const found = taps_of(slice.deform_group) + tap;
-    A* const columns = columns_ + slice.first % group_inputs(s_);
+    F* const columns = columns_ + slice.first % group_inputs(s_);
     for (std::int64_t i = 0; i < tile.count; ++i) {
       for (std::int64_t k = 0; k < taps; ++k) {
         sample_channels(channels, found[i * count_taps(s_) + k], 0, slice.count,
-                        columns + i * depth + k * group_inputs(s_));
+                        row_of(columns + i * depth + k * group_inputs(s_)));
       }
     }
   }
@@ -197,26 +239,26 @@ class ForwardTask {
   const ForwardProblem& p_;
   const Shape& s_;
   const ForwardPlan& plan_;
-  const ForwardArrays<T>& arrays_;
+  const ForwardArrays<T, F>& arrays_;
   Tap<A>* taps_;
-  A* columns_;
+  F* columns_;
   A* sums_;
 };
 
-template <class T>
+template <class T, class F>
 mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const ForwardPlan plan(s, call.threads);
+  const ForwardPlan plan(s, call.threads, kRowStep<F>, kDepthStep<F>);
   const double numbers = static_cast<double>(plan.tile_pixels * count_taps(s) * s.ci);
   const double tile_ns = numbers * (cost::kElement + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
   const Loop loop(context, call, s.batch * plan.tiles, tile_ns);
-  const auto arrays = allocate<ForwardArrays<T>>(context.arena, s, plan, loop.slots());
+  const auto arrays = allocate<ForwardArrays<T, F>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   std::fill_n(arrays->zeros, s.ci, T{});
   fill_bias(p, *arrays);
   pack_filters(context, call, p, *arrays);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const ForwardTask<T> task(p, *arrays, slot);
+    const ForwardTask<T, F> task(p, *arrays, slot);
     for (std::int64_t i = begin; i < end; ++i) task.run(tile_at(s, i / plan.tiles, i % plan.tiles, plan.tile_pixels));
   });
   return MLUOP_STATUS_SUCCESS;
@@ -224,9 +266,11 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kPaths[] = {{"tiles", always<ForwardProblem>, forward_by_tiles<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_forward, ForwardProblem>};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
+  return run_product_path<T>(context, call, p, channels, "tiles",
+                             [](auto factor) { return forward_by_tiles<T, decltype(factor)>; });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/dcn/geometry.h"
 #include "backends/cpu/sampling/bilinear.h"
 #include "backends/cpu/simd/element.h"
+#include "backends/cpu/simd/products-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 #if defined(MLUOPS_CPU_DCN_SAMPLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -57,21 +58,57 @@ struct ImageSlice {
   }
 };
 
-/// row[c] = what the tap samples of channels [channel, channel + count) of the slice.
-template <class T>
+template <class D>
+HWY_INLINE void store_sample(hn::Vec<D> v, D d, hn::TFromD<D>* row, std::int64_t i) {
+  hn::StoreU(v, d, row + i);
+}
+
+#if HWY_TARGET <= HWY_AVX3
+/// Blocks of 32 channels of sample_channels: even and odd ones apart, so that no element moves to another lane. Returns
+/// how many channels it did.
+HWY_INLINE std::int64_t sample_blocks(const Bfloat16* const (&pixels)[4], const Tap<float>& tap, std::int64_t count,
+                                      const SplitRow& row) {
+  const hn::ScalableTag<float> d;
+  const hn::ScalableTag<std::uint32_t> d32;
+  const hn::ScalableTag<std::uint16_t> d16;
+  const auto upper = hn::Set(d32, 0xffff0000u);
+  std::int64_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    auto even = hn::Zero(d), odd = hn::Zero(d);
+    MLUOPS_UNROLL
+    for (std::size_t c = 0; c < 4; ++c) {
+      const auto both = hn::BitCast(d32, hn::LoadU(d16, &pixels[c][i].bits));
+      const auto weight = hn::Set(d, tap.at.weight[c]);
+      even = hn::MulAdd(weight, hn::BitCast(d, hn::ShiftLeft<16>(both)), even);
+      odd = hn::MulAdd(weight, hn::BitCast(d, hn::And(both, upper)), odd);
+    }
+    const auto mask = hn::Set(d, tap.mask);
+    store_interleaved(d, hn::Mul(mask, even), hn::Mul(mask, odd), row, i);
+  }
+  return i;
+}
+#endif
+
+/// row[c] = what the tap samples of channels [channel, channel + count) of the slice; a row of numbers or a SplitRow.
+template <class T, class Row>
 HWY_INLINE void sample_channels(const ImageSlice<T>& image, const Tap<Acc<T>>& tap, std::int64_t channel,
-                                std::int64_t count, Acc<T>* row) {
+                                std::int64_t count, Row row) {
   const T* const p0 = image.pixel(tap.at, 0, channel);
   const T* const p1 = image.pixel(tap.at, 1, channel);
   const T* const p2 = image.pixel(tap.at, 2, channel);
   const T* const p3 = image.pixel(tap.at, 3, channel);
   const auto& w = tap.at.weight;
-  for_lanes<Acc<T>>(count, [&](auto d, std::int64_t i) HWY_ATTR {
+  std::int64_t done = 0;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (std::is_same_v<Row, SplitRow>) done = sample_blocks({p0, p1, p2, p3}, tap, count, row);
+#endif
+  for_lanes<Acc<T>>(count - done, [&](auto d, std::int64_t rest) HWY_ATTR {
+    const std::int64_t i = done + rest;
     auto sum = hn::Mul(hn::Set(d, w[0]), load(d, p0 + i));
     sum = hn::MulAdd(hn::Set(d, w[1]), load(d, p1 + i), sum);
     sum = hn::MulAdd(hn::Set(d, w[2]), load(d, p2 + i), sum);
     sum = hn::MulAdd(hn::Set(d, w[3]), load(d, p3 + i), sum);
-    hn::StoreU(hn::Mul(hn::Set(d, tap.mask), sum), d, row + i);
+    store_sample(hn::Mul(hn::Set(d, tap.mask), sum), d, row, i);
   });
 }
 

@@ -2,10 +2,11 @@
 // another.
 //
 // Forward from features [L,Ci] to output [M,Co], backward from grad_output to grad_input with transposed filters. The
-// filters are copied into sums' type, rows rounded up to whole vectors; the pairs are sorted by tiles of 512 rows of
+// filters are copied into factors' type, rows rounded up to whole vectors; the pairs are sorted by tiles of 512 rows of
 // the result. A task owns tiles; offset by offset it multiplies eight gathered rows at a time in register tiles and
 // adds them to its sums, which stay in the second cache, so no additions are shared and their order is the pairs'. 2 Ci
-// Co flops for Ci + Co numbers of a pair: bound by arithmetic from 16 channels on.
+// Co flops for Ci + Co numbers of a pair: bound by arithmetic from 16 channels on. F is the type of the factors: that
+// of the sums, or bfloat16 in tiles, where 32 rows are multiplied at a time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/indice_convolution/rows.cpp"
 #include <hwy/foreach_target.h>
@@ -64,27 +65,57 @@ struct RowProduct {
         to(p.grad_input) {}
 };
 
-template <class T>
+/// Pairs that are multiplied together in tiles.
+inline constexpr std::int64_t kTilePairs = 2 * tiles::kEdge;
+
+template <class T, class F>
 struct RowArrays {
   PairLists lists;
-  std::int64_t width;
-  Acc<T>* filters;  ///< [offsets,depth,width]
+  std::int64_t depth, width;
+  F* filters;  ///< [offsets,depth,width], in tiles packed
   std::int64_t sums_size, row_size;
-  Acc<T>* sums;  ///< of each slot [a tile's rows and one more,width]
-  Acc<T>* rows;  ///< of each slot [kProductRows,depth], where elements are promoted
+  Acc<T>* sums;  ///< of each slot [a tile's rows and one more,width], in tiles kTilePairs more
+  F* rows;       ///< of each slot [kProductRows or kTilePairs,depth], where rows are not read in place
 
   RowArrays(Allocator& allocator, const RowProduct& p, int slots)
       : lists(allocator, p.pairs, p.from_rows, p.to_rows, p.swap),
+        depth(round_up(p.depth, kDepthStep<F>)),
         width(padded_columns(p.columns)),
-        filters(allocator.allocate<Acc<T>>(p.pairs.offsets, p.depth, width)),
-        sums_size((std::min(PairLists::kTileRows, p.to_rows) + 1) * width),
-        row_size(std::is_same_v<T, Acc<T>> ? 0 : size_product(kProductRows, p.depth)),
+        filters(allocator.allocate<F>(p.pairs.offsets, depth, width)),
+        sums_size((std::min(PairLists::kTileRows, p.to_rows) + (kInTiles<F> ? kTilePairs : 1)) * width),
+        row_size(std::is_same_v<T, Acc<T>> ? 0 : size_product(kInTiles<F> ? kTilePairs : kProductRows, depth)),
         sums(allocator.allocate<Acc<T>>(slots, sums_size)),
-        rows(allocator.allocate<Acc<T>>(slots, row_size)) {}
+        rows(allocator.allocate<F>(slots, row_size)) {}
 };
 
+/// Packs the filters of one offset in pairs of rows, zeros behind the last row and column.
+template <class F>
+void pack_offset(const RowProduct& p, std::int64_t offset, std::int64_t depth, std::int64_t width, F* packed) {
+  const F* const filters = static_cast<const F*>(p.filters) + offset * p.filter_strides[0];
+  std::fill_n(packed, depth * width, F{});
+  for (std::int64_t k = 0; k < p.depth; ++k) {
+    for (std::int64_t c = 0; c < p.columns; ++c) {
+      F* const block = packed + c / tiles::kEdge * tiles::kEdge * depth;
+      block[k / 2 * 2 * tiles::kEdge + c % tiles::kEdge * 2 + k % 2] =
+          filters[k * p.filter_strides[1] + c * p.filter_strides[2]];
+    }
+  }
+}
+
 template <class T>
-void copy_filters(const Context& context, const mluopsCall& call, const RowProduct& p, const RowArrays<T>& arrays) {
+void pack_filters(const Context& context, const mluopsCall& call, const RowProduct& p, const RowArrays<T, T>& arrays) {
+  const std::int64_t size = arrays.depth * arrays.width;
+  Loop(context, call, p.pairs.offsets, cost::kGather * static_cast<double>(size))
+      .run([&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          pack_offset(p, k, arrays.depth, arrays.width, arrays.filters + k * size);
+        }
+      });
+}
+
+template <class T>
+void copy_filters(const Context& context, const mluopsCall& call, const RowProduct& p,
+                  const RowArrays<T, Acc<T>>& arrays) {
   const auto* const filters = static_cast<const T*>(p.filters);
   const std::int64_t rows = p.pairs.offsets * p.depth;
   Loop(context, call, rows, cost::kMove * static_cast<double>(arrays.width))
@@ -136,46 +167,81 @@ void add_pairs(const RowProduct& p, std::span<const RowPair> pairs, const Acc<T>
   }
 }
 
-template <class T>
-void run_tile(const RowProduct& p, const RowArrays<T>& arrays, std::int64_t tile, int slot) {
+/// What add_pairs does, in tiles: products [kTilePairs,width] first, which are then added to their rows.
+template <class F>
+void add_pairs_in_tiles(const RowProduct& p, std::span<const RowPair> pairs, const F* filters, std::int64_t depth,
+                        std::int64_t width, std::int64_t first_row, float* sums, float* products, F* rows) {
+  const auto* const source = static_cast<const F*>(p.from);
+  const auto count = static_cast<std::int64_t>(pairs.size());
+  for (std::int64_t i = 0; i < count; i += kTilePairs) {
+    const std::int64_t here = std::min(kTilePairs, count - i);
+    for (std::int64_t r = i; r < i + here; ++r) {
+      if (r + kTilePairs < count) prefetch(source + pairs[r + kTilePairs].from * p.depth, p.depth);
+      std::copy_n(source + pairs[r].from * p.depth, p.depth, rows + (r - i) * depth);
+    }
+    tiles::multiply(
+        {round_up(here, tiles::kEdge), depth, width, rows, depth, filters, products, width, /*overwrite=*/true});
+    for (std::int64_t r = 0; r < here; ++r) {
+      axpy(1.0f, products + r * width, sums + (pairs[i + r].to - first_row) * width, width);
+    }
+  }
+}
+
+template <class T, class F>
+void run_tile(const RowProduct& p, const RowArrays<T, F>& arrays, std::int64_t tile, int slot) {
   Acc<T>* const sums = arrays.sums + slot * arrays.sums_size;
   const std::int64_t width = arrays.width, first = arrays.lists.first_row(tile), rows = arrays.lists.rows(tile);
+  F* const copies = arrays.rows + slot * arrays.row_size;
   std::fill_n(sums, rows * width, Acc<T>{0});
+  if (kInTiles<F>) std::fill_n(copies, arrays.row_size, F{});
   for (std::int64_t k = 0; k < p.pairs.offsets; ++k) {
-    add_pairs<T>(p, arrays.lists(tile, k), arrays.filters + k * p.depth * width, width, first, sums,
-                 sums + arrays.sums_size - width, arrays.rows + slot * arrays.row_size);
+    const F* const filters = arrays.filters + k * arrays.depth * width;
+    if constexpr (kInTiles<F>) {
+      add_pairs_in_tiles(p, arrays.lists(tile, k), filters, arrays.depth, width, first, sums,
+                         sums + arrays.sums_size - kTilePairs * width, copies);
+    } else {
+      add_pairs<T>(p, arrays.lists(tile, k), filters, width, first, sums, sums + arrays.sums_size - width, copies);
+    }
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     store_row(sums + r * width, static_cast<T*>(p.to) + (first + r) * p.columns, p.columns);
   }
 }
 
-template <class T, class Problem>
+template <class T, class F, class Problem>
 mluOpStatus_t by_tiles(Context& context, const mluopsCall& call, const Problem& problem) {
   const RowProduct p(problem);
   const std::int64_t tiles = PairLists::tiles(p.to_rows);
   const double all_ns = row_product_ns(p.depth, p.columns) * static_cast<double>(all_pairs(p.pairs)) +
                         2 * cost::kMove * static_cast<double>(p.to_rows * p.columns);
   const Loop loop(context, call, tiles, all_ns / static_cast<double>(tiles));
-  auto arrays = allocate<RowArrays<T>>(context.arena, p, loop.slots());
+  auto arrays = allocate<RowArrays<T, F>>(context.arena, p, loop.slots());
   if (!arrays) return no_memory(call);
-  copy_filters<T>(context, call, p, *arrays);
+  if constexpr (kInTiles<F>) {
+    pack_filters(context, call, p, *arrays);
+  } else {
+    copy_filters(context, call, p, *arrays);
+  }
   arrays->lists.fill(context, call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    for (std::int64_t tile = begin; tile < end; ++tile) run_tile<T>(p, *arrays, tile, slot);
+    for (std::int64_t tile = begin; tile < end; ++tile) run_tile(p, *arrays, tile, slot);
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const mluopsIndiceConvolutionForwardProblem& p) {
-  return by_tiles<T>(context, call, p);
+  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), "rows", [](auto factor) {
+    return by_tiles<T, decltype(factor), mluopsIndiceConvolutionForwardProblem>;
+  });
 }
 
 template <class T>
 mluOpStatus_t backward_data(Context& context, const mluopsCall& call,
                             const mluopsIndiceConvolutionBackwardDataProblem& p) {
-  return by_tiles<T>(context, call, p);
+  return run_product_path<T>(context, call, p, std::min(p.shape.ci, p.shape.co), "rows", [](auto factor) {
+    return by_tiles<T, decltype(factor), mluopsIndiceConvolutionBackwardDataProblem>;
+  });
 }
 
 }  // namespace
