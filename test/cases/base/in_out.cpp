@@ -1,5 +1,7 @@
 #include "test/cases/base/in_out.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace mluops::cases {
@@ -22,12 +24,23 @@ bool read_form(mluOpTensorDescriptor_t desc, Form& form) {
          MLUOP_STATUS_SUCCESS;
 }
 
-}  // namespace
-
-bool is_initial(const std::string& tensor) {
-  return tensor.rfind("initial_", 0) == 0;
+std::size_t bytes_of(const Argument& t) {
+  Form form;
+  if (t.desc == nullptr || t.data == nullptr || !read_form(t.desc, form)) return 0;
+  return static_cast<std::size_t>(mluOpGetTensorElementNum(t.desc)) * element_size(form.dtype);
 }
 
+/// Whether an output lies in the memory of another tensor, as in a test of what is refused.
+bool is_elsewhere(const Arguments& t, std::size_t output) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(t[output].data);
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    const auto other = reinterpret_cast<std::uintptr_t>(t[i].data);
+    if (i != output && begin >= other && begin < other + bytes_of(t[i])) return true;
+  }
+  return false;
+}
+
+/// Bytes of a tensor that call_in_place may copy: 0 where the two differ or one is absent.
 std::size_t bytes_to_copy(const Argument& from, const Argument& to) {
   if (from.desc == nullptr || to.desc == nullptr || from.data == nullptr || to.data == nullptr) return 0;
   Form a, b;
@@ -36,13 +49,19 @@ std::size_t bytes_to_copy(const Argument& from, const Argument& to) {
       !std::equal(a.strides, a.strides + a.rank, b.strides)) {
     return 0;
   }
-  return static_cast<std::size_t>(mluOpGetTensorElementNum(from.desc)) * element_size(a.dtype);
+  return bytes_of(from);
+}
+
+}  // namespace
+
+bool is_initial(const std::string& tensor) {
+  return tensor.rfind("initial_", 0) == 0;
 }
 
 Saved copy_in(const Arguments& t, std::initializer_list<InOut> pairs) {
   Saved saved;
   for (const InOut& pair : pairs) {
-    const std::size_t bytes = bytes_to_copy(t[pair.input], t[pair.output]);
+    const std::size_t bytes = is_elsewhere(t, pair.output) ? 0 : bytes_to_copy(t[pair.input], t[pair.output]);
     auto* const to = static_cast<unsigned char*>(t[pair.output].data);
     saved.emplace_back(to, to + (bytes <= kMostSaved ? bytes : 0));
     if (bytes > 0) std::memmove(to, t[pair.input].data, bytes);

@@ -20,8 +20,6 @@ struct InOut {
 template <class Call>
 mluOpStatus_t call_in_place(mluOpHandle_t handle, const Arguments& t, std::initializer_list<InOut> pairs, Call call);
 
-/// Bytes of a tensor that call_in_place may copy: 0 where the two differ or one is absent.
-std::size_t bytes_to_copy(const Argument& from, const Argument& to);
 using Saved = std::vector<std::vector<unsigned char>>;
 /// Copies, and returns what small outputs held.
 Saved copy_in(const Arguments& t, std::initializer_list<InOut> pairs);

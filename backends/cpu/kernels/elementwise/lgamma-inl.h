@@ -83,7 +83,7 @@ HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
   const auto below = hn::Lt(x, hn::Zero(d));
   if (!hn::AllFalse(d, below)) {
     const auto pi = hn::Set(d, 3.14159265358979323846);
-    const auto rest = hn::Abs(hn::Sub(size, hn::Round(size)));
+    const auto rest = hn::IfThenElseZero(hn::IsFinite(size), hn::Abs(hn::Sub(size, hn::Round(size))));
     const auto reflected = hn::Div(pi, hn::Mul(size, hn::Sin(d, hn::Mul(pi, rest))));
     const auto finite = hn::And(below, hn::Gt(rest, hn::Zero(d)));
     result = hn::IfThenElse(below, infinity, result);
