@@ -40,7 +40,9 @@ class Fft : public ::testing::Test {
     std::size_t reserve = 1, workspace = 1;
     const mluOpStatus_t status =
         mluOpMakeFFTPlanMany(handle_, plan_, in_, out_, static_cast<int>(n.size()), n.data(), &reserve, &workspace);
-    if (status == MLUOP_STATUS_SUCCESS) EXPECT_EQ(reserve + workspace, 0u);
+    if (status == MLUOP_STATUS_SUCCESS) {
+      EXPECT_EQ(reserve + workspace, 0u);
+    }
     return status;
   }
 

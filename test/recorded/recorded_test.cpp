@@ -56,9 +56,9 @@ mluOpDataType_t dtype_named(const std::string& name) {
 std::string bits_mismatch(const RecordedOutput& got, const RecordedOutput& want) {
   if (got.hash == want.hash) return "";
   std::string text = want.name + ": other bits; some elements, got:";
-  for (const double element : got.elements) text += " " + std::to_string(element);
+  for (const double element : got.elements) text.append(" ").append(std::to_string(element));
   text += ", recorded:";
-  for (const double element : want.elements) text += " " + std::to_string(element);
+  for (const double element : want.elements) text.append(" ").append(std::to_string(element));
   return text;
 }
 

@@ -154,7 +154,9 @@ mluOpStatus_t log_gamma(Context& context, const mluopsCall& call, const mluopsUn
   } else {
     return map<T, double>(context, call, y, p.shape.count, 12 * cost::kFunction, [x](auto d, std::int64_t i) HWY_ATTR {
       const hn::Rebind<float, decltype(d)> narrow;
-      return hn::DemoteTo(narrow, lgamma_of(d, hn::PromoteTo(d, load(narrow, x + i))));
+      const auto half = hn::Mul(lgamma_of(d, hn::PromoteTo(d, load(narrow, x + i))), hn::Set(d, 0.5));
+      // Highway's DemoteTo may saturate: twice the greatest float is Inf.
+      return hn::Mul(hn::DemoteTo(narrow, half), hn::Set(narrow, 2.0f));
     });
   }
 }
