@@ -40,14 +40,15 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
     """
     form = _Form(schema, function, fixed, int64.split(), absent, names=names, results=results, sizes=sizes, least=least,
                  rule=rule)
+    follows: Dict[str, Any] = {"call": form.call}
     if gradient is not None:
         derivative = _Derivative(form, gradient, of.split())
-        others = {"setup": derivative.setup, "backward": derivative.backward, **others}
+        follows.update(setup=derivative.setup, backward=derivative.backward)
     elif not form.name.endswith("_backward"):
-        others = {"setup": no_derivative, "jvp": no_tangents, **others}
+        follows.update(setup=no_derivative, jvp=no_tangents)
     if linear:
-        others = {"jvp": lambda *given: _linear(made, linear.split(), *given), **others}
-    made: Any = operator(schema, form.fake, **{"call": form.call, **others})
+        follows["jvp"] = lambda *given: _linear(made, linear.split(), *given)
+    made: Any = operator(schema, form.fake, **{**follows, **others})
     made.form = form
     return made
 

@@ -6,7 +6,7 @@ from typing import Sequence
 import torch
 from torch import Tensor
 
-from ..._arguments import integer
+from ..._arguments import at_least, integer
 from ..._errors import bad_param
 from ..._functions.voxel_pooling import VOXEL_POOLING_FORWARD as FORWARD
 from .._described import described
@@ -63,6 +63,7 @@ def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[
     sizes = [integer("voxel_num", each) for each in (voxel_num.tolist() if isinstance(voxel_num, Tensor) else voxel_num)]
     if len(sizes) != 3:
         raise bad_param("voxel_num", "X, Y, Z", sizes)
+    at_least(1, voxel_num=min(sizes))
     batch, channels = features.shape[0], features.shape[-1]
     if geom_xyz.dim() != features.dim() or geom_xyz.shape[:-1] != features.shape[:-1]:
         raise bad_param("geom_xyz", f"the points of input_features, {tuple(features.shape[:-1])}", tuple(geom_xyz.shape))
