@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -38,13 +39,22 @@ void replace(std::string& text, const std::string& what, const std::string& with
   if (const std::size_t at = text.find(what); at != kNowhere) text.replace(at, what.size(), with);
 }
 
+/// A line with spaces for its tabs, as columns count them.
+std::string shown(const std::string& line) {
+  std::string out;
+  for (const char c : line)
+    out += c == '\t' ? std::string(8 - columns_of(out, out.size()) % 8, ' ') : std::string(1, c);
+  return out;
+}
+
 class Reader {
  public:
   Reader(const std::string& messages, const Columns& columns, bool bytes) : columns_(columns), bytes_(bytes) {
     std::istringstream in(messages);
     for (std::string line; std::getline(in, line);) lines_.push_back(line);
     for (const std::string& line : lines_) {
-      if (Head h; parse(line, h) && line.find("variably modified") != kNowhere) note_length(h);
+      const bool length = line.find("variably modified") != kNowhere || line.find("call to 'on_chip'") != kNowhere;
+      if (Head h; length && parse(line, h)) note_length(h);
     }
   }
 
@@ -82,7 +92,9 @@ class Reader {
     old_ = new_ = columns_of(source, byte - 1);
     width_ = 1;
     line_ = h.line;
+    clang_source_.reset();
     if (!place) return say(line);
+    if (bytes_) clang_source_ = shown(source);
     new_ = columns_of(source, place->column - 1);
     if (new_ != old_)
       width_ = std::max<std::size_t>(1, std::min(place->token.size(), source.size() + 1 - place->column));
@@ -97,11 +109,18 @@ class Reader {
     say(h.file + ":" + std::to_string(h.line) + ":" + std::to_string(bytes_ ? place->column : new_ + 1) + ": " +
         h.text);
     dropping_ = length && h.is("error:");
-    if (dropping_) say(source), say(std::string(new_, ' ') + "^");
+    if (dropping_) say(shown(source)), say(std::string(new_, ' ') + "^");
   }
 
   /// The source line, its carets, what might be put there.
   void below(const std::string& line) {
+    if (clang_source_) {  // it shows the rewritten line
+      say(*clang_source_);
+      old_ = kNowhere;
+      return clang_source_.reset();
+    }
+    const bool suggestion = old_ == kNowhere && line[0] == ' ' && line.find('^') == kNowhere;
+    if (suggestion) return;
     const std::size_t bar = line.find(" | "), text = line.find_first_not_of(" 0123456789");
     const bool numbered = bar != kNowhere && text == bar + 1 && line[0] == ' ';
     const std::size_t begin = numbered ? bar + 3 : 0;
@@ -125,6 +144,7 @@ class Reader {
   std::string out_;
   std::set<std::pair<std::string, std::size_t>> lengths_, told_;
   std::size_t old_ = 0, new_ = 0, width_ = 1, line_ = 0, shown_ = 0;  // of the message at hand; `shown_`: source line
+  std::optional<std::string> clang_source_;
   bool dropping_ = false;
 };
 
@@ -134,13 +154,9 @@ std::string warning(const Columns& columns, std::size_t preprocessed, const std:
   const Columns::Position p = columns.position(preprocessed);
   const std::string& source = columns.text(p.file, p.line);
   const std::size_t column = columns_of(source, p.column - 1);
-  std::string shown;  // with the tabs that the column counts
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    shown +=
-        source[i] == '\t' ? std::string(columns_of(source, i + 1) - columns_of(source, i), ' ') : source.substr(i, 1);
-  }
   return p.file + ":" + std::to_string(p.line) + ":" + std::to_string(column + 1) + ": warning: " + text + "\n" +
-         shown + "\n" + std::string(column, ' ') + "^" + std::string(p.length > 1 ? p.length - 1 : 0, '~') + "\n";
+         shown(source) + "\n" + std::string(column, ' ') + "^" + std::string(p.length > 1 ? p.length - 1 : 0, '~') +
+         "\n";
 }
 
 std::string for_author(const std::string& messages, const Columns& columns, bool bytes) {
