@@ -111,8 +111,10 @@ class _Derivative:
         parts = {part.name: part for part in gradient.form.inputs}
         self.grads = {place: self._output_of(parts[name]) for place, name in enumerate(gradient.form.arguments)
                       if name.startswith("grad")}
-        self.takes = [None if place in self.grads else self._take(name)
-                      for place, name in enumerate(gradient.form.arguments)]
+        taken = [(place, name) for place, name in enumerate(gradient.form.arguments) if place not in self.grads]
+        tensors = gradient.form.axes
+        self.saved = [(place, self._take(name)) for place, name in taken if name in tensors]
+        self.kept = [(place, self._take(name)) for place, name in taken if name not in tensors]
         self.places = ([form.arguments.index(name) for name in of] or
                        [self._input_of(part) for part in gradient.form.outputs])
 
@@ -143,16 +145,15 @@ class _Derivative:
         outputs = output if isinstance(output, tuple) else (output,)
         if self.constant:
             ctx.mark_non_differentiable(*[outputs[i] for i in self.constant])
-        ctx.values = [None if take is None else take(inputs, outputs) for take in self.takes]
-        ctx.tensors = [i for i, value in enumerate(ctx.values) if isinstance(value, Tensor)]
-        ctx.save_for_backward(*(ctx.values[i] for i in ctx.tensors))
-        for i in ctx.tensors:
-            ctx.values[i] = None
+        ctx.save_for_backward(*[take(inputs, outputs) for _, take in self.saved])
+        ctx.kept = [take(inputs, outputs) for _, take in self.kept]
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
-        values = list(ctx.values)
-        for i, tensor in zip(ctx.tensors, ctx.saved_tensors):
-            values[i] = tensor
+        values: list = [None] * len(self.gradient.form.arguments)
+        for (place, _), value in zip(self.saved, ctx.saved_tensors):
+            values[place] = value
+        for (place, _), value in zip(self.kept, ctx.kept):
+            values[place] = value
         for place, output in self.grads.items():
             values[place] = grads[output]
         if len(self.grads) > 1:
