@@ -56,12 +56,21 @@ std::string axes_text(const Number* sizes, int count) {
 std::string short_dtype_name(mluOpDataType_t dtype);
 
 template <class Problem>
+mluOpDataType_t case_dtype(const Problem& problem) {
+  return problem.shape.dtype;
+}
+/// Of AdamW, whose problem has that of the gradients.
+inline mluOpDataType_t case_dtype(const mluopsAdamWProblem&) {
+  return MLUOP_DTYPE_FLOAT;
+}
+
+template <class Problem>
 std::string case_text(const char* op, const Problem& problem, mluOpExtContract_t contract) {
   std::string text = std::string(op) + " " + case_keys(problem);
   if constexpr (requires { problem.layout; }) {
     if (problem.layout == MLUOP_LAYOUT_NCHW) text += " layout=nchw";
   }
-  if constexpr (requires { problem.shape.dtype; }) text += " dtype=" + short_dtype_name(problem.shape.dtype);
+  if constexpr (requires { problem.shape.dtype; }) text += " dtype=" + short_dtype_name(case_dtype(problem));
   return contract == MLUOP_EXT_CONTRACT_EXTENDED ? text + " contract=extended" : text;
 }
 

@@ -77,4 +77,5 @@ empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.""", args="""
   float* momentum;
   float* velocity;
   const void* grad;
-""", keys="n=count nan=remove_nan lr beta1 beta2 bias1 bias2 eps=epsilon decay=weight_decay scale=grad_scale")
+""", keys="n=count nan=remove_nan lr beta1 beta2 bias1 bias2 eps=epsilon decay=weight_decay scale=grad_scale"
+         " half={p.param_h != nullptr ? 1 : 0}")

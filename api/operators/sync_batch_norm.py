@@ -111,7 +111,7 @@ SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.""", args="""
           + " ".join(f"hook(has_channel_dtype {name} count_all)" for name in "mean_all invstd_all mean invstd".split())
           + " sizes(mean_all invstd_all count_all moving_mean moving_var mean invstd) both(moving_mean) both(moving_var) "
           "together dense done_if_empty(mean_all count_all) data overlap",
-    shape=GATHER_SHAPE, keys="processes c momentum eps", lead="count_all", no_numpy=True,
+    shape=GATHER_SHAPE, keys="processes c momentum eps moving={p.moving_mean != nullptr ? 1 : 0}", lead="count_all", no_numpy=True,
     problem="mluopsSyncBatchNormGatherStatsProblem",
     say={"processes": "the rows of mean_all", "c": "the channels of mean_all"},
     rules={"together": rule("(moving_mean.desc == nullptr) == (moving_var.desc == nullptr)",

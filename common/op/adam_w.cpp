@@ -24,7 +24,7 @@ Status check_adam_w(const AdamWArgs& args, mluopsAdamWProblem& problem) {
 std::string case_keys(const mluopsAdamWProblem& p) {
   return CaseKeys()("n", p.shape.count)("nan", p.shape.remove_nan)("lr", p.shape.lr)("beta1", p.shape.beta1)(
              "beta2", p.shape.beta2)("bias1", p.shape.bias1)("bias2", p.shape.bias2)("eps", p.shape.epsilon)(
-             "decay", p.shape.weight_decay)("scale", p.shape.grad_scale)
+             "decay", p.shape.weight_decay)("scale", p.shape.grad_scale)("half", p.param_h != nullptr ? 1 : 0)
       .text();
 }
 

@@ -337,7 +337,7 @@ std::string case_keys(const mluopsSyncBatchNormStatsProblem& p) {
 std::string case_keys(const mluopsSyncBatchNormGatherStatsProblem& p) {
   return CaseKeys()("processes", p.shape.processes)("c", p.shape.c)
       .scalar("momentum", p.exact_momentum, p.shape.dtype)
-      .scalar("eps", p.exact_eps, p.shape.dtype)
+      .scalar("eps", p.exact_eps, p.shape.dtype)("moving", p.moving_mean != nullptr ? 1 : 0)
       .text();
 }
 

@@ -1,6 +1,7 @@
 #include "test/reference/adam_w.h"
 
 #include <limits>
+#include <memory>
 
 #include "test/cases/base/in_out.h"
 #include "test/cases/operator.h"
@@ -22,7 +23,7 @@ const std::vector<Parameter> kParameters = {{"n", "4096", "parameters"},
                                             {"step", "3", "number of the step"},
                                             {"data", "usual", "usual | wild (NaN and Inf among the gradients)"}};
 
-/// A descriptor for the time of a call.
+/// The descriptor of a case.
 class Attributes {
  public:
   explicit Attributes(const mluopsAdamWShape& s) {
@@ -73,9 +74,10 @@ struct Layout {
   int step_before = -1, param_h = -1;
 };
 
-Layout layout_of(const Case& t, const mluopsAdamWShape& s) {
+/// `dtype`: of parameters; all but float are refused.
+Layout layout_of(const Case& t, const mluopsAdamWShape& s, mluOpDataType_t dtype) {
   const auto floats = [&](const char* name, Fill fill) {
-    return TensorSpec{.name = name, .dtype = MLUOP_DTYPE_FLOAT, .dims = {s.count}, .fill = std::move(fill)};
+    return TensorSpec{.name = name, .dtype = dtype, .dims = {s.count}, .fill = std::move(fill)};
   };
   Layout made;
   made.tensors = {floats("initial_param", uniform(-2, 2, t.seed("param"))),
@@ -100,7 +102,7 @@ Layout layout_of(const Case& t, const mluopsAdamWShape& s) {
 
 Description describe_adam_w(const Case& text, mluOpDataType_t dtype) {
   const mluopsAdamWShape s = shape_of(text);
-  Layout layout = layout_of(text, s);
+  Layout layout = layout_of(text, s, dtype);
   const int step = layout.step_before, half = layout.param_h;
   Description d;
   d.dtype = dtype;
@@ -109,9 +111,9 @@ Description describe_adam_w(const Case& text, mluOpDataType_t dtype) {
     d.scalars.push_back(static_cast<double>(scalar));
   }
   d.flops = 15.0 * static_cast<double>(s.count);
-  const auto run = [s, half](mluOpHandle_t h, const Arguments& t) {
+  const auto run = [s, half, attributes = std::make_shared<Attributes>(s)](mluOpHandle_t h, const Arguments& t) {
     const Argument param_h = half < 0 ? Argument{} : t[static_cast<std::size_t>(half)];
-    return mluOpAdamW(h, Attributes(s).get(), t[4].desc, t[4].data, param_h.desc, param_h.data, t[5].desc, t[5].data,
+    return mluOpAdamW(h, attributes->get(), t[4].desc, t[4].data, param_h.desc, param_h.data, t[5].desc, t[5].data,
                       t[6].desc, t[6].data, t[3].desc, t[3].data, s.lr, s.beta1, s.beta2, s.bias1, s.bias2, s.epsilon);
   };
   d.call = [run, step](mluOpHandle_t handle, const Arguments& t) {

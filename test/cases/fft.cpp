@@ -63,7 +63,9 @@ mluopsFftShape shape_of(const Case& t, mluOpDataType_t dtype) {
   const std::int64_t n0 = t.size("n0"), n1 = t.size("n1"), half = n1 / 2 + 1;
   const int kind = t.integer("kind");
   mluopsFftShape s = {};
-  s.dtype = dtype == MLUOP_DTYPE_HALF ? MLUOP_DTYPE_COMPLEX_HALF : MLUOP_DTYPE_COMPLEX_FLOAT;
+  s.dtype = dtype == MLUOP_DTYPE_HALF    ? MLUOP_DTYPE_COMPLEX_HALF
+            : dtype == MLUOP_DTYPE_FLOAT ? MLUOP_DTYPE_COMPLEX_FLOAT
+                                         : dtype;  // refused
   s.kind = kind;
   s.backward = kind == 0 ? t.integer("backward") : kind - 1;
   s.batch = t.size("batch"), s.n0 = n0, s.n1 = n1;

@@ -7,7 +7,7 @@ namespace mluops::cases {
 namespace {
 
 const Parameter kRows = {"rows", "3136", "pixels of all images"}, kChannels = {"c", "64", "channels"},
-                kLayout = {"layout", "nlc", "nhwc | ndhwc | nlc | nc"}, kEps = {"eps", "1e-5", "added to variances"},
+                kLayout = {"shape", "nlc", "nhwc | ndhwc | nlc | nc"}, kEps = {"eps", "1e-5", "added to variances"},
                 kFilter = {"filter", "1", "0 absent, 1 given"}, kBias = {"bias", "1", "0 absent, 1 given"};
 
 struct Layout {
@@ -16,7 +16,7 @@ struct Layout {
 };
 
 Layout layout_of(const Case& t) {
-  const std::string word = t.word("layout");
+  const std::string word = t.word("shape");
   if (word == "nc") return {MLUOP_LAYOUT_NC, 2};
   if (word == "nlc") return {MLUOP_LAYOUT_NLC, 3};
   return word == "ndhwc" ? Layout{MLUOP_LAYOUT_NDHWC, 5} : Layout{MLUOP_LAYOUT_NHWC, 4};
@@ -287,13 +287,13 @@ Cases smallest() {
 }
 
 Cases document() {
-  return list({"rows=6 c=2", "rows=3136 c=64 layout=nhwc", "rows=2000 c=96 layout=nc"});
+  return list({"rows=6 c=2", "rows=3136 c=64 shape=nhwc", "rows=2000 c=96 shape=nc"});
 }
 
 Cases edge() {
-  return list({"rows=1 c=5", "rows=2 c=200 layout=nc", "rows=4097 c=1 layout=nhwc", "rows=999 c=3 layout=nlc",
-               "rows=131 c=63 layout=ndhwc", "rows=50 c=64 layout=nhwc", "rows=77 c=65 layout=nlc",
-               "rows=5000 c=2 layout=nc", "rows=10 c=3001 layout=nc"});
+  return list({"rows=1 c=5", "rows=2 c=200 shape=nc", "rows=4097 c=1 shape=nhwc", "rows=999 c=3 shape=nlc",
+               "rows=131 c=63 shape=ndhwc", "rows=50 c=64 shape=nhwc", "rows=77 c=65 shape=nlc",
+               "rows=5000 c=2 shape=nc", "rows=10 c=3001 shape=nc"});
 }
 
 Case random_case(Random& random, double effort) {
@@ -301,15 +301,15 @@ Case random_case(Random& random, double effort) {
   const std::int64_t most = effort < 1 ? 60 : 300;
   Case c;
   c.set("rows", odd_size(random, most)).set("c", odd_size(random, most));
-  return c.set("layout", random.pick(layouts));
+  return c.set("shape", random.pick(layouts));
 }
 
 Cases large() {
-  return list({"rows=100000 c=17 layout=nc", "rows=9000 c=256", "rows=700000 c=3 layout=nc"});
+  return list({"rows=100000 c=17 shape=nc", "rows=9000 c=256", "rows=700000 c=3 shape=nc"});
 }
 
 Cases network() {
-  return list({"rows=25088 c=256 layout=nhwc", "rows=401408 c=64 layout=nhwc", "rows=1568 c=2048 layout=nhwc"});
+  return list({"rows=25088 c=256 shape=nhwc", "rows=401408 c=64 shape=nhwc", "rows=1568 c=2048 shape=nhwc"});
 }
 
 std::vector<Growth> growth() {
@@ -362,9 +362,9 @@ OperatorCases elemt() {
 }
 
 OperatorCases backward_elemt(const char* op, const char* function) {
-  const Parameter processes = {"processes", "4", "processes that count rows"};
+  const Parameter processes = {"processes", "4", "processes that count rows, of _v2"};
   OperatorCases cases = of(op, function, {kRows, kChannels, kLayout, kFilter}, describe_backward_elemt);
-  if (std::string(op) == "sync_batch_norm_backward_elemt_v2") cases.parameters.push_back(processes);
+  cases.parameters.push_back(processes);
   cases.edge = [] { return each(edge(), "filter", {"0", "1"}); };
   return cases;
 }

@@ -83,6 +83,7 @@ void tell_a_lie(Problem& p, Choices& choices, Lies& lies) {
     case 4:
       return told("no descriptor"), t.lose_desc();
     default:
+      if (p.inputs.empty()) return;
       lies.log += " data;";
       return poison(*p.inputs[static_cast<std::size_t>(choices.integer(0, std::ssize(p.inputs) - 1))], choices);
   }

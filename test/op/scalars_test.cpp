@@ -54,7 +54,7 @@ const std::vector<Sensitive>& sensitive_cases() {
       {"nms_match n=60 iou=0.2 boxes=grid", {"iou"}},
       {"sync_batch_norm_stats rows=30 c=5 eps=0.1", {"eps"}},
       {"sync_batch_norm_gather_stats processes=3 c=5 momentum=0.1 eps=0.1", {"momentum", "eps"}},
-      {"logspace steps=9 start=0.1 end=1.7 base=3.3", {"start", "end", "base"}},
+      {"logspace steps=9 start=1.1 end=1.3 base=3.3", {"start", "end", "base"}},
   };
   return all;
 }
@@ -98,6 +98,7 @@ TEST(Scalars, OfDoubleAreNotRounded) {
 /// No argument of an operator is left out above, but those that decide nothing.
 TEST(Scalars, OfAllOperatorsAreTried) {
   for (const cases::OperatorCases& op : cases::all_operators()) {
+    if (std::ranges::count(op.dtypes.extended, MLUOP_DTYPE_DOUBLE) == 0) continue;
     const std::size_t count = describe(cases::cases_of(op, op.smallest).back(), MLUOP_DTYPE_DOUBLE).scalars.size();
     std::set<std::string> tried;
     for (const auto& [words, keys] : sensitive_cases()) {

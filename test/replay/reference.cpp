@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "test/cases/base/in_out.h"
+
 namespace mluops::replay {
 namespace {
 
@@ -36,15 +38,20 @@ void demand_numbers(const cases::Case& text, std::uintmax_t bytes, const Limits&
   demand(cases::work_of(cases::with_defaults(text)) <= limits.work, "case: its sizes are too large together");
 }
 
+/// A tensor that a call reads and writes is recorded as an output; a case has what it held before as an input, too.
+const RecordedTensor* recorded_of(const Recording& r, const std::string& tensor) {
+  return r.find(cases::is_initial(tensor) ? tensor.substr(tensor.find('_') + 1) : tensor);
+}
+
 /// Before memory is asked for. Of the recorded tensors each is one of the case. One without elements is not recorded.
 void demand_tensors(const cases::Description& d, const Recording& r) {
   for (const cases::TensorSpec& t : d.tensors) {
-    const RecordedTensor* const recorded = r.find(t.name);
+    const RecordedTensor* const recorded = recorded_of(r, t.name);
     const std::uintmax_t got = recorded == nullptr ? 0 : recorded->bytes,
                          wanted = static_cast<std::uintmax_t>(t.bytes());
     demand(got == wanted,
            t.name + ": wanted " + std::to_string(wanted) + " bytes, as the case says, got " + std::to_string(got));
-    demand(recorded == nullptr || recorded->output == t.is_output(),
+    demand(recorded == nullptr || recorded->output == (t.is_output() || cases::is_initial(t.name)),
            t.name + ": wanted an " + (t.is_output() ? "output" : "input") + ", as the case says");
   }
   for (const RecordedTensor& t : r.tensors) {
@@ -99,7 +106,7 @@ cases::Description description_of(const cases::Case& text, const Limits& limits)
 
 RecordedCase::RecordedCase(const Recording& r, const Limits& limits) : problem_(description_of(r, limits)) {
   for (const auto& input : problem_.inputs) {
-    const RecordedTensor* const recorded = r.find(input->name());
+    const RecordedTensor* const recorded = recorded_of(r, input->name());
     if (recorded == nullptr) continue;
     complete_ = complete_ && recorded->kept;
     std::copy(recorded->before.begin(), recorded->before.end(), static_cast<unsigned char*>(input->data()));

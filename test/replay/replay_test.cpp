@@ -44,6 +44,7 @@ const std::map<std::string, Recording>& recordings() {
 TEST(Replay, EveryOperatorIsRecordedWithItsOutputs) {
   if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
   for (const std::string& op : test::operators()) {
+    if (op == "fft") continue;  // its plan is no part of the call
     const auto found = recordings().find(op);
     ASSERT_NE(found, recordings().end()) << op;
     const Recording& r = found->second;

@@ -1,6 +1,7 @@
 // The text of a problem (common/case_text.h) and the cases of test/cases are one language.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -53,9 +54,10 @@ class Texts {
 
 /// Keys that say what numbers the tensors hold, or how a call is made that a problem does not tell.
 const std::set<std::string> kOfTheData = {
-    "data", "indices", "boxes", "centres", "spread", "argmax", "rois",  "size", "reach",   "target",   "logits",
-    "side", "coors",   "feats", "loc",     "scores", "share",  "pairs", "gap",  "offsets", "extended", "axes",
-    "h",    "w",       "s",     "index",   "t",      "z",      "out",   "grid", "sets",    "shifts"};
+    "data",     "indices", "boxes", "centres", "spread", "argmax", "rois",  "size",  "reach", "target",
+    "logits",   "side",    "coors", "feats",   "loc",    "scores", "share", "pairs", "gap",   "offsets",
+    "extended", "axes",    "h",     "w",       "s",      "index",  "t",     "z",     "out",   "grid",
+    "sets",     "shifts",  "rank",  "places",  "least",  "shape",  "step"};
 
 Cases cases_of(const cases::OperatorCases& op) {
   Cases all = cases::joined(cases::cases_of(op, op.smallest), test::edge_cases(op.op));
@@ -78,6 +80,7 @@ class CaseText : public testing::Test {
 TEST_F(CaseText, TheTextOfACaseIsACaseOfTheSameText) {
   Texts texts;
   for (const cases::OperatorCases& op : cases::all_operators()) {
+    if (std::string(op.op) == "fft") continue;  // not recorded
     const mluOpDataType_t dtype = op.dtypes.strict.back();
     std::set<std::string> keys;
     int compared = 0;
@@ -113,9 +116,11 @@ TEST_F(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
   Texts texts;
   for (const cases::OperatorCases& op : cases::all_operators()) {
     const Case smallest = cases::cases_of(op, op.smallest).back();
+    if (std::ranges::count(op.dtypes.extended, MLUOP_DTYPE_DOUBLE) == 0) continue;
     if (describe(smallest, MLUOP_DTYPE_DOUBLE).scalars.empty()) continue;
     Case text = Case::parse(texts.of(smallest, MLUOP_DTYPE_FLOAT)).set("dtype", "double").set("contract", "extended");
-    for (const char* const key : {"scale", "gamma", "alpha", "iou", "sigma", "min_score", "min", "max", "steph"}) {
+    for (const char* const key :
+         {"scale", "gamma", "alpha", "iou", "sigma", "min_score", "min", "max", "steph", "eps", "start"}) {
       if (text.has(key)) text.set(key, "0.1234567890123456");
     }
     EXPECT_EQ(texts.of(text, MLUOP_DTYPE_DOUBLE), text.text());

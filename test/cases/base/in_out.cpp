@@ -1,13 +1,17 @@
 #include "test/cases/base/in_out.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
 namespace mluops::cases {
 namespace {
 
-constexpr std::size_t kMostSaved = 1 << 20;
+/// What the small outputs of a call held. Calls whose memory is counted allocate nothing.
+std::array<unsigned char, 1 << 20> saved;
+std::atomic_flag memory_is_taken = ATOMIC_FLAG_INIT;
 
 struct Form {
   mluOpDataType_t dtype = MLUOP_DTYPE_INVALID;
@@ -58,22 +62,30 @@ bool is_initial(const std::string& tensor) {
   return tensor.rfind("initial_", 0) == 0;
 }
 
-Saved copy_in(const Arguments& t, std::initializer_list<InOut> pairs) {
-  Saved saved;
-  for (const InOut& pair : pairs) {
-    const std::size_t bytes = is_elsewhere(t, pair.output) ? 0 : bytes_to_copy(t[pair.input], t[pair.output]);
-    auto* const to = static_cast<unsigned char*>(t[pair.output].data);
-    saved.emplace_back(to, to + (bytes <= kMostSaved ? bytes : 0));
-    if (bytes > 0) std::memmove(to, t[pair.input].data, bytes);
-  }
-  return saved;
+InPlace::InPlace(const Arguments& t, std::initializer_list<InOut> pairs)
+    : saves_(!memory_is_taken.test_and_set(std::memory_order_acquire)), t_(t), pairs_(pairs) {}
+
+InPlace::~InPlace() {
+  if (saves_) memory_is_taken.clear(std::memory_order_release);
 }
 
-void restore(const Arguments& t, std::initializer_list<InOut> pairs, const Saved& saved) {
-  std::size_t i = saved.size();
-  for (auto pair = pairs.end(); pair != pairs.begin();) {
-    const std::vector<unsigned char>& bytes = saved[--i];
-    if (const InOut& p = *--pair; !bytes.empty()) std::memcpy(t[p.output].data, bytes.data(), bytes.size());
+void InPlace::copy_in() {
+  for (const InOut& pair : pairs_) {
+    const std::size_t bytes = is_elsewhere(t_, pair.output) ? 0 : bytes_to_copy(t_[pair.input], t_[pair.output]);
+    const bool fits = saves_ && bytes <= saved.size() - used_;
+    if (fits && bytes > 0) std::memcpy(saved.data() + used_, t_[pair.output].data, bytes);
+    used_ += fits ? bytes : 0;
+    if (bytes > 0) std::memmove(t_[pair.output].data, t_[pair.input].data, bytes);
+  }
+}
+
+void InPlace::restore() {
+  std::size_t at = 0;
+  for (const InOut& pair : pairs_) {
+    const std::size_t bytes = is_elsewhere(t_, pair.output) ? 0 : bytes_to_copy(t_[pair.input], t_[pair.output]);
+    if (bytes > used_ - at) continue;
+    if (bytes > 0) std::memcpy(t_[pair.output].data, saved.data() + at, bytes);
+    at += bytes;
   }
 }
 

@@ -20,16 +20,29 @@ struct InOut {
 template <class Call>
 mluOpStatus_t call_in_place(mluOpHandle_t handle, const Arguments& t, std::initializer_list<InOut> pairs, Call call);
 
-using Saved = std::vector<std::vector<unsigned char>>;
-/// Copies, and returns what small outputs held.
-Saved copy_in(const Arguments& t, std::initializer_list<InOut> pairs);
-void restore(const Arguments& t, std::initializer_list<InOut> pairs, const Saved& saved);
+class InPlace {
+ public:
+  InPlace(const Arguments& t, std::initializer_list<InOut> pairs);
+  InPlace(const InPlace&) = delete;
+  InPlace& operator=(const InPlace&) = delete;
+  ~InPlace();
+  void copy_in();
+  /// What outputs held before: those of a megabyte together, of one call at a time.
+  void restore();
+
+ private:
+  bool saves_;
+  const Arguments& t_;
+  std::initializer_list<InOut> pairs_;
+  std::size_t used_ = 0;
+};
 
 template <class Call>
 mluOpStatus_t call_in_place(mluOpHandle_t handle, const Arguments& t, std::initializer_list<InOut> pairs, Call call) {
-  const Saved saved = copy_in(t, pairs);
+  InPlace in_place(t, pairs);
+  in_place.copy_in();
   const mluOpStatus_t status = call(handle, t);
-  if (status != MLUOP_STATUS_SUCCESS) restore(t, pairs, saved);
+  if (status != MLUOP_STATUS_SUCCESS) in_place.restore();
   return status;
 }
 

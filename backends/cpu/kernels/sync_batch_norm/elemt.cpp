@@ -23,7 +23,7 @@ template <class T>
 mluOpStatus_t elemt(Context& context, const mluopsCall& call, const mluopsSyncBatchNormElemtProblem& p) {
   using A = Acc<T>;
   const Lines lines(p.shape.rows, p.shape.c);
-  A* const mean = context.arena.reserve_array<A>(3, lines.width);
+  A* const mean = context.arena.reserve_array<A>(3, lines.reserved());
   if (mean == nullptr) return no_memory(call);
   A *const scale = mean + lines.width, *const bias = scale + lines.width;
   repeat(lines, mean, [&](std::int64_t ch) { return static_cast<const A*>(p.mean)[ch]; });
@@ -50,7 +50,7 @@ mluOpStatus_t backward_elemt(Context& context, const mluopsCall& call,
                              const mluopsSyncBatchNormBackwardElemtProblem& p) {
   using A = Acc<T>;
   const Lines lines(p.shape.rows, p.shape.c);
-  A* const mean = context.arena.reserve_array<A>(4, lines.width);
+  A* const mean = context.arena.reserve_array<A>(4, lines.reserved());
   if (mean == nullptr) return no_memory(call);
   A *const mean_dy = mean + lines.width, *const slope = mean_dy + lines.width, *const scale = slope + lines.width;
   const double rows = rows_of_all(p);

@@ -28,6 +28,8 @@ struct Lines {
       : c(channels), pixels(std::max<std::int64_t>(1, kLeastWidth / channels)), width(pixels * c), count(rows * c) {}
 
   std::int64_t lines() const { return (count + width - 1) / width; }
+  /// Numbers that a line takes, of tensors with fewer channels too.
+  std::int64_t reserved() const { return std::max(width, kLeastWidth); }
   /// Elements of line i: the last one may be shorter.
   std::int64_t length(std::int64_t i) const { return std::min(width, count - i * width); }
 };
