@@ -38,7 +38,15 @@ def detections():
     return torch.cat([corners, corners + 3], 1), torch.arange(20.0).flip(0)
 
 
-NET = mt.SubMConv2d(3, 2, 3)
+class Sparse(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = mt.SubMConv2d(3, 2, 3)
+
+    def forward(self, n, features):
+        return self.net(mt.SparseConvTensor(features, CELLS, (n + 2, n + 3), n)).dense()
+
+
 CELLS = torch.tensor([[0, 1, 1], [1, 0, 1]], dtype=torch.int32)
 ANCHORS = rand(4, 5, 3, 4) * 5 + torch.tensor([0, 0, 9, 9])
 
@@ -87,7 +95,7 @@ ROWS = {
                         lambda n: (cloud(9)[0], rand(9, 4))),
     "roipoint_pool3d": (lambda n, p, f: mt.roipoint_pool3d(p, f, torch.tensor([2.0, 2, 0, 4, 4, 4, 0]).expand(2, 1, 7).contiguous(), n)[0],
                         lambda n: (cloud(9), rand(2, 9, 4))),
-    "sparse convolution": (lambda n, f: NET(mt.SparseConvTensor(f, CELLS, (n + 2, n + 3), n)).dense(), lambda n: (rand(2, 3),)),
+    "sparse convolution": (Sparse(), lambda n: (rand(2, 3),)),
     "voxel_pooling": (lambda n, g, f: mt.voxel_pooling(g, f, (n, n + 1, 1)),
                       lambda n: (torch.arange(54, dtype=torch.int32).view(2, 9, 3) % 3, rand(2, 9, 4))),
     "voxelization points": (lambda n, p: mt.voxelization(p, (1, 1, 1), (*LOW, *HIGH), n, 30)[0], lambda n: (cloud(40)[0],)),
