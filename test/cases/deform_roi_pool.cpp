@@ -109,8 +109,10 @@ Fill offsets(const Case& t) {
 
 // ---- what is read ----
 
+/// 0 for a bin that is not a number, or enormous.
 int grid_of(const Shape& s, double bin_size) {
-  return s.sampling_ratio > 0 ? s.sampling_ratio : static_cast<int>(std::ceil(bin_size));
+  if (s.sampling_ratio > 0) return s.sampling_ratio;
+  return bin_size > 0 && bin_size < 1e6 ? static_cast<int>(std::ceil(bin_size)) : 0;
 }
 
 // All samples of one RoI, bin by bin. `offset`: of the RoI's element i, x before y; none: no offsets.

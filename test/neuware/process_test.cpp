@@ -11,6 +11,7 @@
 
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
+#include "test/support/sanitized.h"
 
 namespace neuware_test {
 namespace {
@@ -20,9 +21,7 @@ constexpr unsigned kSoon = 60;  // seconds; a hang ends by SIGALRM
 class ProcessDeathTest : public testing::Test {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the sanitizer has handlers of its own";
-#endif
+    if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "the sanitizer has handlers of its own";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };
