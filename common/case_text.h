@@ -59,7 +59,7 @@ template <class Problem>
 mluOpDataType_t case_dtype(const Problem& problem) {
   return problem.shape.dtype;
 }
-/// Of AdamW, whose problem has that of the gradients.
+/// A case of AdamW has the type of the parameters; the dtype of its problem is that of the gradients.
 inline mluOpDataType_t case_dtype(const mluopsAdamWProblem&) {
   return MLUOP_DTYPE_FLOAT;
 }

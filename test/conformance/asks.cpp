@@ -30,7 +30,7 @@ void add_hostile(const cases::OperatorCases& op, mluOpDataType_t dtype, std::vec
   int number = 0;
   for (const cases::TensorSpec& t : describe(text, dtype).tensors) {
     if (t.is_output()) continue;
-    if (!t.optional && !cases::is_initial(t.name) && t.elements() > 0) asks.push_back({&op, text, dtype, number});
+    if (cases::must_be_given(t)) asks.push_back({&op, text, dtype, number});
     ++number;
   }
 }

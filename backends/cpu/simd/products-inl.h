@@ -283,7 +283,7 @@ inline void pack_rows(const Bfloat16* even, const Bfloat16* odd, std::int64_t wi
   }
 }
 
-/// The same of two rows that are split; the low parts lie `part` elements behind the high ones.
+/// Packs two rows of float, split into high and low parts; the low parts lie `part` elements behind the high ones.
 inline void pack_split_rows(const float* even, const float* odd, std::int64_t width, std::int64_t depth,
                             Bfloat16* packed, std::int64_t part) {
   const hn::ScalableTag<float> d;

@@ -110,7 +110,7 @@ void Core::note_weights(const Copy& c) {
   constexpr std::int64_t kLanes = 64;
   const std::int64_t lane = wram_->bytes() / kLanes;
   const bool listed = c.list != nullptr && c.list->size() > 1;
-  // Of a list, the pieces of a lane may follow each other.
+  // The pieces that a list gives to one lane may follow each other.
   const auto of_lane = static_cast<std::size_t>(std::max<std::int64_t>(c.pieces / kLanes, 1));
   const std::int64_t step = listed ? (*c.list)[1].dst - (*c.list)[0].dst : c.dst_stride;
   const bool in_64ths = step == lane || (listed && (*c.list)[of_lane].dst - (*c.list)[0].dst == lane);

@@ -62,6 +62,10 @@ bool is_initial(const std::string& tensor) {
   return tensor.rfind("initial_", 0) == 0;
 }
 
+bool must_be_given(const TensorSpec& t) {
+  return !t.is_output() && !t.optional && !is_initial(t.name) && t.elements() > 0;
+}
+
 InPlace::InPlace(const Arguments& t, std::initializer_list<InOut> pairs)
     : saves_(!memory_is_taken.test_and_set(std::memory_order_acquire)), t_(t), pairs_(pairs) {}
 
@@ -69,23 +73,27 @@ InPlace::~InPlace() {
   if (saves_) memory_is_taken.clear(std::memory_order_release);
 }
 
+std::size_t InPlace::bytes(const InOut& pair) const {
+  return is_elsewhere(t_, pair.output) ? 0 : bytes_to_copy(t_[pair.input], t_[pair.output]);
+}
+
 void InPlace::copy_in() {
   for (const InOut& pair : pairs_) {
-    const std::size_t bytes = is_elsewhere(t_, pair.output) ? 0 : bytes_to_copy(t_[pair.input], t_[pair.output]);
-    const bool fits = saves_ && bytes <= saved.size() - used_;
-    if (fits && bytes > 0) std::memcpy(saved.data() + used_, t_[pair.output].data, bytes);
-    used_ += fits ? bytes : 0;
-    if (bytes > 0) std::memmove(t_[pair.output].data, t_[pair.input].data, bytes);
+    const std::size_t size = bytes(pair);
+    const bool fits = saves_ && size <= saved.size() - used_;
+    if (fits && size > 0) std::memcpy(saved.data() + used_, t_[pair.output].data, size);
+    used_ += fits ? size : 0;
+    if (size > 0) std::memmove(t_[pair.output].data, t_[pair.input].data, size);
   }
 }
 
 void InPlace::restore() {
   std::size_t at = 0;
   for (const InOut& pair : pairs_) {
-    const std::size_t bytes = is_elsewhere(t_, pair.output) ? 0 : bytes_to_copy(t_[pair.input], t_[pair.output]);
-    if (bytes > used_ - at) continue;
-    if (bytes > 0) std::memcpy(t_[pair.output].data, saved.data() + at, bytes);
-    at += bytes;
+    const std::size_t size = bytes(pair);
+    if (size > used_ - at) continue;
+    if (size > 0) std::memcpy(t_[pair.output].data, saved.data() + at, size);
+    at += size;
   }
 }
 

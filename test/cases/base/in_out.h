@@ -10,6 +10,8 @@
 namespace mluops::cases {
 
 bool is_initial(const std::string& tensor);
+/// Whether a call without the data of this tensor is refused: an input of the C function that is not optional.
+bool must_be_given(const TensorSpec& tensor);
 
 /// Tensor `input` of a case, to be copied to tensor `output`.
 struct InOut {
@@ -31,6 +33,9 @@ class InPlace {
   void restore();
 
  private:
+  /// Bytes of a pair that are copied.
+  std::size_t bytes(const InOut& pair) const;
+
   bool saves_;
   const Arguments& t_;
   std::initializer_list<InOut> pairs_;

@@ -93,7 +93,7 @@ void pack_chunk(const Shape& s, const A* filters, std::int64_t group, std::int64
   });
 }
 
-/// The same in pairs of rows, for tiles.
+/// Packs the filters of a chunk for tiles, which take the rows of the depth in pairs.
 template <class F>
 void pack_chunk_in_pairs(const Shape& s, const F* filters, std::int64_t group, std::int64_t tap, std::int64_t taps,
                          std::int64_t width, F* packed) {

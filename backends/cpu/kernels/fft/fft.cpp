@@ -1,9 +1,10 @@
 // FFT: signals of one or two dimensions, complex or with one side real, of any strides.
 //
 // A task owns lines: it copies one into its scratch, as floats with real and imaginary parts apart, transforms it there
-// (transform-inl.h) and writes it. With two dimensions a first loop transforms lines of the one into a block of all
-// signals, a second loop those of the other from there. A transform backward is one with real and imaginary parts
-// swapped. 5 n log2 n flops a line; bound by memory for signals larger than the caches.
+// (transform-inl.h) and writes it. With two dimensions, a first loop transforms the lines of one dimension into a block
+// that holds all signals; a second loop transforms the lines of the other dimension from that block. The inverse
+// transform swaps real and imaginary parts. 5 n log2 n flops a line; bound by memory for signals larger than the
+// caches.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/fft/fft.cpp"
 #include <hwy/foreach_target.h>

@@ -69,7 +69,7 @@ mluOpStatus_t backward_elemt(Context& context, const mluopsCall& call,
                    });
 }
 
-/// The same, of sums and counts in the place of means.
+/// The gradient of x from sums, which are divided by the rows that are counted.
 template <class T>
 mluOpStatus_t backward_elemt_v2(Context& context, const mluopsCall& call,
                                 const mluopsSyncBatchNormBackwardElemtProblem& p) {

@@ -52,7 +52,7 @@ class Source {
   void replace(std::size_t begin, std::size_t end, std::string with);
   /// Puts the tokens [begin, end) into a block that begins with `head`.
   void enclose(std::size_t begin, std::size_t end, const std::string& head);
-  /// Of a token in the preprocessed text.
+  /// The place of a token in the preprocessed text.
   std::size_t offset(std::size_t i) const { return static_cast<std::size_t>(tokens[i].spelling.data() - text_.data()); }
   /// The text with all replacements; `moved` gets where the tokens of the user's files went.
   std::string str(std::vector<Moved>* moved = nullptr) const;
