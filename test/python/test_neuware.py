@@ -17,7 +17,7 @@ from mluops import neuware
 from mluops.neuware import __main__
 
 PAGE = Path(__file__).parents[2] / "docs" / "kernel_author.md"
-COMMANDS = {path.stem for path in (Path(mluops.__file__).parent / "neuware" / "command").glob("[a-z]*.py")}
+COMMANDS = {path.stem.replace("_", "-") for path in (Path(mluops.__file__).parent / "neuware" / "command").glob("[a-z]*.py")}
 INSIDE = Path(mluops.__file__).parent / "neuware" / "home"  # of a wheel
 
 

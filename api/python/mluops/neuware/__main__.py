@@ -8,7 +8,7 @@ from . import command
 
 
 def main(arguments: List[str]) -> Optional[int]:
-    commands = {module.__name__.rpartition(".")[2]: module for module in modules(command)}
+    commands = {module.__name__.rpartition(".")[2].replace("_", "-"): module for module in modules(command)}
     name = arguments[0] if arguments else "home"
     if name in commands:
         try:
@@ -18,7 +18,7 @@ def main(arguments: List[str]) -> Optional[int]:
             return 1
     asked = name in ("help", "-h", "--help")
     lines = ["usage: python -m mluops.neuware [COMMAND [options]]"]
-    lines += [f"  {known:10} {module.__doc__.splitlines()[0]}" for known, module in commands.items()]
+    lines += [f"  {known:12} {module.__doc__.splitlines()[0]}" for known, module in commands.items()]
     print("\n".join(lines), file=sys.stdout if asked else sys.stderr)
     return 0 if asked else 2
 
