@@ -1,5 +1,5 @@
 // abs, log, sqrt and its gradient, div, lgamma: one pass over the elements (map-inl.h), bound by memory but for the
-// functions. Half and bfloat16 are computed in float, lgamma in double; results are rounded once.
+// functions. Half and bfloat16 are computed in float; results are rounded once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/elementwise/elementwise.cpp"
 #include <hwy/foreach_target.h>
@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/elementwise/lgamma-inl.h"
+#include "backends/cpu/kernels/elementwise/log-inl.h"
 #include "backends/cpu/kernels/elementwise/map-inl.h"
 #include "mluops/problem/elementwise.h"
 
@@ -64,58 +65,20 @@ mluOpStatus_t with_abs_element(const mluopsCall& call, mluOpDataType_t dtype, F&
 // ---- log ----
 
 /// mluOpLogBase_t.
-enum Base : std::int32_t { kBaseE, kBaseTwo, kBaseTen };
+enum LogBase : std::int32_t { kLogE, kLogTwo, kLogTen };
 
-/// x = power * 2^exponent, 1/sqrt(2) <= power < sqrt(2); x > 0 and finite.
-template <class V>
-struct Split {
-  V power, exponent;
-};
-
-template <class D>
-HWY_INLINE Split<hn::Vec<D>> split(D d, hn::Vec<D> x) {
-  using A = hn::TFromD<D>;
-  constexpr int kFraction = std::numeric_limits<A>::digits - 1;
-  const hn::RebindToSigned<D> di;
-  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<A>::min()));
-  const auto scale = hn::Set(d, static_cast<A>(std::int64_t{1} << kFraction));
-  const auto least = hn::BitCast(di, hn::Set(d, static_cast<A>(0.70710678118654752440)));
-  const auto past = hn::Sub(hn::BitCast(di, hn::IfThenElse(subnormal, hn::Mul(x, scale), x)), least);
-  const auto exponent = hn::ShiftRight<kFraction>(past);
-  const auto lost = hn::IfThenElseZero(subnormal, hn::Set(d, static_cast<A>(kFraction)));
-  return {hn::BitCast(d, hn::Sub(hn::Add(past, least), hn::ShiftLeft<kFraction>(exponent))),
-          hn::Sub(hn::ConvertTo(d, exponent), lost)};
-}
-
-/// To the base 2: exact for powers of two.
-template <class D>
-HWY_INLINE hn::Vec<D> log2_of(D d, hn::Vec<D> x) {
-  const auto parts = split(d, x);
-  const auto log2_e = hn::Set(d, static_cast<hn::TFromD<D>>(1.44269504088896340736));
-  return hn::MulAdd(hn::Log(d, parts.power), log2_e, parts.exponent);
-}
-
-template <class D>
-HWY_INLINE hn::Vec<D> log_of(D d, hn::Vec<D> x, Base base) {
-  const auto infinity = hn::Inf(d), zero = hn::Zero(d);
-  auto result = base == kBaseE ? hn::Log(d, x) : base == kBaseTwo ? log2_of(d, x) : hn::Log10(d, x);
-  result = hn::IfThenElse(hn::Eq(x, infinity), infinity, result);
-  result = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), result);
-  return hn::IfThenElse(hn::Ge(x, zero), result, hn::NaN(d));
-}
-
-template <class T, Base kBase>
-mluOpStatus_t log_to(Context& context, const mluopsCall& call, const mluopsLogProblem& p) {
+template <class T, class B>
+mluOpStatus_t log_to(B, Context& context, const mluopsCall& call, const mluopsLogProblem& p) {
   const T* const x = static_cast<const T*>(p.x);
   return map(context, call, static_cast<T*>(p.y), p.shape.count, kPassNs + cost::kFunction,
-             [x](auto d, std::int64_t i) HWY_ATTR { return log_of(d, load(d, x + i), kBase); });
+             [x](auto d, std::int64_t i) HWY_ATTR { return log_of(d, load(d, x + i), B::value); });
 }
 
 template <class T>
 mluOpStatus_t logarithm(Context& context, const mluopsCall& call, const mluopsLogProblem& p) {
-  if (p.shape.base == kBaseTwo) return log_to<T, kBaseTwo>(context, call, p);
-  if (p.shape.base == kBaseTen) return log_to<T, kBaseTen>(context, call, p);
-  return log_to<T, kBaseE>(context, call, p);
+  if (p.shape.base == kLogTwo) return log_to<T>(BaseTwo(), context, call, p);
+  if (p.shape.base == kLogTen) return log_to<T>(BaseTen(), context, call, p);
+  return log_to<T>(BaseE(), context, call, p);
 }
 
 // ---- sqrt, div, lgamma ----
@@ -152,12 +115,9 @@ mluOpStatus_t log_gamma(Context& context, const mluopsCall& call, const mluopsUn
     return map_scalars(context, call, y, p.shape.count, 30 * cost::kStep,
                        [x](std::int64_t i) { return lgamma_of(x[i]); });
   } else {
-    return map<T, double>(context, call, y, p.shape.count, 12 * cost::kFunction, [x](auto d, std::int64_t i) HWY_ATTR {
-      const hn::Rebind<float, decltype(d)> narrow;
-      const auto half = hn::Mul(lgamma_of(d, hn::PromoteTo(d, load(narrow, x + i))), hn::Set(d, 0.5));
-      // Highway's DemoteTo may saturate: twice the greatest float is Inf.
-      return hn::Mul(hn::DemoteTo(narrow, half), hn::Set(narrow, 2.0f));
-    });
+    return map_blocks(context, call, y, p.shape.count, kPassNs + 2 * cost::kFunction,
+                      [x](std::int64_t first, std::int64_t n, float* results)
+                          HWY_ATTR { lgamma_block(x + first, n, results); });
   }
 }
 

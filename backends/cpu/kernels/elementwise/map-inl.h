@@ -22,24 +22,32 @@ namespace {
 /// input.
 inline constexpr std::int64_t kBlock = 1024;
 
-/// out[i] = f(d, i) for vectors of as many lanes as those of `Lane`; f gives them in Acc<T>. Blocks are shared by
-/// threads; each element is read and written once.
-template <class T, class Lane = Acc<T>, class F>
-mluOpStatus_t map(Context& context, const mluopsCall& call, T* out, std::int64_t count, double element_ns, F f) {
-  using A = Acc<T>;
+/// fill(first, n, results) writes n <= kBlock results from element `first` on. Blocks are shared by threads; each
+/// element is read and written once.
+template <class T, class F>
+mluOpStatus_t map_blocks(Context& context, const mluopsCall& call, T* out, std::int64_t count, double element_ns,
+                         F fill) {
   const bool non_temporal = count * static_cast<std::int64_t>(sizeof(T)) > second_cache(512);
   const std::int64_t blocks = (count + kBlock - 1) / kBlock;
   Loop(context, call, blocks, kBlock * element_ns).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
-    HWY_ALIGN A results[kBlock];
+    HWY_ALIGN Acc<T> results[kBlock];
     for (std::int64_t first = begin * kBlock; first < std::min(end * kBlock, count); first += kBlock) {
       const std::int64_t n = std::min(kBlock, count - first);
-      for_lanes<Lane>(n, [&](auto d, std::int64_t i)
-                             HWY_ATTR { hn::StoreU(f(d, first + i), hn::Rebind<A, decltype(d)>(), results + i); });
+      fill(first, n, results);
       store_row(non_temporal, results, out + first, n);
     }
     if (non_temporal) non_temporal_fence();
   });
   return MLUOP_STATUS_SUCCESS;
+}
+
+/// out[i] = f(d, i), in Acc<T>.
+template <class T, class F>
+mluOpStatus_t map(Context& context, const mluopsCall& call, T* out, std::int64_t count, double element_ns, F f) {
+  return map_blocks(
+      context, call, out, count, element_ns, [f](std::int64_t first, std::int64_t n, Acc<T>* results) HWY_ATTR {
+        for_lanes<Acc<T>>(n, [&](auto d, std::int64_t i) HWY_ATTR { hn::StoreU(f(d, first + i), d, results + i); });
+      });
 }
 
 /// out[i] = f(i), one after the other.
