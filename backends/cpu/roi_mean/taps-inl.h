@@ -12,6 +12,7 @@
 #include "backends/cpu/roi_mean/geometry.h"
 #include "backends/cpu/roi_mean/order.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/bits-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,14 +73,7 @@ class BinLister {
       for (std::int64_t bin = 0; bin < count; ++bin) to.put_last_two(bin, sizes[bin], pairs + 4 * bin);
     }
     for (std::int64_t bin = 0; bin < count; ++bin) to.set_size(bin, sizes[bin]);
-    return bits(simple);
-  }
-
-  template <class M>
-  static HWY_INLINE std::uint32_t bits(M mask) {
-    std::uint8_t bytes[8] = {};  // what StoreMaskBits may write
-    hn::StoreMaskBits(D(), mask, bytes);
-    return bytes[0] | std::uint32_t{bytes[1]} << 8;
+    return bits_of(D(), simple);
   }
 
   const RoiAxis<A>& axis_;

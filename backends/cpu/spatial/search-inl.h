@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "backends/cpu/simd/bits-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/box_tree.h"
 
@@ -18,6 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::spatial::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using cpu::HWY_NAMESPACE::bits_of;
 using cpu::HWY_NAMESPACE::kLanes;
 
 /// Where a search starts from.
@@ -81,16 +83,6 @@ HWY_INLINE hn::Vec<D> upper_bounds(D d, const Point<A>& from, const Boxes<A>& bo
                    hn::Abs(hn::Sub(hn::Set(d, at), hn::Load(d, boxes.high[axis] + i))));
   };
   return squared_length(farthest(from.x, 0), farthest(from.y, 1), farthest(from.z, 2));
-}
-
-/// The lanes of a mask as bits.
-template <class D, class M>
-HWY_INLINE std::uint32_t bits_of(D d, M mask) {
-  std::uint8_t bytes[8] = {};
-  hn::StoreMaskBits(d, mask, bytes);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return bits;
 }
 
 /// Which of the points at these distances are within a bound, those at the bound itself only below an index.

@@ -2,18 +2,20 @@
 //
 // First the gradients of locations and weights, which each sample has for itself: an item is a query and owns its rows;
 // four dot products over the channels for each sample. Then grad_value:
-// owner: a task owns some channels of a head of an image, and adds what all queries give to them in their order: the
-// same bits for every number of threads. heads: the two in one walk, where each thread has a head.
+// owner: a task owns some keys of a head of an image, and adds what all queries give to them in their order: the same
+// bits for every number of threads. heads: the two in one walk, where each thread has a head.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ms_deform_attn/backward.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ms_deform_attn/samples-inl.h"
 #include "backends/cpu/sampling/four_pixels-inl.h"
 #include "backends/cpu/scatter/scatter.h"
+#include "backends/cpu/simd/bits-inl.h"
 #include "mluops/problem/ms_deform_attn.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,7 +31,7 @@ struct DotScratch {
   Samples<A> samples;
   A* dot[4];  ///< of the gradient with the channels of a sample's pixels
 
-  DotScratch(Allocator& allocator, const Shape& s) : samples(allocator, s) {
+  DotScratch(Allocator& allocator, const Shape& s) : samples(allocator, samples_of(s)) {
     for (A*& d : dot) d = allocator.allocate<A>(samples.padded);
   }
 };
@@ -108,9 +110,9 @@ HWY_INLINE void for_pixels(const Shape& s, const Samples<A>& samples, Add&& add)
   }
 }
 
-/// Both for a head of kWide whole vectors, which lie side by side: the gradient stays in registers, a pixel's value and
-/// sum are touched at one time.
-template <int kWide, class T>
+/// For a head of kWide whole vectors, which lie side by side: the gradient stays in registers. kAdds: a pixel's value
+/// and sum are touched at one time; otherwise only the dot products are made.
+template <int kWide, bool kAdds, class T>
 HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch<Acc<T>>& scratch, const Acc<T>* values,
                              Acc<T>* sums) {
   using A = Acc<T>;
@@ -127,11 +129,13 @@ HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch
       if (key < 0) continue;
       const auto weight = hn::Set(d, samples.weight[k][i] * samples.attn[i]);
       const A* const value = values + key * (kWide * kLanes<A>);
-      A* const sum = sums + key * (kWide * kLanes<A>);
       MLUOPS_UNROLL
       for (int v = 0; v < kWide; ++v) {
         dot[k] = hn::MulAdd(g[v], hn::LoadU(d, value + v * kLanes<A>), dot[k]);
-        hn::StoreU(hn::MulAdd(weight, g[v], hn::LoadU(d, sum + v * kLanes<A>)), d, sum + v * kLanes<A>);
+        if constexpr (kAdds) {
+          A* const sum = sums + (key * kWide + v) * kLanes<A>;
+          hn::StoreU(hn::MulAdd(weight, g[v], hn::LoadU(d, sum)), d, sum);
+        }
       }
     }
     A dots[4];
@@ -140,37 +144,93 @@ HWY_INLINE void walk_samples(const T* grad, std::int64_t count, const DotScratch
   }
 }
 
-template <class T>
+template <bool kAdds, class T>
 HWY_INLINE void walk_head(const Shape& s, const T* grad, const DotScratch<Acc<T>>& scratch, const Acc<T>* values,
                           Acc<T>* sums) {
   const std::int64_t count = samples_of(s);
   switch (s.channels) {
     case kLanes<Acc<T>>:
-      return walk_samples<1>(grad, count, scratch, values, sums);
+      return walk_samples<1, kAdds>(grad, count, scratch, values, sums);
     case 2 * kLanes<Acc<T>>:
-      return walk_samples<2>(grad, count, scratch, values, sums);
+      return walk_samples<2, kAdds>(grad, count, scratch, values, sums);
     case 4 * kLanes<Acc<T>>:
-      return walk_samples<4>(grad, count, scratch, values, sums);
+      return walk_samples<4, kAdds>(grad, count, scratch, values, sums);
     default:
-      for_pixels(s, scratch.samples, [&](std::int64_t key, Acc<T> weight) HWY_ATTR {
-        axpy(weight, grad, sums + key * s.channels, s.channels);
-      });
+      if constexpr (kAdds) {
+        for_pixels(s, scratch.samples, [&](std::int64_t key, Acc<T> weight) HWY_ATTR {
+          axpy(weight, grad, sums + key * s.channels, s.channels);
+        });
+      }
       for (std::int64_t i = 0; i < count; ++i) dot_sample(grad, values, s.channels, s.channels, i, scratch);
   }
 }
 
-/// Channels that a task owns: a head's, or whole cache lines of sums where there are fewer heads than threads.
-inline std::int64_t owned_channels(const Shape& s, const mluopsCall& call) {
-  constexpr std::int64_t kLine = 16;
-  const std::int64_t parts = ceil_div(call.threads, s.batch * s.heads);
-  return std::min(s.channels, round_up(ceil_div(s.channels, parts), kLine));
+/// Queries [begin, end) of a head, of which the values and, with kAdds, the sums of all keys lie side by side: the
+/// gradients of their samples, and what they give to the keys.
+template <bool kAdds, class T>
+HWY_INLINE void walk_queries(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, std::int64_t head,
+                             std::int64_t begin, std::int64_t end, const DotScratch<Acc<T>>& scratch,
+                             const Acc<T>* values, Acc<T>* sums) {
+  const Shape& s = p.shape;
+  for (std::int64_t row = begin; row < end; ++row) {
+    const HeadRow at(s, row, head), later(s, std::min(row + kQueriesAhead, end - 1), head);
+    prefetch_samples<T>(p, later.sample);
+    prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), s.channels);
+    find_samples<T>(p, levels, at.sample, scratch.samples);
+    walk_head<kAdds, T>(s, static_cast<const T*>(p.grad_output) + at.output, scratch, values, sums);
+    store_sample_gradients<T>(p, levels, at, scratch);
+  }
 }
+
+inline std::int64_t pixels_of(const BackwardProblem& p, std::int64_t level) {
+  return std::int64_t{p.spatial_shapes[2 * level]} * p.spatial_shapes[2 * level + 1];
+}
+
+/// The keys of a head in bands, of which a task owns one. Samples fall on every level equally often, so each level has
+/// equally many bands.
+struct Bands {
+  std::int64_t per_level;
+  std::int32_t* border;  ///< band i: keys [border[i], border[i + 1])
+  std::int64_t count = 0;
+
+  Bands(Allocator& allocator, const mluopsCall& call, const Shape& s)
+      : per_level(bands_per_level(call, s)), border(allocator.allocate<std::int32_t>(s.levels + 2, per_level + 1)) {}
+
+  void cut(const BackwardProblem& p) {
+    std::int32_t* last = border;
+    *last++ = 0;
+    for (std::int64_t level = 0; level < p.shape.levels; ++level) {
+      for (std::int64_t i = 0; i <= per_level; ++i) {
+        *last++ = static_cast<std::int32_t>(p.level_start_index[level] + pixels_of(p, level) * i / per_level);
+      }
+    }
+    *last++ = static_cast<std::int32_t>(p.shape.keys);
+    std::sort(border, last);
+    count = std::unique(border, last) - border - 1;
+  }
+
+  /// Most keys of a band on which samples can fall.
+  static std::int64_t longest(const mluopsCall& call, const BackwardProblem& p) {
+    std::int64_t most = 0;
+    for (std::int64_t level = 0; level < p.shape.levels; ++level) most = std::max(most, pixels_of(p, level));
+    return std::min(p.shape.keys, ceil_div(most, bands_per_level(call, p.shape)));
+  }
+
+ private:
+  /// Two tasks for each thread, unless a band's share of a level's samples is too few to look through all of them.
+  static std::int64_t bands_per_level(const mluopsCall& call, const Shape& s) {
+    constexpr std::int64_t kTasksPerThread = 2, kLeastSamples = 2048;
+    const std::int64_t wanted =
+        ceil_div(kTasksPerThread * call.threads, std::max<std::int64_t>(1, s.batch * s.heads * s.levels));
+    return std::clamp<std::int64_t>(s.queries * s.points / kLeastSamples, 1, wanted);
+  }
+};
 
 inline double sample_ns(const Shape& s, double channel_ns) {
   return cost::kStep + 4 * channel_ns * static_cast<double>(s.channels);
 }
 
-/// The working block: `sums`, where the gradient can't be added to, of the owned channels of each thread.
+/// The working block: `sums` of each thread.
 template <class A>
 struct BackwardArrays {
   SampleLevels<A> levels;
@@ -178,7 +238,7 @@ struct BackwardArrays {
   A* sums;
 
   BackwardArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t sum_count)
-      : levels(allocator, s), scratch(allocator, call.threads, s), sums(allocator.allocate<A>(sum_count)) {}
+      : levels(allocator, samples_of(s)), scratch(allocator, call.threads, s), sums(allocator.allocate<A>(sum_count)) {}
 };
 
 template <class T>
@@ -186,7 +246,7 @@ void all_sample_gradients(const Context& context, const mluopsCall& call, const 
                           const BackwardArrays<Acc<T>>& arrays) {
   const Shape& s = p.shape;
   const std::int64_t step = s.heads * s.channels;
-  const double query_ns = static_cast<double>(s.heads * s.levels * s.points) * sample_ns(s, cost::kMultiplyAdd);
+  const double query_ns = static_cast<double>(s.heads * samples_of(s)) * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.queries, query_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const DotScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -201,64 +261,261 @@ void all_sample_gradients(const Context& context, const mluopsCall& call, const 
   });
 }
 
-/// A task: channels [first, first + count) of a head of an image.
+/// panels[image][head][key][channel] = value[image][key][head][channel].
+template <class T>
+void fill_heads(const Context& context, const mluopsCall& call, const BackwardProblem& p, Acc<T>* panels) {
+  const Shape& s = p.shape;
+  const std::int64_t row = s.heads * s.channels, panel = s.keys * s.channels;
+  Loop(context, call, s.batch * s.keys, cost::kMoveByte * static_cast<double>(row * sizeof(T)))
+      .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const T* const from = static_cast<const T*>(p.value) + i * row;
+          Acc<T>* const to = panels + i / s.keys * s.heads * panel + i % s.keys * s.channels;
+          for (std::int64_t head = 0; head < s.heads; ++head) {
+            load_row(from + head * s.channels, to + head * panel, s.channels);
+          }
+        }
+      });
+}
+
+/// The same gradients where pixels are read often: head by head, of which all pixels lie side by side in arrays.sums.
+template <class T>
+void sample_gradients_of_heads(const Context& context, const mluopsCall& call, const BackwardProblem& p,
+                               const BackwardArrays<Acc<T>>& arrays) {
+  constexpr std::int64_t kQueries = 128;
+  const Shape& s = p.shape;
+  fill_heads<T>(context, call, p, arrays.sums);
+  const std::int64_t parts = ceil_div(s.queries, kQueries);
+  const double part_ns = static_cast<double>(kQueries * samples_of(s)) * sample_ns(s, cost::kMultiplyAdd);
+  Loop(context, call, s.batch * s.heads * parts, part_ns)
+      .run([&](std::int64_t first, std::int64_t last, int slot) HWY_ATTR {
+        const DotScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
+        for (std::int64_t task = first; task < last; ++task) {
+          const std::int64_t panel = task / parts, image = panel / s.heads, begin = task % parts * kQueries;
+          const std::int64_t end = std::min(begin + kQueries, s.queries);
+          walk_queries<false, T>(p, arrays.levels, panel % s.heads, image * s.queries + begin, image * s.queries + end,
+                                 scratch, arrays.sums + panel * s.keys * s.channels, nullptr);
+        }
+      });
+}
+
+/// A task: keys [begin, end) of a head of an image, and the samples of a query that can fall on them. `whole`: all of
+/// these must be looked at; otherwise those on the rows [first_row, end_row) of `width` pixels of one level.
 struct HeadPart {
-  std::int64_t image, head, first, count;
+  std::int64_t image, head;
+  std::int32_t begin, end;
+  std::int64_t first_sample, samples = 0;
+  bool whole = true;
+  std::int64_t first_row = 0, end_row = 0;
+
+  HeadPart(const BackwardProblem& p, const Bands& bands, std::int64_t task)
+      : image(task / bands.count / p.shape.heads),
+        head(task / bands.count % p.shape.heads),
+        begin(bands.border[task % bands.count]),
+        end(bands.border[task % bands.count + 1]),
+        first_sample(samples_of(p.shape)) {
+    for (std::int64_t level = 0; level < p.shape.levels; ++level) {
+      const std::int64_t start = p.level_start_index[level], pixels = pixels_of(p, level);
+      if (start >= end || start + pixels <= begin) continue;
+      first_sample = std::min(first_sample, level * p.shape.points);
+      samples = (level + 1) * p.shape.points - first_sample;
+      const std::int64_t width = p.spatial_shapes[2 * level + 1];
+      first_row = (begin - start) / width;
+      end_row = ceil_div(end - start, width);
+      whole = samples > p.shape.points || end - begin == pixels;
+    }
+  }
 };
 
-/// Its channels, added to `sums`, one key `step` from the next.
+/// What a thread that owns keys has: samples of several queries, found together.
+template <class A>
+struct OwnerScratch {
+  SampleLevels<A> levels;
+  Samples<A> all;    ///< locations and weights of every sample
+  Samples<A> found;  ///< those that can fall on the keys
+  std::int32_t* query;
+  A* sums;
+
+  OwnerScratch(Allocator& allocator, const Shape& s, std::int64_t keys)
+      : levels(allocator, most(s)),
+        all(allocator, most(s)),
+        found(allocator, most(s)),
+        query(allocator.allocate<std::int32_t>(most(s))),
+        sums(allocator.allocate<A>(keys, s.channels)) {}
+
+  static std::int64_t queries_together(const HeadPart& part) {
+    return std::max<std::int64_t>(1, kTogether / part.samples);
+  }
+
+ private:
+  static constexpr std::int64_t kTogether = 256;
+  static std::int64_t most(const Shape& s) { return std::max(kTogether, samples_of(s)); }
+};
+
+/// Of `count` samples of a part, those on its rows, in their order; returns how many.
+template <class A>
+HWY_INLINE std::int64_t choose(const HeadPart& part, std::int64_t count, const OwnerScratch<A>& scratch) {
+  const hn::ScalableTag<A> d;
+  const auto first = hn::Set(d, static_cast<A>(part.first_row - 1)), end = hn::Set(d, static_cast<A>(part.end_row));
+  const Samples<A>&from = scratch.all, &to = scratch.found;
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < count; i += kLanes<A>) {
+    hn::Vec<decltype(d)> x, y;
+    hn::LoadInterleaved2(d, from.loc + 2 * i, x, y);
+    y = hn::Sub(hn::Mul(y, hn::LoadU(d, scratch.levels.h + i)), hn::Set(d, A{0.5}));
+    std::uint32_t on_rows = bits_of(d, hn::And(hn::Ge(y, first), hn::Lt(y, end)));
+    for (; on_rows != 0; on_rows &= on_rows - 1) {
+      const std::int64_t sample = i + std::countr_zero(on_rows);
+      if (sample >= count) break;
+      to.loc[2 * found] = from.loc[2 * sample];
+      to.loc[2 * found + 1] = from.loc[2 * sample + 1];
+      to.attn[found] = from.attn[sample];
+      scratch.query[found++] = static_cast<std::int32_t>(sample / part.samples);
+    }
+  }
+  return found;
+}
+
+/// Finds the samples of the part for queries [row, end); returns how many.
 template <class T>
-void add_queries(const BackwardProblem& p, const SampleLevels<Acc<T>>& levels, const HeadPart& part,
-                 const Samples<Acc<T>>& samples, Acc<T>* sums, std::int64_t step) {
-  const Shape& s = p.shape;
-  for (std::int64_t key = 0; key < s.keys; ++key) std::fill_n(sums + key * step, part.count, Acc<T>{0});
-  for (std::int64_t row = part.image * s.queries; row < (part.image + 1) * s.queries; ++row) {
-    const HeadRow at(s, row, part.head);
-    const T* const grad = static_cast<const T*>(p.grad_output) + at.output + part.first;
-    find_samples<T>(p, levels, at.sample, samples);
-    for_pixels(s, samples,
-               [&](std::int64_t key, Acc<T> weight) HWY_ATTR { axpy(weight, grad, sums + key * step, part.count); });
+std::int64_t find_samples_of_part(const BackwardProblem& p, const HeadPart& part, std::int64_t row, std::int64_t end,
+                                  const OwnerScratch<Acc<T>>& scratch) {
+  const Samples<Acc<T>>& to = part.whole ? scratch.found : scratch.all;
+  const std::int64_t rows_end = (part.image + 1) * p.shape.queries;
+  for (std::int64_t i = 0; row + i < end; ++i) {
+    const HeadRow later(p.shape, std::min(end + i, rows_end - 1), part.head);
+    prefetch<2>(value_barrier(static_cast<const T*>(p.sampling_loc) + 2 * (later.sample + part.first_sample)),
+                2 * part.samples);
+    prefetch<2>(value_barrier(static_cast<const T*>(p.attn_weight) + later.sample + part.first_sample), part.samples);
+    prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), p.shape.channels);
+    const std::int64_t first = HeadRow(p.shape, row + i, part.head).sample + part.first_sample;
+    load_row(static_cast<const T*>(p.sampling_loc) + 2 * first, to.loc + 2 * i * part.samples, 2 * part.samples);
+    load_row(static_cast<const T*>(p.attn_weight) + first, to.attn + i * part.samples, part.samples);
+  }
+  const std::int64_t all = (end - row) * part.samples, count = part.whole ? all : choose(part, all, scratch);
+  const FullTag<T> d;
+  for (std::int64_t i = 0; i < count; i += kLanes<Acc<T>>) find_vector(d, scratch.levels, i, scratch.found);
+  return count;
+}
+
+/// Adds what the samples found for the queries from `row` on give. kWide: vectors of a head, 0 for any.
+template <int kWide, class T>
+void add_wide(const BackwardProblem& p, const HeadPart& part, std::int64_t row, std::int64_t count,
+              const OwnerScratch<Acc<T>>& scratch) {
+  using A = Acc<T>;
+  const hn::ScalableTag<A> d;
+  const Samples<A>& samples = scratch.found;
+  const std::int64_t channels = kWide == 0 ? p.shape.channels : kWide * kLanes<A>;
+  const auto keys = static_cast<std::uint32_t>(part.end - part.begin);
+  const T* const grads = static_cast<const T*>(p.grad_output) + HeadRow(p.shape, row, part.head).output;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* const grad = grads + scratch.query[i] * p.shape.heads * channels;
+    for (int k = 0; k < 4; ++k) {
+      const auto key = static_cast<std::uint32_t>(samples.key[k][i] - part.begin);
+      if (key >= keys) continue;
+      const A weight = samples.weight[k][i] * samples.attn[i];
+      A* const sum = scratch.sums + key * channels;
+      if constexpr (kWide == 0) {
+        axpy(weight, grad, sum, channels);
+      } else {
+        MLUOPS_UNROLL
+        for (int v = 0; v < kWide; ++v) {
+          const std::int64_t c = v * kLanes<A>;
+          hn::StoreU(hn::MulAdd(hn::Set(d, weight), load(d, grad + c), hn::LoadU(d, sum + c)), d, sum + c);
+        }
+      }
+    }
   }
 }
 
 template <class T>
-void value_by_owner(const Context& context, const mluopsCall& call, const BackwardProblem& p,
-                    const BackwardArrays<Acc<T>>& arrays) {
+void add_samples(const BackwardProblem& p, const HeadPart& part, std::int64_t row, std::int64_t count,
+                 const OwnerScratch<Acc<T>>& scratch) {
+  switch (p.shape.channels) {
+    case kLanes<Acc<T>>:
+      return add_wide<1, T>(p, part, row, count, scratch);
+    case 2 * kLanes<Acc<T>>:
+      return add_wide<2, T>(p, part, row, count, scratch);
+    case 4 * kLanes<Acc<T>>:
+      return add_wide<4, T>(p, part, row, count, scratch);
+    default:
+      return add_wide<0, T>(p, part, row, count, scratch);
+  }
+}
+
+/// sums[key - begin][channel]: what all queries give to the keys of the part, in their order.
+template <class T>
+void add_queries(const BackwardProblem& p, const HeadPart& part, const OwnerScratch<Acc<T>>& scratch) {
+  std::fill_n(scratch.sums, (part.end - part.begin) * p.shape.channels, Acc<T>{0});
+  const std::int64_t together = scratch.queries_together(part);
+  scratch.levels.fill(p, part.first_sample, part.first_sample + part.samples, together);
+  for (std::int64_t i = 0; i < together * part.samples; ++i) {
+    scratch.query[i] = static_cast<std::int32_t>(i / part.samples);
+  }
+  const std::int64_t rows_end = (part.image + 1) * p.shape.queries;
+  for (std::int64_t row = part.image * p.shape.queries; row < rows_end; row += together) {
+    const std::int64_t count = find_samples_of_part<T>(p, part, row, std::min(row + together, rows_end), scratch);
+    add_samples<T>(p, part, row, count, scratch);
+  }
+}
+
+/// The gradient of the keys of a part: zeros where no sample can fall.
+template <class T>
+void value_of_part(const BackwardProblem& p, const HeadPart& part, const OwnerScratch<Acc<T>>& scratch) {
   const Shape& s = p.shape;
-  const std::int64_t owned = owned_channels(s, call), parts = ceil_div(s.channels, owned);
   const std::int64_t step = s.heads * s.channels;
-  const double task_ns = static_cast<double>(s.queries * s.levels * s.points) *
-                         (cost::kStep + 4 * cost::kMultiplyAdd * static_cast<double>(owned));
-  const Loop loop(context, call, s.batch * s.heads * parts, task_ns);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
-    const DotScratch<Acc<T>> scratch = arrays.scratch.of(slot, s);
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t first = task % parts * owned;
-      const HeadPart part{task / parts / s.heads, task / parts % s.heads, first, std::min(owned, s.channels - first)};
-      T* const gradient =
-          static_cast<T*>(p.grad_value) + part.image * s.keys * step + part.head * s.channels + part.first;
-      if constexpr (kAddsInPlace<T>) {
-        add_queries<T>(p, arrays.levels, part, scratch.samples, gradient, step);
-      } else {
-        Acc<T>* const sums = arrays.sums + slot * s.keys * owned;
-        add_queries<T>(p, arrays.levels, part, scratch.samples, sums, part.count);
-        for (std::int64_t key = 0; key < s.keys; ++key) {
-          store_row(sums + key * part.count, gradient + key * step, part.count);
-        }
-      }
+  T* const gradient = static_cast<T*>(p.grad_value) + part.image * s.keys * step + part.head * s.channels;
+  if (part.samples > 0) add_queries<T>(p, part, scratch);
+  for (std::int64_t key = part.begin; key < part.end; ++key) {
+    T* const to = gradient + key * step;
+    if (part.samples > 0) {
+      store_row(scratch.sums + (key - part.begin) * s.channels, to, s.channels);
+    } else {
+      std::fill_n(to, s.channels, T{});
     }
+  }
+}
+
+template <class A>
+struct OwnerArrays {
+  Bands bands;
+  SlotScratch<OwnerScratch<A>> scratch;
+
+  OwnerArrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t keys)
+      : bands(allocator, call, s), scratch(allocator, call.threads, s, keys) {}
+};
+
+template <class T>
+bool value_by_owner(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  const Shape& s = p.shape;
+  const std::int64_t keys = Bands::longest(call, p);
+  auto arrays = allocate<OwnerArrays<Acc<T>>>(context.arena, call, s, keys);
+  if (!arrays) return false;
+  arrays->bands.cut(p);
+  const double task_ns = static_cast<double>(s.queries * samples_of(s)) * sample_ns(s, cost::kMultiplyAdd) /
+                         static_cast<double>(arrays->bands.count);
+  const Loop loop(context, call, s.batch * s.heads * arrays->bands.count, task_ns);
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
+    const OwnerScratch<Acc<T>> scratch = arrays->scratch.of(slot, s, keys);
+    for (std::int64_t task = begin; task < end; ++task) value_of_part<T>(p, HeadPart(p, arrays->bands, task), scratch);
   });
+  return true;
 }
 
 template <class T>
 mluOpStatus_t both_parts(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   const Shape& s = p.shape;
-  const std::int64_t sums = kAddsInPlace<T> ? 0 : size_product(call.threads, s.keys, owned_channels(s, call));
-  auto arrays = allocate<BackwardArrays<Acc<T>>>(context.arena, call, s, sums);
+  if (s.keys > 0 && !value_by_owner<T>(context, call, p)) return no_memory(call);
+  if (samples_of(s) == 0) return MLUOP_STATUS_SUCCESS;
+  const std::int64_t panels = reads_often(s) ? size_product(s.batch, s.heads, s.keys, s.channels) : 0;
+  auto arrays = allocate<BackwardArrays<Acc<T>>>(context.arena, call, s, panels);
   if (!arrays) return no_memory(call);
-  arrays->levels.fill(p);
-  if (s.keys > 0) value_by_owner<T>(context, call, p, *arrays);
-  if (samples_of(s) > 0) all_sample_gradients<T>(context, call, p, *arrays);
+  arrays->levels.fill(p, 0, samples_of(s));
+  if (reads_often(s)) {
+    sample_gradients_of_heads<T>(context, call, p, *arrays);
+  } else {
+    all_sample_gradients<T>(context, call, p, *arrays);
+  }
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -270,7 +527,7 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
   const std::int64_t panel_size = s.keys * s.channels, row_elements = s.heads * s.channels;
   auto arrays = allocate<BackwardArrays<A>>(context.arena, call, s, size_product(2, call.threads, s.keys, s.channels));
   if (!arrays) return no_memory(call);
-  arrays->levels.fill(p);
+  arrays->levels.fill(p, 0, samples_of(s));
   const double head_ns = static_cast<double>(s.queries * samples_of(s)) * 2 * sample_ns(s, cost::kMultiplyAdd);
   Loop(context, call, s.batch * s.heads, head_ns).run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     const DotScratch<A> scratch = arrays->scratch.of(slot, s);
@@ -281,16 +538,7 @@ mluOpStatus_t by_heads(Context& context, const mluopsCall& call, const BackwardP
       const std::int64_t first = image * s.keys * row_elements + head * s.channels;
       fill_head(s, static_cast<const T*>(p.value) + first, values);
       std::fill_n(sums, panel_size, A{0});
-      for (std::int64_t row = image * s.queries; row < (image + 1) * s.queries; ++row) {
-        const HeadRow at(s, row, head);
-        const T* const grad = static_cast<const T*>(p.grad_output) + at.output;
-        const HeadRow later(s, std::min(row + kQueriesAhead, (image + 1) * s.queries - 1), head);
-        prefetch_samples<T>(p, later.sample);
-        prefetch<2>(value_barrier(static_cast<const T*>(p.grad_output) + later.output), s.channels);
-        find_samples<T>(p, arrays->levels, at.sample, scratch.samples);
-        walk_head<T>(s, grad, scratch, values, sums);
-        store_sample_gradients<T>(p, arrays->levels, at, scratch);
-      }
+      walk_queries<true, T>(p, arrays->levels, head, image * s.queries, (image + 1) * s.queries, scratch, values, sums);
       for (std::int64_t key = 0; key < s.keys; ++key) {
         store_row(sums + key * s.channels, static_cast<T*>(p.grad_value) + first + key * row_elements, s.channels);
       }

@@ -30,8 +30,8 @@ struct Taps {
   std::int64_t count = 0;
 
   Taps(Allocator& allocator, const Shape& s)
-      : key(allocator.allocate<std::int32_t>(4, padded_samples(s) + kPad)),
-        weight(allocator.allocate<A>(4, padded_samples(s) + kPad)) {}
+      : key(allocator.allocate<std::int32_t>(4, round_up(samples_of(s), kPad) + kPad)),
+        weight(allocator.allocate<A>(4, round_up(samples_of(s), kPad) + kPad)) {}
 };
 
 /// Scratch of a thread: the head at hand and the next one.
@@ -41,7 +41,7 @@ struct HeadScratch {
   Taps<A> taps[2];
 
   HeadScratch(Allocator& allocator, const Shape& s)
-      : samples(allocator, s), taps{Taps<A>(allocator, s), Taps<A>(allocator, s)} {}
+      : samples(allocator, samples_of(s)), taps{Taps<A>(allocator, s), Taps<A>(allocator, s)} {}
 };
 
 using ForwardProblem = mluopsMsDeformAttnForwardProblem;
@@ -149,7 +149,8 @@ struct ForwardArrays {
   SampleLevels<A> levels;
   SlotScratch<HeadScratch<A>> scratch;
 
-  ForwardArrays(Allocator& allocator, const Shape& s, int slots) : levels(allocator, s), scratch(allocator, slots, s) {}
+  ForwardArrays(Allocator& allocator, const Shape& s, int slots)
+      : levels(allocator, samples_of(s)), scratch(allocator, slots, s) {}
 };
 
 template <class T>
@@ -162,7 +163,7 @@ mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardPro
   const Loop loop(context, call, s.batch * s.queries, head_ns * static_cast<double>(s.heads));
   const auto arrays = allocate<ForwardArrays<A>>(context.arena, s, loop.slots());
   if (!arrays) return no_memory(call);
-  arrays->levels.fill(p);
+  arrays->levels.fill(p, 0, samples_of(s));
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
     HeadScratch<A> scratch = arrays->scratch.of(slot, s);
     QueryRun<T>(p, arrays->levels, scratch).run(begin, end);

@@ -31,9 +31,6 @@ constexpr std::int64_t kPad = 16;
 inline std::int64_t samples_of(const Shape& s) {
   return s.levels * s.points;
 }
-inline std::int64_t padded_samples(const Shape& s) {
-  return round_up(samples_of(s), kPad);
-}
 
 /// So many queries before its turn what tells where a head's samples are is prefetched.
 constexpr std::int64_t kQueriesAhead = 12;
@@ -54,23 +51,27 @@ inline const char* declined(const Shape& s) {
   return nullptr;
 }
 
-/// The map that each sample of a head is on, the same for all heads; behind the last one maps without pixels.
+/// The map that each sample of a list is on.
 template <class A>
 struct SampleLevels {
+  std::int64_t padded;
   A *h, *w;
   std::int32_t *width, *start;
 
-  SampleLevels(Allocator& allocator, const Shape& s)
-      : h(allocator.allocate<A>(padded_samples(s))),
-        w(allocator.allocate<A>(padded_samples(s))),
-        width(allocator.allocate<std::int32_t>(padded_samples(s))),
-        start(allocator.allocate<std::int32_t>(padded_samples(s))) {}
+  SampleLevels(Allocator& allocator, std::int64_t count)
+      : padded(round_up(count, kPad)),
+        h(allocator.allocate<A>(padded)),
+        w(allocator.allocate<A>(padded)),
+        width(allocator.allocate<std::int32_t>(padded)),
+        start(allocator.allocate<std::int32_t>(padded)) {}
 
+  /// For samples [first, end) of a head, of so many queries one after the other; behind the last one maps without
+  /// pixels.
   template <class Problem>
-  void fill(const Problem& p) const {
-    const std::int64_t count = samples_of(p.shape), padded = padded_samples(p.shape);
+  void fill(const Problem& p, std::int64_t first, std::int64_t end, std::int64_t queries = 1) const {
+    const std::int64_t each = end - first;
     for (std::int64_t i = 0; i < padded; ++i) {
-      const std::int64_t level = i < count ? i / p.shape.points : -1;
+      const std::int64_t level = i < queries * each ? (first + i % each) / p.shape.points : -1;
       const std::int32_t rows = level < 0 ? 0 : p.spatial_shapes[2 * level];
       width[i] = level < 0 ? 0 : p.spatial_shapes[2 * level + 1];
       start[i] = level < 0 ? 0 : p.level_start_index[level];
@@ -80,7 +81,7 @@ struct SampleLevels {
   }
 };
 
-/// The samples of a head of a query. Of the four pixels under one, row by row: numbers among the keys, -1 off the map,
+/// A list of samples. Of the four pixels under one, row by row: numbers among the keys, -1 off the map,
 /// and bilinear weights. `on_map`: 1 for a sample that is; `up`, `left`: the fractions of the lower row and of the
 /// right column.
 template <class A>
@@ -90,8 +91,8 @@ struct Samples {
   A *on_map, *up, *left, *weight[4];
   std::int32_t* key[4];
 
-  Samples(Allocator& allocator, const Shape& s)
-      : padded(padded_samples(s)),
+  Samples(Allocator& allocator, std::int64_t count)
+      : padded(round_up(count, kPad)),
         loc(allocator.allocate<A>(2, padded)),
         attn(allocator.allocate<A>(padded)),
         on_map(allocator.allocate<A>(padded)),
