@@ -1,57 +1,10 @@
 // The compute library: each function against numbers worked out by hand or by a plain loop, and its refusals.
-#include <cnnl.h>
-
 #include <algorithm>
-#include <numeric>
 
-#include "test/neuware/device_memory.h"
+#include "test/neuware/cnnl_tensors.h"
 
 namespace neuware_test {
 namespace {
-
-class Desc {
- public:
-  Desc(cnnlDataType_t dtype, const std::vector<int>& dims) {
-    EXPECT_EQ(cnnlCreateTensorDescriptor(&desc_), CNNL_STATUS_SUCCESS);
-    EXPECT_EQ(cnnlSetTensorDescriptor(desc_, CNNL_LAYOUT_ARRAY, dtype, static_cast<int>(dims.size()), dims.data()),
-              CNNL_STATUS_SUCCESS);
-  }
-  Desc(cnnlDataType_t dtype, const std::vector<int>& dims, const std::vector<int>& strides) : Desc(dtype, dims) {
-    EXPECT_EQ(cnnlSetTensorDescriptorEx(desc_, CNNL_LAYOUT_ARRAY, dtype, static_cast<int>(dims.size()), dims.data(),
-                                        strides.data()),
-              CNNL_STATUS_SUCCESS);
-  }
-  Desc(const Desc&) = delete;
-  Desc& operator=(const Desc&) = delete;
-  ~Desc() { cnnlDestroyTensorDescriptor(desc_); }
-  operator cnnlTensorDescriptor_t() const { return desc_; }  // NOLINT(google-explicit-constructor)
-
- private:
-  cnnlTensorDescriptor_t desc_ = nullptr;
-};
-
-Desc floats(const std::vector<int>& dims) {
-  return {CNNL_DTYPE_FLOAT, dims};
-}
-Desc ints(const std::vector<int>& dims) {
-  return {CNNL_DTYPE_INT32, dims};
-}
-
-std::vector<float> counting(std::size_t n) {
-  std::vector<float> v(n);
-  std::iota(v.begin(), v.end(), 0.0f);
-  return v;
-}
-
-class Cnnl : public testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_EQ(cnnlCreate(&handle), CNNL_STATUS_SUCCESS);
-    ASSERT_EQ(cnnlSetQueue(handle, nullptr), CNNL_STATUS_SUCCESS);
-  }
-  void TearDown() override { EXPECT_EQ(cnnlDestroy(handle), CNNL_STATUS_SUCCESS); }
-  cnnlHandle_t handle = nullptr;
-};
 
 TEST_F(Cnnl, Fill) {
   OnDevice<std::uint16_t> half(6, 7);
@@ -220,13 +173,6 @@ TEST_F(Cnnl, MatrixProducts) {
   EXPECT_EQ(d.values()[7], 3 * 9.0f + 4 * 10 + 5 * 11);
   cnnlDestroyMatMulAlgo(algo);
   cnnlDestroyMatMulDescriptor(desc);
-}
-
-TEST_F(Cnnl, WhatIsNotThereSaysSo) {
-  testing::internal::CaptureStderr();
-  cnnlNmsDescriptor_t desc = nullptr;
-  EXPECT_EQ(cnnlCreateNmsDescriptor(&desc), CNNL_STATUS_NOT_SUPPORTED);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("cnnlCreateNmsDescriptor"), std::string::npos);
 }
 
 }  // namespace

@@ -46,6 +46,13 @@ cnnlStatus_t no_workspace(const char* function, size_t* size) {
   });
 }
 
+/// An attribute of a descriptor, from as many bytes as it has.
+template <class T>
+void put(T& member, const void* value, size_t bytes) {
+  require(bytes == sizeof(T), "the value must have " + std::to_string(sizeof(T)) + " bytes");
+  std::memcpy(&member, value, sizeof(T));
+}
+
 }  // namespace
 
 extern "C" {
@@ -89,11 +96,6 @@ const char* cnnlGetErrorString(cnnlStatus_t status) {
       return "CNNL_STATUS_NOT_SUPPORTED";
   }
   return "unknown cnnl status";
-}
-
-cnnlStatus_t neuwareCnnlNotThere(const char* function) {
-  report(function, CNNL_STATUS_NOT_SUPPORTED, "this function is not supported");
-  return CNNL_STATUS_NOT_SUPPORTED;
 }
 
 // ---- tensors ----
@@ -263,6 +265,108 @@ cnnlStatus_t cnnlGetBatchMatMulExAlgoHeuristic(cnnlHandle_t handle, cnnlMatMulDe
                                     returned);
 }
 cnnlStatus_t cnnlGetBatchMatMulExHeuristicResult(cnnlMatMulHeuristicResult_t, cnnlMatMulAlgo_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+
+// ---- detection and batch normalization ----
+
+cnnlStatus_t cnnlCreateNmsDescriptor(cnnlNmsDescriptor_t* desc) {
+  return create(__func__, desc);
+}
+cnnlStatus_t cnnlDestroyNmsDescriptor(cnnlNmsDescriptor_t desc) {
+  return destroy(__func__, desc);
+}
+cnnlStatus_t cnnlSetNmsDescAttr(cnnlNmsDescriptor_t desc, cnnlNmsDescAttribute_t attribute, const void* value,
+                                size_t bytes) {
+  return guarded(__func__, [&] {
+    require(desc != nullptr && value != nullptr, "desc and value must not be null");
+    switch (attribute) {
+      case CNNL_NMS_DESC_BOX_MODE:
+        return put(desc->box_mode, value, bytes);
+      case CNNL_NMS_DESC_OUTPUT_MODE:
+        return put(desc->output_mode, value, bytes);
+      case CNNL_NMS_DESC_INPUT_LAYOUT:
+        return put(desc->input_layout, value, bytes);
+      case CNNL_NMS_DESC_IOU_THRESHOLD:
+        return put(desc->iou_threshold, value, bytes);
+      case CNNL_NMS_DESC_CONFIDENCE_THRESHOLD:
+        return put(desc->confidence_threshold, value, bytes);
+      case CNNL_NMS_DESC_MAX_OUTPUT_SIZE:
+        return put(desc->max_output_size, value, bytes);
+      case CNNL_NMS_DESC_OFFSET:
+        return put(desc->offset, value, bytes);
+      case CNNL_NMS_DESC_PAD_TO_MAX_OUTPUT_SIZE:
+        return put(desc->pad, value, bytes);
+    }
+    require(false, "attribute must be one of cnnlNmsDescAttribute_t");
+  });
+}
+cnnlStatus_t cnnlGetNmsWorkspaceSize_v4(cnnlHandle_t, cnnlNmsDescriptor_t, cnnlTensorDescriptor_t,
+                                        cnnlTensorDescriptor_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+
+cnnlStatus_t cnnlCreateDCNDescriptor(cnnlDCNDescriptor_t* desc) {
+  return create(__func__, desc);
+}
+cnnlStatus_t cnnlDestroyDCNDescriptor(cnnlDCNDescriptor_t desc) {
+  return destroy(__func__, desc);
+}
+cnnlStatus_t cnnlSetDCNDescriptor(cnnlDCNDescriptor_t desc, int dim_count, const int pad[], const int stride[],
+                                  const int dilation[], int deformable_group, int conv_group, int im2col_step,
+                                  cnnlDataType_t) {
+  return guarded(__func__, [&] {
+    require(desc != nullptr && pad != nullptr && stride != nullptr && dilation != nullptr,
+            "desc, pad, stride and dilation must not be null");
+    require(dim_count == 4, "dim_count: wanted 4, got " + std::to_string(dim_count));
+    require(std::all_of(pad, pad + 4, [](int p) { return p >= 0; }), "pad must not be negative");
+    require(std::min({stride[0], stride[1], dilation[0], dilation[1], deformable_group, conv_group, im2col_step}) > 0,
+            "strides, dilations, groups and im2col_step must be positive");
+    std::copy_n(pad, 4, desc->pad);
+    std::copy_n(stride, 2, desc->stride);
+    std::copy_n(dilation, 2, desc->dilation);
+    desc->parts = deformable_group;
+    desc->groups = conv_group;
+  });
+}
+cnnlStatus_t cnnlGetDCNForwardWorkspaceSize(cnnlHandle_t, cnnlDCNDescriptor_t, cnnlTensorDescriptor_t,
+                                            cnnlTensorDescriptor_t, cnnlTensorDescriptor_t, cnnlTensorDescriptor_t,
+                                            cnnlTensorDescriptor_t, cnnlTensorDescriptor_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+cnnlStatus_t cnnlGetDCNBakcwardDataWorkspaceSize(cnnlHandle_t, cnnlDCNDescriptor_t, cnnlTensorDescriptor_t,
+                                                 cnnlTensorDescriptor_t, cnnlTensorDescriptor_t, cnnlTensorDescriptor_t,
+                                                 cnnlTensorDescriptor_t, cnnlTensorDescriptor_t, cnnlTensorDescriptor_t,
+                                                 cnnlTensorDescriptor_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+cnnlStatus_t cnnlGetDCNBackwardWeightWorkspaceSize(cnnlHandle_t, cnnlDCNDescriptor_t, cnnlTensorDescriptor_t,
+                                                   cnnlTensorDescriptor_t, cnnlTensorDescriptor_t,
+                                                   cnnlTensorDescriptor_t, cnnlTensorDescriptor_t,
+                                                   cnnlTensorDescriptor_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+
+cnnlStatus_t cnnlCreateRoiAlignDescriptor(cnnlRoiAlignDescriptor_t* desc) {
+  return create(__func__, desc);
+}
+cnnlStatus_t cnnlDestroyRoiAlignDescriptor(cnnlRoiAlignDescriptor_t desc) {
+  return destroy(__func__, desc);
+}
+cnnlStatus_t cnnlSetRoiAlignDescriptor_v2(cnnlRoiAlignDescriptor_t desc, int pooled_height, int pooled_width,
+                                          int sampling_ratio, float spatial_scale, int pool_mode, bool aligned) {
+  return guarded(__func__, [&] {
+    require(desc != nullptr, "desc must not be null");
+    require(pooled_height > 0 && pooled_width > 0, "pooled_height and pooled_width must be positive");
+    require(pool_mode == 0 || pool_mode == 1, "pool_mode must be 0 (maximum) or 1 (mean)");
+    *desc = {pooled_height, pooled_width, sampling_ratio, spatial_scale, pool_mode == 1, aligned};
+  });
+}
+
+cnnlStatus_t cnnlGetSyncBatchNormStatsWorkspaceSize(cnnlHandle_t, cnnlTensorDescriptor_t, size_t* size) {
+  return no_workspace(__func__, size);
+}
+cnnlStatus_t cnnlGetSyncBatchnormBackwardReduceWorkspaceSize(cnnlHandle_t, cnnlTensorDescriptor_t, size_t* size) {
   return no_workspace(__func__, size);
 }
 }

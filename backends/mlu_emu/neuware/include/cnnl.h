@@ -1,6 +1,6 @@
-/* The compute library of the emulated MLU: plain host code on device memory, done when the call returns. Functions
- * marked "not there" return CNNL_STATUS_NOT_SUPPORTED, with their name on stderr. Names follow the vendor's library;
- * data types, layouts and statuses have the numbers of mluOp's.
+/* The compute library of the emulated MLU: plain host code on device memory, done when the call returns. A call
+ * that is refused says why on stderr. Names follow the vendor's library; data types, layouts and statuses have the
+ * numbers of mluOp's.
  */
 #ifndef NEUWARE_CNNL_H_
 #define NEUWARE_CNNL_H_
@@ -91,9 +91,9 @@ typedef struct cnnlUniqueStruct* cnnlUniqueDescriptor_t;
 typedef struct cnnlMatMulStruct* cnnlMatMulDescriptor_t;
 typedef struct cnnlMatMulAlgoStruct* cnnlMatMulAlgo_t;
 typedef struct cnnlMatMulHeuristicResult* cnnlMatMulHeuristicResult_t;
-typedef struct cnnlOpaque* cnnlNmsDescriptor_t;
-typedef struct cnnlOpaque* cnnlDCNDescriptor_t;
-typedef struct cnnlOpaque* cnnlRoiAlignDescriptor_t;
+typedef struct cnnlNmsStruct* cnnlNmsDescriptor_t;
+typedef struct cnnlDCNStruct* cnnlDCNDescriptor_t;
+typedef struct cnnlRoiAlignStruct* cnnlRoiAlignDescriptor_t;
 
 cnnlStatus_t cnnlCreate(cnnlHandle_t* handle);
 cnnlStatus_t cnnlDestroy(cnnlHandle_t handle);
@@ -236,46 +236,137 @@ cnnlStatus_t cnnlBatchMatMulEx(cnnlHandle_t handle, cnnlMatMulDescriptor_t desc,
                                cnnlTensorDescriptor_t b_desc, const void* b, const void* beta,
                                cnnlTensorDescriptor_t c_desc, void* c, void* workspace, size_t workspace_size);
 
+/** The boxes that stay, the best first. boxes [n,4] or [n,7] (x, y, z, dx, dy, dz, angle; no confidence, seen from
+ * above), or the other way round; output: indices, or rows or columns of confidence and box; output_size int32. */
+cnnlStatus_t cnnlCreateNmsDescriptor(cnnlNmsDescriptor_t* desc);
+cnnlStatus_t cnnlDestroyNmsDescriptor(cnnlNmsDescriptor_t desc);
+cnnlStatus_t cnnlSetNmsDescAttr(cnnlNmsDescriptor_t desc, cnnlNmsDescAttribute_t attribute, const void* value,
+                                size_t bytes);
+cnnlStatus_t cnnlGetNmsWorkspaceSize_v4(cnnlHandle_t handle, cnnlNmsDescriptor_t desc,
+                                        cnnlTensorDescriptor_t boxes_desc, cnnlTensorDescriptor_t confidence_desc,
+                                        size_t* size);
+cnnlStatus_t cnnlNms_v2(cnnlHandle_t handle, cnnlNmsDescriptor_t desc, cnnlTensorDescriptor_t boxes_desc,
+                        const void* boxes, cnnlTensorDescriptor_t confidence_desc, const void* confidence,
+                        void* workspace, size_t workspace_size, cnnlTensorDescriptor_t output_desc, void* output,
+                        void* output_size);
+
+/** Deformable convolution in NHWC, as mmcv's; mask and bias may be null. pad: top, bottom, left, right. */
+cnnlStatus_t cnnlCreateDCNDescriptor(cnnlDCNDescriptor_t* desc);
+cnnlStatus_t cnnlDestroyDCNDescriptor(cnnlDCNDescriptor_t desc);
+cnnlStatus_t cnnlSetDCNDescriptor(cnnlDCNDescriptor_t desc, int dim_count, const int pad[], const int stride[],
+                                  const int dilation[], int deformable_group, int conv_group, int im2col_step,
+                                  cnnlDataType_t compute_type);
+cnnlStatus_t cnnlGetDCNForwardWorkspaceSize(cnnlHandle_t handle, cnnlDCNDescriptor_t desc,
+                                            cnnlTensorDescriptor_t input_desc, cnnlTensorDescriptor_t offset_desc,
+                                            cnnlTensorDescriptor_t mask_desc, cnnlTensorDescriptor_t filter_desc,
+                                            cnnlTensorDescriptor_t bias_desc, cnnlTensorDescriptor_t output_desc,
+                                            size_t* size);
+cnnlStatus_t cnnlDCNForward(cnnlHandle_t handle, cnnlDCNDescriptor_t desc, cnnlTensorDescriptor_t input_desc,
+                            const void* input, cnnlTensorDescriptor_t offset_desc, const void* offset,
+                            cnnlTensorDescriptor_t mask_desc, const void* mask, cnnlTensorDescriptor_t filter_desc,
+                            const void* filter, cnnlTensorDescriptor_t bias_desc, const void* bias, void* workspace,
+                            size_t workspace_size, cnnlTensorDescriptor_t output_desc, void* output);
+/** The vendor's spelling. */
+cnnlStatus_t cnnlGetDCNBakcwardDataWorkspaceSize(cnnlHandle_t handle, cnnlDCNDescriptor_t desc,
+                                                 cnnlTensorDescriptor_t input_desc, cnnlTensorDescriptor_t offset_desc,
+                                                 cnnlTensorDescriptor_t mask_desc, cnnlTensorDescriptor_t filter_desc,
+                                                 cnnlTensorDescriptor_t grad_output_desc,
+                                                 cnnlTensorDescriptor_t grad_input_desc,
+                                                 cnnlTensorDescriptor_t grad_offset_desc,
+                                                 cnnlTensorDescriptor_t grad_mask_desc, size_t* size);
+cnnlStatus_t cnnlDCNBackwardData(cnnlHandle_t handle, cnnlDCNDescriptor_t desc, cnnlTensorDescriptor_t input_desc,
+                                 const void* input, cnnlTensorDescriptor_t offset_desc, const void* offset,
+                                 cnnlTensorDescriptor_t mask_desc, const void* mask, cnnlTensorDescriptor_t filter_desc,
+                                 const void* filter, cnnlTensorDescriptor_t grad_output_desc, const void* grad_output,
+                                 void* workspace, size_t workspace_size, cnnlTensorDescriptor_t grad_input_desc,
+                                 void* grad_input, cnnlTensorDescriptor_t grad_offset_desc, void* grad_offset,
+                                 cnnlTensorDescriptor_t grad_mask_desc, void* grad_mask);
+cnnlStatus_t cnnlGetDCNBackwardWeightWorkspaceSize(cnnlHandle_t handle, cnnlDCNDescriptor_t desc,
+                                                   cnnlTensorDescriptor_t input_desc,
+                                                   cnnlTensorDescriptor_t offset_desc, cnnlTensorDescriptor_t mask_desc,
+                                                   cnnlTensorDescriptor_t grad_output_desc,
+                                                   cnnlTensorDescriptor_t grad_filter_desc,
+                                                   cnnlTensorDescriptor_t grad_bias_desc, size_t* size);
+cnnlStatus_t cnnlDCNBackwardWeight(cnnlHandle_t handle, cnnlDCNDescriptor_t desc, cnnlTensorDescriptor_t input_desc,
+                                   const void* input, cnnlTensorDescriptor_t offset_desc, const void* offset,
+                                   cnnlTensorDescriptor_t mask_desc, const void* mask,
+                                   cnnlTensorDescriptor_t grad_output_desc, const void* grad_output, void* workspace,
+                                   size_t workspace_size, cnnlTensorDescriptor_t grad_filter_desc, void* grad_filter,
+                                   cnnlTensorDescriptor_t grad_bias_desc, void* grad_bias);
+
+/** Bilinear samples of boxes [r,5] (image, corners) in NHWC: pool_mode 1 is their mean, 0 the greatest and where it
+ * lies. RoiPooling: the greatest pixel. */
+cnnlStatus_t cnnlCreateRoiAlignDescriptor(cnnlRoiAlignDescriptor_t* desc);
+cnnlStatus_t cnnlDestroyRoiAlignDescriptor(cnnlRoiAlignDescriptor_t desc);
+cnnlStatus_t cnnlSetRoiAlignDescriptor_v2(cnnlRoiAlignDescriptor_t desc, int pooled_height, int pooled_width,
+                                          int sampling_ratio, float spatial_scale, int pool_mode, bool aligned);
+cnnlStatus_t cnnlRoiAlign_v2(cnnlHandle_t handle, cnnlRoiAlignDescriptor_t desc, cnnlTensorDescriptor_t input_desc,
+                             const void* input, cnnlTensorDescriptor_t boxes_desc, const void* boxes,
+                             cnnlTensorDescriptor_t output_desc, void* output, cnnlTensorDescriptor_t argmax_x_desc,
+                             void* argmax_x, cnnlTensorDescriptor_t argmax_y_desc, void* argmax_y);
+cnnlStatus_t cnnlRoiAlignBackward_v2(cnnlHandle_t handle, cnnlTensorDescriptor_t grads_desc, const void* grads,
+                                     cnnlTensorDescriptor_t boxes_desc, const void* boxes,
+                                     cnnlTensorDescriptor_t argmax_x_desc, const void* argmax_x,
+                                     cnnlTensorDescriptor_t argmax_y_desc, const void* argmax_y, float spatial_scale,
+                                     int sampling_ratio, bool aligned, int pool_mode,
+                                     cnnlTensorDescriptor_t grads_image_desc, void* grads_image);
+cnnlStatus_t cnnlRoiPoolingForward(cnnlHandle_t handle, cnnlPoolingMode_t mode, cnnlTensorDescriptor_t input_desc,
+                                   const void* input, cnnlTensorDescriptor_t rois_desc, const void* rois,
+                                   float spatial_scale, cnnlTensorDescriptor_t output_desc, void* output, int* argmax);
+cnnlStatus_t cnnlRoiPoolingBackward(cnnlHandle_t handle, cnnlPoolingMode_t mode, cnnlTensorDescriptor_t grads_desc,
+                                    const void* grads, cnnlTensorDescriptor_t rois_desc, const void* rois,
+                                    cnnlTensorDescriptor_t argmax_desc, const int* argmax, float spatial_scale,
+                                    cnnlTensorDescriptor_t grads_image_desc, void* grads_image);
+
+/** Batch normalization over several processes, channels last; filter, bias and the moving moments may be null. */
+cnnlStatus_t cnnlGetSyncBatchNormStatsWorkspaceSize(cnnlHandle_t handle, cnnlTensorDescriptor_t x_desc, size_t* size);
+cnnlStatus_t cnnlSyncBatchNormStats_v2(cnnlHandle_t handle, cnnlTensorDescriptor_t x_desc, const void* x,
+                                       void* workspace, size_t workspace_size, float eps,
+                                       cnnlTensorDescriptor_t mean_desc, void* mean, cnnlTensorDescriptor_t invstd_desc,
+                                       void* invstd);
+cnnlStatus_t cnnlSyncBatchNormGatherStatsWithCounts(cnnlHandle_t handle, cnnlTensorDescriptor_t mean_all_desc,
+                                                    const void* mean_all, cnnlTensorDescriptor_t invstd_all_desc,
+                                                    const void* invstd_all, cnnlTensorDescriptor_t moving_mean_desc,
+                                                    void* moving_mean, cnnlTensorDescriptor_t moving_var_desc,
+                                                    void* moving_var, float momentum, float eps,
+                                                    cnnlTensorDescriptor_t count_all_desc, const void* count_all,
+                                                    cnnlTensorDescriptor_t mean_desc, void* mean,
+                                                    cnnlTensorDescriptor_t invstd_desc, void* invstd);
+cnnlStatus_t cnnlSyncBatchNormElemt(cnnlHandle_t handle, cnnlTensorDescriptor_t x_desc, const void* x,
+                                    cnnlTensorDescriptor_t mean_desc, const void* mean,
+                                    cnnlTensorDescriptor_t invstd_desc, const void* invstd,
+                                    cnnlTensorDescriptor_t filter_desc, const void* filter,
+                                    cnnlTensorDescriptor_t bias_desc, const void* bias, cnnlTensorDescriptor_t y_desc,
+                                    void* y);
+cnnlStatus_t cnnlGetSyncBatchnormBackwardReduceWorkspaceSize(cnnlHandle_t handle, cnnlTensorDescriptor_t x_desc,
+                                                             size_t* size);
+cnnlStatus_t cnnlSyncBatchnormBackwardReduce_v2(cnnlHandle_t handle, cnnlTensorDescriptor_t dz_desc, const void* dz,
+                                                cnnlTensorDescriptor_t x_desc, const void* x,
+                                                cnnlTensorDescriptor_t mean_desc, const void* mean,
+                                                cnnlTensorDescriptor_t invstd_desc, const void* invstd, void* workspace,
+                                                size_t workspace_size, cnnlTensorDescriptor_t dfilter_desc,
+                                                void* dfilter, cnnlTensorDescriptor_t dbias_desc, void* dbias,
+                                                cnnlTensorDescriptor_t sum_dy_desc, void* sum_dy,
+                                                cnnlTensorDescriptor_t sum_dy_xmu_desc, void* sum_dy_xmu,
+                                                bool needs_input_grad0, bool needs_input_grad1, bool needs_input_grad2);
+cnnlStatus_t cnnlSyncBatchNormBackwardElemt(cnnlHandle_t handle, cnnlTensorDescriptor_t diff_y_desc, const void* diff_y,
+                                            cnnlTensorDescriptor_t x_desc, const void* x,
+                                            cnnlTensorDescriptor_t mean_desc, const void* mean,
+                                            cnnlTensorDescriptor_t invstd_desc, const void* invstd,
+                                            cnnlTensorDescriptor_t filter_desc, const void* filter,
+                                            cnnlTensorDescriptor_t mean_dy_desc, const void* mean_dy,
+                                            cnnlTensorDescriptor_t mean_dy_xmu_desc, const void* mean_dy_xmu,
+                                            cnnlTensorDescriptor_t diff_x_desc, void* diff_x);
+/** From sums, and the rows of each process in count. */
+cnnlStatus_t cnnlSyncBatchNormBackwardElemtV2(
+    cnnlHandle_t handle, cnnlTensorDescriptor_t diff_y_desc, const void* diff_y, cnnlTensorDescriptor_t x_desc,
+    const void* x, cnnlTensorDescriptor_t mean_desc, const void* mean, cnnlTensorDescriptor_t invstd_desc,
+    const void* invstd, cnnlTensorDescriptor_t filter_desc, const void* filter, cnnlTensorDescriptor_t sum_dy_desc,
+    const void* sum_dy, cnnlTensorDescriptor_t sum_dy_xmu_desc, const void* sum_dy_xmu,
+    cnnlTensorDescriptor_t count_desc, const void* count, cnnlTensorDescriptor_t diff_x_desc, void* diff_x);
+
 #if defined(__cplusplus)
 }
-
-/* Not there: any arguments, CNNL_STATUS_NOT_SUPPORTED, their name on stderr. */
-extern "C" cnnlStatus_t neuwareCnnlNotThere(const char* function);
-#define NEUWARE_CNNL_NOT_THERE(name)              \
-  template <class... Arguments>                   \
-  inline cnnlStatus_t name(const Arguments&...) { \
-    return neuwareCnnlNotThere(#name);            \
-  }
-NEUWARE_CNNL_NOT_THERE(cnnlCreateNmsDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlDestroyNmsDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlSetNmsDescAttr)
-NEUWARE_CNNL_NOT_THERE(cnnlGetNmsWorkspaceSize_v4)
-NEUWARE_CNNL_NOT_THERE(cnnlNms_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlCreateDCNDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlDestroyDCNDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlSetDCNDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlGetDCNForwardWorkspaceSize)
-NEUWARE_CNNL_NOT_THERE(cnnlGetDCNBackwardWeightWorkspaceSize)
-NEUWARE_CNNL_NOT_THERE(cnnlGetDCNBakcwardDataWorkspaceSize)
-NEUWARE_CNNL_NOT_THERE(cnnlDCNForward)
-NEUWARE_CNNL_NOT_THERE(cnnlDCNBackwardData)
-NEUWARE_CNNL_NOT_THERE(cnnlDCNBackwardWeight)
-NEUWARE_CNNL_NOT_THERE(cnnlCreateRoiAlignDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlDestroyRoiAlignDescriptor)
-NEUWARE_CNNL_NOT_THERE(cnnlSetRoiAlignDescriptor_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlRoiAlign_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlRoiAlignBackward_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlRoiPoolingForward)
-NEUWARE_CNNL_NOT_THERE(cnnlRoiPoolingBackward)
-NEUWARE_CNNL_NOT_THERE(cnnlGetSyncBatchNormStatsWorkspaceSize)
-NEUWARE_CNNL_NOT_THERE(cnnlGetSyncBatchnormBackwardReduceWorkspaceSize)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchNormStats_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchNormGatherStatsWithCounts)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchNormElemt)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchnormBackwardReduce_v2)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchNormBackwardElemt)
-NEUWARE_CNNL_NOT_THERE(cnnlSyncBatchNormBackwardElemtV2)
-#undef NEUWARE_CNNL_NOT_THERE
 #endif
 
 #endif /* NEUWARE_CNNL_H_ */
