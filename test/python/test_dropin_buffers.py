@@ -216,3 +216,42 @@ def test_inputs_that_do_not_fit_are_told_with_their_names():
     with pytest.raises(RuntimeError, match=r"^pointops_cuda.aggregation_forward_cuda: .*; got input float32 \[8, 4\], position "
                                            r"float32 \[7, 2, 4\], weight"):
         module.aggregation_forward_cuda(8, 2, 4, 2, torch.ones(8, 4), ONES[:7], torch.ones(8, 2, 2), IDX, torch.zeros(8, 4))
+
+
+# ---- numbers
+
+
+def as_tensors(args):
+    """Numbers as tensors of floats without axes, which pybind11 takes for sizes too."""
+    kinds = {int: torch.float64, float: torch.float64, bool: torch.bool}
+    return [torch.tensor(each, dtype=kinds[type(each)]) if type(each) in kinds else each for each in args]
+
+
+def tensors_of(made):
+    if isinstance(made, torch.Tensor):
+        return [made]
+    return [each for part in made for each in tensors_of(part)] if isinstance(made, (list, tuple)) else []
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_numbers_may_be_tensors(call):
+    module, name, make, _ = CALLS[call]
+    function, args, same = getattr(importlib.import_module(module), name), make(), make()
+    for one, other in zip(tensors_of([function(*args), *args]), tensors_of([function(*as_tensors(same)), *same])):
+        assert torch.equal(one, other)
+
+
+def test_a_size_that_a_program_has_in_a_tensor():
+    """BEVDet keeps its grid's sizes as floats; MapTR's are parameters without gradient."""
+    module = importlib.import_module("bev_pool_ext")
+    place = torch.tensor([[0, 1, 0, 0], [1, 0, 0, 0]], dtype=torch.int32)
+    sizes = torch.nn.Parameter(torch.tensor([1.0, 2.0, 2.0]), requires_grad=False)
+    made = module.bev_pool_forward(torch.tensor([[1.0], [2.0]]), place, None, None, 1, *sizes)
+    assert made.tolist() == [[[[[0.0], [1.0]], [[2.0], [0.0]]]]]
+
+
+def test_functions_of_tensors_without_axes_keep_them():
+    from mluops.dropin._telling import telling
+    one, other = torch.tensor(2.0), torch.tensor(3.0, requires_grad=True)
+    given = telling("f", lambda *args: args)
+    assert given(one, 2)[0] is one and given(torch.ones(2), other)[1] is other and given(torch.ones(2), one)[1] == 2

@@ -243,6 +243,26 @@ def test_install_and_uninstall_with_mmcv_lite():
     """)
 
 
+@pytest.mark.skipif(COMPILED, reason="the mmcv here is compiled")
+def test_an_mmcv_that_lacks_what_later_versions_have():
+    """mmcv 1.4 has no diff_iou_rotated: modules, functions and methods that are absent stay so."""
+    in_new_process("""
+        import sys, warnings, mluops.mmcv as ours
+        def never(*args): raise SystemExit("called")
+        ours.METHODS = {("mmcv.ops.no_such_module", "f", None): never, ("mmcv.ops.carafe", "no_such_function", None): never,
+                        ("mmcv.ops.carafe", "NoSuchClass", "forward"): never,
+                        ("mmcv.ops.carafe", "CARAFENaiveFunction", "no_such_method"): never, **ours.METHODS}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours.install()
+        import mmcv.ops
+        module = sys.modules["mmcv.ops.carafe"]
+        assert not hasattr(module, "no_such_function") and not hasattr(module, "NoSuchClass")
+        assert not hasattr(module.CARAFENaiveFunction, "no_such_method") and not hasattr(mmcv.ops, "no_such_function")
+        ours.uninstall()
+    """)
+
+
 @pytest.mark.skipif(not COMPILED, reason="needs an mmcv built for this torch with MMCV_WITH_OPS=1")
 def test_a_compiled_mmcv():
     """The real one: what has no CPU code gets ours, what has gives the same values, and all goes back."""

@@ -1,10 +1,11 @@
-"""Errors of a module's functions in terms of the program that calls them: a buffer has the name of that function's
-argument, and what torch says of a shape is said with the tensors that were given."""
+"""Calls of a module's functions as programs make them. Numbers may be tensors without axes, as pybind11 takes them.
+Errors are in terms of the program: a buffer has the name of that function's argument, and what torch says of a shape is
+said with the tensors that were given."""
 
 import functools
 import inspect
 from types import FunctionType
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Tuple
 
 import torch
 
@@ -41,13 +42,30 @@ def _told(name: str, error: Exception, arguments: Dict[str, Any]) -> Exception:
     return type(error)(f"{name}: {text}; got {', '.join(tensors) or 'no tensors'}")
 
 
+def _number(value: Any) -> Any:
+    """The number in a tensor without axes: sizes are integers, even from a tensor of floats."""
+    if not isinstance(value, torch.Tensor) or value.ndim or value.requires_grad:
+        return value
+    number = value.item()
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _with_numbers(args: tuple, kwargs: dict) -> Tuple[tuple, dict]:
+    """Functions whose tensors all lack axes are left alone: they compute with such tensors."""
+    tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+    if len({each.ndim > 0 for each in tensors}) < 2:
+        return args, kwargs
+    return tuple(map(_number, args)), {name: _number(each) for name, each in kwargs.items()}
+
+
 def telling(name: str, function: Any) -> Any:
-    """A function that raises such errors; classes and values as they are."""
+    """A function that takes such numbers and raises such errors; classes and values as they are."""
     if not isinstance(function, FunctionType):
         return function
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _with_numbers(args, kwargs)
         try:
             return function(*args, **kwargs)
         except (RuntimeError, IndexError, TypeError) as error:

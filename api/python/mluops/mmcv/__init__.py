@@ -90,6 +90,16 @@ def _replace_function(module: types.ModuleType, name: str, ours: Callable) -> No
         _replaced.set(place, name, replacement)
 
 
+def _module_of_mmcv(name: str) -> Optional[types.ModuleType]:
+    """None if this version of mmcv has no such module: the first 1.x lack several."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
+
+
 def installed() -> bool:
     """Whether install() is in force."""
     return bool(_replaced)
@@ -109,10 +119,11 @@ def install() -> None:
         _replaced.set(extension, name, _routed(name, ENTRY_POINTS[name], vars(extension).get(name)))
     try:
         for (module, function, method), replacement in METHODS.items():
-            if method:
-                _replace_method(getattr(importlib.import_module(module), function), method, replacement)
-            else:
-                _replace_function(importlib.import_module(module), function, replacement)
+            place = _module_of_mmcv(module)
+            if method and hasattr(getattr(place, function, None), method):
+                _replace_method(getattr(place, function), method, replacement)
+            elif not method and hasattr(place, function):
+                _replace_function(place, function, replacement)
     except BaseException:
         uninstall()
         raise
