@@ -55,8 +55,10 @@ from .op.iou3d import nms3d_normal as nms3d_normal
 from .op.knn import knn as knn
 from .op.masked_conv2d import MaskedConv2d as MaskedConv2d
 from .op.masked_conv2d import masked_conv2d as masked_conv2d
+from .op.moe_dispatch import moe_dispatch as moe_dispatch
 from .op.ms_deform_attn import multi_scale_deformable_attn as multi_scale_deformable_attn
 from .op.ms_deform_attn_module import MultiScaleDeformableAttention as MultiScaleDeformableAttention
+from .op.mutual_information import mutual_information as mutual_information
 from .op.nms import nms as nms
 from .op.nms import nms_match as nms_match
 from .op.nms import soft_nms as soft_nms
@@ -208,7 +210,9 @@ __all__ = [
     "masked_conv2d",
     "min_area_polygons",
     "modulated_deform_conv2d",
+    "moe_dispatch",
     "multi_scale_deformable_attn",
+    "mutual_information",
     "nms",
     "nms3d",
     "nms3d_normal",

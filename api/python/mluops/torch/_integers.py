@@ -43,7 +43,7 @@ def in_range(name: str, numbers: Tensor, least: int, greatest: int) -> Tensor:
     return _in_range(numbers, name, least, greatest)
 
 
-def _is_wide(name: str, value: Any) -> bool:
+def is_wide(name: str, value: Any) -> bool:
     dtype = is_tensor(name, value).dtype
     if dtype not in (torch.int32, torch.int64):
         raise TypeError(f"{name}: wanted int32 or int64, got {dtype}")
@@ -52,7 +52,7 @@ def _is_wide(name: str, value: Any) -> bool:
 
 def int32(name: str, numbers: Tensor) -> Tensor:
     """Coordinates, sizes or counts as int32; one that does not fit is refused."""
-    if not _is_wide(name, numbers):
+    if not is_wide(name, numbers):
         return numbers
     if numbers.numel() == 0 or not _eager.plain((numbers,)):
         return _int32(numbers, name)
@@ -64,7 +64,7 @@ def int32(name: str, numbers: Tensor) -> Tensor:
 def index32(name: str, indices: Tensor, size: int = 0) -> Tensor:
     """Indices below `size` as int32, where those outside have a meaning, whichever they are: one that does not fit becomes
     the least or the greatest number, outside too. Without a size the library sees to it that there are fewer than that."""
-    if not _is_wide(name, indices):
+    if not is_wide(name, indices):
         return indices
     if size > _LIMITS.max:
         return int32(name, indices)

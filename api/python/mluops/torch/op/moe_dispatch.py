@@ -1,0 +1,62 @@
+"""moe_dispatch: samples of a mixture of experts, times their gates, in the rows of their experts."""
+
+from torch import Tensor
+
+from ..._arguments import integer
+from ..._functions import moe_dispatch as f
+from .._described import described
+from .._integers import index32
+from .._tensors import floats
+
+__all__ = ["moe_dispatch"]
+
+gate_gradient = described(
+    "moe_dispatch_backward_gate(Tensor indices, Tensor locations, Tensor input, Tensor grad, int num_experts,"
+    " int capacity) -> Tensor", f.MOE_DISPATCH_BACKWARD_GATE)
+data_gradient = described(
+    "moe_dispatch_backward_data(Tensor gates, Tensor indices, Tensor locations, Tensor grad, int num_experts,"
+    " int capacity) -> Tensor", f.MOE_DISPATCH_BACKWARD_DATA)
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs[:4])
+    ctx.sizes = inputs[4:]
+
+
+def _backward(ctx, grad):
+    gates, indices, locations, input = ctx.saved_tensors
+    of_gates, _, _, of_input, *_ = ctx.needs_input_grad
+    return (gate_gradient(indices, locations, input, grad, *ctx.sizes) if of_gates else None, None, None,
+            data_gradient(gates, indices, locations, grad, *ctx.sizes) if of_input else None, None, None)
+
+
+# Rows that no sample has keep what they hold: zeros.
+forward = described(
+    "moe_dispatch(Tensor gates, Tensor indices, Tensor locations, Tensor input, int num_experts, int capacity)"
+    " -> Tensor", f.MOE_DISPATCH_FORWARD, linear="gates input", setup=_setup, backward=_backward,
+    before=lambda dispatch, *_: dispatch.zero_())
+
+
+def moe_dispatch(gates: Tensor, indices: Tensor, locations: Tensor, input: Tensor, num_experts: int,
+                 capacity: int) -> Tensor:
+    """Puts each sample, times its gate, in the row of its expert and place. A top-k gate adds up k calls.
+
+    Args:
+        gates: T [samples].
+        indices: int32 or int64 [samples]: the expert of each sample.
+        locations: int32 or int64 [samples]: its place among those of the expert. A sample whose expert or place is out
+            of range has no row.
+        input: T [samples, hidden].
+        num_experts, capacity: experts, and places of each.
+    Returns: T [num_experts * capacity, hidden], 0 in rows without a sample; differentiable in gates and input. Samples
+    are at most as many as rows. If several have one row, the last counts, and the gradients of all are that row's.
+
+    T: float16, bfloat16, float32, float64, mixed dtypes are promoted. Source: Tutel's sparse dispatch.
+    """
+    gates, input = floats(gates=gates, input=input)
+    num_experts, capacity = integer("num_experts", num_experts), integer("capacity", capacity)
+    return forward(gates, index32("indices", indices, num_experts), index32("locations", locations, capacity), input,
+                   num_experts, capacity)
+
+
+SMALLEST = {"moe_dispatch": lambda ones, zeros: moe_dispatch(ones(1), zeros(1), zeros(1), ones(1, 1), 1, 1)}
