@@ -30,29 +30,36 @@ TEST_P(DeterminismTest, SameBitsForEveryThreadCount) {
 
 INSTANTIATE_TEST_SUITE_P(All, DeterminismTest, ::testing::ValuesIn(combinations()), name_of);
 
-// More threads than heads of images: each owns some rows of a level.
-TEST(MsDeformAttnBackward, SameBitsWhereThreadsOwnRowsOfLevels) {
-  for (const char* text :
-       {"q=2000 m=2 d=16 l=3 p=4 h=20 w=33 loc=around", "q=2500 m=1 d=32 l=2 p=3 h=31 w=9 gap=7 loc=edge",
-        "q=4200 m=1 d=5 l=2 p=2 shapes=1x1+40x3 loc=special", "q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same"}) {
-    for (mluOpDataType_t dtype : {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE}) {
-      Problem problem = make_problem(Case::parse("ms_deform_attn_backward b=1 " + std::string(text)), dtype);
-      std::vector<std::vector<unsigned char>> first;
-      for (int threads : {1, 5, 33, 64}) {
-        Handle handle("cpu", threads);
-        handle.contract(MLUOP_EXT_CONTRACT_EXTENDED).atomics(MLUOP_ATOMICS_NOT_ALLOWED);
-        const auto bytes = output_bytes(problem, handle);
-        if (first.empty()) first = bytes;
-        EXPECT_EQ(bytes == first, true) << how_to_repeat(problem, "cpu, " + std::to_string(threads) + " threads");
-      }
-      Handle handle("cpu", 64);
-      handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
-      const Tolerance tolerance = tolerance_of("cpu", dtype);
-      const Report report = run_and_check(problem, handle, "cpu", problem.expect(tolerance.coordinates), tolerance);
-      EXPECT_EQ(report.outcome, Outcome::kRan) << report.text;
+// More threads than heads of images or slices of channels: each owns some rows.
+class ManyThreadsTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ManyThreadsTest, OwnRowsWithTheSameBits) {
+  for (mluOpDataType_t dtype : {MLUOP_DTYPE_FLOAT, MLUOP_DTYPE_HALF, MLUOP_DTYPE_DOUBLE}) {
+    Problem problem = make_problem(Case::parse(GetParam()), dtype);
+    std::vector<std::vector<unsigned char>> first;
+    for (int threads : {1, 5, 33, 64}) {
+      Handle handle("cpu", threads);
+      handle.contract(MLUOP_EXT_CONTRACT_EXTENDED).atomics(MLUOP_ATOMICS_NOT_ALLOWED);
+      const auto bytes = output_bytes(problem, handle);
+      if (first.empty()) first = bytes;
+      EXPECT_EQ(bytes == first, true) << how_to_repeat(problem, "cpu, " + std::to_string(threads) + " threads");
     }
+    Handle handle("cpu", 64);
+    handle.contract(MLUOP_EXT_CONTRACT_EXTENDED);
+    const Tolerance tolerance = tolerance_of("cpu", dtype);
+    const Report report = run_and_check(problem, handle, "cpu", problem.expect(tolerance.coordinates), tolerance);
+    EXPECT_EQ(report.outcome, Outcome::kRan) << report.text;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ManyThreadsTest,
+    ::testing::Values("ms_deform_attn_backward b=1 q=2000 m=2 d=16 l=3 p=4 h=20 w=33 loc=around",
+                      "ms_deform_attn_backward b=1 q=2500 m=1 d=32 l=2 p=3 h=31 w=9 gap=7 loc=edge",
+                      "ms_deform_attn_backward b=1 q=4200 m=1 d=5 l=2 p=2 shapes=1x1+40x3 loc=special",
+                      "ms_deform_attn_backward b=1 q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same",
+                      "dcn_backward_data h=35 w=21 ci=32 co=16", "dcn_backward_data h=40 w=9 ci=96 co=8 dg=2 stride=2",
+                      "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2"));
 
 // Atomics are allowed: the order of sums may vary, their values may not.
 class AtomicsTest : public ::testing::TestWithParam<Combination> {};

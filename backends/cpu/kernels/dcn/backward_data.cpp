@@ -5,9 +5,11 @@
 // multiplies the rows of grad_output with the taps' filters, which gives the gradients of the samples; four dot
 // products of each with the pixels under its sample are what grad_offset and grad_mask need, and it is added to those
 // pixels' sums in a panel [H*W, channels] of the task's own. So no two tasks add to one place, and the order of
-// additions is that of the pixels. The dot products of the parts of a deformable group are added up in order
-// afterwards; parts do not depend on the number of threads. 2 Co/g flops for each number of a sample's gradient: bound
-// by arithmetic. F is the type of the factors: that of the sums, or bfloat16 in tiles.
+// additions is that of the pixels. Where there are more threads than such tasks, a task owns a band of input rows, too:
+// it multiplies the tiles with samples on its rows, and takes the dot products of a band of tiles. The dot products of
+// the parts of a deformable group are added up in order afterwards; parts do not depend on the number of threads. 2
+// Co/g flops for each number of a sample's gradient: bound by arithmetic. F is the type of the factors: that of the
+// sums, or bfloat16 in tiles.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/dcn/backward_data.cpp"
 #include <hwy/foreach_target.h>
@@ -30,7 +32,7 @@ namespace {
 
 using DataProblem = mluopsDcnBackwardDataProblem;
 
-/// How the work is cut: by the problem alone, so that sums are the same for every number of threads.
+/// How the work is cut: parts by the problem alone, so that sums are the same for every number of threads.
 struct DataPlan {
   static constexpr std::int64_t kTilePixels = 96, kMostParts = 8;
 
@@ -40,17 +42,26 @@ struct DataPlan {
   std::int64_t parts;           ///< of a deformable group
   std::int64_t width;           ///< of a slice's rows
   std::int64_t chunk_taps;      ///< taps that are multiplied together
+  std::int64_t bands;           ///< of input rows and of tiles, each with a task of its own; sums do not depend on it
 
-  explicit DataPlan(const Shape& s)
+  DataPlan(const Shape& s, int threads)
       : group_channels(s.ci / s.deform_groups),
         slice_channels(std::clamp<std::int64_t>(round_up(ceil_div(group_channels, 2), 16), 32, kSliceChannels)),
         part_channels(std::max(slice_channels, round_up(ceil_div(group_channels, kMostParts), slice_channels))),
         parts(ceil_div(group_channels, part_channels)),
         width(padded_columns(std::min(slice_channels, group_channels))),
-        chunk_taps(std::clamp<std::int64_t>(kChunkColumns / width, 1, count_taps(s))) {}
+        chunk_taps(std::clamp<std::int64_t>(kChunkColumns / width, 1, count_taps(s))),
+        bands(std::min(slice_channels, group_inputs(s)) < kLeastChannels ? 1 : bands_for(s, threads)) {}
 
  private:
   static constexpr std::int64_t kChunkColumns = 576;
+  static constexpr std::int64_t kLeastChannels = 32;  ///< with fewer, finding taps would be most of a band's work
+  static constexpr std::int64_t kLeastRows = 8;       ///< of a band: samples of a tile fall on some rows around its own
+
+  std::int64_t bands_for(const Shape& s, int threads) const {
+    const std::int64_t tasks = std::max<std::int64_t>(1, s.deform_groups * parts * s.batch);
+    return std::clamp<std::int64_t>(ceil_div(threads, tasks), 1, std::max<std::int64_t>(1, s.h / kLeastRows));
+  }
 };
 
 /// The gradients of a tap's place and mask.
@@ -95,7 +106,15 @@ struct DataArrays {
         scratch(allocator, slots, s, p) {}
 };
 
-/// A task: some channels of a deformable group of an image.
+/// The i-th of so many nearly equal runs of [0, size).
+struct Band {
+  std::int64_t begin, end;
+
+  Band(std::int64_t size, std::int64_t i, std::int64_t count) : begin(size * i / count), end(size * (i + 1) / count) {}
+  bool has(std::int64_t at) const { return at >= begin && at < end; }
+};
+
+/// A task: some channels of a deformable group of an image; of them a band of input rows and a band of tiles.
 template <class T, class F>
 class DataTask {
  public:
@@ -106,17 +125,23 @@ class DataTask {
         s_(p.shape),
         arrays_(arrays),
         depth_(depth_of<F>(s_)),
-        image_(number % s_.batch),
-        deform_group_(number / s_.batch / arrays.plan.parts),
+        rows_(s_.h, number % arrays.plan.bands, arrays.plan.bands),
+        tiles_(count_tiles_of(s_, DataPlan::kTilePixels), number % arrays.plan.bands, arrays.plan.bands),
+        part_(number / arrays.plan.bands),
+        image_(part_ % s_.batch),
+        deform_group_(part_ / s_.batch / arrays.plan.parts),
         first_(deform_group_ * arrays.plan.group_channels +
-               number / s_.batch % arrays.plan.parts * arrays.plan.part_channels),
-        slopes_(arrays.slopes + number * out_pixels(s_) * count_taps(s_)),
+               part_ / s_.batch % arrays.plan.parts * arrays.plan.part_channels),
+        slopes_(arrays.slopes + part_ * out_pixels(s_) * count_taps(s_)),
         own_(arrays.scratch.of(slot, s_, arrays.plan)) {}
 
   HWY_INLINE void run() const {
     const DataPlan& plan = arrays_.plan;
     const std::int64_t end = std::min(first_ + plan.part_channels, (deform_group_ + 1) * plan.group_channels);
-    std::fill_n(slopes_, out_pixels(s_) * count_taps(s_), TapGradient<A>{});
+    for (std::int64_t i = tiles_.begin; i < tiles_.end; ++i) {
+      const Tile tile = tile_at(s_, image_, i, DataPlan::kTilePixels);
+      std::fill_n(slopes_ + tile.first * count_taps(s_), tile.count * count_taps(s_), TapGradient<A>{});
+    }
     // Rows behind a tile's last pixel are multiplied, too.
     std::fill_n(own_.rows, DataPlan::kTilePixels * depth_, F{});
     for_slices(s_, first_, end, plan.slice_channels,
@@ -125,15 +150,28 @@ class DataTask {
 
  private:
   HWY_INLINE void run_slice(const Slice& slice) const {
-    const std::int64_t width = padded_columns(slice.count), pixels = s_.h * s_.w;
+    const std::int64_t width = padded_columns(slice.count), begin = rows_.begin * s_.w, end = rows_.end * s_.w;
     pack_filters(slice, width);
-    std::fill_n(own_.panel, pixels * width, A{0});
+    std::fill_n(own_.panel + begin * width, (end - begin) * width, A{0});
     for (std::int64_t i = 0; i < count_tiles_of(s_, DataPlan::kTilePixels); ++i) {
-      run_tile(slice, width, tile_at(s_, image_, i, DataPlan::kTilePixels));
+      const Tile tile = tile_at(s_, image_, i, DataPlan::kTilePixels);
+      find_taps<T>(p_, tile, deform_group_, own_.taps);
+      if (tiles_.has(i) || reaches_rows(tile)) run_tile(slice, width, tile, tiles_.has(i));
     }
-    T* const to = static_cast<T*>(p_.grad_input) + image_ * pixels * s_.ci + slice.first;
-    for (std::int64_t i = 0; i < pixels; ++i) store_row(own_.panel + i * width, to + i * s_.ci, slice.count);
+    T* const to = static_cast<T*>(p_.grad_input) + image_ * s_.h * s_.w * s_.ci + slice.first;
+    for (std::int64_t i = begin; i < end; ++i) store_row(own_.panel + i * width, to + i * s_.ci, slice.count);
   }
+
+  /// Whether samples of a tile are on rows that the task owns.
+  bool reaches_rows(const Tile& tile) const {
+    return std::any_of(own_.taps, own_.taps + tile.count * count_taps(s_),
+                       [&](const Tap<A>& tap) { return adds(tap); });
+  }
+  bool adds(const Tap<A>& tap, std::size_t corner) const {
+    return tap.at.on_map[corner] && tap.at.pixel[corner] >= rows_.begin * s_.w &&
+           tap.at.pixel[corner] < rows_.end * s_.w;
+  }
+  bool adds(const Tap<A>& tap) const { return adds(tap, 0) || adds(tap, 1) || adds(tap, 2) || adds(tap, 3); }
 
   /// f(first tap, taps) for each chunk.
   template <class Chunk>
@@ -183,9 +221,9 @@ class DataTask {
     }
   }
 
-  HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile) const {
+  /// `owned`: the task takes the dot products of the tile.
+  HWY_INLINE void run_tile(const Slice& slice, std::int64_t width, const Tile& tile, bool owned) const {
     const std::int64_t rows = round_up(tile.count, kRowStep<F>);
-    find_taps<T>(p_, tile, deform_group_, own_.taps);
     std::int64_t stride = 0;
     const F* const gradients = rows_of(slice, tile, stride);
     for_chunks([&](std::int64_t first, std::int64_t taps) HWY_ATTR {
@@ -199,8 +237,10 @@ class DataTask {
       }
       for (std::int64_t i = 0; i < tile.count; ++i) {
         for (std::int64_t k = 0; k < taps; ++k) {
-          scatter(slice, width, tile.first + i, own_.taps[i * count_taps(s_) + first + k],
-                  own_.columns + (i * taps + k) * width, first + k);
+          const Tap<A>& tap = own_.taps[i * count_taps(s_) + first + k];
+          if (!owned && !adds(tap)) continue;
+          const SampleSlopes<A> slope(tap.at, scatter(slice, width, tap, own_.columns + (i * taps + k) * width).dots);
+          if (owned) add_slope(slope, tap, slopes_[(tile.first + i) * count_taps(s_) + first + k]);
         }
       }
     });
@@ -220,23 +260,28 @@ class DataTask {
     return own_.rows;
   }
 
-  /// What the gradient of one sample gives.
-  HWY_INLINE void scatter(const Slice& slice, std::int64_t width, std::int64_t out_pixel, const Tap<A>& tap,
-                          const A* gradient, std::int64_t k) const {
+  struct Dots {
+    A dots[4];
+  };
+
+  /// Adds the gradient of one sample to the panel; returns its products with the pixels under it.
+  HWY_INLINE Dots scatter(const Slice& slice, std::int64_t width, const Tap<A>& tap, const A* gradient) const {
     const T* const input = static_cast<const T*>(p_.input) + image_ * s_.h * s_.w * s_.ci + slice.first;
-    A dots[4] = {};
+    Dots all = {};
     for_wide<A, 4>(slice.count, [&](auto d, auto vectors, std::int64_t c) HWY_ATTR {
-      scatter_channels<decltype(vectors)::value>(d, input + c, own_.panel + c, width, tap, gradient + c, dots);
+      scatter_channels<decltype(vectors)::value>(d, input + c, own_.panel + c, width, tap, gradient + c, all.dots);
     });
-    const SampleSlopes<A> slope(tap.at, dots);
-    TapGradient<A>& sum = slopes_[out_pixel * count_taps(s_) + k];
+    return all;
+  }
+
+  static HWY_INLINE void add_slope(const SampleSlopes<A>& slope, const Tap<A>& tap, TapGradient<A>& sum) {
     sum.down += tap.mask * slope.down;
     sum.across += tap.mask * slope.across;
     sum.mask += slope.weight;
   }
 
-  /// Adds kVectors vectors of a sample's gradient to the sums of its pixels in the panel, and their products with the
-  /// pixels to dots.
+  /// Adds kVectors vectors of a sample's gradient to the sums of those of its pixels that the task owns, and their
+  /// products with all its pixels to dots.
   template <int kVectors, class D>
   HWY_INLINE void scatter_channels(D d, const T* input, A* panel, std::int64_t width, const Tap<A>& tap,
                                    const A* gradient, A* dots) const {
@@ -251,8 +296,10 @@ class DataTask {
       A* const to = panel + tap.at.pixel[c] * width;
       const auto factor = hn::Set(d, tap.mask * tap.at.weight[c]);
       MLUOPS_UNROLL
+      for (int v = 0; v < kVectors; ++v) sums[c] = hn::MulAdd(g[v], load(d, pixel + v * lanes), sums[c]);
+      if (!adds(tap, c)) continue;
+      MLUOPS_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        sums[c] = hn::MulAdd(g[v], load(d, pixel + v * lanes), sums[c]);
         hn::StoreU(hn::MulAdd(factor, g[v], hn::LoadU(d, to + v * lanes)), d, to + v * lanes);
       }
     }
@@ -265,7 +312,8 @@ class DataTask {
   const Shape& s_;
   const DataArrays<T, F>& arrays_;
   const std::int64_t depth_;
-  std::int64_t image_, deform_group_, first_;
+  Band rows_, tiles_;
+  std::int64_t part_, image_, deform_group_, first_;
   TapGradient<A>* slopes_;
   DataScratch<A, F> own_;
 };
@@ -292,11 +340,12 @@ void add_parts(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_
 template <class T, class F>
 mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
   const Shape& s = p.shape;
-  const DataPlan plan(s);
+  const DataPlan plan(s, call.threads);
   const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
   const double task_ns =
       numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
-  const Loop loop(context, call, s.deform_groups * plan.parts * s.batch, task_ns);
+  const Loop loop(context, call, s.deform_groups * plan.parts * s.batch * plan.bands,
+                  task_ns / static_cast<double>(plan.bands));
   const auto arrays = allocate<DataArrays<T, F>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
