@@ -19,7 +19,7 @@ import mluops.dropin as dropin  # noqa: E402
 def doors():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dropin.install("maskrcnn_benchmark", "mmdet", "cpools", "flownet2", "adet", "maptr", "sparse4d")
+        dropin.install("deform_conv", "maskrcnn_benchmark", "mmdet", "cpools", "flownet2", "adet", "maptr", "sparse4d")
         yield
     dropin.uninstall()
 
@@ -536,3 +536,32 @@ def test_a_buffer_that_does_not_fit(packages):
             random(2, 4, 9, 8), rois(3, 2, 30), random(3, 2, 3, 3), torch.zeros(3, 4, 3, 3),
             torch.zeros(3, 4, 3, 3).int(), False, 0.25, 4, 1, 3, 3, 2, 0.1)
     assert len(b) == len(scores)
+
+
+@pytest.mark.parametrize("name", ["maskrcnn_benchmark._C", "fork.deform_conv_ext"])
+@pytest.mark.parametrize("size", [(5, 6), (9, 12), (5, 7), (10, 12)])
+def test_modulated_offsets_larger_than_the_output(packages, name, size):
+    """DyHead convolves the next level, of half the size, with this level's offsets: the extension reads their beginning."""
+    module = door(name)
+    x, weight, bias = random(2, 4, 5, 6), random(3, 4, 3, 3, seed=1), random(3, seed=2)
+    offset, mask = random(2, 27, *size, seed=3).split((18, 9), 1)  # not contiguous, as DyHead's
+    numbers, empty, grad = (3, 3, 1, 1, 1, 1, 1, 1, 1, 1, True), torch.empty(0), random(2, 3, 5, 6, seed=4)
+    inputs = [each.clone().requires_grad_() for each in (x, offset, mask, weight, bias)]
+    first = [each.flatten(1)[:, :each.shape[1] * 30].reshape(2, -1, 5, 6) for each in inputs[1:3]]
+    wanted = compositions.deform_conv2d(inputs[0], first[0], inputs[3], 1, 1, mask=first[1], bias=inputs[4])
+    wanted.backward(grad)
+    made = torch.full((2, 3, 5, 6), math.nan, dtype=torch.float64)
+    forward = next(f for f in ("modulated_deform_conv_forward", "modulated_deform_conv_cuda_forward") if hasattr(module, f))
+    getattr(module, forward)(x, weight, bias, empty, offset, mask, made, empty, *numbers)
+    torch.testing.assert_close(made, wanted.detach(), rtol=0, atol=1e-11)
+    grads = [torch.zeros(each.shape, dtype=torch.float64) for each in (x, weight, bias, offset, mask)]
+    getattr(module, forward.replace("forward", "backward"))(x, weight, bias, empty, offset, mask, empty, *grads, grad, *numbers)
+    for got, each in zip(grads, (inputs[0], inputs[3], inputs[4], *inputs[1:3])):
+        torch.testing.assert_close(got, each.grad, rtol=0, atol=1e-11)
+
+
+def test_modulated_offsets_smaller_than_the_output(packages):
+    module, ones = door("maskrcnn_benchmark._C"), torch.ones
+    with pytest.raises(Exception, match="offset: wanted"):
+        module.modulated_deform_conv_forward(ones(1, 1, 4, 4), ones(1, 1, 3, 3), ones(1), ones(0), ones(1, 18, 3, 4),
+                                             ones(1, 9, 4, 4), ones(1, 1, 4, 4), ones(0), 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, False)
