@@ -21,6 +21,10 @@ void* load_shared_object(const std::string& path, std::string& why) {
   return module;
 }
 
+void* load_isolated_object(const std::string& path, std::string& why) {
+  return load_shared_object(path, why);  // calls name the file that they go to
+}
+
 void* symbol_of(void* object, const char* name) {
   return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(object), name));
 }
@@ -38,10 +42,26 @@ void* symbol_of_process(const char* name) {
 
 #else
 
-void* load_shared_object(const std::string& path, std::string& why) {
-  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+namespace {
+
+#ifndef RTLD_DEEPBIND  // the loader has no such flag
+#define RTLD_DEEPBIND 0
+#endif
+
+void* load(const std::string& path, int flags, std::string& why) {
+  void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
   if (object == nullptr) why = dlerror();
   return object;
+}
+
+}  // namespace
+
+void* load_shared_object(const std::string& path, std::string& why) {
+  return load(path, 0, why);
+}
+
+void* load_isolated_object(const std::string& path, std::string& why) {
+  return load(path, RTLD_DEEPBIND, why);
 }
 
 void* symbol_of(void* object, const char* name) {

@@ -9,6 +9,9 @@ namespace mluops {
 /// loader's reason.
 void* load_shared_object(const std::string& path, std::string& why);
 
+/// The same for an object whose functions have names that the process has already: its calls find its own.
+void* load_isolated_object(const std::string& path, std::string& why);
+
 /// Address of a symbol that the object exports, nullptr for none.
 void* symbol_of(void* object, const char* name);
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Dict, List
 
-from . import c_api, describe, equivalence, lists, python, rules
+from . import c_api, describe, equivalence, forward, lists, python, rules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +83,7 @@ def main(arguments: List[str]) -> int:
         print("\n".join(wrong))
         return 1
     files.update(lists.files(loaded, ROOT))
+    files.update(forward.files(loaded, ROOT))
     behind = []
     for path, text in formatted(files).items():
         file = ROOT / path

@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "plugins/device/runtime.h"
 #include "test/cases/base/contract.h"
 #include "test/conformance/asks.h"
-#include "test/conformance/runtime.h"
 #include "test/support/problem.h"
 
 namespace mluops::conformance {
@@ -30,27 +31,20 @@ void* open_library(const std::string& library) {
 }
 
 /// A tensor's memory where LIB looks for it.
-class DeviceMemory {
+class TensorOfLibrary {
  public:
-  DeviceMemory(const Runtime& runtime, test::Tensor& tensor) : runtime_(runtime), tensor_(tensor) {
-    if (!runtime_.there() || tensor_.data() == nullptr) return;
-    memory_ = runtime_.allocate(tensor_.buffer().bytes());
-    runtime_.to_device(memory_, tensor_.data(), tensor_.buffer().bytes());
+  TensorOfLibrary(const device::Runtime& runtime, test::Tensor& tensor) : tensor_(tensor) {
+    if (runtime.there() && tensor_.data() != nullptr)
+      memory_.emplace(runtime, tensor_.data(), tensor_.buffer().bytes());
   }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  ~DeviceMemory() {
-    if (memory_ != nullptr) runtime_.release(memory_);
-  }
-  cases::Argument argument() { return {tensor_.desc(), memory_ != nullptr ? memory_ : tensor_.data()}; }
+  cases::Argument argument() { return {tensor_.desc(), memory_ ? memory_->get() : tensor_.data()}; }
   void fetch() const {
-    if (memory_ != nullptr) runtime_.to_host(tensor_.data(), memory_, tensor_.buffer().bytes());
+    if (memory_) memory_->fetch(tensor_.data());
   }
 
  private:
-  const Runtime& runtime_;
   test::Tensor& tensor_;
-  void* memory_ = nullptr;
+  std::optional<device::DeviceMemory> memory_;
 };
 
 class Answerer {
@@ -94,12 +88,12 @@ class Answerer {
   }
 
   mluOpStatus_t call(const cases::Description& description, test::Problem& problem) const {
-    std::vector<std::unique_ptr<DeviceMemory>> memory;
+    std::vector<std::unique_ptr<TensorOfLibrary>> memory;
     cases::Arguments arguments;
     std::size_t input = 0, output = 0;
     for (const cases::TensorSpec& t : description.tensors) {
       test::Tensor& tensor = t.is_output() ? *problem.outputs[output++] : *problem.inputs[input++];
-      memory.push_back(std::make_unique<DeviceMemory>(runtime_, tensor));
+      memory.push_back(std::make_unique<TensorOfLibrary>(runtime_, tensor));
       arguments.push_back(memory.back()->argument());
     }
     const mluOpStatus_t status = description.call(handle_, arguments);
@@ -108,7 +102,7 @@ class Answerer {
     return status;
   }
 
-  Runtime runtime_;
+  device::Runtime runtime_{RTLD_DEFAULT};
   void* library_;
   int out_;
   mluOpHandle_t handle_ = nullptr;
