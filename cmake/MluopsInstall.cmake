@@ -31,6 +31,9 @@ if(MLUOPS_BUILD_BENCH)
     set_target_properties(mluops_conformance mluops_replay PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
     install(TARGETS mluops_conformance mluops_replay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
   endif()
+  if(TARGET mluops_device)  # links with no library of the project
+    install(TARGETS mluops_device LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mluops COMPONENT tools OPTIONAL)
+  endif()
   install(TARGETS mluops_bench mluops_explain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
 endif()
 

@@ -6,7 +6,7 @@ cd "${1:-$(dirname "$0")/..}"
 
 failed=0
 
-# only WHAT REGEX FILES...: in the library, the backends and the replay tool, only these files may match.
+# only WHAT REGEX FILES...: in the library, the backends, the plugins and the replay tool, only these files may match.
 only() {
   local what=$1 regex=$2 line
   shift 2
@@ -14,7 +14,7 @@ only() {
     for file in "$@"; do [ "${line%%:*}" = "$file" ] && continue 2; done
     echo "trust: $line: $what goes through common/trust.h or mluops/_trust.py (cmake/check-trust.sh)"
     failed=1
-  done < <(grep -rnE --include='*.h' --include='*.cpp' "$regex" api common backends test/replay | grep -vE '_test\.cpp:' || true)
+  done < <(grep -rnE --include='*.h' --include='*.cpp' "$regex" api common backends plugins test/replay | grep -vE '_test\.cpp:' || true)
 }
 
 # Settings that name neither code nor files. cncc looks for its compiler in PATH as execvp does.

@@ -53,21 +53,23 @@ void destroy(void* context) {
 /// "library": what runs the problems.
 std::int64_t query(void* context, const char* key, char* buffer, std::size_t size) {
   std::int64_t length = -1;
-  guarded([](const char*) {}, MLUOP_STATUS_INTERNAL_ERROR, [&] {
-    if (std::string_view(key) != "library") return MLUOP_STATUS_BAD_PARAM;
-    const std::string text = static_cast<const Context*>(context)->library().text();
-    if (size > 0) {
-      const std::size_t copied = std::min(size - 1, text.size());
-      std::memcpy(buffer, text.data(), copied);
-      buffer[copied] = '\0';
-    }
-    length = static_cast<std::int64_t>(text.size());
-    return MLUOP_STATUS_SUCCESS;
-  });
+  guarded([](const char*) {}, MLUOP_STATUS_INTERNAL_ERROR,
+          [&] {
+            if (std::string_view(key) != "library") return MLUOP_STATUS_BAD_PARAM;
+            const std::string text = static_cast<const Context*>(context)->library().text();
+            if (size > 0) {
+              const std::size_t copied = std::min(size - 1, text.size());
+              std::memcpy(buffer, text.data(), copied);
+              buffer[copied] = '\0';
+            }
+            length = static_cast<std::int64_t>(text.size());
+            return MLUOP_STATUS_SUCCESS;
+          });
   return length;
 }
 
-/// The problem passed this library's checks: where the vendor's calls an argument bad, it means one it does not support.
+/// The problem passed this library's checks: where the vendor's calls an argument bad, it means one it does not
+/// support.
 mluOpStatus_t answer(mluOpStatus_t status) {
   switch (status) {
     case MLUOP_STATUS_SUCCESS:
@@ -90,12 +92,12 @@ mluOpStatus_t run(void* context, const mluopsCall& call, const std::string& text
   return status;
 }
 
-#define MLUOPS_FORWARDED(name, Problem, ...)                                                \
-  mluOpStatus_t name(void* context, const mluopsCall* call, const Problem* problem) {       \
-    return guarded(call->set_error, MLUOP_STATUS_EXECUTION_FAILED, [&] {                    \
-      const Problem& p = *problem;                                                          \
-      return run(context, *call, op::case_text(#name, p, call->contract), {__VA_ARGS__});   \
-    });                                                                                     \
+#define MLUOPS_FORWARDED(name, Problem, ...)                                              \
+  mluOpStatus_t name(void* context, const mluopsCall* call, const Problem* problem) {     \
+    return guarded(call->set_error, MLUOP_STATUS_EXECUTION_FAILED, [&] {                  \
+      const Problem& p = *problem;                                                        \
+      return run(context, *call, op::case_text(#name, p, call->contract), {__VA_ARGS__}); \
+    });                                                                                   \
   }
 #include "plugins/device/operators.inc"
 

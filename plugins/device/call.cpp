@@ -15,14 +15,19 @@ namespace {
 
 constexpr std::size_t kMostPrepared = 256;
 
-std::string text_of(mluOpStatus_t status) {
+/// A status of the library, with its reason where the library is one of this project.
+std::string text_of(const Library& library, mluOpStatus_t status) {
   const char* const name = mluOpGetErrorString(status);
-  return "status " + std::to_string(status) + (name != nullptr ? std::string(" ") + name : "");
+  std::string text = "status " + std::to_string(status) + (name != nullptr ? std::string(" ") + name : "");
+  const auto reason = reinterpret_cast<const char* (*)()>(library.find("mluOpExtGetLastErrorText"));
+  if (reason != nullptr) text.append(": ").append(reason());
+  return text;
 }
 
 /// What the library cannot be asked about is declined.
-void demand(mluOpStatus_t status, const char* function) {
-  if (status != MLUOP_STATUS_SUCCESS) throw std::invalid_argument(std::string(function) + ": " + text_of(status));
+void demand(const Library& library, mluOpStatus_t status, const char* function) {
+  if (status == MLUOP_STATUS_SUCCESS) return;
+  throw std::invalid_argument(std::string(function) + ": " + text_of(library, status));
 }
 
 mluOpDataType_t dtype_of(const cases::OperatorCases& op, const cases::Case& text) {
@@ -54,10 +59,10 @@ void put_counts(cases::Description& d, HostTensors tensors) {
 
 class Context::Prepared {
  public:
-  explicit Prepared(const std::string& text) : description(describe(text)) {
+  Prepared(const Library& library, const std::string& text) : description(describe(text)) {
     for (const cases::TensorSpec& t : description.tensors) {
       descriptors.push_back(nullptr);
-      if (!t.pointer_only && !cases::is_initial(t.name)) describe_tensor(t, descriptors.back());
+      if (!t.pointer_only && !cases::is_initial(t.name)) describe_tensor(library, t, descriptors.back());
     }
   }
   Prepared(const Prepared&) = delete;
@@ -72,14 +77,14 @@ class Context::Prepared {
   std::vector<mluOpTensorDescriptor_t> descriptors;  ///< nullptr where the C function takes none
 
  private:
-  static void describe_tensor(const cases::TensorSpec& t, mluOpTensorDescriptor_t& made) {
+  static void describe_tensor(const Library& library, const cases::TensorSpec& t, mluOpTensorDescriptor_t& made) {
     std::vector<int> dims;
     for (const std::int64_t dim : t.dims) {
       if (dim > std::numeric_limits<int>::max()) throw std::invalid_argument(t.name + ": wanted sizes below 2^31");
       dims.push_back(static_cast<int>(dim));
     }
-    demand(mluOpCreateTensorDescriptor(&made), "mluOpCreateTensorDescriptor");
-    demand(mluOpSetTensorDescriptor(made, t.layout, t.dtype, static_cast<int>(dims.size()), dims.data()),
+    demand(library, mluOpCreateTensorDescriptor(&made), "mluOpCreateTensorDescriptor");
+    demand(library, mluOpSetTensorDescriptor(made, t.layout, t.dtype, static_cast<int>(dims.size()), dims.data()),
            "mluOpSetTensorDescriptor");
   }
 };
@@ -92,7 +97,7 @@ Context::Context() : library_(Library::instance()) {
   mluOpStatus_t status = mluOpCreate(&handle_);
   if (status == MLUOP_STATUS_SUCCESS) status = mluOpSetQueue(handle_, static_cast<cnrtQueue_t>(queue_));
   if (status != MLUOP_STATUS_SUCCESS) {
-    const std::string why = text_of(status);
+    const std::string why = text_of(library_, status);
     library_.runtime().end_queue(queue_);
     throw std::runtime_error(library_.path() + ": mluOpCreate: " + why);
   }
@@ -113,7 +118,7 @@ Context::~Context() {
 Context::Prepared& Context::prepared(const std::string& text) {
   const auto found = prepared_.find(text);
   if (found != prepared_.end()) return *found->second;
-  auto made = std::make_unique<Prepared>(text);
+  auto made = std::make_unique<Prepared>(library_, text);
   const std::string& lacking = Scope::current().lacking();
   if (!lacking.empty()) throw std::invalid_argument("it exports no " + lacking);
   if (prepared_.size() == kMostPrepared) prepared_.clear();
@@ -147,10 +152,12 @@ class Tensors {
     arguments_.emplace_back();
     if (cases::is_initial(t.name)) return;
     const HostTensor* const tensor = find(host, t.name);
-    if (tensor == nullptr) throw std::logic_error("tensor " + t.name + " of the C function has no place in the problem");
+    if (tensor == nullptr)
+      throw std::logic_error("tensor " + t.name + " of the C function has no place in the problem");
     if (tensor->data == nullptr) return;
     void* const data = const_cast<void*>(tensor->data);
-    blocks_.push_back({DeviceMemory(library.runtime(), data, static_cast<std::size_t>(t.bytes())), data, t.is_output()});
+    blocks_.push_back(
+        {DeviceMemory(library.runtime(), data, static_cast<std::size_t>(t.bytes())), data, t.is_output()});
     arguments_.back() = {descriptor, blocks_.back().memory.get()};
   }
 
@@ -169,7 +176,7 @@ mluOpStatus_t Context::run_on_card(Prepared& p, HostTensors tensors, std::string
     return MLUOP_STATUS_NOT_SUPPORTED;
   }
   if (status == MLUOP_STATUS_SUCCESS) on_card.fetch_outputs();
-  if (status != MLUOP_STATUS_SUCCESS) reason = text_of(status);
+  if (status != MLUOP_STATUS_SUCCESS) reason = text_of(library_, status);
   return status;
 }
 

@@ -24,7 +24,7 @@ class Scope {
   static Scope& current();
   /// The vendor's function; nullptr where the library has none, which the scope remembers.
   void* find(const char* function);
-  /// Name of a function that was called and is not there; "" for none.
+  /// Name of a function that was called and is missing; "" for none.
   const std::string& lacking() const { return lacking_; }
   void* workspace(std::size_t bytes);
 

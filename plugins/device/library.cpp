@@ -12,7 +12,8 @@
 namespace mluops::device {
 namespace {
 
-constexpr const char *kLibrary = "MLUOP_DEVICE_LIBRARY", *kRuntime = "MLUOP_DEVICE_RUNTIME", *kCard = "MLUOP_DEVICE_CARD";
+constexpr const char *kLibrary = "MLUOP_DEVICE_LIBRARY", *kRuntime = "MLUOP_DEVICE_RUNTIME",
+                     *kCard = "MLUOP_DEVICE_CARD";
 // The versions whose prototypes and numbers this file is compiled with. A minor version of mluOp changes prototypes.
 constexpr int kMajor = MLUOP_MAJOR, kMinor = MLUOP_MINOR, kRuntimeMajor = 6;
 

@@ -44,11 +44,16 @@ Runtime::Runtime(void* object)
 
 std::string Runtime::missing() const {
   const std::pair<const char*, bool> wanted[] = {
-      {"cnrtMalloc", malloc_ != nullptr},           {"cnrtMemcpy", memcpy_ != nullptr},
-      {"cnrtFree", free_ != nullptr},               {"cnrtQueueCreate", queue_ != nullptr},
-      {"cnrtQueueSync", sync_ != nullptr},          {"cnrtQueueDestroy", end_queue_ != nullptr},
-      {"cnrtGetLibVersion", version_ != nullptr},   {"cnrtGetDevice", get_ != nullptr},
-      {"cnrtGetDeviceCount", count_ != nullptr},    {"cnrtSetDevice", set_ != nullptr},
+      {"cnrtMalloc", malloc_ != nullptr},
+      {"cnrtMemcpy", memcpy_ != nullptr},
+      {"cnrtFree", free_ != nullptr},
+      {"cnrtQueueCreate", queue_ != nullptr},
+      {"cnrtQueueSync", sync_ != nullptr},
+      {"cnrtQueueDestroy", end_queue_ != nullptr},
+      {"cnrtGetLibVersion", version_ != nullptr},
+      {"cnrtGetDevice", get_ != nullptr},
+      {"cnrtGetDeviceCount", count_ != nullptr},
+      {"cnrtSetDevice", set_ != nullptr},
   };
   for (const auto& [name, there] : wanted) {
     if (!there) return name;
