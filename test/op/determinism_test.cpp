@@ -58,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "ms_deform_attn_backward b=1 q=2500 m=1 d=32 l=2 p=3 h=31 w=9 gap=7 loc=edge",
                       "ms_deform_attn_backward b=1 q=4200 m=1 d=5 l=2 p=2 shapes=1x1+40x3 loc=special",
                       "ms_deform_attn_backward b=1 q=2100 m=1 d=64 l=1 p=8 h=2 w=50 loc=same",
+                      "dcn_backward_weight h=30 w=21 ci=96 co=17",
+                      "dcn_backward_weight n=2 h=19 w=23 ci=36 co=24 g=2 dg=3 bias=0",
                       "dcn_backward_data h=35 w=21 ci=32 co=16", "dcn_backward_data h=40 w=9 ci=96 co=8 dg=2 stride=2",
                       "dcn_backward_data n=2 h=17 w=30 ci=40 co=24 g=2 mask=0 pad=2 dilation=2"));
 

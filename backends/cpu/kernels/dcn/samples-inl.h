@@ -25,9 +25,10 @@ struct Tap {
   A mask;
 };
 
-/// taps [tile.count, taps of the filter] of one deformable group.
+/// taps [tile.count, end - first] of one deformable group: taps [first, end) of the filter.
 template <class T, class Problem>
-void find_taps(const Problem& p, const Tile& tile, std::int64_t deform_group, Tap<Acc<T>>* taps) {
+void find_taps(const Problem& p, const Tile& tile, std::int64_t deform_group, std::int64_t first, std::int64_t end,
+               Tap<Acc<T>>* taps) {
   using A = Acc<T>;
   const Shape& s = p.shape;
   const std::int64_t count = count_taps(s);
@@ -37,13 +38,19 @@ void find_taps(const Problem& p, const Tile& tile, std::int64_t deform_group, Ta
     const std::int64_t top = pixel / s.out_w * s.stride_h - s.pad_top;
     const std::int64_t left = pixel % s.out_w * s.stride_w - s.pad_left;
     const std::int64_t number = ((tile.image * out_pixels(s) + pixel) * s.deform_groups + deform_group) * count;
-    for (std::int64_t k = 0; k < count; ++k, ++taps) {
+    for (std::int64_t k = first; k < end; ++k, ++taps) {
       const A y = static_cast<A>(top + k / s.kernel_w * s.dilation_h) + to_acc(offsets[2 * (number + k)]);
       const A x = static_cast<A>(left + k % s.kernel_w * s.dilation_w) + to_acc(offsets[2 * (number + k) + 1]);
       taps->mask = masks == nullptr ? A{1} : to_acc(masks[number + k]);
       if (!sample_padded(y, x, s.h, s.w, taps->at)) taps->at = {};
     }
   }
+}
+
+/// All taps of the filter.
+template <class T, class Problem>
+void find_taps(const Problem& p, const Tile& tile, std::int64_t deform_group, Tap<Acc<T>>* taps) {
+  find_taps<T>(p, tile, deform_group, 0, count_taps(p.shape), taps);
 }
 
 /// A slice of the channels of an image: pixels lie `stride` elements apart; those beyond the map are zeros.
