@@ -8,10 +8,10 @@ namespace {
 class Layouts : public WithQueue {};
 
 TEST_F(Layouts, EachKernelHasTheWholeNram) {
-  OnDevice<float> out(4);
+  OnDevice<float> out(6);
   two_large_kernels(queue, out.data());
   expect_success();
-  EXPECT_EQ(out.values(), (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_EQ(out.values(), (std::vector<float>{3, 4, 5, 6, 3, 4}));
 }
 
 TEST_F(Layouts, ArraysInWramShareItsLanes) {

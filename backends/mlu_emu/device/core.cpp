@@ -83,10 +83,11 @@ bool Core::stored_in(const NramRegion& region) const {
   return false;
 }
 
-/// A file's objects may need more than a core's NRAM; those in which a task stored may not.
+/// A file's objects may need more than a core's NRAM; those in which a task stored may not. The memory core keeps what
+/// its tasks before stored: it has no NRAM that anybody sees.
 void Core::check_capacity() const {
   const std::int64_t size = launch_->settings.arch.nram_bytes;
-  if (nram_.bytes() <= size) return;
+  if (task_.memory_core || nram_.bytes() <= size) return;
   std::int64_t used = 0;
   for (const NramRegion& r : *launch_->objects) {
     if (!stored_in(r)) continue;
