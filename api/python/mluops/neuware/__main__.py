@@ -18,7 +18,7 @@ def main(arguments: List[str]) -> Optional[int]:
             return 1
     asked = name in ("help", "-h", "--help")
     lines = ["usage: python -m mluops.neuware [COMMAND [options]]"]
-    lines += [f"  {known:12} {module.__doc__.splitlines()[0]}" for known, module in commands.items()]
+    lines += [f"  {known:13} {module.__doc__.splitlines()[0]}" for known, module in commands.items()]
     print("\n".join(lines), file=sys.stdout if asked else sys.stderr)
     return 0 if asked else 2
 
