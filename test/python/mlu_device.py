@@ -329,6 +329,33 @@ def test_objects_of_another_installation_are_compiled_anew(device, tmp_path, mon
     assert not _build._up_to_date(job)
 
 
+def test_the_first_kernel_waits_for_no_precompiled_header(device, tmp_path, monkeypatch, capfd):
+    from torch_mlu.utils.cpp_extension import load_inline
+    monkeypatch.setenv("MLUOPS_CACHE_DIR", str(tmp_path))
+    source = KERNEL.replace("return y;", "return torch::cumsum(y, 0);").replace("FUNCTION", "summed")
+    made = load_inline("summed", "torch::Tensor summed(torch::Tensor x, double factor, int n);", source, ["summed"])
+    assert made.summed(torch.ones(4).mlu(), 2.0, 4).cpu().tolist() == [2, 4, 6, 8]
+    assert not list(tmp_path.glob("**/*.gch"))
+    assert re.search(r"compiling whole\.mlu with torch's headers \.\.\. \d+ s", capfd.readouterr().err)
+
+
+def test_functions_that_a_source_names_come_from_their_headers(device, tmp_path):
+    from mluops.mlu import _build
+    source = tmp_path / "a.mlu"
+    source.write_text("auto y = torch::cumsum(at::relu (x), 0); torch::Tensor z = at::no_such_function(y);")
+    assert _build._functions(source) == ["-include", "ATen/ops/cumsum.h", "-include", "ATen/ops/relu.h"]
+    assert not _build._wants_all(source)
+    source.write_text("#include <torch/nn/modules/linear.h>\n")
+    assert _build._wants_all(source)
+
+
+def test_one_process_alone_is_the_first(device, tmp_path, monkeypatch):
+    from mluops.mlu import _cache
+    monkeypatch.setenv("MLUOPS_CACHE_DIR", str(tmp_path))
+    assert [_cache.is_first(name) for name in ("a", "a", "b", "a")] == [True, False, True, False]
+    assert not _cache.has("a", ["file"])
+
+
 def test_the_page_of_kernel_authors_begins_with_what_runs(scale, capsys):
     page = (CLASSROOM.parents[1] / "docs" / "kernel_author.md").read_text()
     block = re.search(r"^```python[^\n]*\n(.*?)^```$", page, re.M | re.S).group(1)

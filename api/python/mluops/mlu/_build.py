@@ -1,13 +1,14 @@
 """From C++ and BANG C files to a shared object: only what changed is compiled, torch's headers come precompiled."""
 
 import concurrent.futures
+import contextlib
 import functools
 import json
 import os
 import re
 import shlex
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
@@ -15,7 +16,8 @@ from . import _cache, _compiler
 from ._compiler import CompileError
 from ..neuware import cncc, home
 
-_WHOLE = "-DMLUOPS_WHOLE_TORCH"
+_LIGHT = "-DAT_PER_OPERATOR_HEADERS"  # torch's headers include those of the functions that they use
+_WHOLE = ["-DMLUOPS_WHOLE_TORCH", "-UAT_PER_OPERATOR_HEADERS"]
 
 
 class Job(NamedTuple):
@@ -40,7 +42,7 @@ def arch_flags(given: Sequence[str]) -> List[str]:
 
 
 def common_flags(name: Optional[str], includes: Sequence[str] = ()) -> List[str]:
-    flags = ["-fPIC", "-DTORCH_API_INCLUDE_EXTENSION_H", *_compiler.abi_flags()]
+    flags = ["-fPIC", "-DTORCH_API_INCLUDE_EXTENSION_H", _LIGHT, *_compiler.abi_flags()]
     if name is not None:
         flags.append(f"-DTORCH_EXTENSION_NAME={name}")
     flags += [f"-I{os.path.abspath(path)}" for path in includes]
@@ -88,21 +90,30 @@ def _precompiled(command: Sequence[str], bang: bool) -> Optional[Path]:
         _compiler.run([*shared, "-x", "bang-header" if bang else "c++-header", str(header), "-o", f"{header}.gch"])
 
     kind = "BANG C" if bang else "C++"
-    key = _cache.key_of([*shared, *_compiler.of_installation()])
-    return _cache.entry(f"headers-{torch.__version__}-{key}", make,
-                        f"precompiling torch's headers for {kind}, once for these flags (a minute)",
-                        ["torch_mlu.h", "torch_mlu.h.gch"]) / "torch_mlu.h"
+    name = f"headers-{torch.__version__}-{_cache.key_of([*shared, *_compiler.of_installation()])}"
+    files = ["torch_mlu.h", "torch_mlu.h.gch"]
+    if not _cache.has(name, files) and _cache.is_first(name):
+        return None  # precompiling takes twice as long as compiling one file
+    return _cache.entry(name, make, f"precompiling torch's headers for {kind}, once for these flags (a minute)",
+                        files) / "torch_mlu.h"
 
 
-def _with_headers(job: Job) -> List[str]:
-    if _WHOLE in job.command:
-        return job.command
-    precompiled = os.environ.get("MLUOPS_PRECOMPILED") != "0"
-    header = _precompiled(job.command, is_bang(job.source)) if precompiled else None
-    if not is_bang(job.source):
-        return job.command if header is None else [*job.command, "-include", str(header)]
-    prefix = [] if header is None else [f"--bang-prefix-header={header}"]
-    return [*job.command, *prefix, *(["-include", "torch/csrc/utils/pybind.h"] if _binds(job.source) else [])]
+def _functions(source: Path) -> List[str]:
+    """The headers of the functions of torch that a source names."""
+    names = sorted(set(re.findall(r"\b(?:at|torch)::(\w+)\s*\(", source.read_text(errors="replace"))))
+    places = [Path(folder) / "ATen" / "ops" for folder in _compiler.include_paths()]
+    known = [name for name in names if any((place / f"{name}.h").exists() for place in places)]
+    return [flag for name in known for flag in ("-include", f"ATen/ops/{name}.h")]
+
+
+def _with_headers(job: Job) -> Tuple[List[str], bool]:
+    """The command with the headers that come before the source, and whether torch's are not precompiled."""
+    bang = is_bang(job.source)
+    wanted = os.environ.get("MLUOPS_PRECOMPILED") != "0"
+    header = _precompiled(job.command, bang) if wanted else None
+    prefix = [] if header is None else [f"--bang-prefix-header={header}"] if bang else ["-include", str(header)]
+    binds = ["-include", "torch/csrc/utils/pybind.h"] if bang and _binds(job.source) else []
+    return [*job.command, *prefix, *binds, *_functions(job.source)], header is None
 
 
 def _binds(source: Path) -> bool:
@@ -137,18 +148,34 @@ def _up_to_date(job: Job) -> bool:
             and said["inputs"] == _stamp(list(said["inputs"])))
 
 
+def _compile_once(job: Job, ends: List[str], verbose: bool) -> None:
+    """With part of torch; again with all of it where that lacks a name."""
+    whole = [*job.command, *_WHOLE, *ends]
+    if _wants_all(job.source):
+        return _compiler.run(whole, verbose)
+    command, slow = _with_headers(job)
+    try:
+        with _cache.told(f"compiling {job.source.name} with torch's headers") if slow else contextlib.nullcontext():
+            _compiler.run([*command, *ends], verbose)
+    except CompileError as error:
+        if not _may_want_more(str(error)):
+            raise
+        _compiler.run(whole, verbose)
+
+
+def _wants_all(source: Path) -> bool:
+    """Whether a source includes headers of modules, optimizers and data."""
+    return re.search(r"#\s*include\s*[<\"]torch/(torch|all|nn|optim|data|jit|serialize)\b",
+                     source.read_text(errors="replace")) is not None
+
+
 def _compile(job: Job, verbose: bool) -> None:
     if _up_to_date(job):
         return
     job.object.parent.mkdir(parents=True, exist_ok=True)
     depfile = job.object.with_suffix(".d")
     ends = ["-MMD", "-MF", str(depfile), "-MT", "object", "-c", str(job.source), "-o", str(job.object)]
-    try:
-        _compiler.run([*_with_headers(job), *ends], verbose)
-    except CompileError as error:
-        if _WHOLE in job.command or not _may_want_more(str(error)):
-            raise
-        _compiler.run([*job.command, _WHOLE, *ends], verbose)
+    _compile_once(job, ends, verbose)
     job.object.with_suffix(".json").write_text(json.dumps({
         "command": job.command, "installation": _installation(), "inputs": _stamp(_inputs(depfile))}))
 

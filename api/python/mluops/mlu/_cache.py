@@ -107,6 +107,20 @@ def entry(name: str, make: Callable[[Path], None], what: str, files: Sequence[st
     return parent / name
 
 
+def has(name: str, files: Sequence[str]) -> bool:
+    """Whether the folder `name` exists with its `files`."""
+    return any(_whole(folder / name, files) for folder in _folders())
+
+
+def is_first(name: str) -> bool:
+    """Whether this was never asked about `name` before, by any process."""
+    parent = _trust.own_folder(_folders()[0], VARIABLE)
+    with locked(parent / f"{name}.lock"), contextlib.suppress(FileExistsError):
+        os.close(os.open(parent / f"{name}.asked", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        return True
+    return False
+
+
 def forget(folder: Path) -> None:
     """An entry whose files turn out not to be usable is made anew by the next entry()."""
     with locked(folder.with_name(f"{folder.name}.lock")):

@@ -36,7 +36,8 @@ def _compile(folder: Path) -> None:
     whole = folder / "glue.cpp"
     whole.write_text("".join(f'#include "{sources / name}"\n' for name in _SOURCES))
     libraries = str(home() / "lib64")
-    command = [*_compiler.host().split(), "-std=c++17", "-O1", "-fPIC", "-shared", *_compiler.abi_flags(), f"-I{sources}",
+    command = [*_compiler.host().split(), "-std=c++17", "-O1", "-fPIC", "-shared",
+               "-DAT_PER_OPERATOR_HEADERS", *_compiler.abi_flags(), f"-I{sources}",
                *(f"-isystem{path}" for path in _compiler.include_paths()), str(whole), "-o",
                str(folder / _LIBRARY), *(f"-L{path}" for path in _compiler.library_paths()),
                "-lc10", "-ltorch_cpu", "-ltorch_python", "-lcnrt", "-lcndrv", f"-Wl,-rpath,{libraries}"]
