@@ -99,8 +99,9 @@ def _precompiled(command: Sequence[str], bang: bool) -> Optional[Path]:
 
 
 def _functions(source: Path) -> List[str]:
-    """The headers of the functions of torch that a source names."""
-    names = sorted(set(re.findall(r"\b(?:at|torch)::(\w+)\s*\(", source.read_text(errors="replace"))))
+    """The headers of the functions of torch that a source calls, by any namespace, or names with torch's."""
+    text = source.read_text(errors="replace")
+    names = sorted({*re.findall(r"\b(\w+)\s*\(", text), *re.findall(r"\b(?:at|torch)\s*::\s*(\w+)", text)})
     places = [Path(folder) / "ATen" / "ops" for folder in _compiler.include_paths()]
     known = [name for name in names if any((place / f"{name}.h").exists() for place in places)]
     return [flag for name in known for flag in ("-include", f"ATen/ops/{name}.h")]
