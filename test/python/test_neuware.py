@@ -113,6 +113,52 @@ def test_the_toolchain_may_be_moved(home, tmp_path):
     assert f"{work}/null.mlu:3: in null(" in run(work / "null").stderr or not shutil.which("addr2line")
 
 
+DEBUGGED = """#include <mlu.h>
+__nram__ float x[64];
+__mlu_entry__ void scale(float *out, int n) {
+  float factor = 2.5f;
+  for (int i = 0; i < n; ++i) {
+    x[i] = factor * i;
+    factor += 1;
+  }
+  __memcpy(out, x, n * sizeof(float), NRAM2GDRAM);
+}
+int main() {
+  void *out = nullptr;
+  cnrtQueue_t queue;
+  cnrtMalloc(&out, 256);
+  cnrtQueueCreate(&queue);
+  cnrtDim3_t dim = {1, 1, 1};
+  scale<<<dim, cnrtFuncTypeBlock, queue>>>(static_cast<float *>(out), 4);
+  return cnrtQueueSync(queue);
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gdb"), reason="no gdb")
+def test_a_debugger_knows_variables(home, tmp_path):
+    """With the author's -g; a place in NRAM can be watched."""
+    (tmp_path / "scale.mlu").write_text(DEBUGGED)
+    built = run(neuware.cncc(), "-O0", "-g", "scale.mlu", "-o", "scale", cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
+    steps = ["break scale.mlu:7", "run", "print i", "print factor", "print n", "watch -l x[2]", "delete 1", "continue"]
+    done = run("gdb", "-q", "-nx", "-batch", *(word for step in steps for word in ("-ex", step)), "./scale", cwd=tmp_path)
+    if "ptrace" in done.stderr:
+        pytest.skip("no process may be traced here")
+    values = re.findall(r"^(?:\$\d|New value) = (.*)$", done.stdout, re.M)
+    assert values == ["0", "2.5", "4", "9"], done.stdout + done.stderr
+
+
+def test_a_wrong_launch_is_told_at_its_line(home, tmp_path):
+    """Beside the other errors of the file."""
+    text = DEBUGGED.replace("out), 4);", "out));\n  undeclared = 3;")
+    (tmp_path / "scale.mlu").write_text(text)
+    said = run(neuware.cncc(), "-c", "scale.mlu", "-o", "scale.o", cwd=tmp_path).stderr
+    errors = [int(line) for line in re.findall(r"^scale\.mlu:(\d+):\d+: error:", said, re.M)]
+    launch = DEBUGGED.partition("scale<<<")[0].count("\n") + 1
+    assert sorted(errors) == [launch, launch + 1], said
+
+
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 @pytest.mark.skipif(not shutil.which("addr2line"), reason="no addr2line names the file")
 @pytest.mark.skipif(sys.platform == "darwin", reason="file names there are UTF-8")
