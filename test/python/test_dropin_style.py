@@ -47,12 +47,15 @@ def textbook(x, f, up, down, pads):
 
 
 FILTERS = [((1, 1), (1, 1), (1, 1, 1, 1)), ((2, 2), (1, 1), (2, 1, 2, 1)), ((1, 1), (2, 2), (1, 1, 2, 2)),
-           ((2, 3), (3, 1), (0, 2, 1, 3)), ((1, 1), (1, 1), (-1, 2, 3, -2))]
+           ((2, 3), (3, 1), (0, 2, 1, 3)), ((1, 1), (1, 1), (-1, 2, 3, -2)),
+           ((2, 2), (1, 1), (-1, 3, -2, 4)), ((2, 1), (1, 2), (5, -1, 0, 6)), ((1, 1), (1, 1), (3, 3, 0, 0))]
+SIZES = [(4, 3), (1, 2)]  # of filters; the second is smaller than some steps between pixels
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("up, down, pads", FILTERS)
-def test_upfirdn2d_as_stylegan2_calls_it(up, down, pads):
-    x, f = random(2, 3, 7, 6), random(4, 3, seed=1)
+def test_upfirdn2d_as_stylegan2_calls_it(up, down, pads, size):
+    x, f = random(2, 3, 7, 6), random(*size, seed=1)
     call = built("upfirdn2d", "upfirdn2d.cpp", "upfirdn2d_kernel.cu").upfirdn2d
     made = call(x.permute(0, 2, 3, 1), f, *up, *down, *pads)
     assert torch.allclose(made.permute(0, 3, 1, 2), textbook(x, f, up, down, pads), atol=1e-12)

@@ -1,5 +1,5 @@
-"""upfirdn2d: zeros between the pixels, padding, a filter, every few pixels of the result. A composition of torch's
-operators, so that autograd differentiates it any number of times."""
+"""upfirdn2d: zeros between the pixels, padding, a filter, every few pixels of the result. A convolution of torch with a
+group for each map, so that autograd differentiates it any number of times."""
 
 import torch
 from torch.nn import functional
@@ -9,21 +9,23 @@ from .._tensors import floats
 from ..._shapes import rank
 
 
-def _spread(x, up_y, up_x):
-    """Zeros behind each pixel."""
-    if up_x == up_y == 1:
-        return x
-    n, c, h, w = x.shape
-    wide = functional.pad(x.reshape(n, c, h, 1, w, 1), (0, up_x - 1, 0, 0, 0, up_y - 1))
-    return wide.reshape(n, c, h * up_y, w * up_x)
+def _filtered(x, kernel, down_y, down_x, pads):
+    """T [M, H, W] filtered and thinned out. Equal padding on both sides is the convolution's own."""
+    x0, x1, y0, y1 = pads
+    own = (y0, x0) if x0 == x1 >= 0 and y0 == y1 >= 0 else None
+    x = x if own is not None else functional.pad(x, pads)
+    weight = kernel.expand(len(x), 1, *kernel.shape)
+    return functional.conv2d(x[None], weight, stride=(down_y, down_x), padding=own or 0, groups=len(x))[0]
 
 
-def _filtered(x, kernel, down_y, down_x):
-    """One filter for all maps: a convolution with as many groups as there are maps."""
-    n, c, h, w = x.shape
-    weight = kernel.expand(n * c, 1, *kernel.shape)
-    out = functional.conv2d(x.reshape(1, n * c, h, w), weight, stride=(down_y, down_x), groups=max(n * c, 1))
-    return out.reshape(n, c, *out.shape[2:])
+def _spread(x, kernel, up_y, up_x, pads):
+    """T [M, H, W] with zeros behind each pixel, padded and filtered: each pixel adds the filter to the output, of which
+    the padding tells the part."""
+    x0, x1, y0, y1 = pads
+    height, width = kernel.shape
+    weight = torch.flip(kernel, (0, 1)).expand(len(x), 1, height, width)
+    whole = functional.conv_transpose2d(x[None], weight, stride=(up_y, up_x), groups=len(x))[0]
+    return functional.pad(whole, (x0 - width + 1, x1 - width + up_x, y0 - height + 1, y1 - height + up_y))
 
 
 def upfirdn2d(x, kernel, up_x=1, up_y=1, down_x=1, down_y=1, pad_x0=0, pad_x1=0, pad_y0=0, pad_y1=0, flip=False, gain=1.0):
@@ -38,10 +40,16 @@ def upfirdn2d(x, kernel, up_x=1, up_y=1, down_x=1, down_y=1, pad_x0=0, pad_x1=0,
         x = upfirdn2d(x, kernel[None], up_x, 1, down_x, 1, pad_x0, pad_x1, 0, 0, flip, gain)
         return upfirdn2d(x, kernel[:, None], 1, up_y, 1, down_y, 0, 0, pad_y0, pad_y1, flip)
     height, width = rank("kernel", kernel.shape, 2)
-    x = functional.pad(_spread(x, up_y, up_x), (pad_x0, pad_x1, pad_y0, pad_y1))
-    if x.shape[2] < height or x.shape[3] < width:
-        raise bad_param("kernel", f"at most {x.shape[2]} x {x.shape[3]}, the padded input", list(kernel.shape))
+    n, c, h, w = x.shape
+    padded = h * up_y + pad_y0 + pad_y1, w * up_x + pad_x0 + pad_x1
+    if padded[0] < height or padded[1] < width:
+        raise bad_param("kernel", f"at most {padded[0]} x {padded[1]}, the padded input", list(kernel.shape))
     kernel = kernel if flip else torch.flip(kernel, (0, 1))
     if x.numel() == 0:
-        return x.new_zeros(*x.shape[:2], (x.shape[2] - height) // down_y + 1, (x.shape[3] - width) // down_x + 1)
-    return _filtered(x, kernel * gain, down_y, down_x)
+        return x.new_zeros(n, c, (padded[0] - height) // down_y + 1, (padded[1] - width) // down_x + 1)
+    maps, pads = x.reshape(n * c, h, w), (pad_x0, pad_x1, pad_y0, pad_y1)
+    if up_x == up_y == 1:
+        made = _filtered(maps, kernel * gain, down_y, down_x, pads)
+    else:
+        made = _spread(maps, kernel * gain, up_y, up_x, pads)[:, ::down_y, ::down_x]
+    return made.reshape(n, c, *made.shape[1:])
