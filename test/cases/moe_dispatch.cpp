@@ -142,6 +142,16 @@ Cases edge() {
                "samples=1 capacity=9 hidden=3 experts=70"});
 }
 
+/// Gradients of more samples than there are rows.
+Cases edge_backward() {
+  Cases all = edge();
+  for (const Case& c : list({"samples=33 capacity=10 hidden=64 experts=2 places=any",
+                             "samples=7 capacity=1 hidden=5 experts=2 places=wild"})) {
+    all.push_back(c);
+  }
+  return all;
+}
+
 Case random_case(Random& random, double effort) {
   const char* const kinds[] = {"own", "any", "wild"};
   const std::int64_t capacity = random.integer(1, 20), experts = random.integer(1, 9);
@@ -159,14 +169,15 @@ Cases network() {
   return list({"samples=4096 capacity=512 hidden=1024 experts=8", "samples=16384 capacity=512 hidden=2048 experts=32"});
 }
 
-OperatorCases of(const char* op, const char* function, Description (*describe)(const Case&, mluOpDataType_t)) {
+OperatorCases of(const char* op, const char* function, Description (*describe)(const Case&, mluOpDataType_t),
+                 Cases (*edges)() = edge_backward) {
   return {.op = op,
           .function = function,
           .parameters = kParameters,
           .describe = describe,
           .smallest = smallest,
           .document = document,
-          .edge = edge,
+          .edge = edges,
           .random = random_case,
           .large = large,
           .network = network,
@@ -177,7 +188,7 @@ OperatorCases of(const char* op, const char* function, Description (*describe)(c
 }  // namespace
 
 std::vector<OperatorCases> moe_dispatch_operators() {
-  return {of("moe_dispatch_forward", "mluOpMoeDispatchForward", describe_forward),
+  return {of("moe_dispatch_forward", "mluOpMoeDispatchForward", describe_forward, edge),
           of("moe_dispatch_backward_gate", "mluOpMoeDispatchBackwardGate", describe_backward_gate),
           of("moe_dispatch_backward_data", "mluOpMoeDispatchBackwardData", describe_backward_data)};
 }
