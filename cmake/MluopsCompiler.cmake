@@ -33,7 +33,7 @@ endif()
 # can be neither members nor elements of an array, which is how the kernels hold their register tiles.
 set(MLUOPS_HWY_DISABLED_TARGETS "HWY_SSSE3")
 set(MLUOPS_SIMD_OPTIONS "")
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   # Highway compiles its NEON functions with +crypto; classes that hold vectors need the same, or their implicit
   # constructors could not inline those. No compiler makes such instructions of plain code.
   set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
@@ -73,10 +73,12 @@ if(NOT MLUOPS_SANITIZE)
   target_compile_options(mluops_hardening INTERFACE -fstack-protector-strong
                                                     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
                                                     $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT WIN32)
     target_compile_options(mluops_hardening INTERFACE -fcf-protection=full)
   endif()
-  target_link_options(mluops_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+  if(NOT WIN32 AND NOT APPLE)
+    target_link_options(mluops_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+  endif()
 endif()
 
 find_package(Threads REQUIRED)

@@ -51,7 +51,7 @@ std::string lacks_text(const std::string& backend) {
 Registry::Registry(const std::vector<const mluopsBackend*>& builtins, std::string_view plugin_paths)
     : backends_(builtins) {
   while (!plugin_paths.empty()) {
-    const std::size_t colon = plugin_paths.find(':');
+    const std::size_t colon = plugin_paths.find(kBetweenPaths);
     const std::string_view path = plugin_paths.substr(0, colon);
     if (!path.empty()) add_plugin(std::string(path));
     plugin_paths.remove_prefix(colon == std::string_view::npos ? plugin_paths.size() : colon + 1);
@@ -79,7 +79,7 @@ std::string Registry::known_text() const {
 
 void Registry::add_plugin(const std::string& path) {
   const auto leave_out = [&](const std::string& why) { problems_.push_back("plugin " + path + ": " + why); };
-  if (path.front() != '/') return leave_out("MLUOP_BACKEND_PATH takes absolute paths only");
+  if (!is_absolute(path)) return leave_out("MLUOP_BACKEND_PATH takes absolute paths only");
   const std::string distrust = why_not_trusted(path);
   if (!distrust.empty()) return leave_out(distrust);
   // Never closed: a backend's code must outlive every handle.

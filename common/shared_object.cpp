@@ -15,6 +15,11 @@ namespace mluops {
 
 #ifdef _WIN32
 
+bool is_absolute(const std::string& path) {
+  const bool drive = path.size() > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\');
+  return drive || path.starts_with("\\\\");  // or a folder that a server shares
+}
+
 void* load_shared_object(const std::string& path, std::string& why) {
   const HMODULE module = LoadLibraryA(path.c_str());
   if (module == nullptr) why = path + ": cannot be loaded, error " + std::to_string(GetLastError());
@@ -41,6 +46,10 @@ void* symbol_of_process(const char* name) {
 }
 
 #else
+
+bool is_absolute(const std::string& path) {
+  return path.starts_with('/');
+}
 
 namespace {
 

@@ -5,6 +5,16 @@
 
 namespace mluops {
 
+/// What stands between two paths of a list, as in the system's PATH.
+#ifdef _WIN32
+constexpr char kBetweenPaths = ';';
+#else
+constexpr char kBetweenPaths = ':';
+#endif
+
+/// Whether a path means the same file in whatever folder the process is.
+bool is_absolute(const std::string& path);
+
 /// Loads a shared object that stays until the process ends, its symbols seen by nobody else. nullptr: `why` is the
 /// loader's reason.
 void* load_shared_object(const std::string& path, std::string& why);

@@ -241,3 +241,10 @@ def test_times_of_a_run_and_of_two(home, tmp_path):
     for bad in (tmp_path / "other.json", tmp_path / "none.json"):
         told = module("times", bad)
         assert told.returncode == 1 and bad.name in told.stderr
+
+
+def test_other_systems_have_no_toolchain(monkeypatch):
+    monkeypatch.setattr(neuware, "_places", lambda: iter(()))
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(FileNotFoundError, match="is for Linux alone: there is none for win32"):
+        neuware.home()

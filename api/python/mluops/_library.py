@@ -13,6 +13,7 @@ from ._errors import error_for
 from ._trust import why_not_trusted
 
 LIBRARY_VARIABLE = "MLUOPS_LIBRARY"
+_NAME = {"win32": "libmluops-1.dll", "darwin": "libmluops.1.dylib"}.get(sys.platform, "libmluops.so.1")
 
 
 def _find() -> str:
@@ -20,14 +21,14 @@ def _find() -> str:
     install has it where packages are installed, apart from this file."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     if chosen:
-        if "/" in chosen:
+        if os.path.dirname(chosen):
             _demand_trusted(chosen)
         return chosen
     for folder in (Path(__file__).parent, *(Path(entry) / "mluops" for entry in sys.path)):
-        bundled = folder / "lib" / "libmluops.so.1"
+        bundled = folder / "lib" / _NAME
         if bundled.exists():
             return str(bundled)
-    return "libmluops.so.1"
+    return _NAME
 
 
 def _demand_trusted(chosen: str) -> None:
@@ -41,7 +42,7 @@ def _load() -> ctypes.CDLL:
         return ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"cannot load {path}: {error}. Install the mluops wheel, or set {LIBRARY_VARIABLE} "
-                          "to the path of libmluops.so.1.") from error
+                          f"to the path of {_NAME}.") from error
 
 
 path = _find()

@@ -8,13 +8,14 @@ MMCVDeformConv2d, MMCVMultiScaleDeformableAttention, MMCVRoiAlign, MMCVRoIAlignR
 (docs/python.md). onnxruntime 1.16 or later.
 """
 
+import sys
 from pathlib import Path
 
 from ._library import path as _path_of_library
 
 __all__ = ["library"]
 
-_NAME = "libmluops_ort.so"
+_NAME = "libmluops_ort.dll" if sys.platform == "win32" else "libmluops_ort.so"
 
 
 def library() -> str:

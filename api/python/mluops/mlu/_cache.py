@@ -1,7 +1,6 @@
 """The cache of code compiled for a torch, where each entry is made once. _trust.py says who may write there."""
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -12,6 +11,11 @@ from pathlib import Path
 from typing import Callable, Iterable, Iterator, List, Sequence
 
 from .. import _trust
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where device mlu cannot be made
+    fcntl = None  # type: ignore[assignment]
 
 VARIABLE = "MLUOPS_CACHE_DIR"
 
@@ -35,6 +39,8 @@ def key_of(parts: Iterable[object]) -> str:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """One process at a time. The lock's file is never followed elsewhere, and nothing is written to it."""
+    if fcntl is None:
+        raise OSError("files cannot be locked here: what is compiled for a torch is made on Linux only")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -33,6 +33,8 @@ def home() -> Path:
             if str(place) == os.environ.get("NEUWARE_HOME"):
                 demand_trusted(place / "bin" / "cncc")
             return place
+    if sys.platform != "linux":
+        raise FileNotFoundError(f"the BANG C toolchain is for Linux alone: there is none for {sys.platform}")
     raise FileNotFoundError("the BANG C toolchain is not here: install the mluops wheel, build target neuware, or set "
                             "NEUWARE_HOME to the folder that `./run install PREFIX neuware` made")
 

@@ -1,0 +1,40 @@
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/system.h"
+
+namespace mluops {
+
+namespace {
+
+int processors_of(pid_t thread) {
+  cpu_set_t mask;
+  return sched_getaffinity(thread, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 0;
+}
+
+}  // namespace
+
+int processors_of_caller() {
+  return processors_of(0);
+}
+
+int processors_of_process() {
+  return processors_of(getpid());
+}
+
+std::int64_t process_number() {
+  return getpid();
+}
+
+bool mapped(std::uintptr_t address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
+  return address >= page && mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+}
+
+}  // namespace mluops
+
+#endif

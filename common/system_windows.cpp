@@ -1,0 +1,31 @@
+#ifdef _WIN32
+#include <windows.h>
+
+#include "common/system.h"
+
+namespace mluops {
+
+int processors_of_caller() {
+  return 0;
+}
+
+int processors_of_process() {
+  DWORD_PTR own = 0, all = 0;
+  if (!GetProcessAffinityMask(GetCurrentProcess(), &own, &all)) return 0;
+  return __builtin_popcountll(own);
+}
+
+std::int64_t process_number() {
+  return GetCurrentProcessId();
+}
+
+bool mapped(std::uintptr_t address) {
+  MEMORY_BASIC_INFORMATION area;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all there is
+  const SIZE_T known = VirtualQuery(reinterpret_cast<const void*>(address), &area, sizeof(area));
+  return known != 0 && area.State == MEM_COMMIT;
+}
+
+}  // namespace mluops
+
+#endif
