@@ -110,10 +110,13 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, request):
     if CLANGD is None:
         pytest.skip("clangd is not installed")
-    assert configured(tmp_path).returncode == 0
+    options = getattr(request, "param", [])
+    if "--torch" in options:
+        pytest.importorskip("torch", minversion="2.7")
+    assert configured(tmp_path, *options).returncode == 0
     made = Server(tmp_path)
     yield made
     made.process.kill()
@@ -152,6 +155,12 @@ def test_the_examples(server, tmp_path):
         path = tmp_path / example.name
         shutil.copy(example, path)
         assert server.opened(path) == [], example.name
+
+
+@pytest.mark.parametrize("server", [["--torch"]], indirect=True, ids=["torch"])
+def test_a_kernel_for_torch(server, tmp_path):
+    path = written(tmp_path, (EXAMPLES.parent / "classroom" / "elementwise_mended.mlu").read_text())
+    assert server.opened(path) == []
 
 
 def test_what_is_written(tmp_path):
