@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backends/mlu_emu/bang/bang.h"
-#include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/forms.h"
 #include "backends/mlu_emu/bang/rounding.h"
 
 namespace mluops::emu::bang {
@@ -24,79 +24,51 @@ constexpr auto kMul = [](auto a, auto b) { return wrap(a, b, [](auto x, auto y) 
 constexpr auto kMax = [](auto a, auto b) { return a < b ? b : a; };
 constexpr auto kMin = [](auto a, auto b) { return b < a ? b : a; };
 
-template <class T, class F>
-void binary(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f) {
-  Word word(name);
-  word.lanes(dst, a, b, n);
-  word.settle(a, b, n, f);
-  map(dst, a, b, n, f);
-}
-
-template <class T, class F>
-void with_scalar(const char* name, T* dst, const T* a, T value, std::int64_t n, F f) {
-  Word word(name);
-  word.lanes(dst, a, n);
-  const Wide<T> wide = value;
-  word.settle(a, n, wide, f);
-  map(dst, a, n, [=](Wide<T> x) { return f(x, wide); });
-}
-
-template <class T, class F>
-void cycle(const char* name, T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length, F f) {
-  Word word(name);
-  word.count(n);
-  word.require(n == length || (length > 0 && n % length == 0), "the count must be a multiple of the cycle");
-  word.source(a, n, "first source");
-  word.cycled_source(b, length, n);
-  word.destination(dst, n);
-  for (std::int64_t at = 0; at < n; at += length) map(dst + at, a + at, b, length, f);
-}
-
 }  // namespace
 
 template <class T>
 void __bang_add(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kAdd);
+  of_vectors(__func__, dst, a, b, n, kAdd);
 }
 template <class T>
 void __bang_sub(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kSub);
+  of_vectors(__func__, dst, a, b, n, kSub);
 }
 template <class T>
 void __bang_mul(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kMul);
+  of_vectors(__func__, dst, a, b, n, kMul);
 }
 template <class T>
 void __bang_maxequal(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kMax);
+  of_vectors(__func__, dst, a, b, n, kMax);
 }
 template <class T>
 void __bang_minequal(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kMin);
+  of_vectors(__func__, dst, a, b, n, kMin);
 }
 template <class T>
 void __bang_add_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  with_scalar(__func__, dst, a, value, n, kAdd);
+  of_value(__func__, dst, a, value, n, kAdd);
 }
 template <class T>
 void __bang_sub_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  with_scalar(__func__, dst, a, value, n, kSub);
+  of_value(__func__, dst, a, value, n, kSub);
 }
 template <class T>
 void __bang_mul_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  with_scalar(__func__, dst, a, value, n, kMul);
+  of_value(__func__, dst, a, value, n, kMul);
 }
 template <class T>
 void __bang_cycle_add(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
-  cycle(__func__, dst, a, b, n, length, kAdd);
+  of_cycle(__func__, dst, a, b, n, length, kAdd);
 }
 template <class T>
 void __bang_cycle_sub(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
-  cycle(__func__, dst, a, b, n, length, kSub);
+  of_cycle(__func__, dst, a, b, n, length, kSub);
 }
 template <class T>
 void __bang_cycle_mul(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length) {
-  cycle(__func__, dst, a, b, n, length, kMul);
+  of_cycle(__func__, dst, a, b, n, length, kMul);
 }
 
 namespace {
