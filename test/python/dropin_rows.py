@@ -2,6 +2,38 @@
 A dash marks a name that mluops has no operator for: it imports, and raises when it is called."""
 
 ROWS = {
+    "Deformable-DETR": {"MultiScaleDeformableAttention": "ms_deform_attn_backward/7 ms_deform_attn_forward/6"},
+    "GroundingDINO": {"groundingdino._C": "ms_deform_attn_backward/7 ms_deform_attn_forward/6"},
+    "ChamferDistancePytorch": {"chamfer_2D": "backward/8 forward/6", "chamfer_3D": "backward/8 forward/6"},
+    "DCNv2": {
+        "_ext": "dcn_v2_backward/15 dcn_v2_forward/14 -dcn_v2_psroi_pooling_backward -dcn_v2_psroi_pooling_forward",
+    },
+    "BEVDepth": {"ops.voxel_pooling.voxel_pooling_ext": "voxel_pooling_forward_wrapper/10"},
+    "Pointnet2_PyTorch": {
+        "pointnet2_ops._ext": """
+            ball_query/4 furthest_point_sampling/2 gather_points/2 gather_points_grad/3 group_points/2
+            group_points_grad/3 three_interpolate/3 three_interpolate_grad/4 three_nn/2
+        """,
+    },
+    "Point Transformer": {
+        "pointops_cuda": """
+            aggregation_backward_cuda/12 aggregation_forward_cuda/9 furthestsampling_cuda/7 grouping_backward_cuda/6
+            grouping_forward_cuda/6 interpolation_backward_cuda/7 interpolation_forward_cuda/7 knnquery_cuda/8
+            subtraction_backward_cuda/7 subtraction_forward_cuda/7
+        """,
+    },
+    "Cylinder3D": {
+        "spconv": "SparseConv3d SparseConvTensor SparseInverseConv3d SparseModule SparseSequential SubMConv3d",
+    },
+    "MinkUNet": {
+        "MinkowskiEngine": """
+            MinkowskiBatchNorm MinkowskiConvolution MinkowskiConvolutionTranspose MinkowskiReLU SparseTensor cat
+        """,
+    },
+    "programs with torch_scatter": {
+        "torch_cluster": "fps knn knn_graph nearest radius radius_graph",
+        "torch_scatter": "gather_csr scatter scatter_add scatter_max scatter_mean scatter_min scatter_sum segment_csr",
+    },
     "3DETR": {
         "pointnet2._ext": """
             ball_query/4 furthest_point_sampling/2 gather_points/2 gather_points_grad/3 group_points/2
