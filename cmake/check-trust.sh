@@ -19,7 +19,8 @@ only() {
 
 # Settings that name neither code nor files. cncc looks for its compiler in PATH as execvp does.
 only "an environment variable" '\b(secure_)?getenv *\(' common/trust.cpp common/env.cpp common/handle.cpp \
-  backends/cpu/backend.cpp backends/mlu_emu/device/settings.cpp backends/mlu_emu/neuware/cncc/main.cpp
+  backends/cpu/backend.cpp backends/mlu_emu/device/settings.cpp backends/mlu_emu/neuware/cncc/main.cpp \
+  api/python/mluops/mlu/include/utils/cnlog.h
 only "loading code" '\b(dlopen|LoadLibrary[AW]?) *\(' common/shared_object.cpp
 # cncc writes the file that -o names, as a compiler; mluops_check and cncc make temporary files by mkstemp.
 only "writing a file" '\bofstream\b|\b(fopen|freopen|creat|openat) *\(|(^|[ (=!])(::)?open\(' common/trust.cpp \

@@ -168,6 +168,21 @@ def test_autocast():
         assert torch.ones(2, device="mlu").half().softmax(0).dtype == torch.float32
 
 
+def test_scaled_gradients():
+    """torch.mlu.amp: a step with scaled losses is the plain one; one that is infinite is left out."""
+    from torch.mlu.amp import GradScaler, autocast
+    with autocast(dtype=torch.bfloat16):
+        assert (torch.ones(2, 2, device="mlu") @ torch.ones(2, 2, device="mlu")).dtype == torch.bfloat16
+    weight = torch.ones(3, device="mlu", requires_grad=True)
+    optimizer, scaler = torch.optim.SGD([weight], 0.5), GradScaler(init_scale=8.0, growth_interval=1)
+    for factor, expected, scale in ((1.0, 0.5, 16.0), (float("inf"), 0.5, 8.0)):
+        optimizer.zero_grad()
+        scaler.scale((weight * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        assert weight.tolist() == [expected] * 3 and scaler.get_scale() == scale
+
+
 def test_our_operators():
     import mluops.torch
     points, boxes = torch.rand(1, 50, 3), torch.tensor([[[0.5, 0.5, 0.0, 0.6, 0.5, 1.0, 0.3]]])
@@ -373,6 +388,65 @@ def test_what_does_not_compile_is_told(scale):
     with pytest.raises(FileNotFoundError, match="no_such.mlu"):
         from torch_mlu.utils.cpp_extension import load
         load("absent", "no_such.mlu")
+
+
+OLD_INTERFACE = r"""
+#include <torch/types.h>
+#include <aten.h>
+#include <pybind11/pybind11.h>
+
+std::string of_tensor(const Tensor& x) {
+  TORCH_MLU_CHECK(x.device().type() == at::kMLU, "x must be on mlu");
+  const auto last = torch_mlu::cnnl::ops::get_channels_last_memory_format(x.dim());
+  auto there = torch_mlu::cnnl::ops::cnnl_contiguous(x, last);
+  auto impl = torch_mlu::getMluTensorImpl(there);
+  CNLOG(INFO) << "little";
+  CNLOG(ERROR) << "memory of " << x.dim();
+  const bool same = impl->cnnlMalloc() == there.data_ptr() && there.is_contiguous(last);
+  return same ? std::to_string(static_cast<int>(last)) : "another block";
+}
+
+std::vector<int64_t> of_device() {
+  const bool same = torch_mlu::getCurQueue() == torch_mlu::getCurrentQueue(torch_mlu::current_device()).queue();
+  return {torch_mlu::device_count(), torch_mlu::getDeviceAttr(cnrtAttrClusterCount),
+          torch_mlu::getDeviceAttr(cnrtAttrMcorePerCluster), same ? 1 : 0,
+          reinterpret_cast<int64_t>(torch_mlu::getCurQueue())};
+}
+
+int64_t wrong_attribute() { return torch_mlu::getDeviceAttr(static_cast<cnrtDeviceAttr_t>(7)); }
+int dtype_of(const Tensor& x) { return torch_mlu::toCnrtDtype(x.dtype()); }
+"""
+
+
+def test_what_extensions_of_the_first_torch_mlu_include(device, capfd, monkeypatch):
+    """aten.h and what it brings: memory, layouts, queues, attributes, types, log lines."""
+    from torch_mlu.utils.cpp_extension import load_inline
+    monkeypatch.setenv("TORCH_MIN_CNLOG_LEVEL", "WARNING")
+    made = load_inline("old_interface", OLD_INTERFACE, functions=["of_tensor", "of_device", "wrong_attribute", "dtype_of"],
+                       with_pytorch_error_handling=False)
+    for sizes, format in (((2, 3, 4, 5), torch.channels_last), ((2, 3, 2, 4, 5), torch.channels_last_3d),
+                          ((2, 3), torch.contiguous_format), ((0, 3, 4, 5), torch.channels_last)):
+        number = [torch.contiguous_format, torch.preserve_format, torch.channels_last,
+                  torch.channels_last_3d].index(format)
+        assert made.of_tensor(torch.ones(sizes).mlu()) == str(number)
+    with pytest.raises(RuntimeError, match="x must be on mlu"):
+        made.of_tensor(torch.ones(2))
+    assert made.of_device() == [1, 8, 4, 1, 0]
+    stream = torch.mlu.Stream()
+    with torch.mlu.stream(stream):
+        assert made.of_device() == [1, 8, 4, 1, stream.mlu_stream]
+    with pytest.raises(RuntimeError, match="cnrtDeviceGetAttribute of 7"):
+        made.wrong_attribute()
+    numbers = {torch.float16: 0x12, torch.float32: 0x13, torch.float64: 0x14, torch.int8: 0x21, torch.int16: 0x22,
+               torch.int32: 0x23, torch.int64: 0x24, torch.uint8: 0x31, torch.bool: 0x61}
+    for dtype, number in numbers.items():
+        assert made.dtype_of(torch.zeros(1, dtype=dtype)) == number
+    with pytest.raises(TypeError, match="has no number for tensors of type c10::complex<float>"):
+        made.dtype_of(torch.zeros(1, dtype=torch.complex64))
+    assert torch.is_mlu_available()
+    out, err = capfd.readouterr()
+    assert out == "" and "little" not in err
+    assert re.search(r"^\[ERROR\]\[.*main\.cpp:\d+\] memory of 5$", err, re.M)
 
 
 # ---- the judge ----

@@ -230,6 +230,7 @@ def _register() -> None:
         torch.utils.rename_privateuse1_backend(_NAME)
     if not hasattr(torch, _NAME):
         torch._register_device_module(_NAME, sys.modules[__name__])
+    torch.is_mlu_available = is_available  # asked by older programs
     if not hasattr(torch.Tensor, f"is_{_NAME}"):
         torch.utils.generate_methods_for_privateuse1_backend(unsupported_dtype=[torch.quint8, torch.quint4x2,
                                                                                 torch.quint2x4, torch.qint8, torch.qint32])

@@ -14,6 +14,7 @@ class MluTensorImpl {
   }
   const MluTensorImpl* operator->() const { return this; }
   void* mlu_data_ptr() const { return impl_->mutable_data(); }
+  void* cnnlMalloc() const { return mlu_data_ptr(); }  // its older name
   int64_t numel() const { return impl_->numel(); }
   c10::IntArrayRef sizes() const { return impl_->sizes(); }
 

@@ -30,6 +30,7 @@ class MLUStream {
   operator cnrtQueue_t() const { return stream(); }  // NOLINT: programs hand it to launches
   operator c10::Stream() const { return stream_; }   // NOLINT: and to torch
   cnrtQueue_t stream() const { return reinterpret_cast<cnrtQueue_t>(stream_.id()); }
+  cnrtQueue_t queue() const { return stream(); }  // its older name
   c10::Stream unwrap() const { return stream_; }
 
   c10::DeviceType device_type() const { return stream_.device_type(); }
