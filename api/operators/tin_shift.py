@@ -26,15 +26,15 @@ operator("tin_shift_forward", "mluOpTinShiftForward", 86, doc="""Moves groups of
 
   output[n,t,c,p] = input[n, t - shifts[n,g], c, p],  g = c / (C/G);  0 where that step is outside [0,T-1]
 
-@param input   T [N, T, C, P], ARRAY.
+@param input   T [N, T, C, P], any layout.
 @param shifts  INT32 [N, G], ARRAY; C is a multiple of G. Any numbers.
-@param output  T [N, T, C, P], ARRAY; overwritten.
+@param output  T [N, T, C, P], any layout; overwritten.
 T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM.
 Strided tensors: NOT_SUPPORTED. Cost: a copy. Source: Shao et al., "Temporal Interlacing Network", AAAI 2020; mmcv's
 tin_shift; docs/op/tin_shift.md.""", args="""
-    in input T [n, t, c, pixels]
+    in input T any [n, t, c, pixels]
     in shifts INT32 [n, groups]
-    out output T like input
+    out output T any like input
     """, **shift("input", "output"))
 
 operator("tin_shift_backward", "mluOpTinShiftBackward", 87, doc="""The gradient as the vendor's library and mmcv define it: a move of grad_output by shifts, in the direction of
@@ -42,11 +42,11 @@ mluOpTinShiftForward. The gradient of mluOpTinShiftForward itself is a move by -
 
   grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
 
-@param grad_output  T [N, T, C, P], ARRAY.
+@param grad_output  T [N, T, C, P], any layout.
 @param shifts       INT32 [N, G], ARRAY.
-@param grad_input   T [N, T, C, P], ARRAY; overwritten.
+@param grad_input   T [N, T, C, P], any layout; overwritten.
 Dtypes, statuses and cost: those of mluOpTinShiftForward.""", args="""
-    in grad_output T [n, t, c, pixels]
+    in grad_output T any [n, t, c, pixels]
     in shifts INT32 [n, groups]
-    out grad_input T like grad_output
+    out grad_input T any like grad_output
     """, **shift("grad_output", "grad_input"))

@@ -13,8 +13,8 @@ Status check_ms_deform_attn_forward_form(const MsDeformAttnForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
                                         args.data_sampling_loc, args.data_attn_weight, args.data_col}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
-                                        args.data_sampling_loc, args.data_attn_weight, args.data_col}));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays(
+      {args.data_spatial_shapes, args.data_level_start_index, args.data_sampling_loc, args.data_attn_weight}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_level_start_index, 1));
@@ -96,8 +96,8 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(
       have_descs({args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight,
                   args.grad_output, args.grad_value, args.grad_sampling_loc, args.grad_attn_weight}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc,
-                                        args.attn_weight, args.grad_output}));
+  MLUOPS_RETURN_IF_FINISHED(
+      are_arrays({args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.level_start_index, 1));
@@ -140,7 +140,6 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
     return Status::bad_param(text_of("im2col_step: wanted > 0 and, where it is less than the batch, ", batch,
                                      ", a divisor of it, got ", args.im2col_step));
   }
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_value}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_value, 4));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_value, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_value, args.value));

@@ -12,9 +12,9 @@ extern "C" {
  *
  *    output[n,t,c,p] = input[n, t - shifts[n,g], c, p],  g = c / (C/G);  0 where that step is outside [0,T-1]
  *
- *  @param input   T [N, T, C, P], ARRAY.
+ *  @param input   T [N, T, C, P], any layout.
  *  @param shifts  INT32 [N, G], ARRAY; C is a multiple of G. Any numbers.
- *  @param output  T [N, T, C, P], ARRAY; overwritten.
+ *  @param output  T [N, T, C, P], any layout; overwritten.
  *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM.
  *  Strided tensors: NOT_SUPPORTED. Cost: a copy. Source: Shao et al., "Temporal Interlacing Network", AAAI 2020; mmcv's
  *  tin_shift; docs/op/tin_shift.md. */
@@ -28,9 +28,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(mluOpHandle_t handle, const mlu
  *
  *    grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
  *
- *  @param grad_output  T [N, T, C, P], ARRAY.
+ *  @param grad_output  T [N, T, C, P], any layout.
  *  @param shifts       INT32 [N, G], ARRAY.
- *  @param grad_input   T [N, T, C, P], ARRAY; overwritten.
+ *  @param grad_input   T [N, T, C, P], any layout; overwritten.
  *  Dtypes, statuses and cost: those of mluOpTinShiftForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
                                                   const void* grad_output, const mluOpTensorDescriptor_t shifts_desc,
