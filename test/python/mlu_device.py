@@ -449,6 +449,26 @@ def test_what_extensions_of_the_first_torch_mlu_include(device, capfd, monkeypat
     assert re.search(r"^\[ERROR\]\[.*main\.cpp:\d+\] memory of 5$", err, re.M)
 
 
+def test_types_of_tensors():
+    made = torch.mlu.FloatTensor([1.5, 2])
+    assert made.device.type == "mlu" and made.tolist() == [1.5, 2]
+    assert isinstance(made, torch.mlu.FloatTensor) and not isinstance(made, torch.mlu.HalfTensor)
+    assert not isinstance(torch.ones(2), torch.mlu.FloatTensor)
+    for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.half,
+                  torch.bfloat16, torch.double):
+        kinds = [name for name in dir(torch.mlu) if name.endswith("Tensor")
+                 and isinstance(torch.zeros(1, dtype=dtype, device="mlu"), getattr(torch.mlu, name))]
+        assert len(kinds) == 1, (dtype, kinds)
+    torch.backends.cnnl.allow_tf32 = torch.backends.mlu.matmul.allow_tf32 = False
+
+
+def test_mmengine_takes_its_masks():
+    structures = pytest.importorskip("mmengine.structures")
+    data = structures.InstanceData(boxes=torch.arange(6.0, device="mlu").reshape(3, 2))
+    kept = data[torch.tensor([True, False, True], device="mlu")]
+    assert kept.boxes.cpu().tolist() == [[0, 1], [4, 5]]
+
+
 # ---- the judge ----
 
 MISTAKES = {"copy_chunks": "never written", "elementwise": "outside of the tensor's",

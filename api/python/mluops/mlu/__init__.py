@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 
-from . import _glue
+from . import _glue, _tensor_types
 from ._streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 
 __all__ = [
@@ -231,6 +231,8 @@ def _register() -> None:
     if not hasattr(torch, _NAME):
         torch._register_device_module(_NAME, sys.modules[__name__])
     torch.is_mlu_available = is_available  # asked by older programs
+    globals().update(_tensor_types.TYPES)
+    _tensor_types.register_backends()
     if not hasattr(torch.Tensor, f"is_{_NAME}"):
         torch.utils.generate_methods_for_privateuse1_backend(unsupported_dtype=[torch.quint8, torch.quint4x2,
                                                                                 torch.quint2x4, torch.qint8, torch.qint32])
