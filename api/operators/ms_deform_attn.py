@@ -32,8 +32,8 @@ operator("ms_deform_attn_forward", "mluOpMsDeformAttnForward", 43, doc="""Multi-
 @param data_spatial_shapes     INT32 [L, 2], ARRAY: H_l, W_l.
 @param data_level_start_index  INT32 [L], ARRAY: the first pixel of each map. Maps that leave [0,S-1], negative
                                sizes: BAD_PARAM.
-@param data_sampling_loc       T [B, Q, M, L, P, 2], ARRAY: x, y; 0 to 1 is the map.
-@param data_attn_weight        T [B, Q, M, L, P], ARRAY.
+@param data_sampling_loc       T [B, Q, M, L, P, 2], any layout: x, y; 0 to 1 is the map.
+@param data_attn_weight        T [B, Q, M, L, P], any layout.
 @param im2col_step             min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect.
 @param data_col                T [B, Q, M, D], any layout; overwritten.
 T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0.
@@ -42,8 +42,8 @@ Source: Zhu et al., "Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op
     in data_value:value T any [batch, keys, heads, channels]
     in data_spatial_shapes:spatial_shapes INT32 [levels, 2] py=value_spatial_shapes
     in data_level_start_index:level_start_index INT32 [levels] py=value_level_start_index
-    in data_sampling_loc:sampling_loc T [batch, queries, heads, levels, points, 2] py=sampling_locations
-    in data_attn_weight:attn_weight T [batch, queries, heads, levels, points] py=attention_weights
+    in data_sampling_loc:sampling_loc T any [batch, queries, heads, levels, points, 2] py=sampling_locations
+    in data_attn_weight:attn_weight T any [batch, queries, heads, levels, points] py=attention_weights
     const int im2col_step
     out data_col:output T any [batch, queries, heads, channels]
     """,
@@ -56,19 +56,19 @@ operator("ms_deform_attn_backward", "mluOpMsDeformAttnBackward", 44, doc="""Grad
 @param value, spatial_shapes, level_start_index, sampling_loc, attn_weight, im2col_step  as in the forward call.
 @param grad_output        T [B, Q, M, D], any layout.
 @param grad_value         T [B, S, M, D], any layout; overwritten.
-@param grad_sampling_loc  T [B, Q, M, L, P, 2], ARRAY; overwritten.
-@param grad_attn_weight   T [B, Q, M, L, P], ARRAY; overwritten.
+@param grad_sampling_loc  T [B, Q, M, L, P, 2], any layout; overwritten.
+@param grad_attn_weight   T [B, Q, M, L, P], any layout; overwritten.
 The rest: that of mluOpMsDeformAttnForward.""", args="""
     in value T any [batch, keys, heads, channels]
     in spatial_shapes INT32 [levels, 2] py=value_spatial_shapes
     in level_start_index INT32 [levels] py=value_level_start_index
-    in sampling_loc T [batch, queries, heads, levels, points, 2] py=sampling_locations
-    in attn_weight T [batch, queries, heads, levels, points] py=attention_weights
+    in sampling_loc T any [batch, queries, heads, levels, points, 2] py=sampling_locations
+    in attn_weight T any [batch, queries, heads, levels, points] py=attention_weights
     in grad_output T any [batch, queries, heads, channels]
     const int32_t im2col_step
     out grad_value T any like value
-    out grad_sampling_loc T like sampling_loc
-    out grad_attn_weight T like attn_weight
+    out grad_sampling_loc T any like sampling_loc
+    out grad_attn_weight T any like attn_weight
     """,
     order="descs layouts(value spatial_shapes level_start_index sampling_loc attn_weight grad_output) "
           "ranks(value spatial_shapes level_start_index sampling_loc attn_weight grad_output) "

@@ -13,8 +13,7 @@ Status check_ms_deform_attn_forward_form(const MsDeformAttnForwardArgs& args) {
   MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.data_value, args.data_spatial_shapes, args.data_level_start_index,
                                         args.data_sampling_loc, args.data_attn_weight, args.data_col}));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays(
-      {args.data_spatial_shapes, args.data_level_start_index, args.data_sampling_loc, args.data_attn_weight}));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.data_spatial_shapes, args.data_level_start_index}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.data_level_start_index, 1));
@@ -96,8 +95,7 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(
       have_descs({args.value, args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight,
                   args.grad_output, args.grad_value, args.grad_sampling_loc, args.grad_attn_weight}));
-  MLUOPS_RETURN_IF_FINISHED(
-      are_arrays({args.spatial_shapes, args.level_start_index, args.sampling_loc, args.attn_weight}));
+  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.spatial_shapes, args.level_start_index}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.value, 4));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.spatial_shapes, 2));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.level_start_index, 1));
@@ -143,7 +141,6 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_value, 4));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_value, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_value, args.value));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_value}, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 
@@ -151,12 +148,11 @@ Status check_ms_deform_attn_backward_form(const MsDeformAttnBackwardArgs& args) 
 
 Status check_ms_deform_attn_backward(const MsDeformAttnBackwardArgs& args, mluopsMsDeformAttnBackwardProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(check_ms_deform_attn_backward_form(args));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_sampling_loc}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_value}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_sampling_loc, 6));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_sampling_loc, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_sampling_loc, args.sampling_loc));
   MLUOPS_RETURN_IF_FINISHED(are_dense({args.grad_sampling_loc}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(are_arrays({args.grad_attn_weight}));
   MLUOPS_RETURN_IF_FINISHED(has_rank(args.grad_attn_weight, 5));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.grad_attn_weight, args.value));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.grad_attn_weight, args.attn_weight));

@@ -34,19 +34,19 @@ std::function<void(OpCall&)> number(const std::string& tensor, std::size_t at, s
   return [=](OpCall& c) { std::memcpy(c.arg(tensor).data.data() + at * sizeof value, &value, sizeof value); };
 }
 
-/// Programs describe the tensors of images, `of_images`, as NCHW or NHWC, as mmcv does all of four dimensions.
-CommonRules rules(const std::string& value, const std::vector<std::string>& of_images) {
-  return {.any_layout = of_images,
+/// Programs describe tensors of numbers as NCHW or NCDHW, as mmcv does all of four or five dimensions.
+CommonRules rules(const std::string& value, const std::vector<std::string>& of_numbers) {
+  return {.any_layout = of_numbers,
           .free_dims = {value + ":1"},
           .huge = batch(std::int64_t{1} << 30),
           .overflow = batch(std::int64_t{1} << 61)};
 }
 
 /// Tensors in any layout: the call has the result it has with ARRAY.
-void expect_any_layout(OpCall base, const std::vector<std::string>& of_images) {
+void expect_any_layout(OpCall base, const std::vector<std::string>& of_numbers) {
   ASSERT_EQ(base.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   OpCall other = base;
-  for (const std::string& name : of_images) other.arg(name).layout = MLUOP_LAYOUT_NCHW;
+  for (const std::string& name : of_numbers) other.arg(name).layout = MLUOP_LAYOUT_NCHW;
   ASSERT_EQ(other.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   for (const Arg& a : base.args) EXPECT_EQ(a.memory, other.arg(a.name).memory) << a.name;
 }
@@ -68,19 +68,21 @@ std::vector<Wrong> own_wrongs(const std::string& value, const std::string& prefi
 
 TEST(MsDeformAttnValidation, Forward) {
   const OpCall base(Case::parse(std::string("ms_deform_attn_forward") + kShape));
-  check_table(base, common_wrongs(base, rules("data_value", {"data_value", "data_col"})));
-  expect_any_layout(base, {"data_value", "data_col"});
+  const std::vector<std::string> of_numbers = {"data_value", "data_sampling_loc", "data_attn_weight", "data_col"};
+  check_table(base, common_wrongs(base, rules("data_value", of_numbers)));
+  expect_any_layout(base, of_numbers);
   check_table(base, own_wrongs("data_value", "data_"));
 }
 
 TEST(MsDeformAttnValidation, Backward) {
   const OpCall base(Case::parse(std::string("ms_deform_attn_backward") + kShape));
-  const std::vector<std::string> of_images = {"value", "grad_output", "grad_value"};
-  CommonRules common = rules("value", of_images);
+  const std::vector<std::string> of_numbers = {"value",      "sampling_loc",      "attn_weight",     "grad_output",
+                                               "grad_value", "grad_sampling_loc", "grad_attn_weight"};
+  CommonRules common = rules("value", of_numbers);
   common.free_dims.clear();
   check_table(base, common_wrongs(base, common));
   check_table(base, own_wrongs("value", ""));
-  expect_any_layout(base, of_images);
+  expect_any_layout(base, of_numbers);
 }
 
 TEST(MsDeformAttnValidation, TheStepDividesTheBatch) {

@@ -18,8 +18,8 @@ extern "C" {
  *  @param data_spatial_shapes     INT32 [L, 2], ARRAY: H_l, W_l.
  *  @param data_level_start_index  INT32 [L], ARRAY: the first pixel of each map. Maps that leave [0,S-1], negative
  *                                 sizes: BAD_PARAM.
- *  @param data_sampling_loc       T [B, Q, M, L, P, 2], ARRAY: x, y; 0 to 1 is the map.
- *  @param data_attn_weight        T [B, Q, M, L, P], ARRAY.
+ *  @param data_sampling_loc       T [B, Q, M, L, P, 2], any layout: x, y; 0 to 1 is the map.
+ *  @param data_attn_weight        T [B, Q, M, L, P], any layout.
  *  @param im2col_step             min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect.
  *  @param data_col                T [B, Q, M, D], any layout; overwritten.
  *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0.
@@ -38,8 +38,8 @@ mluOpMsDeformAttnForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t dat
  *  @param value, spatial_shapes, level_start_index, sampling_loc, attn_weight, im2col_step  as in the forward call.
  *  @param grad_output        T [B, Q, M, D], any layout.
  *  @param grad_value         T [B, S, M, D], any layout; overwritten.
- *  @param grad_sampling_loc  T [B, Q, M, L, P, 2], ARRAY; overwritten.
- *  @param grad_attn_weight   T [B, Q, M, L, P], ARRAY; overwritten.
+ *  @param grad_sampling_loc  T [B, Q, M, L, P, 2], any layout; overwritten.
+ *  @param grad_attn_weight   T [B, Q, M, L, P], any layout; overwritten.
  *  The rest: that of mluOpMsDeformAttnForward. */
 mluOpStatus_t MLUOP_WIN_API
 mluOpMsDeformAttnBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t value_desc, const void* value,
