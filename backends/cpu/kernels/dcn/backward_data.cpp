@@ -340,12 +340,17 @@ void add_parts(const DataProblem& p, const DataArrays<T, F>& arrays, std::int64_
 template <class T, class F>
 mluOpStatus_t data_by_slices(Context& context, const mluopsCall& call, const DataProblem& p) {
   const Shape& s = p.shape;
-  const DataPlan plan(s, call.threads);
-  const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
-  const double task_ns =
-      numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
-  const Loop loop(context, call, s.deform_groups * plan.parts * s.batch * plan.bands,
-                  task_ns / static_cast<double>(plan.bands));
+  const auto loop_of = [&](const DataPlan& plan) {
+    const double numbers = static_cast<double>(out_pixels(s) * count_taps(s) * plan.part_channels);
+    const double part_ns =
+        numbers * (cost::kElement + cost::kMove + cost::kMultiplyAdd * static_cast<double>(group_outputs(s)));
+    return Loop(context, call, s.deform_groups * plan.parts * s.batch * plan.bands,
+                part_ns / static_cast<double>(plan.bands));
+  };
+  DataPlan plan(s, call.threads);
+  // Bands multiply some tiles twice, so a thread that does all of them has one.
+  if (loop_of(plan).slots() == 1) plan = DataPlan(s, 1);
+  const Loop loop = loop_of(plan);
   const auto arrays = allocate<DataArrays<T, F>>(context.arena, s, plan, loop.slots());
   if (!arrays) return no_memory(call);
   loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
