@@ -61,7 +61,7 @@ struct WeightScratch {
   A* sums;        ///< [taps of a task,height,width]
   A* bias;        ///< [2,Co/g]: of all tiles, of one
   A* rows;        ///< [kTilePixels,Co/g]
-  F* transposed;  ///< [height,kTilePixels]: their transpose
+  F* transposed;  ///< [height,kTilePixels]: their transpose, if no other task wants it
   F* columns;     ///< packed [kTilePixels,width], of each part
   Tap<A>* taps;   ///< [kTilePixels,taps]
 
@@ -69,7 +69,7 @@ struct WeightScratch {
       : sums(allocator.allocate<A>(p.taps, p.height, p.width)),
         bias(allocator.allocate<A>(2, p.height)),
         rows(allocator.allocate<A>(WeightPlan::kTilePixels, p.height)),
-        transposed(allocator.allocate<F>(WeightPlan::kTilePixels, p.height)),
+        transposed(allocator.allocate<F>(p.shares ? 0 : WeightPlan::kTilePixels, p.height)),
         columns(allocator.allocate<F>(kSampleParts<F>, WeightPlan::kTilePixels, p.width)),
         taps(allocator.allocate<Tap<A>>(WeightPlan::kTilePixels, p.taps)) {}
 };
@@ -262,7 +262,7 @@ mluOpStatus_t weight_by_slices(Context& context, const mluopsCall& call, const W
     return Loop(context, call, plan.slices * plan.parts, task_ns);
   };
   WeightPlan plan(s, call.threads, sizeof(Acc<T>), kRowStep<F>);
-  // Each task finds all samples again, so a thread that does all of them has few.
+  // Each task reads all tiles again, so a thread that does all of them has few.
   if (loop_of(plan).slots() == 1) plan = WeightPlan(s, 1, sizeof(Acc<T>), kRowStep<F>);
   const Loop loop = loop_of(plan);
   const double tile_ns = static_cast<double>(WeightPlan::kTilePixels * group_outputs(s)) * 2 * cost::kMove;
