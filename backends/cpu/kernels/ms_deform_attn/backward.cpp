@@ -218,7 +218,8 @@ void fill_heads(const Context& context, const mluopsCall& call, const BackwardPr
       });
 }
 
-/// The same gradients where pixels are read often: head by head, of which all pixels lie side by side in arrays.sums.
+/// What all_sample_gradients does, for pixels that are read often: head by head, with all pixels of a head side by side
+/// in arrays.sums.
 template <class T>
 void sample_gradients_of_heads(const Context& context, const mluopsCall& call, const BackwardProblem& p,
                                const BackwardArrays<Acc<T>>& arrays) {

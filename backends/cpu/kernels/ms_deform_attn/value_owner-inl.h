@@ -131,7 +131,8 @@ struct OwnerScratch {
   static std::int64_t most(const Shape& s) { return std::max(kTogether, samples_of(s)); }
 };
 
-/// Of `count` samples of a part, those on its rows, in their order; returns how many.
+/// Copies those of the first `count` samples of scratch.all that can fall on the part's rows to scratch.found, in their
+/// order; returns how many.
 template <class A>
 HWY_INLINE std::int64_t choose(const HeadPart& part, std::int64_t count, const OwnerScratch<A>& scratch) {
   const hn::ScalableTag<A> d;
@@ -142,7 +143,7 @@ HWY_INLINE std::int64_t choose(const HeadPart& part, std::int64_t count, const O
     hn::Vec<decltype(d)> x, y;
     hn::LoadInterleaved2(d, from.loc + 2 * i, x, y);
     y = hn::Sub(hn::Mul(y, hn::LoadU(d, scratch.levels.h + i)), hn::Set(d, A{0.5}));
-    std::uint32_t on_rows = bits_of(d, hn::And(hn::Ge(y, first), hn::Lt(y, end)));
+    std::uint32_t on_rows = bits_of(d, hn::And(hn::Ge(y, first), hn::Le(y, end)));
     for (; on_rows != 0; on_rows &= on_rows - 1) {
       const std::int64_t sample = i + std::countr_zero(on_rows);
       if (sample >= count) break;
