@@ -4,35 +4,18 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string_view>
 
 #include "backends/mlu_emu/device/context.h"
 #include "backends/mlu_emu/operators.h"
+#include "common/guarded.h"
 
 namespace mluops::emu {
 namespace {
 
-/// Runs body; its exceptions become statuses. Nothing is thrown across C.
-template <class Body>
-mluOpStatus_t guarded(void (*set_error)(const char* text), Body&& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    set_error("out of memory");
-    return MLUOP_STATUS_ALLOC_FAILED;
-  } catch (const std::exception& e) {
-    set_error(e.what());
-  } catch (...) {
-    set_error("unknown exception");
-  }
-  return MLUOP_STATUS_INTERNAL_ERROR;
-}
-
 mluOpStatus_t create(void (*set_error)(const char* text), void** context) {
-  return guarded(set_error, [&] {
+  return guarded(set_error, MLUOP_STATUS_INTERNAL_ERROR, [&] {
     auto made = std::make_unique<Context>();
     const std::string problem = made->settings.read_environment();
     if (!problem.empty()) {
@@ -49,7 +32,7 @@ void destroy(void* context) {
 }
 
 mluOpStatus_t set_option(void* context, const char* key, const char* value, void (*set_error)(const char* text)) {
-  return guarded(set_error, [&] {
+  return guarded(set_error, MLUOP_STATUS_INTERNAL_ERROR, [&] {
     const std::string problem = static_cast<Context*>(context)->settings.set(key, value);
     if (problem.empty()) return MLUOP_STATUS_SUCCESS;
     set_error(problem.c_str());
@@ -68,7 +51,7 @@ std::string answer(const Context& context, std::string_view key) {
 std::int64_t query(void* context, const char* key, char* buffer, std::size_t size) {
   std::int64_t length = -1;
   const auto ignore = [](const char*) {};
-  guarded(ignore, [&] {
+  guarded(ignore, MLUOP_STATUS_INTERNAL_ERROR, [&] {
     const std::string text = answer(*static_cast<Context*>(context), key);
     if (text.empty()) return MLUOP_STATUS_BAD_PARAM;
     if (size > 0) {
@@ -89,7 +72,7 @@ mluOpStatus_t member(void* context, const mluopsCall* call, const Problem* probl
   std::fenv_t callers;
   std::fegetenv(&callers);
   std::fesetenv(FE_DFL_ENV);
-  const mluOpStatus_t status = guarded(call->set_error, [&] {
+  const mluOpStatus_t status = guarded(call->set_error, MLUOP_STATUS_INTERNAL_ERROR, [&] {
     auto& machine = *static_cast<Context*>(context);
     machine.begin_call(name);
     try {

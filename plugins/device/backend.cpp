@@ -1,33 +1,16 @@
 // Backend "device": problems run on a real card, by the vendor's library. docs/plugin.md says how it is used.
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string_view>
 
 #include "common/case_text.h"
+#include "common/guarded.h"
 #include "mluops/backend.h"
 #include "plugins/device/call.h"
 
 namespace mluops::device {
 namespace {
-
-/// Runs body; its exceptions become statuses. Nothing is thrown across C.
-template <class Body>
-mluOpStatus_t guarded(void (*set_error)(const char* text), mluOpStatus_t failed, Body&& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    set_error("out of memory");
-    return MLUOP_STATUS_ALLOC_FAILED;
-  } catch (const std::exception& e) {
-    set_error(e.what());
-  } catch (...) {
-    set_error("unknown exception");
-  }
-  return failed;
-}
 
 /// Whether the thread makes a context: then the library that it loads must not come back here.
 thread_local bool creating = false;
