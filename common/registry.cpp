@@ -51,10 +51,10 @@ std::string lacks_text(const std::string& backend) {
 Registry::Registry(const std::vector<const mluopsBackend*>& builtins, std::string_view plugin_paths)
     : backends_(builtins) {
   while (!plugin_paths.empty()) {
-    const std::size_t colon = plugin_paths.find(kBetweenPaths);
-    const std::string_view path = plugin_paths.substr(0, colon);
+    const std::size_t end = plugin_paths.find(kBetweenPaths);
+    const std::string_view path = plugin_paths.substr(0, end);
     if (!path.empty()) add_plugin(std::string(path));
-    plugin_paths.remove_prefix(colon == std::string_view::npos ? plugin_paths.size() : colon + 1);
+    plugin_paths.remove_prefix(end == std::string_view::npos ? plugin_paths.size() : end + 1);
   }
 }
 

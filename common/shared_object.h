@@ -19,7 +19,8 @@ bool is_absolute(const std::string& path);
 /// loader's reason.
 void* load_shared_object(const std::string& path, std::string& why);
 
-/// The same for an object whose functions have names that the process has already: its calls find its own.
+/// Loads a shared object as load_shared_object does; calls between its functions stay inside, also where the process
+/// has functions of the same names.
 void* load_isolated_object(const std::string& path, std::string& why);
 
 /// Address of a symbol that the object exports, nullptr for none.

@@ -147,7 +147,8 @@ class Tensors {
     bool output;
   };
 
-  /// Of a tensor that is read and written a description has another one with its values before: that stays empty.
+  /// Tensors on the card. A description has a tensor that is read and written twice, once with the values before the
+  /// call: that one stays empty.
   void add(const Library& library, const cases::TensorSpec& t, mluOpTensorDescriptor_t descriptor, HostTensors host) {
     arguments_.emplace_back();
     if (cases::is_initial(t.name)) return;

@@ -13,7 +13,7 @@ class Runtime {
     int major = 0, minor = 0, patch = 0;
   };
 
-  /// Of the object, as dlopen gave it, and of those that it brought along; RTLD_DEFAULT: of the process.
+  /// The runtime in an object that dlopen gave, or in those that it brought along; RTLD_DEFAULT: in the process.
   explicit Runtime(void* object);
 
   /// Whether tensors have to be copied to memory of a device.

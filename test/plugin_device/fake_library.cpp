@@ -93,7 +93,8 @@ mluOpStatus_t mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t desc) {
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Calls functions of its own by their public names: they must be these, not those of the library that loaded it.
+// The library calls its own functions by their public names. The loader must find those of this file, not those of the
+// library that loaded it.
 mluOpStatus_t mluOpPsamaskForward(mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t x_desc,
                                   const void* x, const int, const int, const mluOpTensorDescriptor_t y_desc, void* y) {
   mluOpTensorDescriptor_t own = nullptr;

@@ -16,7 +16,7 @@ from . import _cache, _compiler
 from ._compiler import CompileError
 from ..neuware import cncc, home
 
-_LIGHT = "-DAT_PER_OPERATOR_HEADERS"  # torch's headers include those of the functions that they use
+_LIGHT = "-DAT_PER_OPERATOR_HEADERS"  # a header of torch declares only the functions that it uses itself
 _WHOLE = ["-DMLUOPS_WHOLE_TORCH", "-UAT_PER_OPERATOR_HEADERS"]
 
 

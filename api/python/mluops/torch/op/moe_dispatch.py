@@ -44,8 +44,8 @@ def moe_dispatch(gates: Tensor, indices: Tensor, locations: Tensor, input: Tenso
     Args:
         gates: T [samples].
         indices: int32 or int64 [samples]: the expert of each sample.
-        locations: int32 or int64 [samples]: its place among those of the expert. A sample whose expert or place is out
-            of range has no row.
+        locations: int32 or int64 [samples]: the place of each sample among those of its expert. A sample has no row if
+            its expert or its place is out of range.
         input: T [samples, hidden].
         num_experts, capacity: experts, and places of each.
     Returns: T [num_experts * capacity, hidden], 0 in rows without a sample; differentiable in gates and input. Samples
