@@ -161,3 +161,22 @@ def test_settings_for_a_while():
     assert (mluops.backend(), mluops.num_threads()) == before[:2]
     with pytest.raises(ValueError, match='door: wanted "numpy" or "torch", got .mmcv'):
         mluops.last_run_backend("mmcv")
+
+
+def test_c_program_compiles_with_the_flags_that_the_package_prints(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    flags = printed("--cflags", "--libs").split()
+    assert flags == [*printed("--cflags").split(), *printed("--libs").split()]
+    source = tmp_path / "version.c"
+    source.write_text('#include <stdio.h>\n#include "mlu_op.h"\n#include "mlu_op_ext.h"\n'
+                      'int main(void) { return printf("%zu\\n", mluOpGetVersion()) < 0; }\n')
+    program = tmp_path / "version"
+    subprocess.run([compiler, str(source), *flags, "-o", str(program)], check=True)
+    assert int(subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout) > 0
+
+
+def printed(*options):
+    return subprocess.run([sys.executable, "-m", "mluops", *options], check=True, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(Path(mluops.__file__).parents[1])}).stdout

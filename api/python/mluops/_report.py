@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from . import _listing, _settings
+from . import _compiling, _listing, _settings
 from . import op as _op
 from ._context import Context, settings
 from ._devices import serves
@@ -125,25 +125,35 @@ def table() -> str:
     return (Path(__file__).parent / "operators.txt").read_text().rstrip("\n")
 
 
+def _facts() -> Dict[str, Any]:
+    with trying():
+        return report()
+
+
+def _json() -> str:
+    import json
+    return json.dumps(_facts(), indent=2)
+
+
+_ANSWERS: Dict[str, Callable[[], str]] = {
+    "": lambda: text(_facts()), "--json": _json, "--operators": table, "--version": _settings.version,
+    "--cflags": _compiling.cflags, "--libs": _compiling.libs,
+    "--cflags --libs": lambda: f"{_compiling.cflags()} {_compiling.libs()}",
+}
+
+
 def main(arguments: List[str]) -> int:
-    usage = "usage: python -m mluops [--json | --operators | --version]"
+    usage = "usage: python -m mluops [--json | --operators | --version | --cflags | --libs | --cflags --libs]"
     if arguments in (["--help"], ["-h"]):
         print(usage)
         return 0
-    if arguments == ["--version"]:
-        print(_settings.version())
-        return 0
-    if arguments not in ([], ["--json"], ["--operators"]):
+    answer = _ANSWERS.get(" ".join(arguments))
+    if answer is None:
         print(usage, file=sys.stderr)
         return 2
-    if arguments == ["--operators"]:
-        print(table())
-        return 0
-    with trying():
-        facts = report()
-    if arguments:
-        import json
-        print(json.dumps(facts, indent=2))
-    else:
-        print(text(facts))
+    try:
+        print(answer())
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
