@@ -373,4 +373,21 @@ ROWS = {
             subm_strided_attention_with_tensor_wrapper/10
         """,
     },
+    "PVCNN": {
+        "_pvcnn_backend": """
+            avg_voxelize_backward avg_voxelize_forward ball_query furthest_point_sampling
+            gather_features_backward gather_features_forward grouping_backward grouping_forward
+            three_nearest_neighbors_interpolate_backward three_nearest_neighbors_interpolate_forward
+            trilinear_devoxelize_backward trilinear_devoxelize_forward
+        """,
+    },
+    "SoftGroup": {
+        "softgroup.ops.ops": """
+            ballquery_batch_p bfs_cluster build_and_export_octree get_mask_iou_on_cluster get_mask_iou_on_pred
+            get_mask_label global_avg_pool_bp global_avg_pool_fp octree_ball_query sec_max sec_mean sec_min
+            voxelize_bp voxelize_fp voxelize_idx
+        """,
+        "spconv.pytorch": "SparseConv3d SparseConvTensor SparseInverseConv3d SparseSequential SubMConv3d",
+        "spconv.pytorch.modules": "SparseModule",
+    },
 }
