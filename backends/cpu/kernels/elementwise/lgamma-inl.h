@@ -119,8 +119,12 @@ HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
 
 /// The C library's function without the sign it keeps in a global variable.
 inline double lgamma_of(double x) {
+#ifdef _WIN32  // has no such variable
+  return std::lgamma(x);
+#else
   int sign = 0;
   return lgamma_r(x, &sign);
+#endif
 }
 
 // ---- in float ----
