@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from .._shapes import expect
+from . import _eager
+from ._counts import first
 from ._operator import no_derivative, no_tangents, operator
-from ._tensors import check_call, check_device, is_tensor
+from ._tensors import any_empty, check_call, check_device, is_tensor
 
 
 def group_tensor(name: str, groups: Any, like: Tensor) -> Tensor:
@@ -44,15 +46,15 @@ def apart_exactly(boxes: Tensor, groups: Tensor) -> Optional[Tensor]:
     if not isfinite(high - low):
         return None
     step = 2.0 ** ceil(log2(high - low + 2))
-    shift = (groups.unique(return_inverse=True)[1].double() * step).unsqueeze(1)
+    shift = (groups.unique(return_inverse=True)[1].double() * step).unsqueeze(1).expand_as(boxes)
     moved = boxes + shift
-    exact = ((moved - shift == boxes) & (moved - boxes == shift)).all()
+    exact = torch.equal(moved - shift, boxes) and torch.equal(moved - boxes, shift)
     return moved if exact else None
 
 
 def group_operator(schema: str, fake: Callable, kept: Callable) -> Callable:
-    """An operator whose inputs begin with boxes, scores and groups. kept: (*inputs) -> as `fake` returns them, without
-    the count, their first rows only."""
+    """A function whose inputs begin with boxes, scores and groups, and the operator that graphs have in its place.
+    kept: (*inputs) -> as `fake` returns them, without the count, their first rows only."""
 
     def check(name: str, inputs: tuple) -> None:
         check_device(name, inputs)
@@ -65,4 +67,13 @@ def group_operator(schema: str, fake: Callable, kept: Callable) -> Callable:
             room.zero_()[:len(rows)] = rows
         count.fill_(len(found[0]))
 
-    return operator(schema, fake, call, setup=no_derivative, jvp=no_tangents, check=check)
+    made = operator(schema, fake, call, setup=no_derivative, jvp=no_tangents, check=check)
+
+    def rows(*inputs: Any) -> tuple:
+        if _eager.plain(inputs) and not _eager.wants_gradient(inputs) and not any_empty(inputs):
+            fake(*inputs)  # checks them
+            return kept(*inputs)
+        *rooms, count = made(*inputs)
+        return first(count, *rooms)
+
+    return rows

@@ -10,7 +10,6 @@ from ..._errors import bad_param
 from ..._functions.box_iou import BOX_IOU_QUADRI as IOU
 from ..._shapes import expect
 from .. import _eager
-from .._counts import first
 from .._groups import best_first, group_operator, group_tensor, split
 from .._operator import no_derivative, no_tangents, operator
 from .._tensors import floats, run
@@ -99,8 +98,7 @@ def nms_quadri(dets: Tensor, scores: Tensor, iou_threshold: float,
     if labels is None:
         indices = best_first(kept_quads(both, iou_threshold), scores)
     else:
-        kept, count = _nms_of_groups(boxes, scores, group_tensor("labels", labels, boxes), float(iou_threshold))
-        indices = first(count, kept)[0]
+        indices = _nms_of_groups(boxes, scores, group_tensor("labels", labels, boxes), float(iou_threshold))[0]
     return both.index_select(0, indices), indices
 
 

@@ -110,9 +110,8 @@ def kept_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold:
                    score_threshold: float = 0.0, max_num: int = -1) -> Tensor:
     """Indices int64 of the boxes nms keeps of each group, best score first."""
     boxes, scores = floats(boxes=boxes, scores=scores)
-    indices, count = _nms_of_groups(boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold),
-                                    integer("offset", offset), float(score_threshold), integer("max_num", max_num))
-    return first(count, indices)[0]
+    return _nms_of_groups(boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold),
+                          integer("offset", offset), float(score_threshold), integer("max_num", max_num))[0]
 
 
 def _soft_groups_fake(boxes, scores, groups, *numbers):
@@ -142,10 +141,8 @@ def soft_nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_thresh
                        min_score: float = 1e-3, method: str = "linear", offset: int = 0) -> Tuple[Tensor, Tensor]:
     """soft_nms of each group: dets T [K, 5], best new score first, equal ones by index, and indices int64 [K]."""
     boxes, scores = floats(boxes=boxes, scores=scores)
-    dets, indices, count = _soft_nms_of_groups(
-        boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold), float(sigma), float(min_score),
-        _method_number(method), integer("offset", offset))
-    return first(count, dets, indices)
+    return _soft_nms_of_groups(boxes, scores, group_tensor("idxs", groups, boxes), float(iou_threshold), float(sigma),
+                               float(min_score), _method_number(method), integer("offset", offset))
 
 
 # ---- public

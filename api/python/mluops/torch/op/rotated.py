@@ -96,8 +96,7 @@ _nms_of_groups = group_operator("nms_rotated_of_groups(Tensor dets, Tensor score
 
 def kept_of_groups(dets: Tensor, scores: Tensor, labels: Tensor, iou_threshold: float) -> Tensor:
     """Indices int64 of the boxes kept of each label, best score first."""
-    indices, count = _nms_of_groups(dets, scores, group_tensor("labels", labels, dets), float(iou_threshold))
-    return first(count, indices)[0]
+    return _nms_of_groups(dets, scores, group_tensor("labels", labels, dets), float(iou_threshold))[0]
 
 
 def nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float, labels: Optional[Tensor] = None,
