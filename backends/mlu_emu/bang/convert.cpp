@@ -52,7 +52,7 @@ struct Nibbles {
 
   static void read(const int4x2_t* from, std::int64_t at, std::int64_t n, double* to) {
     for (std::int64_t i = 0; i < n; ++i) {
-      const int bits = from[(at + i) / 2].bits >> (at + i) % 2 * kBits & kMask;
+      const int bits = from[(at + i) / 2].value >> (at + i) % 2 * kBits & kMask;
       to[i] = (bits ^ kSign) - kSign;
     }
   }
@@ -60,9 +60,9 @@ struct Nibbles {
   static void write(const double* from, int4x2_t* to, std::int64_t at, std::int64_t n, bool nan_is_zero) {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto q = static_cast<int>(to_integer_in<kRounding>(from[i], kLeast, kMost, nan_is_zero ? 0 : kMost));
-      std::uint8_t& bits = to[(at + i) / 2].bits;
+      std::int8_t& bits = to[(at + i) / 2].value;
       const int shift = static_cast<int>((at + i) % 2) * kBits;
-      bits = static_cast<std::uint8_t>((bits & ~(kMask << shift)) | (q & kMask) << shift);
+      bits = static_cast<std::int8_t>((bits & ~(kMask << shift)) | (q & kMask) << shift);
     }
   }
 };

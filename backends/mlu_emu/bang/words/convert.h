@@ -10,9 +10,9 @@
 
 namespace mluops::emu::bang {
 
-/// Two numbers of 4 bits with a sign, the first in the lower half.
+/// Two numbers of 4 bits with a sign, the first in the lower half. Public host code stores to the member by this name.
 struct int4x2_t {
-  std::uint8_t bits;
+  std::int8_t value;
 };
 
 enum class Rounding { kZero, kDown, kUp, kAwayFromTies, kEven, kAwayFromZero, kUpFromTies };

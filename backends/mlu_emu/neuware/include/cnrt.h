@@ -189,6 +189,54 @@ cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* 
 /** The same in milliseconds. */
 cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnrtNotifier_t end, float* ms);
 
+/* The runtime before version 5, as older programs call it. cnrtInit takes flags without a meaning here; a device handle
+ * is the card's number. */
+typedef int cnrtDev_t;
+static inline cnrtRet_t cnrtInit(unsigned int flags) {
+  (void)flags;
+  return cnrtSuccess;
+}
+static inline void cnrtDestroy(void) {}
+static inline cnrtRet_t cnrtGetDeviceHandle(cnrtDev_t* device, int ordinal) {
+  unsigned int count = 0;
+  if (device == NULL) return cnrtErrorArgsInvalid;
+  if (cnrtGetDeviceCount(&count) != cnrtSuccess || ordinal < 0 || (unsigned int)ordinal >= count) {
+    return cnrtErrorNoDevice;
+  }
+  *device = ordinal;
+  return cnrtSuccess;
+}
+static inline cnrtRet_t cnrtSetCurrentDevice(cnrtDev_t device) {
+  return cnrtSetDevice(device);
+}
+static inline cnrtRet_t cnrtGetCurrentDevice(cnrtDev_t* device) {
+  return cnrtGetDevice(device);
+}
+static inline cnrtRet_t cnrtCreateQueue(cnrtQueue_t* queue) {
+  return cnrtQueueCreate(queue);
+}
+static inline cnrtRet_t cnrtDestroyQueue(cnrtQueue_t queue) {
+  return cnrtQueueDestroy(queue);
+}
+static inline cnrtRet_t cnrtSyncQueue(cnrtQueue_t queue) {
+  return cnrtQueueSync(queue);
+}
+static inline cnrtRet_t cnrtQueryQueue(cnrtQueue_t queue) {
+  return cnrtQueueQuery(queue);
+}
+static inline cnrtRet_t cnrtCreateNotifier(cnrtNotifier_t* notifier) {
+  return cnrtNotifierCreate(notifier);
+}
+static inline cnrtRet_t cnrtDestroyNotifier(cnrtNotifier_t* notifier) {
+  return notifier == NULL ? cnrtErrorArgsInvalid : cnrtNotifierDestroy(*notifier);
+}
+static inline cnrtRet_t cnrtConvertFloatToHalf(uint16_t* half_bits, float value) {
+  return cnrtCastDataType_V2(&value, cnrtFloat, half_bits, cnrtHalf, 1, NULL, cnrtRounding_rm);
+}
+static inline cnrtRet_t cnrtConvertHalfToFloat(float* value, uint16_t half_bits) {
+  return cnrtCastDataType_V2(&half_bits, cnrtHalf, value, cnrtFloat, 1, NULL, cnrtRounding_rm);
+}
+
 #if defined(__cplusplus)
 }
 #endif
