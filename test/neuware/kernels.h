@@ -35,6 +35,13 @@ void doubled(cnrtQueue_t queue, float* p);
 void kept(cnrtQueue_t queue, float* out);
 void dead_lock(cnrtQueue_t queue);
 
+// spelled.mlu; `form` chooses how an element is written
+void sum_padding_spelled(cnrtQueue_t queue, float* g, int form, bool right);
+void race_in_sram_spelled(cnrtQueue_t queue, int form, bool right);
+void forget_last_spelled(cnrtQueue_t queue, float* g, int form, bool right);
+void load_over_read_spelled(cnrtQueue_t queue, float* g, int form, bool right);
+void no_accesses_of(cnrtQueue_t queue, float* g);
+
 // words.mlu
 void fused_float(cnrtQueue_t queue, float* out, const float* in);
 void fused_half(cnrtQueue_t queue, void* out, const void* in);

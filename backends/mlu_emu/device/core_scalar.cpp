@@ -104,12 +104,13 @@ void Core::check_scalar_alignment(const ScalarAccess& a) {
                 "the address must be a multiple of " + std::to_string(size));
 }
 
-/// Asked about what looks like poison: reading it is no fault, it may be thrown away.
+/// Asked about what looks like poison, and of SRAM about each load: reading it is no fault, it may be thrown away.
 void Core::check_scalar_in_nram(const ScalarAccess& a) {
   acting_ = a.site;
-  const std::int64_t offset = nram_.offset(a.address);
+  Nram& memory = *area(a.address);
+  const std::int64_t offset = memory.offset(a.address);
   check_in_flight(kWord, "source", static_cast<const char*>(a.address), a.bytes, false);
-  if (checks().init && nram_.inside(offset, a.bytes) && nram_.first_unwritten(offset, a.bytes) >= 0) {
+  if (checks().init && memory.inside(offset, a.bytes) && memory.first_unwritten(offset, a.bytes) >= 0) {
     warn(kWord, "source " + describe(a.address) + ", " + std::to_string(a.bytes) +
                     " bytes: never written, or computed from what never was");
   }
@@ -120,6 +121,7 @@ void Core::check_scalar_in_nram(const ScalarAccess& a) {
 void Core::scalar_access_to_sram(const ScalarAccess& a) {
   const auto* address = static_cast<const char*>(a.address);
   const std::int64_t offset = sram_->offset(address);
+  if (a.touch != ScalarTouch::kStore) check_scalar_in_nram(a);
   if (shared_ == nullptr || a.bytes == 1 || !launch_->settings.checks.race || !sram_->inside(offset, a.bytes)) return;
   acting_ = a.site;
   const bool loads = a.touch != ScalarTouch::kStore, stores = a.touch != ScalarTouch::kLoad;

@@ -40,21 +40,36 @@ bool begins_statement(const Source& source, std::size_t at) {
   return before.kind == Kind::kNumber || one_of(before.text, {";", "}", "]", "else", "do"});
 }
 
-/// A "*" or ">" before it is an operator: the statement has begun as none that declares something.
+/// The statement has begun as none that declares something: a "*" or ">" before `at` is an operator.
 bool is_operand(const Source& source, std::size_t at, std::size_t statement) {
-  if (!one_of(source[at - 1].text, {"*", ">"})) return begins_expression(source, at);
   for (std::size_t i = statement; i + 1 < at; ++i) {
     if (one_of(source[i].text, {"=", "(", "return", "+=", "-=", "*=", "/=", "[", "?"})) return true;
   }
   return false;
 }
 
-/// What is done to the element before the token at `behind`, as far as its time goes.
-std::string_view access_before(const Source& source, std::size_t behind) {
-  const std::string_view t = source[behind].text;
-  if (t == "=") return "kStore";
-  const bool updates = one_of(t, {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"});
-  return updates ? "kUpdate" : "kLoad";
+/// The parentheses hold more than a type's name.
+bool holds_expression(const Source& source, std::size_t open, std::size_t close) {
+  for (std::size_t i = open + 1; i < close; ++i) {
+    if (source[i].kind == Kind::kNumber ||
+        one_of(source[i].text, {"+", "-", "/", "[", "(", "?", "==", "!=", "&&", "||"}))
+      return !source[close - 1].is("*");
+  }
+  return false;
+}
+
+/// The "&" at `at` stands between two operands. It may take an address where it does not.
+bool is_binary_and(const Source& source, std::size_t at) {
+  const Token& left = source[at - 1];
+  if (left.is(")")) return holds_expression(source, source.opening(at - 1), at - 1);
+  if (left.kind == Kind::kWord) return !one_of(left.text, {"return", "else", "do", "case", "co_return"});
+  return left.kind == Kind::kNumber || left.is("]");
+}
+
+/// The address of what begins at `at` is taken.
+bool takes_address(const Source& source, std::size_t at) {
+  while (at > 1 && source[at - 1].is("(") && one_of(source[at - 2].text, {"(", "&"})) --at;
+  return at > 0 && source[at - 1].is("&") && !is_binary_and(source, at - 1);
 }
 
 /// The tokens at `i` and behind it are that operator: it is scanned character by character.
@@ -98,7 +113,7 @@ void locate_word(Source& source, std::size_t at) {
 }
 
 void check_subscripts(Source& source, std::size_t at) {
-  if (at == 0 || !begins_expression(source, at) || source[at - 1].is("*")) return;
+  if (at == 0 || one_of(source[at - 1].text, {".", "->", "::"})) return;
   std::string array(source[at].text);
   const std::string name = array;
   for (std::size_t open = at + 1; source[open].is("[");) {
@@ -109,23 +124,6 @@ void check_subscripts(Source& source, std::size_t at) {
     array += "[0]";
     open = close + 1;
   }
-}
-
-void count_access(Source& source, std::size_t at, std::size_t statement) {
-  if (at == 0 || !source[at + 1].is("[") || !is_operand(source, at, statement)) return;
-  std::size_t brackets = 0, behind = at + 1;
-  while (source[behind].is("[")) {
-    const std::size_t close = source.closing(behind);
-    if (close >= source.size() || close == behind + 1) return;
-    behind = close + 1;
-    ++brackets;
-  }
-  if (one_of(source[behind].text, {".", "->", "("})) return;
-  const std::size_t close = source.closing(at + 1);
-  if (source[at + 2].replaced || source[close].replaced) return;
-  source.tokens[at + 1].behind += "::neuware::access<::neuware::Touch::" + std::string(access_before(source, behind)) +
-                                  ", " + std::to_string(brackets) + ">(" + std::string(source[at].text) + ", (";
-  source.tokens[close].before = "))" + source.tokens[close].before;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
@@ -182,16 +180,33 @@ bool is_statement_word(const Token& t) {
   return one_of(t.text, {"return", "else", "do", "case", "co_return", "throw", "sizeof", "delete", "goto"});
 }
 
+/// A declarator whose name is between these tokens: T &name, T (&name)[n] or T (*name)[n]. It may be an array's.
+bool names_reference(const Source& source, std::size_t before, std::size_t behind) {
+  if (one_of(source[before].text, {"&", "*"}) && source[before - 1].is("(")) {
+    return source[behind].is(")") && source[behind + 1].is("[");
+  }
+  if (!one_of(source[before].text, {"&", "&&"}) || !one_of(source[behind].text, {",", ")", "="})) return false;
+  const Token& type = source[before - 1];
+  return type.is(">") || (type.kind == Kind::kWord && !is_statement_word(type));
+}
+
+/// What stands in parentheses behind such a word is no condition and no type to convert to.
+bool heads_declaration(const Token& word) {
+  return one_of(word.text, {"decltype", "typeof", "__typeof__", "alignas", "__attribute__"});
+}
+
 }  // namespace
 
 Pointers::Pointers(Source& source, const Place& place, const OnChip& on_chip)
     : source_(source), place_(place), on_chip_(on_chip) {
   for (std::size_t i = 2; i < source.size(); ++i) {
     if (!source[i].user || source[i].kind != Kind::kWord || qualifies(source[i])) continue;
+    packed_ |= one_of(source[i].text, {"packed", "__packed__"});
     std::size_t before = i - 1;
     while (before > 0 && qualifies(source[before])) --before;
     const bool initialised = source[i + 1].is("=");
     if (source[before].is("auto") && initialised) names_.emplace(source[i].text);
+    if (names_reference(source, before, i + 1)) names_.emplace(source[i].text);
     if (!source[before].is("*") || !one_of(source[i + 1].text, {",", ")", "=", ";", "[", "{"})) continue;
     while (before > 0 && (source[before].is("*") || qualifies(source[before]))) --before;
     const Token& type = source[before];
@@ -232,24 +247,41 @@ bool Pointers::follows_declarator(std::size_t i) const {
 bool Pointers::multiplies(std::size_t at) const {
   const Token& left = source_[at - 1];
   if (left.kind == Kind::kNumber || one_of(left.text, {"]"})) return true;
+  if (left.is(")")) return !heads_declaration(source_[source_.opening(at - 1) - 1]);
   if (left.kind != Kind::kWord || is_statement_word(left) || qualifies(left)) return false;
-  return one_of(source_[at - 2].text, {"=", "+", "-", "/", "?", "[", "return", "<", "<<", "==", "!="});
+  return one_of(source_[at - 2].text,
+                {"=", "+", "-", "*", "/", "%", "?", "[", "return", "<", "<<", "==", "!=", "<=", ">=", "&&", "||", "."});
 }
 
-void Pointers::subscript(std::size_t at) {
+/// The value of the expression at `begin` is used: that is no declarator, and its address is not taken.
+bool Pointers::is_used(std::size_t begin) const {
+  const Token& before = source_[begin - 1];
+  if (before.kind == Kind::kWord) return one_of(before.text, {"return", "else", "do", "case", "co_return"});
+  if (one_of(before.text, {".", "->", "::"}) || takes_address(source_, begin)) return false;
+  if (before.is(")")) {
+    const std::size_t open = source_.opening(begin - 1);
+    return open > 0 && source_[begin].kind == Kind::kWord && !heads_declaration(source_[open - 1]);
+  }
+  const bool goes_on = is_operand(source_, begin, place_.statement());
+  if (before.is(">")) return goes_on;
+  const bool on_chip = on_chip_.names_array(source_[begin].text);
+  return !before.is("*") || multiplies(begin - 1) || applies_star(begin - 1) || (on_chip && goes_on);
+}
+
+bool Pointers::subscript(std::size_t at) {
   std::size_t begin = at;
   while (begin >= 2 && one_of(source_[begin - 1].text, {".", "->"}) && source_[begin - 2].kind == Kind::kWord)
     begin -= 2;
   const std::size_t open = at + 1, close = source_.closing(open);
-  if (begin == 0 || close >= source_.size() || close == open + 1 || declares(begin)) return;
-  if (source_[open + 1].replaced || source_[close].replaced || !begins_expression(source_, begin)) return;
-  if (source_[begin - 1].is("*") && !multiplies(begin - 1)) return;
-  std::size_t behind = close + 1;
-  const bool inner = source_[behind].is("[");
-  const char* touch = inner ? "kLoad" : touch_of(source_, begin, behind);
+  if (begin == 0 || close >= source_.size() || close == open + 1 || declares(begin) || !is_used(begin)) return false;
+  if (source_[open + 1].replaced || source_[close].replaced) return false;
+  const bool inner = source_[close + 1].is("[");
+  const char* touch = inner ? "kLoad" : touch_of(source_, begin, close + 1);
   source_.tokens[open].behind += "::neuware::element" + arguments(touch) + source_.text(begin, open) + ", \"" +
                                  std::string(source_[at].text) + "\", (";
   source_.tokens[close].before = "))" + source_.tokens[close].before;
+  watched_ = open;
+  return true;
 }
 
 bool Pointers::applies_star(std::size_t at) const {
@@ -296,16 +328,14 @@ std::size_t Pointers::begin_of(std::size_t last) const {
 
 /// Any other expression before a "[": a conversion's, a call's or a member's.
 void Pointers::subscript_of_expression(std::size_t open) {
-  if (open < 2 || !one_of(source_[open - 1].text, {")", "]"})) {
-    if (source_[open - 1].kind != Kind::kWord || !one_of(source_[open - 2].text, {".", "->"})) return;
-    if (source_[open - 3].kind == Kind::kWord) return;  // a name's member, which subscript() knows
+  if (open < 2 || open == watched_) return;
+  if (!one_of(source_[open - 1].text, {")", "]"})) {
+    const bool member = source_[open - 1].kind == Kind::kWord && one_of(source_[open - 2].text, {".", "->"});
+    if (!member || packed_) return;  // nothing can refer to a packed class's array
   }
   const std::size_t close = source_.closing(open), begin = begin_of(open - 1);
   if (close >= source_.size() || close == open + 1 || begin >= open || begin == 0) return;
-  if (declares(begin) || source_[begin].replaced || source_[open - 1].replaced) return;
-  const Token& before = source_[begin - 1];
-  if (before.kind == Kind::kWord && !is_statement_word(before)) return;  // a declaration's type
-  if (one_of(before.text, {"]", ")", ">", "&&"}) || (before.is("*") && !multiplies(begin - 1))) return;
+  if (declares(begin) || source_[begin].replaced || source_[open - 1].replaced || !is_used(begin)) return;
   const char* touch = source_[close + 1].is("[") ? "kLoad" : touch_of(source_, begin, close + 1);
   source_.tokens[begin].before = "::neuware::elements" + arguments(touch) + source_.tokens[begin].before;
   source_.tokens[open - 1].behind += ")";
@@ -361,6 +391,7 @@ void Pointers::dereference(std::size_t at) {
 
 /// The "*" at `at` is applied to [first, last].
 void Pointers::point(std::size_t at, std::size_t first, std::size_t last, std::size_t behind) {
+  if (takes_address(source_, at)) return;
   const bool enclosed = source_[behind].is(")") && source_[at - 1].is("(");
   if (enclosed && one_of(source_[behind + 1].text, {"(", "[", ".", "->"})) return;
   const char* touch = touch_of(source_, at, enclosed ? behind + 1 : behind);

@@ -19,14 +19,11 @@ void locate_word(Source& source, std::size_t at);
 /// name[i][j]...: each index is held against the array's extent.
 void check_subscripts(Source& source, std::size_t at);
 
-/// name[i][j]... of an array: what it loads or stores is counted. `statement` is where the statement begins.
-void count_access(Source& source, std::size_t at, std::size_t statement);
-
 /// A kernel's parameters behind the "(" at `open`: its body tells which of them are pointers.
 void name_parameters(Source& source, std::size_t open);
 
-/// Loads and stores of scalar code through pointers: name[i], a.name[i], (T*)(a)[i], *name, *(name + i). What may be
-/// something else is left alone.
+/// Loads and stores of scalar code through pointers and arrays: name[i], a.name[i], name[i][j], (T*)(a)[i], *name,
+/// *(name + i). What may be something else is left alone.
 class Pointers {
  public:
   /// Names are known by their declarations, anywhere in the file.
@@ -35,8 +32,8 @@ class Pointers {
   bool names(std::size_t at) const { return names_.count(source_[at].text) != 0; }
   /// What stands there is a declarator, perhaps: of several of one statement or of a loop's head, or a class's member.
   bool declares(std::size_t at) const;
-  /// At a word that names one and has a "[" behind it.
-  void subscript(std::size_t at);
+  /// At a word that names one, or an array on the chip, and has a "[" behind it. False where that is no access.
+  bool subscript(std::size_t at);
   /// At a "[" behind any other expression.
   void subscript_of_expression(std::size_t open);
   /// At a "*".
@@ -48,6 +45,7 @@ class Pointers {
   std::size_t end_of_conversion(std::size_t first) const;
   void point(std::size_t at, std::size_t first, std::size_t last, std::size_t behind);
   bool multiplies(std::size_t at) const;
+  bool is_used(std::size_t begin) const;
   bool applies_star(std::size_t at) const;
   std::string arguments(const char* touch);
 
@@ -55,6 +53,8 @@ class Pointers {
   const Place& place_;
   const OnChip& on_chip_;
   std::set<std::string, std::less<>> names_;
+  bool packed_ = false;                  // the file has a packed class
+  std::size_t watched_ = 0;              // the last "[" that subscript() took
   unsigned slots_ = 0;                   // given out
   mutable std::size_t walked_from_ = 0;  // the last walk back over a list, and what it found
   mutable bool walk_found_ = true;

@@ -99,8 +99,9 @@ std::string OnChip::object(const std::string& space, const std::string& type, co
   const std::string place =
       "(neuware_unit, ::neuware::Space::" + space + ", \"" + (is_extern_ ? "extern " : "") + d.name + "\", [] {}";
   if (d.init.empty()) {
-    return storage + type + "(&" + d.name + ")" + d.dims + " __attribute__((unused)) = ::neuware::on_chip<" + type +
-           d.dims + ">" + place + "); ";
+    const std::string reference = d.dims.empty() ? "&" + d.name : "(&" + d.name + ")" + d.dims;
+    return storage + type + reference + " __attribute__((unused)) = ::neuware::on_chip<" + type + d.dims + ">" + place +
+           "); ";
   }
   const std::string init = d.name + "_neuware_init";
   const std::string constant = type.find("const ") == std::string::npos ? "const " : "";

@@ -64,11 +64,7 @@ class Rewriter {
     locate_word(s_, place_.at);
     const bool on_chip = on_chip_.names_array(t.text), pointer = pointers_.names(place_.at);
     if (!s_[place_.at + 1].is("[") || !(on_chip || pointer) || pointers_.declares(place_.at)) return;
-    if (on_chip) {
-      count_access(s_, place_.at, place_.statement());
-      check_subscripts(s_, place_.at);
-    }
-    if (pointer) pointers_.subscript(place_.at);
+    if (pointers_.subscript(place_.at) && on_chip) check_subscripts(s_, place_.at);
   }
 
   /// A statement without braces gets them, so that it counts what it does when it does it.

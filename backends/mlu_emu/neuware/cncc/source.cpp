@@ -193,7 +193,7 @@ void Source::match_brackets() {
 }
 
 const Token& Source::operator[](std::size_t i) const {
-  static const Token none{Kind::kSymbol, {}, {}, {}, false, false, {}, {}, {}};
+  static const Token none{Kind::kSymbol, {}, {}, {}, false, false, {}, {}, {}, {}};
   return i < tokens.size() ? tokens[i] : none;
 }
 
@@ -224,7 +224,7 @@ void Source::replace(std::size_t begin, std::size_t end, std::string with) {
 
 void Source::enclose(std::size_t begin, std::size_t end, const std::string& head) {
   if (begin >= end || end > size()) return;
-  tokens[begin].before = "{ " + head + tokens[begin].before;
+  tokens[begin].block = "{ " + head + tokens[begin].block;
   tokens[end - 1].behind += " }";
 }
 
@@ -234,7 +234,7 @@ std::string Source::str(std::vector<Moved>* moved) const {
   for (std::size_t i = 0; i < size(); ++i) {
     const Token& t = tokens[i];
     out += t.space;
-    out += t.before;
+    out += t.block + t.before;
     if (moved != nullptr && t.user) moved->push_back({out.size(), offset(i), t.spelling.size(), t.replaced});
     out += t.replaced ? std::string_view(t.replacement) : t.spelling;
     out += t.behind;

@@ -23,6 +23,7 @@ struct Token {
   bool user;                  // not from a system header
   bool replaced = false;
   std::string replacement;
+  std::string block;           // begins a block here, before what stands round the token
   std::string before, behind;  // put round the token, replaced or not
 
   bool is(std::string_view t) const { return text == t; }

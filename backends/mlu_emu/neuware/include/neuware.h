@@ -65,7 +65,7 @@ void index_outside(const char* name, long long index, std::size_t count, const c
 /// Stands in the brackets behind an on-chip array's name, or behind that of what hides it.
 template <class A, class I>
 inline I index(const A&, const char* name, I i, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if constexpr (std::is_array_v<A> && std::is_integral_v<I>) {
+  if constexpr (std::is_array_v<A> && (std::is_integral_v<I> || std::is_enum_v<I>)) {
     constexpr std::size_t count = std::extent_v<A>;
     if (__builtin_expect(static_cast<std::size_t>(i) >= count, 0)) {
       index_outside(name, static_cast<long long>(i), count, file, line);
@@ -87,15 +87,20 @@ struct Scalars {
 };
 extern __attribute__((tls_model("initial-exec"))) __thread Scalars scalars;
 
+/// What lies there is a local variable.
+inline bool on_stack(const volatile void* address) {
+  constexpr std::size_t kStack = std::size_t{8} << 20;
+  return static_cast<std::size_t>(scalars.stack - static_cast<const char*>(const_cast<const void*>(address))) <= kStack;
+}
+
 /// Counts a scalar's load or store in the memory that the address lies in; a part of an element is loaded.
 template <Touch kind>
 inline void count_access(const volatile void* address) {
-  constexpr std::size_t kStack = std::size_t{8} << 20;
   const char* at = static_cast<const char*>(const_cast<const void*>(address));
   if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
     scalars.nram_loads += kind != Touch::kStore;
     scalars.nram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
-  } else if (static_cast<std::size_t>(scalars.stack - at) > kStack) {
+  } else if (!on_stack(address)) {
     scalars.gdram_loads += kind != Touch::kStore;
     scalars.gdram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
   }
@@ -158,7 +163,7 @@ inline void in_nram(const T* address, const char* file, int line) {
 /// A load or store of base[...] or *base by scalar code, before it happens.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
-  count_access<kTouch>(address);
+  if constexpr (!std::is_array_v<T>) count_access<kTouch>(address);
   if (kTouch != Touch::kPart && __builtin_expect(reinterpret_cast<std::size_t>(address) % alignof(T) != 0, 0)) {
     return touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
   }
@@ -215,7 +220,7 @@ constexpr std::nullptr_t pointer_of(const P&) {
 
 template <Touch kTouch, unsigned kSlot, class T, class I>
 constexpr void check_element(T* pointer, I i, const char* name, const char* file, int line) {
-  if constexpr (std::is_object_v<T> && std::is_integral_v<I>) {
+  if constexpr (std::is_object_v<T> && (std::is_integral_v<I> || std::is_enum_v<I>)) {
     if (!__builtin_is_constant_evaluated()) {
       check_access<touch_of<T, kTouch>(), kSlot, T>(pointer, pointer + i, name, file, line);
     }
@@ -224,16 +229,29 @@ constexpr void check_element(T* pointer, I i, const char* name, const char* file
 template <Touch kTouch, unsigned kSlot, class I>
 constexpr void check_element(std::nullptr_t, const I&, const char*, const char*, int) {}
 
-/// Stands in the brackets behind a pointer's name, or behind that of what hides it. Arrays have their own checks.
+/// The element of an array: nothing to look at if it is an array itself, or a local variable.
+template <Touch kTouch, unsigned kSlot, class T, class I>
+constexpr void check_in_array(T* array, I i, const char* name, const char* file, int line) {
+  if constexpr (!std::is_array_v<T>) {
+    if (!__builtin_is_constant_evaluated() && !on_stack(array))
+      check_element<kTouch, kSlot>(array, i, name, file, line);
+  }
+}
+
+/// Stands in the brackets behind the name of a pointer or an array, or behind that of what hides it.
 template <Touch kTouch, unsigned kSlot, class P, class I>
 constexpr I element(const P& base, const char* name, I i, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE()) {
-  if constexpr (!std::is_array_v<P>) check_element<kTouch, kSlot>(pointer_of(base), i, name, file, line);
+  if constexpr (std::is_array_v<P>) {
+    check_in_array<kTouch, kSlot>(base, i, name, file, line);
+  } else {
+    check_element<kTouch, kSlot>(pointer_of(base), i, name, file, line);
+  }
   return i;
 }
 
 /// What stands before the brackets of any other expression, whose elements are checked.
-template <class T, Touch kTouch, unsigned kSlot>
+template <class T, bool kArray, Touch kTouch, unsigned kSlot>
 struct Elements {
   T* pointer;
   const char* file;
@@ -241,7 +259,11 @@ struct Elements {
 
   template <class I>
   constexpr T& operator[](I i) const {
-    check_element<kTouch, kSlot>(pointer, i, nullptr, file, line);
+    if constexpr (kArray) {
+      check_in_array<kTouch, kSlot>(pointer, i, nullptr, file, line);
+    } else {
+      check_element<kTouch, kSlot>(pointer, i, nullptr, file, line);
+    }
     return pointer[i];
   }
 };
@@ -250,8 +272,8 @@ constexpr decltype(auto) elements(P&& base, const char* file = __builtin_FILE(),
   using Pointer = std::decay_t<P>;
   using T = std::remove_pointer_t<Pointer>;
   constexpr bool kArray = std::is_array_v<std::remove_reference_t<P>>;
-  if constexpr (std::is_pointer_v<Pointer> && !kArray && std::is_object_v<T>) {
-    return Elements<T, kTouch, kSlot>{base, file, line};
+  if constexpr (std::is_pointer_v<Pointer> && std::is_object_v<T> && !(kArray && std::is_array_v<T>)) {
+    return Elements<T, kArray, kTouch, kSlot>{base, file, line};
   } else {
     return static_cast<P&&>(base);
   }
@@ -351,26 +373,6 @@ constexpr void loop_ends(int operations, const char* file = __builtin_FILE(), in
   if (__builtin_is_constant_evaluated()) return;
   scalars.operations += operations;
   check_loop(file, line);
-}
-
-/// The type of an object behind so many brackets.
-template <class A, int Brackets, class = void>
-struct Element {
-  using Type = A;
-};
-template <class T, int Brackets>
-struct Element<T*, Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brackets - 1> {};
-template <class T, std::size_t N, int Brackets>
-struct Element<T[N], Brackets, std::enable_if_t<(Brackets > 0)>> : Element<T, Brackets - 1> {};
-
-/// Stands in the first brackets behind an array's name, of the last of which the element is read or written. Pointers
-/// are counted where they are checked.
-template <Touch kind, int Brackets, class A, class I>
-constexpr I access(const A& array, I i) {
-  if constexpr (std::is_array_v<A> && !std::is_array_v<typename Element<A, Brackets>::Type>) {
-    if (!__builtin_is_constant_evaluated()) count_access<kind>(array);
-  }
-  return i;
 }
 
 void launch_tasks(const Unit& unit, const char* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,

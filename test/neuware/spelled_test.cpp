@@ -1,0 +1,69 @@
+// Defects of scalar code in on-chip memory are told however an array's element is spelled; what is right is not.
+#include <string>
+#include <vector>
+
+#include "test/neuware/device_memory.h"
+#include "test/neuware/kernels.h"
+
+namespace neuware_test {
+namespace {
+
+class Spelled : public WithQueue {
+ protected:
+  /// `run(right)` in that form tells nothing where it is right, and these parts where it is not.
+  template <class Run>
+  void expect_told(int form, bool fault, const std::vector<std::string>& parts, Run&& run) {
+    SCOPED_TRACE("form " + std::to_string(form));
+    run(true);
+    expect_success();
+    EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+    run(false);
+    const std::string text = fault ? cnrtExtGetLastFault() : cnrtExtGetLastWarning();
+    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
+    EXPECT_EQ(cnrtGetLastError() != cnrtSuccess, fault);
+    cnrtQueueDestroy(queue);
+    EXPECT_EQ(cnrtQueueCreate(&queue), cnrtSuccess);  // one that met no fault
+  }
+
+  OnDevice<float> g{1024, 1.0f};
+};
+
+TEST_F(Spelled, AnUndefinedNumberInASum) {
+  for (int form = 0; form < 20; ++form) {
+    expect_told(form, false, {"scalar code at ", "computed from what never was"},
+                [&](bool right) { sum_padding_spelled(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, ARaceInSram) {
+  for (int form = 0; form < 10; ++form) {
+    expect_told(form, true, {"scalar code at ", "(SRAM offset ", "by core ", "no __sync_cluster()"},
+                [&](bool right) { race_in_sram_spelled(queue, form, right); });
+  }
+}
+
+TEST_F(Spelled, ANumberOfSramThatIsNeverStored) {
+  for (int form = 0; form < 4; ++form) {
+    expect_told(form, false, {"scalar code at ", "(SRAM offset ", "never written"},
+                [&](bool right) { forget_last_spelled(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, ACopyOverWhatScalarCodeReads) {
+  for (int form = 0; form < 3; ++form) {
+    expect_told(form, false, {"__memcpy_async at ", "loaded by scalar code at ", "no __sync()"},
+                [&](bool right) { load_over_read_spelled(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, AddressesAndSizesAreNoAccesses) {
+  no_accesses_of(queue, g.data());
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  const std::vector<float> out = g.values();
+  EXPECT_EQ(out[0], 64 + 64 + 3 + 0 + 1 + (4 + 256 + 256 + 256));
+  EXPECT_EQ(out[1], 3 + 3 + 4 + 5 + 0 + 2 + 1);
+}
+
+}  // namespace
+}  // namespace neuware_test
