@@ -167,6 +167,13 @@ class Operator:
     def scalars(self) -> List[Scalar]:
         return [arg for arg in self.args if isinstance(arg, Scalar)]
 
+    def smallest(self) -> dict:
+        """The sizes of the smallest call that are not 1."""
+        sizes = dict(self.python.get("smallest", {}))
+        if "batch_indices" in self.order:
+            sizes.setdefault("batch", 2)  # ones are batch indices
+        return sizes
+
     def floats_given(self) -> List[Scalar]:
         """Those that mluOpExtSetScalars may give more exactly, in its order."""
         return self.carried + [arg for arg in self.scalars() if arg.kind == "float"]

@@ -98,7 +98,9 @@ def sizes(op: Operator, python: Dict[str, str]) -> List[str]:
     say = {".".join(python.get(each, each) for each in key.split(".")):
            re.sub(r"\bof (\w+)", lambda m: f"of {python.get(m[1], m[1])}", text)
            for key, text in op.say.items() if key.split(".")[0] in python or python.get(key, key) in used}
-    return table("derived", derived) + table("say", [f'"{key}": "{text}"' for key, text in say.items()])
+    smallest = {python.get(name, name): number for name, number in op.smallest().items()}
+    return (table("derived", derived) + table("say", [f'"{key}": "{text}"' for key, text in say.items()]) +
+            table("smallest", [f'"{name}": {number}' for name, number in smallest.items()]))
 
 
 def functions(family: Family, mark: str) -> str:
@@ -276,9 +278,7 @@ class Function:
 
     def smallest(self) -> str:
         """The call with sizes of 1, or of what python={"smallest": ...} says."""
-        given: Dict[str, str] = dict(self.op.python.get("smallest", {}))
-        if "batch_indices" in self.op.order:
-            given.setdefault("batch", "2")  # ones are batch indices
+        given = self.op.smallest()
 
         def value(size: str) -> str:
             if size.isdigit() or size in given:

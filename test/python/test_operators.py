@@ -9,10 +9,9 @@ torch = pytest.importorskip("torch")
 
 import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
-import mluops.torch.op as operators  # noqa: E402
 from cases import CASES, EMULATED, EMULATED_IN_FLOAT, TOLERANCE  # noqa: E402
-from mluops import _listing  # noqa: E402
 from mluops._context import _MOST_KEPT, torch_door  # noqa: E402
+from mluops.torch._smallest import smallest_calls  # noqa: E402
 from mluops.torch.op import carafe as carafe_operator  # noqa: E402
 
 DTYPES = [torch.float32, torch.float16, torch.float64, torch.bfloat16]
@@ -200,7 +199,7 @@ def test_a_plan_has_steps_in_torch(loss):
 # Operators of several C calls, or of one on parts of their tensors.
 WITHOUT_PLANS = {"get_indice_pairs", "indice_conv", "indice_maxpool", "prior_box", "stack_ball_query",
                  "stack_group_points", "stack_three_nn"}
-SMALLEST = {name: call for module in _listing.modules(operators) for name, call in module.SMALLEST.items()}
+SMALLEST = smallest_calls()
 
 
 @pytest.mark.parametrize("name", SMALLEST)

@@ -10,13 +10,17 @@ from ._function import CFunction, Part
 from ._shapes import expect, rank
 
 
+# What sizes are called in schemas, and in descriptions, where both are the same.
+_SHORT = {"height": "h", "width": "w", "pooled_height": "pooled_h", "pooled_width": "pooled_w"}
+
+
 class Form:
     """The arguments and outputs of a function, under the names of the description.
 
     Args:
         schema: "carafe(Tensor features, Tensor masks, int kernel_size)". Its arguments are called as the parts of the C
             function or the sizes of its tensors; "grad" is the first part whose name begins so.
-        names: arguments of the schema that have other names: {"pooled_height": "pooled_h"}.
+        names: arguments of the schema that have other names: {"points": "n"}; heights and widths need not be told.
         results: the outputs in their order, where that is not C's.
         unused: outputs that there are not.
         sizes: sizes that are computed otherwise than the description tells, from all others by name; None: not
@@ -37,8 +41,13 @@ class Form:
         parts = {part.name: part for each in function.parts for part in (each, *each.parts)}
         first = next((name for name in parts if name.startswith("grad")), "")
         declared = re.findall(r"(\w+)\?? (\w+)", inside)
+        sizes_of_all = {size for part in parts.values() for size in part.dims.split()}
+        short = {name: size for name, size in _SHORT.items()
+                 if size in sizes_of_all and name not in parts and name not in sizes_of_all}
+        names = {**short, **names}
         self.arguments = [first if name == "grad" else names.get(name, name) for _, name in declared]
         self.callers = {names[name]: name for _, name in declared if name in names}
+        self.types = dict(zip(self.arguments, (kind for kind, _ in declared)))
         tensors = [parts[argument] for argument, (kind, _) in zip(self.arguments, declared) if kind == "Tensor"]
         self.inputs = [part for grads in (False, True) for part in parts.values()  # the sizes of gradients are others'
                        if part in tensors and part.name.startswith("grad") == grads]
@@ -90,6 +99,22 @@ class Form:
 
     def shape(self, name: str, known: Dict[str, Any]) -> tuple:
         return _shape(self.axes[name], known)
+
+    def smallest(self, ones: Callable, zeros: Callable) -> list:
+        """Inputs of the smallest call, given makers of ones and of int32 zeros; without what is optional."""
+        least = {name: max(1, least or 0) for name, least, _ in self.limits}
+        numbers = {"float": 1.0, "bool": True}
+        known = {name: numbers.get(self.types[name], self.function.smallest.get(name, least[name]))
+                 for name in self.arguments if name not in self.axes}
+        given = [part for part in self.inputs if not part.optional]
+        for size, _ in (axis for part in given for axis in self.axes[part.name]):
+            if size not in self.derived:
+                known.setdefault(size, int(size) if size.isdigit() else self.function.smallest.get(size, 1))
+        for size, how in self.derived.items():
+            known.setdefault(size, how(**known))
+        tensors = {part.name: (zeros if part.dtype == "int32" else ones)(*self.shape(part.name, known)) for part in given}
+        tensors.update((part.name, tensors[part.name] != 0) for part in given if part.dtype == "bool")
+        return [tensors.get(name) if name in self.axes else known[name] for name in self.arguments]
 
     def shapes(self, *inputs: Any) -> List[tuple]:
         """The shapes of the outputs, after the checks."""

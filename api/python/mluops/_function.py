@@ -123,12 +123,13 @@ def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool 
 class CFunction:
     """lib.<name>(handle, ...) taking one Python value for each part; raises the exception of a failed call. The last
     parts, as many as `results` says, are written. Of the sizes that parts name, `derived` computes some of others, and
-    `say` tells what they are: of all tensors, or of one ("boxes.4")."""
+    `say` tells what they are: of all tensors, or of one ("boxes.4"); `smallest` has those of the smallest call that are
+    not 1."""
 
     def __init__(self, name: str, *parts: Part, derived: Dict[str, Callable] = {}, say: Dict[str, str] = {},
-                 results: int = 1) -> None:
+                 smallest: Dict[str, int] = {}, results: int = 1) -> None:
         self.name, self.parts, self.derived, self.say = name, parts, derived, say
-        self.results = results
+        self.smallest, self.results = smallest, results
         self.layouts = tuple(part.layout for part in parts)
         self._converts = tuple(part.convert for part in parts)
         self._floats = [(i, part.floats) for i, part in enumerate(parts) if part.floats]

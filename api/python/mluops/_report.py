@@ -78,10 +78,9 @@ def operators() -> Dict[str, Dict[str, List[str]]]:
             rows.setdefault(name, {}).update(
                 {"numpy": _numpy_dtypes(smallest, "strict"), "numpy, extended": _numpy_dtypes(smallest, "extended")})
     if _seen("torch")[:1].isdigit():
-        from .torch import op as torch_op
-        for module in _listing.modules(torch_op):
-            for name, smallest in module.SMALLEST.items():
-                rows.setdefault(name, {})["torch"] = _torch_dtypes(smallest)
+        from .torch._smallest import smallest_calls
+        for name, smallest in smallest_calls().items():
+            rows.setdefault(name, {})["torch"] = _torch_dtypes(smallest)
     return rows
 
 

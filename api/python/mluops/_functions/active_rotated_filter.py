@@ -7,4 +7,4 @@ ACTIVE_ROTATED_FILTER_FORWARD = CFunction("mluOpActiveRotatedFilterForward", ARR
     ARRAY("output", dims="filters channels h w"), derived={"filters": lambda m, r, **_: m * r,
     "channels": lambda c, o, **_: c * o}, say={"o": "the orientations of input", "h": "the height of input",
     "w": "the width of input", "filters": "the output channels times the rotations",
-    "channels": "the input channels times the orientations"})
+    "channels": "the input channels times the orientations"}, smallest={"r": 2})

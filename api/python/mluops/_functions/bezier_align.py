@@ -5,8 +5,8 @@ from .._function import ARRAY, BOOL, CFunction, FLOAT, INT, NHWC
 BEZIER_ALIGN_FORWARD = CFunction("mluOpExtBezierAlignForward", NHWC("input", dims="batch h w c"),
     ARRAY("beziers", dims="rois 17"), FLOAT("spatial_scale"), INT("sampling_ratio", least=0), BOOL("aligned"),
     NHWC("output", dims="rois pooled_h pooled_w c"), say={"rois": "the number of beziers",
-    "c": "the channels of the image", "17": "batch index, x and y of eight points"})
+    "c": "the channels of the image", "17": "batch index, x and y of eight points"}, smallest={"batch": 2})
 BEZIER_ALIGN_BACKWARD = CFunction("mluOpExtBezierAlignBackward", NHWC("grad_output", dims="rois pooled_h pooled_w c"),
     ARRAY("beziers", dims="rois 17"), FLOAT("spatial_scale"), INT("sampling_ratio", least=0), BOOL("aligned"),
     NHWC("grad_input", dims="batch h w c"), say={"rois": "the number of beziers", "c": "the channels of the image",
-    "17": "batch index, x and y of eight points"})
+    "17": "batch index, x and y of eight points"}, smallest={"batch": 2})

@@ -13,4 +13,4 @@ BOX_IOU_QUADRI = CFunction("mluOpExtBoxIouQuadri", INT("mode", least=0, most=1),
     say={"8": "numbers of a box"})
 NMS_ROTATED = CFunction("mluOpNmsRotated", FLOAT("iou_threshold"), ARRAY("dets", "boxes", dims="n width"),
     ARRAY("scores", dims="n"), ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("output", dims="n", dtype="int32"),
-    ADDRESS("result_num"), say={"n": "boxes"}, results=2)
+    ADDRESS("result_num"), say={"n": "boxes"}, smallest={"width": 5}, results=2)

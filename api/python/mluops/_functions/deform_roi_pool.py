@@ -6,11 +6,11 @@ DEFORM_ROI_POOL_FORWARD = CFunction("mluOpDeformRoiPoolForward", NHWC("input", d
     ARRAY("rois", dims="rois 5"), ARRAY("offset", dims="rois 2 pooled_height pooled_width", optional=True),
     INT("pooled_height", least=1), INT("pooled_width", least=1), FLOAT("spatial_scale"), INT("sampling_ratio"),
     FLOAT("gamma"), NHWC("output", dims="rois pooled_height pooled_width c"), say={"rois": "the number of rois",
-    "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"})
+    "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}, smallest={"batch": 2})
 DEFORM_ROI_POOL_BACKWARD = CFunction("mluOpDeformRoiPoolBackward",
     NHWC("grad_output", dims="rois pooled_height pooled_width c"), NHWC("input", dims="batch h w c"),
     ARRAY("rois", dims="rois 5"), ARRAY("offset", dims="rois 2 pooled_height pooled_width", optional=True),
     INT("pooled_height", least=1), INT("pooled_width", least=1), FLOAT("spatial_scale"), INT("sampling_ratio"),
     FLOAT("gamma"), NHWC("grad_input", dims="batch h w c", like="input"),
     ARRAY("grad_offset", dims="rois 2 pooled_height pooled_width", optional=True), say={"rois": "the number of rois",
-    "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}, results=2)
+    "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}, smallest={"batch": 2}, results=2)

@@ -7,10 +7,12 @@ DYNAMIC_POINT_TO_VOXEL_FORWARD = CFunction("mluOpDynamicPointToVoxelForward", IN
     SIZE("workspace_size"), ARRAY("voxel_feats", dims="m c"), ARRAY("voxel_coors", dims="m 3", dtype="int32"),
     ARRAY("point2voxel_map", dims="n", dtype="int32"), ARRAY("voxel_points_count", dims="m", dtype="int32"),
     ARRAY("voxel_num", dims="1", dtype="int32"), say={"n": "the points", "m": "the rows of voxel_feats",
-    "c": "the channels of feats", "3": "coordinates of a voxel", "1": "one number"}, results=5)
+    "c": "the channels of feats", "3": "coordinates of a voxel", "1": "one number"}, smallest={"reduce_type": 2},
+    results=5)
 DYNAMIC_POINT_TO_VOXEL_BACKWARD = CFunction("mluOpDynamicPointToVoxelBackward", INT("reduce_type"),
     ARRAY("grad_voxel_feats", dims="m c"), ARRAY("feats", dims="n c"),
     ARRAY("voxel_feats", dims="m c", like="grad_voxel_feats"), ARRAY("point2voxel_map", dims="n", dtype="int32"),
     ARRAY("voxel_points_count", dims="m", dtype="int32"), ARRAY("voxel_num", dims="1", dtype="int32"),
     ADDRESS("workspace"), SIZE("workspace_size"), ARRAY("grad_feats", dims="n c", like="feats"),
-    say={"n": "the points", "m": "the voxels", "c": "the channels of feats", "1": "one number"})
+    say={"n": "the points", "m": "the voxels", "c": "the channels of feats", "1": "one number"},
+    smallest={"reduce_type": 2})

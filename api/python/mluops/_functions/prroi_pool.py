@@ -4,9 +4,10 @@ from .._function import ARRAY, CFunction, FLOAT, NHWC
 
 PRROI_POOL_FORWARD = CFunction("mluOpExtPrRoiPoolForward", NHWC("input", dims="batch h w c"),
     ARRAY("rois", dims="rois 5"), FLOAT("spatial_scale"), NHWC("output", dims="rois pooled_h pooled_w c"),
-    say={"rois": "the number of RoIs", "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"})
+    say={"rois": "the number of RoIs", "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"},
+    smallest={"batch": 2})
 PRROI_POOL_BACKWARD = CFunction("mluOpExtPrRoiPoolBackward", NHWC("grad_output", dims="rois pooled_h pooled_w c"),
     NHWC("input", dims="batch h w c"), ARRAY("rois", dims="rois 5"), FLOAT("spatial_scale"),
     NHWC("grad_input", dims="batch h w c", like="input", optional=True),
     ARRAY("grad_rois", dims="rois 5", like="rois", optional=True), say={"rois": "the number of RoIs",
-    "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"}, results=2)
+    "c": "the channels of input", "5": "batch index, x1, y1, x2, y2"}, smallest={"batch": 2}, results=2)

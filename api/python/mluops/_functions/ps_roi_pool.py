@@ -8,7 +8,8 @@ PS_ROI_POOL_FORWARD = CFunction("mluOpPsRoiPoolForward", INT("pooled_height", le
     NHWC("mapping_channel", dims="rois pooled_height pooled_width output_dim", dtype="int32", optional=True),
     derived={"bins": lambda pooled_height, pooled_width, **_: pooled_height * pooled_width,
     "channels": lambda bins, output_dim, **_: bins * output_dim}, say={"rois": "the number of RoIs",
-    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"}, results=2)
+    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"},
+    smallest={"batch": 2}, results=2)
 PS_ROI_POOL_BACKWARD = CFunction("mluOpPsRoiPoolBackward", INT("pooled_height", least=1), INT("pooled_width", least=1),
     FLOAT("spatial_scale"), INT("output_dim", least=1),
     NHWC("grad_output", "top_grad", dims="rois pooled_height pooled_width output_dim"), ARRAY("rois", dims="rois 5"),
@@ -16,4 +17,4 @@ PS_ROI_POOL_BACKWARD = CFunction("mluOpPsRoiPoolBackward", INT("pooled_height", 
     NHWC("grad_input", "bottom_grad", dims="batch h w channels"),
     derived={"bins": lambda pooled_height, pooled_width, **_: pooled_height * pooled_width,
     "channels": lambda bins, output_dim, **_: bins * output_dim}, say={"rois": "the number of RoIs",
-    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"})
+    "5": "batch index, x1, y1, x2, y2", "channels": "pooled_height * pooled_width * output_dim"}, smallest={"batch": 2})

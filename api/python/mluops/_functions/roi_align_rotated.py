@@ -6,10 +6,10 @@ ROI_ALIGN_ROTATED_FORWARD = CFunction("mluOpRoiAlignRotatedForward", NHWC("input
     ARRAY("rois", dims="rois 6"), INT("pooled_height", least=1), INT("pooled_width", least=1),
     INT("sampling_ratio", "sample_ratio", least=0), FLOAT("spatial_scale", least=0), BOOL("aligned"),
     BOOL("clockwise"), NHWC("output", dims="rois pooled_height pooled_width c"), say={"rois": "the number of RoIs",
-    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"})
+    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"}, smallest={"batch": 2})
 ROI_ALIGN_ROTATED_BACKWARD = CFunction("mluOpRoiAlignRotatedBackward",
     NHWC("grad_output", "top_grad", dims="rois pooled_height pooled_width c"), ARRAY("rois", dims="rois 6"),
     INT("pooled_height", least=1), INT("pooled_width", least=1), INT("sampling_ratio", "sample_ratio", least=0),
     FLOAT("spatial_scale", least=0), BOOL("aligned"), BOOL("clockwise"),
     NHWC("grad_input", "bottom_grad", dims="batch h w c"), say={"rois": "the number of RoIs",
-    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"})
+    "c": "the channels of the image", "6": "batch index, x, y, w, h, rotation"}, smallest={"batch": 2})

@@ -5,9 +5,10 @@ from .._function import ARRAY, BARE_NHWC, CFunction, FLOAT, INT, NHWC
 ROI_POOL_FORWARD = CFunction("mluOpRoiPoolingForward", INT("pooling_mode"), NHWC("input", dims="batch h w c"),
     ARRAY("rois", dims="rois 5"), FLOAT("spatial_scale"), NHWC("output", dims="rois pooled_h pooled_w c"),
     BARE_NHWC("argmax", dims="rois pooled_h pooled_w c", like="output", dtype="int32"),
-    say={"rois": "the number of RoIs", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"}, results=2)
+    say={"rois": "the number of RoIs", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"},
+    smallest={"batch": 2}, results=2)
 ROI_POOL_BACKWARD = CFunction("mluOpRoiPoolingBackward", INT("pooling_mode"),
     NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"), ARRAY("rois", dims="rois 5"),
     NHWC("argmax", dims="rois pooled_h pooled_w c", like="grad_output", dtype="int32"), FLOAT("spatial_scale"),
     NHWC("grad_input", "grads_image", dims="batch h w c"), say={"rois": "the number of RoIs",
-    "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"})
+    "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"}, smallest={"batch": 2})

@@ -4,9 +4,9 @@ from .._function import ARRAY, CFunction
 
 ROTATED_IOU_FORWARD = CFunction("mluOpExtRotatedIouForward", ARRAY("box1", dims="batch pairs numbers"),
     ARRAY("box2", dims="batch pairs numbers", like="box1"), ARRAY("ious", dims="batch pairs"),
-    say={"batch": "that of box1", "pairs": "that of box1"})
+    say={"batch": "that of box1", "pairs": "that of box1"}, smallest={"numbers": 5})
 ROTATED_IOU_BACKWARD = CFunction("mluOpExtRotatedIouBackward", ARRAY("grad", "grad_ious", dims="batch pairs"),
     ARRAY("box1", dims="batch pairs numbers"), ARRAY("box2", dims="batch pairs numbers", like="box1"),
     ARRAY("grads1", "grad_box1", dims="batch pairs numbers", like="box1"),
     ARRAY("grads2", "grad_box2", dims="batch pairs numbers", like="box1"), say={"batch": "that of box1",
-    "pairs": "that of box1"}, results=2)
+    "pairs": "that of box1"}, smallest={"numbers": 5}, results=2)

@@ -8,8 +8,9 @@ VOXELIZATION = CFunction("mluOpVoxelization", ARRAY("points", dims="n features")
     ARRAY("voxels", dims="max_voxels max_points features"), ARRAY("coors", dims="max_voxels 3", dtype="int32"),
     ARRAY("num_points_per_voxel", dims="max_voxels", dtype="int32"), ARRAY("voxel_num", dims="1", dtype="int32"),
     say={"n": "the points", "features": "the features of points", "3": "coordinates of a voxel",
-    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z", "1": "one number"}, results=4)
+    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z", "1": "one number"}, smallest={"features": 3},
+    results=4)
 DYNAMIC_VOXELIZE = CFunction("mluOpExtDynamicVoxelize", ARRAY("points", dims="n features"),
     ARRAY("voxel_size", dims="3"), ARRAY("coors_range", dims="6"), ARRAY("coors", dims="n 3", dtype="int32"),
     say={"n": "the points", "features": "the features of points", "3": "coordinates of a voxel",
-    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z"})
+    "voxel_size.3": "x, y, z", "6": "least and greatest x, y, z"}, smallest={"features": 3})

@@ -9,4 +9,4 @@ YOLO_BOX = CFunction("mluOpYoloBox", ARRAY("x", dims="n numbers_of_x h w"),
     ARRAY("scores", dims="n pairs class_num pixels"), derived={"pairs": lambda numbers, **_: numbers // 2,
     "pixels": lambda h, w, **_: h * w, "width": lambda class_num, iou_aware, **_: class_num + (6 if iou_aware else 5)},
     say={"n": "the batch of x", "2": "height, width", "pairs": "anchors", "pixels": "height times width of x",
-    "4": "x1, y1, x2, y2"}, results=2)
+    "4": "x1, y1, x2, y2"}, smallest={"numbers": 2, "numbers_of_x": 7}, results=2)

@@ -17,6 +17,7 @@ from .._function import CFunction, Part
 from ._operator import linear_tangent, no_derivative, no_tangents, operator
 from ._tensors import new_image, run
 
+SMALLEST: Dict[str, Callable] = {}  # of each operator but gradients the smallest call, given what makes its tensors
 _DTYPES = {"int32": torch.int32, "bool": torch.bool, "float32": torch.float32}
 
 
@@ -50,6 +51,8 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
         follows["jvp"] = lambda *given: _linear(made, linear.split(), *given)
     made: Any = operator(schema, form.fake, **{**follows, **others})
     made.form = form
+    if "_backward" not in form.name:
+        SMALLEST[form.name] = lambda ones, zeros: made(*form.smallest(ones, zeros))
     return made
 
 

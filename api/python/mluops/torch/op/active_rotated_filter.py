@@ -39,6 +39,3 @@ def turned_back(grad: Tensor, indices: Tensor, shape: tuple) -> Tensor:
     size, copies = orientations * height * width, indices.shape[3]
     goes = (indices.long() - 1).reshape(size, copies).t()[None, :, None].expand(out, copies, channels, size)
     return grad.reshape(out, copies, channels, size).gather(3, goes).sum(1).reshape(shape)
-
-
-SMALLEST: dict = {}  # no operator of the library

@@ -171,6 +171,5 @@ class GroupAll(nn.Module):
         return torch.cat([coordinates, grouped], 1) if self.use_xyz else grouped
 
 
-SMALLEST = {"ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 1, 3), ones(1, 1, 3)),
-            "stack_ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 3), ones(1, 3), zeros(1) + 1,
+SMALLEST = {"stack_ball_query": lambda ones, zeros: ball_query(0, 1, 1, ones(1, 3), ones(1, 3), zeros(1) + 1,
                                                                zeros(1) + 1)}

@@ -55,6 +55,3 @@ def batched_nms(boxes: Tensor, scores: Tensor, idxs: Tensor, nms_cfg: Union[Dict
     if kind != "soft_nms":
         raise bad_param("nms_cfg: type", "nms, soft_nms or nms_rotated", kind)
     return soft_nms(boxes, scores, **config) if one_group else soft_nms_of_groups(boxes, scores, idxs, **config)
-
-
-SMALLEST: dict = {}  # its operators are those of nms and iou3d

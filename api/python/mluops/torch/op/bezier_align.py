@@ -13,11 +13,10 @@ __all__ = ["BezierAlign", "bezier_align"]
 
 gradient = described(
     "bezier_align_backward(Tensor grad, Tensor beziers, SymInt batch, SymInt height, SymInt width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor", BACKWARD, names={"height": "h", "width": "w"})
+    " int sampling_ratio, bool aligned) -> Tensor", BACKWARD)
 forward = described(
     "bezier_align(Tensor input, Tensor beziers, int pooled_height, int pooled_width, float spatial_scale,"
-    " int sampling_ratio, bool aligned) -> Tensor", FORWARD, names={"pooled_height": "pooled_h", "pooled_width": "pooled_w"},
-    least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
+    " int sampling_ratio, bool aligned) -> Tensor", FORWARD, least={"pooled_h": 1, "pooled_w": 1}, gradient=gradient, linear="input")
 
 
 def bezier_align(input: Tensor, beziers: Rois, output_size: Size, spatial_scale: float = 1.0, sampling_ratio: int = 0,
@@ -53,6 +52,3 @@ class BezierAlign(nn.Module):
 
     def forward(self, input: Tensor, beziers: Rois) -> Tensor:
         return bezier_align(input, beziers, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)
-
-
-SMALLEST = {"bezier_align": lambda ones, zeros: bezier_align(ones(2, 1, 2, 2), ones(1, 17), 1, 1.0)}

@@ -56,7 +56,7 @@ def _jvp(inputs, output, tangents):
 
 gradient = described(
     "border_align_backward(Tensor grad, Tensor boxes, Tensor argmax, int pool_size, SymInt height, SymInt width)"
-    " -> Tensor", BACKWARD, names={"height": "h", "width": "w"}, sizes={"c": None, "channels": lambda c, **_: 4 * c})
+    " -> Tensor", BACKWARD, sizes={"c": None, "channels": lambda c, **_: 4 * c})
 forward = described("border_align(Tensor input, Tensor boxes, int pool_size) -> (Tensor, Tensor)", FORWARD,
                     rule=four_borders, gradient=gradient, jvp=_jvp)
 

@@ -60,8 +60,3 @@ def min_area_polygons(pointsets: Tensor) -> Tensor:
     mluOpExtMinAreaPolygons.
     """
     return _min_area(*floats(pointsets=pointsets))
-
-
-SMALLEST = {"convex_iou": lambda ones, zeros: convex_iou(ones(1, 18), ones(1, 8)),
-            "convex_giou": lambda ones, zeros: convex_giou(ones(1, 18), ones(1, 8)),
-            "min_area_polygons": lambda ones, zeros: min_area_polygons(ones(1, 18))}

@@ -79,8 +79,3 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     T: float16, bfloat16, float32, float64, mixed dtypes are promoted.
     """
     return _ious(box3d1, box3d2, 7, _BOX)
-
-
-SMALLEST = {"diff_iou_rotated_sort_vertices": lambda ones, zeros: sort_vertices(ones(1, 1, 24, 2), ones(1, 1, 24) > 0,
-                                                                               zeros(1, 1)),
-            "rotated_iou": lambda ones, zeros: diff_iou_rotated_2d(ones(1, 1, 5), ones(1, 1, 5))}

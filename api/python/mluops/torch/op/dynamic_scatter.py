@@ -98,6 +98,3 @@ class DynamicScatter(nn.Module):
     def extra_repr(self) -> str:
         return (f"voxel_size={self.voxel_size}, point_cloud_range={self.point_cloud_range}, "
                 f"average_points={self.average_points}")
-
-
-SMALLEST = {"dynamic_scatter": lambda ones, zeros: dynamic_scatter(ones(1, 1), zeros(1, 3))}

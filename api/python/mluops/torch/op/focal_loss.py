@@ -240,5 +240,4 @@ class SoftmaxFocalLoss(_FocalLoss):
         return softmax_focal_loss(input, target, self.gamma, self.alpha, self.weight, self.reduction)
 
 
-SMALLEST = {"sigmoid_focal_loss": lambda ones, zeros: sigmoid_focal_loss(ones(1, 2), zeros(1)),
-            "softmax_focal_loss": lambda ones, zeros: softmax_focal_loss(ones(1, 2), zeros(1))}
+SMALLEST = {"softmax_focal_loss": lambda ones, zeros: softmax_focal_loss(ones(1, 2), zeros(1))}

@@ -50,8 +50,3 @@ def furthest_point_sample_with_dist(points_dist: Tensor, num_points: int) -> Ten
     furthest_point_sample_with_dist.
     """
     return forward_with_dist(*floats(points_dist=points_dist), integer("num_points", num_points))
-
-
-SMALLEST = {
-    "furthest_point_sample": lambda ones, zeros: furthest_point_sample(ones(1, 1, 3), 1),
-    "furthest_point_sample_with_dist": lambda ones, zeros: furthest_point_sample_with_dist(ones(1, 1, 1), 1)}

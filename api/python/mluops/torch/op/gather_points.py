@@ -135,7 +135,5 @@ def grouping_operation(features: Tensor, indices: Tensor, features_batch_cnt: Op
     return stacked(features, *stack(indices, features_batch_cnt, indices_batch_cnt)).transpose(1, 2)
 
 
-SMALLEST = {"gather_points": lambda ones, zeros: gather_points(ones(1, 1, 1), zeros(1, 1)),
-            "grouping_operation": lambda ones, zeros: grouping_operation(ones(1, 1, 1), zeros(1, 1, 1)),
-            "stack_group_points": lambda ones, zeros: grouping_operation(ones(1, 1), zeros(1, 1), zeros(1) + 1,
+SMALLEST = {"stack_group_points": lambda ones, zeros: grouping_operation(ones(1, 1), zeros(1, 1), zeros(1) + 1,
                                                                          zeros(1) + 1)}

@@ -200,7 +200,3 @@ def nms3d_normal(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     T: float16, bfloat16, float32, float64. Source: mmcv's nms3d_normal.
     """
     return _suppressed(boxes, scores, iou_threshold, False)
-
-
-SMALLEST = {"boxes_overlap_bev": lambda ones, zeros: boxes_overlap_bev(ones(1, 7), ones(1, 7)),
-            "nms3d": lambda ones, zeros: nms3d(ones(1, 7), ones(1), 0.5)}

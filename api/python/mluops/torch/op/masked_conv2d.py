@@ -70,8 +70,7 @@ im2col = described(
     "masked_im2col(Tensor features, Tensor rows, Tensor columns, int kernel_h, int kernel_w, int pad_h, int pad_w)"
     " -> Tensor", IM2COL, setup=_im2col_setup, backward=_im2col_backward, linear="features")
 col2im = described("masked_col2im(Tensor col, Tensor rows, Tensor columns, SymInt height, SymInt width) -> Tensor", COL2IM,
-                   names={"height": "h", "width": "w"}, least={"h": 1, "w": 1}, setup=_col2im_setup,
-                   backward=_col2im_backward, linear="col")
+                   least={"h": 1, "w": 1}, setup=_col2im_setup, backward=_col2im_backward, linear="col")
 
 
 def _in_channels_last(features: Tensor) -> bool:
@@ -152,7 +151,3 @@ class MaskedConv2d(nn.Conv2d):
             raise bad_param("mask", "a filter of dilation 1 and one group with it", (self.dilation, self.groups))
         bias = self.weight.new_zeros(self.out_channels) if self.bias is None else self.bias
         return masked_conv2d(input, mask, self.weight, bias, self.padding, self.stride)
-
-
-SMALLEST = {"masked_im2col": lambda ones, zeros: im2col(ones(1, 1, 2, 2), zeros(1), zeros(1), 1, 1, 0, 0),
-            "masked_col2im": lambda ones, zeros: col2im(ones(1, 1), zeros(1), zeros(1), 2, 2)}

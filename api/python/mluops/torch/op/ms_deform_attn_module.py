@@ -105,6 +105,3 @@ class MultiScaleDeformableAttention(nn.Module):
         if reference_points.shape[-1] == 4:
             return points[..., :2] + offsets / self.num_points * points[..., 2:] * 0.5
         raise bad_param("reference_points", "2 or 4 numbers a point", reference_points.shape[-1])
-
-
-SMALLEST: dict = {}  # multi_scale_deformable_attn has the smallest call

@@ -211,6 +211,4 @@ def nms_match(dets: Tensor, iou_threshold: float) -> List[Tensor]:
     return list(indices.split(sizes[:int(count)].tolist())) if int(count) else []
 
 
-SMALLEST = {"nms": lambda ones, zeros: nms(ones(1, 4), ones(1), 0.5),
-            "nms_match": lambda ones, zeros: nms_match(ones(1, 5), 0.5),
-            "soft_nms": lambda ones, zeros: soft_nms(ones(1, 4), ones(1))}
+SMALLEST = {"nms": lambda ones, zeros: nms(ones(1, 4), ones(1), 0.5)}

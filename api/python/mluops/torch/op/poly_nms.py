@@ -30,6 +30,3 @@ def poly_nms(dets: Tensor, iou_threshold: float) -> Tensor:
     boxes, = floats(dets=dets)
     keep, count = _nms(boxes, float(iou_threshold))
     return first(count, keep)[0].long()
-
-
-SMALLEST = {"poly_nms": lambda ones, zeros: poly_nms(ones(1, 9), 0.5)}

@@ -20,7 +20,7 @@ def _every_bin(channels, pooled_height, pooled_width, **_):
 _NO_MAP = {"mapping_channel": None}
 gradient = described(
     "ps_roi_pool_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width, float spatial_scale)"
-    " -> Tensor", BACKWARD, fixed=_NO_MAP, names={"height": "h", "width": "w"})
+    " -> Tensor", BACKWARD, fixed=_NO_MAP)
 forward = described(
     "ps_roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
     FORWARD, fixed=_NO_MAP, rule=_every_bin, gradient=gradient, linear="input", sizes={
@@ -57,6 +57,3 @@ class PSRoIPool(nn.Module):
 
     def forward(self, input: Tensor, rois: Rois) -> Tensor:
         return ps_roi_pool(input, rois, self.output_size, self.spatial_scale)
-
-
-SMALLEST = {"ps_roi_pool": lambda ones, zeros: ps_roi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

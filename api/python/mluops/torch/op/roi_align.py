@@ -35,8 +35,7 @@ def _of_means(pool_mode, **_):
 
 gradient = described(
     "roi_align_backward(Tensor grad, Tensor rois, Tensor? argmax_y, Tensor? argmax_x, SymInt batch, SymInt height,"
-    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD,
-    names={"height": "h", "width": "w"})
+    " SymInt width, float spatial_scale, int sampling_ratio, int pool_mode, bool aligned) -> Tensor", BACKWARD)
 forward = described(
     "roi_align(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale,"
     " int sampling_ratio, int pool_mode, bool aligned) -> (Tensor, Tensor, Tensor)", FORWARD,
@@ -94,6 +93,3 @@ class RoIAlign(nn.Module):
     def extra_repr(self) -> str:
         return (f"output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
                 f"sampling_ratio={self.sampling_ratio}, pool_mode={self.pool_mode}, aligned={self.aligned}")
-
-
-SMALLEST = {"roi_align": lambda ones, zeros: roi_align(ones(2, 1, 2, 2), ones(1, 5), 1)}

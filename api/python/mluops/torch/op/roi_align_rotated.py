@@ -18,8 +18,7 @@ __all__ = ["RiRoIAlignRotated", "RoIAlignRotated", "riroi_align_rotated", "roi_a
 
 gradient = described(
     "roi_align_rotated_backward(Tensor grad, Tensor rois, SymInt batch, SymInt height, SymInt width,"
-    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD,
-    names={"height": "h", "width": "w"})
+    " int sampling_ratio, float spatial_scale, bool aligned, bool clockwise) -> Tensor", BACKWARD)
 forward = described(
     "roi_align_rotated(Tensor input, Tensor rois, int pooled_height, int pooled_width, int sampling_ratio,"
     " float spatial_scale, bool aligned, bool clockwise) -> Tensor", FORWARD, gradient=gradient, linear="input")
@@ -109,6 +108,3 @@ class RiRoIAlignRotated(nn.Module):
     def forward(self, features: Tensor, rois: Rois) -> Tensor:
         return riroi_align_rotated(features, rois, self.out_size, self.spatial_scale, self.num_samples,
                                    self.num_orientations, self.clockwise)
-
-
-SMALLEST = {"roi_align_rotated": lambda ones, zeros: roi_align_rotated(ones(2, 1, 2, 2), ones(1, 6), 1, 1.0)}

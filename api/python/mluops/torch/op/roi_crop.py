@@ -16,7 +16,7 @@ def _grids_of_images(batch, grids, out_h, out_w, **_):
 
 
 gradient = described("roi_crop_backward(Tensor grad, Tensor grid, SymInt batch, SymInt height, SymInt width) -> Tensor",
-                     BACKWARD, names={"height": "h", "width": "w"}, rule=_grids_of_images)
+                     BACKWARD, rule=_grids_of_images)
 forward = described("roi_crop(Tensor input, Tensor grid) -> Tensor", FORWARD, rule=_grids_of_images, gradient=gradient,
                     linear="input")
 
@@ -36,6 +36,3 @@ def roi_crop(input: Tensor, grid: Tensor) -> Tensor:
     Source: Jaderberg et al., "Spatial Transformer Networks", NIPS 2015; mluOpRoiCropForward.
     """
     return forward(*floats(input=input, grid=grid))
-
-
-SMALLEST = {"roi_crop": lambda ones, zeros: roi_crop(ones(1, 1, 2, 2), ones(1, 1, 1, 2))}

@@ -28,11 +28,10 @@ def _jvp(inputs, output, tangents):
 _MAX = {"pooling_mode": 0}
 gradient = described(
     "roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, SymInt batch, SymInt height, SymInt width,"
-    " float spatial_scale) -> Tensor", BACKWARD, fixed=_MAX, names={"height": "h", "width": "w"})
+    " float spatial_scale) -> Tensor", BACKWARD, fixed=_MAX)
 forward = described(
     "roi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale)"
-    " -> (Tensor, Tensor)", FORWARD, fixed=_MAX, names={"pooled_height": "pooled_h", "pooled_width": "pooled_w"},
-    least={"pooled_h": 1, "pooled_w": 1},
+    " -> (Tensor, Tensor)", FORWARD, fixed=_MAX, least={"pooled_h": 1, "pooled_w": 1},
     gradient=gradient, jvp=_jvp)
 
 
@@ -68,6 +67,3 @@ class RoIPool(nn.Module):
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}, spatial_scale={self.spatial_scale}"
-
-
-SMALLEST = {"roi_pool": lambda ones, zeros: roi_pool(ones(2, 1, 2, 2), ones(1, 5), 1)}

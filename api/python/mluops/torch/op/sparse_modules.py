@@ -330,6 +330,3 @@ class SparseMaxPool3d(_SparseMaxPool):
     """indice_maxpool as a module, 3 axes."""
 
     _ndim = 3
-
-
-SMALLEST: dict = {}  # its operators are those of sparse_conv

@@ -70,6 +70,3 @@ def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[
     points = math.prod(features.shape[1:-1])
     voxels = index32("geom_xyz", geom_xyz).reshape(batch, points, geom_xyz.shape[-1])
     return forward(voxels, features.reshape(batch, points, channels), *sizes)[0].permute(0, 3, 1, 2)
-
-
-SMALLEST = {"voxel_pooling": lambda ones, zeros: voxel_pooling(zeros(1, 2, 3), ones(1, 2, 1), (1, 1, 1))}
