@@ -11,7 +11,8 @@ operator("schema", _fake, _call, setup=..., backward=..., jvp=...): `_fake(*inpu
 allocates the outputs, `_call(outputs, *inputs)` fills them. Then the public function: floats(), int32() and index32()
 check and promote its tensors, integer() and pair() its numbers, in_order_of() gives all images of the call one memory
 order, that in which new_image() allocates results. SMALLEST has the smallest call of each operator that operator() made,
-given makers of ones and of int32 zeros: what `python -m mluops` tries; those of described() follow from the description.
+or that is called otherwise than its function, given makers of ones and of int32 zeros: what `python -m mluops` tries. Those
+of described() follow from the description.
 
 mluops/mmcv/op/<name>.py holds the entry points of mmcv's extension.
 """

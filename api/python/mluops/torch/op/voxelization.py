@@ -100,3 +100,6 @@ class Voxelization(nn.Module):
         return (f"voxel_size={self.voxel_size}, point_cloud_range={self.point_cloud_range}, "
                 f"max_num_points={self.max_num_points}, max_voxels={self.max_voxels}, "
                 f"deterministic={self.deterministic}")
+
+
+SMALLEST = {"voxelization": lambda ones, zeros: voxelization(ones(1, 3), [1, 1, 1], [0, 0, 0, 2, 2, 2], 1, 1)}
