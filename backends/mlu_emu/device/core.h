@@ -280,7 +280,7 @@ class Core {
   void clash_in_sram(const char* word, std::int64_t at, const char* did, const Window::Written& other) const;
   void scalar_access_to_sram(const ScalarAccess& access);
   void check_scalar_alignment(const ScalarAccess& access);
-  void check_scalar_in_nram(const ScalarAccess& access);
+  void check_scalar_load_on_chip(const ScalarAccess& access, Nram& memory);
   /// ", task 2, __memcpy at a.mlu:7"
   static std::string by(const Window::Written* earlier);
   void take_equal(Window& window, std::int64_t offset, std::int64_t bytes);

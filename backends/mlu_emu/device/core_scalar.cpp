@@ -71,7 +71,8 @@ int Core::block_of(const ScalarAccess& a) const {
 void Core::scalar_access(const ScalarAccess& a) {
   judge_contested();
   const Nram* chip = area(a.address);
-  if (chip == &nram_) return check_scalar_in_nram(a);
+  const bool loads = a.touch == ScalarTouch::kLoad || a.touch == ScalarTouch::kUpdate;
+  if (chip == &nram_) return loads ? check_scalar_load_on_chip(a, nram_) : void();
   check_scalar_alignment(a);
   if (chip != nullptr) {
     if (chip == sram_) return a.touch == ScalarTouch::kPart ? void() : scalar_access_to_sram(a);
@@ -104,10 +105,9 @@ void Core::check_scalar_alignment(const ScalarAccess& a) {
                 "the address must be a multiple of " + std::to_string(size));
 }
 
-/// Asked about what looks like poison, and of SRAM about each load: reading it is no fault, it may be thrown away.
-void Core::check_scalar_in_nram(const ScalarAccess& a) {
+/// Asked in NRAM about what looks like poison, in SRAM about each load: reading it is no fault, it may be thrown away.
+void Core::check_scalar_load_on_chip(const ScalarAccess& a, Nram& memory) {
   acting_ = a.site;
-  Nram& memory = *area(a.address);
   const std::int64_t offset = memory.offset(a.address);
   check_in_flight(kWord, "source", static_cast<const char*>(a.address), a.bytes, false);
   if (checks().init && memory.inside(offset, a.bytes) && memory.first_unwritten(offset, a.bytes) >= 0) {
@@ -121,7 +121,7 @@ void Core::check_scalar_in_nram(const ScalarAccess& a) {
 void Core::scalar_access_to_sram(const ScalarAccess& a) {
   const auto* address = static_cast<const char*>(a.address);
   const std::int64_t offset = sram_->offset(address);
-  if (a.touch != ScalarTouch::kStore) check_scalar_in_nram(a);
+  if (a.touch != ScalarTouch::kStore) check_scalar_load_on_chip(a, *sram_);
   if (shared_ == nullptr || a.bytes == 1 || !launch_->settings.checks.race || !sram_->inside(offset, a.bytes)) return;
   acting_ = a.site;
   const bool loads = a.touch != ScalarTouch::kStore, stores = a.touch != ScalarTouch::kLoad;
