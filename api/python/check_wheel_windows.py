@@ -1,17 +1,19 @@
 """Checks a wheel for Windows, which cannot be loaded on Linux: contents, and that its libraries export exactly what they
-should and need nothing but the system.
+should and need nothing but the system. Needs pefile.
 
 Usage: check_wheel_windows.py WHEEL
 """
 
 import re
-import struct
 import sys
 import zipfile
 from pathlib import Path
-from typing import Iterator, List, Set
+from typing import List, Set
+
+import pefile
 
 INCLUDE = Path(__file__).resolve().parents[1] / "include"
+SYSTEM = re.compile(r"(api-ms-win-crt-.*|kernel32|advapi32|msvcrt)\.dll$")
 
 
 def declared() -> Set[str]:
@@ -19,48 +21,13 @@ def declared() -> Set[str]:
     return {name for text in texts for name in re.findall(r"\b(mluOp\w+)\(", text)}
 
 
-class Dll:
-    """The tables of a PE32+ file."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        head = struct.unpack_from("<I", data, 0x3C)[0]
-        assert data[head:head + 4] == b"PE\0\0" and self._number("<H", head + 4) == 0x8664, "not for x86-64"
-        sections, optional = self._number("<H", head + 6), self._number("<H", head + 20)
-        self._directory = head + 24 + 112
-        table = head + 24 + optional
-        self._sections = [struct.unpack_from("<8xIIII", data, table + 40 * i) for i in range(sections)]
-
-    def _number(self, form: str, at: int) -> int:
-        return struct.unpack_from(form, self.data, at)[0]
-
-    def _place(self, address: int) -> int:
-        for size, start, raw_size, raw in self._sections:
-            if start <= address < start + max(size, raw_size):
-                return raw + address - start
-        raise ValueError(f"no section has address {address:#x}")
-
-    def _text(self, address: int) -> str:
-        at = self._place(address)
-        return self.data[at:self.data.index(b"\0", at)].decode()
-
-    def exports(self) -> Iterator[str]:
-        table = self._place(self._number("<I", self._directory))
-        count, names = self._number("<I", table + 24), self._place(self._number("<I", table + 32))
-        return (self._text(self._number("<I", names + 4 * i)) for i in range(count))
-
-    def needs(self) -> Iterator[str]:
-        at = self._place(self._number("<I", self._directory + 8))
-        while self._number("<I", at + 12):
-            yield self._text(self._number("<I", at + 12))
-            at += 20
-
-
 def check_dll(name: str, data: bytes, wanted: Set[str], own: List[str]) -> None:
-    dll = Dll(data)
-    exports = set(dll.exports())
+    dll = pefile.PE(data=data)
+    assert dll.FILE_HEADER.Machine == pefile.MACHINE_TYPE["IMAGE_FILE_MACHINE_AMD64"], f"{name}: not for x86-64"
+    exports = {symbol.name.decode() for symbol in dll.DIRECTORY_ENTRY_EXPORT.symbols}
     assert exports == wanted, f"{name}: exports {sorted(exports ^ wanted)[:9]} differ from what the headers declare"
-    foreign = [n for n in dll.needs() if not re.match(r"(api-ms-win-crt-.*|kernel32|advapi32|msvcrt)\.dll$", n.lower())]
+    needs = [entry.dll.decode() for entry in dll.DIRECTORY_ENTRY_IMPORT]
+    foreign = [n for n in needs if not SYSTEM.match(n.lower())]
     assert set(foreign) <= set(own), f"{name} needs {foreign}, which Windows lacks"
 
 
