@@ -40,17 +40,14 @@ class MluopHostConan(ConanFile):
             raise ConanInvalidConfiguration("mluop-host needs g++ 12 or newer")
 
     def source(self):
-        # In this repository the recipe builds the tree around it. The recipe of an index gets the release's archive.
-        if self.conan_data and self.version in self.conan_data["sources"]:
+        # Only the recipe of an index has data. In this repository, export_sources() provides the sources.
+        if self.conan_data:
             get(self, **self.conan_data["sources"][self.version], strip_root=True)
-        else:
-            root = os.path.join(self.recipe_folder, "source")
-            copy(self, "*", root, self.source_folder)
 
     def export_sources(self):
         root = os.path.join(self.recipe_folder, "..", "..")
         for pattern in ("CMakeLists.txt", "LICENSE", "api/*", "backends/*", "common/*", "cmake/*", "page/*"):
-            copy(self, pattern, root, os.path.join(self.export_folder, "source"), excludes="*.pyc")
+            copy(self, pattern, root, os.path.join(self.export_sources_folder, "src"), excludes="*.pyc")
 
     def generate(self):
         toolchain = CMakeToolchain(self, generator="Ninja")

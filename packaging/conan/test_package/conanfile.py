@@ -7,7 +7,6 @@ import os
 class TestMluopHost(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     generators = "CMakeDeps", "CMakeToolchain"
-    exports_sources = "*"
 
     def requirements(self):
         self.requires(self.tested_reference_str)

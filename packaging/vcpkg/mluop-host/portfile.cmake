@@ -2,6 +2,7 @@
 # vcpkg_from_github here.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
+vcpkg_check_linkage(ONLY_DYNAMIC_LIBRARY)
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS FEATURES tbb MLUOPS_TBB)
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
