@@ -315,3 +315,11 @@ def test_the_table():
     for name in ("MultiScaleDeformableAttention", "iou3d_nms_cuda", "spconv.pytorch", "pointops"):
         assert name in done.stdout
     assert run("-m", "mluops.dropin", "--cuda-calls", "--x").returncode == 1
+
+
+def test_help_explains_every_option():
+    from mluops.dropin.__main__ import _OPTIONS
+    done = run("-m", "mluops.dropin", "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    for option in _OPTIONS:
+        assert f"\n  {option} " in done.stdout

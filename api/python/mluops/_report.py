@@ -141,14 +141,23 @@ _ANSWERS: Dict[str, Callable[[], str]] = {
 }
 
 
+_USAGE = "usage: python -m mluops [--json | --operators | --version | --cflags | --libs | --cflags --libs]"
+_HELP = _USAGE + """
+
+Without an option: versions, library path, backends, instruction set, threads, and the data types of each operator.
+  --json             the same as JSON
+  --operators        table of operators: C functions, backends, data types, layouts, and which modules have them
+  --version          version of the library
+  --cflags, --libs   options for a C compiler that builds a program with this package's headers and library"""
+
+
 def main(arguments: List[str]) -> int:
-    usage = "usage: python -m mluops [--json | --operators | --version | --cflags | --libs | --cflags --libs]"
     if arguments in (["--help"], ["-h"]):
-        print(usage)
+        print(_HELP)
         return 0
     answer = _ANSWERS.get(" ".join(arguments))
     if answer is None:
-        print(usage, file=sys.stderr)
+        print(_USAGE, file=sys.stderr)
         return 2
     try:
         print(answer())

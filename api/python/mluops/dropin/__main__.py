@@ -12,6 +12,14 @@ from typing import List
 from . import _doors, _stand_for, install
 
 _USAGE = "usage: python -m mluops.dropin [--cuda-calls] [--old-names] [--torch-mlu] [-m MODULE | SCRIPT] ARGS..."
+_HELP = _USAGE + """
+
+Runs a Python program with the CUDA extension modules that it imports provided by mluops, on the CPU.
+  --cuda-calls  let tensors and models that the program sends to CUDA stay on the CPU
+  --old-names   bring back names that Python, numpy, torch, torchvision and Pillow have removed
+  --torch-mlu   provide torch_mlu, too, also if no file of the program names it
+  -m MODULE     run a module, as python -m does
+Without arguments: list the modules that mluops can provide, and which of them are installed."""
 _OPTIONS = ("--cuda-calls", "--old-names", "--torch-mlu")
 
 
@@ -75,6 +83,9 @@ def main() -> None:
     if not arguments:
         print(_USAGE + "\n")
         _table()
+        return
+    if arguments[0] in ("-h", "--help"):
+        print(_HELP)
         return
     as_module = arguments[0] == "-m"
     if arguments[0].startswith("-") and not (as_module and len(arguments) > 1):

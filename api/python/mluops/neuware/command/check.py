@@ -1,4 +1,4 @@
-"""build a kernel for torch, run it with checks, compare it with a reference module
+"""compile a kernel, run it with all checks, and compare its results with a PyTorch module
 
 An online judge does the same. The reference is a Python file with a class Model (a torch.nn.Module), get_inputs() with
 the arguments of forward() and get_init_inputs() with those of __init__(). The function, bang_func, takes the inputs.

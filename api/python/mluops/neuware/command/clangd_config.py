@@ -1,4 +1,4 @@
-"""write .clangd, with which clangd and editors over it understand BANG C
+"""write .clangd, so that clangd and editors that use it understand BANG C
 
 The file holds for its folder and those below: .mlu files are read as BANG C, and C and C++ files find the toolchain's
 headers. With --torch, .mlu files are kernels for torch tensors."""

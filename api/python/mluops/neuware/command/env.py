@@ -1,4 +1,4 @@
-"""print the exports by which a shell finds the toolchain, for eval"""
+"""print export lines with which a shell finds the toolchain, for eval"""
 
 import shlex
 from typing import List

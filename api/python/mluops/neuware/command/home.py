@@ -1,4 +1,4 @@
-"""print NEUWARE_HOME (without a command, too)"""
+"""print NEUWARE_HOME, the folder of the toolchain (also without a command)"""
 
 from typing import List
 

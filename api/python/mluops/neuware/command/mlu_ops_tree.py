@@ -1,4 +1,4 @@
-"""write a tree that setup.py of mmcv takes as mlu-ops 0.8: mlu-ops-tree DIR
+"""write what mmcv's setup.py accepts as the source tree of mlu-ops 0.8.1: mlu-ops-tree DIR
 
 DIR is new or empty. It gets mlu_op.h, no kernels, and an archive in whose place the linker takes libmluops. The tree's
 path is printed, for MMCV_MLU_OPS_PATH.

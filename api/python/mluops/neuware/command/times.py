@@ -1,4 +1,4 @@
-"""tell what a report (MLUOP_EMU_REPORT=report.json) says of modelled times, or compare those of two runs"""
+"""print the modelled times of a report (MLUOP_EMU_REPORT=report.json), or compare two reports"""
 
 import argparse
 import json
