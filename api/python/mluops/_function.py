@@ -123,8 +123,8 @@ def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool 
 class CFunction:
     """lib.<name>(handle, ...) taking one Python value for each part; raises the exception of a failed call. The last
     parts, as many as `results` says, are written. Of the sizes that parts name, `derived` computes some of others, and
-    `say` tells what they are: of all tensors, or of one ("boxes.4"); `smallest` has those of the smallest call that are
-    not 1."""
+    `say` tells what they are: of all tensors, or of one ("boxes.4"). `smallest` maps each size that is not 1 in the
+    operator's smallest call to its value."""
 
     def __init__(self, name: str, *parts: Part, derived: Dict[str, Callable] = {}, say: Dict[str, str] = {},
                  smallest: Dict[str, int] = {}, results: int = 1) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import platform
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from . import _compiling, _listing, _settings
 from . import op as _op
@@ -134,13 +134,12 @@ def _json() -> str:
     return json.dumps(_facts(), indent=2)
 
 
-_ANSWERS: Dict[str, Callable[[], str]] = {
-    "": lambda: text(_facts()), "--json": _json, "--operators": table, "--version": _settings.version,
-    "--cflags": _compiling.cflags, "--libs": _compiling.libs,
-    "--cflags --libs": lambda: f"{_compiling.cflags()} {_compiling.libs()}",
+# By the arguments of the command.
+_ANSWERS: Dict[Tuple[str, ...], Callable[[], str]] = {
+    (): lambda: text(_facts()), ("--json",): _json, ("--operators",): table, ("--version",): _settings.version,
+    ("--cflags",): _compiling.cflags, ("--libs",): _compiling.libs,
+    ("--cflags", "--libs"): lambda: f"{_compiling.cflags()} {_compiling.libs()}",
 }
-
-
 _USAGE = "usage: python -m mluops [--json | --operators | --version | --cflags | --libs | --cflags --libs]"
 _HELP = _USAGE + """
 
@@ -155,7 +154,7 @@ def main(arguments: List[str]) -> int:
     if arguments in (["--help"], ["-h"]):
         print(_HELP)
         return 0
-    answer = _ANSWERS.get(" ".join(arguments))
+    answer = _ANSWERS.get(tuple(arguments))
     if answer is None:
         print(_USAGE, file=sys.stderr)
         return 2

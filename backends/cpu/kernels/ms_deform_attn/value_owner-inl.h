@@ -131,8 +131,8 @@ struct OwnerScratch {
   static std::int64_t most(const Shape& s) { return std::max(kTogether, samples_of(s)); }
 };
 
-/// Copies those of the first `count` samples of scratch.all that can fall on the part's rows to scratch.found, in their
-/// order; returns how many.
+/// Copies samples from scratch.all to scratch.found, in their order: of the first `count`, each that can fall on the
+/// part's rows. Returns how many it copied.
 template <class A>
 HWY_INLINE std::int64_t choose(const HeadPart& part, std::int64_t count, const OwnerScratch<A>& scratch) {
   const hn::ScalableTag<A> d;
