@@ -474,5 +474,27 @@ TEST_F(CnnlNms, RotatedSeenFromAbove) {
       << "no room for the second box";
 }
 
+TEST_F(CnnlNms, OfBoxesOf7NumbersTheThresholdAndTheLayoutCount) {
+  OnDevice<float> columns(std::vector<float>{1, 8, 1, 1, 0, 0, 2, 2, 2, 2, 1, 1, 0, 0});
+  set(CNNL_NMS_DESC_INPUT_LAYOUT, 1);
+  set(CNNL_NMS_DESC_MAX_OUTPUT_SIZE, 1);
+  set(CNNL_NMS_DESC_PAD_TO_MAX_OUTPUT_SIZE, true);
+  set(CNNL_NMS_DESC_CONFIDENCE_THRESHOLD, 0.9f);
+  for (const int mode : {0, 1, 2, 3}) {
+    set(CNNL_NMS_DESC_OUTPUT_MODE, mode);
+    OnDevice<int> out(3, -7);
+    EXPECT_EQ(cnnlNms_v2(handle, desc, floats({7, 2}), columns.data(), nullptr, nullptr, nullptr, 0, ints({3}),
+                         out.data(), count.data()),
+              CNNL_STATUS_SUCCESS);
+    EXPECT_EQ(count.values()[0], 2) << mode;
+    EXPECT_EQ(out.values(), (std::vector<int>{0, 1, -7})) << mode;
+  }
+  OnDevice<float> scores(std::vector<float>{1, 2});
+  OnDevice<int> out(2, -7);
+  EXPECT_EQ(cnnlNms_v2(handle, desc, floats({7, 2}), columns.data(), floats({2}), scores.data(), nullptr, 0, ints({2}),
+                       out.data(), count.data()),
+            CNNL_STATUS_BAD_PARAM);
+}
+
 }  // namespace
 }  // namespace neuware_test

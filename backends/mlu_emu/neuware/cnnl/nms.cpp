@@ -88,6 +88,15 @@ std::vector<Values> boxes_of(const cnnlNmsStruct& d, const Tensor* desc, const v
   return boxes;
 }
 
+/// Of a descriptor, what counts for n boxes of 7 numbers: threshold and layout. All that stay are given, by index.
+cnnlNmsStruct in_space(const cnnlNmsStruct& desc, std::int64_t n) {
+  cnnlNmsStruct d = desc;
+  d.output_mode = 0;
+  d.pad = false;
+  d.max_output_size = static_cast<int>(n);
+  return d;
+}
+
 /// The boxes that stay, the best first; without scores the first first.
 std::vector<std::int64_t> kept(const cnnlNmsStruct& d, const std::vector<Values>& boxes, const Values& scores) {
   std::vector<std::int64_t> order, taken;
@@ -119,32 +128,34 @@ cnnlStatus_t cnnlNms_v2(cnnlHandle_t, cnnlNmsDescriptor_t desc, cnnlTensorDescri
                         cnnlTensorDescriptor_t output_desc, void* output, void* output_size) {
   return guarded(__func__, [&] {
     require(desc != nullptr, "nms_desc must not be null");
-    require(desc->output_mode >= 0 && desc->output_mode <= 2, "output mode: only 0, 1 and 2 are supported",
-            CNNL_STATUS_NOT_SUPPORTED);
     const std::vector<Values> all = boxes_of(*desc, boxes_desc, boxes);
     const auto n = static_cast<std::int64_t>(all.size());
     const bool rotated = boxes_desc->dims[desc->input_layout == 1 ? 0 : 1] == 7;
+    const cnnlNmsStruct d = rotated ? in_space(*desc, n) : *desc;
+    require(d.output_mode >= 0 && d.output_mode <= 2, "output mode: only 0, 1 and 2 are supported",
+            CNNL_STATUS_NOT_SUPPORTED);
     require(rotated || confidence_desc != nullptr, "confidence_desc must not be null");
-    require(!rotated || desc->output_mode == 0, "boxes of 7 numbers give indices only", CNNL_STATUS_NOT_SUPPORTED);
+    require(!rotated || (confidence_desc == nullptr && confidence == nullptr),
+            "confidence_desc and confidence must be null with boxes of 7 numbers");
     const std::optional<Array> given = optional_array("confidence", confidence_desc, confidence, {n});
     const Values scores = given ? given->values() : Values();
     const Result out("output", output_desc, output);
     Tensor one;
     one.dtype = CNNL_DTYPE_INT32;
     const Result count("output_size", &one, output_size);
-    const std::vector<std::int64_t> taken = kept(*desc, all, scores);
+    const std::vector<std::int64_t> taken = kept(d, all, scores);
     const auto found = static_cast<std::int64_t>(taken.size());
-    const std::int64_t width = desc->output_mode == 0 ? 1 : 5, room = out.count() / width;
-    require(found <= room && (!desc->pad || desc->max_output_size <= room),
+    const std::int64_t width = d.output_mode == 0 ? 1 : 5, room = out.count() / width;
+    require(found <= room && (!d.pad || d.max_output_size <= room),
             "output has room for " + std::to_string(room) + " boxes");
-    for (std::int64_t i = 0; i < (desc->pad ? desc->max_output_size : found); ++i) {
+    for (std::int64_t i = 0; i < (d.pad ? d.max_output_size : found); ++i) {
       for (std::int64_t j = 0; j < width; ++j) {
         double value = 0;
         if (i < found) {
           const std::int64_t box = taken[at(i)];
           value = width == 1 ? static_cast<double>(box) : j == 0 ? scores[at(box)] : all[at(box)][at(j - 1)];
         }
-        out.set(desc->output_mode == 2 ? j * room + i : i * width + j, value);
+        out.set(d.output_mode == 2 ? j * room + i : i * width + j, value);
       }
     }
     count.set(0, static_cast<double>(found));
