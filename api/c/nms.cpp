@@ -32,7 +32,7 @@ mluOpStatus_t mluOpNms(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc
                               .output_size = output_size};
     mluopsNmsProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_nms(args, problem));
-    op::note_tensors({args.boxes, args.confidence},
+    op::note_tensors({args.boxes, op::TensorArg{"confidence", confidence_desc, problem.scores}},
                      {args.output, op::TensorArg{"output_size", op::one_int32(), args.output_size}});
     return dispatch(*handle, "nms", problem, &mluopsBackend::nms);
   });

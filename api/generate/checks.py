@@ -305,7 +305,8 @@ class Checks(Names):
         return [call(f'not_null("{name}_desc", args.{name}.desc)') for name in names]
 
     def word_data_where_needed(self, names):
-        return [call(f"have_data_unless_empty({self.listed(self.some(names))})")]
+        return [under([where], f"have_data_unless_empty({self.listed(group)})")
+                for where, group in self.by_where(self.some(names))]
 
     def word_both(self, names):
         return [call(f"present_or_absent(args.{name})") for name in names]

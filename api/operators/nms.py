@@ -8,15 +8,18 @@ family("Non-maximum suppression, hard and soft, and its groups",
 Status set_nms_descriptor(mluOpNmsDescriptor_t desc, const mluOpNmsStruct& values);
 /// What the vendor's function knows and this one does not.
 Status has_nms_modes(const mluOpNmsStruct& desc, const TensorArg& boxes);
-Status is_score_threshold(const mluOpNmsStruct& desc, mluOpExtContract_t contract);
+/// 4 or 7; a descriptor's modes, scores and limits count with boxes of 4 numbers alone.
+std::int64_t nms_box_numbers(const NmsArgs& args);
+Status is_score_threshold(const NmsArgs& args);
 Status have_nms_dtypes(const NmsArgs& args);
 /// The scores, and room in the output for what may be written.
 Status have_nms_sizes(const NmsArgs& args);
 /// The dtype indices are written as: INT32, EXTENDED also INT64.
 Status has_index_dtype(const TensorArg& t, mluOpExtContract_t contract);
 std::int64_t nms_boxes(const NmsArgs& args);
+mluOpNmsOutputMode_t nms_output_mode(const NmsArgs& args);
 /// NaN stands for -infinity: all boxes.
-double nms_threshold(const mluOpNmsStruct& desc);
+double nms_threshold(const NmsArgs& args);
 """)
 
 SHAPE = struct("mluopsNmsShape", """
@@ -28,7 +31,7 @@ SHAPE = struct("mluopsNmsShape", """
 """, doc="""boxes boxes of dtype, maybe none; indices are written as index_dtype: INT32, UINT32 or INT64.""")
 
 prose("""
-/** What the four numbers of a box are. */
+/** What the numbers of a box of 4 are. */
 typedef enum {
   MLUOP_NMS_BOX_DIAGONAL = 0, /**< x1, y1, x2, y2. */
   MLUOP_NMS_BOX_CENTER = 1,   /**< x and y of the centre, width, height. */
@@ -59,7 +62,7 @@ typedef struct mluOpNmsStruct* mluOpNmsDescriptor_t;
 """)
 
 prose("""
-/** Sets what mluOpNms does.
+/** Sets what mluOpNms does. With boxes of 7 numbers only iou_threshold and input_layout have an effect.
  *
  *  @param box_mode, output_mode, algo, method_mode  see the enumerations.
  *  @param iou_threshold         a box is suppressed by a better one when their IoU is greater.
@@ -68,7 +71,7 @@ prose("""
  *  @param confidence_threshold  boxes are looked at when their score is greater; in [0,1]. Under the EXTENDED contract
  *                               any number; -INFINITY looks at every box, NaN scores first.
  *  @param offset                0 or 1: the width of a box is x2 - x1 + offset, likewise the height.
- *  @param input_layout          0: boxes are [N, 4]; 1: [4, N].
+ *  @param input_layout          0: boxes are [N, 4] or [N, 7]; 1: [4, N] or [7, N].
  *  @param pad_to_max_output_size  write zeros behind the kept boxes, up to max_output_size of them.
  *  BAD_PARAM: nms_desc NULL, a value outside its enumeration or range. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc, const mluOpNmsBoxPointMode_t box_mode,
@@ -121,47 +124,57 @@ each box whose IoU with every box kept before is not greater than the threshold.
 
   IoU(a,b) = inter / (area(a) + area(b) - inter)     NaN, as of degenerate boxes, is not greater
 
-@param boxes        T [N, 4] or [4, N] by input_layout.
-@param confidence   T [N], the scores; HALF beside FLOAT boxes is taken too.
+Boxes of 7 numbers are x, y, z, dx, dy, dz and the rotation about z. They are walked over in the order in which
+they are given, by the IoU of mluOpExtNms3d with rotated 1. They have no scores, the output is indices, and of
+nms_desc only iou_threshold and input_layout have an effect.
+
+@param boxes        T [N, 4] or [4, N] by input_layout; [N, 7] or [7, N].
+@param confidence   T [N], the scores; HALF beside FLOAT boxes is taken too. Boxes of 7 numbers: descriptor and data
+                    NULL.
 @param workspace    not used; may be NULL.
 @param output       INT32 or UINT32 [>= min(N, max_output_size)] indices (EXTENDED: INT64 too), or T [that, 5], or
-                    T [5, that]; with padding at least max_output_size. What lies behind is left as it was.
+                    T [5, that]; with padding at least max_output_size. Boxes of 7 numbers: indices [>= N].
+                    What lies behind is left as it was.
 @param output_size  INT32 [1]: how many boxes were kept.
-N = 0: SUCCESS, *output_size is 0. 3-D boxes, boxes of 7 numbers, soft methods: NOT_SUPPORTED. Strided tensors:
+N = 0: SUCCESS, *output_size is 0. Boxes of 3 dimensions, soft methods: NOT_SUPPORTED. Strided tensors:
 NOT_SUPPORTED. Source: mmcv's nms; docs/op/nms.md.""", args="""
     descriptor const mluOpNmsDescriptor_t nms_desc
     in boxes T any [n, 4]
-    in confidence:scores T any [n]
+    in confidence:scores T any [n] where numbers == 4
     workspace
     out output INT32 any [room] py=indices
     count output_size
     """,
-    order="descriptor descs(boxes) hook(has_nms_modes desc boxes) descs(confidence output) hook(is_score_threshold desc contract) "
+    order="descriptor descs(boxes) hook(has_nms_modes desc boxes) no_scores descs(confidence output) hook(is_score_threshold) "
           "hook(have_nms_dtypes) hook(have_nms_sizes) dense data_where_needed counts overlap",
-    shape=SHAPE, keys=None,
-    fill={"index_dtype": "desc.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES ? args.output.desc->dtype : MLUOP_DTYPE_INVALID",
-          "shape.boxes": "nms_boxes(args)", "iou_threshold": "desc.iou_threshold", "offset": "desc.offset",
-          "score_dtype": "confidence.desc->dtype", "box_mode": "desc.box_mode", "output_mode": "desc.output_mode",
-          "transposed": "desc.input_layout", "max_output": "desc.max_output_size",
-          "score_threshold": "nms_threshold(desc)",
-          "room": "size_of(output, desc.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2 ? 1 : 0)",
-          "pad": "desc.pad_to_max_output_size ? 1 : 0"},
+    shape=SHAPE, keys=None, derive={"numbers": "nms_box_numbers(args)"},
+    rules={"no_scores": rule("numbers == 4 || (confidence.desc == nullptr && confidence.data == nullptr)",
+                             "confidence: wanted NULL with boxes of 7 numbers, got a descriptor or data")},
+    fill={"index_dtype": "nms_output_mode(args) == MLUOP_NMS_OUTPUT_TARGET_INDICES ? args.output.desc->dtype : MLUOP_DTYPE_INVALID",
+          "shape.boxes": "nms_boxes(args)", "iou_threshold": "desc.iou_threshold", "offset": "numbers == 4 ? desc.offset : 0",
+          "score_dtype": "numbers == 4 ? confidence.desc->dtype : MLUOP_DTYPE_INVALID",
+          "box_mode": "numbers == 4 ? desc.box_mode : MLUOP_NMS_BOX_DIAGONAL", "output_mode": "nms_output_mode(args)",
+          "transposed": "desc.input_layout", "max_output": "numbers == 4 ? desc.max_output_size : nms_boxes(args)",
+          "score_threshold": "nms_threshold(args)",
+          "room": "size_of(output, nms_output_mode(args) == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2 ? 1 : 0)",
+          "pad": "numbers == 4 && desc.pad_to_max_output_size ? 1 : 0", "box_numbers": "static_cast<int>(numbers)"},
     sample={"room": "random_.number(2, 4)", "boxes": "input_layout == 0 ? Dims{size_n, 4} : Dims{4, size_n}",
             "output": "output_mode == 0 ? Dims{size_room + 8} : output_mode == 1 ? Dims{size_room + 8, 5} : Dims{5, size_room + 8}"},
     members="""
   mluopsNmsShape shape;
-  mluOpDataType_t score_dtype;
+  mluOpDataType_t score_dtype; /* INVALID where box_numbers is 7 */
   mluOpNmsBoxPointMode_t box_mode;
   mluOpNmsOutputMode_t output_mode; /* indices or one of the two forms of score and box, in dtype */
-  int transposed;                   /* boxes are [4, boxes] */
+  int transposed;                   /* boxes are [box_numbers, boxes] */
   double score_threshold;           /* boxes count where score > it; NaN: all of them, NaN scores first */
   int64_t max_output;
   int64_t room; /* boxes there is room for in output: the row length of [5, room] */
   int pad;      /* zeros up to max_output boxes; room is then at least as much */
   const void* boxes;
-  const void* scores;
+  const void* scores; /* NULL where box_numbers is 7 */
   void* output;
   int32_t* output_size;
+  int box_numbers; /* 4, or 7: boxes as those of mluopsNms3dProblem, rotated, without scores; output: indices */
 """)
 
 prose("""

@@ -11,32 +11,43 @@ Status check_nms(const NmsArgs& args, mluopsNmsProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_descs({args.boxes}));
   const mluOpNmsStruct& desc = *args.nms_desc;
   MLUOPS_RETURN_IF_FINISHED(has_nms_modes(desc, args.boxes));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.confidence, args.output}));
-  const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(is_score_threshold(desc, contract));
+  const std::int64_t numbers = nms_box_numbers(args);
+  if (!(numbers == 4 || (args.confidence.desc == nullptr && args.confidence.data == nullptr))) {
+    return Status::bad_param("confidence: wanted NULL with boxes of 7 numbers, got a descriptor or data");
+  }
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(have_descs({args.confidence}));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.output}));
+  MLUOPS_RETURN_IF_FINISHED(is_score_threshold(args));
   MLUOPS_RETURN_IF_FINISHED(have_nms_dtypes(args));
   MLUOPS_RETURN_IF_FINISHED(have_nms_sizes(args));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes, args.confidence, args.output}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.confidence, args.output}, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.boxes, args.confidence, args.output}));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.boxes}, MLUOP_STATUS_NOT_SUPPORTED));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(are_dense({args.confidence}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.output}, MLUOP_STATUS_NOT_SUPPORTED));
+  const mluOpExtContract_t contract = args.handle->contract;
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.boxes, args.output}, contract));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(all_countable({args.confidence}, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.boxes, args.output}));
+  if (numbers == 4) MLUOPS_RETURN_IF_FINISHED(have_data_unless_empty({args.confidence}));
   MLUOPS_RETURN_IF_FINISHED(not_null("output_size", args.output_size));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.boxes, args.confidence},
+  const TensorArg used_confidence = numbers == 4 ? args.confidence : TensorArg{"confidence", nullptr, nullptr};
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.boxes, used_confidence},
                                           {args.output, TensorArg{"output_size", one_int32(), args.output_size}}));
   problem = {{args.boxes.desc->dtype,
-              desc.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES ? args.output.desc->dtype : MLUOP_DTYPE_INVALID,
-              nms_boxes(args), desc.iou_threshold, desc.offset},
-             args.confidence.desc->dtype,
-             desc.box_mode,
-             desc.output_mode,
+              nms_output_mode(args) == MLUOP_NMS_OUTPUT_TARGET_INDICES ? args.output.desc->dtype : MLUOP_DTYPE_INVALID,
+              nms_boxes(args), desc.iou_threshold, numbers == 4 ? desc.offset : 0},
+             numbers == 4 ? args.confidence.desc->dtype : MLUOP_DTYPE_INVALID,
+             numbers == 4 ? desc.box_mode : MLUOP_NMS_BOX_DIAGONAL,
+             nms_output_mode(args),
              desc.input_layout,
-             nms_threshold(desc),
-             desc.max_output_size,
-             size_of(args.output, desc.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2 ? 1 : 0),
-             desc.pad_to_max_output_size ? 1 : 0,
+             nms_threshold(args),
+             numbers == 4 ? desc.max_output_size : nms_boxes(args),
+             size_of(args.output, nms_output_mode(args) == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2 ? 1 : 0),
+             numbers == 4 && desc.pad_to_max_output_size ? 1 : 0,
              args.boxes.data,
-             args.confidence.data,
+             used_confidence.data,
              data_of<void>(args.output),
-             static_cast<std::int32_t*>(args.output_size)};
+             static_cast<std::int32_t*>(args.output_size),
+             static_cast<int>(numbers)};
   return Status::go_on();
 }
 

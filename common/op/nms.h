@@ -69,14 +69,17 @@ Status check_nms_workspace(const NmsArgs& args, std::size_t* size);
 Status set_nms_descriptor(mluOpNmsDescriptor_t desc, const mluOpNmsStruct& values);
 /// What the vendor's function knows and this one does not.
 Status has_nms_modes(const mluOpNmsStruct& desc, const TensorArg& boxes);
-Status is_score_threshold(const mluOpNmsStruct& desc, mluOpExtContract_t contract);
+/// 4 or 7; a descriptor's modes, scores and limits count with boxes of 4 numbers alone.
+std::int64_t nms_box_numbers(const NmsArgs& args);
+Status is_score_threshold(const NmsArgs& args);
 Status have_nms_dtypes(const NmsArgs& args);
 /// The scores, and room in the output for what may be written.
 Status have_nms_sizes(const NmsArgs& args);
 /// The dtype indices are written as: INT32, EXTENDED also INT64.
 Status has_index_dtype(const TensorArg& t, mluOpExtContract_t contract);
 std::int64_t nms_boxes(const NmsArgs& args);
+mluOpNmsOutputMode_t nms_output_mode(const NmsArgs& args);
 /// NaN stands for -infinity: all boxes.
-double nms_threshold(const mluOpNmsStruct& desc);
+double nms_threshold(const NmsArgs& args);
 
 }  // namespace mluops::op

@@ -31,17 +31,29 @@ Status dim_at_least(const TensorArg& t, int axis, std::int64_t least, const char
 /// Output has room for what may be written.
 Status check_output_room(const NmsArgs& a, std::int64_t boxes) {
   const mluOpNmsStruct& d = *a.nms_desc;
-  const std::int64_t least =
-      d.pad_to_max_output_size ? d.max_output_size : std::min<std::int64_t>(boxes, d.max_output_size);
+  const bool scored = nms_box_numbers(a) == 4;
+  const std::int64_t most = scored ? d.max_output_size : boxes,
+                     least = scored && d.pad_to_max_output_size ? most : std::min(boxes, most);
   const char* const meaning = "boxes that may be kept";
-  if (d.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES) {
+  const mluOpNmsOutputMode_t mode = nms_output_mode(a);
+  if (mode == MLUOP_NMS_OUTPUT_TARGET_INDICES) {
     MLUOPS_RETURN_IF_FINISHED(has_rank(a.output, 1));
     return dim_at_least(a.output, 0, least, meaning);
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(a.output, 2));
-  const int across = d.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? 1 : 0;
+  const int across = mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? 1 : 0;
   MLUOPS_RETURN_IF_FINISHED(has_dim(a.output, across, 5, "score and box"));
   return dim_at_least(a.output, 1 - across, least, meaning);
+}
+
+Status has_hard_modes(const mluOpNmsStruct& d) {
+  if (d.method_mode != MLUOP_NMS_HARD_NMS) {
+    return Status::not_supported("nms_desc: wanted method_mode HARD_NMS; mluOpExtSoftNms has the soft methods");
+  }
+  if (d.output_mode == MLUOP_NMS_OUTPUT_TARGET_BATCH_AND_CLASS) {
+    return Status::not_supported("nms_desc: wanted an output_mode of one image and one class, got BATCH_AND_CLASS");
+  }
+  return Status::go_on();
 }
 
 }  // namespace
@@ -52,26 +64,29 @@ Status has_index_dtype(const TensorArg& t, mluOpExtContract_t contract) {
 
 Status has_nms_modes(const mluOpNmsStruct& d, const TensorArg& boxes) {
   if (!d.is_set) return Status::bad_param("nms_desc: wanted a descriptor set by mluOpSetNmsDescriptor");
-  if (d.method_mode != MLUOP_NMS_HARD_NMS) {
-    return Status::not_supported("nms_desc: wanted method_mode HARD_NMS; mluOpExtSoftNms has the soft methods");
-  }
-  if (d.output_mode == MLUOP_NMS_OUTPUT_TARGET_BATCH_AND_CLASS) {
-    return Status::not_supported("nms_desc: wanted an output_mode of one image and one class, got BATCH_AND_CLASS");
-  }
+  const int numbers = d.input_layout == 0 ? 1 : 0;
+  if (rank(*boxes.desc) == 2 && size_of(boxes, numbers) == 7) return Status::go_on();
+  MLUOPS_RETURN_IF_FINISHED(has_hard_modes(d));
   if (rank(*boxes.desc) == 3) {
     return Status::not_supported("boxes: wanted the boxes of one image and class, 2 dimensions, got 3 " +
                                  dims_text(*boxes.desc));
   }
   MLUOPS_RETURN_IF_FINISHED(has_rank(boxes, 2));
-  if (boxes.desc->dims[d.input_layout == 0 ? 1 : 0] == 7) {
-    return Status::not_supported("boxes: wanted 4 numbers a box, got 3-D boxes of 7 numbers");
-  }
-  return has_dim(boxes, d.input_layout == 0 ? 1 : 0, 4, "numbers of a box");
+  return has_dim(boxes, numbers, 4, "numbers of a box");
 }
 
-Status is_score_threshold(const mluOpNmsStruct& desc, mluOpExtContract_t contract) {
-  const double threshold = desc.confidence_threshold;
-  if (contract == MLUOP_EXT_CONTRACT_EXTENDED) return is_number("confidence_threshold", threshold);
+std::int64_t nms_box_numbers(const NmsArgs& a) {
+  return size_of(a.boxes, a.nms_desc->input_layout == 0 ? 1 : 0);
+}
+
+mluOpNmsOutputMode_t nms_output_mode(const NmsArgs& a) {
+  return nms_box_numbers(a) == 7 ? MLUOP_NMS_OUTPUT_TARGET_INDICES : a.nms_desc->output_mode;
+}
+
+Status is_score_threshold(const NmsArgs& a) {
+  const double threshold = a.nms_desc->confidence_threshold;
+  if (nms_box_numbers(a) == 7) return Status::go_on();
+  if (a.handle->contract == MLUOP_EXT_CONTRACT_EXTENDED) return is_number("confidence_threshold", threshold);
   if (threshold >= 0 && threshold <= 1) return Status::go_on();
   return wanted("confidence_threshold", "a number in [0, 1]", threshold);
 }
@@ -79,6 +94,7 @@ Status is_score_threshold(const mluOpNmsStruct& desc, mluOpExtContract_t contrac
 Status have_nms_dtypes(const NmsArgs& a) {
   const mluOpExtContract_t contract = a.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(a.boxes, contract));
+  if (nms_box_numbers(a) == 7) return has_one_index_dtype(a.output, contract, true);
   const bool half_scores = a.boxes.desc->dtype == MLUOP_DTYPE_FLOAT && a.confidence.desc->dtype == MLUOP_DTYPE_HALF;
   if (!half_scores) MLUOPS_RETURN_IF_FINISHED(same_dtype(a.confidence, a.boxes));
   return a.nms_desc->output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES ? has_one_index_dtype(a.output, contract, true)
@@ -89,15 +105,18 @@ std::int64_t nms_boxes(const NmsArgs& a) {
   return a.boxes.desc->dims[a.nms_desc->input_layout == 0 ? 0 : 1];
 }
 
-double nms_threshold(const mluOpNmsStruct& d) {
-  const bool all = std::isinf(d.confidence_threshold) && d.confidence_threshold < 0;
-  return all ? std::numeric_limits<double>::quiet_NaN() : d.confidence_threshold;
+double nms_threshold(const NmsArgs& a) {
+  const double threshold = a.nms_desc->confidence_threshold;
+  const bool all = nms_box_numbers(a) == 7 || (std::isinf(threshold) && threshold < 0);
+  return all ? std::numeric_limits<double>::quiet_NaN() : threshold;
 }
 
 Status have_nms_sizes(const NmsArgs& a) {
   const std::int64_t boxes = nms_boxes(a);
-  MLUOPS_RETURN_IF_FINISHED(has_rank(a.confidence, 1));
-  MLUOPS_RETURN_IF_FINISHED(has_dim(a.confidence, 0, boxes, "the number of boxes"));
+  if (nms_box_numbers(a) == 4) {
+    MLUOPS_RETURN_IF_FINISHED(has_rank(a.confidence, 1));
+    MLUOPS_RETURN_IF_FINISHED(has_dim(a.confidence, 0, boxes, "the number of boxes"));
+  }
   return check_output_room(a, boxes);
 }
 
@@ -136,9 +155,10 @@ std::string case_keys(const mluopsNmsProblem& p) {
   keys("output", p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES                ? "indices"
                  : p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1 ? "rows"
                                                                                  : "columns");
-  keys("layout", p.transposed != 0 ? "columns" : "rows")("box",
-                                                         p.box_mode == MLUOP_NMS_BOX_CENTER ? "centre" : "corners");
-  return keys("half_scores", p.score_dtype != s.dtype ? 1 : 0)("room", p.room)("pad", p.pad).text();
+  keys("layout", p.transposed != 0 ? "columns" : "rows");
+  keys("box", p.box_numbers == 7 ? "3d" : p.box_mode == MLUOP_NMS_BOX_CENTER ? "centre" : "corners");
+  const bool half_scores = s.dtype == MLUOP_DTYPE_FLOAT && p.score_dtype == MLUOP_DTYPE_HALF;
+  return keys("half_scores", half_scores ? 1 : 0)("room", p.room)("pad", p.pad).text();
 }
 std::string case_keys(const mluopsSoftNmsProblem& p) {
   CaseKeys keys = keys_of(p.shape);

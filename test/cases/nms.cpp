@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "test/cases/base/contract.h"
+#include "test/cases/base/upright_boxes.h"
 #include "test/cases/operator.h"
+#include "test/reference/iou3d.h"
 #include "test/reference/nms.h"
 
 namespace mluops::cases {
@@ -156,8 +158,24 @@ std::shared_ptr<mluOpNmsStruct> descriptor_of(const mluopsNmsProblem& p) {
   return {desc, [](auto* d) { mluOpDestroyNmsDescriptor(d); }};
 }
 
-mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
+// The problem of boxes of 7 numbers: threshold, layout and room alone are the case's.
+mluopsNmsProblem problem_in_space(const Case& t, mluOpDataType_t dtype) {
   mluopsNmsProblem p = {};
+  p.shape = shape_of(t, dtype);
+  p.shape.offset = 0;
+  p.score_dtype = MLUOP_DTYPE_INVALID;
+  p.transposed = t.word("layout") == "columns" ? 1 : 0;
+  p.score_threshold = std::numeric_limits<double>::quiet_NaN();
+  p.max_output = p.shape.boxes;
+  p.room = t.count("room") > 0 ? t.count("room") : p.max_output;
+  p.box_numbers = 7;
+  return p;
+}
+
+mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
+  if (t.word("box") == "3d") return problem_in_space(t, dtype);
+  mluopsNmsProblem p = {};
+  p.box_numbers = 4;
   p.shape = shape_of(t, dtype);
   p.score_dtype = dtype == MLUOP_DTYPE_FLOAT && t.count("half_scores") != 0 ? MLUOP_DTYPE_HALF : dtype;
   p.box_mode = t.word("box") == "centre" ? MLUOP_NMS_BOX_CENTER : MLUOP_NMS_BOX_DIAGONAL;
@@ -174,8 +192,17 @@ mluopsNmsProblem problem_of(const Case& t, mluOpDataType_t dtype) {
   return p;
 }
 
+// Boxes of 7 numbers, as nms3d has them.
+Fill space_numbers(const Case& t, const mluopsNmsProblem& p) {
+  const std::string kind = t.word("boxes");
+  const Fill boxes = upright_boxes(kind == "network" ? "small" : kind == "uniform" ? "random" : kind, t.seed("boxes"));
+  if (p.transposed == 0) return boxes;
+  return [boxes, n = p.shape.boxes](std::int64_t i) { return boxes(i % n * 7 + i / n); };
+}
+
 // Numbers of boxes as the tensor holds them.
 Fill box_numbers(const Case& t, const mluopsNmsProblem& p) {
+  if (p.box_numbers == 7) return space_numbers(t, p);
   Values boxes = make_boxes(t, p.shape.boxes);
   if (p.box_mode == MLUOP_NMS_BOX_CENTER) {
     for (std::size_t i = 0; i < boxes.size(); i += 4) {
@@ -202,39 +229,64 @@ void leave_to_the_caller(reference::NmsResult& r, const mluopsNmsProblem& p) {
   }
 }
 
-Description hard(const Case& text, mluOpDataType_t dtype) {
-  const mluopsNmsProblem p = problem_of(text, dtype);
-  const std::int64_t n = p.shape.boxes, room = p.room;
+/// The indices of the boxes of 7 numbers that stay; none is expected behind them.
+std::vector<Values> expected_in_space(const mluopsNmsProblem& p, const void* boxes) {
+  const std::int64_t n = p.shape.boxes;
+  Values numbers = reference::decode(p.shape.dtype, boxes, 7 * n), rows = numbers;
+  for (std::int64_t i = 0; p.transposed != 0 && i < 7 * n; ++i) {
+    rows[static_cast<std::size_t>(i % n * 7 + i / n)] = numbers[static_cast<std::size_t>(i)];
+  }
+  const mluopsNms3dShape shape{MLUOP_DTYPE_DOUBLE, n, static_cast<float>(p.shape.iou_threshold), 1};
+  reference::Nms3dResult r = reference::nms3d({shape, rows.data(), nullptr, nullptr, p.shape.iou_threshold});
+  r.keep.resize(static_cast<std::size_t>(p.room));
+  std::fill(r.keep.begin() + static_cast<std::ptrdiff_t>(r.num[0]), r.keep.end(), std::nan(""));
+  return {r.keep, r.num};
+}
+
+std::vector<Values> expected_hard(mluopsNmsProblem p, const Inputs& in, Coordinates coordinates) {
+  if (p.box_numbers == 7) return expected_in_space(p, in[0]);
+  p.boxes = in[0];
+  p.scores = in[1];
+  reference::NmsResult r = reference::nms(p, coordinates);
+  if (p.pad == 0) leave_to_the_caller(r, p);
+  return {std::move(r.output), {r.output_size}};
+}
+
+std::vector<TensorSpec> hard_tensors(const Case& text, const mluopsNmsProblem& p) {
+  const std::int64_t n = p.shape.boxes, room = p.room, numbers = p.box_numbers;
   const bool indices = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
   const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
   using Dims = std::vector<std::int64_t>;
+  std::vector<TensorSpec> tensors = {{.name = "boxes",
+                                      .dtype = p.shape.dtype,
+                                      .dims = p.transposed != 0 ? Dims{numbers, n} : Dims{n, numbers},
+                                      .fill = box_numbers(text, p)}};
+  if (numbers == 4) {
+    tensors.push_back({.name = "confidence", .dtype = p.score_dtype, .dims = {n}, .fill = make_scores(text)});
+  }
+  tensors.push_back(exact("output", indices ? p.shape.index_dtype : p.shape.dtype,
+                          indices ? Dims{room}
+                          : rows  ? Dims{room, 5}
+                                  : Dims{5, room}));
+  tensors.push_back(count("output_size"));
+  return tensors;
+}
+
+Description hard(const Case& text, mluOpDataType_t dtype) {
+  const mluopsNmsProblem p = problem_of(text, dtype);
   Description d;
-  d.tensors = {{.name = "boxes",
-                .dtype = dtype,
-                .dims = p.transposed != 0 ? Dims{4, n} : Dims{n, 4},
-                .fill = box_numbers(text, p)},
-               {.name = "confidence", .dtype = p.score_dtype, .dims = {n}, .fill = make_scores(text)},
-               exact("output", indices ? p.shape.index_dtype : dtype,
-                     indices ? Dims{room}
-                     : rows  ? Dims{room, 5}
-                             : Dims{5, room}),
-               count("output_size")};
-  d.flops = flops_of(n);
-  const bool extended = p.shape.index_dtype == MLUOP_DTYPE_INT64 || std::isnan(p.score_threshold);
-  d.call = [desc = descriptor_of(p), extended](mluOpHandle_t handle, const Arguments& t) {
+  d.tensors = hard_tensors(text, p);
+  d.flops = p.box_numbers == 7 ? 7.0 * static_cast<double>(p.shape.boxes * p.shape.boxes) / 4 : flops_of(p.shape.boxes);
+  const bool scored = p.box_numbers == 4;
+  const bool extended = p.shape.index_dtype == MLUOP_DTYPE_INT64 || (scored && std::isnan(p.score_threshold));
+  d.call = [desc = descriptor_of(p), extended, scored](mluOpHandle_t handle, const Arguments& t) {
     return under_extended(extended, handle, [&] {
-      return mluOpNms(handle, desc.get(), t[0].desc, t[0].data, t[1].desc, t[1].data, nullptr, 0, t[2].desc, t[2].data,
-                      t[3].data);
+      const Argument scores = scored ? t[1] : Argument{}, &output = t[scored ? 2 : 1], &kept = t[scored ? 3 : 2];
+      return mluOpNms(handle, desc.get(), t[0].desc, t[0].data, scores.desc, scores.data, nullptr, 0, output.desc,
+                      output.data, kept.data);
     });
   };
-  d.reference = [p](const Inputs& in, Coordinates coordinates) {
-    mluopsNmsProblem own = p;
-    own.boxes = in[0];
-    own.scores = in[1];
-    reference::NmsResult r = reference::nms(own, coordinates);
-    if (p.pad == 0) leave_to_the_caller(r, p);
-    return std::vector<Values>{std::move(r.output), {r.output_size}};
-  };
+  d.reference = [p](const Inputs& in, Coordinates coordinates) { return expected_hard(p, in, coordinates); };
   return d;
 }
 
@@ -341,10 +393,16 @@ Cases hard_document() {
 }
 
 Cases hard_edge() {
-  return joined(kinds(), list({"n=40 score=none scores=nan", "n=40 score=1", "n=40 score=0 scores=nan", "n=9 max=90",
-                               "n=40 half_scores=1 scores=ties", "n=40 half_scores=1 output=rows score=0.5",
-                               "n=90 offset=1 boxes=grid", "n=90 index=uint32 max=1", "n=600 boxes=grid max=7",
-                               "n=90 box=centre layout=columns boxes=wild"}));
+  const Cases space =
+      each(list({"n=1", "n=65 iou=0.1", "n=300 iou=0.3 boxes=grid", "n=200 boxes=same",
+                 "n=150 iou=1.01 boxes=same room=170", "n=300 iou=0.2 boxes=wild", "n=130 iou=-0.5 boxes=uniform",
+                 "n=70 boxes=uniform index=uint32", "n=70 boxes=uniform index=int64"}),
+           "layout", {"rows", "columns"});
+  return joined(
+      joined(kinds(), each(space, "box", {"3d"})),
+      list({"n=40 score=none scores=nan", "n=40 score=1", "n=40 score=0 scores=nan", "n=9 max=90",
+            "n=40 half_scores=1 scores=ties", "n=40 half_scores=1 output=rows score=0.5", "n=90 offset=1 boxes=grid",
+            "n=90 index=uint32 max=1", "n=600 boxes=grid max=7", "n=90 box=centre layout=columns boxes=wild"}));
 }
 
 Cases soft_edge() {
@@ -360,7 +418,16 @@ Case random_case(Random& random, double effort) {
   return c;
 }
 
+Case random_in_space(Random& random, double effort) {
+  const char* const kinds[] = {"network", "uniform", "same"};
+  const char* const thresholds[] = {"0.05", "0.17", "0.31", "0.7"};
+  Case c;
+  c.set("n", odd_size(random, effort < 1 ? 90 : 300)).set("iou", random.pick(thresholds)).set("box", "3d");
+  return c.set("boxes", random.pick(kinds)).set("layout", random.chance(0.5) ? "rows" : "columns");
+}
+
 Case random_hard(Random& random, double effort) {
+  if (random.chance(0.15)) return random_in_space(random, effort);
   const char* const outputs[] = {"indices", "rows", "columns"};
   Case c = random_case(random, effort);
   c.set("offset", random.integer(0, 1)).set("max", random.chance(0.3) ? random.integer(1, 50) : 0);
@@ -421,7 +488,9 @@ std::vector<OperatorCases> nms_operators() {
                                   {"score", "none", "boxes of greater scores count; none: all (EXTENDED)"},
                                   {"output", "indices", "indices | rows ([max, 5]) | columns ([5, max])"},
                                   {"layout", "rows", "rows ([n, 4]) | columns ([4, n])"},
-                                  {"box", "corners", "corners | centre"},
+                                  {"box", "corners",
+                                   "corners | centre | 3d (7 numbers, boxes=network | uniform | grid | same | wild; "
+                                   "no scores, all indices without padding)"},
                                   {"room", "0", "rows of output; 0: max"},
                                   {"pad", "1", "1: zeros up to max; 0: not"},
                                   {"half_scores", "0", "1: scores are half beside float boxes"}},

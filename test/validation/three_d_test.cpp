@@ -60,6 +60,64 @@ TEST(ThreeDValidation, NmsTakesScoresInHalfWithBoxesInFloatOnly) {
   EXPECT_TRUE(last_error_has("confidence: wanted the dtype of boxes")) << mluOpExtGetLastErrorText();
 }
 
+/// A call with 9 boxes of 7 numbers in a descriptor whose other values must not count.
+OpCall boxes_in_space() {
+  OpCall call(Case::parse("nms n=9 box=3d boxes=uniform iou=0.3"));
+  call.call = [](mluOpHandle_t handle, const Arguments& t) {
+    mluOpNmsDescriptor_t desc = nullptr;
+    mluOpCreateNmsDescriptor(&desc);
+    mluOpSetNmsDescriptor(desc, MLUOP_NMS_BOX_CENTER, MLUOP_NMS_OUTPUT_TARGET_BATCH_AND_CLASS,
+                          MLUOP_NMS_ALGO_EXCLUDE_BOUNDARY, MLUOP_NMS_SOFT_NMS_GAUSSIAN, 0.3f, 1, 1, 2, 1, 0, true);
+    const mluOpStatus_t status =
+        mluOpNms(handle, desc, t[0].desc, t[0].data, nullptr, nullptr, nullptr, 0, t[1].desc, t[1].data, t[2].data);
+    mluOpDestroyNmsDescriptor(desc);
+    return status;
+  };
+  return call;
+}
+
+TEST(ThreeDValidation, NmsOfBoxesOf7NumbersLooksAtThresholdAndLayoutAlone) {
+  OpCall plain(Case::parse("nms n=9 box=3d boxes=uniform iou=0.3")), other = boxes_in_space();
+  ASSERT_EQ(plain.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  ASSERT_EQ(other.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+  EXPECT_EQ(plain.arg("output").memory, other.arg("output").memory);
+  EXPECT_EQ(plain.arg("output_size").memory, other.arg("output_size").memory);
+}
+
+TEST(ThreeDValidation, NmsOfBoxesOf7NumbersRefuses) {
+  const auto dims = [](const std::string& name, const Dims& of) { return [=](OpCall& c) { c.arg(name).dims = of; }; };
+  check_table(boxes_in_space(),
+              {{"room for 8", dims("output", {8}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 0 to be >= 9"},
+               {"rows of 5", dims("output", {9, 5}), MLUOP_STATUS_BAD_PARAM, "output: wanted 1 dimension"},
+               {"indices that are numbers", [](OpCall& c) { c.arg("output").dtype = MLUOP_DTYPE_FLOAT; },
+                MLUOP_STATUS_BAD_PARAM, "output: wanted dtype DTYPE_INT32, DTYPE_UINT32, got"},
+               {"integers", [](OpCall& c) { c.arg("boxes").dtype = MLUOP_DTYPE_INT32; }, MLUOP_STATUS_BAD_PARAM,
+                "boxes: wanted"},
+               {"6 numbers", dims("boxes", {9, 6}), MLUOP_STATUS_NOT_SUPPORTED, "method_mode HARD_NMS"}});
+  OpCall layout = boxes_in_space();
+  layout.arg("boxes").dims = {0, 7};
+  EXPECT_EQ(layout.make(), MLUOP_STATUS_SUCCESS) << "no boxes: " << mluOpExtGetLastErrorText();
+}
+
+TEST(ThreeDValidation, NmsOfBoxesOf7NumbersHasNoScores) {
+  const OpCall scored(Case::parse("nms n=9 boxes=uniform iou=0.3"));
+  const auto boxes = [](OpCall& c) { c.arg("boxes").dims = {9, 7}; };
+  const std::string text = "confidence: wanted NULL with boxes of 7 numbers";
+  check_table(scored, {{"scores", boxes, MLUOP_STATUS_BAD_PARAM, text},
+                       {"scores' descriptor",
+                        [=](OpCall& c) {
+                          boxes(c);
+                          c.arg("confidence").no_data = true;
+                        },
+                        MLUOP_STATUS_BAD_PARAM, text},
+                       {"scores' data",
+                        [=](OpCall& c) {
+                          boxes(c);
+                          c.arg("confidence").no_desc = true;
+                        },
+                        MLUOP_STATUS_BAD_PARAM, text}});
+}
+
 TEST(ThreeDValidation, WorkspaceOfRoiAwarePool3dIsAsDocumented) {
   const Handle handle("cpu");
   const Descriptor rois(MLUOP_LAYOUT_ARRAY, MLUOP_DTYPE_HALF, {4, 7}),

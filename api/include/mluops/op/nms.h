@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** What the four numbers of a box are. */
+/** What the numbers of a box of 4 are. */
 typedef enum {
   MLUOP_NMS_BOX_DIAGONAL = 0, /**< x1, y1, x2, y2. */
   MLUOP_NMS_BOX_CENTER = 1,   /**< x and y of the centre, width, height. */
@@ -39,7 +39,7 @@ typedef enum {
 
 typedef struct mluOpNmsStruct* mluOpNmsDescriptor_t;
 
-/** Sets what mluOpNms does.
+/** Sets what mluOpNms does. With boxes of 7 numbers only iou_threshold and input_layout have an effect.
  *
  *  @param box_mode, output_mode, algo, method_mode  see the enumerations.
  *  @param iou_threshold         a box is suppressed by a better one when their IoU is greater.
@@ -48,7 +48,7 @@ typedef struct mluOpNmsStruct* mluOpNmsDescriptor_t;
  *  @param confidence_threshold  boxes are looked at when their score is greater; in [0,1]. Under the EXTENDED contract
  *                               any number; -INFINITY looks at every box, NaN scores first.
  *  @param offset                0 or 1: the width of a box is x2 - x1 + offset, likewise the height.
- *  @param input_layout          0: boxes are [N, 4]; 1: [4, N].
+ *  @param input_layout          0: boxes are [N, 4] or [N, 7]; 1: [4, N] or [7, N].
  *  @param pad_to_max_output_size  write zeros behind the kept boxes, up to max_output_size of them.
  *  BAD_PARAM: nms_desc NULL, a value outside its enumeration or range. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetNmsDescriptor(mluOpNmsDescriptor_t nms_desc, const mluOpNmsBoxPointMode_t box_mode,
@@ -83,13 +83,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetNmsWorkspaceSize(mluOpHandle_t handle, const
  *
  *    IoU(a,b) = inter / (area(a) + area(b) - inter)     NaN, as of degenerate boxes, is not greater
  *
- *  @param boxes        T [N, 4] or [4, N] by input_layout.
- *  @param confidence   T [N], the scores; HALF beside FLOAT boxes is taken too.
+ *  Boxes of 7 numbers are x, y, z, dx, dy, dz and the rotation about z. They are walked over in the order in which
+ *  they are given, by the IoU of mluOpExtNms3d with rotated 1. They have no scores, the output is indices, and of
+ *  nms_desc only iou_threshold and input_layout have an effect.
+ *
+ *  @param boxes        T [N, 4] or [4, N] by input_layout; [N, 7] or [7, N].
+ *  @param confidence   T [N], the scores; HALF beside FLOAT boxes is taken too. Boxes of 7 numbers: descriptor and data
+ *                      NULL.
  *  @param workspace    not used; may be NULL.
  *  @param output       INT32 or UINT32 [>= min(N, max_output_size)] indices (EXTENDED: INT64 too), or T [that, 5], or
- *                      T [5, that]; with padding at least max_output_size. What lies behind is left as it was.
+ *                      T [5, that]; with padding at least max_output_size. Boxes of 7 numbers: indices [>= N].
+ *                      What lies behind is left as it was.
  *  @param output_size  INT32 [1]: how many boxes were kept.
- *  N = 0: SUCCESS, *output_size is 0. 3-D boxes, boxes of 7 numbers, soft methods: NOT_SUPPORTED. Strided tensors:
+ *  N = 0: SUCCESS, *output_size is 0. Boxes of 3 dimensions, soft methods: NOT_SUPPORTED. Strided tensors:
  *  NOT_SUPPORTED. Source: mmcv's nms; docs/op/nms.md. */
 mluOpStatus_t MLUOP_WIN_API mluOpNms(mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc,
                                      const mluOpTensorDescriptor_t boxes_desc, const void* boxes,

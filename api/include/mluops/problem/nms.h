@@ -22,18 +22,19 @@ typedef struct mluopsNmsShape {
 
 typedef struct mluopsNmsProblem {
   mluopsNmsShape shape;
-  mluOpDataType_t score_dtype;
+  mluOpDataType_t score_dtype; /* INVALID where box_numbers is 7 */
   mluOpNmsBoxPointMode_t box_mode;
   mluOpNmsOutputMode_t output_mode; /* indices or one of the two forms of score and box, in dtype */
-  int transposed;                   /* boxes are [4, boxes] */
+  int transposed;                   /* boxes are [box_numbers, boxes] */
   double score_threshold;           /* boxes count where score > it; NaN: all of them, NaN scores first */
   int64_t max_output;
   int64_t room; /* boxes there is room for in output: the row length of [5, room] */
   int pad;      /* zeros up to max_output boxes; room is then at least as much */
   const void* boxes;
-  const void* scores;
+  const void* scores; /* NULL where box_numbers is 7 */
   void* output;
   int32_t* output_size;
+  int box_numbers; /* 4, or 7: boxes as those of mluopsNms3dProblem, rotated, without scores; output: indices */
 } mluopsNmsProblem;
 
 typedef struct mluopsSoftNmsProblem {

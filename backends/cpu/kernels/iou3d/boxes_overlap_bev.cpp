@@ -4,10 +4,11 @@
 // boxes_a and owns its row. Two boxes far apart cost 7 flops, others a polygon: some 16 pairs of sides and a sort,
 // bound by arithmetic that branches.
 #include "backends/cpu/dispatch.h"
-#include "backends/cpu/kernels/iou3d/overlap.h"
+#include "backends/cpu/spatial/flat_box.h"
 #include "mluops/problem/iou3d.h"
 
 namespace mluops::cpu::iou3d {
+using flat_box::FlatBox;
 namespace {
 
 template <class A>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "backends/cpu/runtime/context.h"
 #include "backends/cpu/simd/element.h"
 #include "mluops/problem/nms.h"
 
@@ -44,5 +45,8 @@ void with_indices(const mluopsNmsShape& s, void* indices, F&& f) {
 inline const char* declined(const mluopsNmsShape& s) {
   return s.boxes > std::numeric_limits<std::int32_t>::max() - kPad ? "boxes: wanted fewer than 2^31" : nullptr;
 }
+
+/// nms of boxes of 7 numbers.
+mluOpStatus_t flat_boxes(Context& context, const mluopsCall& call, const mluopsNmsProblem& p);
 
 }  // namespace mluops::cpu::nms

@@ -91,6 +91,7 @@ mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNms
 template <class T>
 mluOpStatus_t hard(Context& context, const mluopsCall& call, const mluopsNmsProblem& p) {
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
+  if (p.box_numbers == 7) return flat_boxes(context, call, p);
   if constexpr (std::is_same_v<T, float>) {
     if (p.score_dtype == MLUOP_DTYPE_HALF) return suppress<T, Half>(context, call, p);
   }

@@ -1,4 +1,5 @@
-// The area two rotated boxes share, seen from above.
+// The area two rotated boxes share, seen from above. A namespace of its own: Point and cross() have other meanings
+// elsewhere in this room.
 //
 // The operations are OpenPCDet's, in its order, each rounded to A: which points become corners of the polygon decides
 // about a margin of 0.01 and signs of small numbers, so another order would be another operator.
@@ -10,7 +11,7 @@
 
 #include "backends/cpu/simd/element.h"
 
-namespace mluops::cpu::iou3d {
+namespace mluops::cpu::flat_box {
 
 template <class A>
 struct Point {
@@ -45,13 +46,14 @@ struct FlatBox {
   A reach;  ///< boxes whose centres are further apart than their reaches share nothing, rounding and margin included
   Point<A> corners[5];  ///< in order, the first one again at the end
 
+  /// From x, y, z, dx, dy, dz, angle; from each number to the next it is `step` elements.
   template <class T>
-  static FlatBox read(const T* box) {
+  static FlatBox read(const T* box, std::int64_t step = 1) {
     FlatBox b;
-    b.centre = {to_acc(box[0]), to_acc(box[1])};
-    b.dx = to_acc(box[3]);
-    b.dy = to_acc(box[4]);
-    const auto angle = static_cast<double>(to_acc(box[6]));
+    b.centre = {to_acc(box[0]), to_acc(box[step])};
+    b.dx = to_acc(box[3 * step]);
+    b.dy = to_acc(box[4 * step]);
+    const auto angle = static_cast<double>(to_acc(box[6 * step]));
     b.cosine = static_cast<A>(std::cos(angle));
     b.sine = static_cast<A>(std::sin(angle));
     const A x1 = b.centre.x - b.dx / 2, x2 = b.centre.x + b.dx / 2;
@@ -189,4 +191,4 @@ A straight_overlap(const FlatBox<A>& a, const FlatBox<A>& b) {
   return greater(right - left, A{0}) * greater(bottom - top, A{0});
 }
 
-}  // namespace mluops::cpu::iou3d
+}  // namespace mluops::cpu::flat_box
