@@ -2,14 +2,18 @@
 //
 // indices [L,1+axes], indice_pairs [K,2,L]. The inputs are sorted by their places (grid.h), 64 places to a word
 // (places.h): each offset of the filter moves some of them by a constant number of places. The outputs are the union of
-// what is moved (submanifold: the inputs), their numbers the ranks of their places. Then the pairs: an item is an
-// offset, walks over both sets side by side, marks the inputs that have an output and writes them in order into its
-// part of indice_pairs; where the outputs are the inputs, an offset finds those of its mirror image too. No grid and no
+// what is moved (outputs.h; submanifold: the inputs), their numbers the ranks of their places. Then the pairs: a task
+// has an offset, walks over both sets side by side, marks the inputs that have an output and writes them in order into
+// its part of indice_pairs; where the outputs are the inputs, an offset finds those of its mirror image too. With many
+// threads an offset is several tasks: each walks over a range of places, then writes a range of inputs. No grid and no
 // table: memory and time grow with L and the pairs. All is read and written in order but for the marks of inputs that
-// are not sorted, which stay in the second cache.
+// are not sorted, which stay in the second cache. Every step runs in parallel; what is written does not depend on how.
 #include "mluops/problem/get_indice_pairs.h"
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/get_indice_pairs/grid.h"
+#include "backends/cpu/kernels/get_indice_pairs/inputs.h"
+#include "backends/cpu/kernels/get_indice_pairs/outputs.h"
+#include "backends/cpu/kernels/get_indice_pairs/parts.h"
 #include "backends/cpu/kernels/get_indice_pairs/places.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
@@ -21,107 +25,108 @@ namespace {
 
 using Problem = mluopsGetIndicePairsProblem;
 
-/// The inputs, sorted.
-class Inputs {
- public:
-  Inputs(Allocator& allocator, const Shape& s)
-      : items_{allocator.allocate<Item>(s.inputs), allocator.allocate<Item>(s.inputs)},
-        words_(allocator.allocate<Word>(s.inputs)),
-        last_(allocator.allocate<std::int32_t>(s.inputs)),
-        before_(allocator.allocate<std::int32_t>(s.inputs)) {}
+/// The pairs of an offset, in no order: a mark for each input that has an output, and which output. Several tasks find
+/// the pairs, each with marks of its own, and then write those of a range of inputs each.
+struct Found {
+  std::int64_t parts, marks;  ///< tasks; words of a task's marks
+  std::uint64_t* marked;      ///< [parts, marks]
+  std::int32_t* counts;       ///< [parts, parts]: marks of a task in each range
+  std::int32_t* output;       ///< [inputs]
 
-  void collect(const Problem& p, const Grid& grid) {
-    std::int64_t count = 0;
-    for (std::int64_t i = 0; i < p.shape.inputs; ++i) {
-      const std::int64_t key = grid.key(p.indices + i * (p.shape.axes + 1));
-      if (key >= 0) items_[0][count++] = {key, static_cast<std::int32_t>(i)};
+  Found(Allocator& allocator, std::int64_t inputs, std::int64_t number_of_parts)
+      : parts(number_of_parts),
+        marks(ceil_div(inputs, 64)),
+        marked(allocator.allocate<std::uint64_t>(parts, marks)),
+        counts(allocator.allocate<std::int32_t>(parts, parts)),
+        output(allocator.allocate<std::int32_t>(inputs)) {}
+
+  void clear(std::int64_t part) const { std::fill_n(marked + part * marks, marks, 0); }
+  void add(std::int64_t part, std::int32_t input, std::int32_t its_output) const {
+    marked[part * marks + input / 64] |= std::uint64_t{1} << input % 64;
+    output[input] = its_output;
+  }
+  /// First mark of a range of inputs.
+  std::int64_t begin(std::int64_t range) const { return range * marks / parts; }
+  /// Inputs that a task or another has marked.
+  std::uint64_t any(std::int64_t mark) const {
+    std::uint64_t bits = 0;
+    for (std::int64_t part = 0; part < parts; ++part) bits |= marked[part * marks + mark];
+    return bits;
+  }
+  void count(std::int64_t part) const {
+    for (std::int64_t range = 0; range < parts; ++range) {
+      std::int32_t sum = 0;
+      for (std::int64_t i = begin(range); i < begin(range + 1); ++i) sum += std::popcount(marked[part * marks + i]);
+      counts[part * parts + range] = sum;
     }
-    const Item* const sorted =
-        spatial::radix_sort(items_[0], items_[1], count, [](const Item& item) { return item.key; });
-    for (std::int64_t i = 0; i < count; ++i) add(sorted[i], i > 0 && sorted[i - 1].key == sorted[i].key);
-    rank_words(words_, words_ + words_count_);
   }
-  /// The places of a class.
-  Words of_class(std::int64_t number, const Grid& grid) const {
-    const auto first = [&](std::int64_t key) {
-      return std::lower_bound(words_, words_ + words_count_, key / 64,
-                              [](const Word& word, std::int64_t wanted) { return word.number < wanted; });
-    };
-    return {first(number * grid.places()), first((number + 1) * grid.places())};
+  /// Pairs in ranges [0, end).
+  std::int64_t before(std::int64_t end) const {
+    std::int64_t sum = 0;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      for (std::int64_t range = 0; range < end; ++range) sum += counts[part * parts + range];
+    }
+    return sum;
   }
-  /// The last input at a place, by its rank.
-  std::int32_t last(std::int32_t rank) const { return last_[rank]; }
-  /// visit(input) for all at a place.
-  template <class Visit>
-  void each(std::int32_t rank, const Visit& visit) const {
-    visit(last_[rank]);
-    for (std::int32_t i = repeated_ ? before_[last_[rank]] : -1; i >= 0; i = before_[i]) visit(i);
-  }
+};
 
- private:
-  struct Item {
-    std::int64_t key;
-    std::int32_t input;
-  };
+/// An offset and its mirror image.
+struct FoundTwo {
+  Found there, back;
 
-  void add(const Item& item, bool repeats) {
-    before_[item.input] = repeats ? last_[places_ - 1] : -1;
-    repeated_ = repeated_ || repeats;
-    if (!repeats) ++places_;
-    last_[places_ - 1] = item.input;
-    if (words_count_ == 0 || words_[words_count_ - 1].number != item.key / 64)
-      words_[words_count_++] = {item.key / 64, 0, 0};
-    words_[words_count_ - 1].bits |= std::uint64_t{1} << item.key % 64;
-  }
-
-  Item* items_[2];
-  Word* words_;
-  std::int32_t *last_, *before_;
-  std::int64_t words_count_ = 0, places_ = 0;
-  bool repeated_ = false;
+  FoundTwo(Allocator& allocator, std::int64_t inputs, std::int64_t parts)
+      : there(allocator, inputs, parts), back(allocator, inputs, parts) {}
 };
 
 struct Arrays {
+  Parts parts;
   Inputs inputs;
-  Union outputs;
-  std::int64_t marks;
-  std::uint64_t* marked;  ///< of each slot [2, marks]: inputs that have an output
-  std::int32_t* output;   ///< of each slot [2, inputs]: which
+  Outputs outputs;
+  SlotScratch<FoundTwo> found;
 
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t most_words, int slots)
-      : inputs(allocator, s),
-        outputs(allocator, most_words),
-        marks(ceil_div(s.inputs, 64)),
-        marked(allocator.allocate<std::uint64_t>(slots, 2, marks)),
-        output(allocator.allocate<std::int32_t>(slots, 2, s.inputs)) {}
+  Arrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t most_words, int tables,
+         std::int64_t tasks)
+      : parts(allocator, call, s.inputs),
+        inputs(allocator, call, s),
+        outputs(allocator, call, s, most_words, parts),
+        found(allocator, tables, s.inputs, tasks) {}
 };
 
-/// False when there are more words than there is room for.
-bool collect_outputs(const Problem& p, const Grid& grid, Arrays& arrays) {
-  for (std::int64_t k = 0; k < p.shape.offsets; ++k) {
-    const Step step = grid.step(k);
-    const std::int64_t moved = step.places - step.its_class * grid.places();
-    const int shift = static_cast<int>(moved & 63);
-    const Words words = arrays.inputs.of_class(step.its_class, grid);
-    for (const Word* word = words.begin; word != words.end; ++word) {
-      const std::int64_t number = word->number + (moved >> 6);
-      if (!arrays.outputs.add(number, word->bits << shift)) return false;
-      if (shift > 0 && !arrays.outputs.add(number + 1, word->bits >> (64 - shift))) return false;
-    }
+/// How the pairs are found. One task has an offset, or an offset and its mirror image, and keeps what it finds in a
+/// table of its thread; where there are more threads than that keeps busy, several tasks share a table.
+struct Tasks {
+  bool mirrored;
+  std::int64_t offsets;  ///< or pairs of them
+  std::int64_t each;     ///< tasks of an offset
+  Loop loop;
+
+  Tasks(const Context& context, const mluopsCall& call, const Shape& s, const Grid& grid)
+      : mirrored(s.sub_m != 0 && grid.step(0).places + grid.step(s.offsets - 1).places == 0),
+        offsets(mirrored ? ceil_div(s.offsets, 2) : s.offsets),
+        each(tasks_of_offset(context, call, s)),
+        loop(context, call, offsets * each, offset_ns(s) / static_cast<double>(each)) {}
+
+  int tables() const { return each == 1 ? loop.slots() : static_cast<int>(offsets); }
+
+ private:
+  static double offset_ns(const Shape& s) { return cost::kStep * static_cast<double>(s.inputs); }
+  std::int64_t tasks_of_offset(const Context& context, const mluopsCall& call, const Shape& s) const {
+    constexpr std::int64_t kPerThread = 4, kLeastInputs = 2048;
+    const int threads = Loop(context, call, offsets * call.threads, offset_ns(s) / call.threads).slots();
+    if (2 * threads <= offsets) return 1;
+    return std::clamp<std::int64_t>(s.inputs / kLeastInputs, 1, ceil_div(kPerThread * threads, offsets));
   }
-  arrays.outputs.merge();
-  arrays.outputs.keep([&](std::int64_t number) { return grid.outputs_of_word(number); });
-  return true;
-}
+};
 
 /// Inputs and outputs: of these two words for each input at first.
-std::optional<Arrays> collect(Context& context, const Problem& p, const Grid& grid, int slots) {
+std::optional<Arrays> collect(Context& context, const mluopsCall& call, const Problem& p, const Grid& grid,
+                              const Tasks& tasks) {
   const bool same = p.shape.sub_m != 0;
   for (std::int64_t most = same ? 0 : 2 * p.shape.inputs + 64;; most *= 2) {
-    auto arrays = allocate<Arrays>(context.arena, p.shape, most, slots);
+    auto arrays = allocate<Arrays>(context.arena, call, p.shape, most, tasks.tables(), tasks.each);
     if (!arrays) return arrays;
-    arrays->inputs.collect(p, grid);
-    if (same || collect_outputs(p, grid, *arrays)) return arrays;
+    arrays->inputs.collect(context, call, p, grid, arrays->parts);
+    if (same || arrays->outputs.collect(context, call, arrays->inputs.words(), grid, arrays->parts)) return arrays;
   }
 }
 
@@ -147,82 +152,115 @@ void write_outputs(const Context& context, const mluopsCall& call, const Problem
                    std::int64_t outputs) {
   const Shape& s = p.shape;
   const std::int64_t width = s.axes + 1;
+  const double row_ns = cost::kMove * static_cast<double>(width);
   if (s.sub_m != 0) {
-    std::copy_n(p.indices, s.inputs * width, p.out_indices);
+    Loop(context, call, s.inputs, row_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+      std::copy(p.indices + begin * width, p.indices + end * width, p.out_indices + begin * width);
+    });
   } else {
-    Loop(context, call, words.end - words.begin, 4 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+    Loop(context, call, words.count(), 4 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
       write_rows(grid, words.begin + begin, words.begin + end, width, p.out_indices);
     });
   }
-  std::fill_n(p.out_indices + outputs * width, (s.outputs - outputs) * width, 0);
+  Loop(context, call, s.outputs - outputs, row_ns).run([&](std::int64_t begin, std::int64_t end, int) {
+    std::fill(p.out_indices + (outputs + begin) * width, p.out_indices + (outputs + end) * width, 0);
+  });
 }
 
-/// The pairs of one offset, on their way from walks over the places to their part of indice_pairs.
-struct Pairs {
-  std::uint64_t* marked;
-  std::int32_t* output;
-
-  Pairs(const Arrays& arrays, const Shape& s, std::int64_t number)
-      : marked(arrays.marked + number * arrays.marks), output(arrays.output + number * s.inputs) {
-    std::fill_n(marked, arrays.marks, 0);
-  }
-  void add(std::int32_t input, std::int32_t its_output) const {
-    marked[input / 64] |= std::uint64_t{1} << input % 64;
-    output[input] = its_output;
-  }
-};
-
-/// In the order of the inputs.
-void write_pairs(const Problem& p, const Pairs& found, std::int64_t marks, std::int64_t offset) {
+/// The pairs of a range of inputs, in the order of the inputs, and as much of what is to be -1 behind all pairs.
+void write_pairs(const Problem& p, const Found& found, std::int64_t offset, std::int64_t range) {
   const std::int64_t places = p.shape.inputs;
   std::int32_t* const inputs = p.indice_pairs + 2 * offset * places;
   std::int32_t* const outputs = inputs + places;
-  std::int64_t count = 0;
-  for (std::int64_t mark = 0; mark < marks; ++mark) {
-    for (std::uint64_t bits = found.marked[mark]; bits != 0; bits &= bits - 1) {
+  std::int64_t at = found.before(range);
+  for (std::int64_t mark = found.begin(range); mark < found.begin(range + 1); ++mark) {
+    for (std::uint64_t bits = found.any(mark); bits != 0; bits &= bits - 1) {
       const std::int64_t input = mark * 64 + std::countr_zero(bits);
-      inputs[count] = static_cast<std::int32_t>(input);
-      outputs[count++] = found.output[input];
+      inputs[at] = static_cast<std::int32_t>(input);
+      outputs[at++] = found.output[input];
     }
   }
-  p.indice_num[offset] = static_cast<std::int32_t>(count);
-  std::fill_n(inputs + count, places - count, -1);
-  std::fill_n(outputs + count, places - count, -1);
+  const std::int64_t all = found.before(found.parts), unused = places - all;
+  p.indice_num[offset] = static_cast<std::int32_t>(all);
+  const std::int64_t begin = all + range * unused / found.parts, end = all + (range + 1) * unused / found.parts;
+  std::fill(inputs + begin, inputs + end, -1);
+  std::fill(outputs + begin, outputs + end, -1);
 }
 
-/// Whether each offset leads back where the last but as many leads: a submanifold convolution whose filter has a
-/// middle.
-bool mirrored(const Shape& s, const Grid& grid) {
-  return s.sub_m != 0 && grid.step(0).places + grid.step(s.offsets - 1).places == 0;
-}
+/// Finds and writes the pairs of offsets.
+class PairFinder {
+ public:
+  PairFinder(const Problem& p, const Grid& grid, const Arrays& arrays, const Tasks& tasks)
+      : p_(p), grid_(grid), arrays_(arrays), tasks_(tasks) {}
 
-void find_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
-  const Step step = grid.step(offset);
-  const Inputs& inputs = arrays.inputs;
-  const Words from = inputs.of_class(step.its_class, grid);
-  const bool same = p.shape.sub_m != 0;
-  const Pairs found(arrays, p.shape, 2 * slot);
-  walk(from, step.places - step.its_class * grid.places(), same ? from : arrays.outputs.words(),
-       [&](std::int32_t source, std::int32_t target) {
-         const std::int32_t output = same ? inputs.last(target) : target;
-         inputs.each(source, [&](std::int32_t input) { found.add(input, output); });
-       });
-  write_pairs(p, found, arrays.marks, offset);
-}
+  void run() const {
+    if (tasks_.each == 1) {
+      each([&](std::int64_t offset, std::int64_t, int slot) {
+        find(table(slot), offset, 0);
+        write(table(slot), offset, 0);
+      });
+    } else {
+      each([&](std::int64_t offset, std::int64_t part, int) { find(table(offset), offset, part); });
+      each([&](std::int64_t offset, std::int64_t part, int) { write(table(offset), offset, part); });
+    }
+  }
 
-/// Finds the pairs of an offset and of its mirror image, which has the same ones the other way round.
-void find_mirrored_pairs(const Problem& p, const Grid& grid, const Arrays& arrays, std::int64_t offset, int slot) {
-  const Inputs& inputs = arrays.inputs;
-  const Words places = inputs.of_class(0, grid);
-  const Pairs there(arrays, p.shape, 2 * slot), back(arrays, p.shape, 2 * slot + 1);
-  walk(places, grid.step(offset).places, places, [&](std::int32_t source, std::int32_t target) {
-    const std::int32_t first = inputs.last(source), second = inputs.last(target);
-    inputs.each(source, [&](std::int32_t input) { there.add(input, second); });
-    inputs.each(target, [&](std::int32_t input) { back.add(input, first); });
-  });
-  write_pairs(p, there, arrays.marks, offset);
-  write_pairs(p, back, arrays.marks, p.shape.offsets - 1 - offset);
-}
+ private:
+  /// body(offset, part, slot)
+  template <class Body>
+  void each(const Body& body) const {
+    tasks_.loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+      for (std::int64_t task = begin; task < end; ++task) body(task / tasks_.each, task % tasks_.each, slot);
+    });
+  }
+  FoundTwo table(std::int64_t number) const {
+    return arrays_.found.of(static_cast<int>(number), p_.shape.inputs, tasks_.each);
+  }
+
+  void find(const FoundTwo& found, std::int64_t offset, std::int64_t part) const {
+    const Step step = grid_.step(offset);
+    const Words of_class = arrays_.inputs.of_class(step.its_class, grid_);
+    const auto begin = [&](std::int64_t i) { return of_class.begin + i * of_class.count() / tasks_.each; };
+    const Words from{begin(part), begin(part + 1)};
+    found.there.clear(part);
+    if (tasks_.mirrored) {
+      found.back.clear(part);
+      find_mirrored(found, from, step, part);
+      found.back.count(part);
+    } else {
+      find_one(found.there, from, step, part);
+    }
+    found.there.count(part);
+  }
+  void find_one(const Found& found, Words from, Step step, std::int64_t part) const {
+    const Inputs& inputs = arrays_.inputs;
+    const bool same = p_.shape.sub_m != 0;
+    walk(from, step.places - step.its_class * grid_.places(), same ? inputs.words() : arrays_.outputs.words(),
+         [&](std::int32_t source, std::int32_t target) {
+           const std::int32_t output = same ? inputs.last(target) : target;
+           inputs.each(source, [&](std::int32_t input) { found.add(part, input, output); });
+         });
+  }
+  /// The mirror image has the same pairs the other way round.
+  void find_mirrored(const FoundTwo& found, Words from, Step step, std::int64_t part) const {
+    const Inputs& inputs = arrays_.inputs;
+    walk(from, step.places, inputs.words(), [&](std::int32_t source, std::int32_t target) {
+      const std::int32_t first = inputs.last(source), second = inputs.last(target);
+      inputs.each(source, [&](std::int32_t input) { found.there.add(part, input, second); });
+      inputs.each(target, [&](std::int32_t input) { found.back.add(part, input, first); });
+    });
+  }
+  void write(const FoundTwo& found, std::int64_t offset, std::int64_t range) const {
+    write_pairs(p_, found.there, offset, range);
+    const std::int64_t mirror = p_.shape.offsets - 1 - offset;
+    if (tasks_.mirrored && mirror != offset) write_pairs(p_, found.back, mirror, range);
+  }
+
+  const Problem& p_;
+  const Grid& grid_;
+  const Arrays& arrays_;
+  const Tasks& tasks_;
+};
 
 mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
@@ -230,23 +268,17 @@ mluOpStatus_t pairs(Context& context, const mluopsCall& call, const Problem& p) 
   if (!grid.countable())
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED,
                 "sparse_conv_desc: wanted fewer than 2^63 places with margins as wide as the filter reaches, got more");
-  const bool is_mirrored = mirrored(s, grid);
-  const Loop loop(context, call, is_mirrored ? ceil_div(s.offsets, 2) : s.offsets,
-                  cost::kStep * static_cast<double>(s.inputs));
-  auto arrays = collect(context, p, grid, loop.slots());
+  const Tasks tasks(context, call, s, grid);
+  auto arrays = collect(context, call, p, grid, tasks);
   if (!arrays) return no_memory(call);
-  const std::int64_t outputs = s.sub_m != 0 ? s.inputs : arrays->outputs.rank();
+  const std::int64_t outputs = s.sub_m != 0 ? s.inputs : arrays->outputs.count();
   if (outputs > s.outputs) {
     const std::string text = "out_indices: wanted at least " + std::to_string(outputs) +
                              " rows, one for each output, got " + std::to_string(s.outputs);
     return fail(call, MLUOP_STATUS_NOT_SUPPORTED, text.c_str());
   }
   write_outputs(context, call, p, grid, arrays->outputs.words(), outputs);
-  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
-    for (std::int64_t offset = begin; offset < end; ++offset) {
-      is_mirrored ? find_mirrored_pairs(p, grid, *arrays, offset, slot) : find_pairs(p, grid, *arrays, offset, slot);
-    }
-  });
+  PairFinder(p, grid, *arrays, tasks).run();
   *p.num_act_out = static_cast<std::int32_t>(outputs);
   return MLUOP_STATUS_SUCCESS;
 }

@@ -74,6 +74,18 @@ class Grid {
   bool countable() const { return keys_ != kNoSize; }
   /// Places of a class, whole words of 64: the key of a place is its number and `places` for each class before.
   std::int64_t places() const { return places_; }
+  /// Keys of all classes together.
+  std::int64_t keys() const { return keys_; }
+
+  int axes() const { return axes_; }
+  std::int64_t filter(int axis) const { return axis_[axis].filter; }
+  std::int64_t classes(int axis) const { return axis_[axis].classes; }
+  /// Where offset k of one axis leads; the class is that of the axis.
+  Step step(int axis, std::int64_t k) const {
+    std::int64_t places = axis_[axis].step(k);
+    for (int a = axis + 1; a < axes_; ++a) places *= axis_[a].size;
+    return {axis_[axis].class_of_offset(k), places};
+  }
 
   /// The key of a row of indices, [batch, x...]; -1 where it meets no output.
   std::int64_t key(const std::int32_t* row) const {

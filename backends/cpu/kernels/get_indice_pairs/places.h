@@ -7,9 +7,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/spatial/radix_sort.h"
-
 namespace mluops::cpu::get_indice_pairs {
 
 struct Word {
@@ -20,75 +17,21 @@ struct Word {
 
 struct Words {
   const Word *begin, *end;
+  std::int64_t count() const { return end - begin; }
 };
 
-/// Ranks places in increasing order and returns how many there are.
-inline std::int64_t rank_words(Word* begin, Word* end) {
-  std::int64_t rank = 0;
-  for (Word* word = begin; word != end; ++word) {
-    word->base = static_cast<std::int32_t>(std::min<std::int64_t>(rank, INT32_MAX));
-    rank += std::popcount(word->bits);
-  }
-  return rank;
+/// The first word with that number or a later one.
+inline const Word* first_word(Words words, std::int64_t number) {
+  return std::lower_bound(words.begin, words.end, number,
+                          [](const Word& word, std::int64_t wanted) { return word.number < wanted; });
 }
-
-/// The union of sets that come as words, each set in increasing order.
-class Union {
- public:
-  Union(Allocator& allocator, std::int64_t most)
-      : most_(most), words_(allocator.allocate<Word>(most)), spare_(allocator.allocate<Word>(most)) {}
-
-  /// False when there are more words than there is room for.
-  bool add(std::int64_t number, std::uint64_t bits) {
-    if (bits == 0) return true;
-    if (count_ > 0 && words_[count_ - 1].number == number) {
-      words_[count_ - 1].bits |= bits;
-      return true;
-    }
-    if (count_ == most_) {
-      merge();
-      if (count_ > most_ / 2) return false;
-    }
-    words_[count_++] = {number, bits, 0};
-    return true;
-  }
-  /// Sorts the words and makes one of equal ones.
-  void merge() {
-    Word* const sorted = spatial::radix_sort(words_, spare_, count_, [](const Word& word) { return word.number; });
-    if (sorted == spare_) std::swap(words_, spare_);
-    std::int64_t merged = 0;
-    for (std::int64_t i = 0; i < count_; ++i) {
-      if (merged > 0 && words_[merged - 1].number == words_[i].number) {
-        words_[merged - 1].bits |= words_[i].bits;
-      } else {
-        words_[merged++] = words_[i];
-      }
-    }
-    count_ = merged;
-  }
-  /// Keeps the places that inside(number), a word's bits, has.
-  template <class Inside>
-  void keep(const Inside& inside) {
-    std::int64_t kept = 0;
-    for (std::int64_t i = 0; i < count_; ++i) {
-      words_[i].bits &= inside(words_[i].number);
-      if (words_[i].bits != 0) words_[kept++] = words_[i];
-    }
-    count_ = kept;
-  }
-  std::int64_t rank() { return rank_words(words_, words_ + count_); }
-  Words words() const { return {words_, words_ + count_}; }
-
- private:
-  std::int64_t most_, count_ = 0;
-  Word *words_, *spare_;
-};
 
 /// visit(rank of a place in `from`, rank of the place `step` further in `to`) for those that `to` has.
 template <class Visit>
 void walk(Words from, std::int64_t step, Words to, const Visit& visit) {
+  if (from.count() == 0) return;
   const int shift = static_cast<int>(step & 63);
-  const Word* low = to.begin;
+  const Word* low = first_word(to, from.begin->number + (step >> 6));
   for (const Word* word = from.begin; word != from.end; ++word) {
     const std::int64_t number = word->number + (step >> 6);
     while (low != to.end && low->number < number) ++low;
