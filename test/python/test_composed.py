@@ -50,6 +50,48 @@ def test_bbox_overlaps(mode, offset, dtype):
     assert mt.bbox_overlaps(a[:0], b).shape == (0, 7)
 
 
+def float64_overlaps(a, b, mode, aligned, offset):
+    """The textbook's, differentiable, of float64 boxes."""
+    area = [(each[:, 2] - each[:, 0] + offset) * (each[:, 3] - each[:, 1] + offset) for each in (a, b)]
+    if not aligned:
+        a, area[0] = a[:, None], area[0][:, None]
+    sides = [(torch.minimum(a[..., k + 2], b[..., k + 2]) - torch.maximum(a[..., k], b[..., k]) + offset).clamp(min=0)
+             for k in (0, 1)]
+    shared = sides[0] * sides[1]
+    ious = shared / (area[0] if mode == "iof" else area[0] + area[1] - shared)
+    return torch.where(shared > 0, ious, torch.zeros_like(ious))
+
+
+@every_dtype
+@pytest.mark.parametrize("mode", ["iou", "iof"])
+@pytest.mark.parametrize("aligned, offset, rows, columns",
+                         [(False, 0, 9, 7), (False, 1, 300, 250), (True, 1, 90, 90), (True, 0, 40000, 40000),
+                          (False, 0, 3, 40000), (False, 0, 1, 1)])
+def test_gradient_of_bbox_overlaps(mode, aligned, offset, rows, columns, dtype):
+    """Coordinates on a grid of halves: many are equal."""
+    a, b = (torch.cat([at, at + size], 1).to(dtype)
+            for at, size in (((double(n, 2) * 12).round() / 2, (double(n, 2) * 8).abs().round() / 2 + 0.5)
+                             for n in (rows, columns)))
+    grad = double(*([rows] if aligned else [rows, columns]))
+    both = [each.clone().requires_grad_() for each in (a, b)]
+    wanted = [each.to(torch.float64, copy=True).requires_grad_() for each in (a, b)]
+    mt.bbox_overlaps(*both, mode, aligned, offset).backward(grad.to(dtype))
+    float64_overlaps(*wanted, mode, aligned, offset).backward(grad.to(dtype).double())
+    for got, want in zip(both, wanted):
+        assert close(got.grad, want.grad, dtype)
+    one = a.clone().requires_grad_()
+    mt.bbox_overlaps(one, b, mode, aligned, offset).backward(grad.to(dtype))
+    assert torch.equal(one.grad, both[0].grad)
+
+
+def test_second_derivatives_of_bbox_overlaps():
+    at, size = double(5, 2), double(5, 2).abs() + 3
+    boxes = torch.cat([at, at + size], 1).requires_grad_()
+    others = (boxes.detach() + double(5, 4) / 8).requires_grad_()
+    assert torch.autograd.gradcheck(mt.bbox_overlaps, (boxes, others), check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(mt.bbox_overlaps, (boxes, others))
+
+
 def test_bbox_overlaps_of_mmcv_s_tests():
     a = torch.tensor([[1.0, 1, 3, 4], [2, 2, 3, 4], [7, 7, 8, 8]])
     b = torch.tensor([[0.0, 2, 2, 5], [2, 1, 3, 3]])
