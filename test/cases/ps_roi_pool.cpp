@@ -193,6 +193,7 @@ Cases edge() {
   add("huge", {"b=1 h=9 w=8 d=6 r=5 ph=3 pw=3 scale=1", "b=1 h=6 w=37 d=1 r=5 ph=30 pw=30 scale=0.25"});
   add("special", {"b=1 h=9 w=8 d=6 r=29 ph=3 pw=3 scale=1"});
   add("inside", {"b=2 h=9 w=8 d=16 r=11 ph=5 pw=5 scale=1", "b=3 h=4 w=40 d=3 r=2 ph=2 pw=2 scale=2",
+                 "b=3 h=40 w=37 d=9 r=4 ph=2 pw=2 scale=1",  // RoIs with few pixels
                  "b=2 h=12 w=9 d=20 r=7 ph=3 pw=2 scale=1 contract=extended",
                  "b=1 h=12 w=9 d=16 r=7 ph=1 pw=4 scale=1 mapping=0 contract=extended"});
   return all;

@@ -5,11 +5,16 @@
 // task is a bin of all RoIs of an image, for a block of its D elements: it adds them to a panel of sums and writes
 // their channels once. An addition for each pixel of a bin: bound by the second cache and by the memory of the map.
 // An NHWC gradient is transposed in the end.
+// few_pixels: the same, where RoIs have fewer pixels than the map. A task owns a channel of the map, clears it and adds
+// to the pixels of its bins: bound by the memory of the map.
 // channels: elements are sorted by the channels they name; a task owns a channel of an image.
-// Both: no atomics, bitwise equal for every number of threads.
+// All: no atomics, bitwise equal for every number of threads.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/ps_roi_pool/backward.cpp"
 #include <hwy/foreach_target.h>
+
+#include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/ps_roi_pool/geometry.h"
@@ -153,6 +158,93 @@ Fit is_forwards(const Context&, const mluopsCall&, const BackwardProblem& p) {
   return Fit::kPrefer;
 }
 
+// ---- few pixels ------------------------------------------------------------------------------
+
+/// Adds a share to pixels of a row, which are `step` apart.
+template <class A>
+HWY_INLINE void add_row(A share, std::int64_t pixels, std::int64_t step, A* HWY_RESTRICT to) {
+  if (step != 1) {
+    for (std::int64_t x = 0; x < pixels; ++x) to[x * step] += share;
+    return;
+  }
+  for_lanes<A>(pixels, [&](auto d, std::int64_t x) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, to + x), hn::Set(d, share)), d, to + x);
+  });
+}
+
+/// Adds what a channel of an image gets, in the order of additions of add_bin. Pixels of `sums` are `step` apart.
+template <class T>
+void add_to_plane(const BackwardProblem& p, const Images& images, const Bins& bins, std::int64_t image,
+                  std::int64_t channel, Acc<T>* sums, std::int64_t step) {
+  using A = Acc<T>;
+  const std::int64_t i = channel % images.bins, row = i / p.shape.pooled_w, col = i % p.shape.pooled_w;
+  for (const PlacedRoi& placed : bins.of_image(image)) {
+    const Bin bin = bins(placed.roi, row, col);
+    if (bin.count() == 0) continue;
+    const T* const grad = static_cast<const T*>(p.grad_output) + images.out.at(placed.roi, channel / images.bins);
+    const A share = to_acc(grad[i * images.out.pixel()]) / static_cast<A>(bin.count());
+    for (std::int64_t y = bin.rows.first; y < bin.rows.end; ++y)
+      add_row(share, bin.cols.count(), step, sums + (y * p.shape.w + bin.cols.first) * step);
+  }
+}
+
+template <class A>
+struct PlaneArrays {
+  Bins bins;
+  A* sums;  ///< a channel for each thread
+
+  PlaneArrays(Allocator& allocator, const Shape& s, int slots, std::int64_t pixels)
+      : bins(allocator, s), sums(allocator.allocate<A>(slots, pixels)) {}
+};
+
+/// Whether sums are made where they go; sums of halves are made in scratch.
+template <class T>
+constexpr bool kInPlace = std::is_same_v<T, Acc<T>>;
+
+/// A channel of an image, cleared already where its pixels are not side by side.
+template <class T>
+void write_plane(const BackwardProblem& p, const Images& images, const Bins& bins, std::int64_t item, Acc<T>* sums) {
+  const std::int64_t image = item / images.map.channels, channel = item % images.map.channels;
+  T* const to = static_cast<T*>(p.grad_input) + images.map.at(image, channel);
+  if constexpr (kInPlace<T>) {
+    if (images.map.pixel() == 1) std::fill_n(to, images.map.pixels, T{0});
+    add_to_plane<T>(p, images, bins, image, channel, to, images.map.pixel());
+  } else {
+    std::fill_n(sums, images.map.pixels, Acc<T>{0});
+    add_to_plane<T>(p, images, bins, image, channel, sums, 1);
+    for_lanes<Acc<T>>(images.map.pixels,
+                      [&](auto d, std::int64_t x) HWY_ATTR { store(hn::LoadU(d, sums + x), d, to + x); });
+  }
+}
+
+template <class T>
+mluOpStatus_t by_planes(Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  const Shape& s = p.shape;
+  const Images images(p);
+  const std::int64_t planes = s.batch * images.map.channels, pixels = images.map.pixels;
+  const Loop loop(context, call, planes, 2 * cost::kMove * static_cast<double>(pixels));
+  auto arrays = allocate<PlaneArrays<Acc<T>>>(context.arena, s, loop.slots(), kInPlace<T> ? 0 : pixels);
+  if (!arrays) return no_memory(call);
+  arrays->bins.template find<T>(context, call, p);
+  if (images.map.pixel() != 1) {
+    T* const all = static_cast<T*>(p.grad_input);
+    Loop(context, call, planes * pixels, cost::kMove).run([&](std::int64_t begin, std::int64_t end, int) {
+      std::memset(all + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(T));
+    });
+  }
+  loop.run([&](std::int64_t begin, std::int64_t end, int slot) {
+    for (std::int64_t i = begin; i < end; ++i)
+      write_plane<T>(p, images, arrays->bins, i, arrays->sums + (kInPlace<T> ? 0 : slot * pixels));
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
+
+template <class T>
+Fit has_few_pixels(const Context& context, const mluopsCall& call, const BackwardProblem& p) {
+  if (!kInPlace<T> && p.layout != MLUOP_LAYOUT_NCHW) return Fit::kCannot;
+  return few_pixels<T>(context, call, p) == Fit::kPrefer ? is_forwards(context, call, p) : Fit::kCannot;
+}
+
 Fit is_forwards_and_narrow(const Context& context, const mluopsCall& call, const BackwardProblem& p) {
   return p.shape.output_dim <= 2 * kNarrow ? is_forwards(context, call, p) : Fit::kCannot;
 }
@@ -220,6 +312,7 @@ mluOpStatus_t by_channels(Context& context, const mluopsCall& call, const Backwa
 template <class T>
 mluOpStatus_t backward(Context& context, const mluopsCall& call, const BackwardProblem& p) {
   static constexpr Path<BackwardProblem> kPaths[] = {
+      {"few_pixels", has_few_pixels<T>, by_planes<T>},
       {"narrow_panels", is_forwards_and_narrow, by_panels<kNarrow, T>},
       {"panels", is_forwards, by_panels<layout::kBlockChannels<Acc<T>>, T>},
       {"channels", names_channels, by_channels<T>},

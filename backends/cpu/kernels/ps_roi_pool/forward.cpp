@@ -156,18 +156,6 @@ void pool_roi(const ForwardProblem& p, const Bins& bins, const PlacedRoi& roi) {
   }
 }
 
-/// Pixels that a RoI's bins have, or a few more.
-template <class T>
-double pixels_of(const ForwardProblem& p, std::int64_t r) {
-  const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
-  const auto along = [&](int low, int high, std::int64_t bins, std::int64_t most) {
-    const double size =
-        (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) * p.exact_spatial_scale;
-    return std::clamp(size, 0.0, static_cast<double>(most)) + 2 * static_cast<double>(bins);
-  };
-  return along(2, 4, p.shape.pooled_h, p.shape.h) * along(1, 3, p.shape.pooled_w, p.shape.w);
-}
-
 /// Items are RoIs, which read what they have from where it is.
 template <class T>
 mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardProblem& p) {
@@ -185,17 +173,9 @@ mluOpStatus_t by_rois(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Whether RoIs have no more pixels than the maps.
-template <class T>
-Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  double pixels = 0;
-  for (std::int64_t r = 0; r < p.shape.rois; ++r) pixels += pixels_of<T>(p, r);
-  return fit(true, p.shape.rois > 0 && pixels <= static_cast<double>(p.shape.batch * p.shape.h * p.shape.w));
-}
-
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kPaths[] = {{"rois", few_pixels<T>, by_rois<T>},
+  static constexpr Path<ForwardProblem> kPaths[] = {{"rois", few_pixels<T, ForwardProblem>, by_rois<T>},
                                                     {"panels", always<ForwardProblem>, by_panels<T>}};
   return run_path(context, call, p, kPaths);
 }

@@ -11,6 +11,7 @@
 #include "backends/cpu/runtime/index.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_order.h"
 #include "backends/cpu/simd/element.h"
 #include "common/shape.h"
@@ -101,6 +102,31 @@ struct BinTask {
     return {item / bins / blocks, bin, first, count, bin / s.pooled_w, bin % s.pooled_w};
   }
 };
+
+/// Pixels that a RoI's bins have, or a few more.
+template <class T, class Problem>
+double pixels_of(const Problem& p, std::int64_t r) {
+  const T* const roi = static_cast<const T*>(p.rois) + 5 * r;
+  const auto along = [&](int low, int high, std::int64_t bins, std::int64_t most) {
+    const double size =
+        (std::round(double{to_acc(roi[high])}) - std::round(double{to_acc(roi[low])}) + 1) * p.exact_spatial_scale;
+    return std::clamp(size, 0.0, static_cast<double>(most)) + 2 * static_cast<double>(bins);
+  };
+  return along(2, 4, p.shape.pooled_h, p.shape.h) * along(1, 3, p.shape.pooled_w, p.shape.w);
+}
+
+/// Whether single pixels of bins cost less than a pass over the maps: a pixel of a RoI is one of a bin, and so one of
+/// pooled_h * pooled_w pixels that a map has there.
+template <class T, class Problem>
+Fit few_pixels(const Context&, const mluopsCall&, const Problem& p) {
+  constexpr double kMapPixel = 0.125;  // its cost, in those of a single pixel
+  const Shape& s = p.shape;
+  double pixels = 0;
+  for (std::int64_t r = 0; r < s.rois; ++r) pixels += pixels_of<T>(p, r);
+  const double bins = static_cast<double>(s.pooled_h * s.pooled_w);
+  const double most = static_cast<double>(s.batch * s.h * s.w) * std::max(1.0, kMapPixel * bins);
+  return fit(true, s.rois > 0 && pixels <= most);
+}
 
 /// A panel for each thread and, where the image is NHWC, its planes: a bin's channels lie pooled_h * pooled_w apart, so
 /// that each task would read or write every cache line of the image.
