@@ -2,11 +2,15 @@
 //
 // input and grad_input [B,H,W,C], grid [G,OH,OW,2], output and grad_output [G,OH,OW,C]. Forward an item is a row of
 // points of a grid and owns their samples. The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches
-// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h). Backward sampling/roi_gradient-inl.h says who
-// owns what.
+// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels, points are
+// vectors, gathered out of planes. Backward sampling/roi_gradient-inl.h says who owns what.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/roi_crop.cpp"
 #include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/sampling/bilinear.h"
@@ -101,27 +105,67 @@ mluOpStatus_t by_rows(Context& context, const mluopsCall& call, const ForwardPro
   return MLUOP_STATUS_SUCCESS;
 }
 
-// ---- few planes ------------------------------------------------------------------------------
+// ---- planes ----------------------------------------------------------------------------------
+
+/// Samples of some points of a grid, for vectors of points.
+template <class A>
+struct PointBlock {
+  using Index = hn::TFromD<hn::RebindToSigned<hn::ScalableTag<A>>>;
+  static constexpr std::int64_t kMost = 64;
+
+  HWY_ALIGN Index pixel[4][kMost];  ///< -1: not on the map
+  HWY_ALIGN A weight[4][kMost];
+
+  template <class T>
+  void fill(const ForwardProblem& p, std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      PaddedSample<A> found;
+      const bool any = sample<T>(p.shape, p.grid, first + i, found);
+      for (std::size_t k = 0; k < 4; ++k) {
+        const bool on_map = any && found.on_map[k];
+        pixel[k][i] = on_map ? static_cast<Index>(found.pixel[k]) : Index{-1};
+        weight[k][i] = on_map ? found.weight[k] : A{0};
+      }
+    }
+  }
+};
+
+/// Pixels of a plane; 0 for those that are not on the map.
+template <class D, class T, class Index>
+HWY_INLINE hn::Vec<D> gather(D d, const T* plane, const Index* pixel) {
+  using A = hn::TFromD<D>;
+  if constexpr (std::is_same_v<T, A>) {
+    const hn::RebindToSigned<D> di;
+    const auto at = hn::LoadU(di, pixel);
+    const auto on_map = hn::RebindMask(d, hn::Gt(at, hn::Set(di, -1)));
+    return hn::IfThenElseZero(on_map, hn::GatherIndex(d, plane, hn::Max(at, hn::Zero(di))));
+  } else {
+    HWY_ALIGN A pixels[hn::MaxLanes(d)];
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) pixels[i] = pixel[i] < 0 ? A{0} : to_acc(plane[pixel[i]]);
+    return hn::Load(d, pixels);
+  }
+}
 
 /// The samples of a grid, out of planes and into planes.
 template <class T>
 void sample_planes(const ForwardProblem& p, std::int64_t grid) {
   using A = Acc<T>;
-  const hn::CappedTag<A, 1> d;
   const Shape& s = p.shape;
   const std::int64_t points = s.out_h * s.out_w, plane = s.h * s.w;
   const T* const image = static_cast<const T*>(p.input) + image_of(s, grid) * s.c * plane;
-  for (std::int64_t point = 0; point < points; ++point) {
-    PaddedSample<A> found;
-    const bool any = sample<T>(s, p.grid, grid * points + point, found);
-    T* const to = static_cast<T*>(p.output) + grid * s.c * points + point;
+  for (std::int64_t first = 0; first < points; first += PointBlock<A>::kMost) {
+    const std::int64_t count = std::min(PointBlock<A>::kMost, points - first);
+    PointBlock<A> block;
+    block.template fill<T>(p, grid * points + first, count);
     for (std::int64_t c = 0; c < s.c; ++c) {
-      auto sum = hn::Zero(d);
-      for (std::size_t k = 0; any && k < 4; ++k) {
-        if (!found.on_map[k]) continue;
-        sum = hn::MulAdd(hn::Set(d, found.weight[k]), load(d, image + c * plane + found.pixel[k]), sum);
-      }
-      store(sum, d, to + c * points);
+      const T* const from = image + c * plane;
+      T* const to = static_cast<T*>(p.output) + (grid * s.c + c) * points + first;
+      for_lanes<A>(count, [&](auto d, std::int64_t i) HWY_ATTR {
+        auto sum = hn::Zero(d);
+        for (std::size_t k = 0; k < 4; ++k)
+          sum = hn::MulAdd(hn::LoadU(d, block.weight[k] + i), gather(d, from, block.pixel[k] + i), sum);
+        store(sum, d, to + i);
+      });
     }
   }
 }
@@ -129,7 +173,7 @@ void sample_planes(const ForwardProblem& p, std::int64_t grid) {
 template <class T>
 mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   const Shape& s = p.shape;
-  const double point_ns = cost::kStep * static_cast<double>(2 + s.c);
+  const double point_ns = cost::kStep * 4 + 4 * cost::kGather * static_cast<double>(s.c);
   Loop(context, call, s.grids, static_cast<double>(s.out_h * s.out_w) * point_ns)
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t grid = begin; grid < end; ++grid) sample_planes<T>(p, grid);
@@ -137,15 +181,18 @@ mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardPr
   return MLUOP_STATUS_SUCCESS;
 }
 
-inline Fit few_planes(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  return fit(true, p.shape.c <= 4);
+/// Whether single pixels of planes cost less than rows of pixels that must be made first.
+inline Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  const double pixels = 4 * static_cast<double>(s.grids * s.out_h * s.out_w);
+  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || pixels <= static_cast<double>(s.batch * s.h * s.w));
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      {"nchw_planes", few_planes, by_grids<T>},
+      {"nchw_planes", few_pixels, by_grids<T>},
       {"nchw_rois", always<ForwardProblem>, sum_points<T, Grids, ForwardProblem>}};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
