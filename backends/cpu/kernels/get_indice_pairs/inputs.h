@@ -63,8 +63,7 @@ class Inputs {
   };
 
   static const Item* first_at(const Item* begin, const Item* end, std::int64_t key) {
-    return std::lower_bound(begin, end, key,
-                            [](const Item& item, std::int64_t wanted) { return item.key < wanted; });
+    return std::lower_bound(begin, end, key, [](const Item& item, std::int64_t wanted) { return item.key < wanted; });
   }
   /// Parts begin with a word, so that no word and no place is in two of them.
   static std::int64_t part_begin(const Item* sorted, std::int64_t count, std::int64_t part, std::int64_t parts) {

@@ -167,9 +167,8 @@ HWY_INLINE void add_row(A share, std::int64_t pixels, std::int64_t step, A* HWY_
     for (std::int64_t x = 0; x < pixels; ++x) to[x * step] += share;
     return;
   }
-  for_lanes<A>(pixels, [&](auto d, std::int64_t x) HWY_ATTR {
-    hn::StoreU(hn::Add(hn::LoadU(d, to + x), hn::Set(d, share)), d, to + x);
-  });
+  for_lanes<A>(pixels, [&](auto d, std::int64_t x)
+                           HWY_ATTR { hn::StoreU(hn::Add(hn::LoadU(d, to + x), hn::Set(d, share)), d, to + x); });
 }
 
 /// Adds what a channel of an image gets, in the order of additions of add_bin. Pixels of `sums` are `step` apart.
