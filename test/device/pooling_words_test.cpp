@@ -161,5 +161,69 @@ TYPED_TEST(Pool, GradientOfTheAverageIsItsTranspose) {
   }
 }
 
+/// A gradient through the places of `mask`, which is read behind the source.
+template <class T, class I>
+std::string back(const Shape& s, std::vector<T> in, std::vector<I> mask, mluPoolBPOverlap overlap, std::vector<T>& out,
+                 std::int64_t masked) {
+  Rig rig;
+  rig.tensor("in", in, Access::kRead).tensor("mask", mask, Access::kRead).tensor("out", out, Access::kWrite);
+  return rig.run([&](char* nram) {
+    T *dst = reinterpret_cast<T*>(nram), *src = dst + s.inputs();
+    constexpr std::int64_t kStep = 64;
+    char* behind = reinterpret_cast<char*>(src + s.results());
+    I* places = reinterpret_cast<I*>(nram + (behind - nram + kStep - 1) / kStep * kStep);
+    __memcpy(src, in.data(), s.results() * static_cast<std::int64_t>(sizeof(T)), GDRAM2NRAM);
+    __memcpy(places, mask.data(), masked * static_cast<std::int64_t>(sizeof(I)), GDRAM2NRAM);
+    __bang_maxpool_bp(dst, src, places, s.channel, s.height, s.width, s.kernel_height, s.kernel_width, s.stride_x,
+                      s.stride_y, overlap);
+    __memcpy(out.data(), dst, s.inputs() * static_cast<std::int64_t>(sizeof(T)), NRAM2GDRAM);
+  });
+}
+template <class T, class I>
+std::vector<I> places(const Shape& s) {
+  std::mt19937 random(5);
+  std::vector<I> mask(static_cast<std::size_t>(s.results()));
+  for (I& place : mask) place = static_cast<I>(random() % static_cast<unsigned>(s.kernel_height * s.kernel_width));
+  return mask;
+}
+template <class T>
+using MaskOf = std::conditional_t<sizeof(T) == 2, std::int16_t, std::int32_t>;
+
+TYPED_TEST(Pool, GradientOfTheLargestGoesToItsPlace) {
+  using T = TypeParam;
+  for (Shape s : kShapes) {
+    s.dilation_y = s.dilation_x = 1;
+    std::vector<T> in = numbers<T>(s.results());
+    if (in.size() > 20) in[7] = in[11] = T(1);
+    const auto mask = places<T, MaskOf<T>>(s);
+    for (const mluPoolBPOverlap overlap : {OVERLAP_ACC, OVERLAP_COVER}) {
+      std::vector<T> got(static_cast<std::size_t>(s.inputs())), wanted(got.size(), T(0));
+      ASSERT_EQ(back(s, in, mask, overlap, got, s.results()), "");
+      for (std::int64_t i = 0; i < s.results(); ++i) {
+        T& lane = wanted[s.source(i, mask[static_cast<std::size_t>(i)])];
+        lane = overlap == OVERLAP_ACC ? T(lane + in[static_cast<std::size_t>(i)]) : in[static_cast<std::size_t>(i)];
+      }
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        ASSERT_EQ(static_cast<float>(got[i]), static_cast<float>(wanted[i])) << i << " of " << s.channel;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Pool, GradientOfTheLargestWantsPlacesOfTheWindow) {
+  using T = TypeParam;
+  const Shape s{2, 4, 4, 2, 2, 2, 2};
+  const std::vector<T> in(static_cast<std::size_t>(s.results()), T(1));
+  std::vector<T> out(static_cast<std::size_t>(s.inputs()));
+  for (const int wrong : {4, -1}) {
+    auto mask = places<T, MaskOf<T>>(s);
+    mask[5] = static_cast<MaskOf<T>>(wrong);
+    expect_fault(back(s, in, mask, OVERLAP_ACC, out, s.results()),
+                 {"__bang_maxpool_bp", "mask lane 5 is " + std::to_string(wrong), "a window has 4 places"});
+  }
+  const auto mask = places<T, MaskOf<T>>(s);
+  expect_fault(back(s, in, mask, OVERLAP_ACC, out, s.results() - 1), {"__memcpy", "source", "never written"});
+}
+
 }  // namespace
 }  // namespace mluops::emu::test

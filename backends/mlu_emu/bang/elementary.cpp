@@ -2,36 +2,11 @@
 #include <cmath>
 #include <cstdint>
 
-#include "backends/mlu_emu/bang/operands.h"
+#include "backends/mlu_emu/bang/forms.h"
 #include "backends/mlu_emu/bang/words.h"
 
 namespace mluops::emu::bang {
 namespace {
-
-template <class T, class F>
-void unary(const char* name, T* dst, const T* a, std::int64_t n, F f) {
-  Word word(name);
-  word.lanes(dst, a, n);
-  map(dst, a, n, f);
-}
-
-template <class T, class F>
-void binary(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f) {
-  Word word(name);
-  word.lanes(dst, a, b, n);
-  map(dst, a, b, n, f);
-}
-
-template <class T, class F>
-void cycled(const char* name, T* dst, const T* a, const T* b, std::int64_t n, std::int64_t length, F f) {
-  Word word(name);
-  word.count(n);
-  word.require(length > 0 && n % length == 0, "the count must be a multiple of the cycle");
-  word.source(a, n, "first source");
-  word.cycled_source(b, length, n);
-  word.destination(dst, n);
-  for (std::int64_t at = 0; at < n; at += length) map(dst + at, a + at, b, length, f);
-}
 
 /// The larger (smaller) of two lanes, where a NaN loses, or wins.
 template <bool kLarger>
@@ -73,47 +48,47 @@ T quotient(const Word& word, T a, T b) {
 
 template <class T>
 void __bang_abs(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
 }
 template <class T>
 void __bang_neg(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<Wide<T>>(-x); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return static_cast<Wide<T>>(-x); });
 }
 template <class T>
 void __bang_active_abs(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return magnitude(x); });
 }
 template <class T>
 void __bang_square(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return x * x; });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return x * x; });
 }
 template <class T>
 void __bang_sqrt(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return std::sqrt(x); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return std::sqrt(x); });
 }
 template <class T>
 void __bang_recip(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return 1.0f / x; });
 }
 template <class T>
 void __bang_log2(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::log2(static_cast<double>(x))); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::log2(static_cast<double>(x))); });
 }
 template <class T>
 void __bang_pow2(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::exp2(static_cast<double>(x))); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::exp2(static_cast<double>(x))); });
 }
 template <class T>
 void __bang_sin(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::sin(static_cast<double>(x))); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::sin(static_cast<double>(x))); });
 }
 template <class T>
 void __bang_cos(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::cos(static_cast<double>(x))); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return static_cast<float>(std::cos(static_cast<double>(x))); });
 }
 template <class T>
 void __bang_floor(T* dst, const T* a, std::int64_t n) {
-  unary(__func__, dst, a, n, [](Wide<T> x) { return std::floor(x); });
+  of_each(__func__, dst, a, n, [](Wide<T> x) { return std::floor(x); });
 }
 template <class T>
 void __bang_div(T* dst, const T* a, const T* b, std::int64_t n) {
@@ -139,57 +114,51 @@ void __bang_div(T* dst, const T* a, const T* b, T* scratch, std::int64_t n) {
 }
 template <class T>
 void __bang_maximum(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kNumberWins<true>);
+  of_vectors(__func__, dst, a, b, n, kNumberWins<true>);
 }
 template <class T>
 void __bang_minimum(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kNumberWins<false>);
+  of_vectors(__func__, dst, a, b, n, kNumberWins<false>);
 }
 template <class T>
 void __bang_nan_maximum(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kNanWins<true>);
+  of_vectors(__func__, dst, a, b, n, kNanWins<true>);
 }
 template <class T>
 void __bang_nan_minimum(T* dst, const T* a, const T* b, std::int64_t n) {
-  binary(__func__, dst, a, b, n, kNanWins<false>);
+  of_vectors(__func__, dst, a, b, n, kNanWins<false>);
 }
 template <class T>
 void __bang_maxeq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return x < wide ? wide : x; });
+  of_value<T>(__func__, dst, a, value, n, [](auto x, auto y) { return x < y ? y : x; });
 }
 template <class T>
 void __bang_mineq_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return wide < x ? wide : x; });
+  of_value<T>(__func__, dst, a, value, n, [](auto x, auto y) { return y < x ? y : x; });
 }
 
 template <class T>
 void __bang_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNumberWins<true>(x, wide); });
+  of_value<T>(__func__, dst, a, value, n, kNumberWins<true>);
 }
 template <class T>
 void __bang_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNumberWins<false>(x, wide); });
+  of_value<T>(__func__, dst, a, value, n, kNumberWins<false>);
 }
 
 template <class T>
 void __bang_nan_maximum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNanWins<true>(x, wide); });
+  of_value<T>(__func__, dst, a, value, n, kNanWins<true>);
 }
 template <class T>
 void __bang_nan_minimum_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
-  const Wide<T> wide = value;
-  unary(__func__, dst, a, n, [=](Wide<T> x) { return kNanWins<false>(x, wide); });
+  of_value<T>(__func__, dst, a, value, n, kNanWins<false>);
 }
 
-#define CYCLE(name, expression)                                                                             \
-  template <class T>                                                                                        \
-  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {            \
-    cycled(__func__, dst, a, b, n, cycle, [](auto x, auto y) { return static_cast<Wide<T>>(expression); }); \
+#define CYCLE(name, expression)                                                                               \
+  template <class T>                                                                                          \
+  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {              \
+    of_cycle(__func__, dst, a, b, n, cycle, [](auto x, auto y) { return static_cast<Wide<T>>(expression); }); \
   }
 CYCLE(and, (x != 0) & (y != 0))
 CYCLE(or, (x != 0) | (y != 0))
@@ -208,12 +177,12 @@ CYCLE(nan_maximum, kNanWins<true>(x, y))
 CYCLE(nan_minimum, kNanWins<false>(x, y))
 #undef CYCLE
 
-#define CYCLE_BITS_OP(name, op)                                                                      \
-  template <class T>                                                                                 \
-  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {     \
-    cycled(__func__, reinterpret_cast<std::uint8_t*>(dst), reinterpret_cast<const std::uint8_t*>(a), \
-           reinterpret_cast<const std::uint8_t*>(b), bytes_of_lanes<T>(n), bytes_of_lanes<T>(cycle), \
-           [](auto x, auto y) { return static_cast<std::uint8_t>(x op y); });                        \
+#define CYCLE_BITS_OP(name, op)                                                                        \
+  template <class T>                                                                                   \
+  void __bang_cycle_##name(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle) {       \
+    of_cycle(__func__, reinterpret_cast<std::uint8_t*>(dst), reinterpret_cast<const std::uint8_t*>(a), \
+             reinterpret_cast<const std::uint8_t*>(b), bytes_of_lanes<T>(n), bytes_of_lanes<T>(cycle), \
+             [](auto x, auto y) { return static_cast<std::uint8_t>(x op y); });                        \
   }
 CYCLE_BITS_OP(band, &)
 CYCLE_BITS_OP(bor, |)
@@ -313,13 +282,13 @@ half __cn_scalar_cos_f16(half x) {
   return __cn_scalar_cos_f32(x);
 }
 void __cn_vector_sin_f32(std::int64_t n, float* dst, const float* a) {
-  unary(__func__, dst, a, n, __cn_scalar_sin_f32);
+  of_each(__func__, dst, a, n, __cn_scalar_sin_f32);
 }
 void __cn_vector_cos_f32(std::int64_t n, float* dst, const float* a) {
-  unary(__func__, dst, a, n, __cn_scalar_cos_f32);
+  of_each(__func__, dst, a, n, __cn_scalar_cos_f32);
 }
 void __cn_vector_hypot_f32(std::int64_t n, float* dst, const float* a, const float* b) {
-  binary(__func__, dst, a, b, n, [](float x, float y) {
+  of_vectors(__func__, dst, a, b, n, [](float x, float y) {
     return static_cast<float>(std::hypot(static_cast<double>(x), static_cast<double>(y)));
   });
 }
