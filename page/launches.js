@@ -23,11 +23,17 @@ function eventsOf(report, trace) {
   return byLaunch;
 }
 
+// Of cores that are all of one kind: memory cores are numbered from `first` on.
+function coreNames(members, first) {
+  const memory = members[0] >= first;
+  return `${memory ? "memory " : ""}core${members.length > 1 ? "s" : ""} ${ranges(members.map((core) => memory ? core - first : core))}`;
+}
+
 // Cores that did the same at the same time are one.
-function alike(cores) {
+function alike(cores, first) {
   const groups = new Map();
   cores.forEach((events, core) => {
-    const key = JSON.stringify(events.map((e) => [e.tid, e.name, e.ts, e.dur, e.args.bytes]));
+    const key = (core >= first) + JSON.stringify(events.map((e) => [e.tid, e.name, e.ts, e.dur, e.args.bytes]));
     groups.set(key, [...(groups.get(key) || []), core]);
   });
   return [...groups.values()].map((members) => ({members, events: cores[members[0]]}));
@@ -44,13 +50,14 @@ function ranges(numbers) {
   return parts.map(([a, b]) => a === b ? `${a}` : `${a}-${b}`).join(", ");
 }
 
-const LEFT = 130, WIDTH = 1240, LANE = 16, MOST_GROUPS = 16;
+const LEFT = 190, WIDTH = 1240, LANE = 16, MOST_GROUPS = 16;
 
 // One lane for each engine that did something, of each group of cores; wheel and buttons zoom, a drag moves.
-function timeline(launch, cores) {
-  const groups = alike(cores).slice(0, MOST_GROUPS), hidden = alike(cores).length - groups.length;
+function timeline(cores, arch) {
+  const first = arch.clusters * arch.cores_per_cluster, all = alike(cores, first).filter(({events}) => events.length);
+  const groups = all.slice(0, MOST_GROUPS), hidden = all.length - groups.length;
   const lanes = groups.flatMap(({members, events}) => ENGINES.map((name, engine) => ({
-    label: `core${members.length > 1 ? "s" : ""} ${ranges(members)}`, engine, name, events: events.filter((e) => e.tid === engine)})))
+    label: coreNames(members, first), engine, name, events: events.filter((e) => e.tid === engine)})))
     .filter((lane) => lane.events.length);
   const whole = Math.max(...lanes.flatMap((lane) => lane.events.map((e) => e.ts + e.dur)), 1e-6);
   const view = {from: 0, to: whole}, bottom = 8 + lanes.length * (LANE + 3);
@@ -140,7 +147,7 @@ function nramMap(launch, nram) {
 }
 
 const TRAFFIC = [
-  {name: "memory", of: (t) => t.name, left: true},
+  {name: "memory", of: (t) => t.name, left: true, wrap: true},
   {name: "bytes", of: (t) => t.bytes, show: (t) => t.bytes.toLocaleString("en")},
   {name: "read", of: (t) => t.read, show: (t) => t.read.toLocaleString("en")},
   {name: "written", of: (t) => t.written, show: (t) => t.written.toLocaleString("en")},
@@ -149,13 +156,13 @@ const TRAFFIC = [
 
 // Cores with the same figures are one row.
 function coreTable(cores) {
-  const groups = new Map();
+  const groups = new Map(), first = cores.filter((core) => !core.memory_core).length;
   cores.forEach((core, i) => {
     const key = JSON.stringify(core);
     groups.set(key, [...(groups.get(key) || []), i]);
   });
   const rows = [...groups.values()].map((members) => ({...cores[members[0]], members}));
-  const columns = [{name: "cores", of: (c) => c.members[0], left: true, wrap: true, show: (c) => ranges(c.members)},
+  const columns = [{name: "cores", of: (c) => c.members[0], left: true, wrap: true, show: (c) => coreNames(c.members, first)},
     {name: "us", of: (c) => c.time_us}, {name: "tasks each", of: (c) => c.tasks},
     ...ENGINES.map((name) => ({name: `${name}, us`, of: (c) => c.busy_us[name]})),
     {name: "copies hidden, us", of: (c) => c.hidden_io_us}, {name: "loads", of: (c) => c.loads}, {name: "stores", of: (c) => c.stores},
@@ -173,7 +180,7 @@ function oneLaunch(launch, i, events, report, note) {
     nramMap(launch, report.arch.nram_bytes),
     moved.length ? [el("h3", {}, "Bytes moved"), liveTable(TRAFFIC, () => moved).place] : null,
     launch.cores.length ? [el("h3", {}, "Cores"), coreTable(launch.cores)] : null,
-    events.some((core) => core && core.length) ? [el("h3", {}, "Timeline"), timeline(launch, Array.from(events, (core) => core || []))] : null);
+    events.some((core) => core && core.length) ? [el("h3", {}, "Timeline"), timeline(Array.from(events, (core) => core || []), report.arch)] : null);
 }
 
 function launchesPage(data) {
@@ -183,9 +190,9 @@ function launchesPage(data) {
   const dropped = trace.otherData.dropped_events;
   const faults = notes.filter((note) => note.fault).length;
   const columns = [
-    {name: "launch", of: (r) => r.i, left: true, show: (r) => el("a", {href: `#launch${r.i}`}, `${r.i} ${r.launch.kernel}`)},
+    {name: "launch", of: (r) => r.i, left: true, wrap: true, show: (r) => el("a", {href: `#launch${r.i}`}, `${r.i} ${r.launch.kernel}`)},
     {name: "type", of: (r) => r.launch.type, left: true}, {name: "tasks", of: (r) => r.launch.dim.reduce((a, b) => a * b, 1)},
-    {name: "us", of: (r) => r.launch.time_us}, {name: "file", of: (r) => r.note.file || "", left: true},
+    {name: "us", of: (r) => r.launch.time_us}, {name: "file", of: (r) => r.note.file || "", left: true, wrap: true},
     {name: "fault", of: (r) => r.note.fault ? "yes" : "", left: true}];
   show(el("h1", {}, data.title || report.op), el("p", {class: "soft"},
     `${launches.length} launch${launches.length === 1 ? "" : "es"} on an emulated ${arch.name}, ${arch.clusters} clusters of ${arch.cores_per_cluster} cores. Times are modelled, never measured.` +

@@ -193,5 +193,51 @@ TEST_F(Reports, BracketsBalance) {
   }
 }
 
+/// Of that many cores of clusters and memory cores; each has one event.
+LaunchReport launch_of(std::size_t cores, std::size_t memory_cores) {
+  LaunchReport launch;
+  launch.spec.kernel = "kernel";
+  launch.time = 1000;
+  launch.cores.resize(cores + memory_cores);
+  launch.events.resize(cores + memory_cores);
+  for (std::size_t c = 0; c < launch.cores.size(); ++c) {
+    launch.cores[c].memory_core = c >= cores;
+    Event event = {};
+    event.word = c < cores ? "of_core" : "of_memory_core";
+    launch.events[c].push_back(event);
+  }
+  return launch;
+}
+
+TEST(ReportsOfClusters, AMemoryCoreHasItsNameInEveryLaunch) {
+  CallReport report = {"call", {}, {launch_of(4, 1), launch_of(8, 2), launch_of(1, 0)}};
+  ASSERT_EQ(report.settings.arch.cores(), 16);
+  const std::string json = trace_json(report);
+  const auto count = [&](const std::string& part) {
+    int n = 0;
+    for (std::size_t at = json.find(part); at != std::string::npos; at = json.find(part, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("\"cluster 1 core 3\""), 1);
+  EXPECT_EQ(count("\"cluster 0 memory core\""), 1);
+  EXPECT_EQ(count("\"cluster 1 memory core\""), 1);
+  EXPECT_EQ(count("\"process_name\""), 8 + 2);
+  EXPECT_EQ(count("\"of_memory_core\", \"pid\": 16,"), 2) << json;
+  EXPECT_EQ(count("\"of_memory_core\", \"pid\": 17,"), 1);
+  EXPECT_EQ(count("\"of_core\", \"pid\": 4,"), 1);
+}
+
+TEST(ReportsOfClusters, TheRooflineCountsWhatScalarCodeMoves) {
+  CallReport report = {"call", {}, {launch_of(4, 1)}};
+  report.launches[0].traffic.push_back({"in", 4096, 1000, 0, Access::kRead});
+  report.launches[0].cores[0].scalar.gdram_bytes = 300;
+  report.launches[0].cores[4].scalar.gdram_bytes = 4;
+  const std::string json = report_json(report);
+  for (const char* part :
+       {"\"bytes\": 1304,", "\"bound\": \"memory\"", "\"scalar_bytes\": 304", "\"gdram_moved_bytes\": 1000,"}) {
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+  }
+}
+
 }  // namespace
 }  // namespace mluops::emu::test

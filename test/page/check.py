@@ -56,6 +56,11 @@ const check = {
     const hot = (data.report.launches[0].lines || []).filter((line) => line.file && line.held_us > 0);
     const shown = all(".lines tr.hot").map((row) => row.children[4].textContent);
     wanted("a row for each line that takes time", hot.every((line) => shown.includes(String(line.line))));
+    const memory = data.report.launches.some((launch) => launch.cores.some((core) => core.memory_core && core.tasks));
+    wanted("memory cores by their name", !memory || all("td").some((cell) => cell.textContent.startsWith("memory core")));
+    for (const table of innerWidth >= 1300 ? all(".scroll") : []) {
+      wanted("no cut columns, got " + table.scrollWidth + " of " + table.clientWidth, table.scrollWidth <= table.clientWidth + 1);
+    }
     wanted("sentences", all(".sentences li").length >= Math.max(...data.report.launches.map((launch) => (launch.sentences || []).length)));
     return events + " events, " + all(".lines tr.hot").length + " lines";
   }};
@@ -117,7 +122,7 @@ def main() -> None:
                       text, count=1, flags=re.DOTALL)
     driven = page.with_suffix(".driven.html")
     driven.write_text(text.replace("</body>", DRIVER + "</body>"))
-    seen = [look(chromium, driven, width, dark) for width, dark in ((1400, False), (500, True))]
+    seen = [look(chromium, driven, width, dark) for width, dark in ((1400, False), (1300, False), (500, True))]
     print(f"verdict: {page.name}: {len(text) // 1024} KiB, in Chromium without errors, {', '.join(seen)}")
 
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kBlocks = 512;  // begin and end at multiples of it, with
 void Core::scalar_load(const char* word, Space space, const void* address, std::int64_t bytes) {
   count_word(word);
   settle_scalars();
-  spend(space == Space::kNram ? ScalarWork{.nram_loads = 1} : ScalarWork{.gdram_loads = 1});
+  spend(space == Space::kNram ? ScalarWork{.nram_loads = 1} : ScalarWork{.gdram_loads = 1, .gdram_bytes = bytes});
   const char* p = static_cast<const char*>(address);
   check_in_flight(word, "source", p, bytes, false);
   if (space == Space::kGdram) {
@@ -32,7 +32,7 @@ void Core::scalar_load(const char* word, Space space, const void* address, std::
 void Core::scalar_store(const char* word, Space space, const void* address, std::int64_t bytes) {
   count_word(word);
   settle_scalars();
-  spend(space == Space::kNram ? ScalarWork{.nram_stores = 1} : ScalarWork{.gdram_stores = 1});
+  spend(space == Space::kNram ? ScalarWork{.nram_stores = 1} : ScalarWork{.gdram_stores = 1, .gdram_bytes = bytes});
   const char* p = static_cast<const char*>(address);
   check_in_flight(word, "destination", p, bytes, true);
   if (space == Space::kGdram) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "backends/mlu_emu/device/advice.h"
 #include "backends/mlu_emu/device/json.h"
@@ -53,6 +54,7 @@ void put_core(Json& j, const CoreStats& c) {
   j.member("scalar_operations", c.scalar.operations);
   j.member("scalar_nram_accesses", c.scalar.nram_loads + c.scalar.nram_stores);
   j.member("scalar_gdram_accesses", c.scalar.gdram_loads + c.scalar.gdram_stores);
+  j.member("scalar_gdram_bytes", c.scalar.gdram_bytes);
   j.key("busy_us").open('{');
   for (std::size_t e = 0; e < kEngines; ++e) j.member(kEngineNames[e], c.busy[e] / 1e3);
   j.close('}').member("hidden_io_us", c.hidden_io / 1e3).member("time_us", c.time / 1e3).close('}');
@@ -117,6 +119,7 @@ void put_launch(Json& j, const LaunchReport& launch, const Settings& settings) {
 /// Sums over the launches of a call. Each tensor counts once in the minimum, however many launches touch it.
 struct Totals {
   std::int64_t minimum = 0, moved = 0, vector_bytes = 0;
+  std::int64_t by_scalars = 0;  // bytes of GDRAM and SRAM that scalar code loaded or stored
   double kernels = 0, with_launches = 0, io = 0, hidden = 0;
   double macs = 0, steps = 0;  // of the tensor unit, in those of half; lanes of the vector unit
 
@@ -131,6 +134,7 @@ struct Totals {
       }
       for (const CoreStats& c : launch.cores) {
         vector_bytes += c.vector_bytes;
+        by_scalars += c.scalar.gdram_bytes;
         macs += c.macs;
         steps += static_cast<double>(c.vector_steps);
         io += c.busy[static_cast<std::size_t>(Engine::kIo)];
@@ -143,18 +147,21 @@ struct Totals {
 };
 
 /// What the card's peaks alone would take: the longest of its memory's, its tensor units' and its vector units' part.
+/// The memory moves what copies and scalar code asked for.
 void put_roofline(Json& j, const Totals& t, const Settings& s) {
   const double cores = s.arch.cores(), cycles = s.rates.clock_ghz * cores;  // a ns
-  const double memory = static_cast<double>(t.moved) / s.rates.gdram_gbps;
+  const std::int64_t moved = t.moved + t.by_scalars;
+  const double memory = static_cast<double>(moved) / s.rates.gdram_gbps;
   const double tensor = t.macs / (s.rates.tensor_macs_cycle * cycles);
   const double vector = static_cast<double>(t.vector_bytes) / (s.rates.vector_bytes_cycle * cycles);
   const double least = std::max({memory, tensor, vector});
   const char* bound = least == memory ? "memory" : least == tensor ? "tensor" : "vector";
   const double operations = 2 * t.macs + t.steps;
-  j.key("roofline").open('{').member("card", s.arch.card).member("bytes", t.moved).member("operations", operations);
-  j.member("operations_byte", t.moved > 0 ? operations / static_cast<double>(t.moved) : 0.0);
+  j.key("roofline").open('{').member("card", s.arch.card).member("bytes", moved).member("operations", operations);
+  j.member("operations_byte", moved > 0 ? operations / static_cast<double>(moved) : 0.0);
   j.member("bound", bound).member("least_us", least / 1e3);
-  j.member("share_of_peak", t.kernels > 0 ? least / t.kernels : 0.0).close('}');
+  j.member("share_of_peak", t.kernels > 0 ? least / t.kernels : 0.0);
+  j.member("scalar_bytes", t.by_scalars).close('}');
   const TimeSpread spread = time_spread(s.arch);
   j.key("time_spread").open('{').member("half", spread.half).member("most", spread.most).close('}');
 }
@@ -174,15 +181,30 @@ void put_totals(Json& j, const CallReport& report) {
   j.close('}');
 }
 
+/// The first of a launch's cores that is a memory core: they follow the others, one for each cluster.
+std::size_t first_memory_core(const LaunchReport& launch) {
+  const auto is_one = [](const CoreStats& c) { return c.memory_core; };
+  return static_cast<std::size_t>(std::find_if(launch.cores.begin(), launch.cores.end(), is_one) -
+                                  launch.cores.begin());
+}
+
+/// A lane means the same core in all launches, however many cores they use: memory cores come behind the machine's.
+std::size_t lane_of(const LaunchReport& launch, const Arch& arch, std::size_t core) {
+  const std::size_t first = first_memory_core(launch);
+  return core < first ? core : static_cast<std::size_t>(arch.cores()) + core - first;
+}
+
 /// Lane names: one process per core, one thread per engine.
-void put_lane_names(Json& j, const Arch& arch, std::size_t core, bool memory_core) {
+void put_lane_names(Json& j, const Arch& arch, std::size_t core) {
   const auto name = [&](const char* kind, std::size_t lane, const std::string& text) {
     j.newline().open('{').member("ph", "M").member("name", kind).member("pid", core).member("tid", lane);
     j.key("args").open('{').member("name", text).close('}').close('}');
   };
   const auto per_cluster = static_cast<std::size_t>(arch.cores_per_cluster);
-  const std::string cluster = std::to_string(core / per_cluster), in_cluster = std::to_string(core % per_cluster);
-  name("process_name", 0, memory_core ? "a memory core" : "cluster " + cluster + " core " + in_cluster);
+  const auto cores = static_cast<std::size_t>(arch.cores());
+  const std::size_t cluster = core < cores ? core / per_cluster : core - cores;
+  const std::string which = core < cores ? "core " + std::to_string(core % per_cluster) : "memory core";
+  name("process_name", 0, "cluster " + std::to_string(cluster) + " " + which);
   for (std::size_t e = 0; e < kEngines; ++e) name("thread_name", e, kEngineNames[e]);
 }
 
@@ -215,26 +237,22 @@ std::string report_json(const CallReport& report) {
 
 std::string trace_json(const CallReport& report) {
   Json j;
-  std::size_t cores = 0;
+  const Arch& arch = report.settings.arch;
+  std::set<std::size_t> lanes;
   std::int64_t dropped = 0;
   for (const LaunchReport& launch : report.launches) {
-    cores = std::max(cores, launch.events.size());
+    for (std::size_t c = 0; c < launch.events.size(); ++c) lanes.insert(lane_of(launch, arch, c));
     dropped += launch.dropped_events;
   }
   j.open('{').member("displayTimeUnit", "ns").key("otherData").open('{');
-  j.member("op", report.op).member("arch", report.settings.arch.name).member("dropped_events", dropped).close('}');
+  j.member("op", report.op).member("arch", arch.name).member("dropped_events", dropped).close('}');
   j.key("traceEvents").open('[');
-  for (std::size_t c = 0; c < cores; ++c) {
-    const bool memory_core = std::all_of(report.launches.begin(), report.launches.end(), [&](const LaunchReport& l) {
-      return c >= l.cores.size() || l.cores[c].memory_core;
-    });
-    put_lane_names(j, report.settings.arch, c, memory_core);
-  }
+  for (const std::size_t lane : lanes) put_lane_names(j, arch, lane);
   double start = 0;
   for (const LaunchReport& launch : report.launches) {
     start += report.settings.rates.launch_us * 1e3;
     for (std::size_t c = 0; c < launch.events.size(); ++c) {
-      for (const Event& e : launch.events[c]) put_event(j, e, c, start);
+      for (const Event& e : launch.events[c]) put_event(j, e, lane_of(launch, arch, c), start);
     }
     start += launch.time;
   }

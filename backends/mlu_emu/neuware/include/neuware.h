@@ -1,6 +1,7 @@
 // What cncc's rewriting calls: launches, on-chip objects, inline MLISA. Not for kernels.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -80,7 +81,7 @@ extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSp
 
 /// What scalar code has done since somebody looked, and where its memories lie.
 struct Scalars {
-  long long operations, nram_loads, nram_stores, gdram_loads, gdram_stores;
+  long long operations, nram_loads, nram_stores, gdram_loads, gdram_stores, gdram_bytes;
   const char* nram;        // of the running core
   std::size_t nram_bytes;  // 0 outside of a task
   const char* stack;       // local variables lie below
@@ -95,7 +96,7 @@ inline bool on_stack(const volatile void* address) {
 
 /// Counts a scalar's load or store in the memory that the address lies in; a part of an element is loaded.
 template <Touch kind>
-inline void count_access(const volatile void* address) {
+inline void count_access(const volatile void* address, std::size_t bytes) {
   const char* at = static_cast<const char*>(const_cast<const void*>(address));
   if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
     scalars.nram_loads += kind != Touch::kStore;
@@ -103,6 +104,9 @@ inline void count_access(const volatile void* address) {
   } else if (!on_stack(address)) {
     scalars.gdram_loads += kind != Touch::kStore;
     scalars.gdram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
+    constexpr long long kMember = 4;  // bytes of a class's member: which one it is, nobody tells
+    const auto size = static_cast<long long>(bytes);
+    scalars.gdram_bytes += kind == Touch::kPart ? std::min(size, kMember) : kind == Touch::kUpdate ? 2 * size : size;
   }
 }
 
@@ -163,7 +167,7 @@ inline void in_nram(const T* address, const char* file, int line) {
 /// A load or store of base[...] or *base by scalar code, before it happens.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
-  if constexpr (!std::is_array_v<T>) count_access<kTouch>(address);
+  if constexpr (!std::is_array_v<T>) count_access<kTouch>(address, sizeof(T));
   if (kTouch != Touch::kPart && __builtin_expect(reinterpret_cast<std::size_t>(address) % alignof(T) != 0, 0)) {
     return touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
   }

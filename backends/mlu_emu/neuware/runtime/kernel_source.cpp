@@ -96,9 +96,10 @@ const std::vector<NramRegion>* LaunchSource::laid_out() const {
 }
 
 mluops::emu::ScalarWork LaunchSource::take_scalar_work() {
-  const mluops::emu::ScalarWork work = {scalars.operations, scalars.nram_loads, scalars.nram_stores,
-                                        scalars.gdram_loads, scalars.gdram_stores};
-  scalars.operations = scalars.nram_loads = scalars.nram_stores = scalars.gdram_loads = scalars.gdram_stores = 0;
+  const mluops::emu::ScalarWork work = {scalars.operations,  scalars.nram_loads,   scalars.nram_stores,
+                                        scalars.gdram_loads, scalars.gdram_stores, scalars.gdram_bytes};
+  scalars.operations = scalars.nram_loads = scalars.nram_stores = 0;
+  scalars.gdram_loads = scalars.gdram_stores = scalars.gdram_bytes = 0;
   return work;
 }
 
