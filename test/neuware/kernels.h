@@ -83,6 +83,7 @@ void run_defect(cnrtQueue_t queue, int which, bool right, float* g, float* fresh
 
 // layout.mlu
 void two_large_kernels(cnrtQueue_t queue, float* out);
+void beyond_one_nram(cnrtQueue_t queue, float* g, int form, bool right);
 void two_wram_arrays(cnrtQueue_t queue, float* out);
 void union8(cnrtQueue_t queue, int32_t* out);
 void keep_until_the_end();

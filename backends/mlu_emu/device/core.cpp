@@ -42,7 +42,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   random_state_ = static_cast<std::uint64_t>(task.taskId) << 32;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();
-  scalars_.begin(launch.source, launch.gdram, nram_, task);
+  scalars_.begin(launch.source, launch.gdram, nram_, most_of_nram(), task);
   checks_ = launch.settings.checks;
   if (task.memory_core) checks_ = {checks_.memory, false, checks_.race, false};
   running = this;

@@ -222,6 +222,7 @@ class Core {
 
   /// The objects of one file take up at most as many times a core's NRAM.
   static constexpr std::int64_t kMostNrams = 16;
+  std::int64_t most_of_nram() const { return kMostNrams * launch_->settings.arch.nram_bytes; }
 
  private:
   const Checks& checks() const { return checks_; }

@@ -6,10 +6,12 @@
 
 namespace mluops::emu {
 
-void ScalarWatch::begin(KernelSource* source, Gdram& gdram, const Nram& nram, const TaskBuiltins& task) {
+void ScalarWatch::begin(KernelSource* source, Gdram& gdram, const Nram& nram, std::int64_t most_of_nram,
+                        const TaskBuiltins& task) {
   source_ = source;
   gdram_ = &gdram;
   nram_ = &nram;
+  most_of_nram_ = most_of_nram;
   task_ = task;
   runs_ = {};
   contested_ = {};
@@ -78,7 +80,7 @@ void ScalarWatch::forget() {
   stop_all_stores();
   spans_ = {};
   spans_.nram = nram_->base();
-  spans_.nram_bytes = static_cast<std::size_t>(nram_->bytes());
+  spans_.nram_bytes = static_cast<std::size_t>(most_of_nram_);
   spans_.task = Window::writer_number(Actor(task_));
   spans_.list = Window::list_number(Actor(task_).cluster);
 }

@@ -27,7 +27,8 @@ class ScalarWatch {
   };
 
   /// Before a task. Without a source there is nothing to watch.
-  void begin(KernelSource* source, Gdram& gdram, const Nram& nram, const TaskBuiltins& task);
+  /// NRAM may grow to so many bytes while the task runs.
+  void begin(KernelSource* source, Gdram& gdram, const Nram& nram, std::int64_t most_of_nram, const TaskBuiltins& task);
   void leave() noexcept;
   bool on() const { return source_ != nullptr; }
 
@@ -81,6 +82,7 @@ class ScalarWatch {
   ScalarSpans spans_ = {};
   std::array<Run, ScalarSpans::kSlots> runs_;
   Contested contested_;
+  std::int64_t most_of_nram_ = 0;
 };
 
 }  // namespace mluops::emu

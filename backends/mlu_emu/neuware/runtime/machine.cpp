@@ -49,7 +49,7 @@ Scalars scalars_of_task() {
   Core& core = Core::current();
   Scalars s = {};
   s.nram = core.nram().base();
-  s.nram_bytes = static_cast<std::size_t>(Core::kMostNrams * core.launch().settings.arch.nram_bytes);
+  s.nram_bytes = static_cast<std::size_t>(core.most_of_nram());
   s.stack = static_cast<const char*>(__builtin_frame_address(0));
   return s;
 }
