@@ -106,6 +106,10 @@ const std::map<std::string, Told>& told() {
       {"sums_part_of_a_line", {true, {"__bang_reduce_sum at ", "a multiple of 128 bytes"}}},
       {"pieces_over_each_other",
        {false, {"__memcpy at ", "destination stride of 32 bytes is less than the 64", "bytes, not elements"}}},
+      {"strides_are_elements",
+       {false, {"__memcpy at ", "source g+2048", "stride of 64 bytes", "with 256", "a stride in elements?"}}},
+      {"halves_with_strides_of_elements",
+       {false, {"__memcpy_async at ", "source g+2048", "stride of 64 bytes", "with 128", "a stride in elements?"}}},
       {"parts_too_close", {false, {"__bang_add at ", "wide+256", "destination wide+384", "overlap in part"}}},
       {"half_overflows", {false, {"__bang_add at ", "beyond 65504"}}},
       {"exponent_too_large", {false, {"__bang_active_exp at ", "lane 0 is 12", "to 11"}}},
@@ -206,7 +210,8 @@ class DefectsPage : public Defects {
     cnrtQueueDestroy(queue);
     cnrtQueueCreate(&queue);  // one that met no fault
     bool note = false;
-    for (const char* part : {"a race of equal values", "too close?", "beyond 65504", "promises something"}) {
+    for (const char* part :
+         {"a race of equal values", "too close?", "beyond 65504", "promises something", "in elements?"}) {
       note = note || text.find(part) != std::string::npos;
     }
     return std::string("| ") + defect_name(which) + " | " +

@@ -299,6 +299,7 @@ class Core {
   void check_capacity() const;
   bool stored_in(const NramRegion& region) const;
   void check_shape(const Copy& c) const;
+  void note_stride_of_elements(const Copy& c) const;
   void check_from(const Copy& c, bool sync);
   void check_to(const Copy& c, bool sync);
   void check_other_engines(const Copy& c) const;

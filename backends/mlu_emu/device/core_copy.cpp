@@ -61,6 +61,7 @@ void Core::check_from(const Copy& c, bool sync) {
     });
     return;
   }
+  note_stride_of_elements(c);
   const auto check = [&](const char* p, std::int64_t bytes) {
     if (!reads_on(c, p, bytes)) check_gdram(c.word, "source", p, bytes, Touch::kRead);
     if (sync) check_in_flight(c.word, "source", p, bytes, false);
@@ -123,38 +124,6 @@ void Core::note_weights(const Copy& c) {
   const std::int64_t from = wram_->offset(begin), to = wram_->offset(end);
   std::erase_if(fills_, [&](const Fill& f) { return f.begin >= from && f.end <= to; });
   fills_.push_back({from, to, c.pieces > 1 && in_64ths});
-}
-
-const char* Core::end_of_source(const Copy& c) const {
-  const bool on_chip = c.from == Space::kGdram && c.to != Space::kGdram;
-  if (!on_chip || c.list != nullptr || launch_->source == nullptr || !checks().memory || !checks().init) return nullptr;
-  const int window = launch_->gdram.find(c.src);
-  if (window < 0) return nullptr;
-  const Tensor& block = launch_->gdram.windows()[static_cast<std::size_t>(window)].tensor();
-  return c.src < block.data + block.bytes ? block.data + block.bytes : nullptr;
-}
-
-/// A load that begins in a block of device memory and goes on behind it: it ends there, and what it does not bring
-/// counts as never written. Only the ends of rows that nobody uses lie there.
-bool Core::reads_on(const Copy& c, const char* begin, std::int64_t bytes) const {
-  const char* end = end_of_source(c);
-  if (end == nullptr || bytes <= end - begin) return false;
-  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: the last " +
-                   std::to_string(bytes - (end - begin)) +
-                   " lie outside of the tensor; what is computed from them counts as never written");
-  return true;
-}
-
-void Core::warn_never_written(const Copy& c) const {
-  if (c.from != Space::kGdram || launch_->source == nullptr || !checks().init) return;
-  const Side side = from_side(c);
-  const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
-  const std::int64_t bytes = side.list == nullptr && side.dense() ? side.extent() : side.bytes;
-  const int window = launch_->gdram.find(begin);
-  if (window < 0) return;
-  const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
-  if (!w.never_written(w.offset(begin), std::min(bytes, w.tensor().bytes - w.offset(begin)))) return;
-  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: never written since cnrtMalloc");
 }
 
 /// Gathers are not recorded, because their pieces may lie anywhere.

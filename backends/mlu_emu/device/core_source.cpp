@@ -127,6 +127,54 @@ void Core::not_behind_source(const char* word, const char* role, const void* sou
          : note(word, text + ": parts of one buffer that are too close?");
 }
 
+/// Rows of a matrix that lie over each other, and would end where the block ends if the stride counted elements, are
+/// told. Windows that slide over a block end elsewhere.
+void Core::note_stride_of_elements(const Copy& c) const {
+  const int index = c.from != Space::kGdram || launch_->source == nullptr ? -1 : launch_->gdram.find(c.src);
+  if (index < 0 || c.list != nullptr || c.pieces < 2 || c.src_stride <= 0 || c.src_stride >= c.bytes) return;
+  const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(index)];
+  for (const std::int64_t element : {2, 4}) {
+    const std::int64_t row = element * c.src_stride;
+    const std::int64_t left = w.tensor().bytes - w.offset(c.src) - (c.pieces - 1) * row - c.bytes;
+    if (c.bytes > row || left < 0 || left > row - c.bytes) continue;
+    note(c.word, "source " + describe(c.src) + ": the stride of " + std::to_string(c.src_stride) +
+                     " bytes is less than the " + std::to_string(c.bytes) + " bytes of a segment, and with " +
+                     std::to_string(row) + " the last segment would end the tensor: a stride in elements?");
+  }
+}
+
+const char* Core::end_of_source(const Copy& c) const {
+  const bool on_chip = c.from == Space::kGdram && c.to != Space::kGdram;
+  if (!on_chip || c.list != nullptr || launch_->source == nullptr || !checks().memory || !checks().init) return nullptr;
+  const int window = launch_->gdram.find(c.src);
+  if (window < 0) return nullptr;
+  const Tensor& block = launch_->gdram.windows()[static_cast<std::size_t>(window)].tensor();
+  return c.src < block.data + block.bytes ? block.data + block.bytes : nullptr;
+}
+
+/// A load that begins in a block of device memory and goes on behind it: it ends there, and what it does not bring
+/// counts as never written. Only the ends of rows that nobody uses lie there.
+bool Core::reads_on(const Copy& c, const char* begin, std::int64_t bytes) const {
+  const char* end = end_of_source(c);
+  if (end == nullptr || bytes <= end - begin) return false;
+  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: the last " +
+                   std::to_string(bytes - (end - begin)) +
+                   " lie outside of the tensor; what is computed from them counts as never written");
+  return true;
+}
+
+void Core::warn_never_written(const Copy& c) const {
+  if (c.from != Space::kGdram || launch_->source == nullptr || !checks().init) return;
+  const Side side = from_side(c);
+  const char* begin = side.list == nullptr ? side.begin : side.address(side.list->front());
+  const std::int64_t bytes = side.list == nullptr && side.dense() ? side.extent() : side.bytes;
+  const int window = launch_->gdram.find(begin);
+  if (window < 0) return;
+  const Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
+  if (!w.never_written(w.offset(begin), std::min(bytes, w.tensor().bytes - w.offset(begin)))) return;
+  warn(c.word, "source " + describe(begin) + ", " + std::to_string(bytes) + " bytes: never written since cnrtMalloc");
+}
+
 CallSite Core::where() const {
   if (acting_.known() || ending_ || launch_->source == nullptr) return acting_;
   return launch_->source->where();
