@@ -10,6 +10,7 @@ namespace neuware_test {
 // language.mlu, language_twin.mlu
 void scale_float(cnrtQueue_t queue, float* out, const float* in, int n, float factor);
 void scale_half(cnrtQueue_t queue, void* out, const void* in, int n, float factor);
+void literals_of_half(cnrtQueue_t queue, void* out);
 void who_am_i(cnrtQueue_t queue, cnrtDim3_t dim, cnrtFunctionType_t type, int32_t* out);
 void tables(cnrtQueue_t queue, int32_t* out);
 void same_name(cnrtQueue_t queue, int32_t* out);

@@ -27,6 +27,15 @@ TEST_F(Language, HalfIsAType) {
   EXPECT_EQ(to.values(), std::vector<std::uint16_t>(in.size(), 0x4200));  // 3
 }
 
+TEST_F(Language, HalfHasLiterals) {
+  OnDevice<std::uint16_t> out(8);
+  literals_of_half(queue, out.data());
+  expect_success();
+  // 3.14, 0.5, -65504, 3.5, 0.001, 0.5, 0.1
+  const std::vector<std::uint16_t> wanted = {0x4248, 0x3800, 0xfbff, 0x4300, 0x1419, 0x3800, 0x2e66, 0x2e66};
+  EXPECT_EQ(out.values(), wanted);
+}
+
 TEST_F(Language, TasksKnowWhoTheyAre) {
   OnDevice<std::int32_t> out(8 * 16);
   who_am_i(queue, {4, 2, 2}, cnrtFuncTypeUnion1, out.data());

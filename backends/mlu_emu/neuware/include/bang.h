@@ -24,6 +24,12 @@
 
 using namespace mluops::emu::bang;  // NOLINT: kernels say half and __bang_add
 
+// 3.14h, a half. Names of literals without an underscore are a system header's, as this one is where cncc puts it.
+#pragma GCC system_header
+inline half operator""h(long double value) {
+  return half(static_cast<double>(value));
+}
+
 // Names that older sources have for integers.
 using int8 = int8_t;
 using int16 = int16_t;
