@@ -128,7 +128,7 @@ This page shows, for every builtin of the vendor's BANG C guide 4.5.1, the guide
 `cmake/list-words.py` writes it from `backends/mlu_emu/device/guide.inc`, which the emulator itself checks kernels with.
 `test/device/guide_test.cpp` tests every row on every machine: the architectures, the multiples and the overlap.
 
-- **machines**: the guide's architectures. A launch on another one is a fault that names the builtin.
+- **machines**: the guide's architectures. A call on another one is a warning that names the builtin.
 - **2xx multiples**: bytes or lanes that the 200 series wants lengths to be multiples of. Addresses of operands of the
   vector unit are multiples of 64 bytes there. From the 300 series on both are free.
 - **overlap**: whether the destination may overlap a source. Where the guide forbids it, an overlap is a warning. If

@@ -1,6 +1,10 @@
 // Cores alive at once: barriers, SRAM, the memory core, deadlocks.
+#include <string>
+#include <vector>
+
 #include "test/neuware/device_memory.h"
 #include "test/neuware/kernels.h"
+#include "test/support/sanitized.h"
 
 namespace neuware_test {
 namespace {
@@ -95,6 +99,51 @@ TEST_F(Barriers, TheMemoryCoreHasANameOfItsOwn) {
   for (const char* part : {"task 0", "the memory core of cluster 0", "scalar code at ", "__is_mpu()"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
   }
+}
+
+/// What the memory core does with numbers that are not meant for it is told, and ends no launch.
+TEST_F(Barriers, TheMemoryCoreHarmsNobodyWhereNobodyAsksForIt) {
+  std::vector<float> in(4 * kLanes);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + 1);
+  const std::vector<float> rows = {in[0], in[32], in[64], in[96]}, ones(4, 1.0f), twos(4, 2.0f);
+  struct Form {
+    std::vector<float> out;
+    std::vector<std::string> told;
+  };
+  const std::vector<Form> forms = {
+      {rows, {"scalar code at ", "lanes[4096] is outside of the 128 elements", "(__is_mpu() tells)"}},
+      {{1, 2, 3, 4},
+       {"scalar code at ", "in[128], from in+0", "outside of the tensor's 512 bytes", "(__is_mpu() tells)"}},
+      {ones, {"scalar code", "divided an integer by zero", "(__is_mpu() tells)"}},
+      {ones, {"scalar code", "accessed ", "(__is_mpu() tells)"}},
+      {ones, {"scalar code at ", "in+2", "a multiple of 4", "(__is_mpu() tells)"}},
+      {twos, {"__bang_add_scalar at ", "outside of lanes, which has 512 bytes", "(__is_mpu() tells)"}},
+      {ones, {}},
+  };
+  OnDevice<float> from(in);
+  for (std::size_t form = 0; form < forms.size(); ++form) {
+    SCOPED_TRACE("form " + std::to_string(form));
+    if (MLUOPS_TEST_SANITIZED && form >= 1 && form <= 3) continue;  // the sanitizer ends the process itself
+    OnDevice<float> out(4);
+    not_asked(queue, out.data(), from.data(), static_cast<int>(form));
+    expect_success();
+    EXPECT_EQ(out.values(), forms[form].out);
+    const std::string text = cnrtExtGetLastWarning();
+#if !defined(__x86_64__)  // a division by zero gives 0
+    if (form == 2) continue;
+#endif
+    EXPECT_EQ(text.empty(), forms[form].told.empty()) << text;
+    for (const std::string& part : forms[form].told) EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_TRUE(text.empty() || text.find("the memory core of cluster 0") != std::string::npos) << text;
+  }
+}
+
+TEST_F(Barriers, WhatTheMemoryCoreStoresElsewhereIsAFault) {
+  OnDevice<float> out(4), in(4 * kLanes, 1.0f);
+  not_asked(queue, out.data(), in.data(), 7);
+  expect_fault({"nobody_asks, the memory core of cluster 0", "scalar code at ", "outside of the tensor's 16 bytes"});
+  not_asked(queue, out.data(), in.data(), 8);
+  expect_fault({"nobody_asks, the memory core of cluster 0", "shared_lanes[4096] is outside of the 128 elements"});
 }
 
 TEST_F(Barriers, LdramIsEachCoresOwn) {

@@ -33,6 +33,7 @@ void counted(cnrtQueue_t queue, float* out, float* scratch);
 void counted_for_ever(cnrtQueue_t queue);
 void given(cnrtQueue_t queue, float* out, const float* in);
 void doubled(cnrtQueue_t queue, float* p);
+void not_asked(cnrtQueue_t queue, float* out, const float* in, int form);
 void kept(cnrtQueue_t queue, float* out);
 void dead_lock(cnrtQueue_t queue);
 

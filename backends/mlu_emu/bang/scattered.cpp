@@ -27,9 +27,9 @@ struct Scattered {
   std::vector<Piece> list(bool gather) const {
     constexpr int kByte = 8;
     Core& core = Core::current();
+    if (core.task().memory_core) return {};
     core.require(n >= 0 && fits_32_bits(n), word, "the number of pieces must lie in [0, 2^31)");
     core.require(fits_32_bits(stride), word, "the stride must fit 32 bits");
-    if (core.task().memory_core) return {};
     core.stored_source(word, "offset", offset, bytes_of_lanes<std::uint32_t>(n));
     if (mask != nullptr) core.stored_source(word, "mask", mask, (n + kByte - 1) / kByte);
     const auto* bits = static_cast<const std::uint8_t*>(mask);

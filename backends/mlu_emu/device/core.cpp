@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string_view>
 
 #include "backends/mlu_emu/device/fault.h"
 #include "backends/mlu_emu/device/guide.h"
@@ -11,6 +12,14 @@ namespace mluops::emu {
 namespace {
 
 thread_local Core* running = nullptr;
+
+/// A memory core has no such unit; other words it may do work of its own by.
+bool is_passed_by(std::string_view word) {
+  for (const std::string_view prefix : {"__bang_", "__cn_", "__vv_"}) {
+    if (word.substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -61,7 +70,7 @@ void Core::end_task() {
   wait(Engine::kIo);
   wait(Engine::kMove);
   const std::int64_t damaged = checks().memory ? nram_.damaged_guard() : 0;
-  if (damaged != 0) fault("scalar code", "wrote outside of NRAM, at " + describe_nram(damaged));
+  if (damaged != 0) fault_of_guard(damaged);
   if (checks().memory && launch_->source != nullptr) check_between_objects();
   if (checks().memory && launch_->objects != nullptr && launch_->filled != nullptr) check_capacity();
 }
@@ -123,12 +132,13 @@ void Core::count_word(const char* word) {
   const std::int64_t limit = launch_->settings.word_limit;
   if (limit == 0 || ++words_ <= limit) return;
   words_ = 0;  // the end of the task may go on
-  fault(word, "the task has called more than the " + std::to_string(limit) + " builtins that MLUOP_EMU_LIMIT allows");
+  end_launch(word,
+             "the task has called more than the " + std::to_string(limit) + " builtins that MLUOP_EMU_LIMIT allows");
 }
 
 void Core::fault_overdue(const char* word) const {
-  fault(word, "the launch has run for more than the " + std::to_string(launch_->settings.seconds_limit) +
-                  " s MLUOP_EMU_LIMIT allows");
+  end_launch(word, "the launch has run for more than the " + std::to_string(launch_->settings.seconds_limit) +
+                       " s MLUOP_EMU_LIMIT allows");
 }
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
@@ -141,6 +151,16 @@ std::string Core::who() const {
 }
 
 void Core::fault(const char* word, const std::string& text, const CallSite& other) const {
+  if (!task_.memory_core || !is_passed_by(word)) end_launch(word, text, other);
+  warn_for_nothing(word, text);
+  throw EndOfTask();
+}
+
+void Core::warn_for_nothing(const char* word, const std::string& text) const {
+  warn(word, text + ". The memory core runs this code too (__is_mpu() tells), with other numbers: it has no NRAM");
+}
+
+void Core::end_launch(const char* word, const std::string& text, const CallSite& other) const {
   const CallSite here = where();
   const std::string whole = who() + ": " + word + here.at() + ": " + text;
   if (launch_->source != nullptr) {
@@ -261,13 +281,6 @@ void Core::check_alignment(const char* word, const char* role, const void* addre
   if (nram_.offset(address) % kAddress != 0) tell("the address must be a multiple of 64 bytes");
   if (bytes % of_bytes != 0) tell("the length must be a multiple of " + std::to_string(of_bytes) + " bytes");
   if (lanes % of_lanes != 0) tell("the count must be a multiple of " + std::to_string(of_lanes));
-}
-
-void Core::check_machine(const char* word) const {
-  const GuideRow* row = launch_->source == nullptr ? nullptr : guide_row_of_literal(word);
-  const Arch& arch = launch_->settings.arch;
-  if (row == nullptr || row->runs_on(arch.number) || !checks().memory) return;
-  fault(word, "the guide has it for " + row->machines() + "; this launch runs on " + arch.name);
 }
 
 void Core::check_written(const char* word, const char* role, const void* address, std::int64_t bytes) {

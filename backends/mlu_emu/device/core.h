@@ -196,6 +196,7 @@ class Core {
   /// Does the copies queued on an engine and waits for them.
   void wait(Engine engine);
 
+  /// Ends the launch, but of a memory core's vector builtin the task alone: nobody sees its results.
   [[noreturn]] void fault(const char* word, const std::string& text, const CallSite& other = {}) const;
   /// State of the task's random numbers.
   std::uint64_t& random_state() { return random_state_; }
@@ -212,8 +213,12 @@ class Core {
   enum class Beside { kNothing, kDestination, kOther };
   void not_behind_source(const char* word, const char* role, const void* source, const void* destination,
                          std::int64_t bytes, Beside beside) const;
-  /// Scalar code indexes an array outside of its elements.
-  void index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count);
+  /// Scalar code indexes an array outside of its elements: the index to go on with, of a memory core that has no number
+  /// to index with.
+  std::int64_t index_outside(const CallSite& site, const char* name, const void* array, std::int64_t index,
+                             std::int64_t count);
+  /// The processor stopped scalar code. Of a memory core that ends the task alone.
+  void scalars_went_astray(const std::string& text) const;
   /// Attributes later faults to this place, not to the last builtin; an unknown place is allowed.
   void act_at(const CallSite& site) {
     acting_ = site;
@@ -234,10 +239,14 @@ class Core {
   /// The on-chip memory an address is meant in; null for none.
   Nram* area(const void* address) const;
   bool leaves_to_others(const Copy& c) const;
+  /// Some of its bytes are this core's to move.
+  bool moves(const Copy& c);
   std::string describe(const void* address) const;
   std::string describe_gdram(const Window& window, std::int64_t offset) const;
   std::string describe_nram(std::int64_t offset) const;
   std::string who() const;
+  [[noreturn]] void end_launch(const char* word, const std::string& text, const CallSite& other = {}) const;
+  void warn_for_nothing(const char* word, const std::string& text) const;
   CallSite where() const;
   void tell(Severity severity, const char* word, const std::string& text, const CallSite& other) const;
   [[noreturn]] void operand_fault(const char* word, const char* role, const void* address, std::int64_t bytes,
@@ -257,7 +266,7 @@ class Core {
                   Space space = Space::kNram) const;
   void check_alignment(const char* word, const char* role, const void* address, std::int64_t bytes,
                        std::int64_t lanes = 0) const;
-  /// The guide has the builtin for this machine.
+  /// The guide has the builtin for this machine. Else that is told: public boards list kernels with such ones on cards.
   void check_machine(const char* word) const;
   void meet_others(const char* word);
   void check_operand(const char* word, const char* role, const void* address, std::int64_t bytes, bool write) const;
@@ -285,6 +294,7 @@ class Core {
   /// ", task 2, __memcpy at a.mlu:7"
   static std::string by(const Window::Written* earlier);
   void take_equal(Window& window, std::int64_t offset, std::int64_t bytes);
+  void fault_of_scalars(const ScalarAccess& access, const std::string& text) const;
   int block_of(const ScalarAccess& access) const;
   void pass_scalars(unsigned slot, const char* begin, std::int64_t bytes);
   void check_scalar_load(const ScalarAccess& access, int window);
@@ -296,6 +306,7 @@ class Core {
   void forget_spans();
   std::unique_lock<std::mutex> check_atomic(const char* word, const void* gdram, std::int64_t bytes);
 
+  void fault_of_guard(std::int64_t offset);
   void check_capacity() const;
   bool stored_in(const NramRegion& region) const;
   void check_shape(const Copy& c) const;

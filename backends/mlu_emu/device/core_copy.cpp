@@ -365,10 +365,15 @@ bool Core::leaves_to_others(const Copy& c) const {
   return of_cluster && launch_->rendezvous != nullptr && launch_->rendezvous->memory_core_runs();
 }
 
-void Core::copy(const Copy& c) {
-  check_shape(c);
+bool Core::moves(const Copy& c) {
   count_word(c.word);
-  if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
+  if (leaves_to_others(c)) return false;
+  check_shape(c);
+  return c.bytes != 0 && c.pieces != 0;
+}
+
+void Core::copy(const Copy& c) {
+  if (!moves(c)) return;
   if (!in_flight_.empty()) wait(c.engine());  // an engine keeps the order of its copies
   running_.done();                            // a synchronous copy comes behind what was computed
   scalars_.nram_done();
@@ -379,9 +384,7 @@ void Core::copy(const Copy& c) {
 }
 
 void Core::copy_async(const Copy& c) {
-  check_shape(c);
-  count_word(c.word);
-  if (c.bytes == 0 || c.pieces == 0 || leaves_to_others(c)) return;
+  if (!moves(c)) return;
   if (c.by_vector_unit()) return copy_by_vector_unit(c);
   check_other_engines(c);
   check_running(c);

@@ -45,6 +45,12 @@ void Core::scalar_store(const char* word, Space space, const void* address, std:
   mark_written(p, bytes);
 }
 
+/// What a memory core loads in code meant for others is thrown away.
+void Core::fault_of_scalars(const ScalarAccess& a, const std::string& text) const {
+  if (!task_.memory_core || a.touch != ScalarTouch::kLoad) fault(kWord, text);
+  warn_for_nothing(kWord, text);
+}
+
 /// The block an access lies in, -1 for memory that is none of the device's: tables and arrays of the host's.
 int Core::block_of(const ScalarAccess& a) const {
   const auto inside = [&](int index) {
@@ -63,9 +69,9 @@ int Core::block_of(const ScalarAccess& a) const {
   const std::string place = a.name == nullptr ? "*" : std::string(a.name).append("[").append(index).append("]");
   const std::string text =
       place + ", from " + describe(a.base) + " on: outside of the tensor's " + std::to_string(block.bytes) + " bytes";
-  if (!in_block) fault(kWord, text);
-  warn(kWord, text + ", in " + describe(a.address));  // it may be meant so
-  return at;
+  in_block ? warn(kWord, text + ", in " + describe(a.address))  // it may be meant so
+           : fault_of_scalars(a, text);
+  return in_block ? at : -1;
 }
 
 void Core::scalar_access(const ScalarAccess& a) {
@@ -101,8 +107,10 @@ void Core::check_scalar_alignment(const ScalarAccess& a) {
   const bool number = size == 2 || size == 4 || size == 8;
   if (!checks().memory || a.touch == ScalarTouch::kPart || !number || at % size == 0) return;
   acting_ = a.site;
-  operand_fault(kWord, a.touch == ScalarTouch::kLoad ? "source" : "destination", a.address, a.bytes,
-                "the address must be a multiple of " + std::to_string(size));
+  const std::string bytes = std::to_string(a.bytes) + " bytes: ", multiple = std::to_string(size);
+  fault_of_scalars(a, (a.touch == ScalarTouch::kLoad ? "source " : "destination ") + describe(a.address) + ", " +
+                          bytes + "the address must be a multiple of " + multiple);
+  acting_ = {};
 }
 
 /// Asked in NRAM about what looks like poison, in SRAM about each load: reading it is no fault, it may be thrown away.

@@ -83,11 +83,35 @@ void Core::check_between_objects() const {
   }
 }
 
-void Core::index_outside(const CallSite& site, const char* name, std::int64_t index, std::int64_t count) {
-  if (!checks().memory) return;
+std::int64_t Core::index_outside(const CallSite& site, const char* name, const void* array, std::int64_t index,
+                                 std::int64_t count) {
+  if (!checks().memory) return index;
   acting_ = site;
-  fault("scalar code", std::string(name) + "[" + std::to_string(index) + "] is outside of the " +
-                           std::to_string(count) + " elements of " + name);
+  const std::string text = std::string(name) + "[" + std::to_string(index) + "] is outside of the " +
+                           std::to_string(count) + " elements of " + name;
+  if (!task_.memory_core || area(array) != &nram_) fault("scalar code", text);
+  warn_for_nothing("scalar code", text);
+  acting_ = {};
+  return 0;
+}
+
+void Core::scalars_went_astray(const std::string& text) const {
+  if (!task_.memory_core || !checks().memory) fault("scalar code", text);
+  warn_for_nothing("scalar code", text);
+}
+
+void Core::fault_of_guard(std::int64_t offset) {
+  const std::string text = "wrote outside of NRAM, at " + describe_nram(offset);
+  if (!task_.memory_core) fault("scalar code", text);
+  warn_for_nothing("scalar code", text);
+  nram_.poison();
+}
+
+void Core::check_machine(const char* word) const {
+  const GuideRow* row = launch_->source == nullptr ? nullptr : guide_row_of_literal(word);
+  const Arch& arch = launch_->settings.arch;
+  if (row == nullptr || row->runs_on(arch.number) || !checks().memory) return;
+  warn(word, "the guide has it for " + row->machines() + "; this launch runs on " + arch.name);
 }
 
 /// Ranges that end together are told less loudly: kernels that widen lanes from the end of the place they widen them to

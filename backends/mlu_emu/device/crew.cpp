@@ -233,7 +233,7 @@ class Job : public Rendezvous {
     Core& core = m.worker->core;
     try {
       core.begin_task(state_, m.task, timeline(m));
-      body_(core.nram().base());
+      run_body(core);
       core.end_task();
     } catch (const Abandoned&) {
     } catch (const Fault& fault) {
@@ -242,6 +242,13 @@ class Job : public Rendezvous {
       failure_ = std::current_exception();
     }
     core.leave();
+  }
+
+  void run_body(Core& core) const {
+    try {
+      body_(core.nram().base());
+    } catch (const EndOfTask&) {
+    }
   }
 
   /// The entries of the memory cores, one per cluster, follow the others.

@@ -16,4 +16,7 @@ class Fault : public std::exception {
   std::string text_;
 };
 
+/// Ends the task of a memory core that runs code meant for others; the launch goes on.
+struct EndOfTask {};
+
 }  // namespace mluops::emu

@@ -60,16 +60,19 @@ inline void at(const Unit& unit, const char* file = __builtin_FILE(), int line =
   site.unit = &unit;
 }
 
-/// Ends the launch: scalar code leaves an array.
-void index_outside(const char* name, long long index, std::size_t count, const char* file, int line);
+/// Ends the launch: scalar code leaves an array. Gives a memory core an index it can go on with.
+long long index_outside(const void* array, const char* name, long long index, std::size_t count, const char* file,
+                        int line);
 
 /// Stands in the brackets behind an on-chip array's name, or behind that of what hides it.
 template <class A, class I>
-inline I index(const A&, const char* name, I i, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline I index(const A& array, const char* name, I i, const char* file = __builtin_FILE(),
+               int line = __builtin_LINE()) {
   if constexpr (std::is_array_v<A> && (std::is_integral_v<I> || std::is_enum_v<I>)) {
     constexpr std::size_t count = std::extent_v<A>;
     if (__builtin_expect(static_cast<std::size_t>(i) >= count, 0)) {
-      index_outside(name, static_cast<long long>(i), count, file, line);
+      const void* at = const_cast<const void*>(static_cast<const volatile void*>(&array));
+      return static_cast<I>(index_outside(at, name, static_cast<long long>(i), count, file, line));
     }
   }
   return i;

@@ -37,9 +37,10 @@ const NramRegion* before(const std::vector<NramRegion>& objects, std::int64_t of
 
 }  // namespace
 
-void index_outside(const char* name, long long index, std::size_t count, const char* file, int line) {
-  if (!mluops::emu::Core::runs_here()) return;
-  mluops::emu::Core::current().index_outside({file, line}, name, index, static_cast<std::int64_t>(count));
+long long index_outside(const void* array, const char* name, long long index, std::size_t count, const char* file,
+                        int line) {
+  if (!mluops::emu::Core::runs_here()) return index;
+  return mluops::emu::Core::current().index_outside({file, line}, name, array, index, static_cast<std::int64_t>(count));
 }
 
 void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,

@@ -178,6 +178,11 @@ std::string what(const Crash& c) {
          (beside.empty() ? "" : ": " + beside);
 }
 
+/// Numbers that a memory core does not have may lead there, where kernels let it run code that is meant for the others.
+bool went_astray(const Crash& c) {
+  return c.signal == SIGFPE || ((c.signal == SIGSEGV || c.signal == SIGBUS) && !stacks().used_up(c.address));
+}
+
 struct OutOfStack {};
 
 /// setjmp() has this frame alone: nothing here has to be destroyed.
@@ -229,7 +234,8 @@ void run_guarded(const std::function<void()>& task, const void* in_module) {
   const SourceLine line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
   mluops::emu::Core& core = mluops::emu::Core::current();
   core.act_at({line.file.empty() ? nullptr : line.file.c_str(), line.line});
-  core.fault("scalar code", (line.function.empty() ? "" : "in " + line.function + ": ") + what(crash));
+  const std::string text = (line.function.empty() ? "" : "in " + line.function + ": ") + what(crash);
+  went_astray(crash) ? core.scalars_went_astray(text) : core.fault("scalar code", text);
 }
 
 }  // namespace neuware
