@@ -314,6 +314,7 @@ const char MLUOP_WIN_API* mluOpGetGenCaseDirectory(char* buffer, size_t bufferSi
 #include "mluops/op/three_interpolate.h"
 #include "mluops/op/three_nn.h"
 #include "mluops/op/tin_shift.h"
+#include "mluops/op/upfirdn2d.h"
 #include "mluops/op/voxel_pooling.h"
 #include "mluops/op/voxelization.h"
 #include "mluops/op/yolo_box.h"

@@ -229,7 +229,8 @@ constexpr std::string_view kKernelsOfPaths[] = {"carafe_backward",
                                                 "bezier_align_forward",
                                                 "bezier_align_backward",
                                                 "rotated_feature_align_forward",
-                                                "rotated_feature_align_backward"};
+                                                "rotated_feature_align_backward",
+                                                "upfirdn2d"};
 
 constexpr bool has_one_way(std::string_view name) {
   for (const std::string_view one : kKernelsOfPaths) {

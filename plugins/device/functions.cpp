@@ -1618,6 +1618,15 @@ mluOpStatus_t mluOpTinShiftBackward(mluOpHandle_t handle, const mluOpTensorDescr
                         grad_input_desc, grad_input);
 }
 
+mluOpStatus_t mluOpExtUpfirdn2d(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void* input,
+                                const mluOpTensorDescriptor_t filter_desc, const void* filter, const int up_x,
+                                const int up_y, const int down_x, const int down_y, const int pad_x0, const int pad_x1,
+                                const int pad_y0, const int pad_y1, const bool flip_filter, const float gain,
+                                const mluOpTensorDescriptor_t output_desc, void* output) {
+  return MLUOPS_FORWARD(mluOpExtUpfirdn2d, handle, input_desc, input, filter_desc, filter, up_x, up_y, down_x, down_y,
+                        pad_x0, pad_x1, pad_y0, pad_y1, flip_filter, gain, output_desc, output);
+}
+
 mluOpStatus_t mluOpVoxelPoolingForward(mluOpHandle_t handle, const int batch_size, const int num_points,
                                        const int num_channels, const int num_voxel_x, const int num_voxel_y,
                                        const int num_voxel_z, const mluOpTensorDescriptor_t geom_xyz_desc,

@@ -47,6 +47,7 @@ const std::vector<Sensitive>& sensitive_cases() {
       {"generate_proposals_v2 n=1 h=1 w=2 a=2 pre=0 post=4 least=6.000000001 data=same", {"least"}},
       {"yolo_box n=1 s=2 c=3 h=4 w=5 conf=0.5000000001 data=even", {"conf"}},
       {"yolo_box n=1 s=2 c=3 h=4 w=5 iou_aware=1 factor=0.3 scale=1.1", {"factor", "scale"}},
+      {"upfirdn2d n=1 h=9 w=8 c=3 x0=1 x1=1 gain=0.1", {"gain"}},
       {"prior_box h=3 w=4 steph=7.3 stepw=5.1 offset=0.3 clip=0", {"steph", "stepw", "offset"}},
       {"soft_nms n=60 method=naive iou=0.2 boxes=grid", {"iou"}},
       {"soft_nms n=60 method=gaussian sigma=0.1 min_score=0 boxes=grid", {"sigma"}},

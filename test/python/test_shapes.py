@@ -122,6 +122,7 @@ CALLS = {
     "three_interpolate": lambda n: mt.three_interpolate(leaf(1, 2, n), numbers(1, 2, 3) % n, leaf(1, 2, 3)),
     "three_nn": lambda n: mt.three_nn(leaf(1, 2, 3), leaf(1, n, 3)),
     "tin_shift": lambda n: mt.tin_shift(leaf(1, 3, 2, n), torch.tensor([[1, -1]])),
+    "upfirdn2d": lambda n: mt.upfirdn2d(leaf(1, 2, 3, n), leaf(2, 2).detach(), 2, 1, 1),
     "voxel_pooling": lambda n: mt.voxel_pooling(numbers(1, n, 3), leaf(1, n, 2), (3, 3, 3)),
     "yolo_box": lambda n: mt.yolo_box(leaf(1, 12, 2, n).detach(), torch.tensor([[40, 50]]), [3, 4, 5, 6], 1, 0.1, 8),
     "voxelization": lambda n: mt.voxelization(leaf(n, 3), [0.3] * 3, [0, 0, 0, 1, 1, 1], 2, 9),

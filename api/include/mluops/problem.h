@@ -59,6 +59,7 @@
 #include "mluops/problem/three_interpolate.h"
 #include "mluops/problem/three_nn.h"
 #include "mluops/problem/tin_shift.h"
+#include "mluops/problem/upfirdn2d.h"
 #include "mluops/problem/voxel_pooling.h"
 #include "mluops/problem/voxelization.h"
 #include "mluops/problem/yolo_box.h"

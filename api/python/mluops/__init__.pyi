@@ -99,6 +99,7 @@ from .op.three_interpolate import three_interpolate_backward as three_interpolat
 from .op.three_nn import three_nn as three_nn
 from .op.tin_shift import tin_shift as tin_shift
 from .op.tin_shift import tin_shift_backward as tin_shift_backward
+from .op.upfirdn2d import upfirdn2d as upfirdn2d
 from .op.voxel_pooling import voxel_pooling as voxel_pooling
 from .op.voxelization import dynamic_voxelize as dynamic_voxelize
 from .op.voxelization import voxelization as voxelization
@@ -204,6 +205,7 @@ __all__ = [
     "three_nn",
     "tin_shift",
     "tin_shift_backward",
+    "upfirdn2d",
     "using",
     "version",
     "voxel_pooling",

@@ -118,6 +118,7 @@ from .op.three_interpolate import three_interpolate as three_interpolate
 from .op.three_nn import three_nn as three_nn
 from .op.tin_shift import TINShift as TINShift
 from .op.tin_shift import tin_shift as tin_shift
+from .op.upfirdn2d import upfirdn2d as upfirdn2d
 from .op.voxel_pooling import voxel_pooling as voxel_pooling
 from .op.voxelization import Voxelization as Voxelization
 from .op.voxelization import voxelization as voxelization
@@ -243,6 +244,7 @@ __all__ = [
     "three_nn",
     "tin_shift",
     "torchvision_deform_conv2d",
+    "upfirdn2d",
     "voxel_pooling",
     "voxelization",
     "yolo_box",

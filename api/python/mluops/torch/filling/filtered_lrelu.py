@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional
 
 from .._buffers import fill
-from .upfirdn2d import upfirdn2d
+from ..op.upfirdn2d import upfirdn2d
 
 _PIXELS = 4  # in a byte
 _ROUND = 16  # a row of signs has a multiple of this
@@ -40,10 +40,9 @@ def activated(x, si, sx, sy, gain, slope, clamp, write_signs):
 
 def filtered_lrelu(x, fu, fd, b, si, up, down, px0, px1, py0, py1, sx, sy, gain, slope, clamp, flip_filters, write_signs):
     """The result, the signs and 0 (a kernel was found)."""
-    x = upfirdn2d(x + b.to(x.dtype)[:, None, None], fu.to(x.dtype), up, up, 1, 1, px0, px1, py0, py1, flip_filters,
-                  float(up) ** 2)
+    x = upfirdn2d(x + b.to(x.dtype)[:, None, None], fu, up, 1, (px0, px1, py0, py1), flip_filters, float(up) ** 2)
     y, so = activated(x, si, sx, sy, gain, slope, clamp, write_signs)
-    return upfirdn2d(y, fd.to(x.dtype), 1, 1, down, down, flip=flip_filters), so, 0
+    return upfirdn2d(y, fd, 1, down, 0, flip_filters), so, 0
 
 
 def filtered_lrelu_act(x, si, sx, sy, gain, slope, clamp, write_signs):

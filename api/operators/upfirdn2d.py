@@ -1,0 +1,65 @@
+"""Upfirdn2d."""
+from api.generate.describe import *
+
+family("Upfirdn2d", "upfirdn2d of StyleGAN2, StyleGAN3, BasicSR and mmcv.")
+
+SHAPE = struct("mluopsUpfirdn2dShape", """
+  mluOpDataType_t dtype;
+  int64_t n, h, w, c;
+  int64_t fh, fw; /* the filter, 1 or more */
+  int64_t out_h, out_w;
+  int32_t up_x, up_y;
+  int32_t down_x, down_y;
+  int32_t pad_x0, pad_x1, pad_y0, pad_y1; /* negative: pixels that are cut off */
+  int32_t flip_filter;
+""", doc="""Upfirdn2d: input [n,h,w,c], filter [fh,fw], output [n,out_h,out_w,c]; h * w < 2^31.""")
+
+ROOM_H, ROOM_W = "h * up_y + pad_y0 + pad_y1", "w * up_x + pad_x0 + pad_x1"
+
+operator("upfirdn2d", "mluOpExtUpfirdn2d", 109, doc="""Zeros between the pixels, padding, a filter, and every few pixels of what comes out; each channel by itself.
+
+  u[y up_y + pad_y0, x up_x + pad_x0] = input[n,y,x,c], 0 elsewhere; H up_y + pad_y0 + pad_y1 rows, columns likewise
+  output[n,y,x,c] = gain * sum over i, j of the filter: u[y down_y + i, x down_x + j] * f[i,j]
+  f[i,j] = filter[i,j] with flip_filter, else filter[FH-1-i, FW-1-j], which makes it a convolution
+
+@param input              T [N, H, W, C], NHWC; EXTENDED: also [N, C, H, W], NCHW, with output likewise.
+@param filter             T [FH, FW], ARRAY; finite numbers, no more than u has rows and columns.
+@param up_x,up_y          >= 1.
+@param down_x,down_y      >= 1.
+@param pad_x0,pad_x1,pad_y0,pad_y1  rows and columns of zeros before and behind; negative: rows and columns cut off.
+@param output             T [N, HO, WO, C]; HO = (H up_y + pad_y0 + pad_y1 - FH) / down_y + 1, rounded down, WO
+                          likewise; overwritten.
+The gradient with respect to input is this operator on the gradient of output: up and down changed places, flip_filter
+turned round, pad_x0 = FW - 1 - pad_x0, pad_x1 = W up_x - WO down_x + pad_x0 - up_x + 1 (the pad_x0 of the call), rows
+likewise. There is none with respect to filter. T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. N or C = 0: SUCCESS,
+nothing written. H, W, FH or FW = 0: BAD_PARAM. Strided tensors, H*W >= 2^31: NOT_SUPPORTED. Cost: 2 FH/up_y FW/up_x
+flops for each element of output. mluOp has no such operator.
+Source: Karras et al., "Analyzing and Improving the Image Quality of StyleGAN", CVPR 2020; docs/op/upfirdn2d.md.""", args="""
+    in input T image [n, h, w, c]
+    in filter T [fh, fw]
+    const int up_x >= 1
+    const int up_y >= 1
+    const int down_x >= 1
+    const int down_y >= 1
+    const int pad_x0 >= -2147483647
+    const int pad_x1 >= -2147483647
+    const int pad_y0 >= -2147483647
+    const int pad_y1 >= -2147483647
+    const bool flip_filter
+    const float gain
+    out output T image [n, out_h, out_w, c]
+    """,
+    order="descs numbers layouts ranks dtypes map pixels(input) taps fits_h fits_w sizes dense done_if_empty(input) data "
+          "overlap",
+    shape=SHAPE, keys="n h w c fh fw ux=up_x uy=up_y dx=down_x dy=down_y x0=pad_x0 x1=pad_x1 y0=pad_y0 y1=pad_y1 "
+                      "flip=flip_filter gain",
+    say={"n": "the number of images", "c": "the channels of input", "out_h": "the filtered rows",
+         "out_w": "the filtered columns"},
+    derive={"out_h": f"({ROOM_H} - fh) / down_y + 1", "out_w": f"({ROOM_W} - fw) / down_x + 1"},
+    rules={"map": rule("h >= 1 && w >= 1", "input: wanted height and width >= 1, got {shape_text(input)}"),
+           "taps": rule("fh >= 1 && fw >= 1", "filter: wanted height and width >= 1, got {shape_text(filter)}"),
+           "fits_h": rule(f"fh <= {ROOM_H}", f"filter: wanted at most the {{{ROOM_H}}} rows of the padded input, got {{fh}}"),
+           "fits_w": rule(f"fw <= {ROOM_W}",
+                          f"filter: wanted at most the {{{ROOM_W}}} columns of the padded input, got {{fw}}")},
+    sample={"pad_x0": "random_.number(-2, 3)", "pad_y0": "random_.number(-2, 3)", "pad_x1": "random_.number(-2, 3)",
+            "pad_y1": "random_.number(-2, 3)"})
