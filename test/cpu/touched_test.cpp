@@ -136,7 +136,7 @@ TEST(ImageRows, OneChannelAndNhwcLieWhereTheyAre) {
 struct Crop {
   mluopsRoiCropShape shape{MLUOP_DTYPE_FLOAT, 1, 200, 200, 64, 1, 4, 4};
   std::vector<float> input = random_values<float>(200 * 200 * 64, 1), grid = random_values<float>(32, 2),
-                     output = poisoned<float>(16 * 64), gradient = poisoned<float>(200 * 200 * 64);
+                     output = random_values<float>(16 * 64, 3), gradient = poisoned<float>(200 * 200 * 64);
 
   void run(Backend& backend) {
     const mluopsRoiCropForwardProblem p{shape, input.data(), grid.data(), output.data(), MLUOP_LAYOUT_NCHW};
@@ -166,21 +166,21 @@ TEST(Scratch, ShrinksAfterSmallerCallsAndIsGivenBackAtOnce) {
   Crop large, small;
   large.shape.out_h = large.shape.out_w = 64;
   large.grid = random_values<float>(2 * 64 * 64, 4);
-  large.output = poisoned<float>(64 * 64 * 64);
+  large.output = random_values<float>(64 * 64 * 64, 5);
   Backend backend;
-  large.run(backend);
+  large.run_backward(backend);
   const std::int64_t most = held(backend);
   EXPECT_GT(most, 4 << 20);
-  for (int i = 1; i < Arena::kCalls; ++i) small.run(backend);
+  for (int i = 1; i < Arena::kCalls; ++i) small.run_backward(backend);
   EXPECT_EQ(held(backend), most);
-  for (int i = 0; i < Arena::kCalls; ++i) small.run(backend);
+  for (int i = 0; i < Arena::kCalls; ++i) small.run_backward(backend);
   EXPECT_LT(held(backend), 1 << 20);
-  const std::vector<float> want = small.output;
-  large.run(backend);
+  const std::vector<float> want = small.gradient;
+  large.run_backward(backend);
   backend.option("memory", "release");
   EXPECT_EQ(held(backend), 0);
-  small.run(backend);
-  EXPECT_TRUE(same_bytes(small.output, want));
+  small.run_backward(backend);
+  EXPECT_TRUE(same_bytes(small.gradient, want));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST_F(CaseText, FloatsAreToldAsTheCallComputesWithThem) {
     if (describe(smallest, MLUOP_DTYPE_DOUBLE).scalars.empty()) continue;
     Case text = Case::parse(texts.of(smallest, MLUOP_DTYPE_FLOAT)).set("dtype", "double").set("contract", "extended");
     for (const char* const key :
-         {"scale", "gamma", "alpha", "iou", "sigma", "min_score", "min", "max", "steph", "eps", "start"}) {
+         {"scale", "gamma", "alpha", "iou", "sigma", "min_score", "min", "max", "steph", "eps", "start", "gain"}) {
       if (text.has(key)) text.set(key, "0.1234567890123456");
     }
     EXPECT_EQ(texts.of(text, MLUOP_DTYPE_DOUBLE), text.text());
