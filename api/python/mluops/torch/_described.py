@@ -14,7 +14,7 @@ from torch import Tensor
 from .. import _context as c
 from .._forms import Form
 from .._function import CFunction, Part
-from ._operator import linear_tangent, no_derivative, no_tangents, operator
+from ._operator import linear_tangent, no_derivative, no_tangent, no_tangents, operator
 from ._tensors import new_image, run
 
 SMALLEST: Dict[str, Callable] = {}  # of each operator but gradients the smallest call, given what makes its tensors
@@ -33,8 +33,9 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
         int64: the outputs that are int64 where the description says int32.
         absent: output -> (**sizes), whether it is not wanted: it is empty then. Neither is the gradient of an input
             that is not given.
-        gradient: the operator, made by described(), that has the gradients. Its arguments are gradients of outputs,
-            inputs, outputs and sizes. Without one, an operator that is not called ..._backward gives constants.
+        gradient: the operator, made by described(), that has the gradients, or a tuple of such. Their arguments are
+            gradients of outputs, inputs, outputs and sizes, and of_<input>: whether that input's gradient is wanted.
+            Without one, an operator that is not called ..._backward gives constants.
         of: the inputs whose gradients its outputs are, where their names do not tell.
         linear: the inputs in each of which the first output is linear. Others have no forward-mode derivative.
         others: operator()'s, instead of what would follow; `call` too.
@@ -43,7 +44,7 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
                  rule=rule)
     follows: Dict[str, Any] = {"call": form.call}
     if gradient is not None:
-        derivative = _Derivative(form, gradient, of.split())
+        derivative = _Derivative(form, gradient if isinstance(gradient, tuple) else (gradient,), of.split())
         follows.update(setup=derivative.setup, backward=derivative.backward)
     elif not form.name.endswith("_backward"):
         follows.update(setup=no_derivative, jvp=no_tangents)
@@ -104,26 +105,35 @@ class _Form(Form):
 
 
 class _Derivative:
-    """The setup and backward of an operator whose gradients another one computes."""
+    """The setup and backward of an operator whose gradients others compute. Their arguments are called as its own inputs,
+    outputs and sizes, as gradients of outputs, or of_<input>: whether that input's gradient is wanted."""
 
-    def __init__(self, form: _Form, gradient: Any, of: List[str]) -> None:
-        self.form, self.gradient = form, gradient
+    def __init__(self, form: _Form, gradients: Iterable[Any], of: List[str]) -> None:
+        self.form = form
         self.outputs = [part.name for part in form.outputs]
         self.constant = [i for i, part in enumerate(form.outputs)
                          if part.dtype or not part.dims or part.name in form.absent]
-        parts = {part.name: part for part in gradient.form.inputs}
-        self.grads = {place: self._output_of(parts[name]) for place, name in enumerate(gradient.form.arguments)
-                      if name.startswith("grad")}
-        taken = [(place, name) for place, name in enumerate(gradient.form.arguments) if place not in self.grads]
-        tensors = gradient.form.axes
-        self.saved = [(place, self._take(name)) for place, name in taken if name in tensors]
-        self.kept = [(place, self._take(name)) for place, name in taken if name not in tensors]
-        self.places = ([form.arguments.index(name) for name in of] or
-                       [self._input_of(part) for part in gradient.form.outputs])
+        gradients = tuple(gradients)
+        names = dict.fromkeys(name for each in gradients for name in each.form.arguments if not self._given_late(name))
+        tensors = [name for name in names if any(name in each.form.axes for each in gradients)]
+        others = [name for name in names if name not in tensors]
+        self.saved, self.kept = [self._take(name) for name in tensors], [self._take(name) for name in others]
+        known = {name: place for place, name in enumerate(tensors + others)}
+        self.gradients = [(each, [known[name] if name in known else len(known) + self._late(name)
+                                  for name in each.form.arguments],
+                           [place for place, name in enumerate(each.form.arguments) if name.startswith("grad")],
+                           [form.arguments.index(name) for name in of] or
+                           [self._input_of(part) for part in each.form.outputs]) for each in gradients]
 
-    def _output_of(self, grad: Part) -> int:
-        name = grad.name.replace("grad_", "", 1)
-        return self.outputs.index(name) if name in self.outputs else 0
+    def _given_late(self, name: str) -> bool:
+        return name.startswith("grad") or name[:3] == "of_" and name[3:] in self.form.arguments
+
+    def _late(self, name: str) -> int:
+        """The place of what backward is given: gradients of outputs, then whether those of inputs are wanted."""
+        if not name.startswith("grad"):
+            return len(self.outputs) + self.form.arguments.index(name[3:])
+        output = name.replace("grad_", "", 1)
+        return self.outputs.index(output) if output in self.outputs else 0
 
     def _input_of(self, grad: Part) -> int:
         known = {part.c_name: part.name for part in self.form.inputs}
@@ -132,7 +142,7 @@ class _Derivative:
         return self.form.arguments.index(next(known[name] for name in names if name in known))
 
     def _take(self, name: str) -> Callable:
-        """(inputs, outputs) -> an argument of the gradient."""
+        """(inputs, outputs) -> an argument of a gradient."""
         arguments = self.form.arguments
         if name in arguments:
             i = arguments.index(name)
@@ -148,23 +158,22 @@ class _Derivative:
         outputs = output if isinstance(output, tuple) else (output,)
         if self.constant:
             ctx.mark_non_differentiable(*[outputs[i] for i in self.constant])
-        ctx.save_for_backward(*[take(inputs, outputs) for _, take in self.saved])
-        ctx.kept = [take(inputs, outputs) for _, take in self.kept]
+        ctx.save_for_backward(*[take(inputs, outputs) for take in self.saved])
+        ctx.kept = [take(inputs, outputs) for take in self.kept]
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
-        values: list = [None] * len(self.gradient.form.arguments)
-        for (place, _), value in zip(self.saved, ctx.saved_tensors):
-            values[place] = value
-        for (place, _), value in zip(self.kept, ctx.kept):
-            values[place] = value
-        for place, output in self.grads.items():
-            values[place] = grads[output]
-        if len(self.grads) > 1:
-            self.gradient.form.fill(values, self.grads)
-        found = self.gradient(*values)
-        made: list = [None] * len(self.form.arguments)
-        for place, grad in zip(self.places, found if isinstance(found, tuple) else (found,)):
-            made[place] = grad if ctx.needs_input_grad[place] else None
+        needed = ctx.needs_input_grad
+        known = (*ctx.saved_tensors, *ctx.kept, *grads, *needed)
+        made: list = [None] * len(needed)
+        for gradient, arguments, of_outputs, places in self.gradients:
+            if not any([needed[place] for place in places]):
+                continue
+            values = [known[place] for place in arguments]
+            if len(of_outputs) > 1:
+                gradient.form.fill(values, of_outputs)
+            found = gradient(*values)
+            for place, grad in zip(places, found if isinstance(found, tuple) else (found,)):
+                made[place] = grad if needed[place] else None
         return tuple(made)
 
 
@@ -173,9 +182,8 @@ def _linear(function: Any, linear: List[str], inputs: tuple, output: Any, tangen
     form = function.form
     places = tuple(form.arguments.index(name) for name in linear)
     for place, tangent in enumerate(tangents):
-        if place not in places and tangent is not None and tangent.any():
-            raise RuntimeError(f"mluops: {form.name} has no forward-mode derivative in "
-                               f"{form.caller(form.arguments[place])}")
+        if place not in places:
+            no_tangent(form.name, form.caller(form.arguments[place]), tangent)
     several = isinstance(output, tuple)
     along = linear_tangent((lambda *values: function(*values)[0]) if several else function, inputs, tangents, places)
     if not isinstance(along, Tensor):

@@ -120,6 +120,12 @@ def no_tangents(inputs: tuple, output: Any, tangents: tuple) -> Any:
     return (None,) * len(output) if isinstance(output, tuple) else None
 
 
+def no_tangent(name: str, argument: str, tangent: Optional[Tensor]) -> None:
+    """Refuses a tangent, other than zeros, along an argument in which the operator has no forward-mode derivative."""
+    if tangent is not None and tangent.any():
+        raise RuntimeError(f"mluops: {name} has no forward-mode derivative in {argument}")
+
+
 def linear_tangent(function: Callable, inputs: tuple, tangents: tuple, places: tuple) -> Any:
     """The part of `function`'s tangent that belongs to the inputs at `places`, in each of which it is linear; 0 if none
     of them has one."""

@@ -8,6 +8,7 @@ from ..._functions.border_align import BORDER_ALIGN_BACKWARD as BACKWARD, BORDER
 from ...op import border_align as c
 from ...op.border_align import four_borders
 from .._described import described
+from .._operator import no_tangent
 from .._tensors import floats, image_format
 
 __all__ = ["BorderAlign", "border_align"]
@@ -42,8 +43,7 @@ def _bilinear(planes, y, x):
 def _jvp(inputs, output, tangents):
     """The operator is linear in input as long as the same samples win."""
     input, boxes, pool_size = inputs
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: border_align has no forward-mode derivative in boxes")
+    no_tangent("border_align", "boxes", tangents[1])
     if tangents[0] is None:
         return torch.zeros_like(output[0]), None
     n, c4, h, w = input.shape

@@ -67,29 +67,6 @@ weight_gradient = described(
     f" int kernel_w, {_NUMBERS}) -> (Tensor, Tensor)", BACKWARD_WEIGHT, **_DESCRIBED)
 
 
-_NUMBERS = ("int stride_h, int stride_w, int padding_h, int padding_w, int dilation_h, int dilation_w, int groups,"
-            " int deform_groups")
-
-
-def _setup(ctx, inputs, output):
-    input, offset, mask, weight, _, *ctx.numbers = inputs
-    ctx.masked = mask is not None
-    ctx.save_for_backward(input, offset, weight, *([mask] if ctx.masked else []))
-
-
-def _backward(ctx, grad):
-    input, offset, weight, *mask = ctx.saved_tensors
-    mask = mask[0] if ctx.masked else None
-    needed = ctx.needs_input_grad
-    grads = [None] * 5
-    if any(needed[:3]):
-        grads[:3] = data_gradient(grad, input, offset, mask, weight, *ctx.numbers)
-        grads[2] = grads[2] if ctx.masked else None
-    if any(needed[3:5]):
-        grads[3:5] = weight_gradient(grad, input, offset, mask, *weight.shape[2:], *ctx.numbers)
-    return (*(each if wanted else None for each, wanted in zip(grads, needed)), *(None,) * len(ctx.numbers))
-
-
 def _along_offset(inputs, tangent):
     """Along an axis a sample is a straight line from a row of pixels to the next: its slope is their difference."""
     input, offset, mask, weight, _, *numbers = inputs
@@ -116,7 +93,7 @@ def _jvp(inputs, output, tangents):
 
 forward = described(
     "deform_conv2d(Tensor input, Tensor offset, Tensor? mask, Tensor weight, Tensor? bias,"
-    f" {_NUMBERS}) -> Tensor", FORWARD, setup=_setup, backward=_backward, jvp=_jvp, **_DESCRIBED)
+    f" {_NUMBERS}) -> Tensor", FORWARD, gradient=(data_gradient, weight_gradient), jvp=_jvp, **_DESCRIBED)
 
 
 def _convolve(input: Tensor, offset: Tensor, mask: Optional[Tensor], weight: Tensor, bias: Optional[Tensor],

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, integer, pair
 from ..._functions.deform_roi_pool import (DEFORM_ROI_POOL_BACKWARD as BACKWARD, DEFORM_ROI_POOL_FORWARD as FORWARD)
 from .._described import described
-from .._operator import linear_tangent
+from .._operator import linear_tangent, no_tangent
 from .._rois import Rois, rois_of
 from .._tensors import floats
 
@@ -33,8 +33,7 @@ def _offset_derivatives(input, rois, offset, pooling):
 def _jvp(inputs, output, tangents):
     """The operator is linear in input; along offset its derivative is the one `gradients` uses."""
     input, rois, offset, *pooling = inputs
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: deform_roi_pool has no forward-mode derivative in rois")
+    no_tangent("deform_roi_pool", "rois", tangents[1])
     along = linear_tangent(forward, inputs, tangents, (0,))
     if tangents[2] is not None:
         each = _offset_derivatives(input, rois, offset, pooling)

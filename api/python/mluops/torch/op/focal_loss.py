@@ -13,7 +13,7 @@ from ..._functions.focal_loss import FOCAL_LOSS_SOFTMAX_FORWARD as SOFTMAX_FORWA
 from ..._shapes import expect, rank
 from .._described import described
 from .._integers import int32
-from .._operator import operator
+from .._operator import no_tangent, operator
 from .._tensors import floats, run
 
 __all__ = ["SigmoidFocalLoss", "SoftmaxFocalLoss", "sigmoid_focal_loss", "softmax_focal_loss"]
@@ -30,11 +30,6 @@ def _check(input, target, weight, gamma):
         expect("weight", weight.shape, (classes,), ("the classes of input",))
     if not gamma >= 0:
         raise bad_param("gamma", "at least 0", gamma)
-
-
-def _no_weight_tangent(name, tangents):
-    if tangents[2] is not None and tangents[2].any():
-        raise RuntimeError(f"mluops: {name} has no forward-mode derivative in weight")
 
 
 # ---- sigmoid
@@ -69,7 +64,7 @@ def _sigmoid_backward(ctx, grad):
 
 def _sigmoid_jvp(inputs, output, tangents):
     """Each loss depends on its own logit."""
-    _no_weight_tangent("sigmoid_focal_loss", tangents)
+    no_tangent("sigmoid_focal_loss", "weight", tangents[2])
     return torch.zeros_like(output) if tangents[0] is None else sigmoid_gradient(tangents[0], *inputs)
 
 
@@ -135,7 +130,7 @@ def _softmax_backward(ctx, grad, _):
 
 
 def _softmax_jvp(inputs, output, tangents):
-    _no_weight_tangent("softmax_focal_loss", tangents)
+    no_tangent("softmax_focal_loss", "weight", tangents[2])
     if tangents[0] is None:
         return torch.zeros_like(output[0]), None
     return (softmax_gradient(torch.ones_like(output[0]), output[1], *inputs[1:]) * tangents[0]).sum(1), None

@@ -18,23 +18,11 @@ data_gradient = described(
     " int capacity) -> Tensor", f.MOE_DISPATCH_BACKWARD_DATA)
 
 
-def _setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs[:4])
-    ctx.sizes = inputs[4:]
-
-
-def _backward(ctx, grad):
-    gates, indices, locations, input = ctx.saved_tensors
-    of_gates, _, _, of_input, *_ = ctx.needs_input_grad
-    return (gate_gradient(indices, locations, input, grad, *ctx.sizes) if of_gates else None, None, None,
-            data_gradient(gates, indices, locations, grad, *ctx.sizes) if of_input else None, None, None)
-
-
 # Rows that no sample has keep what they hold: zeros.
 forward = described(
     "moe_dispatch(Tensor gates, Tensor indices, Tensor locations, Tensor input, int num_experts, int capacity)"
-    " -> Tensor", f.MOE_DISPATCH_FORWARD, linear="gates input", setup=_setup, backward=_backward,
-    before=lambda dispatch, *_: dispatch.zero_())
+    " -> Tensor", f.MOE_DISPATCH_FORWARD, linear="gates input",
+    gradient=(gate_gradient, data_gradient), before=lambda dispatch, *_: dispatch.zero_())
 
 
 def moe_dispatch(gates: Tensor, indices: Tensor, locations: Tensor, input: Tensor, num_experts: int,

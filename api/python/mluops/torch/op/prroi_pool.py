@@ -21,17 +21,6 @@ gradients = described(
     absent={"grad_input": lambda of_input, **_: not of_input, "grad_rois": lambda of_rois, **_: not of_rois})
 
 
-def _setup(ctx, inputs, output):
-    input, rois, _, _, ctx.scale = inputs
-    ctx.save_for_backward(input, rois)
-
-
-def _backward(ctx, grad):
-    needed = ctx.needs_input_grad[:2]
-    found = gradients(grad, *ctx.saved_tensors, ctx.scale, *needed)
-    return (*(each if wanted else None for each, wanted in zip(found, needed)), None, None, None)
-
-
 def _ends(corners, down, across):
     """[R, 4], x1, y1, x2, y2 -> those of each bin, [R, down, across, 4]; linear."""
     x1, y1, x2, y2 = corners[:, None, None].unbind(-1)
@@ -63,7 +52,7 @@ def _jvp(inputs, output, tangents):
 
 forward = described(
     "prroi_pool(Tensor input, Tensor rois, int pooled_height, int pooled_width, float spatial_scale) -> Tensor",
-    FORWARD, least={"pooled_h": 1, "pooled_w": 1}, setup=_setup, backward=_backward, jvp=_jvp)
+    FORWARD, least={"pooled_h": 1, "pooled_w": 1}, gradient=gradients, jvp=_jvp)
 
 
 def prroi_pool(input: Tensor, rois: Rois, output_size: Size, spatial_scale: float = 1.0) -> Tensor:

@@ -9,6 +9,7 @@ from ..._arguments import Size, integer, pair, renamed
 from ..._errors import bad_param
 from ..._functions.roi_align import ROI_ALIGN_BACKWARD as BACKWARD, ROI_ALIGN_FORWARD as FORWARD
 from .._described import described
+from .._operator import no_tangent
 from .._rois import Rois, rois_of
 from .._tensors import floats
 
@@ -23,8 +24,7 @@ def _jvp(inputs, output, tangents):
     """Means are linear in input."""
     if inputs[6] == _MAX:
         raise RuntimeError('mluops: roi_align has no forward-mode derivative with pool_mode "max"')
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: roi_align has no forward-mode derivative in rois")
+    no_tangent("roi_align", "rois", tangents[1])
     along = torch.zeros_like(output[0]) if tangents[0] is None else forward(tangents[0], *inputs[1:])[0]
     return along, None, None
 

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from ..._arguments import Size, pair
 from ..._functions.roi_pool import ROI_POOL_BACKWARD as BACKWARD, ROI_POOL_FORWARD as FORWARD
 from .._described import described
+from .._operator import no_tangent
 from .._rois import Rois, rois_of
 from .._tensors import floats
 
@@ -16,8 +17,7 @@ __all__ = ["RoIPool", "roi_pool"]
 
 def _jvp(inputs, output, tangents):
     """The tangents of the winners."""
-    if tangents[1] is not None and tangents[1].any():
-        raise RuntimeError("mluops: roi_pool has no forward-mode derivative in rois")
+    no_tangent("roi_pool", "rois", tangents[1])
     if tangents[0] is None:
         return torch.zeros_like(output[0]), None
     argmax, images = output[1].flatten(2).long(), inputs[1][:, 0].long()
