@@ -53,7 +53,8 @@ Case& Case::set(const std::string& key, const std::string& value) {
 
 Case& Case::set(const std::string& key, double value) {
   char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.9g", value);
+  const bool whole = std::abs(value) < 0x1p53 && std::trunc(value) == value;
+  std::snprintf(buffer, sizeof buffer, whole ? "%.0f" : "%.9g", value);
   return set(key, std::string(buffer));
 }
 
