@@ -3,6 +3,7 @@
 
 #include "api/c/boundary.h"
 #include "common/dispatch.h"
+#include "common/op/strided.h"
 #include "mluops/op/elementwise.h"
 
 using namespace mluops;
@@ -13,8 +14,11 @@ mluOpStatus_t mluOpAbs(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_des
     const op::AbsArgs args = {.handle = handle, .x = {"x", x_desc, x}, .y = {"y", y_desc, y}};
     mluopsUnaryProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_abs(args, problem));
-    op::note_tensors({args.x}, {args.y});
-    return dispatch(*handle, "abs", problem, &mluopsBackend::abs);
+    const op::DenseTensors dense({args.x, args.y});
+    problem.x = dense[0].data;
+    problem.y = op::data_of<void>(dense[1]);
+    op::note_tensors({dense[0]}, {dense[1]});
+    return dense.write_back(dispatch(*handle, "abs", problem, &mluopsBackend::abs));
   });
 }
 
@@ -26,8 +30,11 @@ mluOpStatus_t mluOpLog(mluOpHandle_t handle, const mluOpComputationPreference_t 
         .handle = handle, .prefer = prefer, .base = base, .x = {"x", x_desc, x}, .y = {"y", y_desc, y}};
     mluopsLogProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_log(args, problem));
-    op::note_tensors({args.x}, {args.y});
-    return dispatch(*handle, "log", problem, &mluopsBackend::log);
+    const op::DenseTensors dense({args.x, args.y});
+    problem.x = dense[0].data;
+    problem.y = op::data_of<void>(dense[1]);
+    op::note_tensors({dense[0]}, {dense[1]});
+    return dense.write_back(dispatch(*handle, "log", problem, &mluopsBackend::log));
   });
 }
 
@@ -38,8 +45,11 @@ mluOpStatus_t mluOpSqrt(mluOpHandle_t handle, const mluOpComputationPreference_t
     const op::SqrtArgs args = {.handle = handle, .prefer = prefer, .x = {"x", x_desc, x}, .y = {"y", y_desc, y}};
     mluopsUnaryProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_sqrt(args, problem));
-    op::note_tensors({args.x}, {args.y});
-    return dispatch(*handle, "sqrt", problem, &mluopsBackend::sqrt);
+    const op::DenseTensors dense({args.x, args.y});
+    problem.x = dense[0].data;
+    problem.y = op::data_of<void>(dense[1]);
+    op::note_tensors({dense[0]}, {dense[1]});
+    return dense.write_back(dispatch(*handle, "sqrt", problem, &mluopsBackend::sqrt));
   });
 }
 
@@ -53,8 +63,12 @@ mluOpStatus_t mluOpSqrtBackward(mluOpHandle_t handle, const mluOpTensorDescripto
                                        .diff_x = {"diff_x", diff_x_desc, diff_x}};
     mluopsSqrtBackwardProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_sqrt_backward(args, problem));
-    op::note_tensors({args.y, args.diff_y}, {args.diff_x});
-    return dispatch(*handle, "sqrt_backward", problem, &mluopsBackend::sqrt_backward);
+    const op::DenseTensors dense({args.y, args.diff_y, args.diff_x});
+    problem.y = dense[0].data;
+    problem.diff_y = dense[1].data;
+    problem.diff_x = op::data_of<void>(dense[2]);
+    op::note_tensors({dense[0], dense[1]}, {dense[2]});
+    return dense.write_back(dispatch(*handle, "sqrt_backward", problem, &mluopsBackend::sqrt_backward));
   });
 }
 
@@ -66,8 +80,12 @@ mluOpStatus_t mluOpDiv(mluOpHandle_t handle, const mluOpComputationPreference_t 
         .handle = handle, .prefer = prefer, .x = {"x", x_desc, x}, .y = {"y", y_desc, y}, .z = {"z", z_desc, z}};
     mluopsDivProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_div(args, problem));
-    op::note_tensors({args.x, args.y}, {args.z});
-    return dispatch(*handle, "div", problem, &mluopsBackend::div);
+    const op::DenseTensors dense({args.x, args.y, args.z});
+    problem.x = dense[0].data;
+    problem.y = dense[1].data;
+    problem.z = op::data_of<void>(dense[2]);
+    op::note_tensors({dense[0], dense[1]}, {dense[2]});
+    return dense.write_back(dispatch(*handle, "div", problem, &mluopsBackend::div));
   });
 }
 
@@ -77,8 +95,11 @@ mluOpStatus_t mluOpLgamma(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_
     const op::LgammaArgs args = {.handle = handle, .x = {"x", x_desc, x}, .y = {"y", y_desc, y}};
     mluopsUnaryProblem problem;
     MLUOPS_RETURN_IF_FINISHED(op::check_lgamma(args, problem));
-    op::note_tensors({args.x}, {args.y});
-    return dispatch(*handle, "lgamma", problem, &mluopsBackend::lgamma);
+    const op::DenseTensors dense({args.x, args.y});
+    problem.x = dense[0].data;
+    problem.y = op::data_of<void>(dense[1]);
+    op::note_tensors({dense[0]}, {dense[1]});
+    return dense.write_back(dispatch(*handle, "lgamma", problem, &mluopsBackend::lgamma));
   });
 }
 

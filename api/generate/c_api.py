@@ -126,6 +126,8 @@ def problem_header(family: Family, mark: str) -> str:
 
 def entries(family: Family, mark: str) -> str:
     made = f'{mark}#include "common/op/{family.name}.h"\n\n#include "api/c/boundary.h"\n#include "common/dispatch.h"\n'
+    if any(op.strided == "copied" for op in family.of(Operator)):
+        made += '#include "common/op/strided.h"\n'
     made += f'#include "mluops/op/{family.name}.h"\n\n'
     made += "using namespace mluops;\n\n"
     for item in family.items:
@@ -191,8 +193,20 @@ def operator_entry(op: Operator) -> str:
             f"const op::{camel(op.check)}Args args = {collected(op, names, True)};\n"
             f"{op.problem} problem;\n"
             f"MLUOPS_RETURN_IF_FINISHED(op::check_{op.check}(args, problem));\n"
-            f"op::note_tensors({{{', '.join(inputs)}}}, {{{', '.join(outputs)}}});\n"
-            f'return {dispatch}(*handle, "{op.name}", problem, &mluopsBackend::{op.name});\n}});\n}}\n\n')
+            + (densely(op) if op.strided == "copied" else
+               f"op::note_tensors({{{', '.join(inputs)}}}, {{{', '.join(outputs)}}});\n"
+               f'return {dispatch}(*handle, "{op.name}", problem, &mluopsBackend::{op.name});\n') + "});\n}\n\n")
+
+
+def densely(op: Operator) -> str:
+    """The call on dense tensors in place of those that have strides."""
+    tensors = op.tensors()
+    data = [f"problem.{t.member} = " + (f"op::data_of<void>(dense[{i}])" if t.out else f"dense[{i}].data") + ";\n"
+            for i, t in enumerate(tensors)]
+    inputs, output = [f"dense[{i}]" for i in range(len(tensors) - 1)], f"dense[{len(tensors) - 1}]"
+    return (f"const op::DenseTensors dense({{{', '.join('args.' + t.name for t in tensors)}}});\n{''.join(data)}"
+            f"op::note_tensors({{{', '.join(inputs)}}}, {{{output}}});\n"
+            f'return dense.write_back(dispatch(*handle, "{op.name}", problem, &mluopsBackend::{op.name}));\n')
 
 
 def getter_entry(g: Getter) -> str:

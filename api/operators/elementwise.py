@@ -1,14 +1,13 @@
 """Elementwise functions."""
 from api.generate.describe import *
 
-family("Elementwise", "mluOp's abs, log, sqrt, div, lgamma and logspace.", numpy=False, hooks="""
+family("Elementwise", "mluOp's abs, log, sqrt, div, lgamma and logspace.", numpy=False,
+       includes="common/op/strided.h", hooks="""
 /// The dtypes of mluOpAbs.
 Status have_abs_dtypes(const TensorArg& x, const TensorArg& y, mluOpExtContract_t contract);
 /// The dtypes of mluOpLogspace.
 Status has_logspace_dtype(const TensorArg& res, mluOpExtContract_t contract);
 Status has_finite_base(const Scalar& base);
-/// The output is the input, element for element, or shares nothing with it.
-Status apart_or_in_place(const TensorArg& in, const TensorArg& out);
 std::int64_t elements_of(const TensorArg& t);
 """)
 
@@ -36,20 +35,24 @@ LOGSPACE_SHAPE = struct("mluopsLogspaceShape", """
 """, doc="""Logspace: the first `steps` elements of res.""")
 
 COUNT = {"count": "elements_of(x)"}
-UNARY = "descs dtypes sizes(y) dense done_if_empty(x) data hook(apart_or_in_place x y)"
-ANY = """T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank and layout, and the same shape; strided ones:
-NOT_SUPPORTED. The output may be an input (in place). Without elements: SUCCESS."""
+REACH = "hook(has_reach x contract) hook(has_reach y contract) "
+UNARY = ("descs dtypes sizes(y) countable " + REACH + "hook(has_elements_apart y) done_if_empty(x) data "
+         "hook(apart_or_in_place x y)")
+STRIDES = """Tensors have any rank, layout and strides >= 0, and the same shape. Elements of an input may share memory, those of the
+output may not: NOT_SUPPORTED. Tensors that are not dense, or lie otherwise than the output, are copied."""
+ANY = f"""T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. {STRIDES}
+The output may be an input of the same strides (in place). Without elements: SUCCESS."""
 
-operator("abs", "mluOpAbs", 89, doc="""y = |x|, element by element; of complex x = a + bi the modulus sqrt(a^2 + b^2).
+operator("abs", "mluOpAbs", 89, doc=f"""y = |x|, element by element; of complex x = a + bi the modulus sqrt(a^2 + b^2).
 
 @param x  HALF, FLOAT, INT32 or COMPLEX_FLOAT; EXTENDED also DOUBLE, BFLOAT16.
 @param y  the dtype of x; FLOAT for COMPLEX_FLOAT. The least INT32 stays itself.
-Tensors have any rank and layout, and the same shape; strided ones: NOT_SUPPORTED. y may be x, but for complex x.
-Without elements: SUCCESS.""", args="""
+{STRIDES}
+y may be x with the same strides, but for complex x. Without elements: SUCCESS.""", args="""
     in x T any [n]
     out y T like x
     """,
-    order="descs hook(have_abs_dtypes x y contract) sizes(y) dense done_if_empty(x) data hook(apart_or_in_place x y)",
+    order=UNARY.replace("dtypes", "hook(have_abs_dtypes x y contract)"), strided="copied",
     shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
 
 operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 10, element by element.
@@ -64,7 +67,7 @@ operator("log", "mluOpLog", 90, doc=f"""y = logarithm of x to the base e, 2 or 1
     in x T any [n]
     out y T like x
     """,
-    order="numbers " + UNARY, shape=LOG_SHAPE, keys="n=count base", derive=COUNT, no_numpy=True,
+    order="numbers " + UNARY, strided="copied", shape=LOG_SHAPE, keys="n=count base", derive=COUNT, no_numpy=True,
     fill={"base": "static_cast<std::int32_t>(base)"})
 
 operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by element, correctly rounded.
@@ -77,7 +80,7 @@ operator("sqrt", "mluOpSqrt", 91, doc=f"""y = square root of x, element by eleme
     in x T any [n]
     out y T like x
     """,
-    order="numbers " + UNARY, shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+    order="numbers " + UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
 
 operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 / y, element by element: the gradient of mluOpSqrt, whose result is y.
 
@@ -89,8 +92,9 @@ operator("sqrt_backward", "mluOpSqrtBackward", 92, doc=f"""diff_x = diff_y / 2 /
     in diff_y T like y
     out diff_x T like y
     """,
-    order="descs dtypes sizes(diff_y diff_x) dense done_if_empty(y) data hook(apart_or_in_place y diff_x) "
-          "hook(apart_or_in_place diff_y diff_x)",
+    order="descs dtypes sizes(diff_y diff_x) countable hook(has_reach y contract) hook(has_reach diff_y contract) "
+          "hook(has_reach diff_x contract) hook(has_elements_apart diff_x) done_if_empty(y) data "
+          "hook(apart_or_in_place y diff_x) hook(apart_or_in_place diff_y diff_x)", strided="copied",
     shape=SHAPE, keys="n=count", derive={"count": "elements_of(y)"}, no_numpy=True)
 
 operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly rounded.
@@ -105,8 +109,8 @@ operator("div", "mluOpDiv", 93, doc=f"""z = x / y, element by element, correctly
     in y T like x
     out z T like x
     """,
-    order="numbers descs dtypes sizes(y z) dense done_if_empty(x) data hook(apart_or_in_place x z) "
-          "hook(apart_or_in_place y z)",
+    order="numbers descs dtypes sizes(y z) countable " + REACH + "hook(has_reach z contract) hook(has_elements_apart z) "
+          "done_if_empty(x) data hook(apart_or_in_place x z) hook(apart_or_in_place y z)", strided="copied",
     shape=SHAPE, keys="n=count", derive=COUNT, no_numpy=True)
 
 operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, element by element, within 4 units in the last place.
@@ -117,7 +121,7 @@ operator("lgamma", "mluOpLgamma", 94, doc=f"""y = logarithm of |gamma(x)|, eleme
     in x T any [n]
     out y T like x
     """,
-    order=UNARY, shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
+    order=UNARY, strided="copied", shape=SHAPE, keys="n=count", problem="mluopsUnaryProblem", derive=COUNT, no_numpy=True)
 
 operator("logspace", "mluOpLogspace", 95, doc="""res[i] = base^(start + i * (end - start) / (steps - 1)): `steps` powers between base^start and base^end.
 

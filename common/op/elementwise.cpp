@@ -2,6 +2,7 @@
 #include "common/op/elementwise.h"
 
 #include "common/case_text.h"
+#include "common/op/strided.h"
 
 namespace mluops::op {
 
@@ -11,8 +12,10 @@ Status check_abs(const AbsArgs& args, mluopsUnaryProblem& problem) {
   const mluOpExtContract_t contract = args.handle->contract;
   MLUOPS_RETURN_IF_FINISHED(have_abs_dtypes(args.x, args.y, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
@@ -30,8 +33,10 @@ Status check_log(const LogArgs& args, mluopsLogProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
@@ -48,8 +53,10 @@ Status check_sqrt(const SqrtArgs& args, mluopsUnaryProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));
@@ -66,8 +73,11 @@ Status check_sqrt_backward(const SqrtBackwardArgs& args, mluopsSqrtBackwardProbl
   MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.diff_y, args.diff_x}, args.y));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.diff_y, args.y));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.diff_x, args.y));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.y, args.diff_y, args.diff_x}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.y, args.diff_y, args.diff_x}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.diff_y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.diff_x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.diff_x));
   if (is_empty(args.y)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.y, args.diff_y, args.diff_x}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.y, args.diff_x));
@@ -86,8 +96,11 @@ Status check_div(const DivArgs& args, mluopsDivProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.y, args.z}, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.z, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y, args.z}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y, args.z}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.z, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.z));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y, args.z}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.z));
@@ -104,8 +117,10 @@ Status check_lgamma(const LgammaArgs& args, mluopsUnaryProblem& problem) {
   MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.x, contract));
   MLUOPS_RETURN_IF_FINISHED(same_dtype(args.y, args.x));
   MLUOPS_RETURN_IF_FINISHED(same_dims(args.y, args.x));
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.x, args.y}, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(all_countable({args.x, args.y}, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.x, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_reach(args.y, contract));
+  MLUOPS_RETURN_IF_FINISHED(has_elements_apart(args.y));
   if (is_empty(args.x)) return Status::nothing_to_do();
   MLUOPS_RETURN_IF_FINISHED(have_data({args.x, args.y}));
   MLUOPS_RETURN_IF_FINISHED(apart_or_in_place(args.x, args.y));

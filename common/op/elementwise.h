@@ -73,8 +73,6 @@ Status have_abs_dtypes(const TensorArg& x, const TensorArg& y, mluOpExtContract_
 /// The dtypes of mluOpLogspace.
 Status has_logspace_dtype(const TensorArg& res, mluOpExtContract_t contract);
 Status has_finite_base(const Scalar& base);
-/// The output is the input, element for element, or shares nothing with it.
-Status apart_or_in_place(const TensorArg& in, const TensorArg& out);
 std::int64_t elements_of(const TensorArg& t);
 
 }  // namespace mluops::op

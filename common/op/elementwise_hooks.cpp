@@ -32,11 +32,6 @@ Status has_finite_base(const Scalar& base) {
   return Status::bad_param(text_of("base: wanted a finite number, got ", base.value));
 }
 
-Status apart_or_in_place(const TensorArg& in, const TensorArg& out) {
-  if (in.data == out.data && in.desc->dtype == out.desc->dtype) return Status::go_on();
-  return share_nothing({in}, {out});
-}
-
 std::int64_t elements_of(const TensorArg& t) {
   return static_cast<std::int64_t>(t.desc->elements);
 }

@@ -1,13 +1,11 @@
 #include "common/op/fft.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "common/case_text.h"
 #include "common/dtype.h"
 #include "common/op/fft_plan.h"
+#include "common/op/strided.h"
 
 namespace mluops::op {
 namespace {
@@ -96,32 +94,8 @@ mluopsFftLayout layout_of(const TensorArg& t, int fft_rank) {
 
 /// Bytes from the first element to the end of the last one; -1 beyond kMostBytes and for strides below 0.
 std::int64_t extent(const TensorArg& t) {
-  const mluOpTensorStruct& d = *t.desc;
-  if (d.elements <= 0) return 0;
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < d.dims.size(); ++i) {
-    std::int64_t far = 0;
-    if (d.strides[i] < 0 || __builtin_mul_overflow(d.strides[i], d.dims[i] - 1, &far) ||
-        __builtin_add_overflow(last, far, &last)) {
-      return -1;
-    }
-  }
-  return last < kMostBytes / 16 ? (last + 1) * element_bytes(t) : -1;
-}
-
-/// Whether no two elements share memory: sorted by strides, each is beyond what the smaller ones reach.
-bool elements_apart(const mluOpTensorStruct& d) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> axes;
-  for (std::size_t i = 0; i < d.dims.size(); ++i) {
-    if (d.dims[i] > 1) axes.emplace_back(d.strides[i], d.dims[i]);
-  }
-  std::sort(axes.begin(), axes.end());
-  std::int64_t reach = 0;
-  for (const auto& [stride, size] : axes) {
-    if (stride <= reach) return false;
-    reach += stride * (size - 1);
-  }
-  return true;
+  const std::int64_t reach = reach_of(*t.desc);
+  return reach >= 0 && reach <= kMostBytes / 16 ? reach * element_bytes(t) : -1;
 }
 
 }  // namespace

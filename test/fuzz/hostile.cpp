@@ -6,6 +6,7 @@
 
 #include "mlu_op_ext.h"
 #include "test/cases/base/element.h"
+#include "test/cases/base/strides.h"
 
 namespace mluops::test {
 namespace {
@@ -52,6 +53,7 @@ void stride(Tensor& t, Choices& choices) {
   const std::vector<std::int64_t>& dims = t.dims();
   std::vector<std::int64_t> strides(dims.size());
   for (std::int64_t& s : strides) s = choices.integer(-2, 5);
+  cases::keep_within(strides, dims, t.count());
   mluOpSetTensorDescriptorEx_v2(t.desc(), MLUOP_LAYOUT_NHWC, t.dtype(), static_cast<int>(dims.size()), dims.data(),
                                 strides.data());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "test/cases/base/in_out.h"
+#include "test/cases/base/strides.h"
 
 namespace mluops::test {
 namespace {
@@ -220,7 +221,8 @@ std::vector<Wrong> refused_by_all(const OpCall& base) {
     }
     add("dtype int8", MLUOP_STATUS_BAD_PARAM, [](Arg& x) { x.dtype = MLUOP_DTYPE_INT8; });
     const bool one = std::all_of(a.dims.begin(), a.dims.end(), [](std::int64_t size) { return size == 1; });
-    if (!one) add("strided", std::nullopt, add_gaps);  // one element alone is dense, whatever its strides
+    // One element alone is dense, whatever its strides.
+    if (!one && !cases::takes_strides(base.function)) add("strided", std::nullopt, add_gaps);
   }
   add_aliases(base, table);
   return table;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "test/cases/base/element.h"
+#include "test/cases/base/strides.h"
 #include "test/fuzz/absent.h"
 
 namespace mluops::test {
@@ -96,6 +97,7 @@ void set_strides(PreparedTensor& t, Choices& choices) {
   if (!has_desc(t)) return;
   std::vector<std::int64_t> strides(t.dims.size());
   for (std::int64_t& s : strides) s = choices.integer(-2, 5);
+  cases::keep_within(strides, t.dims, count_of(t.dims));
   t.changed_desc = true;
   mluOpSetTensorDescriptorEx_v2(t.tensor->desc(), t.spec->layout, t.spec->dtype, static_cast<int>(t.dims.size()),
                                 t.dims.data(), strides.data());
