@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "common/capture.h"
 #include "common/case_text.h"
 #include "common/dtype.h"
 #include "common/op/fft_plan.h"
@@ -98,6 +99,22 @@ std::int64_t extent(const TensorArg& t) {
   return reach >= 0 && reach <= kMostBytes / 16 ? reach * element_bytes(t) : -1;
 }
 
+bool signals_are_dense(const mluopsFftLayout& l, std::int64_t batch) {
+  return (l.columns == 1 || l.column == 1) && (l.rows == 1 || l.row == l.columns) &&
+         (batch == 1 || l.batch == l.rows * l.columns);
+}
+
+/// Tells MLUOP_CAPTURE one side as a tensor of real numbers, as a case has it: [batch, rows, columns, parts].
+void note_signals(const char* name, const mluopsFftShape& s, bool output, const void* data) {
+  const mluopsFftLayout& l = output ? s.out : s.in;
+  if (!signals_are_dense(l, s.batch)) return;
+  TensorDesc desc;
+  desc.dtype = s.dtype == MLUOP_DTYPE_COMPLEX_HALF ? MLUOP_DTYPE_HALF : MLUOP_DTYPE_FLOAT;
+  desc.dims = {s.batch, l.rows, l.columns, s.kind == (output ? 2 : 1) ? 1 : 2};
+  desc.elements = s.batch * l.rows * l.columns * desc.dims.back();
+  note_tensor(name, &desc, data, output);
+}
+
 }  // namespace
 
 Status check_fft_plan(const FftPlanArgs& args, mluOpFFTStruct& made) {
@@ -142,6 +159,10 @@ Status check_fft_call(const FftArgs& args) {
   if (in != out && in < out_end && out < in_end) {
     return Status::bad_param("output: wanted memory of its own, got memory shared with input");
   }
+  if (capturing()) {
+    note_signals("input", plan.shape, false, args.input);
+    note_signals("output", plan.shape, true, args.output);
+  }
   return Status::go_on();
 }
 
@@ -152,9 +173,10 @@ mluopsFftShape shape_of_call(const FftArgs& args) {
 }
 
 std::string case_keys(const mluopsFftProblem& p) {
-  return CaseKeys()("batch", p.shape.batch)("n0", p.shape.n0)("n1", p.shape.n1)("kind", p.shape.kind)("backward",
-                                                                                                      p.shape.backward)
-      .text();
+  CaseKeys keys;
+  keys("batch", p.shape.batch)("n0", p.shape.n0)("n1", p.shape.n1)("kind", p.shape.kind);
+  keys("backward", p.shape.backward)("rows", p.shape.in.rows)("columns", p.shape.in.columns);
+  return keys.scalar("scale", p.scale_factor, MLUOP_DTYPE_FLOAT).text();
 }
 
 }  // namespace mluops::op

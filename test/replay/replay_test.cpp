@@ -26,7 +26,6 @@ const std::map<std::string, Recording>& recordings() {
   static const std::map<std::string, Recording> all = [] {
     const test::Handle handle("cpu", 2);
     for (const cases::OperatorCases& op : cases::all_operators()) {
-      if (std::string(op.op) == "fft") continue;  // its plan is no part of the call
       test::Problem problem = test::make_problem(cases::cases_of(op, op.smallest).back(), op.dtypes.strict.back());
       EXPECT_EQ(test::run(problem, handle), MLUOP_STATUS_SUCCESS) << op.op << mluOpExtGetLastErrorText();
     }
@@ -45,7 +44,6 @@ const std::map<std::string, Recording>& recordings() {
 TEST(Replay, EveryOperatorIsRecordedWithItsOutputs) {
   if (MLUOPS_TEST_SANITIZED) GTEST_SKIP() << "to a sanitizer nearly every number is a mapped address";
   for (const std::string& op : test::operators()) {
-    if (op == "fft") continue;
     const auto found = recordings().find(op);
     ASSERT_NE(found, recordings().end()) << op;
     const Recording& r = found->second;
