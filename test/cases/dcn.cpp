@@ -267,6 +267,7 @@ Cases edge() {
       "n=3 h=2 w=2 ci=97 co=3 kh=2 kw=2 pad=0 mask=0 bias=0", "n=1 h=5 w=70 ci=8 co=64 kh=1 kw=7 pad=3",
       "n=1 h=4 w=5 ci=600 co=9 kh=1 kw=2", "n=1 h=4 w=3 ci=9 co=12 kh=7 kw=7 pad=5 dilation=1",
       "n=2 h=5 w=6 ci=102 co=6 g=2 kh=1",  // groups end within the channels that a task owns
+      "n=3 h=5 w=7 ci=300 co=21",          // pixels in lanes: runs over two images, a row of factors in two blocks
   });
 }
 

@@ -193,20 +193,20 @@ template <class T>
 inline constexpr bool kHasTiles = HWY_TARGET <= HWY_AVX3&& std::is_same_v<T, Bfloat16>;
 
 /// Runs a kernel whose products are in vectors, or else in tiles: way(F{}) is the kernel for factors of type F. With
-/// less than 16 channels on one side tiles are mostly zeros.
-template <class T, class Problem, class Way>
+/// less than 16 channels on one side tiles are mostly zeros. `others` come before both.
+template <class T, class Problem, class Way, class... Others>
 mluOpStatus_t run_product_path(Context& context, const mluopsCall& call, const Problem& p, std::int64_t channels,
-                               const char* name, Way way) {
+                               const char* name, Way way, const Others&... others) {
   const Path<Problem> vectors = {name, always<Problem>, way(Acc<T>{})};
   if constexpr (kHasTiles<T>) {
     const auto can = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available(), false); };
     const auto prefer = [](const Context&, const mluopsCall&, const Problem&) { return fit(tiles::available()); };
     const Path<Problem> in_tiles = {"amx", can, way(Bfloat16{})};
-    const Path<Problem> paths[] = {channels < tiles::kEdge ? in_tiles : Path<Problem>{"amx", prefer, in_tiles.run},
-                                   vectors};
+    const Path<Problem> paths[] = {
+        others..., channels < tiles::kEdge ? in_tiles : Path<Problem>{"amx", prefer, in_tiles.run}, vectors};
     return run_path(context, call, p, paths);
   } else {
-    const Path<Problem> paths[] = {vectors};
+    const Path<Problem> paths[] = {others..., vectors};
     return run_path(context, call, p, paths);
   }
 }

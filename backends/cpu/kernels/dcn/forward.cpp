@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "backends/cpu/dispatch.h"
+#include "backends/cpu/kernels/dcn/pixel_lanes-inl.h"
 #include "backends/cpu/kernels/dcn/samples-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
 #include "backends/cpu/simd/products-inl.h"
@@ -264,13 +265,37 @@ mluOpStatus_t forward_by_tiles(Context& context, const mluopsCall& call, const F
   return MLUOP_STATUS_SUCCESS;
 }
 
+/// A problem whose filter stays in its layout when the other tensors are transposed.
+struct LanesProblem : ForwardProblem {
+  bool filter_is_nchw;
+};
+
+template <class T>
+mluOpStatus_t forward_by_lanes(Context& context, const mluopsCall& call, const ForwardProblem& p) {
+  if (p.layout != MLUOP_LAYOUT_NCHW) return lanes::forward<T>(context, call, LanesProblem{p, false});
+  return layout::run_nchw<LanesProblem>(context, call, {p, true}, lanes::forward<T, LanesProblem>);
+}
+
+/// Packing a filter costs more than the product of few pixels, most of all one that comes from memory; packed, few
+/// outputs of a group leave lanes empty.
+Fit prefers_lanes(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  constexpr std::int64_t kFewPixels = 64, kFewOfMemory = 256, kFewOutputs = 16;
+  const Shape& s = p.shape;
+  const std::int64_t pixels = s.batch * out_pixels(s), filter = layout::DcnImages(s).filter().bytes();
+  const bool few =
+      (pixels <= kFewPixels && filter > second_cache(16)) || (pixels <= kFewOfMemory && filter > second_cache(4 * 64));
+  return fit(true, few || group_outputs(s) < kFewOutputs);
+}
+
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
-  static constexpr Path<ForwardProblem> kNchwPaths[] = {layout::kTransposed<operators::dcn_forward, ForwardProblem>};
+  static constexpr Path<ForwardProblem> kLanes = {"pixel_lanes", prefers_lanes, forward_by_lanes<T>};
+  static constexpr Path<ForwardProblem> kNchwPaths[] = {kLanes,
+                                                        layout::kTransposed<operators::dcn_forward, ForwardProblem>};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   const std::int64_t channels = std::min(group_inputs(p.shape), group_outputs(p.shape));
-  return run_product_path<T>(context, call, p, channels, "tiles",
-                             [](auto factor) { return forward_by_tiles<T, decltype(factor)>; });
+  return run_product_path<T>(
+      context, call, p, channels, "tiles", [](auto factor) { return forward_by_tiles<T, decltype(factor)>; }, kLanes);
 }
 
 }  // namespace

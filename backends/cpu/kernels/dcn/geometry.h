@@ -90,7 +90,9 @@ void visit_images(Problem& p, Visit&& visit) {
   visit(p.input, images.input());
   visit(p.offset, images.of_taps(2));
   if (p.mask != nullptr) visit(p.mask, images.of_taps(1));
-  if constexpr (requires { p.filter; }) visit(p.filter, images.filter());
+  if constexpr (
+      requires { p.filter; } && !requires { p.filter_is_nchw; })
+    visit(p.filter, images.filter());
   if constexpr (requires { p.output; }) visit(p.output, images.output());
   if constexpr (requires { p.grad_output; }) visit(p.grad_output, images.output());
   if constexpr (requires { p.grad_filter; }) visit(p.grad_filter, images.filter());
