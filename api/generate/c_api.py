@@ -5,6 +5,7 @@ from typing import List
 
 from .checks import memory_of
 from .describe import Alias, Descriptor, Family, Getter, Operator, Plain, Prose, Scalar, Struct, Tensor, camel
+from .documentation import documentation
 from .rules import getter_name
 
 LAYOUT = "of the image tensors: NHWC, or another that the backend's property \"layouts\" names"
@@ -64,7 +65,7 @@ def op_header(family: Family, mark: str) -> str:
         if isinstance(item, Prose):
             text += item.text + "\n\n"
         elif isinstance(item, Operator):
-            text += comment(item.doc) + prototype(item.function, declarations(item))
+            text += comment(documentation(item, family)) + prototype(item.function, declarations(item))
         elif isinstance(item, Getter):
             text += comment(item.doc) + prototype(item.function, getter_declarations(item))
         elif isinstance(item, Alias):

@@ -27,6 +27,7 @@ class Tensor:
     python: str
     ctype: str = ""  # of the data in C, where it is not void
     where: str = ""  # a condition: elsewhere it is not looked at
+    meaning: str = ""
 
     @property
     def pointed(self) -> str:
@@ -47,6 +48,7 @@ class Scalar:
     rule: str
     member: str
     python: str
+    meaning: str = ""
 
     @property
     def kind(self) -> str:
@@ -66,6 +68,7 @@ class Plain:
     text: List[str]  # its C declarations
     member: str
     python: str
+    meaning: str = ""
 
     def declarations(self) -> List[str]:
         return self.text
@@ -215,6 +218,7 @@ class Family:
     numpy: bool = True  # whether api/python/mluops/op/<family>.py is written
     includes: List[str] = field(default_factory=list)
     hooks: str = ""
+    letters: Dict[str, str] = field(default_factory=dict)  # how documentation writes sizes (documentation.py)
     before: List[str] = field(default_factory=list)  # for equivalence.py: families whose files had this one's rules
     items: list = field(default_factory=list)  # structs, operators, getters, descriptors and prose in their order
 
@@ -234,7 +238,7 @@ current = Family()
 
 def start(name: str) -> Family:
     """The family that the next description describes."""
-    current.__init__(name=name, items=[], includes=[], before=[], problem_includes=[], numpy=True)
+    current.__init__(name=name, items=[], includes=[], before=[], problem_includes=[], numpy=True, letters={})
     return current
 
 
@@ -251,10 +255,10 @@ def end() -> None:
 
 
 def family(title: str, source: str = "", *, about: str = "", includes: str = "", hooks: str = "",
-           problem_includes: str = "", problem_prose: str = "", numpy: bool = True) -> None:
+           problem_includes: str = "", problem_prose: str = "", numpy: bool = True, letters: Dict[str, str] = {}) -> None:
     """`title` names the family in comments; `hooks`: C++ declarations of what common/op/<family>_hooks.cpp defines."""
     current.title, current.source, current.about, current.numpy = title, source, about, numpy
-    current.includes, current.hooks = includes.split(), hooks.strip()
+    current.includes, current.hooks, current.letters = includes.split(), hooks.strip(), letters
     current.problem_includes, current.problem_prose = problem_includes.split(), problem_prose
 
 
@@ -312,7 +316,12 @@ def _plain(word: str, text: str, python: str) -> Plain:
 
 
 def arguments(text: str) -> List[Argument]:
-    args = [_argument(line) for line in text.strip().splitlines() if line.strip()]
+    args = []
+    for line in re.sub(r"\s*\n\s+-- ", " -- ", text).strip().splitlines():
+        declared, *meaning = line.split(" -- ")
+        if declared.strip():
+            args.append(_argument(declared.rstrip()))
+            args[-1].meaning = " ".join(meaning)
     named = {arg.name: arg for arg in args}
     for arg in args:
         if isinstance(arg, Tensor) and arg.like and not arg.kind:

@@ -1,7 +1,8 @@
 """ActiveRotatedFilter."""
 from api.generate.describe import *
 
-family("ActiveRotatedFilter", "mluOpActiveRotatedFilterForward of MLU-OPS 1.11; mmcv's active_rotated_filter.")
+family("ActiveRotatedFilter", "mluOpActiveRotatedFilterForward of MLU-OPS 1.11; mmcv's active_rotated_filter.",
+       letters={"filters": "M*R", "channels": "C*O"})
 
 SHAPE = struct("mluopsActiveRotatedFilterShape", """
   mluOpDataType_t dtype;
@@ -19,16 +20,10 @@ operator("active_rotated_filter_forward", "mluOpActiveRotatedFilterForward", 88,
   output[m*R+k, c*O*H*W + indices[j,k] - 1] = input[m,c,j],  j the place of a weight among O*H*W, k the copy;
   0 where nothing goes; of several weights at one place the last counts; an index outside [1, O*H*W] goes nowhere
 
-@param input           T [M, C, O, H, W], ARRAY; H = W. STRICT: H is 1 or 3, O a power of two up to 128.
-@param indices         INT32 [O, H, W, R], ARRAY, counted from 1. STRICT: R is 2, 4 or 8.
-@param workspace       workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
-@param workspace_size  As mluOpGetActiveRotatedFilterForwardWorkspaceSize says, or less.
-@param output          T [M*R, C*O, H, W], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
-Cost: M*R*C*O*H*W copies. Source: Zhou et al., "Oriented Response Networks", CVPR 2017; mmcv's active_rotated_filter;
-docs/op/active_rotated_filter.md.""", args="""
-    in input T [m, c, o, h, w]
-    in indices INT32 [o, h, w, r]
+An empty tensor: BAD_PARAM. Cost: M*R*C*O*H*W copies. Source: Zhou et al., "Oriented Response Networks", CVPR 2017;
+mmcv's active_rotated_filter; docs/op/active_rotated_filter.md.""", args="""
+    in input T [m, c, o, h, w] -- H = W. STRICT: H is 1 or 3, O a power of two up to 128.
+    in indices INT32 [o, h, w, r] -- counted from 1. STRICT: R is 2, 4 or 8.
     workspace void* workspace, const size_t workspace_size
     out output T [filters, channels, h, w]
     """,

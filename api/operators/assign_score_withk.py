@@ -17,17 +17,12 @@ operator("assign_score_withk_forward", "mluOpExtAssignScoreWithkForward", 35, do
   output[b,o,n,k] = sum over m of scores[b,n,k,m] * (points[b,i,m,o] - centers[b,j,m,o]),
                     i = knn_idx[b,n,k], j = knn_idx[b,n,0];  0 where i or j is outside [0,N-1]
 
-@param points   T [B, N, M, O], ARRAY: the features of each point by each of M matrices.
-@param centers  T [B, N, M, O], ARRAY.
-@param scores   T [B, P, K, M], ARRAY.
-@param knn_idx  INT32 [B, P, K], ARRAY: K neighbours of P centres, the first one the centre itself.
-@param output   T [B, O, P, K], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
-Cost: 3*B*P*K*M*O flops. Source: Xu et al., "PAConv", 2021; mmcv's assign_score_withk, whose aggregate has no effect.""", args="""
-    in points T [b, n, m, o] py=point_features
+Cost: 3*B*P*K*M*O flops. Source: Xu et al., "PAConv", 2021; mmcv's assign_score_withk, whose aggregate has no
+effect.""", args="""
+    in points T [b, n, m, o] py=point_features -- the features of each point by each of M matrices
     in centers T like points py=center_features
     in scores T [b, p, k, m]
-    in knn_idx INT32 [b, p, k]
+    in knn_idx INT32 [b, p, k] -- K neighbours of P centres, the first one the centre itself
     out output T [b, o, p, k]
     """,
     order="descs ranks(points centers scores output knn_idx) dtypes sizes(points centers knn_idx scores output) "
@@ -41,12 +36,6 @@ operator("assign_score_withk_backward", "mluOpExtAssignScoreWithkBackward", 36, 
   grad_points[b,i,m,o] += s * g,  grad_centers[b,j,m,o] -= s * g
   grad_scores[b,n,k,m] = sum over o of (points[b,i,m,o] - centers[b,j,m,o]) * g, 0 where i or j is outside
 
-@param grad_output                 T [B, O, P, K], ARRAY.
-@param points, centers             T [B, N, M, O], ARRAY.
-@param scores                      T [B, P, K, M], ARRAY.
-@param knn_idx                     INT32 [B, P, K], ARRAY.
-@param grad_points, grad_centers   T [B, N, M, O], ARRAY; overwritten.
-@param grad_scores                 T [B, P, K, M], ARRAY; overwritten.
 Dtypes and statuses: those of the forward function. Cost: 6*B*P*K*M*O flops, sums in the same order for every number
 of threads.""", args="""
     in grad_output T [b, o, p, k]

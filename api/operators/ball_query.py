@@ -17,17 +17,11 @@ operator("ball_query", "mluOpBallQuery", 16, doc="""The first nsample points, in
 this order n is in the ball of m if d = 0, or min_radius^2 <= d < max_radius^2 (the squares in float) idx[b,m,:] =
 the nsample lowest such n in increasing order; fewer: filled up with the first of them; none: zeros
 
-@param new_xyz     T [B, M, 3], ARRAY: the centres; x, y, z.
-@param xyz         T [B, N, 3], ARRAY: the points.
-@param min_radius  >= 0.
-@param max_radius  >= 0.
-@param nsample     >= 0.
-@param idx         INT32 [B, M, nsample], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B or M = 0: BAD_PARAM. N or nsample = 0: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Cost: at most 8*B*M*N flops. The device leaves the row of an empty ball as
-it was: initialise idx to zeros to get the same there. Source: Qi et al., "PointNet++", 2017; mmcv's ball_query.""", args="""
-    in new_xyz T [b, m, 3] py=center_xyz
-    in xyz T [b, n, 3]
+B or M = 0: BAD_PARAM. N or nsample = 0: SUCCESS, nothing written. Cost: at most 8*B*M*N flops. The device leaves
+the row of an empty ball as it was: initialise idx to zeros to get the same there. Source: Qi et al., "PointNet++",
+2017; mmcv's ball_query.""", args="""
+    in new_xyz T [b, m, 3] py=center_xyz -- the centres; x, y, z
+    in xyz T [b, n, 3] -- the points
     const float min_radius >= 0 exact
     const float max_radius >= 0 exact
     const int nsample >= 0 py=sample_num

@@ -20,24 +20,17 @@ operator("bezier_align_forward", "mluOpExtBezierAlignForward", 76, doc="""Cuts t
 Bin (i, j)'s place is on the line from the upper curve at j / PW to the lower one at j / PW, i / PH down; its
 samples are a grid about it, as high and wide as the region's ends are apart over PH and PW.
 
-@param input     T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
-@param beziers   T [R, 17], ARRAY: batch index, x and y of the upper curve's four points, then of the lower one's
-from right to left. A batch index outside [0, B-1]: BAD_PARAM.
-@param spatial_scale   multiplies the points.
-@param sampling_ratio  samples per axis and bin; 0: one for each started pixel. Below 0: BAD_PARAM, above 256:
-                 NOT_SUPPORTED.
-@param aligned   true: points are moved by half a pixel; false: they are not, and a region is at least one pixel
-wide and high.
-@param output    T [R, PH, PW, C]; overwritten. 0 for bins without samples.
-T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; samples are placed in double. R, B, H, W or C = 0: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Cost: 8 flops a sample and channel. mluOp has no such operator.
-Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezier_align; docs/op/bezier_align.md.""", args="""
+Samples are placed in double. R, B, H, W or C = 0: SUCCESS, nothing written. Cost: 8 flops a sample and channel.
+mluOp has no such operator. Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezier_align; docs/op/bezier_align.md.""", args="""
     in input T image [batch, h, w, c]
-    in beziers T [rois, 17]
-    const float spatial_scale
-    const int sampling_ratio >= 0
-    const bool aligned
-    out output T image [rois, pooled_h, pooled_w, c]
+    in beziers T [rois, 17] -- batch index, x and y of the upper curve's four points, then of the lower one's from
+        -- right to left
+    const float spatial_scale -- multiplies the points
+    const int sampling_ratio >= 0 -- samples per axis and bin; 0: one for each started pixel. Below 0: BAD_PARAM, above
+        -- 256: NOT_SUPPORTED.
+    const bool aligned -- true: points are moved by half a pixel; false: they are not, and a region is at least one
+        -- pixel wide and high
+    out output T image [rois, pooled_h, pooled_w, c] -- 0 for bins without samples
     """,
     order="descs numbers layouts ranks dtypes sizes(input beziers output) dense done_if_empty(input output) data "
           "overlap batch_indices(beziers)",
@@ -46,15 +39,13 @@ Source: Liu et al., "ABCNet", CVPR 2020; mmcv's bezier_align; docs/op/bezier_ali
 
 operator("bezier_align_backward", "mluOpExtBezierAlignBackward", 77, doc="""Gradient of mluOpExtBezierAlignForward with respect to input (scatter-add).
 
-@param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
-@param grad_input  T [B, H, W, C], in the layout of grad_output; overwritten, also where R = 0.
-The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in grad_output T image [rois, pooled_h, pooled_w, c]
     in beziers T [rois, 17]
     const float spatial_scale
     const int sampling_ratio >= 0
     const bool aligned
-    out grad_input T image [batch, h, w, c]
+    out grad_input T image [batch, h, w, c] -- where R = 0 too
     """,
     order="descs numbers layouts ranks dtypes sizes(grad_input beziers grad_output) dense done_if_empty(grad_input) "
           "data(grad_input) data(grad_output: grad_output beziers) overlap batch_indices(grad_output: beziers)",

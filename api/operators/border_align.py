@@ -1,7 +1,7 @@
 """BorderAlign."""
 from api.generate.describe import *
 
-family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+family("BorderAlign", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False, letters={"channels": "4*C"})
 
 SHAPE = struct("mluopsBorderAlignShape", """
   mluOpDataType_t dtype;
@@ -22,19 +22,13 @@ def rules(image):
 
 operator("border_align_forward", "mluOpBorderAlignForward", 8, doc="""Maximum of pool_size+1 bilinear samples along each border of each box.
 
-@param input       T [N, H, W, 4*C], NHWC; channel border*C+c, borders top, left, bottom, right.
-@param boxes       T [N, K, 4]: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at
-                   (x1,y1), bottom and right at (x2,y2) and run backwards.
-@param pool_size   samples per border less one, >= 1; 65536 or more: NOT_SUPPORTED.
-@param output      T [N, K, 4, C], NHWC; overwritten.
-@param argmax_idx  INT32 [N, K, 4, C], NHWC; sample index 0..pool_size of the first maximum; overwritten.
-Empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
-Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document.""", args="""
-    in input T image [n, h, w, channels]
-    in boxes T any [n, k, 4]
-    const int32_t pool_size >= 1
+Empty tensors: BAD_PARAM. Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document.""", args="""
+    in input T image [n, h, w, channels] -- channel border*C+c, borders top, left, bottom, right
+    in boxes T any [n, k, 4] -- x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at (x1,y1),
+        -- bottom and right at (x2,y2) and run backwards.
+    const int32_t pool_size >= 1 -- samples per border less one, >= 1; 65536 or more: NOT_SUPPORTED
     out output T image [n, k, 4, c]
-    out argmax_idx:argmax INT32 image [n, k, 4, c]
+    out argmax_idx:argmax INT32 image [n, k, 4, c] -- sample index 0..pool_size of the first maximum
     """,
     order="descs ranks strides dtypes layouts borders not_empty(input boxes) numbers "
           "sizes(input boxes output argmax_idx) countable few_points data overlap",
@@ -43,16 +37,12 @@ Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document.""", ar
 
 operator("border_align_backward", "mluOpBorderAlignBackward", 9, doc="""Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
 
-@param grad_output  T [N, K, 4, C], NHWC.
-@param boxes        T [N, K, 4].
-@param argmax_idx   INT32 [N, K, 4, C], NHWC; values outside [0,pool_size] contribute nothing.
-@param grad_input   T [N, H, W, 4*C], NHWC; overwritten. Samples outside the map contribute nothing.
 Errors as in the forward call.""", args="""
     in grad_output T image [n, k, 4, c]
     in boxes T any [n, k, 4]
-    in argmax_idx:argmax INT32 image [n, k, 4, c]
+    in argmax_idx:argmax INT32 image [n, k, 4, c] -- values outside [0,pool_size] contribute nothing
     const int32_t pool_size >= 1
-    out grad_input T image [n, h, w, channels]
+    out grad_input T image [n, h, w, channels] -- samples outside the map contribute nothing
     """,
     order="descs ranks strides dtypes layouts borders not_empty(grad_input boxes) numbers "
           "sizes(grad_input boxes grad_output argmax_idx) countable few_points data overlap",

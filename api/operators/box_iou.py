@@ -4,7 +4,7 @@ from api.generate.describe import *
 family("box IoU and suppression of rotated boxes", "mlu_op.h of mlu-ops.", includes="common/tensor_desc.h", hooks="""
 /// ious [n, m]; aligned [n], where n = 0 also [0, 1].
 Status check_ious(const TensorArg& ious, std::int64_t n, std::int64_t m, bool aligned);
-""")
+""", letters={"width": "5"})
 
 BOX_IOU = struct("mluopsBoxIouShape", """
   mluOpDataType_t dtype;
@@ -30,55 +30,37 @@ operator("bbox_overlaps", "mluOpBboxOverlaps", 55, doc="""IoU, or shared area ov
   area = (x2 - x1 + offset) * (y2 - y1 + offset)
   ious = shared / (area_1 + area_2 - shared), or shared / area_1; 0 where that is not greater than 0
 
-@param mode     0: IoU; 1: shared area over that of the first box.
-@param aligned  false: each of bbox1 with each of bbox2; true: one by one.
-@param offset   0 or 1, added to widths and heights.
-@param bbox1    T [N, 4], ARRAY: x1, y1, x2, y2.
-@param bbox2    T [M, 4], ARRAY; M = N if aligned.
-@param ious     T [N, M], ARRAY; [N] if aligned, where N = 0 also [0, 1]; overwritten.
-T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. ious empty: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Cost: some 12 flops a pair. Source: mmcv's bbox_overlaps.""", args="""
-    const int mode in 0..1
-    const bool aligned
-    const int offset in 0..1
-    in bbox1 T [n, 4] py=bboxes1
-    in bbox2 T [m, 4] py=bboxes2
-    out ious T [n, m]
+ious empty: SUCCESS, nothing written. Cost: some 12 flops a pair. Source: mmcv's bbox_overlaps.""", args="""
+    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first box
+    const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
+    const int offset in 0..1 -- added to widths and heights
+    in bbox1 T [n, 4] py=bboxes1 -- x1, y1, x2, y2
+    in bbox2 T [m, 4] py=bboxes2 -- M = N if aligned
+    out ious T [n, m] -- [N] if aligned, where N = 0 also [0, 1]
     """,
     **PAIRS)
 
 operator("box_iou_rotated", "mluOpBoxIouRotated", 56, doc="""IoU, or shared area over that of the first box, of rotated boxes.
 
-@param mode     0: IoU; 1: shared area over that of the first box.
-@param aligned  false: each of bbox1 with each of bbox2; true: one by one.
-@param bbox1    T [N, 5], ARRAY: x and y of the centre, width, height, rotation in radians.
-@param bbox2    T [M, 5], ARRAY; M = N if aligned.
-@param ious     T [N, M], ARRAY; [N] if aligned; overwritten. 0 where nothing is shared, and for boxes with an area
-                below 1e-14 or a number that is not finite.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. ious empty: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Cost: some 150 flops a pair, 8 where two boxes are far apart.
-Source: mmcv's box_iou_rotated; docs/op/box_iou.md.""", args="""
-    const int mode in 0..1
-    const bool aligned
-    in bbox1 T [n, 5] py=bboxes1
-    in bbox2 T [m, 5] py=bboxes2
-    out ious T [n, m]
+All of it is computed in double. ious empty: SUCCESS, nothing written. Cost: some 150 flops a pair, 8 where two
+boxes are far apart. Source: mmcv's box_iou_rotated; docs/op/box_iou.md.""", args="""
+    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first box
+    const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
+    in bbox1 T [n, 5] py=bboxes1 -- x and y of the centre, width, height, rotation in radians
+    in bbox2 T [m, 5] py=bboxes2 -- M = N if aligned
+    out ious T [n, m] -- [N] if aligned. 0 where nothing is shared, and for boxes with an area below 1e-14 or a number
+        -- that is not finite.
     """,
     floats="FLOAT", fill={"offset": "0"}, **PAIRS)
 
 operator("box_iou_quadri", "mluOpExtBoxIouQuadri", 71, doc="""IoU, or shared area over that of the first, of quadrilaterals.
 
-@param mode     0: IoU; 1: shared area over that of the first.
-@param aligned  false: each of bbox1 with each of bbox2; true: one by one.
-@param bbox1    T [N, 8], ARRAY: quadrilaterals.
-@param bbox2    T [M, 8], ARRAY; M = N if aligned.
-@param ious     T [N, M], ARRAY; [N] if aligned; overwritten. 0 where less than 1e-13 of both areas is shared.
 Cost: some 300 flops a pair, 4 where two are far apart. Source: mmcv's box_iou_quadri.""", args="""
-    const int mode in 0..1
-    const bool aligned
-    in bbox1 T [n, 8] py=bboxes1
-    in bbox2 T [m, 8] py=bboxes2
-    out ious T [n, m]
+    const int mode in 0..1 -- 0: IoU; 1: shared area over that of the first
+    const bool aligned -- false: each of bbox1 with each of bbox2; true: one by one
+    in bbox1 T [n, 8] py=bboxes1 -- quadrilaterals
+    in bbox2 T [m, 8] py=bboxes2 -- M = N if aligned
+    out ious T [n, m] -- [N] if aligned. 0 where less than 1e-13 of both areas is shared.
     """,
     floats="FLOAT", fill={"offset": "0"}, **PAIRS)
 
@@ -93,21 +75,14 @@ BAD_PARAM: NULL.""")
 
 operator("nms_rotated", "mluOpNmsRotated", 57, doc="""Keeps each box, best score first, whose IoU with every box kept before is not greater than a threshold.
 
-@param iou_threshold  not NaN.
-@param boxes       T [N, 5], ARRAY: x and y of the centre, width, height, rotation in radians; or [N, 6], whose last
-                   number, a label, is not looked at (as on the device).
-@param scores      T [N], ARRAY. NaN counts as the best; equal ones are taken in order.
-@param workspace   not looked at, nor its size.
-@param output      INT32 [N], ARRAY: the indices of the boxes kept, best first, zeros behind; overwritten.
-@param result_num  how many are kept; overwritten, with 0 where N = 0.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. IoUs are those of mluOpBoxIouRotated, not rounded to T. Strided
-tensors: NOT_SUPPORTED. Cost: at most N^2 / 2 pairs. Source: mmcv's nms_rotated.""", args="""
+IoUs are those of mluOpBoxIouRotated, not rounded to T. Cost: at most N^2 / 2 pairs. Source: mmcv's nms_rotated.""", args="""
     const float iou_threshold number
-    in boxes T [n, width] py=dets
-    in scores T [n]
+    in boxes T [n, width] py=dets -- x and y of the centre, width, height, rotation in radians; or [N, 6], whose last
+        -- number, a label, is not looked at (as on the device)
+    in scores T [n] -- NaN counts as the best; equal ones are taken in order
     workspace
-    out output INT32 [n]
-    count int32_t* result_num
+    out output INT32 [n] -- the indices of the boxes kept, best first, zeros behind
+    count int32_t* result_num -- how many are kept, with 0 where N = 0
     """,
     order="numbers descs ranks(boxes) labelled ranks(scores output) sizes dtypes layouts dense indexable(boxes.0) "
           "data(boxes: boxes scores output) counts overlap",

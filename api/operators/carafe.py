@@ -1,7 +1,8 @@
 """CARAFE."""
 from api.generate.describe import *
 
-family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+family("CARAFE", "CARAFE design documents; statuses as MLU-OPS 1.11 gives them.", numpy=False,
+       letters={"ho": "s*H", "wo": "s*W", "taps": "G*K*K"})
 
 SHAPE = struct("mluopsCarafeShape", """
   mluOpDataType_t dtype;
@@ -42,14 +43,10 @@ operator("carafe_forward", "mluOpCarafeForward", 0, doc="""Content-aware upsampl
   output[n,y,x,c] = sum over kh,kw of mask[n,y,x,(g*K+kh)*K+kw] * input[n, y/s+kh-r, x/s+kw-r, c],
   g = c / (C/G), r = (K-1)/2; taps outside the map are skipped.
 
-@param carafe_desc  K, G, s. STRICT: K <= 45 and s <= 5, else NOT_SUPPORTED.
-@param input        T [N, H, W, C], NHWC; C divisible by G.
-@param mask         T [N, s*H, s*W, G*K*K], NHWC.
-@param output       T [N, s*H, s*W, C], NHWC; overwritten.
-Empty tensors: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: 2*N*s*H*s*W*K*K*C flops.
-Source: Wang et al., "CARAFE", ICCV 2019; CARAFE design document.""", args="""
-    descriptor const mluOpCarafeDescriptor_t carafe_desc
-    in input T image [n, h, w, c] py=features
+Empty tensors: SUCCESS, nothing written. Cost: 2*N*s*H*s*W*K*K*C flops. Source: Wang et al., "CARAFE", ICCV 2019;
+CARAFE design document.""", args="""
+    descriptor const mluOpCarafeDescriptor_t carafe_desc -- K, G, s. STRICT: K <= 45 and s <= 5, else NOT_SUPPORTED.
+    in input T image [n, h, w, c] py=features -- C divisible by G
     in mask T image [n, ho, wo, taps] py=masks
     out output T image [n, ho, wo, c]
     """,
@@ -60,20 +57,13 @@ Source: Wang et al., "CARAFE", ICCV 2019; CARAFE design document.""", args="""
 
 operator("carafe_backward", "mluOpCarafeBackward", 1, doc="""Gradients of mluOpCarafeForward.
 
-@param carafe_desc  K, G, s. STRICT: K <= 137, else NOT_SUPPORTED.
-@param input        T [N, H, W, C], NHWC.
-@param mask         T [N, s*H, s*W, G*K*K], NHWC.
-@param grad_output  T [N, s*H, s*W, C], NHWC.
-@param grad_input   T [N, H, W, C], NHWC; overwritten.
-@param grad_mask    T [N, s*H, s*W, G*K*K], NHWC; overwritten, exactly 0 for taps outside the map.
-Empty tensors: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 4*N*s*H*s*W*K*K*C flops.
-Source: as mluOpCarafeForward.""", args="""
-    descriptor const mluOpCarafeDescriptor_t carafe_desc
+Empty tensors: SUCCESS, nothing written. Cost: 4*N*s*H*s*W*K*K*C flops. Source: as mluOpCarafeForward.""", args="""
+    descriptor const mluOpCarafeDescriptor_t carafe_desc -- K, G, s. STRICT: K <= 137, else NOT_SUPPORTED.
     in input T image [n, h, w, c] py=features
     in mask T image [n, ho, wo, taps] py=masks
     in grad_output T image [n, ho, wo, c]
     out grad_input T like input py=grad_features
-    out grad_mask T like mask py=grad_masks
+    out grad_mask T like mask py=grad_masks -- exactly 0 for taps outside the map
     """,
     order="descriptor descs fields ranks layouts sizes groups dtypes strides "
           "done_if_empty(input mask grad_output grad_input grad_mask) data kernel countable overlap",

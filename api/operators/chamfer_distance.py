@@ -16,18 +16,11 @@ operator("chamfer_distance_forward", "mluOpExtChamferDistanceForward", 37, doc="
   dist1[b,n], idx1[b,n] = the least (d, m): of equal distances the lower m;  dist2[b,m], idx2[b,m] = the least (d,
 n) A distance that is NaN or not below 1e10 counts for nothing; without any: 1e10 (HALF: Inf) and 0.
 
-@param xyz1   T [B, N, 2], ARRAY; x, y.
-@param xyz2   T [B, M, 2], ARRAY.
-@param dist1  T [B, N], ARRAY; squared distances; overwritten.
-@param dist2  T [B, M], ARRAY; overwritten.
-@param idx1   INT32 [B, N], ARRAY; overwritten.
-@param idx2   INT32 [B, M], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B, N or M = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost:
-at most 10*B*N*M flops; the cpu backend looks at the points nearby only.
-Source: mmcv's chamfer_distance, of Li et al., "Oriented RepPoints", 2022.""", args="""
-    in xyz1 T [b, n, 2]
+B, N or M = 0: BAD_PARAM. Cost: at most 10*B*N*M flops; the cpu backend looks at the points nearby only. Source:
+mmcv's chamfer_distance, of Li et al., "Oriented RepPoints", 2022.""", args="""
+    in xyz1 T [b, n, 2] -- x, y
     in xyz2 T [b, m, 2]
-    out dist1 T [b, n]
+    out dist1 T [b, n] -- squared distances
     out dist2 T [b, m]
     out idx1 INT32 [b, n]
     out idx2 INT32 [b, m]
@@ -42,16 +35,12 @@ operator("chamfer_distance_backward", "mluOpExtChamferDistanceBackward", 38, doc
   every n with m = idx1[b,n]: g = 2 * grad_dist1[b,n] * (xyz1[b,n,:] - xyz2[b,m,:]) is added to grad_xyz1[b,n,:] and
   subtracted from grad_xyz2[b,m,:];  every m with n = idx2[b,m] likewise, the other way round
 
-@param xyz1, xyz2               T [B, N, 2] and [B, M, 2], ARRAY.
-@param idx1, idx2               INT32 [B, N] and [B, M], ARRAY; outside the other set: adds nothing.
-@param grad_dist1, grad_dist2   T [B, N] and [B, M], ARRAY.
-@param grad_xyz1, grad_xyz2     T [B, N, 2] and [B, M, 2], ARRAY; overwritten.
 Dtypes and statuses: those of the forward function. Cost: 8*B*(N+M) additions, in the same order for every number of
 threads.""", args="""
     in xyz1 T [b, n, 2]
     in xyz2 T [b, m, 2]
-    in idx1 INT32 [b, n]
-    in idx2 INT32 [b, m]
+    in idx1 INT32 [b, n] -- outside the other set: adds nothing
+    in idx2 INT32 [b, m] -- likewise
     in grad_dist1 T [b, n]
     in grad_dist2 T [b, m]
     out grad_xyz1 T like xyz1

@@ -48,25 +48,17 @@ operator("correlation_forward", "mluOpExtCorrelationForward", 82, doc="""Sums of
                                   v + (q - max_displacement) dilation_patch_w, c],
   u = y stride_h - pad_h + i dilation_h, v likewise; a pixel off either image counts 0
 
-@param input1,input2  T [N, H, W, C], NHWC; EXTENDED: also [N, C, H, W], NCHW.
-@param kernel_h,kernel_w,stride_h,stride_w,dilation_h,dilation_w,dilation_patch_h,dilation_patch_w  >= 1.
-@param max_displacement,pad_h,pad_w  >= 0.
-@param output         T [N, P, P, Ho, Wo], ARRAY; P = 2 max_displacement + 1, Ho and Wo those of a convolution;
-                      overwritten.
-T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. N, H, W or C = 0: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Cost: 2 flops for each channel, pixel of the window and output. mluOp has no such operator.
-Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; docs/op/correlation.md.""", args="""
+N, H, W or C = 0: SUCCESS, nothing written. Cost: 2 flops for each channel, pixel of the window and output. mluOp has
+no such operator. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; docs/op/correlation.md.""", args="""
     in input1 T image [n, h, w, c]
     in input2 T like input1
-""" + NUMBERS + """    out output T [n, p, p, out_h, out_w]
+""" + NUMBERS + """    out output T [n, p, p, out_h, out_w] -- P = 2 max_displacement + 1, Ho and Wo those of a convolution
     """,
     shape=SHAPE, lead="input1", **WINDOWS)
 
 operator("correlation_backward", "mluOpExtCorrelationBackward", 83, doc="""Gradients of mluOpExtCorrelationForward with respect to both images.
 
-@param grad_output  T [N, P, P, Ho, Wo], ARRAY.
-@param grad_input1,grad_input2  T, like input1; overwritten.
-The others as in the forward call.""", args="""
+Anything not described here is as in the forward call.""", args="""
     in grad_output T [n, p, p, out_h, out_w]
     in input1 T image [n, h, w, c]
     in input2 T like input1

@@ -6,7 +6,7 @@ family("Deformable convolution (DCN)", "mluOpDCNForward, BackwardData and Backwa
 /// Output pixels along an axis: less than 1 where the filter is larger than the padded map.
 std::int64_t dcn_out_size(std::int64_t size, std::int64_t padding, std::int64_t kernel, std::int64_t stride,
                           std::int64_t dilation);
-""")
+""", letters={"batch": "N", "offsets": "G * Kh * Kw * 2", "taps": "G * Kh * Kw", "group_ci": "Ci / conv_group"})
 
 SHAPE = struct("mluopsDcnShape", """
   mluOpDataType_t dtype;
@@ -136,27 +136,18 @@ operator("dcn_forward", "mluOpDCNForward", 52, doc="""Deformable convolution: a 
   u = x * stride_w - pad_left + j * dilation_w + offset[n,y,x,g,k,1],  g the deformable group of c;
   a sample is 0 unless -1 < v < H and -1 < u < W, and pixels outside the map are 0.
 
-@param input   T [N, H, W, Ci], NHWC; EXTENDED: also [N, Ci, H, W], NCHW, with the other 4-D tensors likewise.
-@param offset  T [N, Ho, Wo, G * Kh * Kw * 2]: of each deformable group and tap the rows, then the columns.
-@param mask    T [N, Ho, Wo, G * Kh * Kw]; NULL with a NULL descriptor: 1 (v1).
-@param filter  T [Co, Kh, Kw, Ci / conv_group].
-@param bias    T [Co], ARRAY; NULL with a NULL descriptor: 0.
-@param workspace, workspace_size  without effect; workspace_size > 0 with workspace NULL: BAD_PARAM.
-@param output  T [N, Ho, Wo, Co], Ho = (H + pad_top + pad_bottom - dilation_h * (Kh - 1) - 1) / stride_h + 1, Wo
-               likewise; overwritten.
-T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
-STRICT: im2col_step * Ho * Wo * Kh * Kw * Ci < 2^31, else NOT_SUPPORTED.
-Cost: N*Ho*Wo*Kh*Kw*Ci*(4 + Co/conv_group) multiply-adds.
-Source: Dai et al., "Deformable Convolutional Networks", ICCV 2017; Zhu et al., "Deformable ConvNets v2", CVPR 2019;
-docs/op/dcn.md.""", args="""
+An empty tensor: BAD_PARAM. STRICT: im2col_step * Ho * Wo * Kh * Kw * Ci < 2^31, else NOT_SUPPORTED. Cost:
+N*Ho*Wo*Kh*Kw*Ci*(4 + Co/conv_group) multiply-adds. Source: Dai et al., "Deformable Convolutional Networks", ICCV
+2017; Zhu et al., "Deformable ConvNets v2", CVPR 2019; docs/op/dcn.md.""", args="""
     descriptor const mluOpDCNDescriptor_t dcn_desc
     in input T image [batch, h, w, ci]
-    in offset T image [batch, out_h, out_w, offsets]
-    in? mask T image [batch, out_h, out_w, taps]
+    in offset T image [batch, out_h, out_w, offsets] -- of each deformable group and tap the rows, then the columns
+    in? mask T image [batch, out_h, out_w, taps] -- NULL with a NULL descriptor: 1 (v1)
     in filter T image [co, kernel_h, kernel_w, group_ci] py=weight
-    in? bias T [co]
+    in? bias T [co] -- NULL with a NULL descriptor: 0
     workspace
-    out output T image [batch, out_h, out_w, co]
+    out output T image [batch, out_h, out_w, co] -- Ho = (H + pad_top + pad_bottom - dilation_h * (Kh - 1) - 1) /
+        -- stride_h + 1, Wo likewise
     """,
     order=form("input filter output offset mask", "bias") + " | both(mask bias) data workspace overlap",
     **of("filter", "output"),
@@ -169,13 +160,7 @@ Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call 
 
 operator("dcn_backward_data", "mluOpDCNBackwardData", 53, doc="""Gradients of mluOpDCNForward in input (a scatter-add), offset and mask.
 
-@param input, offset, mask, filter, workspace, workspace_size  as in the forward call.
-@param grad_output  T, like output.
-@param grad_input   T, like input; overwritten.
-@param grad_offset  T, like offset; overwritten. A sample outside the map has gradient 0; one on a pixel has the
-slope towards greater coordinates.
-@param grad_mask    T, like mask; overwritten. NULL with a NULL descriptor exactly where mask is.
-Bitwise reproducible at any number of threads. Types, sizes and statuses as in the forward call.""", args="""
+Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.""", args="""
     descriptor const mluOpDCNDescriptor_t dcn_desc
     in input T image [batch, h, w, ci]
     in offset T image [batch, out_h, out_w, offsets]
@@ -184,8 +169,9 @@ Bitwise reproducible at any number of threads. Types, sizes and statuses as in t
     in grad_output T image [batch, out_h, out_w, co]
     workspace void* workspace, const size_t workspace_size
     out grad_input T like input
-    out grad_offset T like offset
-    out? grad_mask T like mask
+    out grad_offset T like offset -- a sample outside the map has gradient 0; one on a pixel has the slope towards
+        -- greater coordinates
+    out? grad_mask T like mask -- NULL with a NULL descriptor exactly where mask is
     """,
     order=" ".join([form("input filter grad_output offset mask"), gradient("grad_input"), gradient("grad_offset"), "masks",
                     gradient("grad_mask"), "| both(mask grad_mask) data workspace overlap"]),
@@ -198,11 +184,7 @@ Takes the arguments of the call. BAD_PARAM: workspace_size is NULL, or the call 
 
 operator("dcn_backward_weight", "mluOpDCNBackwardWeight", 54, doc="""Gradients of mluOpDCNForward in filter and bias.
 
-@param input, offset, mask, workspace, workspace_size  as in the forward call.
-@param grad_output  T, like output.
-@param grad_filter  T, like filter; overwritten.
-@param grad_bias    T [Co], ARRAY; overwritten. NULL with a NULL descriptor: not wanted.
-Bitwise reproducible at any number of threads. Types, sizes and statuses as in the forward call.""", args="""
+Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.""", args="""
     descriptor const mluOpDCNDescriptor_t dcn_desc
     in input T image [batch, h, w, ci]
     in offset T image [batch, out_h, out_w, offsets]
@@ -210,7 +192,7 @@ Bitwise reproducible at any number of threads. Types, sizes and statuses as in t
     in grad_output T image [batch, out_h, out_w, co]
     workspace
     out grad_filter T image [co, kernel_h, kernel_w, group_ci] py=grad_weight
-    out? grad_bias T [co]
+    out? grad_bias T [co] -- NULL with a NULL descriptor: not wanted
     """,
     order=form("input grad_filter grad_output offset mask", "grad_bias") + " | both(mask grad_bias) data workspace overlap",
     **of("grad_filter", "grad_output"),

@@ -1,7 +1,8 @@
 """DeformRoiPool."""
 from api.generate.describe import *
 
-family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+family("DeformRoiPool", "design document; statuses as MLU-OPS 1.11 gives them.", numpy=False,
+       letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width"})
 
 SHAPE = struct("mluopsDeformRoiPoolShape", """
   mluOpDataType_t dtype;
@@ -20,25 +21,16 @@ IMAGES = rule("batch > 0", "input: wanted a non-empty tensor, got {shape_text(in
 operator("deform_roi_pool_forward", "mluOpDeformRoiPoolForward", 6, doc="""Deformable RoI pooling: each RoI is cut in pooled_height x pooled_width bins, each bin is the mean of
 bilinear samples, and `offset` shifts every bin by gamma * RoI size * offset.
 
-@param input           T [B, H, W, C], NHWC.
-@param rois            T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
-@param offset          T [R, 2, pooled_height, pooled_width] (plane 0 = x, 1 = y), any layout; or NULL with a
-                       NULL descriptor.
-@param pooled_height,pooled_width  bins per RoI, > 0.
-@param spatial_scale   multiplies RoI corners; 0.5 is then subtracted.
-@param sampling_ratio  samples per axis and bin; <= 0 means ceil(RoI size / bins), none for an empty RoI.
-@param gamma           scale of offset.
-@param output          T [R, pooled_height, pooled_width, C], NHWC; overwritten.
-H or W = 0: SUCCESS, nothing written; other empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
-Source: Dai et al., "Deformable ConvNets", ICCV 2017; deform_roi_pool design document.""", args="""
+H or W = 0: SUCCESS, nothing written; other empty tensors: BAD_PARAM. Source: Dai et al., "Deformable ConvNets",
+ICCV 2017; deform_roi_pool design document.""", args="""
     in input T image [batch, h, w, c]
-    in rois T any [rois, 5]
-    in? offset T any [rois, 2, pooled_height, pooled_width]
-    const int pooled_height:pooled_h >= 1
-    const int pooled_width:pooled_w >= 1
-    const float spatial_scale
-    const int sampling_ratio
-    const float gamma
+    in rois T any [rois, 5] -- batch index, x1, y1, x2, y2
+    in? offset T any [rois, 2, pooled_height, pooled_width] -- plane 0 = x, 1 = y; NULL with a NULL descriptor: no offsets
+    const int pooled_height:pooled_h >= 1 -- bins per RoI, > 0
+    const int pooled_width:pooled_w >= 1 -- likewise
+    const float spatial_scale -- multiplies RoI corners; 0.5 is then subtracted
+    const int sampling_ratio -- samples per axis and bin; <= 0 means ceil(RoI size / bins), none for an empty RoI
+    const float gamma -- scale of offset
     out output T image [rois, pooled_height, pooled_width, c]
     """,
     order="descs layouts ranks(input output) strides dtypes(input rois output) ranks(rois) numbers dtypes(offset) "
@@ -51,12 +43,7 @@ Source: Dai et al., "Deformable ConvNets", ICCV 2017; deform_roi_pool design doc
 operator("deform_roi_pool_backward", "mluOpDeformRoiPoolBackward", 7, doc="""Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
 (docs/op/deform_roi_pool.md).
 
-@param grad_output  T [R, pooled_height, pooled_width, C], NHWC.
-@param input,rois,offset,...  as in the forward call.
-@param grad_input   T [B, H, W, C], NHWC; overwritten.
-@param grad_offset  T [R, 2, pooled_height, pooled_width]; overwritten; NULL (with its descriptor) exactly when
-                    offset is.
-Errors as in the forward call.""", args="""
+Anything not described here is as in the forward call.""", args="""
     in grad_output T image [rois, pooled_height, pooled_width, c]
     in input T image [batch, h, w, c]
     in rois T any [rois, 5]
@@ -67,7 +54,7 @@ Errors as in the forward call.""", args="""
     const int sampling_ratio
     const float gamma
     out grad_input T like input
-    out? grad_offset T any [rois, 2, pooled_height, pooled_width]
+    out? grad_offset T any [rois, 2, pooled_height, pooled_width] -- NULL (with its descriptor) exactly when offset is
     """,
     order="descs layouts ranks(grad_output input grad_input) "
           "strides(input grad_output rois offset grad_input grad_offset) dtypes(input grad_output rois grad_input) "

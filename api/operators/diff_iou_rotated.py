@@ -1,7 +1,7 @@
 """DiffIouRotated."""
 from api.generate.describe import *
 
-family("DiffIouRotated", "statuses as MLU-OPS gives them.")
+family("DiffIouRotated", "statuses as MLU-OPS gives them.", letters={"pairs": "N"})
 
 SHAPE = struct("mluopsDiffIouRotatedSortVerticesShape", """
   mluOpDataType_t dtype;
@@ -19,17 +19,11 @@ operator("diff_iou_rotated_sort_vertices_forward", "mluOpDiffIouRotatedSortVerti
       or y, y' < 0 and that difference < 1e-8; never where both coordinates differ by less than 1e-8.
   n = 8 and all of the first four again among the next four: idx = the first four, the first again, pad four times.
 
-@param vertices   FLOAT [B, N, 24, 2]: x and y, their mean at (0, 0). EXTENDED: also HALF, DOUBLE
-                 and BFLOAT16.
-@param mask       BOOL [B, N, 24].
-@param num_valid  INT32 [B, N]: the numbers of valid vertices.
-@param idx        INT32 [B, N, 9]; overwritten.
-Any layout. N = 0: SUCCESS, nothing written; B = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Every operation is
-rounded to float, of DOUBLE to double. Cost: up to 8 * 24 comparisons a pair of rectangles.
-Source: mmcv's diff_iou_rotated_sort_vertices_forward.""", args="""
-    in vertices T any [batch, pairs, 24, 2]
+N = 0: SUCCESS, nothing written; B = 0: BAD_PARAM. Every operation is rounded to float, of DOUBLE to double. Cost:
+up to 8 * 24 comparisons a pair of rectangles. Source: mmcv's diff_iou_rotated_sort_vertices_forward.""", args="""
+    in vertices T any [batch, pairs, 24, 2] -- x and y, their mean at (0, 0).
     in mask BOOL any [batch, pairs, 24]
-    in num_valid INT32 any [batch, pairs]
+    in num_valid INT32 any [batch, pairs] -- the numbers of valid vertices
     out idx INT32 any [batch, pairs, 9]
     """,
     order="descs ranks strides dtypes sizes countable done_if(pairs == 0) not_empty(vertices) data overlap",

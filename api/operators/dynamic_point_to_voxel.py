@@ -34,24 +34,12 @@ operator("dynamic_point_to_voxel_forward", "mluOpDynamicPointToVoxelForward", 29
 is -Inf where there is nothing else voxel_num[0]           = V Rows v >= V of voxel_feats, voxel_coors and
 voxel_points_count: zeros.
 
-@param reduce_type         MLUOP_REDUCE_DMAX or _DMEAN; EXTENDED also _DSUM.
-@param feats               T [N, C].
-@param coors               INT32 [N, 3]. Left alone, though not const: a device marks points without voxel in it.
-@param workspace           workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-alone.
-@param workspace_size      As mluOpGetDynamicPointToVoxelForwardWorkspaceSize says, or less.
-@param voxel_feats         T [M, C], 1 <= M <= N; overwritten. More voxels than M: NOT_SUPPORTED, nothing written.
-@param voxel_coors         INT32 [M, 3]; overwritten.
-@param point2voxel_map     INT32 [N]; overwritten.
-@param voxel_points_count  INT32 [M]; overwritten.
-@param voxel_num           INT32 [1]; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. feats empty: SUCCESS, nothing written. Strided
-tensors: NOT_SUPPORTED. Cost: N*C additions and sorting N points. Source: mmcv's dynamic_scatter.""", args="""
-    const mluOpReduceMode_t reduce_type:reduce
+feats empty: SUCCESS, nothing written. Cost: N*C additions and sorting N points. Source: mmcv's dynamic_scatter.""", args="""
+    const mluOpReduceMode_t reduce_type:reduce -- MLUOP_REDUCE_DMAX or _DMEAN; EXTENDED also _DSUM
     in feats T any [n, c]
-    in coors INT32 any [n, 3] as void*
+    in coors INT32 any [n, 3] as void* -- left alone, though not const: a device marks points without voxel in it
     workspace void* workspace, const size_t workspace_size
-    out voxel_feats T any [m, c]
+    out voxel_feats T any [m, c] -- 1 <= M <= N. More voxels than M: NOT_SUPPORTED, nothing written.
     out voxel_coors INT32 any [m, 3]
     out point2voxel_map INT32 any [n]
     out voxel_points_count INT32 any [m]
@@ -86,25 +74,14 @@ operator("dynamic_point_to_voxel_backward", "mluOpDynamicPointToVoxelBackward", 
   max:  grad_feats[n,c] = grad_voxel_feats[v,c] where n is the first point of v with feats[n,c] = voxel_feats[v,c],
         else 0
 
-@param reduce_type         MLUOP_REDUCE_DMAX; EXTENDED also _DMEAN and _DSUM.
-@param grad_voxel_feats    T [M, C], M <= N.
-@param feats               T [N, C].
-@param voxel_feats         T [M, C], as the forward function gave it.
-@param point2voxel_map     INT32 [N], likewise.
-@param voxel_points_count  INT32 [M], likewise.
-@param voxel_num           INT32 [1], likewise.
-@param workspace           workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-alone.
-@param grad_feats          T [N, C]; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. grad_feats empty: SUCCESS, nothing written. Strided
-tensors: NOT_SUPPORTED. Cost: N*C copies or comparisons.""", args="""
-    const mluOpReduceMode_t reduce_type:reduce
-    in grad_voxel_feats T any [m, c]
+grad_feats empty: SUCCESS, nothing written. Cost: N*C copies or comparisons.""", args="""
+    const mluOpReduceMode_t reduce_type:reduce -- MLUOP_REDUCE_DMAX; EXTENDED also _DMEAN and _DSUM
+    in grad_voxel_feats T any [m, c] -- M <= N
     in feats T any [n, c]
-    in voxel_feats T like grad_voxel_feats
-    in point2voxel_map INT32 any [n]
-    in voxel_points_count INT32 any [m]
-    in voxel_num INT32 any [1]
+    in voxel_feats T like grad_voxel_feats -- as the forward function gave it
+    in point2voxel_map INT32 any [n] -- likewise
+    in voxel_points_count INT32 any [m] -- likewise
+    in voxel_num INT32 any [1] -- likewise
     workspace void* workspace, const size_t workspace_size
     out grad_feats T like feats
     """,

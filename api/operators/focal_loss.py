@@ -46,25 +46,17 @@ operator("focal_loss_sigmoid_forward", "mluOpFocalLossSigmoidForward", 21, doc="
                 -(1-alpha) p^gamma log(1-p)      elsewhere;   p = sigmoid(input[n,c])
   times weight[target[n]] where there is a weight. Logarithms are at least log(FLT_MIN).
 
-@param prefer     FAST or HIGH_PRECISION, else NOT_SUPPORTED.
-@param reduction  NONE, else NOT_SUPPORTED.
-@param input      T [N, C], ARRAY: logits.
-@param target     INT32 [N], ARRAY: a class; with weight in [0,C-1], without at most C, else BAD_PARAM: C and
-                  negative ones are background, no class of the row is positive.
-@param weight     T [C], ARRAY; an empty tensor or NULL with a NULL descriptor: none.
-@param gamma      >= 0, else NOT_SUPPORTED.
-@param output     T [N, C], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. input empty: SUCCESS, nothing to do. Strided tensors:
-NOT_SUPPORTED. Cost: N*C exponentials and logarithms.
-Source: Lin et al., "Focal Loss for Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss;
-docs/op/focal_loss.md.""", args="""
-    const mluOpComputationPreference_t prefer
-    const mluOpLossReduction_t reduction
-    in input T [n, c]
-    in target INT32 [n]
+input empty: SUCCESS, nothing to do. Cost: N*C exponentials and logarithms. Source: Lin et al., "Focal Loss for
+Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss; docs/op/focal_loss.md.""", args="""
+    const mluOpComputationPreference_t prefer -- FAST or HIGH_PRECISION, else NOT_SUPPORTED
+    const mluOpLossReduction_t reduction -- NONE, else NOT_SUPPORTED
+    in input T [n, c] -- logits
+    in target INT32 [n] -- a class; with weight in [0,C-1], without at most C, else BAD_PARAM: C and negative ones are
+        -- background, no class of the row is positive
     in? weight T [c] where weight.desc != nullptr && !is_empty(weight)
+        -- an empty tensor or NULL with a NULL descriptor: none
     const float alpha
-    const float gamma
+    const float gamma -- >= 0, else NOT_SUPPORTED
     out output:result T like input py=output
     """,
     order=order("fast no_reduction gamma_", "input", "output", "sigmoid_targets target weight c"),
@@ -91,17 +83,14 @@ operator("focal_loss_sigmoid_backward", "mluOpFocalLossSigmoidBackward", 22, doc
   grad_input[n,c] = -alpha (1-p)^gamma (1 - p - gamma p log(p))          where target[n] = c,
                     -(1-alpha) p^gamma (gamma (1-p) log(1-p) - p)        elsewhere; times the weight
 
-@param prefer      HIGH_PRECISION, else NOT_SUPPORTED.
-@param gamma       in [0,10000], else NOT_SUPPORTED.
-@param grad_input  T [N, C], ARRAY; overwritten.
-The rest: that of mluOpFocalLossSigmoidForward.""", args="""
-    const mluOpComputationPreference_t prefer
+Anything not described here is as in mluOpFocalLossSigmoidForward.""", args="""
+    const mluOpComputationPreference_t prefer -- HIGH_PRECISION, else NOT_SUPPORTED
     const mluOpLossReduction_t reduction
     in input T [n, c]
     in target INT32 [n]
     in? weight T [c] where weight.desc != nullptr && !is_empty(weight)
     const float alpha
-    const float gamma
+    const float gamma -- in [0,10000], else NOT_SUPPORTED
     out grad_input:result T like input py=grad_input
     """,
     order=order("precise no_reduction gamma_", "input", "grad_input", "sigmoid_targets target weight c"),
@@ -117,18 +106,13 @@ operator("focal_loss_softmax_forward", "mluOpExtFocalLossSoftmaxForward", 23, do
   output[n] = -alpha (1-p)^gamma log(p),   p = softmax[n,target[n]], the logarithm at least log(FLT_MIN);
   times weight[target[n]] where there is a weight; 0 where target[n] is negative.
 
-@param softmax  T [N, C], ARRAY: probabilities.
-@param target   INT32 [N], ARRAY: a class, or negative; C and more: BAD_PARAM.
-@param weight   T [C], ARRAY; an empty tensor or NULL with a NULL descriptor: none.
-@param gamma    >= 0, else NOT_SUPPORTED.
-@param output   T [N], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. softmax empty: SUCCESS, nothing to do. Strided tensors:
-NOT_SUPPORTED. Source: mmcv's softmax_focal_loss; docs/op/focal_loss.md.""", args="""
-    in softmax:input T [n, c] py=softmax
-    in target INT32 [n]
+softmax empty: SUCCESS, nothing to do. Source: mmcv's softmax_focal_loss; docs/op/focal_loss.md.""", args="""
+    in softmax:input T [n, c] py=softmax -- probabilities
+    in target INT32 [n] -- a class, or negative; C and more: BAD_PARAM
     in? weight T [c] where weight.desc != nullptr && !is_empty(weight)
+        -- an empty tensor or NULL with a NULL descriptor: none
     const float alpha
-    const float gamma
+    const float gamma -- >= 0, else NOT_SUPPORTED
     out output:result T like target py=output
     """,
     order=order("gamma_", "softmax", "output", "softmax_targets target c"),
@@ -141,8 +125,7 @@ operator("focal_loss_softmax_backward", "mluOpExtFocalLossSoftmaxBackward", 24, 
                     where p is 1
   grad_input[n,c] = b[n] ((1 where c = target[n], else 0) - softmax[n,c]), 0 where target[n] is negative
 
-@param grad_input  T [N, C], ARRAY; overwritten.
-The rest: that of mluOpExtFocalLossSoftmaxForward.""", args="""
+Anything not described here is as in mluOpExtFocalLossSoftmaxForward.""", args="""
     in softmax:input T [n, c] py=softmax
     in target INT32 [n]
     in? weight T [c] where weight.desc != nullptr && !is_empty(weight)

@@ -19,12 +19,9 @@ operator("furthest_point_sample", "mluOpExtFurthestPointSample", 17, doc="""Pick
   Of equal t the n comes first whose n mod T is least with its bits in reverse, then the lowest n; T is the greatest
   power of 2 up to min(N, 1024): the order of mmcv's reduction. More points than there are (M > N) repeat.
 
-@param points  T [B, N, 3], ARRAY; x, y, z.
-@param idx     INT32 [B, M], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. idx empty: SUCCESS, nothing to do. N = 0 otherwise: BAD_PARAM.
-Strided tensors: NOT_SUPPORTED. Cost: 9*B*N*M flops as written down; the cpu backend skips points far from the new
-one. Source: Qi et al., "PointNet++", 2017; mmcv's furthest_point_sample.""", args="""
-    in points T [b, n, 3] py=points_xyz
+idx empty: SUCCESS, nothing to do. N = 0 otherwise: BAD_PARAM. Cost: 9*B*N*M flops as written down; the cpu backend
+skips points far from the new one. Source: Qi et al., "PointNet++", 2017; mmcv's furthest_point_sample.""", args="""
+    in points T [b, n, 3] py=points_xyz -- x, y, z
     out idx INT32 [b, m]
     """,
     order="descs ranks layouts dtypes sizes dense indexable(points.1) done_if_empty(idx) not_empty(points) data "
@@ -34,11 +31,9 @@ one. Source: Qi et al., "PointNet++", 2017; mmcv's furthest_point_sample.""", ar
 
 operator("furthest_point_sample_with_dist", "mluOpExtFurthestPointSampleWithDist", 18, doc="""As mluOpExtFurthestPointSample, with distances given: d(n,k) = distances[b,k,n].
 
-@param distances  T [B, N, N], ARRAY; need not be symmetric. Where no t[n] is above -1, the point is 0.
-@param idx        INT32 [B, M], ARRAY; overwritten.
 Dtypes and statuses: those of mluOpExtFurthestPointSample. Cost: B*N*M comparisons.
 Source: Yang et al., "3DSSD", 2020; mmcv's furthest_point_sample_with_dist.""", args="""
-    in distances T [b, n, n] py=points_dist
+    in distances T [b, n, n] py=points_dist -- need not be symmetric. Where no t[n] is above -1, the point is 0.
     out idx INT32 [b, m]
     """,
     order="descs ranks layouts dtypes sizes dense indexable(distances.1) done_if_empty(idx) not_empty(distances) "

@@ -1,7 +1,7 @@
 """GatherPoints and GroupPoints."""
 from api.generate.describe import *
 
-family("GatherPoints and GroupPoints", "mmcv's gather_points and grouping_operation.")
+family("GatherPoints and GroupPoints", "mmcv's gather_points and grouping_operation.", letters={"k": "S"})
 
 SHAPE = struct("mluopsGatherPointsShape", """
   mluOpDataType_t dtype;
@@ -15,12 +15,8 @@ operator("gather_points_forward", "mluOpExtGatherPoints", 19, doc="""Takes the f
 
   output[b,c,m] = points[b,c,idx[b,m]], and 0 where idx[b,m] is outside [0,N-1]
 
-@param points  T [B, C, N], ARRAY.
-@param idx     INT32 [B, M], ARRAY.
-@param output  T [B, C, M], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. output empty: SUCCESS, nothing to do. N = 0 otherwise:
-BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M copies. Source: Qi et al., "PointNet++", 2017; mmcv's
-gather_points.""", args="""
+output empty: SUCCESS, nothing to do. N = 0 otherwise: BAD_PARAM. Cost: B*C*M copies. Source: Qi et al.,
+"PointNet++", 2017; mmcv's gather_points.""", args="""
     in points T [b, c, n]
     in idx INT32 [b, m]
     out output T [b, c, m]
@@ -34,13 +30,9 @@ operator("gather_points_backward", "mluOpExtGatherPointsBackward", 20, doc="""Gr
 
   grad_points[b,c,n] = sum over m with idx[b,m] = n of grad_output[b,c,m]
 
-@param grad_output  T [B, C, M], ARRAY.
-@param idx          INT32 [B, M], ARRAY; outside [0,N-1]: adds to nothing.
-@param grad_points  T [B, C, N], ARRAY; overwritten.
-grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M
-additions.""", args="""
+grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Cost: B*C*M additions.""", args="""
     in grad_output T [b, c, m]
-    in idx INT32 [b, m]
+    in idx INT32 [b, m] -- outside [0,N-1]: adds to nothing
     out grad_points T [b, c, n]
     """,
     order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "
@@ -52,13 +44,10 @@ operator("gather_points_forward", "mluOpExtGroupPoints", 19, doc="""Takes the fe
 
   output[b,c,p,s] = points[b,c,idx[b,p,s]], and 0 where idx[b,p,s] is outside [0,N-1]
 
-@param points  T [B, C, N], ARRAY.
-@param idx     INT32 [B, P, S], ARRAY: S points of P groups, for instance from mluOpBallQuery.
-@param output  T [B, C, P, S], ARRAY; overwritten.
 Dtypes, statuses and cost: those of mluOpExtGatherPoints.
 Source: Qi et al., "PointNet++", 2017; mmcv's grouping_operation.""", args="""
     in points T [b, c, n]
-    in idx INT32 [b, p, k]
+    in idx INT32 [b, p, k] -- S points of P groups, for instance from mluOpBallQuery
     out output T [b, c, p, k]
     """,
     order="descs ranks layouts dtypes sizes(points idx output) dense done_if_empty(output) not_empty(points) data "
@@ -70,12 +59,9 @@ operator("gather_points_backward", "mluOpExtGroupPointsBackward", 20, doc="""Gra
 
   grad_points[b,c,n] = sum over (p,s) with idx[b,p,s] = n of grad_output[b,c,p,s]
 
-@param grad_output  T [B, C, P, S], ARRAY.
-@param idx          INT32 [B, P, S], ARRAY; outside [0,N-1]: adds to nothing.
-@param grad_points  T [B, C, N], ARRAY; overwritten.
 Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward.""", args="""
     in grad_output T [b, c, p, k]
-    in idx INT32 [b, p, k]
+    in idx INT32 [b, p, k] -- outside [0,N-1]: adds to nothing
     out grad_points T [b, c, n]
     """,
     order="descs ranks layouts dtypes sizes(grad_points idx grad_output) dense done_if_empty(grad_points) "

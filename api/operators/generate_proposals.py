@@ -1,7 +1,8 @@
 """GenerateProposalsV2."""
 from api.generate.describe import *
 
-family("GenerateProposalsV2", "mlu_op.h of mlu-ops and its design document.")
+family("GenerateProposalsV2", "mlu_op.h of mlu-ops and its design document.",
+       letters={"deltas": "4 A", "rows": "N post_nms_top_n"})
 
 SHAPE = struct("mluopsGenerateProposalsShape", """
   mluOpDataType_t dtype;
@@ -24,42 +25,25 @@ SAY = {"n": "the batch of scores", "h": "the height of scores", "w": "the width 
 operator("generate_proposals_v2", "mluOpGenerateProposalsV2", 68, doc="""Proposes RoIs: of the anchors of the best scores, moved by their deltas, clipped to the image and large enough,
 those whose IoU with every better one that is kept is not greater than a threshold.
 
-@param pre_nms_top_n   the most anchors of an image that are looked at; <= 0: all.
-@param post_nms_top_n  the most that are kept, >= 1.
-@param nms_thresh      > 0.
-@param min_size        the least side of a RoI, not below 1.
-@param eta             of adaptive suppression, which is not done; >= 1.
-@param pixel_offset    a side is 1 longer, and the centre of a RoI lies in the image.
-@param scores          T [N, H, W, A], ARRAY; NaN counts as the best, equal ones are taken in order.
-@param bbox_deltas     T [N, H, W, 4 A], ARRAY: x, y, w, h.
-@param im_shape        T [N, 2], ARRAY: height, width.
-@param anchors         T [H, W, A, 4], ARRAY: x1, y1, x2, y2.
-@param variances       T [H, W, A, 4], ARRAY: what deltas are multiplied by.
-@param workspace       not looked at, nor its size.
-@param rpn_rois        T [N post_nms_top_n, 4], ARRAY: the RoIs of all images, best first, zeros behind;
-overwritten.
-@param rpn_roi_probs   T [N post_nms_top_n, 1], ARRAY: their scores, zeros behind; overwritten.
-@param rpn_rois_num    INT32 [N], ARRAY: how many each image has. One without any gets one of zeros; overwritten.
-@param rpn_rois_batch_size  INT32: how many all have; overwritten, with 0 where N = 0.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; what is kept is decided in double. H, W or A of 0: BAD_PARAM.
-Strided tensors, 2^31 anchors or more: NOT_SUPPORTED. Cost: at most pre_nms_top_n times post_nms_top_n pairs an
-image. Source: Ren et al., "Faster R-CNN", NIPS 2015; Paddle's generate_proposals; docs/op/generate_proposals.md.""", args="""
-    const int pre_nms_top_n
-    const int post_nms_top_n >= 1
+What is kept is decided in double. H, W or A of 0: BAD_PARAM. 2^31 anchors or more: NOT_SUPPORTED. Cost: at most
+pre_nms_top_n times post_nms_top_n pairs an image. Source: Ren et al., "Faster R-CNN", NIPS 2015; Paddle's
+generate_proposals; docs/op/generate_proposals.md.""", args="""
+    const int pre_nms_top_n -- the most anchors of an image that are looked at; <= 0: all
+    const int post_nms_top_n >= 1 -- the most that are kept
     const float nms_thresh > 0
-    const float min_size
-    const float eta
-    bool pixel_offset
-    in scores T [n, h, w, a]
-    in bbox_deltas T [n, h, w, deltas]
-    in im_shape T [n, 2] py=img_size
-    in anchors T [h, w, a, 4]
-    in variances T [h, w, a, 4]
+    const float min_size -- the least side of a RoI, not below 1
+    const float eta -- of adaptive suppression, which is not done; >= 1
+    bool pixel_offset -- a side is 1 longer, and the centre of a RoI lies in the image
+    in scores T [n, h, w, a] -- NaN counts as the best, equal ones are taken in order
+    in bbox_deltas T [n, h, w, deltas] -- x, y, w, h
+    in im_shape T [n, 2] py=img_size -- height, width
+    in anchors T [h, w, a, 4] -- x1, y1, x2, y2
+    in variances T [h, w, a, 4] -- what deltas are multiplied by
     workspace
-    out rpn_rois T [rows, 4] py=rois
-    out rpn_roi_probs T [rows, 1] py=probs
-    out rpn_rois_num INT32 [n] py=num
-    count rpn_rois_batch_size
+    out rpn_rois T [rows, 4] py=rois -- the RoIs of all images, best first, zeros behind
+    out rpn_roi_probs T [rows, 1] py=probs -- their scores, zeros behind
+    out rpn_rois_num INT32 [n] py=num -- how many each image has. One without any gets one of zeros
+    count rpn_rois_batch_size -- how many all have, with 0 where N = 0
     """,
     order="descs counts numbers adaptive ranks(scores) layouts(scores) nonzero ranks sizes dtypes "
           "layouts(scores bbox_deltas im_shape anchors variances) "

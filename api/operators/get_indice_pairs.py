@@ -14,7 +14,7 @@ Status none_where_empty(const GetIndicePairsArgs& args);
 /// For MLUOP_CAPTURE.
 Status note_num_act_out(const GetIndicePairsArgs& args);
 mluopsGetIndicePairsShape pairs_shape_of(const GetIndicePairsArgs& args);
-""")
+""", letters={"width": "axes + 1", "offsets": "K"})
 
 struct("mluopsSparseAxis", """
   int32_t input, output; /**< sizes of the grids */
@@ -94,22 +94,14 @@ operator("get_indice_pairs", "mluOpGetIndicePairs", 45, doc="""Which inputs of a
   indice_pairs[k,0:2,0..n-1]   = their inputs and outputs, in increasing order of inputs; -1 behind.
   sub_m, several inputs at one place: the last of them is the output of all.
 
-@param sparse_conv_desc  Set; a dilation other than 1 goes with a stride of 1. Receives num_act_out.
-@param indices           INT32 [L, axes + 1]. An input outside its grid or the batch has no pairs.
-@param workspace         workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-alone.
-@param workspace_size    As mluOpGetIndicePairsWorkspaceSize says, or less.
-@param indice_pairs      INT32 [K, 2, L], K <= 4096 the volume of the filter; overwritten.
-@param out_indices       INT32 [M, axes + 1]; overwritten. More outputs than M: NOT_SUPPORTED, nothing written.
-@param indice_num        INT32 [K]; overwritten.
-Any layout. A tensor empty: SUCCESS, num_act_out is 0, nothing else written. Strided tensors: NOT_SUPPORTED. STRICT:
-L and M are at most the places of their grids; sub_m wants stride and dilation 1. Cost: K*L look-ups.
-Source: mmcv's get_indice_pairs.""", args="""
-    descriptor mluOpSparseConvolutionDescriptor_t sparse_conv_desc
-    in indices INT32 any [inputs, width]
+A tensor empty: SUCCESS, num_act_out is 0, nothing else written. STRICT: L and M are at most the places of their
+grids; sub_m wants stride and dilation 1. Cost: K*L look-ups. Source: mmcv's get_indice_pairs.""", args="""
+    descriptor mluOpSparseConvolutionDescriptor_t sparse_conv_desc -- set; a dilation other than 1 goes with a stride
+        -- of 1. Receives num_act_out.
+    in indices INT32 any [inputs, width] -- an input outside its grid or the batch has no pairs
     workspace void* workspace, const size_t workspace_size
-    out indice_pairs INT32 any [offsets, 2, inputs]
-    out out_indices INT32 any [outputs, width]
+    out indice_pairs INT32 any [offsets, 2, inputs] -- K <= 4096 the volume of the filter
+    out out_indices INT32 any [outputs, width] -- more outputs than M: NOT_SUPPORTED, nothing written
     out indice_num INT32 any [offsets]
     """,
     order="descriptor descs ranks hook(can_find_pairs desc strict) sizes(indices out_indices indice_pairs indice_num) "

@@ -2,7 +2,7 @@
 from api.generate.describe import *
 
 family("IndiceMaxPool", "mmcv's indice_maxpool.", includes="common/op/indice_pairs.h",
-       problem_includes="mluops/problem/indice_convolution.h", numpy=False)
+       problem_includes="mluops/problem/indice_convolution.h", numpy=False, letters={"offsets": "K", "places": "P"})
 
 SHAPE = struct("mluopsIndiceMaxPoolShape", """
   mluOpDataType_t dtype;
@@ -18,15 +18,10 @@ operator("indice_max_pool_forward", "mluOpExtIndiceMaxPoolForward", 49, doc="""M
   The pairs of k are indice_pairs[k,0,p], indice_pairs[k,1,p], p < indice_num[k]. A pair with an index outside its
   tensor counts nothing.
 
-@param features      T [L, C].
-@param indice_pairs  INT32 [K, 2, P].
-@param indice_num    K numbers of pairs in the host's memory, each at most P.
-@param features_out  T [M, C]; overwritten.
-T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. A tensor empty: SUCCESS, nothing written. Strided
-tensors: NOT_SUPPORTED. Cost: C comparisons a pair. Source: mmcv's indice_maxpool.""", args="""
+A tensor empty: SUCCESS, nothing written. Cost: C comparisons a pair. Source: mmcv's indice_maxpool.""", args="""
     in features T any [inputs, c]
     in indice_pairs INT32 any [offsets, 2, places]
-    host const int64_t indice_num[] py=indice_pair_num
+    host const int64_t indice_num[] py=indice_pair_num -- K numbers of pairs in the host's memory, each at most P
     out features_out T any [outputs, c]
     """,
     order="descs ranks(features indice_pairs) dtypes(features) countable(indice_pairs) "
@@ -45,18 +40,13 @@ operator("indice_max_pool_backward", "mluOpExtIndiceMaxPoolBackward", 50, doc=""
 
   grad_input[i,c] = sum of grad_output[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
 
-@param features      T [L, C].
-@param features_out  T [M, C], as the forward function gave it.
-@param grad_output   T [M, C].
-@param indice_pairs  INT32 [K, 2, P].
-@param indice_num    As in the forward function.
-@param grad_input    T [L, C]; overwritten.
-T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair.""", args="""
+T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair. Anything not
+described here is as in the forward call.""", args="""
     in features T any [inputs, c]
-    in features_out T any [outputs, c]
+    in features_out T any [outputs, c] -- as the forward function gave it
     in grad_output T like features_out
     in indice_pairs INT32 any [offsets, 2, places]
-    host const int64_t indice_num[] py=indice_pair_num
+    host const int64_t indice_num[] py=indice_pair_num -- as in the forward function
     out grad_input T like features
     """,
     order="descs ranks(features indice_pairs) dtypes(features) countable(indice_pairs) "

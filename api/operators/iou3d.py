@@ -16,13 +16,9 @@ operator("boxes_overlap_bev", "mluOpExtBoxesOverlapBev", 33, doc="""The area tha
   less than 0.01 outside it; in order round their mean. Each operation is rounded to float (double for DOUBLE);
   cosine, sine and the angles of the order are those of double, rounded. docs/op/iou3d.md has all of it.
 
-@param boxes_a  T [N, 7], ARRAY; x, y, z, dx, dy, dz, rotation about z. z and dz are not looked at.
-@param boxes_b  T [M, 7], ARRAY.
-@param overlap  T [N, M], ARRAY; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. overlap empty: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Cost: N*M pairs, 7 flops where two boxes are far apart, some 10^3 where not.
-Source: OpenPCDet's iou3d_nms, mmcv's boxes_overlap_bev.""", args="""
-    in boxes_a T [n, 7]
+overlap empty: SUCCESS, nothing written. Cost: N*M pairs, 7 flops where two boxes are far apart, some 10^3 where
+not. Source: OpenPCDet's iou3d_nms, mmcv's boxes_overlap_bev.""", args="""
+    in boxes_a T [n, 7] -- x, y, z, dx, dy, dz, rotation about z. z and dz are not looked at.
     in boxes_b T [m, 7]
     out overlap T [n, m]
     """,
@@ -43,14 +39,8 @@ operator("nms3d", "mluOpExtNms3d", 34, doc="""Keeps each box whose IoU with ever
   mluOpExtBoxesOverlapBev; rotated 0, that of the boxes without their rotation
   keep[0..K-1] = the indices of the boxes kept, in order; zeros behind; num_out = K
 
-@param boxes          T [N, 7], ARRAY; best first.
-@param iou_threshold  not NaN.
-@param rotated        0 or 1.
-@param keep           INT32 [N], ARRAY; overwritten.
-@param num_out        INT32, one number; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. N = 0: num_out 0. Strided tensors: NOT_SUPPORTED. Cost: at most
-N^2 / 2 pairs. Source: OpenPCDet's iou3d_nms, mmcv's nms3d and nms3d_normal.""", args="""
-    in boxes T [n, 7]
+N = 0: num_out 0. Cost: at most N^2 / 2 pairs. Source: OpenPCDet's iou3d_nms, mmcv's nms3d and nms3d_normal.""", args="""
+    in boxes T [n, 7] -- best first
     const float iou_threshold number
     const int rotated in 0..1
     out keep INT32 [n]

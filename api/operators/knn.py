@@ -1,7 +1,7 @@
 """Knn."""
 from api.generate.describe import *
 
-family("Knn", "mmcv's knn.")
+family("Knn", "mmcv's knn.", letters={"k": "k"})
 
 SHAPE = struct("mluopsKnnShape", """
   mluOpDataType_t dtype;
@@ -16,19 +16,13 @@ operator("knn", "mluOpExtKnn", 27, doc="""The k nearest of N points for each of 
   A distance that is NaN or not below 1e10 counts for nothing. A neighbour that is missing: idx 0 and dist2 1e10
   (HALF: Inf).
 
-@param xyz      T [B, N, 3], ARRAY: the points; x, y, z.
-@param new_xyz  T [B, M, 3], ARRAY: the centres.
-@param k        >= 1.
-@param idx      INT32 [B, M, k], ARRAY; overwritten.
-@param dist2    T [B, M, k], ARRAY; squared distances; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B or M = 0: BAD_PARAM. N = 0: SUCCESS, nothing written. Strided
-tensors: NOT_SUPPORTED. Cost: at most 8*B*M*N flops; the cpu backend looks at the points nearby only.
-Source: mmcv's knn.""", args="""
-    in xyz T [b, n, 3]
-    in new_xyz T [b, m, 3] py=center_xyz
+B or M = 0: BAD_PARAM. N = 0: SUCCESS, nothing written. Cost: at most 8*B*M*N flops; the cpu backend looks at the
+points nearby only. Source: mmcv's knn.""", args="""
+    in xyz T [b, n, 3] -- the points; x, y, z
+    in new_xyz T [b, m, 3] py=center_xyz -- the centres
     const int k in 1..INT_MAX
     out idx INT32 [b, m, k]
-    out dist2 T like idx
+    out dist2 T like idx -- squared distances
     """,
     order="numbers descs ranks layouts dtypes sizes(new_xyz xyz idx dist2) dense indexable(xyz.1) not_empty(new_xyz) "
           "done_if_empty(xyz) data overlap",

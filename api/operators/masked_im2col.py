@@ -4,7 +4,7 @@ from api.generate.describe import *
 family("MaskedIm2col and MaskedCol2im", "mlu_op.h of mlu-ops.", hooks="""
 /// data_col has a row for each channel and pixel of the window.
 Status has_columns(const TensorArg& data_col, std::int64_t channels, std::int64_t window);
-""")
+""", letters={"columns": "C kernel_h kernel_w"})
 
 SHAPE = struct("mluopsMaskedIm2colShape", """
   mluOpDataType_t dtype;
@@ -25,21 +25,13 @@ operator("masked_im2col_forward", "mluOpMaskedIm2colForward", 63, doc="""Copies 
 
 and 0 where that is outside the image.
 
-@param feature     T [1, C, H, W], NCHW; empty: BAD_PARAM.
-@param mask_h_idx  INT32 [M], ARRAY; any numbers.
-@param mask_w_idx  likewise.
-@param kernel_h    >= 1; kernel_w likewise.
-@param pad_h       any; pad_w likewise.
-@param workspace   not looked at, nor its size.
-@param data_col    T [C kernel_h kernel_w, M], ARRAY; overwritten.
-T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
-Cost: each element of data_col is written once. Source: mmcv's masked_conv2d.""", args="""
-    in feature T nchw [1, c, h, w] py=features
-    in mask_h_idx INT32 [m] py=rows
-    in mask_w_idx INT32 [m] py=columns
+M = 0: SUCCESS, nothing written. Cost: each element of data_col is written once. Source: mmcv's masked_conv2d.""", args="""
+    in feature T nchw [1, c, h, w] py=features -- empty: BAD_PARAM
+    in mask_h_idx INT32 [m] py=rows -- any numbers
+    in mask_w_idx INT32 [m] py=columns -- likewise
     const int kernel_h >= 1
     const int kernel_w >= 1
-    const int pad_h
+    const int pad_h -- any
     const int pad_w
     workspace void* workspace, const size_t workspace_size
     out data_col T [columns, m]
@@ -60,18 +52,12 @@ operator("masked_col2im_forward", "mluOpMaskedCol2imForward", 64, doc="""Puts co
 
   im[0, c, mask_h_idx[m], mask_w_idx[m]] = col[c, m]
 
-@param col         T [C, M], ARRAY.
-@param mask_h_idx  INT32 [M], ARRAY. A pixel outside the image is not written; of columns for one pixel the last is.
-@param mask_w_idx  likewise.
-@param workspace   not looked at, nor its size.
-@param im          T [1, C, H, W], NCHW; overwritten. Empty: BAD_PARAM.
-T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: im is 0. Strided tensors: NOT_SUPPORTED. Cost: each element
-of im is written once, each of col read once. Source: mmcv's masked_conv2d.""", args="""
+M = 0: im is 0. Cost: each element of im is written once, each of col read once. Source: mmcv's masked_conv2d.""", args="""
     in col T [c, m]
-    in mask_h_idx INT32 [m] py=rows
-    in mask_w_idx INT32 [m] py=columns
+    in mask_h_idx INT32 [m] py=rows -- a pixel outside the image is not written; of columns for one pixel the last is
+    in mask_w_idx INT32 [m] py=columns -- likewise
     workspace const size_t workspace_size, void* workspace
-    out im T nchw [1, c, h, w]
+    out im T nchw [1, c, h, w] -- empty: BAD_PARAM
     """,
     order="descs layouts ranks(im mask_h_idx mask_w_idx) dtypes sizes(im mask_h_idx mask_w_idx) dense not_empty(im) "
           "pixels(im) ranks(col) sizes(col) data(im) data(col: col mask_h_idx mask_w_idx) overlap",

@@ -1,7 +1,8 @@
 """MoE dispatch."""
 from api.generate.describe import *
 
-family("MoeDispatch", "Tutel's sparse dispatch; mluOp's moe_dispatch.")
+family("MoeDispatch", "Tutel's sparse dispatch; mluOp's moe_dispatch.",
+       letters={"slots": "num_experts * capacity"})
 
 SHAPE = struct("mluopsMoeDispatchShape", """
   mluOpDataType_t dtype;
@@ -17,28 +18,23 @@ NUMBERS = """const int samples >= 0
     const int capacity >= 0
     const int hidden >= 0
     const int num_experts >= 0"""
-PLACES = """@param indices    INT32 [samples]: the expert of each sample.
-@param locations  INT32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or place
-                  is out of range has no row."""
-TYPES = """T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. All layouts ARRAY. A tensor without elements: SUCCESS, nothing written.
-Strided tensors: NOT_SUPPORTED. Source: Tutel's sparse kernels, version 0.2."""
+PLACES = """in indices INT32 [samples] -- the expert of each sample
+    in locations INT32 [samples] -- its place among the `capacity` places of the expert. A sample whose expert or place
+        -- is out of range has no row."""
+GRADIENT = "in dispatch:grad_dispatch T [slots, hidden] -- the gradient of the forward call's result"
+TYPES = """A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2."""
 
 operator("moe_dispatch_forward", "mluOpMoeDispatchForward", 96, doc=f"""Puts each sample, times its gate, in the row of its expert and place.
 
   dispatch[indices[i] * capacity + locations[i], :] = gates[i] * input[i, :]
 
-@param gates      T [samples].
-{PLACES}
-@param input      T [samples, hidden].
-@param dispatch   T [num_experts * capacity, hidden]. Rows that no sample has keep what they hold: a top-k gate calls
-                  this k times. Of several samples of a row the last one counts.
 {TYPES}""", args=f"""
     in gates T [samples]
-    in indices INT32 [samples]
-    in locations INT32 [samples]
+    {PLACES}
     in input T [samples, hidden]
     {NUMBERS}
-    out dispatch T [slots, hidden]
+    out dispatch T [slots, hidden] -- rows of samples are written, others keep what they hold: a top-k gate calls this
+        -- k times. Of several samples of a row the last one counts.
     """,
     order=ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     rules=FITS, fill={"experts": "args.num_experts"}, no_numpy=True)
@@ -48,36 +44,25 @@ getter("mluOpGetMoeDispatchBackwardGateWorkspaceSize", "moe_dispatch_backward_ga
 
 operator("moe_dispatch_backward_gate", "mluOpMoeDispatchBackwardGate", 97, doc=f"""The gradient of gates: grad_gates[i] = the sum over h of dispatch[row of i, h] * input[i, h].
 
-{PLACES}
-@param input       T [samples, hidden].
-@param dispatch    T [num_experts * capacity, hidden]: the gradient of the forward call's result.
-@param workspace   not used.
-@param grad_gates  T [samples]; overwritten, 0 for a sample without row.
 {TYPES}""", args=f"""
-    in indices INT32 [samples]
-    in locations INT32 [samples]
+    {PLACES}
     in input T [samples, hidden]
-    in dispatch:grad_dispatch T [slots, hidden]
+    {GRADIENT}
     {NUMBERS}
     workspace
-    out grad_gates T [samples]
+    out grad_gates T [samples] -- 0 for a sample without row
     """,
     order=BACKWARD_ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     fill={"experts": "args.num_experts"})
 
 operator("moe_dispatch_backward_data", "mluOpMoeDispatchBackwardData", 98, doc=f"""The gradient of input: grad_input[i, :] = gates[i] * dispatch[row of i, :].
 
-@param gates       T [samples].
-{PLACES}
-@param dispatch    T [num_experts * capacity, hidden]: the gradient of the forward call's result.
-@param grad_input  T [samples, hidden]; overwritten, 0 for a sample without row.
 {TYPES}""", args=f"""
     in gates T [samples]
-    in indices INT32 [samples]
-    in locations INT32 [samples]
-    in dispatch:grad_dispatch T [slots, hidden]
+    {PLACES}
+    {GRADIENT}
     {NUMBERS}
-    out grad_input T [samples, hidden]
+    out grad_input T [samples, hidden] -- 0 for a sample without row
     """,
     order=BACKWARD_ORDER, shape=SHAPE, keys="samples capacity hidden experts", floats="FLOAT", say=SAY, derive=DERIVE,
     fill={"experts": "args.num_experts"})

@@ -4,7 +4,7 @@ from api.generate.describe import *
 family("MsDeformAttn", "mluOpMsDeformAttnForward and Backward of MLU-OPS 1.11.", hooks="""
 /// Maps lie among the pixels of value. Reads the data.
 Status check_levels(const TensorArg& value, const TensorArg& spatial_shapes, const TensorArg& level_start_index);
-""")
+""", letters={"keys": "S", "channels": "D", "points": "P"})
 
 SHAPE = struct("mluopsMsDeformAttnShape", """
   mluOpDataType_t dtype;
@@ -28,23 +28,16 @@ operator("ms_deform_attn_forward", "mluOpMsDeformAttnForward", 43, doc="""Multi-
   x = loc[b,q,m,l,p,0] W_l - 1/2,  y = loc[b,q,m,l,p,1] H_l - 1/2;  a sample is 0 unless -1 < y < H_l and
   -1 < x < W_l, and pixels outside the map are 0.
 
-@param data_value              T [B, S, M, D], any layout: S pixels of all maps, M heads, D channels.
-@param data_spatial_shapes     INT32 [L, 2], ARRAY: H_l, W_l.
-@param data_level_start_index  INT32 [L], ARRAY: the first pixel of each map. Maps that leave [0,S-1], negative
-                               sizes: BAD_PARAM.
-@param data_sampling_loc       T [B, Q, M, L, P, 2], any layout: x, y; 0 to 1 is the map.
-@param data_attn_weight        T [B, Q, M, L, P], any layout.
-@param im2col_step             min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect.
-@param data_col                T [B, Q, M, D], any layout; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0.
-Strided tensors: NOT_SUPPORTED. Cost: 4*B*Q*M*L*P*D multiply-adds.
-Source: Zhu et al., "Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op/ms_deform_attn.md.""", args="""
-    in data_value:value T any [batch, keys, heads, channels]
-    in data_spatial_shapes:spatial_shapes INT32 [levels, 2] py=value_spatial_shapes
+B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0. Cost: 4*B*Q*M*L*P*D multiply-adds. Source: Zhu et al.,
+"Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op/ms_deform_attn.md.""", args="""
+    in data_value:value T any [batch, keys, heads, channels] -- S pixels of all maps, M heads, D channels
+    in data_spatial_shapes:spatial_shapes INT32 [levels, 2] py=value_spatial_shapes -- H_l, W_l
     in data_level_start_index:level_start_index INT32 [levels] py=value_level_start_index
+        -- the first pixel of each map. Maps that leave [0,S-1], negative sizes: BAD_PARAM.
     in data_sampling_loc:sampling_loc T any [batch, queries, heads, levels, points, 2] py=sampling_locations
+        -- x, y; 0 to 1 is the map
     in data_attn_weight:attn_weight T any [batch, queries, heads, levels, points] py=attention_weights
-    const int im2col_step
+    const int im2col_step -- min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect
     out data_col:output T any [batch, queries, heads, channels]
     """,
     order="descs layouts ranks dtypes sizes dense not_empty(data_col) divides data_where_needed "
@@ -53,12 +46,7 @@ Source: Zhu et al., "Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op
 
 operator("ms_deform_attn_backward", "mluOpMsDeformAttnBackward", 44, doc="""Gradients of mluOpMsDeformAttnForward; that of value is a scatter-add.
 
-@param value, spatial_shapes, level_start_index, sampling_loc, attn_weight, im2col_step  as in the forward call.
-@param grad_output        T [B, Q, M, D], any layout.
-@param grad_value         T [B, S, M, D], any layout; overwritten.
-@param grad_sampling_loc  T [B, Q, M, L, P, 2], any layout; overwritten.
-@param grad_attn_weight   T [B, Q, M, L, P], any layout; overwritten.
-The rest: that of mluOpMsDeformAttnForward.""", args="""
+Anything not described here is as in mluOpMsDeformAttnForward.""", args="""
     in value T any [batch, keys, heads, channels]
     in spatial_shapes INT32 [levels, 2] py=value_spatial_shapes
     in level_start_index INT32 [levels] py=value_level_start_index

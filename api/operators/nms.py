@@ -189,26 +189,18 @@ typedef enum {
 operator("soft_nms", "mluOpExtSoftNms", 11, doc="""Soft non-maximum suppression: takes the box of the greatest score, lowers the scores of the others by their IoU with
 it, drops those that fall below min_score, and goes on until none is left.
 
-@param boxes        T [N, 4]: x1, y1, x2, y2.
-@param scores       T [N].
-@param iou_threshold, sigma, min_score  see above; sigma is read by GAUSSIAN only.
-@param offset       0 or 1, as with mluOpSetNmsDescriptor.
-@param dets         T [N, 5]: box and new score, in the order taken; zeros from row
-                    *output_size on.
-@param indices      INT32 [N] (EXTENDED: INT64 too): which boxes these are; 0 from *output_size on.
-@param output_size  INT32 [1]: how many boxes were taken.
-N = 0: SUCCESS, *output_size is 0. Strided tensors: NOT_SUPPORTED. Cost: O(N * kept).
+N = 0: SUCCESS, *output_size is 0. Cost: O(N * kept).
 Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms, whose order of equal scores is kept.""", args="""
-    in boxes T any [n, 4]
+    in boxes T any [n, 4] -- x1, y1, x2, y2
     in scores T any [n]
     const float iou_threshold number exact
-    const float sigma number exact
+    const float sigma number exact -- read by GAUSSIAN only
     const float min_score number exact
     const mluOpExtSoftNmsMethod_t method in 0..2
-    const int offset in 0..1
-    out dets T any [n, 5]
-    out indices INT32 any [n]
-    count output_size
+    const int offset in 0..1 -- as with mluOpSetNmsDescriptor
+    out dets T any [n, 5] -- box and new score, in the order taken; zeros from row *output_size on
+    out indices INT32 any [n] -- EXTENDED: INT64 too; which boxes these are; 0 from *output_size on
+    count output_size -- how many boxes were taken
     """,
     order="descs ranks dtypes(boxes scores dets) hook(has_index_dtype indices contract) numbers "
           "sizes(boxes scores dets indices) dense data_where_needed counts overlap",
@@ -232,18 +224,13 @@ Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms, whose order of equ
 operator("nms_match", "mluOpExtNmsMatch", 12, doc="""Groups boxes by suppression: every box belongs to the best box kept before it whose IoU with it is at least the
 threshold, or is kept itself.
 
-@param dets         T [N, 5]: x1, y1, x2, y2, score.
-@param indices      INT32 [N] (EXTENDED: INT64 too): the groups one after the other, best kept box first; in each
-                    the kept box, then those it suppresses, by score (equal scores: lower index first).
-@param group_sizes  INT32 [N] (EXTENDED: INT64 too), the dtype of indices: boxes of each group; 0 from *group_count
-                    on.
-@param group_count  INT32 [1]: number of groups.
-N = 0: SUCCESS, *group_count is 0. Strided tensors: NOT_SUPPORTED. Source: mmcv's nms_match.""", args="""
-    in dets T any [n, 5]
+N = 0: SUCCESS, *group_count is 0. Source: mmcv's nms_match.""", args="""
+    in dets T any [n, 5] -- x1, y1, x2, y2, score
     const float iou_threshold number exact
-    out indices INT32 any [n]
-    out group_sizes INT32 any [n]
-    count group_count
+    out indices INT32 any [n] -- EXTENDED: INT64 too; the groups one after the other, best kept box first; in each the
+        -- kept box, then those it suppresses, by score (equal scores: lower index first)
+    out group_sizes INT32 any [n] -- the dtype of indices; boxes of each group; 0 from *group_count on
+    count group_count -- number of groups
     """,
     order="descs ranks dtypes(dets) hook(has_index_dtype indices contract) hook(same_dtype group_sizes indices) numbers "
           "sizes(dets indices group_sizes) dense data_where_needed counts overlap",

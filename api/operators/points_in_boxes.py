@@ -17,14 +17,10 @@ operator("points_in_boxes_part", "mluOpPointsInBoxes", 25, doc="""The first of T
   in the box: |lx| < dx / 2 + 1e-5 and |ly| < dy / 2 + 1e-5 and not |z - bz| > dz / 2, each operation rounded to
   float (double for DOUBLE), the sums dx / 2 + 1e-5 once, cos and sin to the nearest float
 
-@param points          T [B, M, 3], ARRAY; x, y, z.
-@param boxes           T [B, N, 7], ARRAY; bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z.
-@param points_indices  INT32 [B, M], ARRAY: index of the box, -1 where there is none; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. An empty tensor: SUCCESS, nothing written. Strided tensors:
-NOT_SUPPORTED. Cost: at most 12*B*M*N flops. Source: OpenPCDet's points_in_boxes_gpu.""", args="""
-    in points T [b, m, 3]
-    in boxes T [b, n, 7]
-    out points_indices:idx INT32 [b, m] py=points_indices
+An empty tensor: SUCCESS, nothing written. Cost: at most 12*B*M*N flops. Source: OpenPCDet's points_in_boxes_gpu.""", args="""
+    in points T [b, m, 3] -- x, y, z
+    in boxes T [b, n, 7] -- bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z
+    out points_indices:idx INT32 [b, m] py=points_indices -- index of the box, -1 where there is none
     """,
     order="descs ranks layouts dtypes sizes(points boxes points_indices) dense indexable(boxes.1) "
           "done_if_empty(points boxes points_indices) data overlap",
@@ -49,13 +45,10 @@ Arguments, dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv'
 
 operator("points_in_boxes_all", "mluOpExtPointsInBoxesAll", 26, doc="""All boxes each point is in, by the rule of mluOpExtPointsInBoxesPart.
 
-@param points  T [B, M, 3], ARRAY.
-@param boxes   T [B, N, 7], ARRAY; z is the centre of the bottom.
-@param inside  INT32 [B, M, N], ARRAY: 1 where point m is in box n, else 0; overwritten.
 Dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in_boxes_all.""", args="""
     in points T [b, m, 3]
-    in boxes T [b, n, 7]
-    out inside INT32 [b, m, n]
+    in boxes T [b, n, 7] -- z is the centre of the bottom
+    out inside INT32 [b, m, n] -- 1 where point m is in box n, else 0
     """,
     order="descs ranks layouts dtypes sizes(points boxes inside) dense indexable(boxes.1) "
           "done_if_empty(points boxes inside) data overlap",

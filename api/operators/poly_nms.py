@@ -15,20 +15,15 @@ SAY = {"n": "boxes", "9": "x and y of four corners, score"}
 
 operator("poly_nms", "mluOpPolyNms", 67, doc="""Keeps each quadrilateral, best score first, whose IoU with every one kept before is not greater than a threshold.
 
-@param boxes          T [N, 9], ARRAY: x and y of the four corners, in turn either way round, and the score. NaN
-                      counts as the best score; equal ones are taken in order.
-@param iou_threshold  not NaN.
-@param workspace      not looked at, nor its size.
-@param output         INT32 [N], ARRAY: the indices of those kept, ascending, zeros behind; overwritten.
-@param output_size    INT32: how many are kept; overwritten, with 0 where N = 0.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; IoUs are computed in double. Two quadrilaterals without area have
-the IoU 1, as on the device; one with a corner that is not finite shares nothing. Strided tensors: NOT_SUPPORTED.
-Cost: at most N^2 / 2 pairs. Source: AerialDetection's poly_nms; docs/op/poly_nms.md.""", args="""
-    in boxes T [n, 9] py=dets
+IoUs are computed in double. Two quadrilaterals without area have the IoU 1, as on the device; one with a corner
+that is not finite shares nothing. Cost: at most N^2 / 2 pairs. Source: AerialDetection's poly_nms;
+docs/op/poly_nms.md.""", args="""
+    in boxes T [n, 9] py=dets -- x and y of the four corners, in turn either way round, and the score. NaN counts as
+        -- the best score; equal ones are taken in order.
     const float iou_threshold number
     workspace
-    out output INT32 [n]
-    count output_size
+    out output INT32 [n] -- the indices of those kept, ascending, zeros behind
+    count output_size -- how many are kept, with 0 where N = 0
     """,
     order="descs numbers ranks sizes dtypes layouts dense indexable(boxes.0) data(boxes: boxes output) counts "
           "overlap",

@@ -21,14 +21,11 @@ prose("""
 
 operator("convex_iou", "mluOpExtConvexIou", 72, doc="""IoU of the hulls of point sets with quadrilaterals.
 
-@param pointsets  T [N, 18], ARRAY.
-@param polygons   T [K, 8], ARRAY: quadrilaterals.
-@param ious       T [N, K], ARRAY; overwritten. 0 where less than 1e-13 of both areas is shared.
 Cost: a sort of nine points for each set, some 400 flops a pair, 4 where two are far apart.
 Source: mmcv's convex_iou.""", args="""
     in pointsets T [n, 18]
-    in polygons T [k, 8]
-    out ious T [n, k]
+    in polygons T [k, 8] -- quadrilaterals
+    out ious T [n, k] -- 0 where less than 1e-13 of both areas is shared
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(ious) data overlap",
     shape=PAIRS, keys="n k", floats="FLOAT",
@@ -45,18 +42,13 @@ operator("convex_giou", "mluOpExtConvexGiou", 73, doc="""Generalized IoU of the 
   giou = shared / united - (around - united) / around, areas; around: that of the hull of both; a share of nothing
          is 0
 
-@param pointsets       T [N, 18], ARRAY.
-@param polygons        T [N, 8], ARRAY: quadrilaterals.
-@param giou            T [N], ARRAY; overwritten.
-@param grad_pointsets  T [N, 18], ARRAY: d giou / d pointsets; overwritten. Where there is none: a point on a
-                       side of a hull is no corner, of equal points the first may be one, and sides of both on
-                       one line move as the point set's.
 A pair with a number that is not finite has the giou 0 and the gradient 0.
 Cost: some 1000 flops a pair. Source: mmcv's convex_giou.""", args="""
     in pointsets T [n, 18]
-    in polygons T [n, 8]
+    in polygons T [n, 8] -- quadrilaterals
     out giou T [n]
-    out grad_pointsets T like pointsets
+    out grad_pointsets T like pointsets -- d giou / d pointsets. Where there is none: a point on a side of a hull is no
+        -- corner, of equal points the first may be one, and sides of both on one line move as the point set's.
     """,
     order="descs ranks(-grad_pointsets) sizes dtypes layouts dense done_if_empty(giou grad_pointsets) data overlap",
     shape=POINTSETS, keys="n", floats="FLOAT",
@@ -64,14 +56,11 @@ Cost: some 1000 flops a pair. Source: mmcv's convex_giou.""", args="""
 
 operator("min_area_polygons", "mluOpExtMinAreaPolygons", 74, doc="""The smallest rectangles, of any angle, around point sets.
 
-@param pointsets  T [N, 18], ARRAY.
-@param polygons   T [N, 8], ARRAY: four corners, one after the other round the rectangle, from the one that is
-                  farthest along the side in the first quadrant and least across; overwritten. Of several smallest
-                  ones that along the hull's first side, counterclockwise from its lowest corner. NaN for a set with
-                  a number that is not finite.
 Cost: a sort of nine points and some 500 flops a set. Source: mmcv's min_area_polygons.""", args="""
     in pointsets T [n, 18]
-    out polygons T [n, 8]
+    out polygons T [n, 8] -- four corners, one after the other round the rectangle, from the one that is farthest along
+        -- the side in the first quadrant and least across. Of several smallest ones that along the hull's first
+        -- side, counterclockwise from its lowest corner. NaN for a set with a number that is not finite.
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(polygons) data overlap",
     shape=POINTSETS, keys="n", floats="FLOAT",
@@ -84,16 +73,13 @@ INSIDE = struct("mluopsPointsInPolygonsShape", """
 
 operator("points_in_polygons", "mluOpExtPointsInPolygons", 75, doc="""Which points are inside of which quadrilaterals.
 
-@param points    T [N, 2], ARRAY: x, y.
-@param polygons  T [M, 8], ARRAY: quadrilaterals, sides that cross as well.
-@param inside    FLOAT [N, M], ARRAY: 1 where a ray to greater x crosses the sides an odd number of times, else 0;
-                 overwritten. A point on a side is decided by the sides before that one, counted from the side that
-                 ends in the first corner. A NaN crosses nothing.
 Cost: two comparisons a pair, some 30 flops where the point's line meets the quadrilateral.
 Source: mmcv's points_in_polygons.""", args="""
-    in points T [n, 2]
-    in polygons T [m, 8]
-    out inside FLOAT [n, m]
+    in points T [n, 2] -- x, y
+    in polygons T [m, 8] -- quadrilaterals, sides that cross as well
+    out inside FLOAT [n, m] -- 1 where a ray to greater x crosses the sides an odd number of times, else 0. A point on
+        -- a side is decided by the sides before that one, counted from the side that ends in the first corner. A
+        -- NaN crosses nothing.
     """,
     order="descs ranks sizes dtypes layouts dense done_if_empty(inside) data overlap",
     shape=INSIDE, keys="n m", floats="FLOAT",

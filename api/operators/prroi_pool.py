@@ -23,17 +23,13 @@ outside of it: an integral over the bin's area, no samples.
   output[r,i,j,c] = sum over pixels of input[y,x,c] * shares of the bin's rows [i,y] * shares of its columns [j,x] /
                     area; a share is the integral over the bin of the hat max(0, 1 - |t - pixel|)
 
-@param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
-@param rois           T [R, 5], ARRAY: batch index, x1, y1, x2, y2. A batch index outside [0, B-1]: BAD_PARAM.
-@param spatial_scale  multiplies the corners.
-@param output         T [R, PH, PW, C]; overwritten. 0 for a RoI without area or finite corners.
-T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; shares are found in double. R, B, H, W or C = 0: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Cost: 2 flops a pixel of a bin and channel. mluOp has no such operator.
-Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool; docs/op/prroi_pool.md.""", args="""
+Shares are found in double. R, B, H, W or C = 0: SUCCESS, nothing written. Cost: 2 flops a pixel of a bin and
+channel. mluOp has no such operator. Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018;
+mmcv's prroi_pool; docs/op/prroi_pool.md.""", args="""
     in input T image [batch, h, w, c]
-    in rois T [rois, 5]
-    const float spatial_scale
-    out output T image [rois, pooled_h, pooled_w, c]
+    in rois T [rois, 5] -- batch index, x1, y1, x2, y2
+    const float spatial_scale -- multiplies the corners
+    out output T image [rois, pooled_h, pooled_w, c] -- 0 for a RoI without area or finite corners
     """,
     order="descs layouts ranks dtypes sizes(input rois output) bins dense done_if_empty(input output) data overlap "
           "batch_indices(rois)",
@@ -42,17 +38,13 @@ Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv'
 
 operator("prroi_pool_backward", "mluOpExtPrRoiPoolBackward", 81, doc="""Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
 
-@param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
-@param input        T [B, H, W, C], in the layout of grad_output: that of the forward call.
-@param grad_input  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
-@param grad_rois  T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
-                    but not both. The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
+Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.""", args="""
     in grad_output T image [rois, pooled_h, pooled_w, c]
-    in input T image [batch, h, w, c]
+    in input T image [batch, h, w, c] -- that of the forward call
     in rois T [rois, 5]
     const float spatial_scale
-    out? grad_input T like input
-    out? grad_rois T like rois
+    out? grad_input T like input -- where R = 0 too. Absent: descriptor and data NULL.
+    out? grad_rois T like rois -- 0 for the batch index and for a RoI without area. May be absent, but not both.
     """,
     order="descs layouts(input grad_output rois) ranks(input grad_output rois) dtypes(input grad_output rois) sizes(input rois grad_output) "
           "bins dense(input rois grad_output) layouts(grad_input) dtypes(grad_input) ranks(grad_input) "

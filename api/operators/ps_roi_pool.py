@@ -1,7 +1,7 @@
 """PsRoiPool."""
 from api.generate.describe import *
 
-family("PsRoiPool", "mlu_op.h of mlu-ops.")
+family("PsRoiPool", "mlu_op.h of mlu-ops.", letters={"channels": "D PH PW", "output_dim": "D"})
 
 SHAPE = struct("mluopsPsRoiPoolShape", """
   mluOpDataType_t dtype;
@@ -33,28 +33,18 @@ Bin j of the columns has the pixels [floor(x1 + j w/PW), ceil(x1 + (j+1) w/PW)),
 x1 = round(rois[r,1]) spatial_scale and w = max((round(rois[r,3]) + 1) spatial_scale - x1, 0.1); rows likewise.
 round() takes halves away from zero. Element d of bin i, j is the mean of channel (d PH + i) PW + j.
 
-@param pooled_height    PH.
-@param pooled_width     PW = PH; EXTENDED: any.
-@param spatial_scale    > 0.
-@param group_size       PH.
-@param output_dim       D >= 1.
-@param input            T [B, H, W, D PH PW], NHWC; EXTENDED: also NCHW, with the other 4-D tensors likewise.
-@param rois             T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
-@param output           T [R, PH, PW, D]; 0 for a bin without pixels; overwritten.
-@param mapping_channel  INT32, like output: the channel each element is a mean of; overwritten. Descriptor and data
-                        NULL: not wanted.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. B, H, W = 0: SUCCESS, nothing written. R = 0: BAD_PARAM; EXTENDED:
-SUCCESS. Strided tensors: NOT_SUPPORTED. Cost: an addition for each pixel of each bin and channel.
-Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_pool.md.""", args="""
+B, H, W = 0: SUCCESS, nothing written. R = 0: BAD_PARAM; EXTENDED: SUCCESS. Cost: an addition for each pixel of
+each bin and channel. Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_pool.md.""", args="""
     const int pooled_height:pooled_h >= 1
-    const int pooled_width:pooled_w >= 1
+    const int pooled_width:pooled_w >= 1 -- = PH; EXTENDED: any
     const float spatial_scale > 0
-    const int group_size
+    const int group_size -- PH
     const int output_dim >= 1
     in input T image [batch, h, w, channels]
-    in rois T [rois, 5]
-    out output T image [rois, pooled_height, pooled_width, output_dim]
+    in rois T [rois, 5] -- batch index, x1, y1, x2, y2
+    out output T image [rois, pooled_height, pooled_width, output_dim] -- 0 for a bin without pixels
     out? mapping_channel INT32 image [rois, pooled_height, pooled_width, output_dim]
+        -- the channel each element is a mean of. Descriptor and data NULL: not wanted.
     """,
     order="descs(input rois output) both_unless_empty(mapping_channel) numbers square layouts(input) ranks(input) "
           "layouts(rois) ranks(rois) layouts(output) ranks(output) sizes(rois output) dtypes(input output rois) few "
@@ -67,10 +57,6 @@ Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_pool.md.""", args="""
 
 operator("ps_roi_pool_backward", "mluOpPsRoiPoolBackward", 61, doc="""Gradient of mluOpPsRoiPoolForward with respect to input (scatter-add).
 
-@param top_grad         T [R, PH, PW, D], NHWC; EXTENDED: NCHW too.
-@param mapping_channel  INT32, like top_grad: the channel each element goes to; outside [0, D PH PW - 1]: to none.
-                        Descriptor and data NULL: those of mluOpPsRoiPoolForward.
-@param bottom_grad      T [B, H, W, D PH PW], in the layout of top_grad; overwritten.
 R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
 mluOpPsRoiPoolForward. Bitwise equal for every number of threads.""", args="""
     const int pooled_height:pooled_h >= 1
@@ -80,6 +66,8 @@ mluOpPsRoiPoolForward. Bitwise equal for every number of threads.""", args="""
     in top_grad:grad_output T image [rois, pooled_height, pooled_width, output_dim]
     in rois T [rois, 5]
     in? mapping_channel INT32 image [rois, pooled_height, pooled_width, output_dim]
+        -- the channel each element goes to; outside [0, D PH PW - 1]: to none. Descriptor and data NULL: those of
+        -- mluOpPsRoiPoolForward.
     out bottom_grad:grad_input T image [batch, h, w, channels]
     """,
     order="descs(bottom_grad rois top_grad) both_unless_empty(mapping_channel) numbers square layouts(bottom_grad) "

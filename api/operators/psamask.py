@@ -1,7 +1,8 @@
 """PSAMask."""
 from api.generate.describe import *
 
-family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.", numpy=False)
+family("PSAMask", "psamask design document; statuses as MLU-OPS 1.11 gives them.", numpy=False,
+       letters={"cells": "h_mask*w_mask", "pixels": "H*W"})
 
 SHAPE = struct("mluopsPsamaskShape", """
   mluOpDataType_t dtype;
@@ -22,16 +23,12 @@ operator("psamask_forward", "mluOpPsamaskForward", 2, doc="""Point-wise spatial 
   psa_type 0 (collect):    y[n, h, w, th*W+tw]   = x[n, h, w, i*w_mask+j]
   psa_type 1 (distribute): y[n, th, tw, h*W+w]   = x[n, h, w, i*w_mask+j];  all other y are 0.
 
-@param psa_type  0 or 1, else BAD_PARAM.
-@param x         FLOAT [N, H, W, h_mask*w_mask], NHWC.
-@param h_mask,w_mask  mask size, even sizes allowed; negative: BAD_PARAM.
-@param y         FLOAT [N, H, W, H*W], NHWC; overwritten.
-Empty x: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: one pass over x and y.
-Source: Zhao et al., "PSANet", ECCV 2018; psamask design document.""", args="""
+Empty x: SUCCESS, nothing written. Cost: one pass over x and y. Source: Zhao et al., "PSANet", ECCV 2018; psamask
+design document.""", args="""
     const int psa_type in 0..1
     in x T image [n, h, w, cells] py=input
-    const int h_mask >= 0
-    const int w_mask >= 0
+    const int h_mask >= 0 -- mask size, even sizes allowed; negative: BAD_PARAM
+    const int w_mask >= 0 -- likewise
     out y T image [n, h, w, pixels] py=output
     """,
     order="descs ranks layouts dtypes numbers sizes(x y) strides countable(BAD_PARAM) done_if_empty(x y) data overlap",
@@ -40,8 +37,6 @@ Source: Zhao et al., "PSANet", ECCV 2018; psamask design document.""", args="""
 
 operator("psamask_backward", "mluOpPsamaskBackward", 3, doc="""Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
 
-@param dy  FLOAT [N, H, W, H*W], NHWC.
-@param dx  FLOAT [N, H, W, h_mask*w_mask], NHWC; overwritten.
 Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.""", args="""
     const int psa_type in 0..1
     in dy T image [n, h, w, pixels] py=grad_output

@@ -1,7 +1,8 @@
 """RoiAlign."""
 from api.generate.describe import *
 
-family("RoiAlign", "mluOpRoiAlignForward_v2 and Backward_v2 of MLU-OPS 1.11.")
+family("RoiAlign", "mluOpRoiAlignForward_v2 and Backward_v2 of MLU-OPS 1.11.",
+       letters={"pooled_height": "pooled_height", "pooled_width": "pooled_width", "pooled_h": "pooled_height", "pooled_w": "pooled_width"})
 
 SHAPE = struct("mluopsRoiAlignShape", """
   mluOpDataType_t dtype;
@@ -58,19 +59,15 @@ BACKWARD = """
 
 operator("roi_align_forward", "mluOpRoiAlignForward_v2", 13, doc="""Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
 
-@param input     T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with the other 4-D tensors likewise.
-@param boxes     T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
-@param output    T [R, pooled_height, pooled_width, C]; overwritten.
-@param argmax_x,argmax_y  T, like output: pool_mode 0: where the greatest sample is, -1 for a bin without samples;
-                 overwritten. pool_mode 1: NULL with NULL descriptors, or not looked at.
-R, B, H, W or C = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
-Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align; docs/op/roi_align.md.""", args="""
+R, B, H, W or C = 0: SUCCESS, nothing written. Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align;
+docs/op/roi_align.md.""", args="""
     descriptor const mluOpRoiAlignForwardDescriptor_t roialign_desc
     in input T image [batch, h, w, c]
-    in boxes:rois T any [rois, 5]
+    in boxes:rois T any [rois, 5] -- batch index, x1, y1, x2, y2
     out output T image [rois, pooled_height, pooled_width, c]
-    out argmax_x T like output where pool_mode == 0
-    out argmax_y T like output where pool_mode == 0
+    out argmax_x T like output where pool_mode == 0 -- pool_mode 0: where the greatest sample is, -1 for a bin without
+        -- samples. pool_mode 1: NULL with NULL descriptors, or not looked at.
+    out argmax_y T like output where pool_mode == 0 -- likewise
     """,
     order="descriptor descs fields layouts(input output boxes) ranks(input output boxes) dtypes(input output boxes) "
           "sizes(input boxes output) descs(argmax_x argmax_y) layouts(argmax_x argmax_y) dtypes(argmax_x argmax_y) "
@@ -96,21 +93,17 @@ operator("roi_align_backward", "mluOpRoiAlignBackward", 14, doc="""Gradient of t
 
 operator("roi_align_backward", "mluOpRoiAlignBackward_v2", 14, doc="""Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
 
-@param grads        T [R, pooled_height, pooled_width, C], NHWC; EXTENDED: NCHW too.
-@param boxes        T [R, 5], as in the forward call.
-@param argmax_x,argmax_y  pool_mode 0: as the forward call gave them; pool_mode 1: NULL, or not looked at.
-@param spatial_scale,sampling_ratio,aligned,pool_mode  as in the forward call.
-@param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
-B, H, W or C = 0: SUCCESS, nothing written. Other errors as in the forward call.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.""", args="""
     in grads:grad_output T image [rois, pooled_h, pooled_w, c]
     in boxes:rois T any [rois, 5]
-    in argmax_x T like grads where pool_mode == 0
-    in argmax_y T like grads where pool_mode == 0
+    in argmax_x T like grads where pool_mode == 0 -- pool_mode 0: as the forward call gave them; pool_mode 1: NULL, or
+        -- not looked at
+    in argmax_y T like grads where pool_mode == 0 -- likewise
     const float spatial_scale
     const int sampling_ratio
     const bool aligned
     const int pool_mode in 0..1
-    out grads_image:grad_input T image [batch, h, w, c]
+    out grads_image:grad_input T image [batch, h, w, c] -- where R = 0 too
     """,
     order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
           "sizes(grads_image boxes grads) height width numbers descs(argmax_x argmax_y) layouts(argmax_x argmax_y) "

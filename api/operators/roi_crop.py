@@ -1,7 +1,7 @@
 """RoiCrop."""
 from api.generate.describe import *
 
-family("RoiCrop", "mlu_op.h of mlu-ops.")
+family("RoiCrop", "mlu_op.h of mlu-ops.", letters={"grids": "G", "out_h": "OH", "out_w": "OW"})
 
 SHAPE = struct("mluopsRoiCropShape", """
   mluOpDataType_t dtype;
@@ -22,14 +22,10 @@ operator("roi_crop_forward", "mluOpRoiCropForward", 65, doc="""Bilinear samples 
 A point y, x of a grid is the pixel (y + 1) (H - 1) / 2, (x + 1) (W - 1) / 2: -1 the first, 1 the last. Pixels
 outside the image count 0; a point that is NaN or infinite gives 0.
 
-@param input   T [B, H, W, C], NHWC; EXTENDED: also NCHW, with output likewise.
-@param grid    T [G, OH, OW, 2], ARRAY: y, x. G is a multiple of B: the first G/B grids sample the first image.
-@param output  T [G, OH, OW, C]; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16, points in T's type of sums. Empty tensors: BAD_PARAM. Strided ones:
-NOT_SUPPORTED. Cost: 8 flops an element of output.
-Source: Jaderberg et al., "Spatial Transformer Networks", NIPS 2015; docs/op/roi_crop.md.""", args="""
+Points are in T's type of sums. Cost: 8 flops an element of output. Source: Jaderberg et al., "Spatial Transformer
+Networks", NIPS 2015; docs/op/roi_crop.md.""", args="""
     in input T image [batch, h, w, c]
-    in grid T [grids, out_h, out_w, 2]
+    in grid T [grids, out_h, out_w, 2] -- y, x. G is a multiple of B: the first G/B grids sample the first image.
     out output T image [grids, out_h, out_w, c]
     """,
     order="descs layouts ranks dtypes sizes(input grid output) dense not_empty data images overlap",
@@ -38,9 +34,7 @@ Source: Jaderberg et al., "Spatial Transformer Networks", NIPS 2015; docs/op/roi
 
 operator("roi_crop_backward", "mluOpRoiCropBackward", 66, doc="""Gradient of mluOpRoiCropForward with respect to input (scatter-add).
 
-@param grad_output  T [G, OH, OW, C], NHWC; EXTENDED: NCHW too.
-@param grad_input   T [B, H, W, C], in the layout of grad_output; overwritten.
-The rest: that of mluOpRoiCropForward.""", args="""
+Anything not described here is as in mluOpRoiCropForward.""", args="""
     in grad_output T image [grids, out_h, out_w, c]
     in grid T [grids, out_h, out_w, 2]
     out grad_input T image [batch, h, w, c]

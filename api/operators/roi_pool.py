@@ -36,22 +36,16 @@ operator("roi_pool_forward", "mluOpRoiPoolingForward", 41, doc="""Cuts each RoI 
 Bin j of the columns has the pixels [floor(x1 + j w/PW), ceil(x1 + (j+1) w/PW)), cut to the map, where
 x1 = rois[r,1] spatial_scale and x1 + w = (rois[r,3] + 1) spatial_scale; rows likewise.
 
-@param pooling_mode   MAX, else BAD_PARAM.
-@param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with the other 4-D tensors likewise.
-@param rois           T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
-@param spatial_scale  in (0,1], else BAD_PARAM; EXTENDED: any number.
-@param output         T [R, PH, PW, C]; a bin without pixels is 0, one without a number above -FLT_MAX is -FLT_MAX;
-                      overwritten.
-@param argmax         INT32, like output: y * W + x of the first greatest pixel, -1 where there is none;
-                      overwritten. NULL: not wanted.
-R, B, H, W or C = 0: SUCCESS, nothing written. PH or PW = 0: BAD_PARAM. Strided tensors, H*W >= 2^31: NOT_SUPPORTED.
-Source: Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.""", args="""
-    mluOpPoolingMode_t pooling_mode
+R, B, H, W or C = 0: SUCCESS, nothing written. PH or PW = 0: BAD_PARAM. H*W >= 2^31: NOT_SUPPORTED. Source:
+Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.""", args="""
+    mluOpPoolingMode_t pooling_mode -- MAX, else BAD_PARAM
     in input T image [batch, h, w, c]
-    in rois T [rois, 5]
-    float spatial_scale
-    out output T image [rois, pooled_h, pooled_w, c]
-    bare int* out argmax INT32 like output
+    in rois T [rois, 5] -- batch index, x1, y1, x2, y2
+    float spatial_scale -- in (0,1], else BAD_PARAM; EXTENDED: any number
+    out output T image [rois, pooled_h, pooled_w, c] -- a bin without pixels is 0, one without a number above -FLT_MAX
+        -- is -FLT_MAX
+    bare int* out argmax INT32 like output -- y * W + x of the first greatest pixel, -1 where there is none. NULL: not
+        -- wanted.
     """,
     order="descs mode scale layouts ranks dtypes sizes(input rois output) bins dense pixels(input) done_if_empty(input output) data"
           " overlap batch_indices(rois)",
@@ -61,16 +55,13 @@ Source: Girshick, "Fast R-CNN", ICCV 2015; mmcv's roi_pool; docs/op/roi_pool.md.
 
 operator("roi_pool_backward", "mluOpRoiPoolingBackward", 42, doc="""Gradient of mluOpRoiPoolingForward with respect to input (scatter-add).
 
-@param grads        T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
-@param argmax       INT32, like grads; outside [0,H*W-1]: adds to nothing.
-@param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
-B, H, W or C = 0: SUCCESS, nothing written. The rest: that of mluOpRoiPoolingForward.""", args="""
+B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in mluOpRoiPoolingForward.""", args="""
     mluOpPoolingMode_t pooling_mode
     in grads:grad_output T image [rois, pooled_h, pooled_w, c]
     in rois T [rois, 5]
-    in argmax INT32 like grads as const int*
+    in argmax INT32 like grads as const int* -- outside [0,H*W-1]: adds to nothing
     const float spatial_scale
-    out grads_image:grad_input T image [batch, h, w, c]
+    out grads_image:grad_input T image [batch, h, w, c] -- where R = 0 too
     """,
     order="descs mode scale layouts ranks dtypes sizes(grads_image rois grads argmax) bins dense pixels(grads_image)"
           " done_if_empty(grads_image) data(grads_image) data(grads: grads rois argmax) overlap batch_indices(rois)",

@@ -1,7 +1,8 @@
 """RoiAwarePool3d."""
 from api.generate.describe import *
 
-family("RoiAwarePool3d", "statuses as MLU-OPS 1.11 gives them.")
+family("RoiAwarePool3d", "statuses as MLU-OPS 1.11 gives them.",
+       letters={"pts_num": "P", "max_pts_each_voxel": "S", "points": "P"})
 
 SHAPE = struct("mluopsRoiAwarePool3dShape", """
   mluOpDataType_t dtype;
@@ -30,30 +31,19 @@ operator("roiaware_pool3d_forward", "mluOpRoiAwarePool3dForward", 39, doc="""Poo
   lx, ly in the box's frame, its voxel is
   vx = (lx + dx / 2) / (dx / out_x), vy likewise, vz = (z - bz) / (dz / out_z), cut to whole numbers in
   [0, out - 1], NaN to 0; each operation rounded to float (double for DOUBLE)
-  pts_idx_of_voxels[n,vx,vy,vz,:] = count, then the count lowest indices of its points, at most max_pts_each_voxel -
-1; zeros behind pool_method 0: pooled_features = the maximum over these points, argmax = its point, of equal ones the
-first; 0 and -1 where there is none that is greater than -Inf pool_method 1: pooled_features = the mean, 0 where
-there is no point; argmax = 0
+  pts_idx_of_voxels[n,vx,vy,vz,:] = count, then the count lowest indices of its points, at most
+  max_pts_each_voxel - 1; zeros behind
+  pool_method 0: pooled_features = the maximum over these points, argmax = its point, of equal ones the first;
+  0 and -1 where there is none that is greater than -Inf
+  pool_method 1: pooled_features = the mean, 0 where there is no point; argmax = 0
 
-@param pool_method          0: maximum, 1: mean.
-@param boxes_num, pts_num, channels, max_pts_each_voxel, out_x, out_y, out_z  N, P, C, S, X, Y, Z; X, Y, Z at most
-256.
-@param rois                 T [N, 7]; x, y, z, dx, dy, dz, rotation about z.
-@param pts                  T [P, 3].
-@param pts_feature          T [P, C].
-@param workspace            workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-alone.
-@param argmax               INT32 [N, X, Y, Z, C]; overwritten.
-@param pts_idx_of_voxels    INT32 [N, X, Y, Z, S]; overwritten.
-@param pooled_features      T [N, X, Y, Z, C]; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. An empty tensor: BAD_PARAM. Strided tensors:
-NOT_SUPPORTED. Cost: 12*N*P flops, and an addition or comparison for each feature of each point kept.
-Source: Shi et al., "Part-A2", 2020; mmcv's roiaware_pool3d.""", args="""
-    const int pool_method:mean in 0..1
+Cost: 12*N*P flops, and an addition or comparison for each feature of each point kept. Source: Shi et al.,
+"Part-A2", 2020; mmcv's roiaware_pool3d.""", args="""
+    const int pool_method:mean in 0..1 -- the maximum (0) or the mean (1)
     const int boxes_num:n
     const int pts_num:points
     const int channels:c
-    in rois T any [boxes_num, 7]
+    in rois T any [boxes_num, 7] -- x, y, z, dx, dy, dz, rotation about z
     in pts T any [pts_num, 3]
     in pts_feature T any [pts_num, channels]
     workspace
@@ -75,10 +65,6 @@ operator("roiaware_pool3d_backward", "mluOpRoiAwarePool3dBackward", 40, doc="""G
   pool_method 0: grad_out[n,x,y,z,c] is added to grad_in[argmax[n,x,y,z,c],c]
   pool_method 1: grad_out[n,x,y,z,c] / max(count, 1) is added to grad_in[p,c] of all `count` points p of the voxel
 
-@param pts_idx_of_voxels  INT32 [N, X, Y, Z, S], as the forward function gave it; a count is cut to [0, S - 1].
-@param argmax             INT32 [N, X, Y, Z, C], likewise. Indices outside [0, P-1] add to nothing.
-@param grad_out           T [N, X, Y, Z, C].
-@param grad_in            T [P, C]; overwritten.
 Other arguments, dtypes and statuses: those of the forward function. Sums in the same order for every number of
 threads.""", args="""
     const int pool_method:mean in 0..1
@@ -89,7 +75,9 @@ threads.""", args="""
     const int channels:c
     const int max_pts_each_voxel:most in 1..INT_MAX py=max_pts_per_voxel
     in pts_idx_of_voxels INT32 any [boxes_num, out_x, out_y, out_z, max_pts_each_voxel]
-    in argmax INT32 any [boxes_num, out_x, out_y, out_z, channels]
+        -- as the forward function gave it; a count is cut to [0, S - 1]
+    in argmax INT32 any [boxes_num, out_x, out_y, out_z, channels] -- likewise. Indices outside [0, P-1] add to
+        -- nothing.
     in grad_out:grad_output T any [boxes_num, out_x, out_y, out_z, channels] py=grad_out
     out grad_in:grad_input T any [points, channels] py=grad_in
     """,

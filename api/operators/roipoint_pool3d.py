@@ -1,7 +1,8 @@
 """RoiPointPool3d."""
 from api.generate.describe import *
 
-family("RoiPointPool3d", "statuses as MLU-OPS 1.11 gives them.")
+family("RoiPointPool3d", "statuses as MLU-OPS 1.11 gives them.",
+       letters={"pts_num": "N", "feature_in_len": "C", "boxes_num": "M", "sampled_pts_num": "S", "width": "3 + C"})
 
 SHAPE = struct("mluopsRoiPointPool3dShape", """
   mluOpDataType_t dtype;
@@ -26,25 +27,15 @@ operator("roipoint_pool3d", "mluOpRoiPointPool3d", 28, doc="""Coordinates and fe
 box is the centre of its bottom); n is cut at S pooled_features[b,m,s,:] = points[b,p,:], point_features[b,p,:]  with
 p = p_(s mod n);  zeros where n = 0 pooled_empty_flag[b,m] = 1 where n = 0, else 0
 
-@param batch_size, pts_num, boxes_num, feature_in_len, sampled_pts_num  B, N, M, C, S.
-@param points             T [B, N, 3]; x, y, z.
-@param point_features     T [B, N, C].
-@param boxes3d            T [B, M, 7]; x, y, z, dx, dy, dz, rotation about z.
-@param workspace          workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-alone.
-@param workspace_size     As mluOpGetRoiPointPool3dWorkspaceSize says, or less.
-@param pooled_features    T [B, M, S, 3 + C]; overwritten.
-@param pooled_empty_flag  INT32 [B, M]; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. An empty tensor: BAD_PARAM. Strided tensors:
-NOT_SUPPORTED. Cost: at most 12*B*N*M flops and B*M*S*(3+C) copies. Source: mmcv's roipoint_pool3d.""", args="""
+Cost: at most 12*B*N*M flops and B*M*S*(3+C) copies. Source: mmcv's roipoint_pool3d.""", args="""
     const int batch_size:b
     const int pts_num:n
     const int boxes_num:m
     const int feature_in_len:c
     const int sampled_pts_num:samples
-    in points T any [batch_size, pts_num, 3]
+    in points T any [batch_size, pts_num, 3] -- x, y, z
     in point_features T any [batch_size, pts_num, feature_in_len]
-    in boxes3d T any [batch_size, boxes_num, 7]
+    in boxes3d T any [batch_size, boxes_num, 7] -- x, y, z, dx, dy, dz, rotation about z
     workspace
     out pooled_features T any [batch_size, boxes_num, sampled_pts_num, width]
     out pooled_empty_flag INT32 any [batch_size, boxes_num]

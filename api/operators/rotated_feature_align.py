@@ -19,19 +19,14 @@ ALIGN = dict(
 operator("rotated_feature_align_forward", "mluOpExtRotatedFeatureAlignForward", 78, doc="""Adds to each pixel the features at its box: output = input + the sum of bilinear samples of input at the box's
 points.
 
-@param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
-@param bboxes         T [B, H, W, 5], ARRAY: y and x of the centre, width, height, angle in radians, of each pixel.
-@param spatial_scale  multiplies centres and sizes.
-@param points         1: the centre; 5: the corners too; else BAD_PARAM.
-@param output         T, like input; overwritten. A point more than a pixel off the map counts 0.
-T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; points are placed in double. A size of 0: SUCCESS, nothing written.
-Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel.
-Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md.""", args="""
+Points are placed in double. A size of 0: SUCCESS, nothing written. Cost: 8 flops a point and channel. Source: Yang
+et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md.""", args="""
     in input T image [batch, h, w, c] py=features
-    in bboxes T [batch, h, w, 5] py=best_rbboxes
-    const float spatial_scale
-    const int points
-    out output T like input
+    in bboxes T [batch, h, w, 5] py=best_rbboxes -- y and x of the centre, width, height, angle in radians, of each
+        -- pixel
+    const float spatial_scale -- multiplies centres and sizes
+    const int points -- 1: the centre; 5: the corners too; else BAD_PARAM
+    out output T like input -- a point more than a pixel off the map counts 0
     """,
     order="descs one_or_five layouts ranks dtypes sizes(input bboxes output) dense done_if_empty(input) data "
           "overlap",
@@ -39,9 +34,7 @@ Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/r
 
 operator("rotated_feature_align_backward", "mluOpExtRotatedFeatureAlignBackward", 79, doc="""Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
 
-@param grad_output  T [B, H, W, C], NHWC; EXTENDED: NCHW too.
-@param grad_input  T, like grad_output; overwritten.
-The others as in the forward call.""", args="""
+Anything not described here is as in the forward call.""", args="""
     in grad_output T image [batch, h, w, c]
     in bboxes T [batch, h, w, 5] py=best_rbboxes
     const float spatial_scale

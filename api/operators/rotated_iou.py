@@ -1,7 +1,7 @@
 """RotatedIou."""
 from api.generate.describe import *
 
-family("RotatedIou")
+family("RotatedIou", letters={"pairs": "N", "numbers": "5 or 7"})
 
 SHAPE = struct("mluopsRotatedIouShape", """
   mluOpDataType_t dtype;
@@ -18,17 +18,14 @@ PAIRS = dict(
 
 operator("rotated_iou_forward", "mluOpExtRotatedIouForward", 84, doc="""IoU of rotated boxes one by one, that gradients flow through.
 
-@param box1,box2  T [B, N, 5]: x, y, w, h, angle, rectangles; or T [B, N, 7]: x, y, z, w, h, l, angle, boxes rotated
-                  about z with z in their middle. Of a size below 0 its amount counts in the shared area. Angles in
-                  radians.
-@param ious       T [B, N]; overwritten. 0 of boxes of no size.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. B or N = 0: SUCCESS, nothing
-written. Strided tensors: NOT_SUPPORTED. Cost: some 300 flops a pair. mluOp has no such operator: its
-mluOpDiffIouRotatedSortVerticesForward is a step of one.
-Source: mmcv's diff_iou_rotated_2d and diff_iou_rotated_3d; docs/op/rotated_iou.md.""", args="""
-    in box1 T [batch, pairs, numbers]
-    in box2 T like box1
-    out ious T [batch, pairs]
+All of it is computed in double. B or N = 0: SUCCESS, nothing written. Cost: some 300 flops a pair. mluOp has no
+such operator: its mluOpDiffIouRotatedSortVerticesForward is a step of one. Source: mmcv's diff_iou_rotated_2d and
+diff_iou_rotated_3d; docs/op/rotated_iou.md.""", args="""
+    in box1 T [batch, pairs, numbers] -- x, y, w, h, angle, rectangles; or of 7 numbers: x, y, z, w, h, l, angle, boxes
+        -- rotated about z with z in their middle. Of a size below 0 its amount counts in the shared area. Angles in
+        -- radians.
+    in box2 T like box1 -- likewise
+    out ious T [batch, pairs] -- 0 of boxes of no size
     """,
     order="descs ranks(box1) of_box ranks(ious) sizes dtypes(box1 box2) layouts(box1 box2) strides(box1 box2) "
           "countable(box1 box2) dtypes(ious) layouts(ious) strides(ious) countable(ious) done_if_empty(ious) data "
@@ -38,9 +35,7 @@ Source: mmcv's diff_iou_rotated_2d and diff_iou_rotated_3d; docs/op/rotated_iou.
 operator("rotated_iou_backward", "mluOpExtRotatedIouBackward", 85, doc="""Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
 derivatives in both directions.
 
-@param grad_ious  T [B, N].
-@param grad_box1,grad_box2  T, like box1; overwritten.
-The others as in the forward call.""", args="""
+Anything not described here is as in the forward call.""", args="""
     in grad_ious T [batch, pairs] py=grad
     in box1 T [batch, pairs, numbers]
     in box2 T like box1

@@ -15,15 +15,11 @@ operator("three_interpolate_forward", "mluOpThreeInterpolateForward", 4, doc="""
   output[b,c,n] = sum over j=0..2 of weights[b,n,j] * features[b,c,indices[b,n,j]]
   An index outside [0,M-1] drops that neighbour only.
 
-@param features  T [B, C, M], ARRAY.
-@param indices   INT32 [B, N, 3], ARRAY.
-@param weights   T [B, N, 3], ARRAY; not normalised.
-@param output    T [B, C, N], ARRAY; overwritten.
-B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.
-Source: Qi et al., "PointNet++", 2017; three_interpolate design document.""", args="""
+B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 6*B*C*N flops. Source: Qi et al., "PointNet++",
+2017; three_interpolate design document.""", args="""
     in features T [b, c, m]
     in indices INT32 [b, n, 3]
-    in weights T like indices py=weight
+    in weights T like indices py=weight -- not normalised
     out output T [b, c, n]
     """,
     order="descs ranks layouts dtypes sizes(features indices weights output) dense "
@@ -35,11 +31,7 @@ operator("three_interpolate_backward", "mluOpThreeInterpolateBackward", 5, doc="
 
   grad_features[b,c,m] = sum over (n,j) with indices[b,n,j] = m of weights[b,n,j] * grad_output[b,c,n]
 
-@param grad_output    T [B, C, N], ARRAY.
-@param indices        INT32 [B, N, 3], ARRAY.
-@param weights        T [B, N, 3], ARRAY.
-@param grad_features  T [B, C, M], ARRAY; overwritten.
-B, C, M or N = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.""", args="""
+B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.""", args="""
     in grad_output T [b, c, n]
     in indices INT32 [b, n, 3]
     in weights T like indices py=weight

@@ -25,19 +25,12 @@ operator("three_nn_forward", "mluOpThreeNNForward", 15, doc="""The three nearest
   A distance that is NaN or not below 1e40 counts for nothing. A neighbour that is missing: idx 0 and dist2 1e40,
   which is Inf in all dtypes but DOUBLE.
 
-@param unknown         T [B, N, 3], ARRAY; x, y, z.
-@param known           T [B, M, 3], ARRAY.
-@param workspace       workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
-@param workspace_size  As mluOpGetThreeNNForwardWorkspaceSize says, or less.
-@param dist2           T [B, N, 3], ARRAY; squared distances; overwritten.
-@param idx             INT32 [B, N, 3], ARRAY; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided
-tensors: NOT_SUPPORTED. Cost: 8*B*N*M flops as written down; the cpu backend looks at the points nearby only.
-Source: Qi et al., "PointNet++", 2017; mmcv's three_nn.""", args="""
-    in unknown T [b, n, 3] py=target
+B or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 8*B*N*M flops as written down; the cpu backend looks
+at the points nearby only. Source: Qi et al., "PointNet++", 2017; mmcv's three_nn.""", args="""
+    in unknown T [b, n, 3] py=target -- x, y, z
     in known T [b, m, 3] py=source
     workspace void* workspace, const size_t workspace_size
-    out dist2 T like unknown
+    out dist2 T like unknown -- squared distances
     out idx INT32 like unknown
     """,
     order="descs ranks layouts dtypes sizes(unknown known dist2 idx) dense indexable(known.1) not_empty(unknown) "

@@ -1,7 +1,8 @@
 """TinShift."""
 from api.generate.describe import *
 
-family("TinShift", "mluOpTinShiftForward and Backward of MLU-OPS 1.11; mmcv's tin_shift.")
+family("TinShift", "mluOpTinShiftForward and Backward of MLU-OPS 1.11; mmcv's tin_shift.",
+       letters={"pixels": "P", "groups": "G"})
 
 SHAPE = struct("mluopsTinShiftShape", """
   mluOpDataType_t dtype;
@@ -26,14 +27,10 @@ operator("tin_shift_forward", "mluOpTinShiftForward", 86, doc="""Moves groups of
 
   output[n,t,c,p] = input[n, t - shifts[n,g], c, p],  g = c / (C/G);  0 where that step is outside [0,T-1]
 
-@param input   T [N, T, C, P], any layout.
-@param shifts  INT32 [N, G], ARRAY; C is a multiple of G. Any numbers.
-@param output  T [N, T, C, P], any layout; overwritten.
-T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM.
-Strided tensors: NOT_SUPPORTED. Cost: a copy. Source: Shao et al., "Temporal Interlacing Network", AAAI 2020; mmcv's
-tin_shift; docs/op/tin_shift.md.""", args="""
+T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM. Cost: a copy. Source: Shao et al., "Temporal
+Interlacing Network", AAAI 2020; mmcv's tin_shift; docs/op/tin_shift.md.""", args="""
     in input T any [n, t, c, pixels]
-    in shifts INT32 [n, groups]
+    in shifts INT32 [n, groups] -- C is a multiple of G. Any numbers.
     out output T any like input
     """, **shift("input", "output"))
 
@@ -42,9 +39,6 @@ mluOpTinShiftForward. The gradient of mluOpTinShiftForward itself is a move by -
 
   grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
 
-@param grad_output  T [N, T, C, P], any layout.
-@param shifts       INT32 [N, G], ARRAY.
-@param grad_input   T [N, T, C, P], any layout; overwritten.
 Dtypes, statuses and cost: those of mluOpTinShiftForward.""", args="""
     in grad_output T any [n, t, c, pixels]
     in shifts INT32 [n, groups]

@@ -1,7 +1,8 @@
 """Upfirdn2d."""
 from api.generate.describe import *
 
-family("Upfirdn2d", "upfirdn2d of StyleGAN2, StyleGAN3, BasicSR and mmcv.")
+family("Upfirdn2d", "upfirdn2d of StyleGAN2, StyleGAN3, BasicSR and mmcv.",
+       letters={"fh": "FH", "fw": "FW", "out_h": "HO", "out_w": "WO"})
 
 SHAPE = struct("mluopsUpfirdn2dShape", """
   mluOpDataType_t dtype;
@@ -22,32 +23,26 @@ operator("upfirdn2d", "mluOpExtUpfirdn2d", 109, doc="""Zeros between the pixels,
   output[n,y,x,c] = gain * sum over i, j of the filter: u[y down_y + i, x down_x + j] * f[i,j]
   f[i,j] = filter[i,j] with flip_filter, else filter[FH-1-i, FW-1-j], which makes it a convolution
 
-@param input              T [N, H, W, C], NHWC; EXTENDED: also [N, C, H, W], NCHW, with output likewise.
-@param filter             T [FH, FW], ARRAY; finite numbers, no more than u has rows and columns.
-@param up_x,up_y          >= 1.
-@param down_x,down_y      >= 1.
-@param pad_x0,pad_x1,pad_y0,pad_y1  rows and columns of zeros before and behind; negative: rows and columns cut off.
-@param output             T [N, HO, WO, C]; HO = (H up_y + pad_y0 + pad_y1 - FH) / down_y + 1, rounded down, WO
-                          likewise; overwritten.
 The gradient with respect to input is this operator on the gradient of output: up and down changed places,
-flip_filter turned round, pad_x0 = FW - 1 - pad_x0, pad_x1 = W up_x - WO down_x + pad_x0 - up_x + 1 (the pad_x0
-of the call), rows likewise. There is none with respect to filter. T: HALF, FLOAT; EXTENDED also DOUBLE,
-BFLOAT16. N or C = 0: SUCCESS, nothing written. H, W, FH or FW = 0: BAD_PARAM. Strided tensors, H*W >= 2^31:
-NOT_SUPPORTED. Cost: 2 FH/up_y FW/up_x flops for each element of output. mluOp has no such operator.
-Source: Karras et al., "Analyzing and Improving the Image Quality of StyleGAN", CVPR 2020; docs/op/upfirdn2d.md.""", args="""
+flip_filter turned round, pad_x0 = FW - 1 - pad_x0, pad_x1 = W up_x - WO down_x + pad_x0 - up_x + 1 (the pad_x0 of
+the call), rows likewise. There is none with respect to filter. N or C = 0: SUCCESS, nothing written. H, W, FH or
+FW = 0: BAD_PARAM. H*W >= 2^31: NOT_SUPPORTED. Cost: 2 FH/up_y FW/up_x flops for each element of output. mluOp has
+no such operator. Source: Karras et al., "Analyzing and Improving the Image Quality of StyleGAN", CVPR 2020;
+docs/op/upfirdn2d.md.""", args="""
     in input T image [n, h, w, c]
-    in filter T [fh, fw]
+    in filter T [fh, fw] -- finite numbers, no more than u has rows and columns
     const int up_x >= 1
     const int up_y >= 1
     const int down_x >= 1
     const int down_y >= 1
-    const int pad_x0 >= -2147483647
-    const int pad_x1 >= -2147483647
-    const int pad_y0 >= -2147483647
-    const int pad_y1 >= -2147483647
+    const int pad_x0 >= -2147483647 -- rows and columns of zeros before and behind; negative: rows and columns cut off
+    const int pad_x1 >= -2147483647 -- likewise
+    const int pad_y0 >= -2147483647 -- likewise
+    const int pad_y1 >= -2147483647 -- likewise
     const bool flip_filter
     const float gain
-    out output T image [n, out_h, out_w, c]
+    out output T image [n, out_h, out_w, c] -- HO = (H up_y + pad_y0 + pad_y1 - FH) / down_y + 1, rounded down, WO
+        -- likewise
     """,
     order="descs numbers layouts ranks dtypes map pixels(input) taps fits_h fits_w sizes dense done_if_empty(input) data "
           "overlap",

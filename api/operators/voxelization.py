@@ -1,7 +1,7 @@
 """Voxelization."""
 from api.generate.describe import *
 
-family("Voxelization", "statuses as MLU-OPS 1.11 gives them; mmcv's dynamic_voxelize.")
+family("Voxelization", "statuses as MLU-OPS 1.11 gives them; mmcv's dynamic_voxelize.", letters={"features": "F"})
 
 SHAPE = struct("mluopsVoxelizationShape", """
   mluOpDataType_t dtype;
@@ -34,30 +34,15 @@ of them count, V in number, and of each the first max_points points: voxels[v,i,
   voxel_num[0]             = V
   Everything else of voxels, coors and num_points_per_voxel: zeros.
 
-@param points                T [N, F], F >= 3: x, y, z and other features.
-@param voxel_size            T [3].
-@param coors_range           T [6]: least x, y, z, greatest x, y, z.
-@param max_points            >= 0.
-@param max_voxels            >= 0.
-@param NDim                  3.
-@param deterministic         true.
-@param workspace             workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
-                             alone.
-@param workspace_size        As mluOpGetVoxelizationWorkspaceSize says, or less.
-@param voxels                T [max_voxels, max_points, F]; overwritten.
-@param coors                 INT32 [max_voxels, 3]; overwritten.
-@param num_points_per_voxel  INT32 [max_voxels]; overwritten.
-@param voxel_num             INT32 [1]; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. points empty: BAD_PARAM. max_points or max_voxels 0:
-SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: N look-ups and max_voxels*max_points*F copies.
-Source: mmcv's hard_voxelize.""", args="""
-    in points T any [n, features]
+points empty: BAD_PARAM. max_points or max_voxels 0: SUCCESS, nothing written. Cost: N look-ups and
+max_voxels*max_points*F copies. Source: mmcv's hard_voxelize.""", args="""
+    in points T any [n, features] -- F >= 3: x, y, z and other features
     in voxel_size T any [3]
-    in coors_range T any [6]
+    in coors_range T any [6] -- least x, y, z, greatest x, y, z
     const int32_t max_points in 0..INT_MAX
     const int32_t max_voxels in 0..INT_MAX
     const int32_t NDim in 3..3
-    const bool deterministic
+    const bool deterministic -- true
     workspace
     out voxels T any [max_voxels, max_points, features]
     out coors INT32 any [max_voxels, 3]
@@ -76,13 +61,8 @@ operator("dynamic_voxelize", "mluOpExtDynamicVoxelize", 32, doc="""The place of 
   coors[n,:] = the place of point n, as mluOpVoxelization has it, in the order z, y, x; -1 three times where it is
 not in the grid
 
-@param points       T [N, F], F >= 3.
-@param voxel_size   T [3].
-@param coors_range  T [6].
-@param coors        INT32 [N, 3]; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. points empty: BAD_PARAM. Strided tensors:
-NOT_SUPPORTED. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.""", args="""
-    in points T any [n, features]
+points empty: BAD_PARAM. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.""", args="""
+    in points T any [n, features] -- F >= 3
     in voxel_size T any [3]
     in coors_range T any [6]
     out coors INT32 any [n, 3]

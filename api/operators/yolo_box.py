@@ -1,7 +1,8 @@
 """YoloBox."""
 from api.generate.describe import *
 
-family("YoloBox", "mlu_op.h of mlu-ops and its design document.")
+family("YoloBox", "mlu_op.h of mlu-ops and its design document.",
+       letters={"numbers_of_x": "C", "numbers": "2 S", "pairs": "S", "pixels": "H W"})
 
 SHAPE = struct("mluopsYoloBoxShape", """
   mluOpDataType_t dtype;
@@ -14,33 +15,20 @@ SAY = {"n": "the batch of x", "2": "height, width", "pairs": "anchors", "pixels"
 
 operator("yolo_box", "mluOpYoloBox", 69, doc="""Decodes the map of a YOLO head: the box of every anchor at every pixel, and its scores of all classes.
 
-@param x                 T [N, C, H, W], ARRAY; C = S (5 + class_num): x, y, w, h, confidence and classes of each
-anchor; with iou_aware S channels of IoUs before them.
-@param img_size          INT32 [N, 2], ARRAY: height and width of each image.
-@param anchors           INT32 [2 S], ARRAY, S >= 1: width and height of each anchor, in pixels of the network's
-input.
-@param class_num         >= 1.
-@param conf_thresh       boxes and scores below this confidence are 0.
-@param downsample_ratio  pixels of the network's input to one of x, >= 1.
-@param clip_bbox         boxes are clipped to [0, size - 1].
-@param scale             of the sigmoid of x and y, about its middle.
-@param iou_aware         the confidence is confidence^(1 - iou_aware_factor) IoU^iou_aware_factor.
-@param iou_aware_factor  in [0, 1] where iou_aware.
-@param boxes             T [N, S, 4, H W], ARRAY: x1, y1, x2, y2; overwritten.
-@param scores            T [N, S, class_num, H W], ARRAY; overwritten.
-T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. N, H or W of 0: SUCCESS. Strided tensors: NOT_SUPPORTED. Cost: one
-exponential a score. Source: Redmon and Farhadi, "YOLOv3", 2018; Paddle's yolo_box; docs/op/yolo_box.md.""", args="""
-    in x T [n, numbers_of_x, h, w]
-    in img_size INT32 [n, 2]
-    in anchors INT32 [numbers]
+N, H or W of 0: SUCCESS. Cost: one exponential a score. Source: Redmon and Farhadi, "YOLOv3", 2018; Paddle's
+yolo_box; docs/op/yolo_box.md.""", args="""
+    in x T [n, numbers_of_x, h, w] -- C = S (5 + class_num): x, y, w, h, confidence and classes of each anchor; with
+        -- iou_aware S channels of IoUs before them
+    in img_size INT32 [n, 2] -- height and width of each image
+    in anchors INT32 [numbers] -- S >= 1: width and height of each anchor, in pixels of the network's input
     const int class_num:classes >= 1
-    const float conf_thresh
-    const int downsample_ratio >= 1
-    const bool clip_bbox
-    const float scale py=scale_x_y
-    const bool iou_aware
-    const float iou_aware_factor
-    out boxes T [n, pairs, 4, pixels]
+    const float conf_thresh -- boxes and scores below this confidence are 0
+    const int downsample_ratio >= 1 -- pixels of the network's input to one of x
+    const bool clip_bbox -- boxes are clipped to [0, size - 1]
+    const float scale py=scale_x_y -- of the sigmoid of x and y, about its middle
+    const bool iou_aware -- the confidence is confidence^(1 - iou_aware_factor) IoU^iou_aware_factor
+    const float iou_aware_factor -- in [0, 1] where iou_aware
+    out boxes T [n, pairs, 4, pixels] -- x1, y1, x2, y2
     out scores T [n, pairs, class_num, pixels]
     """,
     order="descs numbers factor ranks not_empty(anchors) even of_anchors sizes dtypes layouts dense "

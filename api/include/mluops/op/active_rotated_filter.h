@@ -19,14 +19,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetActiveRotatedFilterForwardWorkspaceSize(mluO
  *    output[m*R+k, c*O*H*W + indices[j,k] - 1] = input[m,c,j],  j the place of a weight among O*H*W, k the copy;
  *    0 where nothing goes; of several weights at one place the last counts; an index outside [1, O*H*W] goes nowhere
  *
- *  @param input           T [M, C, O, H, W], ARRAY; H = W. STRICT: H is 1 or 3, O a power of two up to 128.
- *  @param indices         INT32 [O, H, W, R], ARRAY, counted from 1. STRICT: R is 2, 4 or 8.
- *  @param workspace       workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
- *  @param workspace_size  As mluOpGetActiveRotatedFilterForwardWorkspaceSize says, or less.
- *  @param output          T [M*R, C*O, H, W], ARRAY; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
- *  Cost: M*R*C*O*H*W copies. Source: Zhou et al., "Oriented Response Networks", CVPR 2017; mmcv's
- * active_rotated_filter; docs/op/active_rotated_filter.md. */
+ *  An empty tensor: BAD_PARAM. Cost: M*R*C*O*H*W copies. Source: Zhou et al., "Oriented Response Networks", CVPR 2017;
+ *  mmcv's active_rotated_filter; docs/op/active_rotated_filter.md.
+ *
+ *  @param input           T [M, C, O, H, W], ARRAY: H = W. STRICT: H is 1 or 3, O a power of two up to 128.
+ *  @param indices         INT32 [O, H, W, R], ARRAY: counted from 1. STRICT: R is 2, 4 or 8.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetActiveRotatedFilterForwardWorkspaceSize says, or less.
+ *  @param output          T [M*R, C*O, H, W], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpActiveRotatedFilterForward(mluOpHandle_t handle,
                                                             const mluOpTensorDescriptor_t input_desc, const void* input,
                                                             const mluOpTensorDescriptor_t indices_desc,

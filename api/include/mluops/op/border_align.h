@@ -10,14 +10,17 @@ extern "C" {
 
 /** Maximum of pool_size+1 bilinear samples along each border of each box.
  *
- *  @param input       T [N, H, W, 4*C], NHWC; channel border*C+c, borders top, left, bottom, right.
- *  @param boxes       T [N, K, 4]: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left start at
- *                     (x1,y1), bottom and right at (x2,y2) and run backwards.
+ *  Empty tensors: BAD_PARAM. Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document.
+ *
+ *  @param input       T [N, H, W, 4*C], NHWC: channel border*C+c, borders top, left, bottom, right.
+ *  @param boxes       T [N, K, 4], any layout: x1, y1, x2, y2; any K >= 1; inverted boxes are legal. Top and left
+ *                     start at (x1,y1), bottom and right at (x2,y2) and run backwards.
  *  @param pool_size   samples per border less one, >= 1; 65536 or more: NOT_SUPPORTED.
- *  @param output      T [N, K, 4, C], NHWC; overwritten.
- *  @param argmax_idx  INT32 [N, K, 4, C], NHWC; sample index 0..pool_size of the first maximum; overwritten.
- *  Empty tensors: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
- *  Source: Qiu et al., "BorderDet", ECCV 2020; border_align design document. */
+ *  @param output      T [N, K, 4, C], NHWC, overwritten.
+ *  @param argmax_idx  INT32 [N, K, 4, C], NHWC, overwritten: sample index 0..pool_size of the first maximum.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
                                                     const void* input, const mluOpTensorDescriptor_t boxes_desc,
                                                     const void* boxes, const int32_t pool_size,
@@ -26,11 +29,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, const 
 
 /** Gradient of mluOpBorderAlignForward: scatters grad_output to the four neighbours of the winning sample.
  *
+ *  Errors as in the forward call.
+ *
  *  @param grad_output  T [N, K, 4, C], NHWC.
- *  @param boxes        T [N, K, 4].
- *  @param argmax_idx   INT32 [N, K, 4, C], NHWC; values outside [0,pool_size] contribute nothing.
- *  @param grad_input   T [N, H, W, 4*C], NHWC; overwritten. Samples outside the map contribute nothing.
- *  Errors as in the forward call. */
+ *  @param boxes        T [N, K, 4], any layout.
+ *  @param argmax_idx   INT32 [N, K, 4, C], NHWC: values outside [0,pool_size] contribute nothing.
+ *  @param pool_size    >= 1.
+ *  @param grad_input   T [N, H, W, 4*C], NHWC, overwritten: samples outside the map contribute nothing.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(mluOpHandle_t handle,
                                                      const mluOpTensorDescriptor_t grad_output_desc,
                                                      const void* grad_output, const mluOpTensorDescriptor_t boxes_desc,

@@ -25,12 +25,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t
  *    output[n,y,x,c] = sum over kh,kw of mask[n,y,x,(g*K+kh)*K+kw] * input[n, y/s+kh-r, x/s+kw-r, c],
  *    g = c / (C/G), r = (K-1)/2; taps outside the map are skipped.
  *
+ *  Empty tensors: SUCCESS, nothing written. Cost: 2*N*s*H*s*W*K*K*C flops. Source: Wang et al., "CARAFE", ICCV 2019;
+ *  CARAFE design document.
+ *
  *  @param carafe_desc  K, G, s. STRICT: K <= 45 and s <= 5, else NOT_SUPPORTED.
- *  @param input        T [N, H, W, C], NHWC; C divisible by G.
+ *  @param input        T [N, H, W, C], NHWC: C divisible by G.
  *  @param mask         T [N, s*H, s*W, G*K*K], NHWC.
- *  @param output       T [N, s*H, s*W, C], NHWC; overwritten.
- *  Empty tensors: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: 2*N*s*H*s*W*K*K*C flops.
- *  Source: Wang et al., "CARAFE", ICCV 2019; CARAFE design document. */
+ *  @param output       T [N, s*H, s*W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpCarafeForward(mluOpHandle_t handle, const mluOpCarafeDescriptor_t carafe_desc,
                                                const mluOpTensorDescriptor_t input_desc, const void* input,
                                                const mluOpTensorDescriptor_t mask_desc, const void* mask,
@@ -38,14 +42,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpCarafeForward(mluOpHandle_t handle, const mluOp
 
 /** Gradients of mluOpCarafeForward.
  *
+ *  Empty tensors: SUCCESS, nothing written. Cost: 4*N*s*H*s*W*K*K*C flops. Source: as mluOpCarafeForward.
+ *
  *  @param carafe_desc  K, G, s. STRICT: K <= 137, else NOT_SUPPORTED.
  *  @param input        T [N, H, W, C], NHWC.
  *  @param mask         T [N, s*H, s*W, G*K*K], NHWC.
  *  @param grad_output  T [N, s*H, s*W, C], NHWC.
- *  @param grad_input   T [N, H, W, C], NHWC; overwritten.
- *  @param grad_mask    T [N, s*H, s*W, G*K*K], NHWC; overwritten, exactly 0 for taps outside the map.
- *  Empty tensors: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 4*N*s*H*s*W*K*K*C flops.
- *  Source: as mluOpCarafeForward. */
+ *  @param grad_input   T [N, H, W, C], NHWC, overwritten.
+ *  @param grad_mask    T [N, s*H, s*W, G*K*K], NHWC, overwritten: exactly 0 for taps outside the map.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpCarafeBackward(mluOpHandle_t handle, const mluOpCarafeDescriptor_t carafe_desc,
                                                 const mluOpTensorDescriptor_t input_desc, const void* input,
                                                 const mluOpTensorDescriptor_t mask_desc, const void* mask,

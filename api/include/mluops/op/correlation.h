@@ -15,14 +15,20 @@ extern "C" {
  *                                    v + (q - max_displacement) dilation_patch_w, c],
  *    u = y stride_h - pad_h + i dilation_h, v likewise; a pixel off either image counts 0
  *
- *  @param input1,input2  T [N, H, W, C], NHWC; EXTENDED: also [N, C, H, W], NCHW.
- *  @param kernel_h,kernel_w,stride_h,stride_w,dilation_h,dilation_w,dilation_patch_h,dilation_patch_w  >= 1.
- *  @param max_displacement,pad_h,pad_w  >= 0.
- *  @param output         T [N, P, P, Ho, Wo], ARRAY; P = 2 max_displacement + 1, Ho and Wo those of a convolution;
- *                        overwritten.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. N, H, W or C = 0: SUCCESS, nothing written. Strided tensors:
- *  NOT_SUPPORTED. Cost: 2 flops for each channel, pixel of the window and output. mluOp has no such operator.
- *  Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; docs/op/correlation.md. */
+ *  N, H, W or C = 0: SUCCESS, nothing written. Cost: 2 flops for each channel, pixel of the window and output. mluOp
+ * has no such operator. Source: Dosovitskiy et al., "FlowNet", ICCV 2015; mmcv's correlation; docs/op/correlation.md.
+ *
+ *  @param input1, input2        T [N, H, W, C], NHWC.
+ *  @param kernel_h, kernel_w    >= 1.
+ *  @param max_displacement      >= 0.
+ *  @param stride_h, stride_w    >= 1.
+ *  @param pad_h, pad_w          >= 0.
+ *  @param dilation_h, dilation_w, dilation_patch_h, dilation_patch_w  >= 1.
+ *  @param output                T [N, P, P, Ho, Wo], ARRAY, overwritten: P = 2 max_displacement + 1, Ho and Wo those
+ *                               of a convolution.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input1_desc,
                                                        const void* input1, const mluOpTensorDescriptor_t input2_desc,
                                                        const void* input2, const int kernel_h, const int kernel_w,
@@ -34,9 +40,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationForward(mluOpHandle_t handle, con
 
 /** Gradients of mluOpExtCorrelationForward with respect to both images.
  *
- *  @param grad_output  T [N, P, P, Ho, Wo], ARRAY.
- *  @param grad_input1,grad_input2  T, like input1; overwritten.
- *  The others as in the forward call. */
+ *  Anything not described here is as in the forward call.
+ *
+ *  @param grad_output           T [N, P, P, Ho, Wo], ARRAY.
+ *  @param input1, input2        T [N, H, W, C], NHWC.
+ *  @param kernel_h, kernel_w    >= 1.
+ *  @param max_displacement      >= 0.
+ *  @param stride_h, stride_w    >= 1.
+ *  @param pad_h, pad_w          >= 0.
+ *  @param dilation_h, dilation_w, dilation_patch_h, dilation_patch_w  >= 1.
+ *  @param grad_input1, grad_input2  T [N, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtCorrelationBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t input1_desc, const void* input1, const mluOpTensorDescriptor_t input2_desc,

@@ -48,19 +48,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNForwardWorkspaceSize(
  *    u = x * stride_w - pad_left + j * dilation_w + offset[n,y,x,g,k,1],  g the deformable group of c;
  *    a sample is 0 unless -1 < v < H and -1 < u < W, and pixels outside the map are 0.
  *
- *  @param input   T [N, H, W, Ci], NHWC; EXTENDED: also [N, Ci, H, W], NCHW, with the other 4-D tensors likewise.
- *  @param offset  T [N, Ho, Wo, G * Kh * Kw * 2]: of each deformable group and tap the rows, then the columns.
- *  @param mask    T [N, Ho, Wo, G * Kh * Kw]; NULL with a NULL descriptor: 1 (v1).
- *  @param filter  T [Co, Kh, Kw, Ci / conv_group].
- *  @param bias    T [Co], ARRAY; NULL with a NULL descriptor: 0.
- *  @param workspace, workspace_size  without effect; workspace_size > 0 with workspace NULL: BAD_PARAM.
- *  @param output  T [N, Ho, Wo, Co], Ho = (H + pad_top + pad_bottom - dilation_h * (Kh - 1) - 1) / stride_h + 1, Wo
- *                 likewise; overwritten.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. An empty tensor: BAD_PARAM. Strided tensors: NOT_SUPPORTED.
- *  STRICT: im2col_step * Ho * Wo * Kh * Kw * Ci < 2^31, else NOT_SUPPORTED.
- *  Cost: N*Ho*Wo*Kh*Kw*Ci*(4 + Co/conv_group) multiply-adds.
- *  Source: Dai et al., "Deformable Convolutional Networks", ICCV 2017; Zhu et al., "Deformable ConvNets v2", CVPR 2019;
- *  docs/op/dcn.md. */
+ *  An empty tensor: BAD_PARAM. STRICT: im2col_step * Ho * Wo * Kh * Kw * Ci < 2^31, else NOT_SUPPORTED. Cost:
+ *  N*Ho*Wo*Kh*Kw*Ci*(4 + Co/conv_group) multiply-adds. Source: Dai et al., "Deformable Convolutional Networks", ICCV
+ *  2017; Zhu et al., "Deformable ConvNets v2", CVPR 2019; docs/op/dcn.md.
+ *
+ *  @param input           T [N, H, W, Ci], NHWC.
+ *  @param offset          T [N, Ho, Wo, G * Kh * Kw * 2], NHWC: of each deformable group and tap the rows, then the
+ *                         columns.
+ *  @param mask            T [N, Ho, Wo, G * Kh * Kw], NHWC: NULL with a NULL descriptor: 1 (v1).
+ *  @param filter          T [Co, Kh, Kw, Ci / conv_group], NHWC.
+ *  @param bias            T [Co], ARRAY: NULL with a NULL descriptor: 0.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetDCNForwardWorkspaceSize says, or less.
+ *  @param output          T [N, Ho, Wo, Co], NHWC, overwritten: Ho = (H + pad_top + pad_bottom - dilation_h * (Kh - 1)
+ *                         - 1) / stride_h + 1, Wo likewise.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDCNForward(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
                                             const mluOpTensorDescriptor_t input_desc, const void* input,
                                             const mluOpTensorDescriptor_t offset_desc, const void* offset,
@@ -83,13 +87,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
 
 /** Gradients of mluOpDCNForward in input (a scatter-add), offset and mask.
  *
- *  @param input, offset, mask, filter, workspace, workspace_size  as in the forward call.
- *  @param grad_output  T, like output.
- *  @param grad_input   T, like input; overwritten.
- *  @param grad_offset  T, like offset; overwritten. A sample outside the map has gradient 0; one on a pixel has the
- *  slope towards greater coordinates.
- *  @param grad_mask    T, like mask; overwritten. NULL with a NULL descriptor exactly where mask is.
- *  Bitwise reproducible at any number of threads. Types, sizes and statuses as in the forward call. */
+ *  Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.
+ *
+ *  @param input           T [N, H, W, Ci], NHWC.
+ *  @param offset          T [N, Ho, Wo, G * Kh * Kw * 2], NHWC.
+ *  @param mask            T [N, Ho, Wo, G * Kh * Kw], NHWC, or NULL with its descriptor.
+ *  @param filter          T [Co, Kh, Kw, Ci / conv_group], NHWC.
+ *  @param grad_output     T [N, Ho, Wo, Co], NHWC.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetDCNBakcwardDataWorkspaceSize says, or less.
+ *  @param grad_input      T [N, H, W, Ci], NHWC, overwritten.
+ *  @param grad_offset     T [N, Ho, Wo, G * Kh * Kw * 2], NHWC, overwritten: a sample outside the map has gradient 0;
+ *                         one on a pixel has the slope towards greater coordinates.
+ *  @param grad_mask       T [N, Ho, Wo, G * Kh * Kw], NHWC, overwritten: NULL with a NULL descriptor exactly where
+ *                         mask is.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
                                                  const mluOpTensorDescriptor_t input_desc, const void* input,
                                                  const mluOpTensorDescriptor_t offset_desc, const void* offset,
@@ -112,11 +126,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBackwardWeightWorkspaceSize(
 
 /** Gradients of mluOpDCNForward in filter and bias.
  *
- *  @param input, offset, mask, workspace, workspace_size  as in the forward call.
- *  @param grad_output  T, like output.
- *  @param grad_filter  T, like filter; overwritten.
- *  @param grad_bias    T [Co], ARRAY; overwritten. NULL with a NULL descriptor: not wanted.
- *  Bitwise reproducible at any number of threads. Types, sizes and statuses as in the forward call. */
+ *  Bitwise reproducible at any number of threads. Anything not described here is as in the forward call.
+ *
+ *  @param input           T [N, H, W, Ci], NHWC.
+ *  @param offset          T [N, Ho, Wo, G * Kh * Kw * 2], NHWC.
+ *  @param mask            T [N, Ho, Wo, G * Kh * Kw], NHWC, or NULL with its descriptor.
+ *  @param grad_output     T [N, Ho, Wo, Co], NHWC.
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetDCNBackwardWeightWorkspaceSize says, or less.
+ *  @param grad_filter     T [Co, Kh, Kw, Ci / conv_group], NHWC, overwritten.
+ *  @param grad_bias       T [Co], ARRAY, overwritten: NULL with a NULL descriptor: not wanted.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardWeight(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
                                                    const mluOpTensorDescriptor_t input_desc, const void* input,
                                                    const mluOpTensorDescriptor_t offset_desc, const void* offset,

@@ -19,14 +19,15 @@ extern "C" {
  *        or y, y' < 0 and that difference < 1e-8; never where both coordinates differ by less than 1e-8.
  *    n = 8 and all of the first four again among the next four: idx = the first four, the first again, pad four times.
  *
- *  @param vertices   FLOAT [B, N, 24, 2]: x and y, their mean at (0, 0). EXTENDED: also HALF, DOUBLE
- *                   and BFLOAT16.
- *  @param mask       BOOL [B, N, 24].
- *  @param num_valid  INT32 [B, N]: the numbers of valid vertices.
- *  @param idx        INT32 [B, N, 9]; overwritten.
- *  Any layout. N = 0: SUCCESS, nothing written; B = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Every operation is
- *  rounded to float, of DOUBLE to double. Cost: up to 8 * 24 comparisons a pair of rectangles.
- *  Source: mmcv's diff_iou_rotated_sort_vertices_forward. */
+ *  N = 0: SUCCESS, nothing written; B = 0: BAD_PARAM. Every operation is rounded to float, of DOUBLE to double. Cost:
+ *  up to 8 * 24 comparisons a pair of rectangles. Source: mmcv's diff_iou_rotated_sort_vertices_forward.
+ *
+ *  @param vertices   T [B, N, 24, 2], any layout: x and y, their mean at (0, 0).
+ *  @param mask       BOOL [B, N, 24], any layout.
+ *  @param num_valid  INT32 [B, N], any layout: the numbers of valid vertices.
+ *  @param idx        INT32 [B, N, 9], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDiffIouRotatedSortVerticesForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t vertices_desc, const void* vertices,
     const mluOpTensorDescriptor_t mask_desc, const void* mask, const mluOpTensorDescriptor_t num_valid_desc,

@@ -30,19 +30,22 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelForwardWorkspaceSize(mluO
  *  is -Inf where there is nothing else voxel_num[0]           = V Rows v >= V of voxel_feats, voxel_coors and
  *  voxel_points_count: zeros.
  *
+ *  feats empty: SUCCESS, nothing written. Cost: N*C additions and sorting N points. Source: mmcv's dynamic_scatter.
+ *
  *  @param reduce_type         MLUOP_REDUCE_DMAX or _DMEAN; EXTENDED also _DSUM.
- *  @param feats               T [N, C].
- *  @param coors               INT32 [N, 3]. Left alone, though not const: a device marks points without voxel in it.
- *  @param workspace           workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *  alone.
- *  @param workspace_size      As mluOpGetDynamicPointToVoxelForwardWorkspaceSize says, or less.
- *  @param voxel_feats         T [M, C], 1 <= M <= N; overwritten. More voxels than M: NOT_SUPPORTED, nothing written.
- *  @param voxel_coors         INT32 [M, 3]; overwritten.
- *  @param point2voxel_map     INT32 [N]; overwritten.
- *  @param voxel_points_count  INT32 [M]; overwritten.
- *  @param voxel_num           INT32 [1]; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. feats empty: SUCCESS, nothing written. Strided
- *  tensors: NOT_SUPPORTED. Cost: N*C additions and sorting N points. Source: mmcv's dynamic_scatter. */
+ *  @param feats               T [N, C], any layout.
+ *  @param coors               INT32 [N, 3], any layout: left alone, though not const: a device marks points without
+ *                             voxel in it.
+ *  @param workspace           workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size      as mluOpGetDynamicPointToVoxelForwardWorkspaceSize says, or less.
+ *  @param voxel_feats         T [M, C], any layout, overwritten: 1 <= M <= N. More voxels than M: NOT_SUPPORTED,
+ *                             nothing written.
+ *  @param voxel_coors         INT32 [M, 3], any layout, overwritten.
+ *  @param point2voxel_map     INT32 [N], any layout, overwritten.
+ *  @param voxel_points_count  INT32 [M], any layout, overwritten.
+ *  @param voxel_num           INT32 [1], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelForward(
     const mluOpHandle_t handle, const mluOpReduceMode_t reduce_type, const mluOpTensorDescriptor_t feats_desc,
     const void* feats, const mluOpTensorDescriptor_t coors_desc, void* coors, void* workspace,
@@ -70,18 +73,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelBackwardWorkspaceSize(
  *    max:  grad_feats[n,c] = grad_voxel_feats[v,c] where n is the first point of v with feats[n,c] = voxel_feats[v,c],
  *          else 0
  *
+ *  grad_feats empty: SUCCESS, nothing written. Cost: N*C copies or comparisons.
+ *
  *  @param reduce_type         MLUOP_REDUCE_DMAX; EXTENDED also _DMEAN and _DSUM.
- *  @param grad_voxel_feats    T [M, C], M <= N.
- *  @param feats               T [N, C].
- *  @param voxel_feats         T [M, C], as the forward function gave it.
- *  @param point2voxel_map     INT32 [N], likewise.
- *  @param voxel_points_count  INT32 [M], likewise.
- *  @param voxel_num           INT32 [1], likewise.
- *  @param workspace           workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *  alone.
- *  @param grad_feats          T [N, C]; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. grad_feats empty: SUCCESS, nothing written. Strided
- *  tensors: NOT_SUPPORTED. Cost: N*C copies or comparisons. */
+ *  @param grad_voxel_feats    T [M, C], any layout: M <= N.
+ *  @param feats               T [N, C], any layout.
+ *  @param voxel_feats         T [M, C], any layout: as the forward function gave it.
+ *  @param point2voxel_map     INT32 [N], any layout: likewise.
+ *  @param voxel_points_count  INT32 [M], any layout: likewise.
+ *  @param voxel_num           INT32 [1], any layout: likewise.
+ *  @param workspace           workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size      as mluOpGetDynamicPointToVoxelBackwardWorkspaceSize says, or less.
+ *  @param grad_feats          T [N, C], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelBackward(
     const mluOpHandle_t handle, const mluOpReduceMode_t reduce_type,
     const mluOpTensorDescriptor_t grad_voxel_feats_desc, const void* grad_voxel_feats,

@@ -21,18 +21,19 @@ typedef enum {
  *                  -(1-alpha) p^gamma log(1-p)      elsewhere;   p = sigmoid(input[n,c])
  *    times weight[target[n]] where there is a weight. Logarithms are at least log(FLT_MIN).
  *
+ *  input empty: SUCCESS, nothing to do. Cost: N*C exponentials and logarithms. Source: Lin et al., "Focal Loss for
+ *  Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss; docs/op/focal_loss.md.
+ *
  *  @param prefer     FAST or HIGH_PRECISION, else NOT_SUPPORTED.
  *  @param reduction  NONE, else NOT_SUPPORTED.
  *  @param input      T [N, C], ARRAY: logits.
  *  @param target     INT32 [N], ARRAY: a class; with weight in [0,C-1], without at most C, else BAD_PARAM: C and
  *                    negative ones are background, no class of the row is positive.
- *  @param weight     T [C], ARRAY; an empty tensor or NULL with a NULL descriptor: none.
+ *  @param weight     T [C], ARRAY: an empty tensor or NULL with a NULL descriptor: none.
  *  @param gamma      >= 0, else NOT_SUPPORTED.
- *  @param output     T [N, C], ARRAY; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. input empty: SUCCESS, nothing to do. Strided tensors:
- *  NOT_SUPPORTED. Cost: N*C exponentials and logarithms.
- *  Source: Lin et al., "Focal Loss for Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss;
- *  docs/op/focal_loss.md. */
+ *  @param output     T [N, C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidForward(
     mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpLossReduction_t reduction,
     const mluOpTensorDescriptor_t input_desc, const void* input, const mluOpTensorDescriptor_t target_desc,
@@ -44,10 +45,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidForward(
  *    grad_input[n,c] = -alpha (1-p)^gamma (1 - p - gamma p log(p))          where target[n] = c,
  *                      -(1-alpha) p^gamma (gamma (1-p) log(1-p) - p)        elsewhere; times the weight
  *
+ *  Anything not described here is as in mluOpFocalLossSigmoidForward.
+ *
  *  @param prefer      HIGH_PRECISION, else NOT_SUPPORTED.
+ *  @param input       T [N, C], ARRAY.
+ *  @param target      INT32 [N], ARRAY.
+ *  @param weight      T [C], ARRAY, or NULL with its descriptor.
  *  @param gamma       in [0,10000], else NOT_SUPPORTED.
- *  @param grad_input  T [N, C], ARRAY; overwritten.
- *  The rest: that of mluOpFocalLossSigmoidForward. */
+ *  @param grad_input  T [N, C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidBackward(
     mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpLossReduction_t reduction,
     const mluOpTensorDescriptor_t input_desc, const void* input, const mluOpTensorDescriptor_t target_desc,
@@ -59,13 +66,15 @@ mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidBackward(
  *    output[n] = -alpha (1-p)^gamma log(p),   p = softmax[n,target[n]], the logarithm at least log(FLT_MIN);
  *    times weight[target[n]] where there is a weight; 0 where target[n] is negative.
  *
+ *  softmax empty: SUCCESS, nothing to do. Source: mmcv's softmax_focal_loss; docs/op/focal_loss.md.
+ *
  *  @param softmax  T [N, C], ARRAY: probabilities.
  *  @param target   INT32 [N], ARRAY: a class, or negative; C and more: BAD_PARAM.
- *  @param weight   T [C], ARRAY; an empty tensor or NULL with a NULL descriptor: none.
+ *  @param weight   T [C], ARRAY: an empty tensor or NULL with a NULL descriptor: none.
  *  @param gamma    >= 0, else NOT_SUPPORTED.
- *  @param output   T [N], ARRAY; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. softmax empty: SUCCESS, nothing to do. Strided tensors:
- *  NOT_SUPPORTED. Source: mmcv's softmax_focal_loss; docs/op/focal_loss.md. */
+ *  @param output   T [N], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtFocalLossSoftmaxForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t softmax_desc, const void* softmax,
     const mluOpTensorDescriptor_t target_desc, const void* target, const mluOpTensorDescriptor_t weight_desc,
@@ -77,8 +86,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtFocalLossSoftmaxForward(
  *                      where p is 1
  *    grad_input[n,c] = b[n] ((1 where c = target[n], else 0) - softmax[n,c]), 0 where target[n] is negative
  *
- *  @param grad_input  T [N, C], ARRAY; overwritten.
- *  The rest: that of mluOpExtFocalLossSoftmaxForward. */
+ *  Anything not described here is as in mluOpExtFocalLossSoftmaxForward.
+ *
+ *  @param softmax     T [N, C], ARRAY.
+ *  @param target      INT32 [N], ARRAY.
+ *  @param weight      T [C], ARRAY, or NULL with its descriptor.
+ *  @param grad_input  T [N, C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API
 mluOpExtFocalLossSoftmaxBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t softmax_desc, const void* softmax,
                                  const mluOpTensorDescriptor_t target_desc, const void* target,

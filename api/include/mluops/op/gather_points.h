@@ -12,12 +12,14 @@ extern "C" {
  *
  *    output[b,c,m] = points[b,c,idx[b,m]], and 0 where idx[b,m] is outside [0,N-1]
  *
+ *  output empty: SUCCESS, nothing to do. N = 0 otherwise: BAD_PARAM. Cost: B*C*M copies. Source: Qi et al.,
+ *  "PointNet++", 2017; mmcv's gather_points.
+ *
  *  @param points  T [B, C, N], ARRAY.
  *  @param idx     INT32 [B, M], ARRAY.
- *  @param output  T [B, C, M], ARRAY; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. output empty: SUCCESS, nothing to do. N = 0 otherwise:
- *  BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M copies. Source: Qi et al., "PointNet++", 2017; mmcv's
- *  gather_points. */
+ *  @param output  T [B, C, M], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtGatherPoints(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                  const void* points, const mluOpTensorDescriptor_t idx_desc,
                                                  const void* idx, const mluOpTensorDescriptor_t output_desc,
@@ -27,11 +29,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtGatherPoints(mluOpHandle_t handle, const mlu
  *
  *    grad_points[b,c,n] = sum over m with idx[b,m] = n of grad_output[b,c,m]
  *
+ *  grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Cost: B*C*M additions.
+ *
  *  @param grad_output  T [B, C, M], ARRAY.
- *  @param idx          INT32 [B, M], ARRAY; outside [0,N-1]: adds to nothing.
- *  @param grad_points  T [B, C, N], ARRAY; overwritten.
- *  grad_points empty: SUCCESS, nothing to do. M = 0 otherwise: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: B*C*M
- *  additions. */
+ *  @param idx          INT32 [B, M], ARRAY: outside [0,N-1]: adds to nothing.
+ *  @param grad_points  T [B, C, N], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtGatherPointsBackward(mluOpHandle_t handle,
                                                          const mluOpTensorDescriptor_t grad_output_desc,
                                                          const void* grad_output,
@@ -43,11 +47,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtGatherPointsBackward(mluOpHandle_t handle,
  *
  *    output[b,c,p,s] = points[b,c,idx[b,p,s]], and 0 where idx[b,p,s] is outside [0,N-1]
  *
+ *  Dtypes, statuses and cost: those of mluOpExtGatherPoints.
+ *  Source: Qi et al., "PointNet++", 2017; mmcv's grouping_operation.
+ *
  *  @param points  T [B, C, N], ARRAY.
  *  @param idx     INT32 [B, P, S], ARRAY: S points of P groups, for instance from mluOpBallQuery.
- *  @param output  T [B, C, P, S], ARRAY; overwritten.
- *  Dtypes, statuses and cost: those of mluOpExtGatherPoints.
- *  Source: Qi et al., "PointNet++", 2017; mmcv's grouping_operation. */
+ *  @param output  T [B, C, P, S], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtGroupPoints(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                 const void* points, const mluOpTensorDescriptor_t idx_desc,
                                                 const void* idx, const mluOpTensorDescriptor_t output_desc,
@@ -57,10 +64,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtGroupPoints(mluOpHandle_t handle, const mluO
  *
  *    grad_points[b,c,n] = sum over (p,s) with idx[b,p,s] = n of grad_output[b,c,p,s]
  *
+ *  Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward.
+ *
  *  @param grad_output  T [B, C, P, S], ARRAY.
- *  @param idx          INT32 [B, P, S], ARRAY; outside [0,N-1]: adds to nothing.
- *  @param grad_points  T [B, C, N], ARRAY; overwritten.
- *  Dtypes, statuses and cost: those of mluOpExtGatherPointsBackward. */
+ *  @param idx          INT32 [B, P, S], ARRAY: outside [0,N-1]: adds to nothing.
+ *  @param grad_points  T [B, C, N], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtGroupPointsBackward(mluOpHandle_t handle,
                                                         const mluOpTensorDescriptor_t grad_output_desc,
                                                         const void* grad_output, const mluOpTensorDescriptor_t idx_desc,

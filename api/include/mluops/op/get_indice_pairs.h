@@ -61,17 +61,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(mluOpHandle_t handl
  *    indice_pairs[k,0:2,0..n-1]   = their inputs and outputs, in increasing order of inputs; -1 behind.
  *    sub_m, several inputs at one place: the last of them is the output of all.
  *
- *  @param sparse_conv_desc  Set; a dilation other than 1 goes with a stride of 1. Receives num_act_out.
- *  @param indices           INT32 [L, axes + 1]. An input outside its grid or the batch has no pairs.
- *  @param workspace         workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *  alone.
- *  @param workspace_size    As mluOpGetIndicePairsWorkspaceSize says, or less.
- *  @param indice_pairs      INT32 [K, 2, L], K <= 4096 the volume of the filter; overwritten.
- *  @param out_indices       INT32 [M, axes + 1]; overwritten. More outputs than M: NOT_SUPPORTED, nothing written.
- *  @param indice_num        INT32 [K]; overwritten.
- *  Any layout. A tensor empty: SUCCESS, num_act_out is 0, nothing else written. Strided tensors: NOT_SUPPORTED. STRICT:
- *  L and M are at most the places of their grids; sub_m wants stride and dilation 1. Cost: K*L look-ups.
- *  Source: mmcv's get_indice_pairs. */
+ *  A tensor empty: SUCCESS, num_act_out is 0, nothing else written. STRICT: L and M are at most the places of their
+ *  grids; sub_m wants stride and dilation 1. Cost: K*L look-ups. Source: mmcv's get_indice_pairs.
+ *
+ *  @param sparse_conv_desc  set; a dilation other than 1 goes with a stride of 1. Receives num_act_out.
+ *  @param indices           INT32 [L, axes + 1], any layout: an input outside its grid or the batch has no pairs.
+ *  @param workspace         workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size    as mluOpGetIndicePairsWorkspaceSize says, or less.
+ *  @param indice_pairs      INT32 [K, 2, L], any layout, overwritten: K <= 4096 the volume of the filter.
+ *  @param out_indices       INT32 [M, axes + 1], any layout, overwritten: more outputs than M: NOT_SUPPORTED, nothing
+ *                           written.
+ *  @param indice_num        INT32 [K], any layout, overwritten.
+ *
+ *  Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(mluOpHandle_t handle,
                                                 mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
                                                 const mluOpTensorDescriptor_t indices_desc, const void* indices,

@@ -14,12 +14,14 @@ extern "C" {
  *    The pairs of k are indice_pairs[k,0,p], indice_pairs[k,1,p], p < indice_num[k]. A pair with an index outside its
  *    tensor counts nothing.
  *
- *  @param features      T [L, C].
- *  @param indice_pairs  INT32 [K, 2, P].
+ *  A tensor empty: SUCCESS, nothing written. Cost: C comparisons a pair. Source: mmcv's indice_maxpool.
+ *
+ *  @param features      T [L, C], any layout.
+ *  @param indice_pairs  INT32 [K, 2, P], any layout.
  *  @param indice_num    K numbers of pairs in the host's memory, each at most P.
- *  @param features_out  T [M, C]; overwritten.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. A tensor empty: SUCCESS, nothing written. Strided
- *  tensors: NOT_SUPPORTED. Cost: C comparisons a pair. Source: mmcv's indice_maxpool. */
+ *  @param features_out  T [M, C], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t indice_pairs_desc, const void* indice_pairs, const int64_t indice_num[],
@@ -29,13 +31,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolForward(
  *
  *    grad_input[i,c] = sum of grad_output[o,c] over the pairs (i, o) with features_out[o,c] = features[i,c]
  *
- *  @param features      T [L, C].
- *  @param features_out  T [M, C], as the forward function gave it.
- *  @param grad_output   T [M, C].
- *  @param indice_pairs  INT32 [K, 2, P].
- *  @param indice_num    As in the forward function.
- *  @param grad_input    T [L, C]; overwritten.
- *  T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair. */
+ *  T, empty and strided tensors: as in the forward function. Cost: C comparisons and additions a pair. Anything not
+ *  described here is as in the forward call.
+ *
+ *  @param features      T [L, C], any layout.
+ *  @param features_out  T [M, C], any layout: as the forward function gave it.
+ *  @param grad_output   T [M, C], any layout.
+ *  @param indice_pairs  INT32 [K, 2, P], any layout.
+ *  @param indice_num    as in the forward function.
+ *  @param grad_input    T [L, C], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtIndiceMaxPoolBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t features_out_desc, const void* features_out,

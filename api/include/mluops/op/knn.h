@@ -16,14 +16,16 @@ extern "C" {
  *    A distance that is NaN or not below 1e10 counts for nothing. A neighbour that is missing: idx 0 and dist2 1e10
  *    (HALF: Inf).
  *
+ *  B or M = 0: BAD_PARAM. N = 0: SUCCESS, nothing written. Cost: at most 8*B*M*N flops; the cpu backend looks at the
+ *  points nearby only. Source: mmcv's knn.
+ *
  *  @param xyz      T [B, N, 3], ARRAY: the points; x, y, z.
  *  @param new_xyz  T [B, M, 3], ARRAY: the centres.
  *  @param k        >= 1.
- *  @param idx      INT32 [B, M, k], ARRAY; overwritten.
- *  @param dist2    T [B, M, k], ARRAY; squared distances; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B or M = 0: BAD_PARAM. N = 0: SUCCESS, nothing written. Strided
- *  tensors: NOT_SUPPORTED. Cost: at most 8*B*M*N flops; the cpu backend looks at the points nearby only.
- *  Source: mmcv's knn. */
+ *  @param idx      INT32 [B, M, k], ARRAY, overwritten.
+ *  @param dist2    T [B, M, k], ARRAY, overwritten: squared distances.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtKnn(mluOpHandle_t handle, const mluOpTensorDescriptor_t xyz_desc, const void* xyz,
                                         const mluOpTensorDescriptor_t new_xyz_desc, const void* new_xyz, const int k,
                                         const mluOpTensorDescriptor_t idx_desc, void* idx,

@@ -21,15 +21,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMaskedIm2colForwardWorkspaceSize(
  *
  *  and 0 where that is outside the image.
  *
- *  @param feature     T [1, C, H, W], NCHW; empty: BAD_PARAM.
- *  @param mask_h_idx  INT32 [M], ARRAY; any numbers.
- *  @param mask_w_idx  likewise.
- *  @param kernel_h    >= 1; kernel_w likewise.
- *  @param pad_h       any; pad_w likewise.
- *  @param workspace   not looked at, nor its size.
- *  @param data_col    T [C kernel_h kernel_w, M], ARRAY; overwritten.
- *  T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
- *  Cost: each element of data_col is written once. Source: mmcv's masked_conv2d. */
+ *  M = 0: SUCCESS, nothing written. Cost: each element of data_col is written once. Source: mmcv's masked_conv2d.
+ *
+ *  @param feature             T [1, C, H, W], NCHW: empty: BAD_PARAM.
+ *  @param mask_h_idx          INT32 [M], ARRAY: any numbers.
+ *  @param mask_w_idx          INT32 [M], ARRAY: likewise.
+ *  @param kernel_h, kernel_w  >= 1.
+ *  @param pad_h               any.
+ *  @param workspace           not used, nor its size.
+ *  @param data_col            T [C kernel_h kernel_w, M], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMaskedIm2colForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t feature_desc,
                                                      const void* feature, const mluOpTensorDescriptor_t mask_h_idx_desc,
                                                      const void* mask_h_idx,
@@ -49,13 +51,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMaskedCol2imForwardWorkspaceSize(
  *
  *    im[0, c, mask_h_idx[m], mask_w_idx[m]] = col[c, m]
  *
+ *  M = 0: im is 0. Cost: each element of im is written once, each of col read once. Source: mmcv's masked_conv2d.
+ *
  *  @param col         T [C, M], ARRAY.
- *  @param mask_h_idx  INT32 [M], ARRAY. A pixel outside the image is not written; of columns for one pixel the last is.
- *  @param mask_w_idx  likewise.
- *  @param workspace   not looked at, nor its size.
- *  @param im          T [1, C, H, W], NCHW; overwritten. Empty: BAD_PARAM.
- *  T: FLOAT, HALF; EXTENDED also DOUBLE, BFLOAT16. M = 0: im is 0. Strided tensors: NOT_SUPPORTED. Cost: each element
- *  of im is written once, each of col read once. Source: mmcv's masked_conv2d. */
+ *  @param mask_h_idx  INT32 [M], ARRAY: a pixel outside the image is not written; of columns for one pixel the last
+ *                     is.
+ *  @param mask_w_idx  INT32 [M], ARRAY: likewise.
+ *  @param workspace   not used, nor its size.
+ *  @param im          T [1, C, H, W], NCHW, overwritten: empty: BAD_PARAM.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMaskedCol2imForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t col_desc,
                                                      const void* col, const mluOpTensorDescriptor_t mask_h_idx_desc,
                                                      const void* mask_h_idx,

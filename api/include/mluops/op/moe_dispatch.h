@@ -12,15 +12,19 @@ extern "C" {
  *
  *    dispatch[indices[i] * capacity + locations[i], :] = gates[i] * input[i, :]
  *
- *  @param gates      T [samples].
- *  @param indices    INT32 [samples]: the expert of each sample.
- *  @param locations  INT32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or
- * place is out of range has no row.
- *  @param input      T [samples, hidden].
- *  @param dispatch   T [num_experts * capacity, hidden]. Rows that no sample has keep what they hold: a top-k gate
- * calls this k times. Of several samples of a row the last one counts. T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16.
- * All layouts ARRAY. A tensor without elements: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Source:
- * Tutel's sparse kernels, version 0.2. */
+ *  A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2.
+ *
+ *  @param gates                 T [samples], ARRAY.
+ *  @param indices               INT32 [samples], ARRAY: the expert of each sample.
+ *  @param locations             INT32 [samples], ARRAY: its place among the `capacity` places of the expert. A sample
+ *                               whose expert or place is out of range has no row.
+ *  @param input                 T [samples, hidden], ARRAY.
+ *  @param samples, capacity, hidden, num_experts  >= 0.
+ *  @param dispatch              T [num_experts * capacity, hidden], ARRAY: rows of samples are written, others keep
+ *                               what they hold: a top-k gate calls this k times. Of several samples of a row the last
+ *                               one counts.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc,
                                                     const void* gates, const mluOpTensorDescriptor_t indices_desc,
                                                     const void* indices, const mluOpTensorDescriptor_t locations_desc,
@@ -36,15 +40,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetMoeDispatchBackwardGateWorkspaceSize(mluOpHa
 
 /** The gradient of gates: grad_gates[i] = the sum over h of dispatch[row of i, h] * input[i, h].
  *
- *  @param indices    INT32 [samples]: the expert of each sample.
- *  @param locations  INT32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or
- * place is out of range has no row.
- *  @param input       T [samples, hidden].
- *  @param dispatch    T [num_experts * capacity, hidden]: the gradient of the forward call's result.
- *  @param workspace   not used.
- *  @param grad_gates  T [samples]; overwritten, 0 for a sample without row.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. All layouts ARRAY. A tensor without elements: SUCCESS, nothing
- * written. Strided tensors: NOT_SUPPORTED. Source: Tutel's sparse kernels, version 0.2. */
+ *  A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2.
+ *
+ *  @param indices               INT32 [samples], ARRAY: the expert of each sample.
+ *  @param locations             INT32 [samples], ARRAY: its place among the `capacity` places of the expert. A sample
+ *                               whose expert or place is out of range has no row.
+ *  @param input                 T [samples, hidden], ARRAY.
+ *  @param dispatch              T [num_experts * capacity, hidden], ARRAY: the gradient of the forward call's result.
+ *  @param samples, capacity, hidden, num_experts  >= 0.
+ *  @param workspace             not used, nor its size.
+ *  @param grad_gates            T [samples], ARRAY, overwritten: 0 for a sample without row.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t indices_desc, const void* indices,
     const mluOpTensorDescriptor_t locations_desc, const void* locations, const mluOpTensorDescriptor_t input_desc,
@@ -54,14 +61,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(
 
 /** The gradient of input: grad_input[i, :] = gates[i] * dispatch[row of i, :].
  *
- *  @param gates       T [samples].
- *  @param indices    INT32 [samples]: the expert of each sample.
- *  @param locations  INT32 [samples]: its place among the `capacity` places of the expert. A sample whose expert or
- * place is out of range has no row.
- *  @param dispatch    T [num_experts * capacity, hidden]: the gradient of the forward call's result.
- *  @param grad_input  T [samples, hidden]; overwritten, 0 for a sample without row.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. All layouts ARRAY. A tensor without elements: SUCCESS, nothing
- * written. Strided tensors: NOT_SUPPORTED. Source: Tutel's sparse kernels, version 0.2. */
+ *  A tensor without elements: SUCCESS, nothing written. Source: Tutel's sparse kernels, version 0.2.
+ *
+ *  @param gates                 T [samples], ARRAY.
+ *  @param indices               INT32 [samples], ARRAY: the expert of each sample.
+ *  @param locations             INT32 [samples], ARRAY: its place among the `capacity` places of the expert. A sample
+ *                               whose expert or place is out of range has no row.
+ *  @param dispatch              T [num_experts * capacity, hidden], ARRAY: the gradient of the forward call's result.
+ *  @param samples, capacity, hidden, num_experts  >= 0.
+ *  @param grad_input            T [samples, hidden], ARRAY, overwritten: 0 for a sample without row.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardData(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc, const void* gates,
     const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t locations_desc,

@@ -14,17 +14,19 @@ extern "C" {
  *    x = loc[b,q,m,l,p,0] W_l - 1/2,  y = loc[b,q,m,l,p,1] H_l - 1/2;  a sample is 0 unless -1 < y < H_l and
  *    -1 < x < W_l, and pixels outside the map are 0.
  *
- *  @param data_value              T [B, S, M, D], any layout: S pixels of all maps, M heads, D channels.
- *  @param data_spatial_shapes     INT32 [L, 2], ARRAY: H_l, W_l.
+ *  B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0. Cost: 4*B*Q*M*L*P*D multiply-adds. Source: Zhu et al.,
+ *  "Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op/ms_deform_attn.md.
+ *
+ *  @param data_value            T [B, S, M, D], any layout: S pixels of all maps, M heads, D channels.
+ *  @param data_spatial_shapes   INT32 [L, 2], ARRAY: H_l, W_l.
  *  @param data_level_start_index  INT32 [L], ARRAY: the first pixel of each map. Maps that leave [0,S-1], negative
- *                                 sizes: BAD_PARAM.
- *  @param data_sampling_loc       T [B, Q, M, L, P, 2], any layout: x, y; 0 to 1 is the map.
- *  @param data_attn_weight        T [B, Q, M, L, P], any layout.
- *  @param im2col_step             min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect.
- *  @param data_col                T [B, Q, M, D], any layout; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. B, M, D or Q = 0: BAD_PARAM. S, L or P = 0: data_col is 0.
- *  Strided tensors: NOT_SUPPORTED. Cost: 4*B*Q*M*L*P*D multiply-adds.
- *  Source: Zhu et al., "Deformable DETR", ICLR 2021; mmcv's ms_deform_attn; docs/op/ms_deform_attn.md. */
+ *                               sizes: BAD_PARAM.
+ *  @param data_sampling_loc     T [B, Q, M, L, P, 2], any layout: x, y; 0 to 1 is the map.
+ *  @param data_attn_weight      T [B, Q, M, L, P], any layout.
+ *  @param im2col_step           min(B, im2col_step) > 0 divides B, else BAD_PARAM; else without effect.
+ *  @param data_col              T [B, Q, M, D], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API
 mluOpMsDeformAttnForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t data_value_desc, const void* data_value,
                          const mluOpTensorDescriptor_t data_spatial_shapes_desc, const void* data_spatial_shapes,
@@ -35,12 +37,19 @@ mluOpMsDeformAttnForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t dat
 
 /** Gradients of mluOpMsDeformAttnForward; that of value is a scatter-add.
  *
- *  @param value, spatial_shapes, level_start_index, sampling_loc, attn_weight, im2col_step  as in the forward call.
+ *  Anything not described here is as in mluOpMsDeformAttnForward.
+ *
+ *  @param value              T [B, S, M, D], any layout.
+ *  @param spatial_shapes     INT32 [L, 2], ARRAY.
+ *  @param level_start_index  INT32 [L], ARRAY.
+ *  @param sampling_loc       T [B, Q, M, L, P, 2], any layout.
+ *  @param attn_weight        T [B, Q, M, L, P], any layout.
  *  @param grad_output        T [B, Q, M, D], any layout.
- *  @param grad_value         T [B, S, M, D], any layout; overwritten.
- *  @param grad_sampling_loc  T [B, Q, M, L, P, 2], any layout; overwritten.
- *  @param grad_attn_weight   T [B, Q, M, L, P], any layout; overwritten.
- *  The rest: that of mluOpMsDeformAttnForward. */
+ *  @param grad_value         T [B, S, M, D], any layout, overwritten.
+ *  @param grad_sampling_loc  T [B, Q, M, L, P, 2], any layout, overwritten.
+ *  @param grad_attn_weight   T [B, Q, M, L, P], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API
 mluOpMsDeformAttnBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t value_desc, const void* value,
                           const mluOpTensorDescriptor_t spatial_shapes_desc, const void* spatial_shapes,

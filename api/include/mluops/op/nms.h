@@ -113,16 +113,23 @@ typedef enum {
 /** Soft non-maximum suppression: takes the box of the greatest score, lowers the scores of the others by their IoU with
  *  it, drops those that fall below min_score, and goes on until none is left.
  *
- *  @param boxes        T [N, 4]: x1, y1, x2, y2.
- *  @param scores       T [N].
- *  @param iou_threshold, sigma, min_score  see above; sigma is read by GAUSSIAN only.
- *  @param offset       0 or 1, as with mluOpSetNmsDescriptor.
- *  @param dets         T [N, 5]: box and new score, in the order taken; zeros from row
- *                      *output_size on.
- *  @param indices      INT32 [N] (EXTENDED: INT64 too): which boxes these are; 0 from *output_size on.
- *  @param output_size  INT32 [1]: how many boxes were taken.
- *  N = 0: SUCCESS, *output_size is 0. Strided tensors: NOT_SUPPORTED. Cost: O(N * kept).
- *  Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms, whose order of equal scores is kept. */
+ *  N = 0: SUCCESS, *output_size is 0. Cost: O(N * kept).
+ *  Source: Bodla et al., "Soft-NMS", ICCV 2017; mmcv's soft_nms, whose order of equal scores is kept.
+ *
+ *  @param boxes          T [N, 4], any layout: x1, y1, x2, y2.
+ *  @param scores         T [N], any layout.
+ *  @param iou_threshold  not NaN.
+ *  @param sigma          not NaN: read by GAUSSIAN only.
+ *  @param min_score      not NaN.
+ *  @param method         0 to 2.
+ *  @param offset         0 or 1: as with mluOpSetNmsDescriptor.
+ *  @param dets           T [N, 5], any layout, overwritten: box and new score, in the order taken; zeros from row
+ *                        *output_size on.
+ *  @param indices        INT32 [N], any layout, overwritten: EXTENDED: INT64 too; which boxes these are; 0 from
+ *                        *output_size on.
+ *  @param output_size    INT32 [1], overwritten: how many boxes were taken.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtSoftNms(mluOpHandle_t handle, const mluOpTensorDescriptor_t boxes_desc,
                                             const void* boxes, const mluOpTensorDescriptor_t scores_desc,
                                             const void* scores, const float iou_threshold, const float sigma,
@@ -134,13 +141,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtSoftNms(mluOpHandle_t handle, const mluOpTen
 /** Groups boxes by suppression: every box belongs to the best box kept before it whose IoU with it is at least the
  *  threshold, or is kept itself.
  *
- *  @param dets         T [N, 5]: x1, y1, x2, y2, score.
- *  @param indices      INT32 [N] (EXTENDED: INT64 too): the groups one after the other, best kept box first; in each
- *                      the kept box, then those it suppresses, by score (equal scores: lower index first).
- *  @param group_sizes  INT32 [N] (EXTENDED: INT64 too), the dtype of indices: boxes of each group; 0 from *group_count
- *                      on.
- *  @param group_count  INT32 [1]: number of groups.
- *  N = 0: SUCCESS, *group_count is 0. Strided tensors: NOT_SUPPORTED. Source: mmcv's nms_match. */
+ *  N = 0: SUCCESS, *group_count is 0. Source: mmcv's nms_match.
+ *
+ *  @param dets           T [N, 5], any layout: x1, y1, x2, y2, score.
+ *  @param iou_threshold  not NaN.
+ *  @param indices        INT32 [N], any layout, overwritten: EXTENDED: INT64 too; the groups one after the other, best
+ *                        kept box first; in each the kept box, then those it suppresses, by score (equal scores: lower
+ *                        index first).
+ *  @param group_sizes    INT32 [N], any layout, overwritten: the dtype of indices; boxes of each group; 0 from
+ *                        *group_count on.
+ *  @param group_count    INT32 [1], overwritten: number of groups.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtNmsMatch(mluOpHandle_t handle, const mluOpTensorDescriptor_t dets_desc,
                                              const void* dets, const float iou_threshold,
                                              const mluOpTensorDescriptor_t indices_desc, void* indices,

@@ -14,11 +14,13 @@ extern "C" {
  *    in the box: |lx| < dx / 2 + 1e-5 and |ly| < dy / 2 + 1e-5 and not |z - bz| > dz / 2, each operation rounded to
  *    float (double for DOUBLE), the sums dx / 2 + 1e-5 once, cos and sin to the nearest float
  *
- *  @param points          T [B, M, 3], ARRAY; x, y, z.
- *  @param boxes           T [B, N, 7], ARRAY; bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z.
- *  @param points_indices  INT32 [B, M], ARRAY: index of the box, -1 where there is none; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. An empty tensor: SUCCESS, nothing written. Strided tensors:
- *  NOT_SUPPORTED. Cost: at most 12*B*M*N flops. Source: OpenPCDet's points_in_boxes_gpu. */
+ *  An empty tensor: SUCCESS, nothing written. Cost: at most 12*B*M*N flops. Source: OpenPCDet's points_in_boxes_gpu.
+ *
+ *  @param points          T [B, M, 3], ARRAY: x, y, z.
+ *  @param boxes           T [B, N, 7], ARRAY: bx, by, bz, dx, dy, dz, rz: the centre, the sizes, the rotation about z.
+ *  @param points_indices  INT32 [B, M], ARRAY, overwritten: index of the box, -1 where there is none.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpPointsInBoxes(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                const void* points, const mluOpTensorDescriptor_t boxes_desc,
                                                const void* boxes, const mluOpTensorDescriptor_t points_indices_desc,
@@ -28,7 +30,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpPointsInBoxes(mluOpHandle_t handle, const mluOp
  *
  *    in the box: |lx| < dx / 2 and |ly| < dy / 2 and not |z - (bz + dz / 2)| > dz / 2
  *
- *  Arguments, dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in_boxes_part. */
+ *  Arguments, dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in_boxes_part.
+ *
+ *  @param points          T [B, M, 3], ARRAY.
+ *  @param boxes           T [B, N, 7], ARRAY.
+ *  @param points_indices  INT32 [B, M], ARRAY, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtPointsInBoxesPart(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                       const void* points, const mluOpTensorDescriptor_t boxes_desc,
                                                       const void* boxes,
@@ -37,10 +45,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtPointsInBoxesPart(mluOpHandle_t handle, cons
 
 /** All boxes each point is in, by the rule of mluOpExtPointsInBoxesPart.
  *
+ *  Dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in_boxes_all.
+ *
  *  @param points  T [B, M, 3], ARRAY.
- *  @param boxes   T [B, N, 7], ARRAY; z is the centre of the bottom.
- *  @param inside  INT32 [B, M, N], ARRAY: 1 where point m is in box n, else 0; overwritten.
- *  Dtypes, statuses and cost: those of mluOpPointsInBoxes. Source: mmcv's points_in_boxes_all. */
+ *  @param boxes   T [B, N, 7], ARRAY: z is the centre of the bottom.
+ *  @param inside  INT32 [B, M, N], ARRAY, overwritten: 1 where point m is in box n, else 0.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtPointsInBoxesAll(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                      const void* points, const mluOpTensorDescriptor_t boxes_desc,
                                                      const void* boxes, const mluOpTensorDescriptor_t inside_desc,

@@ -15,11 +15,14 @@ extern "C" {
 
 /** IoU of the hulls of point sets with quadrilaterals.
  *
+ *  Cost: a sort of nine points for each set, some 400 flops a pair, 4 where two are far apart.
+ *  Source: mmcv's convex_iou.
+ *
  *  @param pointsets  T [N, 18], ARRAY.
  *  @param polygons   T [K, 8], ARRAY: quadrilaterals.
- *  @param ious       T [N, K], ARRAY; overwritten. 0 where less than 1e-13 of both areas is shared.
- *  Cost: a sort of nine points for each set, some 400 flops a pair, 4 where two are far apart.
- *  Source: mmcv's convex_iou. */
+ *  @param ious       T [N, K], ARRAY, overwritten: 0 where less than 1e-13 of both areas is shared.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtConvexIou(mluOpHandle_t handle, const mluOpTensorDescriptor_t pointsets_desc,
                                               const void* pointsets, const mluOpTensorDescriptor_t polygons_desc,
                                               const void* polygons, const mluOpTensorDescriptor_t ious_desc,
@@ -30,14 +33,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtConvexIou(mluOpHandle_t handle, const mluOpT
  *    giou = shared / united - (around - united) / around, areas; around: that of the hull of both; a share of nothing
  *           is 0
  *
+ *  A pair with a number that is not finite has the giou 0 and the gradient 0.
+ *  Cost: some 1000 flops a pair. Source: mmcv's convex_giou.
+ *
  *  @param pointsets       T [N, 18], ARRAY.
  *  @param polygons        T [N, 8], ARRAY: quadrilaterals.
- *  @param giou            T [N], ARRAY; overwritten.
- *  @param grad_pointsets  T [N, 18], ARRAY: d giou / d pointsets; overwritten. Where there is none: a point on a
- *                         side of a hull is no corner, of equal points the first may be one, and sides of both on
- *                         one line move as the point set's.
- *  A pair with a number that is not finite has the giou 0 and the gradient 0.
- *  Cost: some 1000 flops a pair. Source: mmcv's convex_giou. */
+ *  @param giou            T [N], ARRAY, overwritten.
+ *  @param grad_pointsets  T [N, 18], ARRAY, overwritten: d giou / d pointsets. Where there is none: a point on a side
+ *                         of a hull is no corner, of equal points the first may be one, and sides of both on one line
+ *                         move as the point set's.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtConvexGiou(mluOpHandle_t handle, const mluOpTensorDescriptor_t pointsets_desc,
                                                const void* pointsets, const mluOpTensorDescriptor_t polygons_desc,
                                                const void* polygons, const mluOpTensorDescriptor_t giou_desc,
@@ -46,25 +52,31 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtConvexGiou(mluOpHandle_t handle, const mluOp
 
 /** The smallest rectangles, of any angle, around point sets.
  *
+ *  Cost: a sort of nine points and some 500 flops a set. Source: mmcv's min_area_polygons.
+ *
  *  @param pointsets  T [N, 18], ARRAY.
- *  @param polygons   T [N, 8], ARRAY: four corners, one after the other round the rectangle, from the one that is
- *                    farthest along the side in the first quadrant and least across; overwritten. Of several smallest
- *                    ones that along the hull's first side, counterclockwise from its lowest corner. NaN for a set with
- *                    a number that is not finite.
- *  Cost: a sort of nine points and some 500 flops a set. Source: mmcv's min_area_polygons. */
+ *  @param polygons   T [N, 8], ARRAY, overwritten: four corners, one after the other round the rectangle, from the one
+ *                    that is farthest along the side in the first quadrant and least across. Of several smallest ones
+ *                    that along the hull's first side, counterclockwise from its lowest corner. NaN for a set with a
+ *                    number that is not finite.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtMinAreaPolygons(mluOpHandle_t handle, const mluOpTensorDescriptor_t pointsets_desc,
                                                     const void* pointsets, const mluOpTensorDescriptor_t polygons_desc,
                                                     void* polygons);
 
 /** Which points are inside of which quadrilaterals.
  *
+ *  Cost: two comparisons a pair, some 30 flops where the point's line meets the quadrilateral.
+ *  Source: mmcv's points_in_polygons.
+ *
  *  @param points    T [N, 2], ARRAY: x, y.
  *  @param polygons  T [M, 8], ARRAY: quadrilaterals, sides that cross as well.
- *  @param inside    FLOAT [N, M], ARRAY: 1 where a ray to greater x crosses the sides an odd number of times, else 0;
- *                   overwritten. A point on a side is decided by the sides before that one, counted from the side that
- *                   ends in the first corner. A NaN crosses nothing.
- *  Cost: two comparisons a pair, some 30 flops where the point's line meets the quadrilateral.
- *  Source: mmcv's points_in_polygons. */
+ *  @param inside    FLOAT [N, M], ARRAY, overwritten: 1 where a ray to greater x crosses the sides an odd number of
+ *                   times, else 0. A point on a side is decided by the sides before that one, counted from the side
+ *                   that ends in the first corner. A NaN crosses nothing.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtPointsInPolygons(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                      const void* points, const mluOpTensorDescriptor_t polygons_desc,
                                                      const void* polygons, const mluOpTensorDescriptor_t inside_desc,

@@ -13,24 +13,31 @@ extern "C" {
 /** Makes the boxes of SSD: at every pixel of a map those of given sizes and aspect ratios, in the coordinates of the
  *  image.
  *
- *  @param min_sizes      T [M], ARRAY, M >= 1.
- *  @param aspect_ratios  T [R], ARRAY, R >= 1.
- *  @param variances      T [4], ARRAY.
- *  @param max_sizes      T [M] or [0], ARRAY; the data may then be NULL.
- *  @param height, width  of the map, >= 0.
- *  @param im_height, im_width  of the image, >= 1: coordinates are divided by them.
- *  @param step_h, step_w  pixels of the image from one centre to the next, > 0.
- *  @param offset         of the first centre, in steps.
- *  @param clip           coordinates are clamped to [0, 1].
- *  @param min_max_aspect_ratios_order  false: of each min_size first a box for each ratio, then that of its max_size.
- *  true: first its square, then that of its max_size, then those of the ratios but the first within 1e-6 of 1, for
- * which the square stands; without such a ratio the last one has no box.
- *  @param output         T [height, width, P, 4], ARRAY: x1, y1, x2, y2, where P = M R, plus M with max_sizes;
- *  overwritten.
- *  @param var            T, the shape of output: variances, again and again; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; boxes are computed in double. M, R or 4 of 0: BAD_PARAM. height or
- *  width 0: SUCCESS. Strided tensors: NOT_SUPPORTED. Cost: 8 numbers a box written. Source: Liu et al., "SSD", ECCV
- *  2016; Paddle's prior_box; docs/op/prior_box.md. */
+ *  Boxes are computed in double. M, R or 4 of 0: BAD_PARAM. height or width 0: SUCCESS. Cost: 8 numbers a box
+ *  written. Source: Liu et al., "SSD", ECCV 2016; Paddle's prior_box; docs/op/prior_box.md.
+ *
+ *  @param min_sizes             T [M], ARRAY: M >= 1.
+ *  @param aspect_ratios         T [R], ARRAY: R >= 1.
+ *  @param variances             T [4], ARRAY.
+ *  @param max_sizes             T [M], ARRAY: or [0], ARRAY; the data may then be NULL.
+ *  @param height                >= 0: of the map.
+ *  @param width                 >= 0: likewise.
+ *  @param im_height             of the image, >= 1: coordinates are divided by them.
+ *  @param im_width              >= 1: likewise.
+ *  @param step_h                > 0: pixels of the image from one centre to the next.
+ *  @param step_w                > 0: likewise.
+ *  @param offset                of the first centre, in steps.
+ *  @param clip                  coordinates are clamped to [0, 1].
+ *  @param min_max_aspect_ratios_order  false: of each min_size first a box for each ratio, then that of its max_size;
+ *                               true: first its square, then that of its max_size, then those of the ratios but the
+ *                               first within 1e-6 of 1, for which the square stands; without such a ratio the last one
+ *                               has no box.
+ *  @param output                T [height, width, P, 4], ARRAY, overwritten: x1, y1, x2, y2, where P = M R, plus M
+ *                               with max_sizes.
+ *  @param var                   T [height, width, P, 4], ARRAY, overwritten: the shape of output: variances, again and
+ *                               again.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpPriorBox(mluOpHandle_t handle, const mluOpTensorDescriptor_t min_sizes_desc,
                                           const void* min_sizes, const mluOpTensorDescriptor_t aspect_ratios_desc,
                                           const void* aspect_ratios, const mluOpTensorDescriptor_t variances_desc,

@@ -14,14 +14,17 @@ extern "C" {
  *    output[r,i,j,c] = sum over pixels of input[y,x,c] * shares of the bin's rows [i,y] * shares of its columns [j,x] /
  *                      area; a share is the integral over the bin of the hat max(0, 1 - |t - pixel|)
  *
- *  @param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
- *  @param rois           T [R, 5], ARRAY: batch index, x1, y1, x2, y2. A batch index outside [0, B-1]: BAD_PARAM.
+ *  Shares are found in double. R, B, H, W or C = 0: SUCCESS, nothing written. Cost: 2 flops a pixel of a bin and
+ *  channel. mluOp has no such operator. Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018;
+ *  mmcv's prroi_pool; docs/op/prroi_pool.md.
+ *
+ *  @param input          T [B, H, W, C], NHWC.
+ *  @param rois           T [R, 5], ARRAY: batch index, x1, y1, x2, y2.
  *  @param spatial_scale  multiplies the corners.
- *  @param output         T [R, PH, PW, C]; overwritten. 0 for a RoI without area or finite corners.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; shares are found in double. R, B, H, W or C = 0: SUCCESS, nothing
- *  written. Strided tensors: NOT_SUPPORTED. Cost: 2 flops a pixel of a bin and channel. mluOp has no such operator.
- *  Source: Jiang et al., "Acquisition of Localization Confidence", ECCV 2018; mmcv's prroi_pool; docs/op/prroi_pool.md.
- */
+ *  @param output         T [R, PH, PW, C], NHWC, overwritten: 0 for a RoI without area or finite corners.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of rois outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
                                                      const void* input, const mluOpTensorDescriptor_t rois_desc,
                                                      const void* rois, const float spatial_scale,
@@ -29,11 +32,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolForward(mluOpHandle_t handle, const
 
 /** Gradients of mluOpExtPrRoiPoolForward with respect to input (scatter-add) and to rois.
  *
- *  @param grad_output  T [R, PH, PW, C], NHWC; EXTENDED: NCHW too.
- *  @param input        T [B, H, W, C], in the layout of grad_output: that of the forward call.
- *  @param grad_input  T, like input; overwritten, also where R = 0. Absent: descriptor and data NULL.
- *  @param grad_rois  T [R, 5], ARRAY; overwritten; 0 for the batch index and for a RoI without area. May be absent,
- *                      but not both. The others as in the forward call. B, H, W or C = 0: SUCCESS, nothing written. */
+ *  Anything not described here is as in the forward call. B, H, W or C = 0: SUCCESS, nothing written.
+ *
+ *  @param grad_output  T [R, PH, PW, C], NHWC.
+ *  @param input        T [B, H, W, C], NHWC: that of the forward call.
+ *  @param rois         T [R, 5], ARRAY.
+ *  @param grad_input   T [B, H, W, C], NHWC, overwritten: where R = 0 too. Absent: descriptor and data NULL.
+ *  @param grad_rois    T [R, 5], ARRAY, overwritten: 0 for the batch index and for a RoI without area. May be absent,
+ *                      but not both.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of rois outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtPrRoiPoolBackward(mluOpHandle_t handle,
                                                       const mluOpTensorDescriptor_t grad_output_desc,
                                                       const void* grad_output, const mluOpTensorDescriptor_t input_desc,

@@ -14,19 +14,22 @@ extern "C" {
  *  x1 = round(rois[r,1]) spatial_scale and w = max((round(rois[r,3]) + 1) spatial_scale - x1, 0.1); rows likewise.
  *  round() takes halves away from zero. Element d of bin i, j is the mean of channel (d PH + i) PW + j.
  *
- *  @param pooled_height    PH.
- *  @param pooled_width     PW = PH; EXTENDED: any.
+ *  B, H, W = 0: SUCCESS, nothing written. R = 0: BAD_PARAM; EXTENDED: SUCCESS. Cost: an addition for each pixel of
+ *  each bin and channel. Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_pool.md.
+ *
+ *  @param pooled_height    PH, >= 1.
+ *  @param pooled_width     PW, >= 1: = PH; EXTENDED: any.
  *  @param spatial_scale    > 0.
  *  @param group_size       PH.
- *  @param output_dim       D >= 1.
- *  @param input            T [B, H, W, D PH PW], NHWC; EXTENDED: also NCHW, with the other 4-D tensors likewise.
- *  @param rois             T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
- *  @param output           T [R, PH, PW, D]; 0 for a bin without pixels; overwritten.
- *  @param mapping_channel  INT32, like output: the channel each element is a mean of; overwritten. Descriptor and data
- *                          NULL: not wanted.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16. B, H, W = 0: SUCCESS, nothing written. R = 0: BAD_PARAM; EXTENDED:
- *  SUCCESS. Strided tensors: NOT_SUPPORTED. Cost: an addition for each pixel of each bin and channel.
- *  Source: Dai et al., "R-FCN", NIPS 2016; docs/op/ps_roi_pool.md. */
+ *  @param output_dim       D, >= 1.
+ *  @param input            T [B, H, W, D PH PW], NHWC.
+ *  @param rois             T [R, 5], ARRAY: batch index, x1, y1, x2, y2.
+ *  @param output           T [R, PH, PW, D], NHWC, overwritten: 0 for a bin without pixels.
+ *  @param mapping_channel  INT32 [R, PH, PW, D], NHWC, overwritten: the channel each element is a mean of. Descriptor
+ *                          and data NULL: not wanted.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of rois outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(mluOpHandle_t handle, const int pooled_height, const int pooled_width,
                                                   const float spatial_scale, const int group_size, const int output_dim,
                                                   const mluOpTensorDescriptor_t input_desc, const void* input,
@@ -37,12 +40,21 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(mluOpHandle_t handle, const in
 
 /** Gradient of mluOpPsRoiPoolForward with respect to input (scatter-add).
  *
- *  @param top_grad         T [R, PH, PW, D], NHWC; EXTENDED: NCHW too.
- *  @param mapping_channel  INT32, like top_grad: the channel each element goes to; outside [0, D PH PW - 1]: to none.
- *                          Descriptor and data NULL: those of mluOpPsRoiPoolForward.
- *  @param bottom_grad      T [B, H, W, D PH PW], in the layout of top_grad; overwritten.
  *  R = 0: BAD_PARAM; EXTENDED: bottom_grad is 0. B, H, W = 0: SUCCESS, nothing written. The rest: that of
- *  mluOpPsRoiPoolForward. Bitwise equal for every number of threads. */
+ *  mluOpPsRoiPoolForward. Bitwise equal for every number of threads.
+ *
+ *  @param pooled_height    PH, >= 1.
+ *  @param pooled_width     PW, >= 1.
+ *  @param spatial_scale    > 0.
+ *  @param output_dim       D, >= 1.
+ *  @param top_grad         T [R, PH, PW, D], NHWC.
+ *  @param rois             T [R, 5], ARRAY.
+ *  @param mapping_channel  INT32 [R, PH, PW, D], NHWC: the channel each element goes to; outside [0, D PH PW - 1]: to
+ *                          none. Descriptor and data NULL: those of mluOpPsRoiPoolForward.
+ *  @param bottom_grad      T [B, H, W, D PH PW], NHWC, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of rois outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolBackward(mluOpHandle_t handle, const int pooled_height,
                                                    const int pooled_width, const float spatial_scale,
                                                    const int output_dim, const mluOpTensorDescriptor_t top_grad_desc,

@@ -14,21 +14,32 @@ extern "C" {
  *    psa_type 0 (collect):    y[n, h, w, th*W+tw]   = x[n, h, w, i*w_mask+j]
  *    psa_type 1 (distribute): y[n, th, tw, h*W+w]   = x[n, h, w, i*w_mask+j];  all other y are 0.
  *
- *  @param psa_type  0 or 1, else BAD_PARAM.
- *  @param x         FLOAT [N, H, W, h_mask*w_mask], NHWC.
- *  @param h_mask,w_mask  mask size, even sizes allowed; negative: BAD_PARAM.
- *  @param y         FLOAT [N, H, W, H*W], NHWC; overwritten.
- *  Empty x: SUCCESS, nothing written. Strided tensors: BAD_PARAM. Cost: one pass over x and y.
- *  Source: Zhao et al., "PSANet", ECCV 2018; psamask design document. */
+ *  Empty x: SUCCESS, nothing written. Cost: one pass over x and y. Source: Zhao et al., "PSANet", ECCV 2018; psamask
+ *  design document.
+ *
+ *  @param psa_type  0 or 1.
+ *  @param x         T [N, H, W, h_mask*w_mask], NHWC.
+ *  @param h_mask    >= 0: mask size, even sizes allowed; negative: BAD_PARAM.
+ *  @param w_mask    >= 0: likewise.
+ *  @param y         T [N, H, W, H*W], NHWC, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsamaskForward(mluOpHandle_t handle, const int psa_type,
                                                 const mluOpTensorDescriptor_t x_desc, const void* x, const int h_mask,
                                                 const int w_mask, const mluOpTensorDescriptor_t y_desc, void* y);
 
 /** Gradient of mluOpPsamaskForward: dx gathers the dy its cell was copied to; uncovered cells get 0.
  *
- *  @param dy  FLOAT [N, H, W, H*W], NHWC.
- *  @param dx  FLOAT [N, H, W, h_mask*w_mask], NHWC; overwritten.
- *  Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward. */
+ *  Empty dy: SUCCESS, nothing written. Otherwise as mluOpPsamaskForward.
+ *
+ *  @param psa_type        0 or 1.
+ *  @param dy              T [N, H, W, H*W], NHWC.
+ *  @param h_mask, w_mask  >= 0.
+ *  @param dx              T [N, H, W, h_mask*w_mask], NHWC, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(mluOpHandle_t handle, const int psa_type,
                                                  const mluOpTensorDescriptor_t dy_desc, const void* dy,
                                                  const int h_mask, const int w_mask,

@@ -34,13 +34,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyRoiAlignForwardDescriptor(mluOpRoiAlignF
 
 /** Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
  *
- *  @param input     T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with the other 4-D tensors likewise.
- *  @param boxes     T [R, 5]: batch index, x1, y1, x2, y2. A batch index outside [0,B-1]: BAD_PARAM.
- *  @param output    T [R, pooled_height, pooled_width, C]; overwritten.
- *  @param argmax_x,argmax_y  T, like output: pool_mode 0: where the greatest sample is, -1 for a bin without samples;
- *                   overwritten. pool_mode 1: NULL with NULL descriptors, or not looked at.
- *  R, B, H, W or C = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED.
- *  Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align; docs/op/roi_align.md. */
+ *  R, B, H, W or C = 0: SUCCESS, nothing written. Source: He et al., "Mask R-CNN", ICCV 2017; mmcv's roi_align;
+ *  docs/op/roi_align.md.
+ *
+ *  @param input     T [B, H, W, C], NHWC.
+ *  @param boxes     T [R, 5], any layout: batch index, x1, y1, x2, y2.
+ *  @param output    T [R, pooled_height, pooled_width, C], NHWC, overwritten.
+ *  @param argmax_x  T [R, pooled_height, pooled_width, C], NHWC, overwritten: pool_mode 0: where the greatest sample
+ *                   is, -1 for a bin without samples. pool_mode 1: NULL with NULL descriptors, or not looked at.
+ *  @param argmax_y  T [R, pooled_height, pooled_width, C], NHWC, overwritten: likewise.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of boxes outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignForward_v2(mluOpHandle_t handle,
                                                     const mluOpRoiAlignForwardDescriptor_t roialign_desc,
                                                     const mluOpTensorDescriptor_t input_desc, const void* input,
@@ -49,7 +54,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignForward_v2(mluOpHandle_t handle,
                                                     const mluOpTensorDescriptor_t argmax_x_desc, void* argmax_x,
                                                     const mluOpTensorDescriptor_t argmax_y_desc, void* argmax_y);
 
-/** Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax. */
+/** Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.
+ *
+ *  @param grads        T [R, pooled_height, pooled_width, C], NHWC.
+ *  @param boxes        T [R, 5], any layout.
+ *  @param grads_image  T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of boxes outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale,
                                                   const int sampling_ratio, const bool aligned,
                                                   const mluOpTensorDescriptor_t grads_desc, const void* grads,
@@ -58,12 +70,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward(mluOpHandle_t handle, const fl
 
 /** Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
  *
- *  @param grads        T [R, pooled_height, pooled_width, C], NHWC; EXTENDED: NCHW too.
- *  @param boxes        T [R, 5], as in the forward call.
- *  @param argmax_x,argmax_y  pool_mode 0: as the forward call gave them; pool_mode 1: NULL, or not looked at.
- *  @param spatial_scale,sampling_ratio,aligned,pool_mode  as in the forward call.
- *  @param grads_image  T [B, H, W, C], in the layout of grads; overwritten, also where R = 0.
- *  B, H, W or C = 0: SUCCESS, nothing written. Other errors as in the forward call. */
+ *  B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.
+ *
+ *  @param grads        T [R, pooled_height, pooled_width, C], NHWC.
+ *  @param boxes        T [R, 5], any layout.
+ *  @param argmax_x     T [R, pooled_height, pooled_width, C], NHWC: pool_mode 0: as the forward call gave them;
+ *                      pool_mode 1: NULL, or not looked at.
+ *  @param argmax_y     T [R, pooled_height, pooled_width, C], NHWC: likewise.
+ *  @param pool_mode    0 or 1.
+ *  @param grads_image  T [B, H, W, C], NHWC, overwritten: where R = 0 too.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of boxes outside [0,B-1]: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
                                                      const void* grads, const mluOpTensorDescriptor_t boxes_desc,
                                                      const void* boxes, const mluOpTensorDescriptor_t argmax_x_desc,

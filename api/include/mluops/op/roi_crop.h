@@ -13,12 +13,15 @@ extern "C" {
  *  A point y, x of a grid is the pixel (y + 1) (H - 1) / 2, (x + 1) (W - 1) / 2: -1 the first, 1 the last. Pixels
  *  outside the image count 0; a point that is NaN or infinite gives 0.
  *
- *  @param input   T [B, H, W, C], NHWC; EXTENDED: also NCHW, with output likewise.
+ *  Points are in T's type of sums. Cost: 8 flops an element of output. Source: Jaderberg et al., "Spatial Transformer
+ *  Networks", NIPS 2015; docs/op/roi_crop.md.
+ *
+ *  @param input   T [B, H, W, C], NHWC.
  *  @param grid    T [G, OH, OW, 2], ARRAY: y, x. G is a multiple of B: the first G/B grids sample the first image.
- *  @param output  T [G, OH, OW, C]; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16, points in T's type of sums. Empty tensors: BAD_PARAM. Strided ones:
- *  NOT_SUPPORTED. Cost: 8 flops an element of output.
- *  Source: Jaderberg et al., "Spatial Transformer Networks", NIPS 2015; docs/op/roi_crop.md. */
+ *  @param output  T [G, OH, OW, C], NHWC, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. An empty tensor: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiCropForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
                                                 const void* input, const mluOpTensorDescriptor_t grid_desc,
                                                 const void* grid, const mluOpTensorDescriptor_t output_desc,
@@ -26,9 +29,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiCropForward(mluOpHandle_t handle, const mluO
 
 /** Gradient of mluOpRoiCropForward with respect to input (scatter-add).
  *
- *  @param grad_output  T [G, OH, OW, C], NHWC; EXTENDED: NCHW too.
- *  @param grad_input   T [B, H, W, C], in the layout of grad_output; overwritten.
- *  The rest: that of mluOpRoiCropForward. */
+ *  Anything not described here is as in mluOpRoiCropForward.
+ *
+ *  @param grad_output  T [G, OH, OW, C], NHWC.
+ *  @param grid         T [G, OH, OW, 2], ARRAY.
+ *  @param grad_input   T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiCropBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
                                                  const void* grad_output, const mluOpTensorDescriptor_t grid_desc,
                                                  const void* grid, const mluOpTensorDescriptor_t grad_input_desc,

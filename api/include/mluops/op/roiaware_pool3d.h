@@ -24,25 +24,33 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetRoiAwarePool3dForwardWorkspaceSize(mluOpHand
  *    lx, ly in the box's frame, its voxel is
  *    vx = (lx + dx / 2) / (dx / out_x), vy likewise, vz = (z - bz) / (dz / out_z), cut to whole numbers in
  *    [0, out - 1], NaN to 0; each operation rounded to float (double for DOUBLE)
- *    pts_idx_of_voxels[n,vx,vy,vz,:] = count, then the count lowest indices of its points, at most max_pts_each_voxel -
- *  1; zeros behind pool_method 0: pooled_features = the maximum over these points, argmax = its point, of equal ones
- * the first; 0 and -1 where there is none that is greater than -Inf pool_method 1: pooled_features = the mean, 0 where
- *  there is no point; argmax = 0
+ *    pts_idx_of_voxels[n,vx,vy,vz,:] = count, then the count lowest indices of its points, at most
+ *    max_pts_each_voxel - 1; zeros behind
+ *    pool_method 0: pooled_features = the maximum over these points, argmax = its point, of equal ones the first;
+ *    0 and -1 where there is none that is greater than -Inf
+ *    pool_method 1: pooled_features = the mean, 0 where there is no point; argmax = 0
  *
- *  @param pool_method          0: maximum, 1: mean.
- *  @param boxes_num, pts_num, channels, max_pts_each_voxel, out_x, out_y, out_z  N, P, C, S, X, Y, Z; X, Y, Z at most
- *  256.
- *  @param rois                 T [N, 7]; x, y, z, dx, dy, dz, rotation about z.
- *  @param pts                  T [P, 3].
- *  @param pts_feature          T [P, C].
- *  @param workspace            workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *  alone.
- *  @param argmax               INT32 [N, X, Y, Z, C]; overwritten.
- *  @param pts_idx_of_voxels    INT32 [N, X, Y, Z, S]; overwritten.
- *  @param pooled_features      T [N, X, Y, Z, C]; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. An empty tensor: BAD_PARAM. Strided tensors:
- *  NOT_SUPPORTED. Cost: 12*N*P flops, and an addition or comparison for each feature of each point kept.
- *  Source: Shi et al., "Part-A2", 2020; mmcv's roiaware_pool3d. */
+ *  Cost: 12*N*P flops, and an addition or comparison for each feature of each point kept. Source: Shi et al.,
+ *  "Part-A2", 2020; mmcv's roiaware_pool3d.
+ *
+ *  @param pool_method         0 or 1: the maximum (0) or the mean (1).
+ *  @param boxes_num           N.
+ *  @param pts_num             P.
+ *  @param channels            C.
+ *  @param rois                T [N, 7], any layout: x, y, z, dx, dy, dz, rotation about z.
+ *  @param pts                 T [P, 3], any layout.
+ *  @param pts_feature         T [P, C], any layout.
+ *  @param workspace           workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size      as mluOpGetRoiAwarePool3dForwardWorkspaceSize says, or less.
+ *  @param max_pts_each_voxel  S, >= 1.
+ *  @param out_x               X, 1 to 256.
+ *  @param out_y               Y, 1 to 256.
+ *  @param out_z               Z, 1 to 256.
+ *  @param argmax              INT32 [N, X, Y, Z, C], any layout, overwritten.
+ *  @param pts_idx_of_voxels   INT32 [N, X, Y, Z, S], any layout, overwritten.
+ *  @param pooled_features     T [N, X, Y, Z, C], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. An empty tensor: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dForward(
     mluOpHandle_t handle, const int pool_method, const int boxes_num, const int pts_num, const int channels,
     const mluOpTensorDescriptor_t rois_desc, const void* rois, const mluOpTensorDescriptor_t pts_desc, const void* pts,
@@ -56,12 +64,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dForward(
  *    pool_method 0: grad_out[n,x,y,z,c] is added to grad_in[argmax[n,x,y,z,c],c]
  *    pool_method 1: grad_out[n,x,y,z,c] / max(count, 1) is added to grad_in[p,c] of all `count` points p of the voxel
  *
- *  @param pts_idx_of_voxels  INT32 [N, X, Y, Z, S], as the forward function gave it; a count is cut to [0, S - 1].
- *  @param argmax             INT32 [N, X, Y, Z, C], likewise. Indices outside [0, P-1] add to nothing.
- *  @param grad_out           T [N, X, Y, Z, C].
- *  @param grad_in            T [P, C]; overwritten.
  *  Other arguments, dtypes and statuses: those of the forward function. Sums in the same order for every number of
- *  threads. */
+ *  threads.
+ *
+ *  @param pool_method         0 or 1.
+ *  @param boxes_num           N.
+ *  @param out_x               X, 1 to 256.
+ *  @param out_y               Y, 1 to 256.
+ *  @param out_z               Z, 1 to 256.
+ *  @param channels            C.
+ *  @param max_pts_each_voxel  S, >= 1.
+ *  @param pts_idx_of_voxels   INT32 [N, X, Y, Z, S], any layout: as the forward function gave it; a count is cut to
+ *                             [0, S - 1].
+ *  @param argmax              INT32 [N, X, Y, Z, C], any layout: likewise. Indices outside [0, P-1] add to nothing.
+ *  @param grad_out            T [N, X, Y, Z, C], any layout.
+ *  @param grad_in             T [P, C], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. An empty tensor: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dBackward(
     mluOpHandle_t handle, const int pool_method, const int boxes_num, const int out_x, const int out_y, const int out_z,
     const int channels, const int max_pts_each_voxel, const mluOpTensorDescriptor_t pts_idx_of_voxels_desc,

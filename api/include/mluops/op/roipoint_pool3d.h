@@ -24,17 +24,22 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetRoiPointPool3dWorkspaceSize(
  *  box is the centre of its bottom); n is cut at S pooled_features[b,m,s,:] = points[b,p,:], point_features[b,p,:] with
  *  p = p_(s mod n);  zeros where n = 0 pooled_empty_flag[b,m] = 1 where n = 0, else 0
  *
- *  @param batch_size, pts_num, boxes_num, feature_in_len, sampled_pts_num  B, N, M, C, S.
- *  @param points             T [B, N, 3]; x, y, z.
- *  @param point_features     T [B, N, C].
- *  @param boxes3d            T [B, M, 7]; x, y, z, dx, dy, dz, rotation about z.
- *  @param workspace          workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *  alone.
- *  @param workspace_size     As mluOpGetRoiPointPool3dWorkspaceSize says, or less.
- *  @param pooled_features    T [B, M, S, 3 + C]; overwritten.
- *  @param pooled_empty_flag  INT32 [B, M]; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. Any layout. An empty tensor: BAD_PARAM. Strided tensors:
- *  NOT_SUPPORTED. Cost: at most 12*B*N*M flops and B*M*S*(3+C) copies. Source: mmcv's roipoint_pool3d. */
+ *  Cost: at most 12*B*N*M flops and B*M*S*(3+C) copies. Source: mmcv's roipoint_pool3d.
+ *
+ *  @param batch_size         B.
+ *  @param pts_num            N.
+ *  @param boxes_num          M.
+ *  @param feature_in_len     C.
+ *  @param sampled_pts_num    S.
+ *  @param points             T [B, N, 3], any layout: x, y, z.
+ *  @param point_features     T [B, N, C], any layout.
+ *  @param boxes3d            T [B, M, 7], any layout: x, y, z, dx, dy, dz, rotation about z.
+ *  @param workspace          workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size     as mluOpGetRoiPointPool3dWorkspaceSize says, or less.
+ *  @param pooled_features    T [B, M, S, 3 + C], any layout, overwritten.
+ *  @param pooled_empty_flag  INT32 [B, M], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. An empty tensor: BAD_PARAM. */
 mluOpStatus_t MLUOP_WIN_API
 mluOpRoiPointPool3d(mluOpHandle_t handle, const int batch_size, const int pts_num, const int boxes_num,
                     const int feature_in_len, const int sampled_pts_num, const mluOpTensorDescriptor_t points_desc,

@@ -11,14 +11,17 @@ extern "C" {
 /** Adds to each pixel the features at its box: output = input + the sum of bilinear samples of input at the box's
  *  points.
  *
- *  @param input          T [B, H, W, C], NHWC; EXTENDED: also [B, C, H, W], NCHW, with output likewise.
+ *  Points are placed in double. A size of 0: SUCCESS, nothing written. Cost: 8 flops a point and channel. Source: Yang
+ *  et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md.
+ *
+ *  @param input          T [B, H, W, C], NHWC.
  *  @param bboxes         T [B, H, W, 5], ARRAY: y and x of the centre, width, height, angle in radians, of each pixel.
  *  @param spatial_scale  multiplies centres and sizes.
  *  @param points         1: the centre; 5: the corners too; else BAD_PARAM.
- *  @param output         T, like input; overwritten. A point more than a pixel off the map counts 0.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16; points are placed in double. A size of 0: SUCCESS, nothing written.
- *  Strided tensors: NOT_SUPPORTED. Cost: 8 flops a point and channel.
- *  Source: Yang et al., "R3Det", AAAI 2021; mmcv's rotated_feature_align; docs/op/rotated_feature_align.md. */
+ *  @param output         T [B, H, W, C], NHWC, overwritten: a point more than a pixel off the map counts 0.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void* input,
     const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,
@@ -26,16 +29,28 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignForward(
 
 /** Gradient of mluOpExtRotatedFeatureAlignForward with respect to input (scatter-add).
  *
- *  @param grad_output  T [B, H, W, C], NHWC; EXTENDED: NCHW too.
- *  @param grad_input  T, like grad_output; overwritten.
- *  The others as in the forward call. */
+ *  Anything not described here is as in the forward call.
+ *
+ *  @param grad_output  T [B, H, W, C], NHWC.
+ *  @param bboxes       T [B, H, W, 5], ARRAY.
+ *  @param grad_input   T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedFeatureAlignBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,
     const mluOpTensorDescriptor_t grad_input_desc, void* grad_input);
 
 /** mluOpExtRotatedFeatureAlignForward by the vendor's name and rules: spatial_scale <= 0 or an empty tensor is
- * BAD_PARAM. */
+ * BAD_PARAM.
+ *
+ *  @param input   T [B, H, W, C], NHWC.
+ *  @param bboxes  T [B, H, W, 5], ARRAY.
+ *  @param output  T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(const mluOpHandle_t handle,
                                                             const mluOpTensorDescriptor_t input_desc, const void* input,
                                                             const mluOpTensorDescriptor_t bboxes_desc,
@@ -43,7 +58,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(const mluOpHandle_t 
                                                             const int points, const mluOpTensorDescriptor_t output_desc,
                                                             void* output);
 
-/** mluOpExtRotatedFeatureAlignBackward by the vendor's name and rules. */
+/** mluOpExtRotatedFeatureAlignBackward by the vendor's name and rules.
+ *
+ *  @param top_output    T [B, H, W, C], NHWC.
+ *  @param bboxes        T [B, H, W, 5], ARRAY.
+ *  @param bottom_input  T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignBackward(
     const mluOpHandle_t handle, const mluOpTensorDescriptor_t top_output_desc, const void* top_output,
     const mluOpTensorDescriptor_t bboxes_desc, const void* bboxes, const float spatial_scale, const int points,

@@ -10,14 +10,17 @@ extern "C" {
 
 /** IoU of rotated boxes one by one, that gradients flow through.
  *
- *  @param box1,box2  T [B, N, 5]: x, y, w, h, angle, rectangles; or T [B, N, 7]: x, y, z, w, h, l, angle, boxes rotated
- *                    about z with z in their middle. Of a size below 0 its amount counts in the shared area. Angles in
- *                    radians.
- *  @param ious       T [B, N]; overwritten. 0 of boxes of no size.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE, BFLOAT16; all of it is computed in double. B or N = 0: SUCCESS, nothing
- *  written. Strided tensors: NOT_SUPPORTED. Cost: some 300 flops a pair. mluOp has no such operator: its
- *  mluOpDiffIouRotatedSortVerticesForward is a step of one.
- *  Source: mmcv's diff_iou_rotated_2d and diff_iou_rotated_3d; docs/op/rotated_iou.md. */
+ *  All of it is computed in double. B or N = 0: SUCCESS, nothing written. Cost: some 300 flops a pair. mluOp has no
+ *  such operator: its mluOpDiffIouRotatedSortVerticesForward is a step of one. Source: mmcv's diff_iou_rotated_2d and
+ *  diff_iou_rotated_3d; docs/op/rotated_iou.md.
+ *
+ *  @param box1  T [B, N, 5 or 7], ARRAY: x, y, w, h, angle, rectangles; or of 7 numbers: x, y, z, w, h, l, angle,
+ *               boxes rotated about z with z in their middle. Of a size below 0 its amount counts in the shared area.
+ *               Angles in radians.
+ *  @param box2  T [B, N, 5 or 7], ARRAY: likewise.
+ *  @param ious  T [B, N], ARRAY, overwritten: 0 of boxes of no size.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t box1_desc,
                                                       const void* box1, const mluOpTensorDescriptor_t box2_desc,
                                                       const void* box2, const mluOpTensorDescriptor_t ious_desc,
@@ -26,9 +29,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouForward(mluOpHandle_t handle, cons
 /** Gradients of mluOpExtRotatedIouForward with respect to both boxes. Where sides lie on each other, the mean of the
  *  derivatives in both directions.
  *
- *  @param grad_ious  T [B, N].
- *  @param grad_box1,grad_box2  T, like box1; overwritten.
- *  The others as in the forward call. */
+ *  Anything not described here is as in the forward call.
+ *
+ *  @param grad_ious             T [B, N], ARRAY.
+ *  @param box1, box2            T [B, N, 5 or 7], ARRAY.
+ *  @param grad_box1, grad_box2  T [B, N, 5 or 7], ARRAY, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtRotatedIouBackward(mluOpHandle_t handle,
                                                        const mluOpTensorDescriptor_t grad_ious_desc,
                                                        const void* grad_ious, const mluOpTensorDescriptor_t box1_desc,

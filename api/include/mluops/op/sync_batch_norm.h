@@ -33,7 +33,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats_v2(mluOpHandle_t handle, con
                                                        void* mean, const mluOpTensorDescriptor_t invstd_desc,
                                                        void* invstd);
 
-/** mluOpSyncBatchNormStats_v2 without a workspace. */
+/** mluOpSyncBatchNormStats_v2 without a workspace.
+ *
+ *  @param x             T [N], any layout.
+ *  @param eps           >= 0.
+ *  @param mean, invstd  T [C], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc,
                                                     const void* x, const float eps,
                                                     const mluOpTensorDescriptor_t mean_desc, void* mean,
@@ -111,7 +117,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce_v2(
     void* sum_dy, const mluOpTensorDescriptor_t sum_dy_xmu_desc, void* sum_dy_xmu, const bool needs_input_grad0,
     const bool needs_input_grad1, const bool needs_input_grad2);
 
-/** mluOpSyncBatchNormBackwardReduce_v2 without a workspace. */
+/** mluOpSyncBatchNormBackwardReduce_v2 without a workspace.
+ *
+ *  @param dz, x                 T [N], any layout.
+ *  @param mean, invstd          T [C], ARRAY.
+ *  @param dfilter, dbias, sum_dy, sum_dy_xmu  T [C], or NULL with its descriptor, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t dz_desc, const void* dz, const mluOpTensorDescriptor_t x_desc,
     const void* x, const mluOpTensorDescriptor_t mean_desc, const void* mean, const mluOpTensorDescriptor_t invstd_desc,

@@ -13,12 +13,15 @@ extern "C" {
  *    output[b,c,n] = sum over j=0..2 of weights[b,n,j] * features[b,c,indices[b,n,j]]
  *    An index outside [0,M-1] drops that neighbour only.
  *
+ *  B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 6*B*C*N flops. Source: Qi et al., "PointNet++",
+ *  2017; three_interpolate design document.
+ *
  *  @param features  T [B, C, M], ARRAY.
  *  @param indices   INT32 [B, N, 3], ARRAY.
- *  @param weights   T [B, N, 3], ARRAY; not normalised.
- *  @param output    T [B, C, N], ARRAY; overwritten.
- *  B, C or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops.
- *  Source: Qi et al., "PointNet++", 2017; three_interpolate design document. */
+ *  @param weights   T [B, N, 3], ARRAY: not normalised.
+ *  @param output    T [B, C, N], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void* features,
     const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t weights_desc,
@@ -28,11 +31,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(
  *
  *    grad_features[b,c,m] = sum over (n,j) with indices[b,n,j] = m of weights[b,n,j] * grad_output[b,c,n]
  *
+ *  B, C, M or N = 0: BAD_PARAM. Cost: 6*B*C*N flops.
+ *
  *  @param grad_output    T [B, C, N], ARRAY.
  *  @param indices        INT32 [B, N, 3], ARRAY.
  *  @param weights        T [B, N, 3], ARRAY.
- *  @param grad_features  T [B, C, M], ARRAY; overwritten.
- *  B, C, M or N = 0: BAD_PARAM. Strided tensors: NOT_SUPPORTED. Cost: 6*B*C*N flops. */
+ *  @param grad_features  T [B, C, M], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void* grad_output,
     const mluOpTensorDescriptor_t indices_desc, const void* indices, const mluOpTensorDescriptor_t weights_desc,

@@ -25,15 +25,17 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetThreeNNForwardWorkspaceSize(const mluOpHandl
  *    A distance that is NaN or not below 1e40 counts for nothing. A neighbour that is missing: idx 0 and dist2 1e40,
  *    which is Inf in all dtypes but DOUBLE.
  *
- *  @param unknown         T [B, N, 3], ARRAY; x, y, z.
+ *  B or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Cost: 8*B*N*M flops as written down; the cpu backend looks
+ *  at the points nearby only. Source: Qi et al., "PointNet++", 2017; mmcv's three_nn.
+ *
+ *  @param unknown         T [B, N, 3], ARRAY: x, y, z.
  *  @param known           T [B, M, 3], ARRAY.
- *  @param workspace       workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it alone.
- *  @param workspace_size  As mluOpGetThreeNNForwardWorkspaceSize says, or less.
- *  @param dist2           T [B, N, 3], ARRAY; squared distances; overwritten.
- *  @param idx             INT32 [B, N, 3], ARRAY; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. B or N = 0: BAD_PARAM. M = 0: SUCCESS, nothing written. Strided
- *  tensors: NOT_SUPPORTED. Cost: 8*B*N*M flops as written down; the cpu backend looks at the points nearby only.
- *  Source: Qi et al., "PointNet++", 2017; mmcv's three_nn. */
+ *  @param workspace       workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size  as mluOpGetThreeNNForwardWorkspaceSize says, or less.
+ *  @param dist2           T [B, N, 3], ARRAY, overwritten: squared distances.
+ *  @param idx             INT32 [B, N, 3], ARRAY, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpThreeNNForward(const mluOpHandle_t handle, const mluOpTensorDescriptor_t unknown_desc,
                                                 const void* unknown, const mluOpTensorDescriptor_t known_desc,
                                                 const void* known, void* workspace, const size_t workspace_size,

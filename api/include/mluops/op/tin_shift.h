@@ -12,12 +12,14 @@ extern "C" {
  *
  *    output[n,t,c,p] = input[n, t - shifts[n,g], c, p],  g = c / (C/G);  0 where that step is outside [0,T-1]
  *
+ *  T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM. Cost: a copy. Source: Shao et al., "Temporal
+ *  Interlacing Network", AAAI 2020; mmcv's tin_shift; docs/op/tin_shift.md.
+ *
  *  @param input   T [N, T, C, P], any layout.
- *  @param shifts  INT32 [N, G], ARRAY; C is a multiple of G. Any numbers.
- *  @param output  T [N, T, C, P], any layout; overwritten.
- *  T: HALF or FLOAT; EXTENDED also DOUBLE and BFLOAT16. T = 0: SUCCESS, nothing written. N, C, P or G = 0: BAD_PARAM.
- *  Strided tensors: NOT_SUPPORTED. Cost: a copy. Source: Shao et al., "Temporal Interlacing Network", AAAI 2020; mmcv's
- *  tin_shift; docs/op/tin_shift.md. */
+ *  @param shifts  INT32 [N, G], ARRAY: C is a multiple of G. Any numbers.
+ *  @param output  T [N, T, C, P], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
                                                  const void* input, const mluOpTensorDescriptor_t shifts_desc,
                                                  const void* shifts, const mluOpTensorDescriptor_t output_desc,
@@ -28,10 +30,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(mluOpHandle_t handle, const mlu
  *
  *    grad_input[n,t,c,p] = grad_output[n, t - shifts[n,g], c, p],  0 where that step is outside [0,T-1]
  *
+ *  Dtypes, statuses and cost: those of mluOpTinShiftForward.
+ *
  *  @param grad_output  T [N, T, C, P], any layout.
  *  @param shifts       INT32 [N, G], ARRAY.
- *  @param grad_input   T [N, T, C, P], any layout; overwritten.
- *  Dtypes, statuses and cost: those of mluOpTinShiftForward. */
+ *  @param grad_input   T [N, T, C, P], any layout, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc,
                                                   const void* grad_output, const mluOpTensorDescriptor_t shifts_desc,
                                                   const void* shifts, const mluOpTensorDescriptor_t grad_input_desc,

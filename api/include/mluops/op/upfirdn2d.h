@@ -16,19 +16,24 @@ extern "C" {
  *    output[n,y,x,c] = gain * sum over i, j of the filter: u[y down_y + i, x down_x + j] * f[i,j]
  *    f[i,j] = filter[i,j] with flip_filter, else filter[FH-1-i, FW-1-j], which makes it a convolution
  *
- *  @param input              T [N, H, W, C], NHWC; EXTENDED: also [N, C, H, W], NCHW, with output likewise.
- *  @param filter             T [FH, FW], ARRAY; finite numbers, no more than u has rows and columns.
- *  @param up_x,up_y          >= 1.
- *  @param down_x,down_y      >= 1.
- *  @param pad_x0,pad_x1,pad_y0,pad_y1  rows and columns of zeros before and behind; negative: rows and columns cut off.
- *  @param output             T [N, HO, WO, C]; HO = (H up_y + pad_y0 + pad_y1 - FH) / down_y + 1, rounded down, WO
- *                            likewise; overwritten.
  *  The gradient with respect to input is this operator on the gradient of output: up and down changed places,
- *  flip_filter turned round, pad_x0 = FW - 1 - pad_x0, pad_x1 = W up_x - WO down_x + pad_x0 - up_x + 1 (the pad_x0
- *  of the call), rows likewise. There is none with respect to filter. T: HALF, FLOAT; EXTENDED also DOUBLE,
- *  BFLOAT16. N or C = 0: SUCCESS, nothing written. H, W, FH or FW = 0: BAD_PARAM. Strided tensors, H*W >= 2^31:
- *  NOT_SUPPORTED. Cost: 2 FH/up_y FW/up_x flops for each element of output. mluOp has no such operator.
- *  Source: Karras et al., "Analyzing and Improving the Image Quality of StyleGAN", CVPR 2020; docs/op/upfirdn2d.md. */
+ *  flip_filter turned round, pad_x0 = FW - 1 - pad_x0, pad_x1 = W up_x - WO down_x + pad_x0 - up_x + 1 (the pad_x0 of
+ *  the call), rows likewise. There is none with respect to filter. N or C = 0: SUCCESS, nothing written. H, W, FH or
+ *  FW = 0: BAD_PARAM. H*W >= 2^31: NOT_SUPPORTED. Cost: 2 FH/up_y FW/up_x flops for each element of output. mluOp has
+ *  no such operator. Source: Karras et al., "Analyzing and Improving the Image Quality of StyleGAN", CVPR 2020;
+ *  docs/op/upfirdn2d.md.
+ *
+ *  @param input                 T [N, H, W, C], NHWC.
+ *  @param filter                T [FH, FW], ARRAY: finite numbers, no more than u has rows and columns.
+ *  @param up_x, up_y, down_x, down_y  >= 1.
+ *  @param pad_x0                >= -2147483647: rows and columns of zeros before and behind; negative: rows and
+ *                               columns cut off.
+ *  @param pad_x1, pad_y0, pad_y1  >= -2147483647: likewise.
+ *  @param output                T [N, HO, WO, C], NHWC, overwritten: HO = (H up_y + pad_y0 + pad_y1 - FH) / down_y +
+ *                               1, rounded down, WO likewise.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtUpfirdn2d(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
                                               const void* input, const mluOpTensorDescriptor_t filter_desc,
                                               const void* filter, const int up_x, const int up_y, const int down_x,

@@ -33,23 +33,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
  *    voxel_num[0]             = V
  *    Everything else of voxels, coors and num_points_per_voxel: zeros.
  *
- *  @param points                T [N, F], F >= 3: x, y, z and other features.
- *  @param voxel_size            T [3].
- *  @param coors_range           T [6]: least x, y, z, greatest x, y, z.
- *  @param max_points            >= 0.
- *  @param max_voxels            >= 0.
+ *  points empty: BAD_PARAM. max_points or max_voxels 0: SUCCESS, nothing written. Cost: N look-ups and
+ *  max_voxels*max_points*F copies. Source: mmcv's hard_voxelize.
+ *
+ *  @param points                T [N, F], any layout: F >= 3: x, y, z and other features.
+ *  @param voxel_size            T [3], any layout.
+ *  @param coors_range           T [6], any layout: least x, y, z, greatest x, y, z.
+ *  @param max_points, max_voxels  >= 0.
  *  @param NDim                  3.
  *  @param deterministic         true.
- *  @param workspace             workspace_size bytes; may be NULL when workspace_size is 0. The cpu backend leaves it
- *                               alone.
- *  @param workspace_size        As mluOpGetVoxelizationWorkspaceSize says, or less.
- *  @param voxels                T [max_voxels, max_points, F]; overwritten.
- *  @param coors                 INT32 [max_voxels, 3]; overwritten.
- *  @param num_points_per_voxel  INT32 [max_voxels]; overwritten.
- *  @param voxel_num             INT32 [1]; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. points empty: BAD_PARAM. max_points or max_voxels 0:
- *  SUCCESS, nothing written. Strided tensors: NOT_SUPPORTED. Cost: N look-ups and max_voxels*max_points*F copies.
- *  Source: mmcv's hard_voxelize. */
+ *  @param workspace             workspace_size bytes; may be NULL where that is 0. Not used.
+ *  @param workspace_size        as mluOpGetVoxelizationWorkspaceSize says, or less.
+ *  @param voxels                T [max_voxels, max_points, F], any layout, overwritten.
+ *  @param coors                 INT32 [max_voxels, 3], any layout, overwritten.
+ *  @param num_points_per_voxel  INT32 [max_voxels], any layout, overwritten.
+ *  @param voxel_num             INT32 [1], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpVoxelization(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void* points,
     const mluOpTensorDescriptor_t voxel_size_desc, const void* voxel_size,
@@ -64,12 +64,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpVoxelization(
  *    coors[n,:] = the place of point n, as mluOpVoxelization has it, in the order z, y, x; -1 three times where it is
  *  not in the grid
  *
- *  @param points       T [N, F], F >= 3.
- *  @param voxel_size   T [3].
- *  @param coors_range  T [6].
- *  @param coors        INT32 [N, 3]; overwritten.
- *  T: FLOAT; EXTENDED also HALF, DOUBLE and BFLOAT16. Any layout. points empty: BAD_PARAM. Strided tensors:
- *  NOT_SUPPORTED. Cost: 9*N flops. Source: mmcv's dynamic_voxelize. */
+ *  points empty: BAD_PARAM. Cost: 9*N flops. Source: mmcv's dynamic_voxelize.
+ *
+ *  @param points       T [N, F], any layout: F >= 3.
+ *  @param voxel_size   T [3], any layout.
+ *  @param coors_range  T [6], any layout.
+ *  @param coors        INT32 [N, 3], any layout, overwritten.
+ *
+ *  T: FLOAT; EXTENDED: also HALF, DOUBLE, BFLOAT16. Strided tensors: NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluOpExtDynamicVoxelize(mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc,
                                                     const void* points, const mluOpTensorDescriptor_t voxel_size_desc,
                                                     const void* voxel_size,
