@@ -60,25 +60,6 @@ mluOpStatus_t mluOpRoiAlignForward_v2(mluOpHandle_t handle, const mluOpRoiAlignF
   });
 }
 
-mluOpStatus_t mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale, const int sampling_ratio,
-                                    const bool aligned, const mluOpTensorDescriptor_t grads_desc, const void* grads,
-                                    const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
-                                    const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
-  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
-    const op::RoiAlignMeanBackwardArgs args = {.handle = handle,
-                                               .spatial_scale = scalars[0],
-                                               .sampling_ratio = sampling_ratio,
-                                               .aligned = aligned,
-                                               .grads = {"grads", grads_desc, grads},
-                                               .boxes = {"boxes", boxes_desc, boxes},
-                                               .grads_image = {"grads_image", grads_image_desc, grads_image}};
-    mluopsRoiAlignBackwardProblem problem;
-    MLUOPS_RETURN_IF_FINISHED(op::check_roi_align_mean_backward(args, problem));
-    op::note_tensors({args.grads, args.boxes}, {args.grads_image});
-    return dispatch(*handle, "roi_align_backward", problem, &mluopsBackend::roi_align_backward);
-  });
-}
-
 mluOpStatus_t mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
                                        const void* grads, const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                        const mluOpTensorDescriptor_t argmax_x_desc, const void* argmax_x,
@@ -102,6 +83,25 @@ mluOpStatus_t mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDe
     op::note_tensors({args.grads, args.boxes, op::TensorArg{"argmax_x", argmax_x_desc, problem.argmax_x},
                       op::TensorArg{"argmax_y", argmax_y_desc, problem.argmax_y}},
                      {args.grads_image});
+    return dispatch(*handle, "roi_align_backward", problem, &mluopsBackend::roi_align_backward);
+  });
+}
+
+mluOpStatus_t mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale, const int sampling_ratio,
+                                    const bool aligned, const mluOpTensorDescriptor_t grads_desc, const void* grads,
+                                    const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
+                                    const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
+  return guard_operator(__func__, handle, {{"spatial_scale", spatial_scale}}, [&](const auto& scalars) -> Status {
+    const op::RoiAlignMeanBackwardArgs args = {.handle = handle,
+                                               .spatial_scale = scalars[0],
+                                               .sampling_ratio = sampling_ratio,
+                                               .aligned = aligned,
+                                               .grads = {"grads", grads_desc, grads},
+                                               .boxes = {"boxes", boxes_desc, boxes},
+                                               .grads_image = {"grads_image", grads_image_desc, grads_image}};
+    mluopsRoiAlignBackwardProblem problem;
+    MLUOPS_RETURN_IF_FINISHED(op::check_roi_align_mean_backward(args, problem));
+    op::note_tensors({args.grads, args.boxes}, {args.grads_image});
     return dispatch(*handle, "roi_align_backward", problem, &mluopsBackend::roi_align_backward);
   });
 }

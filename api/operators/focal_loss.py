@@ -64,15 +64,8 @@ Dense Object Detection", ICCV 2017; mmcv's sigmoid_focal_loss; docs/op/focal_los
     problem_doc="""Both losses, both directions: input [n,c], target [n], weight [c]; result [n,c], of the softmax loss [n].
 Targets are at most c; of the softmax loss, and where there is a weight, they are below c. Sigmoid with a weight:
 they are not negative either.""",
-    members="""
-  mluopsFocalLossShape shape;
-  const void* input; /* sigmoid: logits; softmax: probabilities */
-  const int32_t* target;
-  const void* weight; /* NULL: none */
-  void* result;       /* output or grad_input */
-  double exact_alpha; /* alpha; in DOUBLE what the caller may have given more exactly */
-  double exact_gamma; /* likewise */
-""",
+    notes={"input": "sigmoid: logits; softmax: probabilities", "weight": "NULL: none", "result": "output or grad_input",
+           "exact_alpha": "alpha; in DOUBLE what the caller may have given more exactly", "exact_gamma": "likewise"},
     rules={**MODES, "fast": rule("prefer == MLUOP_COMPUTATION_FAST || prefer == MLUOP_COMPUTATION_HIGH_PRECISION",
                                  "prefer: wanted COMPUTATION_FAST or COMPUTATION_HIGH_PRECISION, got {prefer}",
                                  "NOT_SUPPORTED")},

@@ -46,16 +46,6 @@ KEYS = ("b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=
         'pool={p.shape.mean != 0 ? "mean" : "greatest"}')
 GRADS = {"height": rule("pooled_h >= 1", "height of grads: wanted >= 1, got {pooled_h}"),
          "width": rule("pooled_w >= 1", "width of grads: wanted >= 1, got {pooled_w}")}
-BACKWARD = """
-  mluopsRoiAlignShape shape;
-  const void* grad_output;
-  const void* rois;
-  const void* argmax_x; /* NULL where shape.mean */
-  const void* argmax_y;
-  void* grad_input;
-  mluOpTensorLayout_t layout; /* of the image tensors: NHWC, or another that the backend's property "layouts" names */
-  double exact_spatial_scale; /* spatial_scale; in DOUBLE what the caller may have given more exactly */
-"""
 
 operator("roi_align_forward", "mluOpRoiAlignForward_v2", 13, doc="""Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
 
@@ -77,20 +67,6 @@ docs/op/roi_align.md.""", args="""
     fill={"pooled_h": "pooled_height", "pooled_w": "pooled_width", "mean": "pool_mode", "aligned": "desc.aligned ? 1 : 0"},
     fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
 
-operator("roi_align_backward", "mluOpRoiAlignBackward", 14, doc="""Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.""", args="""
-    const float spatial_scale
-    const int sampling_ratio
-    const bool aligned
-    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
-    in boxes:rois T any [rois, 5]
-    out grads_image:grad_input T image [batch, h, w, c]
-    """,
-    order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
-          "sizes(grads_image boxes grads) height width dense done_if_empty(grads_image) "
-          "data(grads_image) data(grads: grads boxes) overlap batch_indices(boxes)",
-    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", check="roi_align_mean_backward", members=BACKWARD,
-    fill={"mean": "1", "argmax_x": "nullptr", "argmax_y": "nullptr"}, no_numpy=True)
-
 operator("roi_align_backward", "mluOpRoiAlignBackward_v2", 14, doc="""Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
 
 B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.""", args="""
@@ -110,4 +86,19 @@ B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in
           "dtypes(argmax_x argmax_y) sizes(argmax_x argmax_y) dense done_if_empty(grads_image) data(grads_image) "
           "data(grads: grads boxes argmax_x argmax_y) overlap batch_indices(boxes)",
     shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", fill={"mean": "pool_mode"},
+    notes={"argmax_x": "NULL where shape.mean"},
     fixed={"pool_mode": "1", "argmax_x": "None", "argmax_y": "None"})
+
+operator("roi_align_backward", "mluOpRoiAlignBackward", 14, doc="""Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.""", args="""
+    const float spatial_scale
+    const int sampling_ratio
+    const bool aligned
+    in grads:grad_output T image [rois, pooled_h, pooled_w, c]
+    in boxes:rois T any [rois, 5]
+    out grads_image:grad_input T image [batch, h, w, c]
+    """,
+    order="descs layouts(grads_image grads boxes) ranks(grads_image grads boxes) dtypes(grads_image grads boxes) "
+          "sizes(grads_image boxes grads) height width dense done_if_empty(grads_image) "
+          "data(grads_image) data(grads: grads boxes) overlap batch_indices(boxes)",
+    shape=SHAPE, keys=KEYS, say=SAY, rules=GRADS, lead="grads_image", check="roi_align_mean_backward",
+    fill={"mean": "1", "argmax_x": "nullptr", "argmax_y": "nullptr"}, no_numpy=True)

@@ -82,50 +82,6 @@ Status check_roi_align_forward(const RoiAlignForwardArgs& args, mluopsRoiAlignFo
   return Status::go_on();
 }
 
-Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem) {
-  MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
-  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.boxes, args.grads_image}));
-  const mluOpExtContract_t contract = args.handle->contract;
-  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.grads_image, args.grads}, args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grads_image, args.grads}));
-  MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 2));
-  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
-  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.boxes}, args.grads_image));
-  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{1, 5, "batch index, x1, y1, x2, y2"}}));
-  const std::int64_t rois = size_of(args.boxes, 0);
-  const std::int64_t c = size_of(args.grads_image, Axis::kC);
-  MLUOPS_RETURN_IF_FINISHED(
-      has_image_sizes(args.grads, {{0, rois, "the number of boxes"}, {3, c, "the channels of the image"}}));
-  const std::int64_t pooled_h = size_of(args.grads, Axis::kH);
-  if (!(pooled_h >= 1)) {
-    return Status::bad_param(text_of("height of grads: wanted >= 1, got ", pooled_h));
-  }
-  const std::int64_t pooled_w = size_of(args.grads, Axis::kW);
-  if (!(pooled_w >= 1)) {
-    return Status::bad_param(text_of("width of grads: wanted >= 1, got ", pooled_w));
-  }
-  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.boxes, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
-  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.boxes, args.grads_image}, contract));
-  if (is_empty(args.grads_image)) return Status::nothing_to_do();
-  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
-  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.boxes}));
-  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.boxes}, {args.grads_image}));
-  const std::int64_t batch = size_of(args.grads_image, Axis::kN);
-  MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.boxes, batch));
-  const std::int64_t h = size_of(args.grads_image, Axis::kH);
-  const std::int64_t w = size_of(args.grads_image, Axis::kW);
-  problem = {{args.grads_image.desc->dtype, batch, h, w, c, rois, pooled_h, pooled_w, args.spatial_scale.value,
-              args.sampling_ratio, args.aligned ? 1 : 0, 1},
-             args.grads.data,
-             args.boxes.data,
-             nullptr,
-             nullptr,
-             data_of<void>(args.grads_image),
-             args.grads_image.desc->layout,
-             args.spatial_scale.of(args.grads_image.desc->dtype)};
-  return Status::go_on();
-}
-
 namespace {
 
 Status check_roi_align_backward_form(const RoiAlignBackwardArgs& args) {
@@ -197,6 +153,50 @@ Status check_roi_align_backward(const RoiAlignBackwardArgs& args, mluopsRoiAlign
              args.boxes.data,
              used_argmax_x.data,
              used_argmax_y.data,
+             data_of<void>(args.grads_image),
+             args.grads_image.desc->layout,
+             args.spatial_scale.of(args.grads_image.desc->dtype)};
+  return Status::go_on();
+}
+
+Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem) {
+  MLUOPS_RETURN_IF_FINISHED(not_null("handle", args.handle));
+  MLUOPS_RETURN_IF_FINISHED(have_descs({args.grads, args.boxes, args.grads_image}));
+  const mluOpExtContract_t contract = args.handle->contract;
+  MLUOPS_RETURN_IF_FINISHED(have_image_layout({args.grads_image, args.grads}, args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_rank(4, {args.grads_image, args.grads}));
+  MLUOPS_RETURN_IF_FINISHED(has_rank(args.boxes, 2));
+  MLUOPS_RETURN_IF_FINISHED(has_float_dtype(args.grads_image, contract));
+  MLUOPS_RETURN_IF_FINISHED(have_dtype_of({args.grads, args.boxes}, args.grads_image));
+  MLUOPS_RETURN_IF_FINISHED(has_sizes(args.boxes, {{1, 5, "batch index, x1, y1, x2, y2"}}));
+  const std::int64_t rois = size_of(args.boxes, 0);
+  const std::int64_t c = size_of(args.grads_image, Axis::kC);
+  MLUOPS_RETURN_IF_FINISHED(
+      has_image_sizes(args.grads, {{0, rois, "the number of boxes"}, {3, c, "the channels of the image"}}));
+  const std::int64_t pooled_h = size_of(args.grads, Axis::kH);
+  if (!(pooled_h >= 1)) {
+    return Status::bad_param(text_of("height of grads: wanted >= 1, got ", pooled_h));
+  }
+  const std::int64_t pooled_w = size_of(args.grads, Axis::kW);
+  if (!(pooled_w >= 1)) {
+    return Status::bad_param(text_of("width of grads: wanted >= 1, got ", pooled_w));
+  }
+  MLUOPS_RETURN_IF_FINISHED(are_dense({args.grads, args.boxes, args.grads_image}, MLUOP_STATUS_NOT_SUPPORTED));
+  MLUOPS_RETURN_IF_FINISHED(all_countable({args.grads, args.boxes, args.grads_image}, contract));
+  if (is_empty(args.grads_image)) return Status::nothing_to_do();
+  MLUOPS_RETURN_IF_FINISHED(have_data({args.grads_image}));
+  if (!is_empty(args.grads)) MLUOPS_RETURN_IF_FINISHED(have_data({args.grads, args.boxes}));
+  MLUOPS_RETURN_IF_FINISHED(share_nothing({args.grads, args.boxes}, {args.grads_image}));
+  const std::int64_t batch = size_of(args.grads_image, Axis::kN);
+  MLUOPS_RETURN_IF_FINISHED(check_batch_indices(args.boxes, batch));
+  const std::int64_t h = size_of(args.grads_image, Axis::kH);
+  const std::int64_t w = size_of(args.grads_image, Axis::kW);
+  problem = {{args.grads_image.desc->dtype, batch, h, w, c, rois, pooled_h, pooled_w, args.spatial_scale.value,
+              args.sampling_ratio, args.aligned ? 1 : 0, 1},
+             args.grads.data,
+             args.boxes.data,
+             nullptr,
+             nullptr,
              data_of<void>(args.grads_image),
              args.grads_image.desc->layout,
              args.spatial_scale.of(args.grads_image.desc->dtype)};

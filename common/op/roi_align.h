@@ -29,16 +29,6 @@ struct RoiAlignForwardArgs {
   Scalar spatial_scale = {};
 };
 
-struct RoiAlignMeanBackwardArgs {
-  mluOpHandle_t handle = {};
-  Scalar spatial_scale = {};
-  int sampling_ratio = {};
-  bool aligned = {};
-  TensorArg grads = {};
-  TensorArg boxes = {};
-  TensorArg grads_image = {};
-};
-
 struct RoiAlignBackwardArgs {
   mluOpHandle_t handle = {};
   TensorArg grads = {};
@@ -52,9 +42,19 @@ struct RoiAlignBackwardArgs {
   TensorArg grads_image = {};
 };
 
+struct RoiAlignMeanBackwardArgs {
+  mluOpHandle_t handle = {};
+  Scalar spatial_scale = {};
+  int sampling_ratio = {};
+  bool aligned = {};
+  TensorArg grads = {};
+  TensorArg boxes = {};
+  TensorArg grads_image = {};
+};
+
 Status check_roi_align_descriptor(const mluOpRoiAlignStruct& desc);
 Status check_roi_align_forward(const RoiAlignForwardArgs& args, mluopsRoiAlignForwardProblem& problem);
-Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem);
 Status check_roi_align_backward(const RoiAlignBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem);
+Status check_roi_align_mean_backward(const RoiAlignMeanBackwardArgs& args, mluopsRoiAlignBackwardProblem& problem);
 
 }  // namespace mluops::op

@@ -1260,14 +1260,6 @@ mluOpStatus_t mluOpRoiAlignForward_v2(mluOpHandle_t handle, const mluOpRoiAlignF
                         output_desc, output, argmax_x_desc, argmax_x, argmax_y_desc, argmax_y);
 }
 
-mluOpStatus_t mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale, const int sampling_ratio,
-                                    const bool aligned, const mluOpTensorDescriptor_t grads_desc, const void* grads,
-                                    const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
-                                    const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
-  return MLUOPS_FORWARD(mluOpRoiAlignBackward, handle, spatial_scale, sampling_ratio, aligned, grads_desc, grads,
-                        boxes_desc, boxes, grads_image_desc, grads_image);
-}
-
 mluOpStatus_t mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDescriptor_t grads_desc,
                                        const void* grads, const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
                                        const mluOpTensorDescriptor_t argmax_x_desc, const void* argmax_x,
@@ -1278,6 +1270,14 @@ mluOpStatus_t mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const mluOpTensorDe
   return MLUOPS_FORWARD(mluOpRoiAlignBackward_v2, handle, grads_desc, grads, boxes_desc, boxes, argmax_x_desc, argmax_x,
                         argmax_y_desc, argmax_y, spatial_scale, sampling_ratio, aligned, pool_mode, grads_image_desc,
                         grads_image);
+}
+
+mluOpStatus_t mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale, const int sampling_ratio,
+                                    const bool aligned, const mluOpTensorDescriptor_t grads_desc, const void* grads,
+                                    const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
+                                    const mluOpTensorDescriptor_t grads_image_desc, void* grads_image) {
+  return MLUOPS_FORWARD(mluOpRoiAlignBackward, handle, spatial_scale, sampling_ratio, aligned, grads_desc, grads,
+                        boxes_desc, boxes, grads_image_desc, grads_image);
 }
 
 mluOpStatus_t mluOpRoiAlignRotatedForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc,

@@ -54,20 +54,6 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignForward_v2(mluOpHandle_t handle,
                                                     const mluOpTensorDescriptor_t argmax_x_desc, void* argmax_x,
                                                     const mluOpTensorDescriptor_t argmax_y_desc, void* argmax_y);
 
-/** Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.
- *
- *  @param grads        T [R, pooled_height, pooled_width, C], NHWC.
- *  @param boxes        T [R, 5], any layout.
- *  @param grads_image  T [B, H, W, C], NHWC, overwritten.
- *
- *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
- *  NOT_SUPPORTED. A batch index of boxes outside [0,B-1]: BAD_PARAM. */
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale,
-                                                  const int sampling_ratio, const bool aligned,
-                                                  const mluOpTensorDescriptor_t grads_desc, const void* grads,
-                                                  const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
-                                                  const mluOpTensorDescriptor_t grads_image_desc, void* grads_image);
-
 /** Gradient of mluOpRoiAlignForward_v2 with respect to input (scatter-add).
  *
  *  B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in the forward call.
@@ -89,6 +75,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward_v2(mluOpHandle_t handle, const
                                                      const void* argmax_y, const float spatial_scale,
                                                      const int sampling_ratio, const bool aligned, const int pool_mode,
                                                      const mluOpTensorDescriptor_t grads_image_desc, void* grads_image);
+
+/** Gradient of the mean (pool_mode 1); mluOpRoiAlignBackward_v2 without argmax.
+ *
+ *  @param grads        T [R, pooled_height, pooled_width, C], NHWC.
+ *  @param boxes        T [R, 5], any layout.
+ *  @param grads_image  T [B, H, W, C], NHWC, overwritten.
+ *
+ *  T: HALF, FLOAT; EXTENDED: also DOUBLE, BFLOAT16. Images: NHWC; EXTENDED: all NHWC or all NCHW. Strided tensors:
+ *  NOT_SUPPORTED. A batch index of boxes outside [0,B-1]: BAD_PARAM. */
+mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward(mluOpHandle_t handle, const float spatial_scale,
+                                                  const int sampling_ratio, const bool aligned,
+                                                  const mluOpTensorDescriptor_t grads_desc, const void* grads,
+                                                  const mluOpTensorDescriptor_t boxes_desc, const void* boxes,
+                                                  const mluOpTensorDescriptor_t grads_image_desc, void* grads_image);
 
 #if defined(__cplusplus)
 }

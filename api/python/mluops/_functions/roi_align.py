@@ -11,11 +11,6 @@ ROI_ALIGN_FORWARD = CFunction("mluOpRoiAlignForward_v2", ROIALIGN_DESC, NHWC("in
     NHWC("argmax_y", dims="rois pooled_height pooled_width c", like="output"), say={"rois": "the number of rois",
     "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2", "pooled_height": "pooled_height",
     "pooled_width": "pooled_width"}, smallest={"batch": 2}, results=3)
-ROI_ALIGN_MEAN_BACKWARD = CFunction("mluOpRoiAlignBackward", FLOAT("spatial_scale"), INT("sampling_ratio"),
-    BOOL("aligned"), NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"),
-    ARRAY("rois", "boxes", dims="rois 5"), NHWC("grad_input", "grads_image", dims="batch h w c"),
-    say={"rois": "the number of rois", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"},
-    smallest={"batch": 2})
 ROI_ALIGN_BACKWARD = CFunction("mluOpRoiAlignBackward_v2",
     NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"), ARRAY("rois", "boxes", dims="rois 5"),
     NHWC("argmax_x", dims="rois pooled_h pooled_w c", like="grad_output"),
@@ -23,3 +18,8 @@ ROI_ALIGN_BACKWARD = CFunction("mluOpRoiAlignBackward_v2",
     INT("sampling_ratio"), BOOL("aligned"), INT("pool_mode", least=0, most=1),
     NHWC("grad_input", "grads_image", dims="batch h w c"), say={"rois": "the number of rois",
     "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"}, smallest={"batch": 2})
+ROI_ALIGN_MEAN_BACKWARD = CFunction("mluOpRoiAlignBackward", FLOAT("spatial_scale"), INT("sampling_ratio"),
+    BOOL("aligned"), NHWC("grad_output", "grads", dims="rois pooled_h pooled_w c"),
+    ARRAY("rois", "boxes", dims="rois 5"), NHWC("grad_input", "grads_image", dims="batch h w c"),
+    say={"rois": "the number of rois", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"},
+    smallest={"batch": 2})
