@@ -24,10 +24,17 @@ bool valid_name(const char* name) {
 /// The least a plugin's struct may have: all but operators, which come last.
 constexpr std::size_t kLeastSize = offsetof(mluopsBackend, carafe_forward);
 
-/// The struct as this library knows it: what an older plugin lacks is NULL, what a newer one adds is left out.
+/// Whether a plugin was compiled with this member in the struct.
+bool has_member(const mluopsBackend& plugin, std::size_t offset) {
+  return plugin.struct_size > offset;
+}
+
+/// The struct as this library knows it: what an older plugin lacks is NULL, what a newer one adds is left out. So is an
+/// operator whose problem has grown since by a member that must be looked at: `box_numbers` of nms came with upfirdn2d.
 mluopsBackend as_known_here(const mluopsBackend& plugin) {
   mluopsBackend known = {};
   std::memcpy(&known, &plugin, std::min<std::size_t>(plugin.struct_size, sizeof known));
+  if (!has_member(plugin, offsetof(mluopsBackend, upfirdn2d))) known.nms = nullptr;
   return known;
 }
 

@@ -61,6 +61,17 @@ TEST(Registry, MembersAnOlderPluginLacksAreNull) {
 #define MLUOPS_OPERATOR(name, Problem) EXPECT_TRUE(offsetof(mluopsBackend, name) < known || older->name == nullptr);
 #include "mluops/operators.inc"
 }
+/// It would take boxes of 7 numbers for boxes of 4.
+TEST(Registry, AnOlderPluginIsNotAskedForNms) {
+  const Registry registry = with(plugin("takes_flat_boxes"));
+  const mluopsBackend* const older = registry.find("takes_flat_boxes");
+  ASSERT_NE(older, nullptr) << registry.known_text();
+  EXPECT_EQ(older->nms, nullptr);
+  EXPECT_EQ(older->upfirdn2d, nullptr);
+  EXPECT_NE(older->soft_nms, nullptr);
+  EXPECT_NE(older->fft, nullptr);
+  EXPECT_NE(with(plugin("takes_nhwc")).find("takes_nhwc")->nms, nullptr);
+}
 TEST(Registry, ANewerPluginJoins) {
   const Registry registry = with(plugin("newer"));
   ASSERT_NE(registry.find("newer"), nullptr) << registry.known_text();

@@ -1,10 +1,15 @@
 /* A backend that says yes to every problem and touches nothing. PLUGIN_LAYOUTS, where defined, is its property
- * "layouts".
+ * "layouts"; PLUGIN_SIZE what it says of its struct.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mluops/backend.h"
+
+#ifndef PLUGIN_SIZE
+#define PLUGIN_SIZE sizeof(mluopsBackend)
+#endif
 
 #define MLUOPS_OPERATOR(name, Problem)                                                             \
   static mluOpStatus_t run_##name(void* context, const mluopsCall* call, const Problem* problem) { \
@@ -22,7 +27,7 @@ static int64_t query(void* context, const char* key, char* buffer, size_t size) 
 
 const mluopsBackend mluops_backend = {
     .abi_version = MLUOPS_BACKEND_ABI_VERSION,
-    .struct_size = sizeof(mluopsBackend),
+    .struct_size = PLUGIN_SIZE,
     .name = PLUGIN_NAME,
     .description = "takes whatever it is given",
 #ifdef PLUGIN_LAYOUTS
