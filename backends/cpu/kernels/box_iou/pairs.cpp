@@ -38,15 +38,14 @@ void read(const Context& context, const mluopsCall& call, const void* boxes, std
   });
 }
 
-/// Stores lanes that are wider than the sums of T one by one.
+/// Stores lanes, which may be wider than the sums of T.
 template <class T, class D>
 HWY_INLINE void put(hn::Vec<D> v, D d, T* out) {
   if constexpr (std::is_same_v<hn::TFromD<D>, Acc<T>>) {
     store(v, d, out);
   } else {
-    HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
-    hn::Store(v, d, lanes);
-    for (std::size_t i = 0; i < hn::Lanes(d); ++i) out[i] = from_acc<T>(static_cast<Acc<T>>(lanes[i]));
+    const hn::Rebind<Acc<T>, D> narrow;
+    store(hn::DemoteTo(narrow, v), narrow, out);
   }
 }
 
