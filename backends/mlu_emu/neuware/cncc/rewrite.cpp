@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/mlu_emu/neuware/cncc/accesses.h"
+#include "backends/mlu_emu/neuware/cncc/by_address.h"
 #include "backends/mlu_emu/neuware/cncc/calls.h"
 #include "backends/mlu_emu/neuware/cncc/device_rules.h"
 #include "backends/mlu_emu/neuware/cncc/on_chip.h"
@@ -113,7 +114,7 @@ class Rewriter {
   /// Different files have different device functions of one name: each keeps its own.
   void device_function() {
     const std::string_view t = s_[place_.at].text;
-    const bool kernel = t == "__mlu_global__" || t == "__mlu_entry__";
+    const bool is_entry = t == "__mlu_entry__", kernel = is_entry || t == "__mlu_global__";
     s_.replace(place_.at, kernel ? "" : linkage());
     const Declaration d = declaration();
     if (!d.function || !s_[d.end].is("(")) return;
@@ -121,6 +122,8 @@ class Rewriter {
     if (!kernel) return;
     name_parameters(s_, d.end);
     rules_.kernel(d.end);
+    const bool plain = place_.scope() == Scope::kNamespace && !s_[place_.statement()].is("template") && !d.member;
+    if (plain) know_by_address(s_, d.end, is_entry);
   }
 
   struct Declaration {

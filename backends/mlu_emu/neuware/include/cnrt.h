@@ -189,6 +189,11 @@ cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float* 
 /** The same in milliseconds. */
 cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnrtNotifier_t end, float* ms);
 
+/** Launches a kernel by its address; `arguments` points to a pointer to each, which is copied before the call returns.
+ * A fault is told by the queue. */
+cnrtRet_t cnrtInvokeKernel(const void* kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void** arguments,
+                           size_t reserved, cnrtQueue_t queue);
+
 /* The runtime before version 5, as older programs call it. cnrtInit takes flags without a meaning here; a device handle
  * is the card's number. */
 typedef int cnrtDev_t;
@@ -229,6 +234,35 @@ static inline cnrtRet_t cnrtCreateNotifier(cnrtNotifier_t* notifier) {
 }
 static inline cnrtRet_t cnrtDestroyNotifier(cnrtNotifier_t* notifier) {
   return notifier == NULL ? cnrtErrorArgsInvalid : cnrtNotifierDestroy(*notifier);
+}
+/* Parameters are added in their order, each a copy of so many bytes. */
+typedef struct cnrtKernelParamsBuffer* cnrtKernelParamsBuffer_t;
+cnrtRet_t cnrtGetKernelParamsBuffer(cnrtKernelParamsBuffer_t* params);
+cnrtRet_t cnrtKernelParamsBufferAddParam(cnrtKernelParamsBuffer_t params, const void* data, size_t bytes);
+cnrtRet_t cnrtDestroyKernelParamsBuffer(cnrtKernelParamsBuffer_t params);
+cnrtRet_t cnrtInvokeKernel_V2(const void* kernel, cnrtDim3_t dim, cnrtKernelParamsBuffer_t params,
+                              cnrtFunctionType_t type, cnrtQueue_t queue);
+/* What had to be loaded before a launch needs no loading here. */
+typedef int cnrtKernelInitParam_t;
+static inline cnrtRet_t cnrtCreateKernelInitParam(cnrtKernelInitParam_t* param) {
+  if (param == NULL) return cnrtErrorArgsInvalid;
+  *param = 0;
+  return cnrtSuccess;
+}
+static inline cnrtRet_t cnrtInitKernelMemory(const void* kernel, cnrtKernelInitParam_t param) {
+  (void)param;
+  return kernel == NULL ? cnrtErrorArgsInvalid : cnrtSuccess;
+}
+static inline cnrtRet_t cnrtDestroyKernelInitParamAndMemory(cnrtKernelInitParam_t param) {
+  (void)param;
+  return cnrtSuccess;
+}
+static inline cnrtRet_t cnrtInvokeKernel_V3(const void* kernel, cnrtKernelInitParam_t param, cnrtDim3_t dim,
+                                            cnrtKernelParamsBuffer_t params, cnrtFunctionType_t type, cnrtQueue_t queue,
+                                            void* extra) {
+  (void)param;
+  (void)extra;
+  return cnrtInvokeKernel_V2(kernel, dim, params, type, queue);
 }
 static inline cnrtRet_t cnrtConvertFloatToHalf(uint16_t* half_bits, float value) {
   return cnrtCastDataType_V2(&value, cnrtFloat, half_bits, cnrtHalf, 1, NULL, cnrtRounding_rm);

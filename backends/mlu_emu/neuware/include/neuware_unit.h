@@ -2,6 +2,7 @@
 #pragma once
 
 #include "neuware.h"
+#include "neuware_by_address.h"
 
 namespace {
 // Each translation unit lays out its on-chip arrays for itself.

@@ -8,6 +8,7 @@
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/neuware/runtime/by_address.h"
 #include "backends/mlu_emu/neuware/runtime/kernel_source.h"
 #include "backends/mlu_emu/neuware/runtime/machine.h"
 
@@ -112,6 +113,7 @@ Unit::Unit(const char* name, int number) : file(name), arch(number) {
 
 /// As when its library is unloaded: nothing of it may be read any more.
 Unit::~Unit() {
+  forget_kernels(*this);
   const std::lock_guard<std::mutex> lock(shared().mutex);
   shared().objects.erase(this);
   std::erase_if(shared().refills, [&](const Refill& r) { return r.unit == this; });
