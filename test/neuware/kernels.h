@@ -43,6 +43,10 @@ void race_in_sram_spelled(cnrtQueue_t queue, int form, bool right);
 void forget_last_spelled(cnrtQueue_t queue, float* g, int form, bool right);
 void load_over_read_spelled(cnrtQueue_t queue, float* g, int form, bool right);
 void no_accesses_of(cnrtQueue_t queue, float* g);
+void use_number_spelled(cnrtQueue_t queue, float* g, int form, bool right);
+void race_of_numbers_spelled(cnrtQueue_t queue, int form, bool right);
+void forget_number_spelled(cnrtQueue_t queue, float* g, int form, bool right);
+void no_numbers_of(cnrtQueue_t queue, float* g);
 
 // words.mlu
 void fused_float(cnrtQueue_t queue, float* out, const float* in);

@@ -56,6 +56,37 @@ TEST_F(Spelled, ACopyOverWhatScalarCodeReads) {
   }
 }
 
+TEST_F(Spelled, AnUndefinedNumberOutsideOfArrays) {
+  for (int form = 0; form < 20; ++form) {
+    expect_told(form, false, {"scalar code at ", "computed from what never was"},
+                [&](bool right) { use_number_spelled(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, ARaceOfNumbersInSram) {
+  for (int form = 0; form < 8; ++form) {
+    expect_told(form, true, {"scalar code at ", "(SRAM offset ", "by core ", "no __sync_cluster()"},
+                [&](bool right) { race_of_numbers_spelled(queue, form, right); });
+  }
+}
+
+TEST_F(Spelled, ANumberAloneInSramThatIsNeverStored) {
+  for (int form = 0; form < 3; ++form) {
+    expect_told(form, false, {"scalar code at ", "(SRAM offset ", "never written"},
+                [&](bool right) { forget_number_spelled(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, WhatHasTheNameOfANumberIsNone) {
+  no_numbers_of(queue, g.data());
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  const std::vector<float> out = g.values();
+  EXPECT_EQ(out[0], 8 + 5 + 1.5f + 1);
+  // sum: 3 + 3 + 1 + 3 + 4 + 4, 3 + 1 of the lambda, then put() adds 5 + 3 to it, then 1
+  EXPECT_EQ(out[1], (18 + 4 + 5 + 3 + 1) + 16 + 5);
+}
+
 TEST_F(Spelled, AddressesAndSizesAreNoAccesses) {
   no_accesses_of(queue, g.data());
   expect_success();

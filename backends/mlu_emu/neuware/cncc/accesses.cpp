@@ -264,7 +264,8 @@ bool Pointers::is_used(std::size_t begin) const {
   }
   const bool goes_on = is_operand(source_, begin, place_.statement());
   if (before.is(">")) return goes_on;
-  const bool on_chip = on_chip_.names_array(source_[begin].text);
+  const std::string_view name = source_[begin].text;
+  const bool on_chip = on_chip_.names_array(name) || on_chip_.names_scalar(name);
   return !before.is("*") || multiplies(begin - 1) || applies_star(begin - 1) || (on_chip && goes_on);
 }
 
@@ -397,6 +398,75 @@ void Pointers::point(std::size_t at, std::size_t first, std::size_t last, std::s
   const char* touch = touch_of(source_, at, enclosed ? behind + 1 : behind);
   source_.tokens[first].before += "::neuware::pointee" + arguments(touch);
   source_.tokens[last].behind = ")" + source_.tokens[last].behind;
+}
+
+// ---- on-chip objects that are no arrays ----------------------------------------------------------------------------
+
+namespace {
+
+/// What stands in parentheses behind such a word is a value: no argument of a function.
+bool takes_value(const Token& word) {
+  return is_word(word.text) || is_statement_word(word) ||
+         one_of(word.text, {"if", "while", "for", "switch", "int", "float", "half", "bool", "double", "unsigned",
+                            "long", "short", "char", "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t"});
+}
+
+/// The "[" at `open` stands behind what it indexes: it begins no list of a lambda's captures and names no parts.
+bool indexes(const Source& source, std::size_t open) {
+  const Token& before = source[open - 1];
+  const bool name = before.kind == Kind::kWord && !is_statement_word(before) && !before.is("auto");
+  return name || one_of(before.text, {")", "]"});
+}
+
+}  // namespace
+
+/// The bracket of the statement that encloses what is at `at`; 0 for none.
+std::size_t Pointers::holder(std::size_t at) const {
+  for (std::size_t i = at; i-- > place_.statement();) {
+    if (one_of(source_[i].text, {")", "]", "}"})) {
+      i = source_.opening(i);
+      if (i >= source_.size()) return 0;
+    } else if (one_of(source_[i].text, {"(", "[", "{"})) {
+      return i;
+    } else if (source_[i].is(";")) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+/// T &name, T *name, T<U> name: a variable of its own, in the statement or in the head of a loop or a lambda.
+bool Pointers::declares_another(std::size_t at, std::size_t open) const {
+  if (!one_of(source_[at - 1].text, {"*", "&", "&&", ">"})) return false;
+  if (!is_operand(source_, at, place_.statement())) return true;
+  if (open == 0 || !source_[open].is("(")) return false;
+  const Token& head = source_[open - 1];
+  return head.is("]") || (head.is("for") && one_of(source_[at + 1].text, {":", "="}));
+}
+
+/// The name is handed on whole where a reference to the object may be made: that is no access yet.
+bool Pointers::binds(std::size_t at, std::size_t open) const {
+  if (source_[at - 1].is("=") && at > 3 && one_of(source_[at - 3].text, {"&", "&&"})) return true;
+  const bool whole = one_of(source_[at - 1].text, {"(", ","}) && one_of(source_[at + 1].text, {")", ","});
+  if (!whole || open == 0 || !source_[open].is("(")) return false;
+  const Token& head = source_[open - 1];
+  if (head.kind == Kind::kWord) return !takes_value(head);
+  if (!head.is(">")) return head.is("]");
+  const std::size_t angle = source_.opening_angle(open - 1);
+  return angle >= source_.size() || source_[angle - 1].text.find("_cast") == std::string_view::npos;
+}
+
+void Pointers::scalar(std::size_t at) {
+  if (at < 2 || one_of(source_[at + 1].text, {"[", "(", "{", ".", "->", "::"}) || declares(at) || !is_used(at)) return;
+  const std::size_t open = holder(at);
+  if (open != 0 && source_[open].is("[") && !indexes(source_, open)) return;
+  if (declares_another(at, open) || binds(at, open)) return;
+  std::size_t begin = at, behind = at + 1;
+  while (source_[begin - 1].is("(") && source_[behind].is(")") && source_[begin - 2].kind != Kind::kWord) {
+    --begin, ++behind;
+  }
+  source_.tokens[at].before += "::neuware::object" + arguments(touch_of(source_, begin, behind));
+  source_.tokens[at].behind = ")" + source_.tokens[at].behind;
 }
 
 }  // namespace cncc

@@ -23,7 +23,7 @@ void check_subscripts(Source& source, std::size_t at);
 void name_parameters(Source& source, std::size_t open);
 
 /// Loads and stores of scalar code through pointers and arrays: name[i], a.name[i], name[i][j], (T*)(a)[i], *name,
-/// *(name + i). What may be something else is left alone.
+/// *(name + i); those of on-chip objects that are no arrays: name. What may be something else is left alone.
 class Pointers {
  public:
   /// Names are known by their declarations, anywhere in the file.
@@ -38,6 +38,8 @@ class Pointers {
   void subscript_of_expression(std::size_t open);
   /// At a "*".
   void dereference(std::size_t at);
+  /// At a word that names an on-chip object that is no array.
+  void scalar(std::size_t at);
 
  private:
   bool follows_declarator(std::size_t i) const;
@@ -47,6 +49,9 @@ class Pointers {
   bool multiplies(std::size_t at) const;
   bool is_used(std::size_t begin) const;
   bool applies_star(std::size_t at) const;
+  std::size_t holder(std::size_t at) const;
+  bool declares_another(std::size_t at, std::size_t open) const;
+  bool binds(std::size_t at, std::size_t open) const;
   std::string arguments(const char* touch);
 
   Source& source_;

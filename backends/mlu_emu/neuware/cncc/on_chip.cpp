@@ -76,7 +76,7 @@ void OnChip::rewrite(const char* space) {
   std::size_t end = 0;
   std::string out;
   for (const Declarator& d : declarators(name, end)) {
-    if (!d.dims.empty()) arrays_.insert(d.name);
+    (d.dims.empty() ? scalars_ : arrays_).insert(d.name);
     if (is_fresh(d.name)) out += object(space, type, d);
   }
   s_.replace(place_.statement(), end, out);

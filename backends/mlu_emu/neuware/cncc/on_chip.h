@@ -20,6 +20,8 @@ class OnChip {
   void rewrite(const char* space);
   /// An array on the chip has this name somewhere in the file.
   bool names_array(std::string_view name) const { return arrays_.count(name) != 0; }
+  /// Or an object that is declared as no array.
+  bool names_scalar(std::string_view name) const { return scalars_.count(name) != 0; }
 
  private:
   struct Declarator {
@@ -35,7 +37,7 @@ class OnChip {
   Place& place_;
   bool is_extern_ = false;                // of the declaration at hand
   std::map<std::string, bool> declared_;  // the objects at file scope: whether extern
-  std::set<std::string, std::less<>> arrays_;
+  std::set<std::string, std::less<>> arrays_, scalars_;
 };
 
 }  // namespace cncc

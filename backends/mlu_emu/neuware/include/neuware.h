@@ -301,6 +301,19 @@ constexpr P&& pointee(P&& no_pointer) {
   return static_cast<P&&>(no_pointer);
 }
 
+/// Stands round the name of an on-chip object that is no array, or of another one of that name.
+template <Touch kTouch, unsigned kSlot, class V>
+constexpr V&& object(V&& value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  using T = std::remove_cv_t<std::remove_reference_t<V>>;
+  if constexpr (std::is_lvalue_reference_v<V> && std::is_object_v<T> && !std::is_array_v<T>) {
+    if (!__builtin_is_constant_evaluated()) {
+      const T* address = const_cast<const T*>(__builtin_addressof(value));
+      if (!on_stack(address)) check_access<touch_of<T, kTouch>(), kSlot>(address, address, nullptr, file, line);
+    }
+  }
+  return static_cast<V&&>(value);
+}
+
 /// Tells the checks what a kernel's author calls a pointer to device memory.
 void name_parameter(const char* name, const void* value, const char* file, int line);
 
