@@ -6,7 +6,7 @@ ROWS = {
     "GroundingDINO": {"groundingdino._C": "ms_deform_attn_backward/7 ms_deform_attn_forward/6"},
     "ChamferDistancePytorch": {"chamfer_2D": "backward/8 forward/6", "chamfer_3D": "backward/8 forward/6"},
     "DCNv2": {
-        "_ext": "dcn_v2_backward/15 dcn_v2_forward/14 -dcn_v2_psroi_pooling_backward -dcn_v2_psroi_pooling_forward",
+        "_ext": "dcn_v2_backward/15 dcn_v2_forward/14 dcn_v2_psroi_pooling_backward dcn_v2_psroi_pooling_forward",
     },
     "BEVDepth": {"ops.voxel_pooling.voxel_pooling_ext": "voxel_pooling_forward_wrapper/10"},
     "Pointnet2_PyTorch": {
@@ -389,5 +389,110 @@ ROWS = {
         """,
         "spconv.pytorch": "SparseConv3d SparseConvTensor SparseInverseConv3d SparseSequential SubMConv3d",
         "spconv.pytorch.modules": "SparseModule",
+    },
+    "Pointcept": {
+        "pointgroup_ops": "ballquery_batch_p/5 bfs_cluster/4 -Clustering",
+        "pointgroup_ops_cuda": "ballquery_batch_p/8 bfs_cluster/7",
+        "pointops": """
+            aggregation/4 attention_fusion_step/4 attention_relation_step/5 ball_query/5 ball_query_and_group/4
+            batch2offset/1 farthest_point_sampling/3 grouping/3 grouping2/2 interpolation/5 interpolation2/5 knn_query/3
+            knn_query_and_group/4 offset2batch/1 query_and_group/7 random_ball_query/5 subtraction/3
+        """,
+        "pointops._C": """
+            aggregation_backward_cuda/12 aggregation_forward_cuda/9 attention_fusion_step_backward_cuda/10
+            attention_fusion_step_forward_cuda/8 attention_relation_step_backward_cuda/12
+            attention_relation_step_forward_cuda/9 ball_query_cuda/10 farthest_point_sampling_cuda/7
+            grouping_backward_cuda/6 grouping_forward_cuda/6 interpolation_backward_cuda/7 interpolation_forward_cuda/7
+            knn_query_cuda/8 random_ball_query_cuda/11 subtraction_backward_cuda/7 subtraction_forward_cuda/7
+        """,
+        "spconv.pytorch": """
+            SparseConv3d SparseConvTensor SparseInverseConv3d SparseModule SparseSequential SubMConv3d modules
+        """,
+        "torch_scatter": "scatter/4 scatter_mean/3 segment_coo segment_csr/2",
+    },
+    "Point-MAE and Point-BERT": {
+        "chamfer": "backward/6 forward/2",
+        "emd_cuda": "approxmatch_forward/2 matchcost_backward/4 matchcost_forward/3",
+        "knn_cuda": "KNN",
+        "pointnet2_ops": "pointnet2_utils",
+        "pointnet2_ops.pointnet2_utils": "furthest_point_sample/2 gather_operation/2",
+    },
+    "HAIS": {
+        "HAIS_OP": """
+            ballquery_batch_p/8 bfs_cluster/7 cal_iou_and_masklabel/10 get_iou/7 hierarchical_aggregation/19
+            point_recover_bp/6 point_recover_fp/6 roipool_bp/6 roipool_fp/6 sec_max/5 sec_mean/5 sec_min/5 voxelize_bp/7
+            voxelize_fp/7 voxelize_idx/6
+        """,
+        "spconv": "SparseConv3d SparseConvTensor SparseInverseConv3d SparseSequential SubMConv3d",
+        "spconv.modules": "SparseModule",
+    },
+    "spconv 2, by its own package and examples": {
+        "spconv": "AlgoHint ConvAlgo SPCONV_VERSION_NUMBERS constants __version__",
+        "spconv.constants": "ALL_WEIGHT_IS_KRSC FILTER_HWIO SAVED_WEIGHT_LAYOUT SPCONV_ALLOW_TF32 -AllocKeys",
+        "spconv.core": "AlgoHint ConvAlgo",
+        "spconv.core_cc": "-csrc_of_it",
+        "spconv.pytorch": """
+            AddTable ConcatTable ConvAlgo Identity JoinTable RemoveGrid -SparseAvgPool1d SparseAvgPool2d SparseAvgPool3d
+            SparseBatchNorm -SparseConv1d SparseConv2d SparseConv3d SparseConv4d SparseConvTensor -SparseConvTranspose1d
+            SparseConvTranspose2d SparseConvTranspose3d SparseConvTranspose4d SparseGlobalAvgPool SparseGlobalMaxPool
+            SparseIdentity -SparseInverseConv1d SparseInverseConv2d SparseInverseConv3d SparseInverseConv4d -SparseMaxPool1d
+            SparseMaxPool2d SparseMaxPool3d SparseMaxPool4d SparseModule SparseReLU SparseSequential -SubMConv1d SubMConv2d
+            SubMConv3d SubMConv4d ToDense assign_name_for_sparse_modules/1 functional ops
+        """,
+        "spconv.pytorch.conv": "SparseConvolution -DEFAULT_SPARSE_CONV_TYPES -expand_nd",
+        "spconv.pytorch.core": "SparseConvTensor -ImplicitGemmIndiceData -IndiceData -ThrustSortAllocator",
+        "spconv.pytorch.cppcore": "-get_current_stream -torch_tensor_to_tv",
+        "spconv.pytorch.functional": "sparse_add -implicit_gemm -sparse_add_hash_based",
+        "spconv.pytorch.hash": "-HashTable",
+        "spconv.pytorch.identity": "Identity",
+        "spconv.pytorch.modules": "SparseBatchNorm SparseModule SparseSyncBatchNorm is_sparse_conv/1 is_spconv_module/1",
+        "spconv.pytorch.ops": "ConvAlgo get_indice_pairs/5 -get_indice_pairs_implicit_gemm",
+        "spconv.pytorch.quantization": "-get_default_spconv_trt_ptq_qconfig",
+        "spconv.pytorch.tables": "AddTable ConcatTable JoinTable",
+        "spconv.pytorch.utils": "PointToVoxel gather_features_by_pc_voxel_id/2",
+        "spconv.test_utils": "-TestCase -generate_sparse_data -params_grid",
+        "spconv.tools": "-CUDAKernelTimer",
+        "spconv.utils": "Point2VoxelCPU3d -Point2VoxelGPU3d nullcontext",
+    },
+    "ISBNet and SPFormer": {
+        "isbnet.ops.ops": """
+            -ballquery_cuda ballquery_batch_p bfs_cluster -furthestsampling_cuda get_mask_iou_on_cluster
+            get_mask_iou_on_pred get_mask_label global_avg_pool_bp global_avg_pool_fp sec_max sec_mean sec_min voxelize_bp
+            voxelize_fp voxelize_idx
+        """,
+        "pointgroup_ops": """
+            ballquery_batch_p/5 bfs_cluster/4 get_iou/4 point_recover/3 roipool/2 sec_max/2 sec_mean/2 sec_min/2
+            voxelization/2 voxelization_idx/3
+        """,
+        "pointnet2._ext": "ball_query/4 furthest_point_sampling/2 -furthest_point_sampling_weights/3 three_nn/2",
+    },
+    "RAFT and trackers": {
+        "_prroi_pooling": """
+            prroi_pooling_backward_cuda/7 prroi_pooling_coor_backward_cuda/7 prroi_pooling_forward_cuda/5
+        """,
+        "alt_cuda_corr": "backward/5 forward/4",
+        "spatial_correlation_sampler": "SpatialCorrelationSampler spatial_correlation_sample/8",
+        "spatial_correlation_sampler_backend": "backward/15 forward/14",
+    },
+    "FairMOT and YOLACT++": {
+        "_ext": """
+            dcn_v2_backward/15 dcn_v2_forward/14 dcn_v2_psroi_pooling_backward/13 dcn_v2_psroi_pooling_forward/11
+        """,
+        "dcn_v2": "DCN DCNv2 DCNv2Pooling dcn_v2_conv/9 dcn_v2_pooling/11 -DCNPooling",
+    },
+    "PointPillars, YOLOv5-OBB, faster-rcnn.pytorch, Rotated_IoU": {
+        "model._C": """
+            nms/3 roi_align_backward/10 roi_align_forward/6 roi_pool_backward/11 roi_pool_forward/5
+        """,
+        "pointpillars.ops.iou3d_op": "boxes_iou_bev_gpu/3 boxes_overlap_bev_gpu/3 nms_gpu/4 nms_normal_gpu/4",
+        "pointpillars.ops.voxel_op": "hard_voxelize/10",
+        "sort_vertices": "sort_vertices_forward/3",
+        "utils.nms_rotated.nms_rotated_ext": "nms_poly/2 nms_rotated/3",
+    },
+    "PVD": {
+        "_pvcnn_backend": "avg_voxelize_forward ball_query furthest_point_sampling",
+        "chamfer_3D": "backward/8 forward/6",
+        "chamfer_5D": "backward/8 forward/6",
+        "emd_cuda": "approxmatch_forward/2 matchcost_backward/4 matchcost_forward/3",
     },
 }

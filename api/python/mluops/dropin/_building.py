@@ -6,12 +6,13 @@ sources, is that door's module. Everything else goes to torch's own function."""
 import functools
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import Any, Callable, Iterable, List, Optional, Sequence
+from typing import Any, Callable, List, Sequence
 
 import torch
 
+from . import _naming
+
 _CUDA = (".cu", ".cuh")
-_ENDINGS = ("_kernel", "_cuda", "_cpu", "_gpu", "_ext", "_api", "_op", "_ops", "_plugin", "_forward", "_backward")
 
 
 def compiles_cuda() -> bool:
@@ -23,24 +24,6 @@ def compiles_cuda() -> bool:
     return any(Path(home, "bin", name).is_file() for name in ("nvcc", "nvcc.exe"))
 
 
-def plain(name: str) -> str:
-    """A name without what tells the kind of code: fused_bias_act_kernel is fused_bias_act."""
-    for ending in _ENDINGS:
-        if name.endswith(ending) and len(name) > len(ending):
-            return plain(name[:-len(ending)])
-    return name
-
-
-def door_of(doors: Iterable[ModuleType], name: str, sources: Sequence[str] = ()) -> Optional[ModuleType]:
-    """The door that is built under this name, or else under that of one of its sources."""
-    known = {plain(built): door for door in doors for built in getattr(door, "BUILT", ())}
-    by_kind = sorted(sources, key=lambda source: not source.endswith(_CUDA))  # the kernels' files tell more
-    for each in (name, *(PurePath(source).stem for source in by_kind)):
-        if plain(each) in known:
-            return known[plain(each)]
-    return None
-
-
 class Building:
     """Wraps the functions of torch."""
 
@@ -50,7 +33,7 @@ class Building:
                       ("torch.utils.cpp_extension", "load_inline"): self._load_inline}
 
     def _module(self, name: str, sources: Sequence[str]) -> ModuleType:
-        door = door_of(self._finder.doors, name, sources)
+        door = _naming.built(self._finder.doors, name, sources)
         if door is not None:
             return self._finder.module_for(name, door)
         known = sorted({built for each in self._finder.doors for built in getattr(each, "BUILT", ())})

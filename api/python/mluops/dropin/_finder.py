@@ -9,13 +9,12 @@ import importlib.util
 import sys
 import types
 import warnings
-from fnmatch import fnmatchcase
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._replacing import Replacements, routed
-from . import _asking
+from . import _asking, _naming
 from ._missing import missing
 from ._telling import telling
 
@@ -79,8 +78,7 @@ class StandIns(MetaPathFinder):
         self._told: Set[str] = set()
 
     def door_of(self, name: str, patterns: str = "NAMES") -> Optional[types.ModuleType]:
-        return next((door for door in self.doors for pattern in getattr(door, patterns, ())
-                     if fnmatchcase(name, pattern)), None)
+        return next((door for door in self.doors if _naming.has_pattern(door, name, patterns)), None)
 
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
         parent = sys.modules.get(fullname.rpartition(".")[0])
@@ -92,6 +90,9 @@ class StandIns(MetaPathFinder):
             return self._spec(fullname, parent, unserved, False)
         if is_ours(parent):
             raise ModuleNotFoundError(f"{_has(parent.__name__, vars(parent)[_OURS])}: no {fullname}", name=fullname)
+        renamed = _naming.renamed(self.doors, fullname)
+        if renamed is not None and not _done_without(parent):
+            return self._spec(fullname, parent, renamed, True)
         return None
 
     def _spec(self, fullname: str, parent: Optional[types.ModuleType], door: types.ModuleType,

@@ -20,6 +20,15 @@ class ConvAlgo(Enum):
     MaskSplitImplicitGemm = 2
 
 
+class AlgoHint(Enum):
+    """For what a kernel is tuned; without effect."""
+
+    NoHint = 0
+    Fowrard = 1  # spconv's spelling
+    BackwardInput = 2
+    BackwardWeight = 4
+
+
 class SparseConvTensor(_ours.SparseConvTensor):
     """Features at some places of a grid. Timers, benchmarks and allocators are without effect."""
 

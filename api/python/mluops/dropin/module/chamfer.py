@@ -11,19 +11,26 @@ PACKAGE = "chamfer"
 NAMES = ("chamfer",)
 BUILT = ("chamfer",)
 
-
-def _in_space(points):
-    return torch.nn.functional.pad(points, (0, 3 - points.shape[2]))
+_ELEMENTS = 1 << 22  # of a matrix of distances at a time
+_SPACE = 3
 
 
 def _one_way(points, others):
-    indices, squares = _nearest(others, points, 1)
-    return squares[..., 0], indices[..., 0]
+    """In space and in the plane the library's search, in more dimensions torch's distances, a block of points at a time."""
+    more = _SPACE - points.shape[2]
+    if more >= 0:
+        indices, squares = _nearest(*(torch.nn.functional.pad(each, (0, more)) for each in (others, points)), 1)
+        return squares[..., 0], indices[..., 0]
+    found = [torch.cdist(block, others, compute_mode="donot_use_mm_for_euclid_dist").min(2)
+             for block in points.split(max(1, _ELEMENTS // max(others.shape[:2].numel(), 1)), 1)]
+    at = torch.cat([each.indices for each in found], 1)
+    near = others.gather(1, at[..., None].expand(-1, -1, points.shape[2]))
+    return (points - near).square().sum(2), at.int()
 
 
 def forward(xyz1, xyz2):
-    """[B, N, 3], [B, M, 3] (or in the plane) to squares [B, N], [B, M] and indices int32."""
-    a, b = map(_in_space, floats(xyz1=xyz1, xyz2=xyz2))
+    """[B, N, 3], [B, M, 3], or in another number of dimensions, to squares [B, N], [B, M] and indices int32."""
+    a, b = floats(xyz1=xyz1.detach(), xyz2=xyz2.detach())
     (dist1, idx1), (dist2, idx2) = _one_way(a, b), _one_way(b, a)
     return [dist1, dist2, idx1, idx2]
 

@@ -1,4 +1,4 @@
-"""chamfer_2D and chamfer_3D of ChamferDistancePytorch: chamfer's functions, whose results go into buffers."""
+"""chamfer_2D, chamfer_3D and chamfer_5D of ChamferDistancePytorch: chamfer's functions, whose results go into buffers."""
 
 from ...torch._buffers import add_all, fill_all
 from . import chamfer
@@ -6,8 +6,8 @@ from . import chamfer
 __all__ = ["backward", "forward"]
 
 PACKAGE = "chamfer"
-NAMES = ("chamfer_2D", "chamfer_3D")
-BUILT = ("chamfer_2D", "chamfer_3D", "chamfer2D", "chamfer3D")
+NAMES = tuple(f"{prefix}chamfer_{axes}D" for axes in (2, 3, 5) for prefix in ("", "*."))
+BUILT = ("chamfer_2D", "chamfer_3D", "chamfer_5D", "chamfer2D", "chamfer3D", "chamfer5D")
 
 
 def forward(xyz1, xyz2, dist1, dist2, idx1, idx2):

@@ -1,9 +1,13 @@
 """DCNv2's extension: _ext of its forks, DCNv2._ext.dcn_v2 of CenterNet's."""
 
+import torch
+
 from ...torch._buffers import adding, fill, filling, write
+from ...torch.filling import deform_psroi_pool as _pool
 from ...torch.op.dcn import data_gradient, modulated_deform_conv2d, weight_gradient
 
-__all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward"]
+__all__ = ["dcn_v2", "dcn_v2_backward", "dcn_v2_cuda_backward", "dcn_v2_cuda_forward", "dcn_v2_forward",
+           "dcn_v2_psroi_pooling_backward", "dcn_v2_psroi_pooling_forward"]
 
 PACKAGE = "DCNv2"
 NAMES = ("_ext", "DCNv2._ext", "*.DCNv2._ext", "DCNv2._ext.dcn_v2", "*.DCNv2._ext.dcn_v2")
@@ -34,6 +38,21 @@ def dcn_v2_cuda_backward(input, weight, bias, ones, offset, mask, columns, grad_
     write(filling("grad_input", grad_input, found[0]), filling("grad_offset", grad_offset, found[1]),
           filling("grad_mask", grad_mask, found[2]), adding("grad_weight", grad_weight, found[3]),
           adding("grad_bias", grad_bias, found[4]))
+
+
+def dcn_v2_psroi_pooling_forward(input, bbox, trans, no_trans, *numbers):
+    """The bins' means and how many samples each has. Numbers: scale, channels, groups, bins, parts, samples, standard deviation."""
+    _, channels, _, bins = numbers[:4]
+    out, count = (input.new_empty(len(bbox), channels, bins, bins) for _ in range(2))
+    _pool.deform_psroi_pooling_forward(input, bbox, trans, out, count, no_trans, *numbers)
+    return out, count
+
+
+def dcn_v2_psroi_pooling_backward(out_grad, input, bbox, trans, top_count, no_trans, *numbers):
+    """Gradients of input and trans."""
+    of_input, of_trans = torch.zeros_like(input), torch.zeros_like(trans)
+    _pool.deform_psroi_pooling_backward(out_grad, input, bbox, trans, top_count, of_input, of_trans, no_trans, *numbers)
+    return of_input, of_trans
 
 
 class dcn_v2:  # noqa: N801, the module of the same name inside of CenterNet's extension

@@ -1,4 +1,4 @@
-"""maskrcnn_benchmark._C, of the detectors and scene graph programs built on it, GLIP among them."""
+"""maskrcnn_benchmark._C, of the detectors and scene graph programs built on it (GLIP, FCOS), and of faster-rcnn.pytorch."""
 
 from ...torch.filling.dcn import (deform_conv_backward_input, deform_conv_backward_parameters, deform_conv_forward,
                                   modulated_deform_conv_backward, modulated_deform_conv_forward)
@@ -13,7 +13,7 @@ __all__ = ["deform_conv_backward_input", "deform_conv_backward_parameters", "def
            "roi_pool_forward", "sigmoid_focalloss_backward", "sigmoid_focalloss_forward", "soft_nms"]
 
 PACKAGE = "maskrcnn_benchmark"
-NAMES = ("maskrcnn_benchmark._C", "*.maskrcnn_benchmark._C", "fcos_core._C")
+NAMES = ("maskrcnn_benchmark._C", "*.maskrcnn_benchmark._C", "*_core._C", "model._C")
 
 
 def nms(dets, scores, threshold):

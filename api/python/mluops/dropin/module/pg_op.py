@@ -5,16 +5,16 @@ import torch
 from ...torch._buffers import (add, fill, fill_all, filling, filling_first, resizing, room, rows_of,
                                 rows_to, write)
 from ...torch._tensors import floats
-from .. import _clusters, _near, _pairs, _scatter, _stacked
+from .. import _aggregation, _clusters, _near, _pairs, _scatter, _stacked
 
-__all__ = ["ballquery_batch_p", "bfs_cluster", "build_and_export_octree", "get_iou", "get_mask_iou_on_cluster",
-           "get_mask_iou_on_pred", "get_mask_label", "global_avg_pool_bp", "global_avg_pool_fp", "octree_ball_query",
-           "point_recover_bp", "point_recover_fp", "roipool_bp", "roipool_fp", "sec_max", "sec_mean", "sec_min",
+__all__ = ["ballquery_batch_p", "bfs_cluster", "build_and_export_octree", "cal_iou_and_masklabel", "get_iou",
+           "get_mask_iou_on_cluster", "get_mask_iou_on_pred", "get_mask_label", "global_avg_pool_bp", "global_avg_pool_fp",
+           "hierarchical_aggregation", "octree_ball_query", "point_recover_bp", "point_recover_fp", "roipool_bp", "roipool_fp", "sec_max", "sec_mean", "sec_min",
            "voxelize_bp", "voxelize_fp", "voxelize_idx"]
 
 PACKAGE = "pointgroup"
-NAMES = ("PG_OP", "SOFTGROUP_OP", "HAIS_OP", "softgroup.ops.ops", "*.softgroup.ops.ops", "pointgroup_ops_ext",
-         "*.pointgroup_ops_ext", "dknet_ops_ext", "*.dknet_ops_ext")
+NAMES = ("PG_OP", "SOFTGROUP_OP", "HAIS_OP", "ISBNET_OP", "softgroup.ops.ops", "*.softgroup.ops.ops", "isbnet.ops.ops",
+         "pointgroup_ops_ext", "*.pointgroup_ops_ext", "pointgroup_ops_cuda", "dknet_ops_ext", "*.dknet_ops_ext")
 
 _MOST = 1000  # neighbours that a search keeps
 _MEAN = 4
@@ -138,6 +138,25 @@ def bfs_cluster(labels_or_means, ball_query_idxs, start_len, cluster_idxs, clust
     write(resizing("cluster_idxs", cluster_idxs, found), resizing("cluster_offsets", cluster_offsets, ends))
 
 
+def hierarchical_aggregation(semantic_label, coord_shift, batch_idxs, ball_query_idxs, start_len, fragment_idxs,
+                             fragment_offsets, fragment_centers, cluster_idxs_kept, cluster_offsets_kept,
+                             cluster_centers_kept, primary_idxs, primary_offsets, primary_centers, primary_idxs_post,
+                             primary_offsets_post, N, training_mode, using_set_aggr):
+    """Clusters, as large as they are: small ones that stand alone, large ones, and with using_set_aggr small ones and the
+    large ones with those they take."""
+    fragments, kept, large = _aggregation.split(semantic_label, coord_shift, batch_idxs, ball_query_idxs, start_len)
+    found = [("cluster_idxs_kept", cluster_idxs_kept, kept.idxs), ("cluster_offsets_kept", cluster_offsets_kept, kept.offsets),
+             ("cluster_centers_kept", cluster_centers_kept, kept.centers), ("primary_idxs", primary_idxs, large.idxs),
+             ("primary_offsets", primary_offsets, large.offsets), ("primary_centers", primary_centers, large.centers)]
+    if using_set_aggr:
+        rows, ends = _aggregation.joined(fragments, large)
+        rows = torch.cat([rows, rows.new_zeros(len(fragments.idxs) + len(large.idxs) - len(rows), 2)])
+        found += [("fragment_idxs", fragment_idxs, fragments.idxs), ("fragment_offsets", fragment_offsets, fragments.offsets),
+                  ("fragment_centers", fragment_centers, fragments.centers),
+                  ("primary_idxs_post", primary_idxs_post, rows), ("primary_offsets_post", primary_offsets_post, ends)]
+    write(*(resizing(*each) for each in found))
+
+
 # ---- proposals: rows of points, one proposal after the other
 
 
@@ -153,13 +172,14 @@ def _common(proposals_idx, proposals_offset, instance_labels, instances, counted
     return torch.bincount(pair, minlength=proposals * instances).reshape(proposals, instances), total
 
 
-def _fill_ious(proposals_iou, common, total, instance_pointnum):
+def _ious(common, total, instance_pointnum):
     union = total[:, None] + instance_pointnum.long() - common
-    fill("proposals_iou", proposals_iou, (common / (union.double() + 1e-5)).float())
+    return (common / (union.double() + 1e-5)).float()
 
 
 def get_iou(proposals_idx, proposals_offset, instance_labels, instance_pointnum, proposals_iou, nInstance, nProposal):
-    _fill_ious(proposals_iou, *_common(proposals_idx, proposals_offset, instance_labels, nInstance), instance_pointnum)
+    common = _common(proposals_idx, proposals_offset, instance_labels, nInstance)
+    fill("proposals_iou", proposals_iou, _ious(*common, instance_pointnum))
 
 
 get_mask_iou_on_cluster = get_iou
@@ -169,8 +189,16 @@ def get_mask_iou_on_pred(proposals_idx, proposals_offset, instance_labels, insta
                          nProposal, mask_scores_sigmoid):
     """Of the points whose score is over a half."""
     counted = mask_scores_sigmoid.flatten() > 0.5
-    _fill_ious(proposals_iou, *_common(proposals_idx, proposals_offset, instance_labels, nInstance, counted),
-               instance_pointnum)
+    common = _common(proposals_idx, proposals_offset, instance_labels, nInstance, counted)
+    fill("proposals_iou", proposals_iou, _ious(*common, instance_pointnum))
+
+
+def _labels(name, mask_label, proposals_idx, proposals_offset, instance_labels, best, fits):
+    """What writes 1 for points of the instance that a proposal fits best, 0 for its others; nothing where none fits."""
+    proposal = _pairs.targets(proposals_offset)
+    there = room(name, mask_label, [len(proposal)], torch.float32)
+    same = (instance_labels[proposals_idx.long()] == best[proposal]).to(there.dtype)
+    return filling(name, mask_label, torch.where(fits[proposal], same, there).view(mask_label.shape))
 
 
 def get_mask_label(proposals_idx, proposals_offset, instance_labels, instance_cls, proposals_iou, nInstance, nProposal,
@@ -178,13 +206,21 @@ def get_mask_label(proposals_idx, proposals_offset, instance_labels, instance_cl
     """1 for points of the instance that a proposal fits best, 0 for its others; as it was where none fits."""
     if nInstance == 0:
         return
-    iou = proposals_iou.masked_fill(instance_cls == -100, 0)
-    best = iou.argmax(1)
-    fits = iou.gather(1, best[:, None])[:, 0] >= iou_thr
-    proposal = _pairs.targets(proposals_offset)
-    mask_label = room("mask_label", mask_label, [len(proposal)], torch.float32)
-    same = (instance_labels[proposals_idx.long()] == best[proposal]).to(mask_label.dtype)
-    fill("mask_label", mask_label, torch.where(fits[proposal], same, mask_label))
+    best_iou, best = proposals_iou.masked_fill(instance_cls == -100, 0).max(1)
+    write(_labels("mask_label", mask_label, proposals_idx, proposals_offset, instance_labels, best, best_iou >= iou_thr))
+
+
+def cal_iou_and_masklabel(proposals_idx, proposals_offset, instance_labels, instance_pointnum, proposals_iou, nInstance,
+                          nProposal, mask_scores_sigmoid, mask_label, mode):
+    """IoUs of the clusters (mode 0) or of their points with a score over a half (1), and get_mask_label's labels from an IoU
+    over a half."""
+    if nInstance == 0:
+        return
+    counted = mask_scores_sigmoid.flatten() > 0.5 if mode == 1 else None
+    iou = _ious(*_common(proposals_idx, proposals_offset, instance_labels, nInstance, counted), instance_pointnum)
+    best_iou, best = iou.max(1)
+    write(filling("proposals_iou", proposals_iou, iou),
+          _labels("mask_label", mask_label, proposals_idx, proposals_offset, instance_labels, best, best_iou > 0.5))
 
 
 def _segments(offsets):

@@ -1,5 +1,6 @@
 """spconv.utils and spconv.pytorch.utils: points into voxels."""
 
+from contextlib import nullcontext
 from typing import Any, Sequence, Tuple
 
 import numpy as np
@@ -8,11 +9,18 @@ from torch import Tensor
 
 from ...torch.op.voxelization import voxelization
 
-__all__ = ["Point2VoxelCPU3d", "PointToVoxel", "VoxelGenerator"]
+__all__ = ["Point2VoxelCPU3d", "PointToVoxel", "VoxelGenerator", "gather_features_by_pc_voxel_id", "nullcontext"]
 
 PACKAGE = "spconv"
 NAMES = ("spconv.utils", "spconv.pytorch.utils")
 OF_OUR_PACKAGE = True
+
+
+def gather_features_by_pc_voxel_id(seg_res_features: Tensor, pc_voxel_id: Tensor, invalid_value: float = 0) -> Tensor:
+    """The features of each point's voxel; points without one (-1) have invalid_value."""
+    found = seg_res_features.new_full((len(pc_voxel_id), *seg_res_features.shape[1:]), invalid_value)
+    there = pc_voxel_id != -1
+    return found.index_put((there,), seg_res_features[pc_voxel_id[there]])
 
 
 def _voxel_of_each(points: Tensor, coordinates: Tensor, size: Sequence[float], reach: Sequence[float]) -> Tensor:
