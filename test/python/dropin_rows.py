@@ -1,6 +1,37 @@
 """What programs import of their extensions and how they call it: module, names, and after a slash the number of arguments.
 A dash marks a name that mluops has no operator for: it imports, and raises when it is called."""
 
+MMDET3D_OPS = {
+    "mmdet3d.ops.ball_query.ball_query_ext": "ball_query_wrapper/9",
+    "mmdet3d.ops.bev_pool.bev_pool_ext": "bev_pool_backward/8 bev_pool_forward/8",
+    "mmdet3d.ops.furthest_point_sample.furthest_point_sample_ext": """
+        furthest_point_sampling_with_dist_wrapper/6 furthest_point_sampling_wrapper/6
+    """,
+    "mmdet3d.ops.gather_points.gather_points_ext": "gather_points_grad_wrapper/7 gather_points_wrapper/7",
+    "mmdet3d.ops.group_points.group_points_ext": "backward/8 forward/8",
+    "mmdet3d.ops.interpolate.interpolate_ext": """
+        three_interpolate_grad_wrapper/8 three_interpolate_wrapper/8 three_nn_wrapper/7
+    """,
+    "mmdet3d.ops.iou3d.iou3d_cuda": "boxes_iou_bev_gpu/3 boxes_overlap_bev_gpu/3 nms_gpu/4 nms_normal_gpu/4",
+    "mmdet3d.ops.knn.knn_ext": "knn_wrapper/8",
+    "mmdet3d.ops.paconv.assign_score_withk_ext": """
+        assign_score_withk_backward_wrapper/15 assign_score_withk_forward_wrapper/12
+    """,
+    "mmdet3d.ops.roiaware_pool3d.roiaware_pool3d_ext": """
+        backward/5 forward/7 points_in_boxes_batch/3 points_in_boxes_cpu/3 points_in_boxes_gpu/3
+    """,
+    "mmdet3d.ops.spconv.sparse_conv_ext": """
+        fused_indice_conv_fp32 fused_indice_conv_half get_indice_pairs_2d get_indice_pairs_3d
+        get_indice_pairs_4d get_indice_pairs_grid_2d get_indice_pairs_grid_3d indice_conv_backward_fp32/7
+        indice_conv_backward_half/7 indice_conv_fp32/7 indice_conv_half/7 indice_maxpool_backward_fp32/5
+        indice_maxpool_backward_half/5 indice_maxpool_fp32/4 indice_maxpool_half/4
+    """,
+    "mmdet3d.ops.voxel.voxel_layer": """
+        dynamic_point_to_voxel_backward/7 dynamic_point_to_voxel_forward/3 dynamic_voxelize/5
+        hard_voxelize/10
+    """,
+}
+
 ROWS = {
     "Deformable-DETR": {"MultiScaleDeformableAttention": "ms_deform_attn_backward/7 ms_deform_attn_forward/6"},
     "GroundingDINO": {"groundingdino._C": "ms_deform_attn_backward/7 ms_deform_attn_forward/6"},
@@ -52,65 +83,11 @@ ROWS = {
         "basicsr.ops.upfirdn2d.upfirdn2d_ext": "upfirdn2d/10",
     },
     "BEVDet": {
-        "mmdet3d.ops.ball_query.ball_query_ext": "ball_query_wrapper/9",
-        "mmdet3d.ops.bev_pool.bev_pool_ext": "bev_pool_backward/8 bev_pool_forward/8",
-        "mmdet3d.ops.furthest_point_sample.furthest_point_sample_ext": """
-            furthest_point_sampling_with_dist_wrapper/6 furthest_point_sampling_wrapper/6
-        """,
-        "mmdet3d.ops.gather_points.gather_points_ext": "gather_points_grad_wrapper/7 gather_points_wrapper/7",
-        "mmdet3d.ops.group_points.group_points_ext": "backward/8 forward/8",
-        "mmdet3d.ops.interpolate.interpolate_ext": """
-            three_interpolate_grad_wrapper/8 three_interpolate_wrapper/8 three_nn_wrapper/7
-        """,
-        "mmdet3d.ops.iou3d.iou3d_cuda": "boxes_iou_bev_gpu/3 boxes_overlap_bev_gpu/3 nms_gpu/4 nms_normal_gpu/4",
-        "mmdet3d.ops.knn.knn_ext": "knn_wrapper/8",
-        "mmdet3d.ops.paconv.assign_score_withk_ext": """
-            assign_score_withk_backward_wrapper/15 assign_score_withk_forward_wrapper/12
-        """,
-        "mmdet3d.ops.roiaware_pool3d.roiaware_pool3d_ext": """
-            backward/5 forward/7 points_in_boxes_batch/3 points_in_boxes_cpu/3 points_in_boxes_gpu/3
-        """,
-        "mmdet3d.ops.spconv.sparse_conv_ext": """
-            fused_indice_conv_fp32 fused_indice_conv_half get_indice_pairs_2d get_indice_pairs_3d
-            get_indice_pairs_4d get_indice_pairs_grid_2d get_indice_pairs_grid_3d indice_conv_backward_fp32/7
-            indice_conv_backward_half/7 indice_conv_fp32/7 indice_conv_half/7 indice_maxpool_backward_fp32/5
-            indice_maxpool_backward_half/5 indice_maxpool_fp32/4 indice_maxpool_half/4
-        """,
-        "mmdet3d.ops.voxel.voxel_layer": """
-            dynamic_point_to_voxel_backward/7 dynamic_point_to_voxel_forward/3 dynamic_voxelize/5
-            hard_voxelize/10
-        """,
+        **MMDET3D_OPS,
     },
     "BEVFusion": {
-        "mmdet3d.ops.ball_query.ball_query_ext": "ball_query_wrapper/9",
-        "mmdet3d.ops.bev_pool.bev_pool_ext": "bev_pool_backward/8 bev_pool_forward/8",
+        **MMDET3D_OPS,
         "mmdet3d.ops.feature_decorator.feature_decorator_ext": "-feature_decorator_forward/3",
-        "mmdet3d.ops.furthest_point_sample.furthest_point_sample_ext": """
-            furthest_point_sampling_with_dist_wrapper/6 furthest_point_sampling_wrapper/6
-        """,
-        "mmdet3d.ops.gather_points.gather_points_ext": "gather_points_grad_wrapper/7 gather_points_wrapper/7",
-        "mmdet3d.ops.group_points.group_points_ext": "backward/8 forward/8",
-        "mmdet3d.ops.interpolate.interpolate_ext": """
-            three_interpolate_grad_wrapper/8 three_interpolate_wrapper/8 three_nn_wrapper/7
-        """,
-        "mmdet3d.ops.iou3d.iou3d_cuda": "boxes_iou_bev_gpu/3 boxes_overlap_bev_gpu/3 nms_gpu/4 nms_normal_gpu/4",
-        "mmdet3d.ops.knn.knn_ext": "knn_wrapper/8",
-        "mmdet3d.ops.paconv.assign_score_withk_ext": """
-            assign_score_withk_backward_wrapper/15 assign_score_withk_forward_wrapper/12
-        """,
-        "mmdet3d.ops.roiaware_pool3d.roiaware_pool3d_ext": """
-            backward/5 forward/7 points_in_boxes_batch/3 points_in_boxes_cpu/3 points_in_boxes_gpu/3
-        """,
-        "mmdet3d.ops.spconv.sparse_conv_ext": """
-            fused_indice_conv_fp32 fused_indice_conv_half get_indice_pairs_2d get_indice_pairs_3d
-            get_indice_pairs_4d get_indice_pairs_grid_2d get_indice_pairs_grid_3d indice_conv_backward_fp32/7
-            indice_conv_backward_half/7 indice_conv_fp32/7 indice_conv_half/7 indice_maxpool_backward_fp32/5
-            indice_maxpool_backward_half/5 indice_maxpool_fp32/4 indice_maxpool_half/4
-        """,
-        "mmdet3d.ops.voxel.voxel_layer": """
-            dynamic_point_to_voxel_backward/7 dynamic_point_to_voxel_forward/3 dynamic_voxelize/5
-            hard_voxelize/10
-        """,
     },
     "CBNet (mmdet 2.0)": {
         "mmdet.ops.affine_grid.affine_grid_cuda": "-affine_grid_generator_backward -affine_grid_generator_forward",
@@ -198,36 +175,9 @@ ROWS = {
         "apex.amp": "initialize",
     },
     "MapTR": {
+        **MMDET3D_OPS,
         "GeometricKernelAttention": "geometric_kernel_attn_cuda_backward/7 geometric_kernel_attn_cuda_forward/6",
-        "mmdet3d.ops.iou3d.iou3d_cuda": "boxes_overlap_bev_gpu/3 boxes_iou_bev_gpu/3 nms_gpu/4 nms_normal_gpu/4",
-        "mmdet3d.ops.ball_query.ball_query_ext": "ball_query_wrapper/9",
-        "mmdet3d.ops.bev_pool.bev_pool_ext": "bev_pool_backward/8 bev_pool_forward/8",
         "mmdet3d.ops.bev_pool_v2.bev_pool_v2_ext": "bev_pool_v2_backward/10 bev_pool_v2_forward/8",
-        "mmdet3d.ops.furthest_point_sample.furthest_point_sample_ext": """
-            furthest_point_sampling_with_dist_wrapper/6 furthest_point_sampling_wrapper/6
-        """,
-        "mmdet3d.ops.gather_points.gather_points_ext": "gather_points_grad_wrapper/7 gather_points_wrapper/7",
-        "mmdet3d.ops.group_points.group_points_ext": "backward/8 forward/8",
-        "mmdet3d.ops.interpolate.interpolate_ext": """
-            three_interpolate_grad_wrapper/8 three_interpolate_wrapper/8 three_nn_wrapper/7
-        """,
-        "mmdet3d.ops.knn.knn_ext": "knn_wrapper/8",
-        "mmdet3d.ops.paconv.assign_score_withk_ext": """
-            assign_score_withk_backward_wrapper/15 assign_score_withk_forward_wrapper/12
-        """,
-        "mmdet3d.ops.roiaware_pool3d.roiaware_pool3d_ext": """
-            backward/5 forward/7 points_in_boxes_batch/3 points_in_boxes_cpu/3 points_in_boxes_gpu/3
-        """,
-        "mmdet3d.ops.spconv.sparse_conv_ext": """
-            fused_indice_conv_fp32 fused_indice_conv_half get_indice_pairs_2d get_indice_pairs_3d
-            get_indice_pairs_4d get_indice_pairs_grid_2d get_indice_pairs_grid_3d indice_conv_backward_fp32/7
-            indice_conv_backward_half/7 indice_conv_fp32/7 indice_conv_half/7 indice_maxpool_backward_fp32/5
-            indice_maxpool_backward_half/5 indice_maxpool_fp32/4 indice_maxpool_half/4
-        """,
-        "mmdet3d.ops.voxel.voxel_layer": """
-            dynamic_point_to_voxel_backward/7 dynamic_point_to_voxel_forward/3 dynamic_voxelize/5
-            hard_voxelize/10
-        """,
     },
     "maskrcnn-benchmark": {
         "apex.amp": "float_function/1 init initialize scale_loss/2",
@@ -494,5 +444,19 @@ ROWS = {
         "chamfer_3D": "backward/8 forward/6",
         "chamfer_5D": "backward/8 forward/6",
         "emd_cuda": "approxmatch_forward/2 matchcost_backward/4 matchcost_forward/3",
+    },
+    "SPVNAS": {
+        "torchsparse": "SparseTensor cat/1",
+        "torchsparse.backend": "GPUHashTable",
+        "torchsparse.nn": "BatchNorm Conv3d GlobalAvgPool GlobalMaxPool ReLU -ToBEVConvolution",
+        "torchsparse.nn.functional": """
+            calc_ti_weights/3 conv3d/11 spcount/2 spdevoxelize/3 sphash/2 sphashquery/2 spvoxelize/3 -set_kmap_mode
+        """,
+        "torchsparse.nn.functional.devoxelize": "calc_ti_weights/3",
+        "torchsparse.nn.utils": "fapply/2 get_kernel_offsets/4",
+        "torchsparse.utils": "make_ntuple/2 make_tensor/3",
+        "torchsparse.utils.collate": "sparse_collate/1 sparse_collate_fn/1",
+        "torchsparse.utils.quantize": "sparse_quantize/2",
+        "torchsparse.utils.tensor_cache": "TensorCache",
     },
 }

@@ -166,3 +166,48 @@ def test_deformable_roi_pooling(no_trans):
     assert torch.equal(found.detach(), out) and out.abs().max() > 0.1
     inputs = (x,) if no_trans else (x, offset)
     assert torch.autograd.gradcheck(lambda a, b=offset: pool(a, rois, b), inputs, eps=1e-6, atol=1e-6)
+
+
+# ---- the extension's folder next to the program
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Sources of emd as its programs have them: a folder without __init__.py, with a Python file."""
+    (tmp_path / "emd").mkdir()
+    (tmp_path / "emd" / "emd_cuda.cu").write_text("")
+    (tmp_path / "emd" / "emd_module.py").write_text("import emd\nforward = emd.forward\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in ("emd", "emd.emd_module", "emd_module"):
+        sys.modules.pop(name, None)
+
+
+def test_a_folder_of_sources_does_not_hide_the_extension(folder, monkeypatch):
+    assert callable(importlib.import_module("emd").backward)
+    monkeypatch.syspath_prepend(str(folder / "emd"))
+    assert importlib.import_module("emd_module").forward is importlib.import_module("emd").forward
+
+
+@pytest.mark.parametrize("statement", ["from emd import emd_module", "import emd.emd_module as emd_module",
+                                       "from emd.emd_module import forward"])
+def test_the_folder_s_files_are_modules(folder, statement):
+    scope = {}
+    exec(statement, scope)
+    assert callable(scope.get("forward") or scope["emd_module"].forward)
+    with pytest.raises(ImportError):
+        importlib.import_module("emd.no_such_file")
+
+
+def test_an_installed_module_goes_before_a_folder(folder, tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "emd.py").write_text("installed = True\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(site)])
+    importlib.invalidate_caches()
+    assert importlib.import_module("emd").installed
+
+
+def test_without_install_the_folder_is_a_package(folder):
+    dropin.uninstall()
+    assert not hasattr(importlib.import_module("emd"), "forward")

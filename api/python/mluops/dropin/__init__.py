@@ -22,7 +22,8 @@ from ._finder import Replacing, StandIns
 
 __all__ = ["install", "installed", "names", "uninstall"]
 
-_stand_ins, _replacing = StandIns(), Replacing()
+_stand_ins = StandIns()
+_replacing = Replacing(_stand_ins)
 _building = Building(_stand_ins)
 _installed: Dict[str, ModuleType] = {}
 

@@ -10,7 +10,7 @@ import sys
 import types
 import warnings
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._replacing import Replacements, routed
@@ -40,6 +40,17 @@ def _done_without(parent: Optional[types.ModuleType]) -> bool:
     return not is_ours(parent) and (_asking.probing() or _asking.has_fallback(_asking.asking(2)))
 
 
+def _is_folder(spec: Optional[ModuleSpec]) -> bool:
+    """Whether all that was found is a folder without an __init__.py: the sources of an extension, next to the program."""
+    return spec is not None and spec.origin is None and bool(spec.submodule_search_locations) and (
+        spec.loader is None or type(spec.loader).__name__ in ("NamespaceLoader", "_NamespaceLoader"))
+
+
+def _is_file(name: str, parent: types.ModuleType) -> bool:
+    """Whether a module of this name is in the folder that a module of ours stands for."""
+    return bool(parent.__path__) and PathFinder.find_spec(name, parent.__path__) is not None
+
+
 class _DoorLoader(Loader):
     """Fills a module with the names of a door. Others are its modules, or stand for what we lack where a program imports
     them, or raise with the list of what is there."""
@@ -55,7 +66,7 @@ class _DoorLoader(Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         def __getattr__(name: str) -> Any:
             within = f"{module.__name__}.{name}"
-            if self._served and self._finder.door_of(within) is not None:
+            if self._served and (self._finder.door_of(within) is not None or _is_file(within, module)):
                 return importlib.import_module(within)
             why, frame = self._why(module, name), _asking.asking(1)
             if name.startswith("__") or not _asking.while_importing(frame) or _asking.has_fallback(frame):
@@ -94,6 +105,17 @@ class StandIns(MetaPathFinder):
         if renamed is not None and not _done_without(parent):
             return self._spec(fullname, parent, renamed, True)
         return None
+
+    def over_folder(self, fullname: str, folder: ModuleSpec) -> ModuleSpec:
+        """A door's module in the place of a folder, whose files are its modules."""
+        door, parent = self.door_of(fullname), sys.modules.get(fullname.rpartition(".")[0])
+        if getattr(door, "UNLESS_FALLBACK", False) and _done_without(parent):
+            return folder
+        made = self._spec(fullname, parent, door, True)
+        if made is None:
+            return folder
+        made.submodule_search_locations = list(folder.submodule_search_locations)
+        return made
 
     def _spec(self, fullname: str, parent: Optional[types.ModuleType], door: types.ModuleType,
               served: bool) -> Optional[ModuleSpec]:
@@ -152,9 +174,10 @@ class _Wanted(NamedTuple):
 
 
 class Replacing(MetaPathFinder):
-    """Replaces functions of modules that are loaded, now or later."""
+    """Replaces functions of modules that are loaded, now or later, and folders that have the name of an extension."""
 
-    def __init__(self) -> None:
+    def __init__(self, stand_ins: StandIns) -> None:
+        self._stand_ins = stand_ins
         self._wanted: Dict[str, List[_Wanted]] = {}
         self._done = Replacements()
         self._finding: Set[str] = set()
@@ -186,6 +209,10 @@ class Replacing(MetaPathFinder):
     def find_spec(self, fullname: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
         if fullname in self._fails:
             self._fail(fullname)
+        if self._stand_ins.door_of(fullname) is not None:
+            folder = PathFinder.find_spec(fullname, path)
+            if _is_folder(folder):
+                return self._stand_ins.over_folder(fullname, folder)
         if fullname not in self._wanted or fullname in self._finding:
             return None
         self._finding.add(fullname)
