@@ -1,18 +1,23 @@
 // Hard voxelization: the first max_points points of each of the first max_voxels voxels.
 //
-// points [N,F], voxels [V,P,F]. Three steps: the places of all points (an item is a point); their voxels, in order and
-// on one thread, through a hash table of twice as many slots as points, each the number of a voxel whose place stands
-// in coors: a look-up in the second or third cache a point; the rows (an item is a point that has one, and owns the row
-// it goes to) and the zeros behind them (an item is a voxel). Writing the zeros is most of the work where voxels are
-// hardly filled: bound by memory.
+// points [N,F], voxels [V,P,F]. Four steps. The places of all points: an item is a point. The voxels: for several
+// threads, all places are cut by their hash into parts; an item is a part, which goes through its points in order with
+// a hash table of twice as many slots as points: a look-up in the second or third cache a point. The numbers of the
+// voxels, in the order of their first points, which one part has found in this order: an item is a run of points. The
+// rows (an item is a point that has one, and owns the row it goes to) and the zeros behind them (an item is a voxel).
+// Writing the zeros is most of the work where voxels are hardly filled: bound by memory.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/kernels/voxelization/grid.h"
+#include "backends/cpu/scatter/buckets.h"
+#include "backends/cpu/simd/prefetch.h"
 #include "mluops/problem/voxelization.h"
 
 namespace mluops::cpu::voxelization {
@@ -20,34 +25,81 @@ namespace {
 
 using Problem = mluopsVoxelizationProblem;
 
-struct Arrays {
-  std::int64_t slots;
-  std::int32_t* places;  ///< [n,3]
-  std::int32_t* voxel;   ///< of each point, -1 for none
-  std::int32_t* row;     ///< of each point in its voxel
-  std::int32_t* table;   ///< [slots]: numbers of voxels, -1 where there is none
+constexpr double kLookUpNs = 5 * cost::kStep;
 
-  Arrays(Allocator& allocator, const Shape& s)
-      : slots(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * s.n)))),
-        places(allocator.allocate<std::int32_t>(3, s.n)),
-        voxel(allocator.allocate<std::int32_t>(s.n)),
-        row(allocator.allocate<std::int32_t>(s.n)),
-        table(allocator.allocate<std::int32_t>(slots)) {}
+/// Parts of the places: more than threads, since not all have as many points; one where few threads would gain less
+/// than parts cost.
+std::int64_t parts_of(const Context& context, const mluopsCall& call, const Shape& s) {
+  const int slots = Loop(context, call, s.n, kLookUpNs).slots();
+  constexpr int kLeastThreads = 4;
+  return slots < kLeastThreads ? 1 : static_cast<std::int64_t>(std::bit_ceil(2 * static_cast<std::uint64_t>(slots)));
+}
+
+/// A voxel that is found has a mark: the number of points of the parts before, and of voxels found in its part before.
+/// Of one part, which has all points, marks are the numbers of voxels.
+struct Arrays {
+  static constexpr std::int64_t kRun = 1024;  ///< points
+  static constexpr std::int64_t kSlots = 4;   ///< of the table, for each point
+
+  std::int64_t parts, runs;
+  Buckets points;        ///< of several parts, one part after the other: the order of arrays "by point of a part"
+  std::int32_t* places;  ///< [n,3]
+  std::int32_t* voxel;   ///< by point of a part: its mark, -1 for none
+  std::int32_t* row;     ///< by point of a part: its row in the voxel
+  std::int32_t* table;   ///< marks, -1 where there is none
+  std::int32_t* place;   ///< [n,3], by mark
+  std::int32_t* count;   ///< points that have a row, by mark
+  std::int32_t* begins;  ///< the mark of the voxel whose first point this is, -1 for none
+  std::int32_t* number;  ///< by mark; -1 behind max_voxels
+  std::int64_t* first;   ///< number of the first voxel that begins in each run
+
+  Arrays(Allocator& allocator, const mluopsCall& call, const Problem& p, std::int64_t parts_of_places)
+      : Arrays(allocator, call, p, parts_of_places, parts_of_places == 1 ? 0 : p.shape.n) {}
+
+  bool one_part() const { return parts == 1; }
+  static std::uint64_t slots(std::int64_t points) { return std::bit_ceil(2 * static_cast<std::uint64_t>(points)); }
+
+ private:
+  /// n: of several parts.
+  Arrays(Allocator& allocator, const mluopsCall& call, const Problem& p, std::int64_t parts_of_places, std::int64_t n)
+      : parts(parts_of_places),
+        runs(ceil_div(n, kRun)),
+        points(allocator, call, n, parts),
+        places(allocator.allocate<std::int32_t>(3, p.shape.n)),
+        voxel(allocator.allocate<std::int32_t>(p.shape.n)),
+        row(allocator.allocate<std::int32_t>(p.shape.n)),
+        table(allocator.allocate<std::int32_t>(kSlots, p.shape.n)),
+        place(allocator.allocate<std::int32_t>(3, n)),
+        count(allocator.allocate<std::int32_t>(n)),
+        begins(allocator.allocate<std::int32_t>(n)),
+        number(allocator.allocate<std::int32_t>(n)),
+        first(allocator.allocate<std::int64_t>(runs)) {
+    if (!one_part()) return;
+    place = p.coors;
+    count = p.num_points_per_voxel;
+  }
 };
 
-/// Where the search for a place begins. Thorup, "High speed hashing for integers and strings", 2015: two places chosen
-/// without knowing the multipliers, which each process draws, share one of 2^bits slots with a chance of 2^-bits.
+/// Which part a place belongs to, and where in the table of a part the search for it begins. Thorup, "High speed
+/// hashing for integers and strings", 2015: two places chosen without knowing the multipliers, which each process
+/// draws, share the first `bits` of 32 bits with a chance of 2^-bits.
 class PlaceHash {
  public:
-  explicit PlaceHash(std::int64_t slots) : shift_(64 - std::countr_zero(static_cast<std::uint64_t>(slots))) {}
+  explicit PlaceHash(std::int64_t parts) : parts_(static_cast<std::uint64_t>(parts)) {}
 
-  std::int64_t operator()(const std::int32_t* place) const {
-    std::uint64_t sum = multipliers_[3];
-    for (std::size_t axis = 0; axis < 3; ++axis) sum += multipliers_[axis] * static_cast<std::uint32_t>(place[axis]);
-    return static_cast<std::int64_t>(sum >> shift_);
+  std::int64_t parts() const { return static_cast<std::int64_t>(parts_); }
+  std::int64_t part(const std::int32_t* place) const { return static_cast<std::int64_t>(of_all(place) >> 32); }
+  std::uint64_t slot(const std::int32_t* place, std::uint64_t slots) const {
+    return static_cast<std::uint32_t>(of_all(place)) * slots >> 32;
   }
 
  private:
+  /// The number of the part and a fraction of 32 bits.
+  std::uint64_t of_all(const std::int32_t* place) const {
+    std::uint64_t sum = multipliers_[3];
+    for (std::size_t axis = 0; axis < 3; ++axis) sum += multipliers_[axis] * static_cast<std::uint32_t>(place[axis]);
+    return (sum >> 32) * parts_;
+  }
   static std::array<std::uint64_t, 4> draw() {
     const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     std::mt19937_64 random(now ^ reinterpret_cast<std::uintptr_t>(&draw));
@@ -58,54 +110,139 @@ class PlaceHash {
     return once;
   }
 
-  int shift_;
+  std::uint64_t parts_;
   std::array<std::uint64_t, 4> multipliers_ = drawn();
 };
 
-/// Voxels in the order of their first points, and the rows of the points in them.
-void number_voxels(const Problem& p, const Arrays& arrays) {
-  const Shape& s = p.shape;
-  const PlaceHash hash(arrays.slots);
-  std::fill_n(arrays.table, arrays.slots, -1);
-  std::fill_n(p.num_points_per_voxel, s.max_voxels, 0);
-  std::fill_n(p.coors, 3 * s.max_voxels, 0);
-  std::int32_t voxels = 0;
-  for (std::int64_t n = 0; n < s.n; ++n) {
-    const std::int32_t* const place = arrays.places + 3 * n;
-    arrays.voxel[n] = -1;
-    if (place[0] < 0) continue;
-    std::int64_t slot = hash(place);
-    const auto other = [&](std::int32_t voxel) {
-      return voxel >= 0 && !std::equal(place, place + 3, p.coors + 3 * std::int64_t{voxel});
-    };
-    while (other(arrays.table[slot])) slot = (slot + 1) & (arrays.slots - 1);
-    std::int32_t& voxel = arrays.table[slot];
-    if (voxel < 0) {
-      if (voxels == s.max_voxels) continue;
-      std::copy_n(place, 3, p.coors + 3 * std::int64_t{voxels});
-      voxel = voxels++;
+/// Sorts the points by parts, those outside left out; false when there is no memory.
+bool cut_into_parts(Context& context, const mluopsCall& call, const PlaceHash& hash, Arrays& arrays) {
+  return arrays.points.fill(context, call, 2 * cost::kStep, 0, [&](std::int64_t begin, std::int64_t end, auto put) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int32_t* const place = arrays.places + 3 * n;
+      arrays.begins[n] = -1;
+      if (place[0] >= 0) put(n, hash.part(place), kLookUpNs);
     }
-    if (p.num_points_per_voxel[voxel] == s.max_points) continue;
-    arrays.voxel[n] = voxel;
-    arrays.row[n] = p.num_points_per_voxel[voxel]++;
+  });
+}
+
+/// Finds the voxels of points [begin, end) of a part, of which point_at(i) is the i-th, and calls begins(n, mark) for
+/// each of them. Returns how many there are, max_voxels at most.
+template <class PointAt, class Begins>
+std::int64_t find_voxels(const Shape& s, const PlaceHash& hash, const Arrays& arrays, std::int64_t begin,
+                         std::int64_t end, const PointAt& point_at, const Begins& begins) {
+  const std::uint64_t slots = Arrays::slots(end - begin);
+  std::int32_t* const table = arrays.table + Arrays::kSlots * begin;
+  if (begin < end) std::fill_n(table, slots, -1);
+  std::int64_t next = begin;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t n = point_at(i);
+    const std::int32_t* const place = arrays.places + 3 * n;
+    arrays.voxel[i] = -1;
+    if (place[0] < 0) continue;
+    std::uint64_t slot = hash.slot(place, slots);
+    const auto other = [&](std::int32_t found) {
+      return found >= 0 && !std::equal(place, place + 3, arrays.place + 3 * std::int64_t{found});
+    };
+    while (other(table[slot])) slot = (slot + 1) & (slots - 1);
+    std::int32_t& found = table[slot];
+    if (found < 0) {
+      if (next - begin == s.max_voxels) continue;
+      std::copy_n(place, 3, arrays.place + 3 * next);
+      arrays.count[next] = 0;
+      begins(n, static_cast<std::int32_t>(next));
+      found = static_cast<std::int32_t>(next++);
+    }
+    if (arrays.count[found] == s.max_points) continue;
+    arrays.voxel[i] = found;
+    arrays.row[i] = arrays.count[found]++;
   }
-  *p.voxel_num = voxels;
+  return next - begin;
+}
+
+void find_parts(const Context& context, const mluopsCall& call, const Shape& s, const PlaceHash& hash,
+                const Arrays& arrays) {
+  constexpr std::size_t kAhead = 16;
+  const auto points = arrays.points.all();
+  Loop(context, call, arrays.points.prefix_ns()).run([&](std::int64_t first, std::int64_t last, int) {
+    for (std::int64_t part = first; part < last; ++part) {
+      find_voxels(
+          s, hash, arrays, arrays.points.begin(part), arrays.points.begin(part + 1),
+          [&](std::int64_t i) {
+            prefetch(arrays.places + 3 * points[std::min(static_cast<std::size_t>(i) + kAhead, points.size() - 1)], 3);
+            return points[static_cast<std::size_t>(i)];
+          },
+          [&](std::int64_t n, std::int32_t mark) { arrays.begins[n] = mark; });
+    }
+  });
+}
+
+/// Numbers the voxels in the order of their first points, and writes where they are and how many points they have.
+void number_voxels(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
+  const Shape& s = p.shape;
+  const Loop loop(context, call, arrays.runs, cost::kElement * 4 * Arrays::kRun);
+  const auto each_first = [&](std::int64_t run, auto visit) {
+    for (std::int64_t n = run * Arrays::kRun; n < std::min(s.n, (run + 1) * Arrays::kRun); ++n) {
+      if (arrays.begins[n] >= 0) visit(arrays.begins[n]);
+    }
+  };
+  loop.run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t run = begin; run < end; ++run) {
+      arrays.first[run] = 0;
+      each_first(run, [&](std::int32_t) { ++arrays.first[run]; });
+    }
+  });
+  std::int64_t voxels = 0;
+  for (std::int64_t run = 0; run < arrays.runs; ++run) voxels += std::exchange(arrays.first[run], voxels);
+  voxels = std::min(voxels, s.max_voxels);
+  *p.voxel_num = static_cast<std::int32_t>(voxels);
+  loop.run([&](std::int64_t begin, std::int64_t end, int) {
+    std::int64_t v = arrays.first[begin];
+    for (std::int64_t run = begin; run < end; ++run) {
+      each_first(run, [&](std::int32_t found) {
+        arrays.number[found] = v < s.max_voxels ? static_cast<std::int32_t>(v) : -1;
+        if (v < s.max_voxels) {
+          std::copy_n(arrays.place + 3 * std::int64_t{found}, 3, p.coors + 3 * v);
+          p.num_points_per_voxel[v] = arrays.count[found];
+        }
+        ++v;
+      });
+    }
+  });
+}
+
+/// Finds all voxels, in parts or not; false when there is no memory.
+bool find_all(Context& context, const mluopsCall& call, const Problem& p, const PlaceHash& hash, Arrays& arrays) {
+  if (arrays.one_part()) {
+    const auto same = [](std::int64_t i) { return i; };
+    const auto nothing = [](std::int64_t, std::int32_t) {};
+    *p.voxel_num = static_cast<std::int32_t>(find_voxels(p.shape, hash, arrays, 0, p.shape.n, same, nothing));
+    return true;
+  }
+  if (!cut_into_parts(context, call, hash, arrays)) return false;
+  find_parts(context, call, p.shape, hash, arrays);
+  number_voxels(context, call, p, arrays);
+  return true;
 }
 
 template <class T>
 void copy_rows(const Context& context, const mluopsCall& call, const Problem& p, const Arrays& arrays) {
   const Shape& s = p.shape;
-  Loop(context, call, s.n, 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t n = begin; n < end; ++n) {
-      if (arrays.voxel[n] < 0) continue;
-      const std::int64_t to = arrays.voxel[n] * s.max_points + arrays.row[n];
-      std::copy_n(static_cast<const T*>(p.points) + n * s.features, s.features,
-                  static_cast<T*>(p.voxels) + to * s.features);
+  const bool one = arrays.one_part();
+  const auto points = one ? std::span<const std::int64_t>() : arrays.points.all();
+  const std::int64_t count = one ? s.n : static_cast<std::int64_t>(points.size());
+  Loop(context, call, count, 5 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (arrays.voxel[i] < 0) continue;
+      const std::int64_t v = one ? arrays.voxel[i] : arrays.number[arrays.voxel[i]];
+      if (v < 0) continue;
+      const std::int64_t from = one ? i : points[static_cast<std::size_t>(i)];
+      std::copy_n(static_cast<const T*>(p.points) + from * s.features, s.features,
+                  static_cast<T*>(p.voxels) + (v * s.max_points + arrays.row[i]) * s.features);
     }
   });
 }
 
-/// Zeros in the rows no point went to.
+/// Zeros in the rows no point went to, and for the voxels that are missing.
 template <class T>
 void clear_rest(const Context& context, const mluopsCall& call, const Problem& p) {
   const Shape& s = p.shape;
@@ -113,6 +250,10 @@ void clear_rest(const Context& context, const mluopsCall& call, const Problem& p
   const double voxel_ns = cost::kMoveByte * static_cast<double>(size * static_cast<std::int64_t>(sizeof(T)));
   Loop(context, call, s.max_voxels, voxel_ns).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t v = begin; v < end; ++v) {
+      if (v >= *p.voxel_num) {
+        p.num_points_per_voxel[v] = 0;
+        std::fill_n(p.coors + 3 * v, 3, 0);
+      }
       const std::int64_t used = p.num_points_per_voxel[v] * s.features;
       std::fill_n(static_cast<T*>(p.voxels) + v * size + used, size - used, T{});
     }
@@ -121,10 +262,11 @@ void clear_rest(const Context& context, const mluopsCall& call, const Problem& p
 
 template <class T>
 mluOpStatus_t hard(Context& context, const mluopsCall& call, const Problem& p) {
-  const auto arrays = allocate<Arrays>(context.arena, p.shape);
+  const PlaceHash hash(parts_of(context, call, p.shape));
+  auto arrays = allocate<Arrays>(context.arena, call, p, hash.parts());
   if (!arrays) return no_memory(call);
   find_places<T>(context, call, p.shape, p.points, p.voxel_size, p.coors_range, arrays->places);
-  number_voxels(p, *arrays);
+  if (!find_all(context, call, p, hash, *arrays)) return no_memory(call);
   copy_rows<T>(context, call, p, *arrays);
   clear_rest<T>(context, call, p);
   return MLUOP_STATUS_SUCCESS;
