@@ -48,6 +48,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "api/include/mluops/op": r"mlu_op_types\.h",
     "api/include/mluops/problem": rf"mlu_op_types\.h|{OPERATORS}|{PROBLEMS}",
     "api/c": rf"{FAMILY}|mlu_op\.h|mlu_op_ext\.h|mluops/(capture|verbose)\.h|api/c/.*|common/.*",
+    "api/windows": "$^",
     "api/onnxruntime": rf"{PUBLIC}|common/half\.h|api/onnxruntime/{FILE}\.h",
     "api/python": rf"{PUBLIC}|aten/.*|framework/.*|utils/cnlog\.h|c10/.*|mluops_bindings\.h|{FILE}\.h",
     "api/python/mluops/neuware/mlu_ops": r"mluops/(mlu_op|without_version)\.h",  # as the written tree has them
@@ -87,6 +88,7 @@ MAY_INCLUDE: Dict[str, str] = {  # a file has to keep to the rule of the deepest
     "test/fuzz": rf"{PUBLIC}|backends/mlu_emu/(device|bang|neuware)/.*|test/fuzz/.*|test/replay/{FILE}\.h|{SUPPORT}|{FILE}\.h",
     "test/neuware": rf"{PUBLIC}|test/neuware/.*|test/support/sanitized\.h|{FILE}\.h",
     "test/op": rf"{PUBLIC}|test/op/.*|{SUPPORT}",
+    "test/process": rf"{PUBLIC}|test/process/.*|{SUPPORT}",
     "test/plan": r"backends/mlu_emu/plan/.*|test/plan/.*",
     "test/plugin_device": rf"{PUBLIC}|test/plugin_device/fake\.h|{SUPPORT}",
     "test/reference": rf"mluops/problem\.h|{PROBLEMS}|test/reference/.*",

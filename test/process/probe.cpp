@@ -1,6 +1,5 @@
 // process_probe LIBRARY SCENARIO RUNTIME: makes a parallel call of a library it loads itself, in a process that does
 // one of the things processes do. Exits 0 when all was well, else says what was wrong; a hang ends with SIGALRM.
-#include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,95 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "mlu_op_ext.h"
+#include "test/process/caller.h"
 
 namespace {
 
+using namespace mluops::test;  // NOLINT: what the probes share
+
 constexpr unsigned kPatienceSeconds = 60;
-constexpr int kThreads = 4;
-
-void require(bool well, const std::string& what) {
-  if (!well) throw std::runtime_error(what);
-}
-
-/// The library, loaded for the lifetime of the object.
-class Library {
- public:
-  explicit Library(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) throw std::runtime_error(dlerror());
-  }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() { dlclose(library_); }
-
-  template <class... Args, class... Given>
-  void call(mluOpStatus_t (*)(Args...), const char* name, Given... given) const {
-    const auto function = reinterpret_cast<mluOpStatus_t (*)(Args...)>(dlsym(library_, name));
-    require(function != nullptr, name);
-    const mluOpStatus_t status = function(given...);
-    if (status == MLUOP_STATUS_SUCCESS) return;
-    const auto text = reinterpret_cast<const char* (*)()>(dlsym(library_, "mluOpExtGetLastErrorText"));
-    throw std::runtime_error(std::string(name) + ": " + text());
-  }
-
-  int backend_count() const { return reinterpret_cast<int (*)()>(dlsym(library_, "mluOpExtGetBackendCount"))(); }
-
- private:
-  void* library_;
-};
-
-#define CALL(library, function, ...) (library).call(static_cast<decltype(&(function))>(nullptr), #function, __VA_ARGS__)
-
-constexpr int kSide = 24, kMask = 47;
-constexpr std::size_t kInput = std::size_t{kSide} * kSide * kMask * kMask;
-constexpr std::size_t kOutput = std::size_t{kSide} * kSide * kSide * kSide;
-
-/// A handle on one runtime and an operator large enough for several threads.
-class Caller {
- public:
-  Caller(const Library& library, const std::string& runtime) : library_(library), input_(kInput) {
-    for (std::size_t i = 0; i < kInput; ++i) input_[i] = static_cast<float>(i % 1021);
-    CALL(library_, mluOpCreate, &handle_);
-    if (runtime == "emulator") {
-      CALL(library_, mluOpExtSetBackend, handle_, "mlu_emu");
-      CALL(library_, mluOpExtSetOption, handle_, "mlu_emu", "order", "parallel");
-    } else {
-      CALL(library_, mluOpExtSetOption, handle_, "cpu", "threading", runtime.c_str());
-    }
-    describe(x_, {1, kSide, kSide, kMask * kMask});
-    describe(y_, {1, kSide, kSide, kSide * kSide});
-  }
-  Caller(const Caller&) = delete;
-  Caller& operator=(const Caller&) = delete;
-  ~Caller() {
-    CALL(library_, mluOpDestroyTensorDescriptor, x_);
-    CALL(library_, mluOpDestroyTensorDescriptor, y_);
-    CALL(library_, mluOpDestroy, handle_);
-  }
-
-  std::vector<float> run(int threads) const {
-    std::vector<float> output(kOutput, -1.0f);
-    CALL(library_, mluOpExtSetNumThreads, handle_, threads);
-    CALL(library_, mluOpPsamaskForward, handle_, 0, x_, input_.data(), kMask, kMask, y_, output.data());
-    return output;
-  }
-  /// A call on several threads gives what one thread gave.
-  void check(const std::vector<float>& expected) const {
-    require(run(kThreads) == expected, "several threads: other numbers than one thread's");
-  }
-
- private:
-  void describe(mluOpTensorDescriptor_t& desc, const std::vector<int>& dims) const {
-    CALL(library_, mluOpCreateTensorDescriptor, &desc);
-    CALL(library_, mluOpSetTensorDescriptor, desc, MLUOP_LAYOUT_NHWC, MLUOP_DTYPE_FLOAT, static_cast<int>(dims.size()),
-         dims.data());
-  }
-
-  const Library& library_;
-  std::vector<float> input_;
-  mluOpHandle_t handle_ = nullptr;
-  mluOpTensorDescriptor_t x_ = nullptr, y_ = nullptr;
-};
 
 void load_and_call(const char* path, const std::string& runtime) {
   const Library library(path);
