@@ -42,7 +42,7 @@ fi
 # Started ahead, its output elsewhere: wine's services live as long as any program, and a pipe that they inherit from the
 # first one stays open when that has ended.
 trap 'wineserver -k || true' EXIT
-wineserver -p >/dev/null 2>&1
+wineserver -p >/dev/null 2>&1 || true  # it may run already
 wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f </dev/null >/dev/null 2>&1
 rm -rf "$work/python/site/mluops"* "$work/zip"
 python3 -m zipfile -e "$wheel" "$work/python/site"
