@@ -8,6 +8,7 @@
 
 #include "api/onnxruntime/abi.h"
 #include "mlu_op.h"
+#include "mlu_op_ext.h"
 
 namespace mluops::ort {
 
@@ -90,5 +91,33 @@ class Descriptor {
  private:
   mluOpTensorDescriptor_t descriptor_ = nullptr;
 };
+
+/// A descriptor of an operator's own, destroyed with its kernel.
+template <class Struct, mluOpStatus_t (*create)(Struct**), mluOpStatus_t (*destroy)(Struct*)>
+class Owned {
+ public:
+  explicit Owned(const Api& api) {
+    if (create(&own_) != MLUOP_STATUS_SUCCESS) refuse(api, kFail, mluOpExtGetLastErrorText());
+  }
+  ~Owned() { destroy(own_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Struct* get() const { return own_; }
+
+ private:
+  Struct* own_ = nullptr;
+};
+
+/// An operator of one output whose tensors have one type.
+struct OneType {
+  static constexpr std::size_t kOutputs = 1;
+  static Presence presence(std::size_t) { return kRequired; }
+  static ElementType input_type(std::size_t, ElementType own) { return own; }
+  static ElementType output_type(std::size_t, ElementType own) { return own; }
+};
+
+inline void set(const Api& api, mluOpStatus_t status) {
+  if (status != MLUOP_STATUS_SUCCESS) refuse(api, kInvalidArgument, mluOpExtGetLastErrorText());
+}
 
 }  // namespace mluops::ort

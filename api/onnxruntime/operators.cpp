@@ -1,5 +1,5 @@
-// The custom operators, by the names, attributes and inputs under which mmdeploy and mmcv export models, and nms and
-// nms_rotated as mluops.torch.onnx does. Images are NCHW.
+// The custom operators, by the names, attributes and inputs under which mmdeploy and mmcv export models; names in small
+// letters are those of mluops.torch.onnx. Those that suppress boxes are in suppression.h. Images are NCHW.
 #include "api/onnxruntime/operators.h"
 
 #include <algorithm>
@@ -11,40 +11,12 @@
 #include <vector>
 
 #include "api/onnxruntime/kernel.h"
-#include "common/half.h"
+#include "api/onnxruntime/suppression.h"
 #include "mlu_op.h"
 #include "mlu_op_ext.h"
 
 namespace mluops::ort {
 namespace {
-
-/// A descriptor of an operator's own, destroyed with its kernel.
-template <class Struct, mluOpStatus_t (*create)(Struct**), mluOpStatus_t (*destroy)(Struct*)>
-class Owned {
- public:
-  explicit Owned(const Api& api) {
-    if (create(&own_) != MLUOP_STATUS_SUCCESS) refuse(api, kFail, mluOpExtGetLastErrorText());
-  }
-  ~Owned() { destroy(own_); }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  Struct* get() const { return own_; }
-
- private:
-  Struct* own_ = nullptr;
-};
-
-/// An operator of one output whose tensors have one type.
-struct OneType {
-  static constexpr std::size_t kOutputs = 1;
-  static Presence presence(std::size_t) { return kRequired; }
-  static ElementType input_type(std::size_t, ElementType own) { return own; }
-  static ElementType output_type(std::size_t, ElementType own) { return own; }
-};
-
-void set(const Api& api, mluOpStatus_t status) {
-  if (status != MLUOP_STATUS_SUCCESS) refuse(api, kInvalidArgument, mluOpExtGetLastErrorText());
-}
 
 // ---- Deformable convolution ---------------------------------------------------------------
 
@@ -161,6 +133,14 @@ struct MultiScaleDeformableAttention : OneType {
 using RoiAlignDescriptor =
     Owned<mluOpRoiAlignStruct, mluOpCreateRoiAlignForwardDescriptor, mluOpDestroyRoiAlignForwardDescriptor>;
 
+void require_bins(const Api& api, int height, int width) {
+  for (const auto& [name, bins] : {std::pair("output_height", height), std::pair("output_width", width)}) {
+    if (bins < 1) {
+      refuse(api, kInvalidArgument, std::string(name) + ": wanted 1 or more, got " + std::to_string(bins));
+    }
+  }
+}
+
 /// input, rois [R, 5].
 struct RoiAlign : OneType {
   static constexpr const char* kName = "MMCVRoiAlign";
@@ -202,6 +182,32 @@ struct RoiAlign : OneType {
   RoiAlignDescriptor descriptor;
 };
 
+/// input, rois [R, 5].
+struct RoiPool : OneType {
+  static constexpr const char* kName = "roi_pool";
+  static constexpr std::size_t kInputs = 2;
+
+  explicit RoiPool(const Attributes& of)
+      : height(of.integer("output_height", 1)),
+        width(of.integer("output_width", 1)),
+        scale(of.real("spatial_scale", 1)) {
+    require_bins(of.api(), height, width);
+  }
+
+  void compute(const Call& call) const {
+    const Tensor image = call.input(0, "input", 4), rois = call.input(1, "rois", 2);
+    const Tensor output = call.output(0, {rois.sizes[0], image.sizes[1], height, width}, image.dtype);
+    if (output.count() == 0) return;
+    const Descriptor image_desc(call, &image, MLUOP_LAYOUT_NCHW), rois_desc(call, &rois, MLUOP_LAYOUT_ARRAY),
+        output_desc(call, &output, MLUOP_LAYOUT_NCHW);
+    call.check(mluOpRoiPoolingForward(call.handle(), MLUOP_POOLING_MAX, image_desc, image.data, rois_desc, rois.data,
+                                      scale, output_desc, output.data, nullptr));
+  }
+
+  int height, width;
+  float scale;
+};
+
 /// input, rois [R, 6].
 struct RoiAlignRotated : OneType {
   static constexpr const char* kName = "MMCVRoIAlignRotated";
@@ -214,11 +220,7 @@ struct RoiAlignRotated : OneType {
         scale(of.real("spatial_scale", 1)),
         aligned(of.integer("aligned", 1) != 0),
         clockwise(of.integer("clockwise", 0) != 0) {
-    for (const auto& [name, bins] : {std::pair("output_height", height), std::pair("output_width", width)}) {
-      if (bins < 1) {
-        refuse(of.api(), kInvalidArgument, std::string(name) + ": wanted 1 or more, got " + std::to_string(bins));
-      }
-    }
+    require_bins(of.api(), height, width);
   }
 
   void compute(const Call& call) const {
@@ -234,122 +236,6 @@ struct RoiAlignRotated : OneType {
   int height, width, samples;
   float scale;
   bool aligned, clockwise;
-};
-
-// ---- NMS ----------------------------------------------------------------------------------
-
-using NmsDescriptor = Owned<mluOpNmsStruct, mluOpCreateNmsDescriptor, mluOpDestroyNmsDescriptor>;
-
-/// boxes [N, 4], scores [N]; indices INT64 [N], of which the first count INT32 [1] are boxes that were kept.
-struct Nms : OneType {
-  static constexpr const char* kName = "nms";
-  static constexpr std::size_t kInputs = 2, kOutputs = 2;
-  static ElementType output_type(std::size_t i, ElementType) { return i == 0 ? kInt64 : kInt32; }
-
-  explicit Nms(const Attributes& of)
-      : threshold(of.real("iou_threshold", 0.5F)),
-        lowest(of.real("score_threshold", 0)),
-        offset(of.integer("offset", 0)),
-        most(of.integer("max_num", -1)) {}
-
-  void compute(const Call& call) const {
-    const Tensor boxes = call.input(0, "boxes", 2), scores = call.input(1, "scores", 1);
-    const Tensor indices = call.output(0, {boxes.sizes[0]}, MLUOP_DTYPE_INT64);
-    const Tensor count = call.output(1, {1}, MLUOP_DTYPE_INT32);
-    const NmsDescriptor descriptor(call.api());
-    const auto limit = static_cast<int>(std::min<std::int64_t>(boxes.sizes[0], INT32_MAX));
-    call.check(mluOpExtSetNmsDescriptor(descriptor.get(), MLUOP_NMS_BOX_DIAGONAL, MLUOP_NMS_OUTPUT_TARGET_INDICES,
-                                        threshold, most > 0 && most < limit ? most : limit,
-                                        lowest > 0 ? lowest : -INFINITY, offset, 0, false));
-    std::fill_n(static_cast<std::int64_t*>(indices.data), indices.count(), 0);
-    const Descriptor boxes_desc(call, &boxes, MLUOP_LAYOUT_ARRAY), scores_desc(call, &scores, MLUOP_LAYOUT_ARRAY),
-        indices_desc(call, &indices, MLUOP_LAYOUT_ARRAY);
-    call.check(mluOpNms(call.handle(), descriptor.get(), boxes_desc, boxes.data, scores_desc, scores.data, nullptr, 0,
-                        indices_desc, indices.data, count.data));
-  }
-
-  float threshold, lowest;
-  int offset, most;
-};
-
-/// dets [N, 5], scores [N]; indices [N], of which the first count [1] are boxes that were kept: both INT32.
-struct NmsRotated : OneType {
-  static constexpr const char* kName = "nms_rotated";
-  static constexpr std::size_t kInputs = 2, kOutputs = 2;
-  static ElementType output_type(std::size_t, ElementType) { return kInt32; }
-
-  explicit NmsRotated(const Attributes& of) : threshold(of.real("iou_threshold", 0.5F)) {}
-
-  void compute(const Call& call) const {
-    const Tensor boxes = call.input(0, "dets", 2), scores = call.input(1, "scores", 1);
-    keep(call, boxes, scores, call.output(0, {boxes.sizes[0]}, MLUOP_DTYPE_INT32),
-         static_cast<std::int32_t*>(call.output(1, {1}, MLUOP_DTYPE_INT32).data));
-  }
-
-  void keep(const Call& call, const Tensor& boxes, const Tensor& scores, const Tensor& kept,
-            std::int32_t* count) const {
-    const Descriptor boxes_desc(call, &boxes, MLUOP_LAYOUT_ARRAY), scores_desc(call, &scores, MLUOP_LAYOUT_ARRAY),
-        kept_desc(call, &kept, MLUOP_LAYOUT_ARRAY);
-    call.check(mluOpNmsRotated(call.handle(), threshold, boxes_desc, boxes.data, scores_desc, scores.data, nullptr, 0,
-                               kept_desc, kept.data, count));
-  }
-
-  float threshold;
-};
-
-std::size_t bytes_of(mluOpDataType_t dtype) {
-  return dtype == MLUOP_DTYPE_HALF ? 2 : dtype == MLUOP_DTYPE_FLOAT ? 4 : 8;
-}
-
-/// The tensor [...] at one of its first numbers; what follows those stays.
-Tensor part(const Tensor& whole, std::int64_t number, std::size_t axes) {
-  Tensor one{whole.dtype, {whole.sizes.begin() + static_cast<std::ptrdiff_t>(axes), whole.sizes.end()}, nullptr};
-  one.data = static_cast<char*>(whole.data) + static_cast<std::size_t>(number * one.count()) * bytes_of(whole.dtype);
-  return one;
-}
-
-double real_at(const Tensor& tensor, std::int64_t i) {
-  if (tensor.dtype == MLUOP_DTYPE_HALF) return half_to_float(static_cast<const std::uint16_t*>(tensor.data)[i]);
-  if (tensor.dtype == MLUOP_DTYPE_FLOAT) return static_cast<const float*>(tensor.data)[i];
-  return static_cast<const double*>(tensor.data)[i];
-}
-
-/// boxes [B, N, 5], scores [B, C, N]; INT64 [K, 3]: image, class and box of each that was kept in its class with a
-/// score above the threshold, best first.
-struct NmsRotatedOfClasses : OneType {
-  static constexpr const char* kName = "NMSRotated";
-  static constexpr std::size_t kInputs = 2;
-  static ElementType output_type(std::size_t, ElementType) { return kInt64; }
-
-  explicit NmsRotatedOfClasses(const Attributes& of) : suppress(of), lowest(of.real("score_threshold", 0)) {}
-
-  void compute(const Call& call) const {
-    const Tensor boxes = call.input(0, "boxes", 3), scores = call.input(1, "scores", 3);
-    const std::int64_t classes = scores.sizes[1], n = boxes.sizes[1];
-    if (scores.sizes[0] != boxes.sizes[0] || scores.sizes[2] != n) {
-      call.refuse("scores: wanted [" + std::to_string(boxes.sizes[0]) + ", classes, " + std::to_string(n) +
-                  "], images and boxes of boxes, got [" + std::to_string(scores.sizes[0]) + ", " +
-                  std::to_string(classes) + ", " + std::to_string(scores.sizes[2]) + "]");
-    }
-    std::vector<std::int64_t> found;
-    std::vector<std::int32_t> numbers(static_cast<std::size_t>(n));
-    for (std::int64_t each = 0; n > 0 && each < scores.sizes[0] * classes; ++each) {  // else there may be any number
-      const Tensor own = part(scores, each, 2);
-      std::int32_t count = 0;
-      suppress.keep(call, part(boxes, each / classes, 1), own, {MLUOP_DTYPE_INT32, {n}, numbers.data()}, &count);
-      for (std::int32_t i = 0; i < count; ++i) {
-        const std::int32_t box = numbers[static_cast<std::size_t>(i)];
-        if (real_at(own, box) > static_cast<double>(lowest)) {
-          found.insert(found.end(), {each / classes, each % classes, box});
-        }
-      }
-    }
-    const Tensor output = call.output(0, {static_cast<std::int64_t>(found.size() / 3), 3}, MLUOP_DTYPE_INT64);
-    std::copy(found.begin(), found.end(), static_cast<std::int64_t*>(output.data));
-  }
-
-  NmsRotated suppress;
-  float lowest;
 };
 
 // ---- What onnxruntime asks ----------------------------------------------------------------
@@ -418,7 +304,10 @@ const std::vector<CustomOperator>& operators() {
     append<MultiScaleDeformableAttention>(list);
     append<RoiAlign>(list);
     append<RoiAlignRotated>(list);
+    append<RoiPool>(list);
     append<Nms>(list);
+    append<SoftNms>(list);
+    append<SoftNonMaxSuppression>(list);
     append<NmsRotated>(list);
     append<NmsRotatedOfClasses>(list);
     return list;

@@ -119,23 +119,23 @@ def test_a_network_exports():
         assert torch.allclose(run(exported(net, inputs), inputs), net(*inputs), atol=1e-5)
 
 
+def reasons(error):
+    return "" if error is None else f"{error}\n{reasons(error.__cause__)}"
+
+
 def test_what_cannot_be_exported_says_so():
     case = next(case for case in CASES if case.name == ADAPTIVE)
     inputs = tuple(tensor for tensor in case.inputs(torch.float32) if tensor is not None)
     with pytest.raises(Exception) as raised:
         exported(Call(case), inputs)
-    texts, error = [], raised.value
-    while error is not None:
-        texts.append(str(error))
-        error = error.__cause__
-    assert any("sampling_ratio <= 0 has no ONNX form" in text for text in texts)
+    assert "sampling_ratio <= 0 has no ONNX form" in reasons(raised.value)
 
 
 CUSTOM = {"deform_conv2d": "mmdeploy::MMCVDeformConv2d",
           "modulated_deform_conv2d": "mmdeploy::MMCVModulatedDeformConv2d",
           "multi_scale_deformable_attn": "mmdeploy::MMCVMultiScaleDeformableAttention",
           "roi_align": "::RoiAlign", "roi_align adaptive": "::RoiAlign",
-          "roi_align_rotated": "mmdeploy::MMCVRoIAlignRotated"}
+          "roi_align_rotated": "mmdeploy::MMCVRoIAlignRotated", "roi_pool": "mluops::roi_pool"}
 
 
 def named():
@@ -235,6 +235,91 @@ def test_turned_boxes_that_are_kept():
         inputs = turned_boxes(n), torch.rand(n)
         for found, wanted in zip(results(session, inputs), Keep()(*inputs)):
             assert torch.equal(found, wanted)
+
+
+def plain_boxes(n):
+    corner = torch.rand(n, 2) * 20
+    return torch.cat([corner, corner + torch.rand(n, 2) * 12], 1)
+
+
+def learning_sizes(module, inputs, **options):
+    """The exported program, of any number of boxes."""
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    named()
+    number = torch.export.Dim("number", min=2)
+    return torch.onnx.export(module.eval(), inputs, dynamo=True, verbose=False,
+                             dynamic_shapes=tuple({0: number} for _ in inputs), **options)
+
+
+class Soft(torch.nn.Module):
+    def __init__(self, **config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, boxes, scores):
+        return mt.soft_nms(boxes, scores, **self.config)
+
+
+def close(found, wanted):
+    return all(a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=0, atol=1e-5)
+               for a, b in zip(found, wanted))
+
+
+@pytest.mark.parametrize("config", [dict(method="naive", offset=1), dict(iou_threshold=0.1, min_score=0.2),
+                                    dict(method="gaussian", sigma=0.3)], ids=lambda config: config.get("method", "linear"))
+def test_boxes_whose_scores_fall(config):
+    def data(n):
+        return plain_boxes(n), torch.rand(n)
+
+    torch.manual_seed(0)
+    module = Soft(**config)
+    program = learning_sizes(module, data(20))
+    assert "mluops::soft_nms" in nodes_of(program)
+    session = session_of(program.model_proto)
+    for n in (20, 3, 200):
+        inputs = data(n)
+        found, wanted = results(session, inputs), module(*inputs)
+        assert 0 < len(wanted[1]) and torch.equal(found[1], wanted[1]) and close(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+def test_soft_nms_as_mmcv_writes_it(dtype):
+    torch.manual_seed(0)
+    boxes, scores = plain_boxes(60).to(dtype), torch.rand(60).to(dtype)
+    kind = {torch.float32: "FLOAT", torch.float64: "DOUBLE", torch.float16: "FLOAT16"}[dtype]
+    session = node("SoftNonMaxSuppression", dict(b=kind, s=kind), ("d", "i"), "mmcv", (kind, "INT64"),
+                   iou_threshold=0.3, sigma=0.25, min_score=0.125, method=2, offset=1)
+    wanted = mt.soft_nms(boxes, scores, 0.3, 0.25, 0.125, "gaussian", 1)
+    found = results(session, (boxes, scores))
+    assert 5 < len(wanted[1]) < 60 and all(torch.equal(a, b) for a, b in zip(found, wanted))
+    dets, indices = results(session, (boxes[:0], scores[:0]))
+    assert dets.shape == (0, 5) and indices.shape == (0,)
+    with pytest.raises(Exception, match="mluOpExtSoftNms.*method"):
+        results(node("SoftNonMaxSuppression", dict(b=kind, s=kind), ("d", "i"), "mmcv", (kind, "INT64"), method=3),
+                (boxes, scores))
+
+
+def plain_session(program):
+    """Without our operators."""
+    import onnxruntime
+    assert all(node.domain in ("", "pkg.onnxscript.torch_lib.common") for node in program.model_proto.graph.node)
+    return onnxruntime.InferenceSession(program.model_proto.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize("config", [dict(), dict(offset=1), dict(score_threshold=0.3), dict(max_num=4)], ids=str)
+def test_nms_as_a_standard_operator(config):
+    class Keep(torch.nn.Module):
+        def forward(self, boxes, scores):
+            return mt.nms(boxes, scores, 0.4, **config)
+
+    torch.manual_seed(0)
+    table = composed().standard_nms()
+    session = plain_session(learning_sizes(Keep(), (plain_boxes(20), torch.rand(20)), custom_translation_table=table))
+    for n in (20, 3, 200):
+        inputs = plain_boxes(n), (torch.rand(n) * 8).round() / 8  # equal scores: the lowest index is first
+        found, wanted = results(session, inputs), Keep()(*inputs)
+        assert torch.equal(found[1], wanted[1]) and torch.equal(found[0], wanted[0])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
@@ -377,12 +462,13 @@ def test_nodes_as_mmdeploy_writes_them(domain):
     ("MMCVRoiAlign", dict(mode="sum"), "mode: wanted avg or max, got sum"),
     ("MMCVRoiAlign", dict(output_height=0), "pooled_height"),
     ("MMCVRoIAlignRotated", dict(output_width=0), "output_width: wanted 1 or more, got 0"),
+    ("roi_pool", dict(output_height=-2), "output_height: wanted 1 or more, got -2"),
     ("MMCVRoIAlignRotated", dict(), "mluOpRoiAlignRotatedForward"),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_what_is_wrong_is_said(name, attributes, text):
     inputs = (torch.randn(2, 4, 6, 7), torch.randn(2, 18, 4, 5), torch.randn(6, 4, 3, 3))
     types = dict(x="FLOAT", o="FLOAT", w="FLOAT")
-    if name in ("MMCVRoiAlign", "MMCVRoIAlignRotated"):
+    if name in ("MMCVRoiAlign", "MMCVRoIAlignRotated", "roi_pool"):
         inputs, types = (inputs[0], torch.rand(3, 5)), dict(x="FLOAT", r="FLOAT")
     with pytest.raises(Exception, match=text):
         results(node(name, types, **attributes), inputs)

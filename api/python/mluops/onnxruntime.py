@@ -4,8 +4,8 @@
     options.register_custom_ops_library(mluops.onnxruntime.library())
 
 It has, in the domains mmdeploy, mmcv and mluops, for float, float16 and double: MMCVModulatedDeformConv2d,
-MMCVDeformConv2d, MMCVMultiScaleDeformableAttention, MMCVRoiAlign, MMCVRoIAlignRotated, NMSRotated, nms and nms_rotated
-(docs/python.md). onnxruntime 1.16 or later.
+MMCVDeformConv2d, MMCVMultiScaleDeformableAttention, MMCVRoiAlign, MMCVRoIAlignRotated, NMSRotated,
+SoftNonMaxSuppression, nms, soft_nms, nms_rotated and roi_pool (docs/python.md). onnxruntime 1.16 or later.
 """
 
 import sys

@@ -15,21 +15,23 @@ indices of RoIs are not checked.
 
 To custom operators (torch 2.8): deform_conv2d and modulated_deform_conv2d (mmdeploy::MMCVDeformConv2d,
 MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScaleDeformableAttention), roi_align with
-pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), nms and nms_rotated
-(mluops::nms, mluops::nms_rotated), also of labels and in batched_nms, whose groups the graph moves apart in float64.
-mluops.onnxruntime.library() has them for onnxruntime.
+pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), roi_pool (mluops::roi_pool:
+ONNX's MaxRoiPool rounds corners to whole pixels first), nms, soft_nms and nms_rotated (mluops::nms, mluops::soft_nms,
+mluops::nms_rotated), nms and nms_rotated also of labels and in batched_nms, whose groups the graph moves apart in
+float64.
+mluops.onnxruntime.library() has them for onnxruntime. standard_nms() has nms as a standard operator instead.
 """
 
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from ._operator import HAS_LIBRARY_API
-from .op import dcn, ms_deform_attn, nms, roi_align, roi_align_rotated, rotated
+from .op import dcn, ms_deform_attn, nms, roi_align, roi_align_rotated, roi_pool, rotated
 
-__all__: list = []  # importing it is all
+__all__ = ["standard_nms"]  # for the rest, importing it is all
 
 
 def _wide(tensor: Tensor) -> Tensor:
@@ -203,6 +205,14 @@ def _roi_align(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: in
     return pooled, places, places
 
 
+def _roi_pool(input: Tensor, rois: Tensor, pooled_height: int, pooled_width: int,
+              spatial_scale: float) -> Tuple[Tensor, Tensor]:
+    shape = roi_pool.forward.form.shapes(input, rois, pooled_height, pooled_width, spatial_scale)[0]
+    pooled = _named("mluops::roi_pool", (input, rois), shape, output_height=pooled_height, output_width=pooled_width,
+                    spatial_scale=spatial_scale)
+    return pooled, pooled  # the second: places of the greatest pixels, which only a gradient looks at
+
+
 def _nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int, score_threshold: float,
          max_num: int) -> Tuple[Tensor, Tensor]:
     n = nms._check_boxes(boxes, scores, offset)
@@ -210,6 +220,16 @@ def _nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int, score
     indices, count = torch.onnx.ops.symbolic_multi_out(
         "mluops::nms", (boxes, scores), form, dtypes=(torch.int64, torch.int32), shapes=((n,), (1,)), version=1)
     return indices, count
+
+
+def _soft_nms(boxes: Tensor, scores: Tensor, iou_threshold: float, sigma: float, min_score: float, method: int,
+              offset: int) -> Tuple[Tensor, Tensor, Tensor]:
+    n = nms._check_boxes(boxes, scores, offset)
+    form = dict(iou_threshold=iou_threshold, sigma=sigma, min_score=min_score, method=method, offset=offset)
+    dets, indices, count = torch.onnx.ops.symbolic_multi_out(
+        "mluops::soft_nms", (boxes, scores), form, dtypes=(boxes.dtype, torch.int64, torch.int32),
+        shapes=((n, 5), (n,), (1,)), version=1)
+    return dets, indices, count
 
 
 def _nms_rotated(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tuple[Tensor, Tensor]:
@@ -253,6 +273,35 @@ def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_w
                   aligned=int(aligned), clockwise=int(clockwise))
 
 
+def standard_nms() -> Dict[Callable, Callable]:
+    """nms without labels as ONNX's NonMaxSuppression, which every runtime has:
+
+        torch.onnx.export(model, inputs, dynamo=True, custom_translation_table=mluops.torch.onnx.standard_nms())
+
+    It computes in float32, and takes a box whose corners are exchanged for one that is not: an IoU that is next to the
+    threshold may fall on its other side.
+    """
+    import onnx
+    from onnxscript import opset18 as op
+
+    def suppressed(boxes: Any, scores: Any, iou_threshold: float, offset: int, score_threshold: float, max_num: int) -> Any:
+        number = op.Shape(scores)
+        narrow = op.Cast(boxes, to=onnx.TensorProto.FLOAT)
+        if offset:  # adds to widths and to common parts alike
+            narrow = op.Add(narrow, op.Constant(value_floats=[0.0, 0.0, float(offset), float(offset)]))
+        ranked = op.Unsqueeze(op.Cast(scores, to=onnx.TensorProto.FLOAT), op.Constant(value_ints=[0, 1]))
+        limits = [op.Constant(value_ints=[max_num]) if max_num > 0 else number, op.Constant(value_floats=[iou_threshold])]
+        if score_threshold > 0:
+            limits.append(op.Constant(value_floats=[score_threshold]))
+        rows = op.NonMaxSuppression(op.Unsqueeze(narrow, op.Constant(value_ints=[0])), ranked, *limits)
+        kept = op.Gather(rows, op.Constant(value_int=2), axis=1)
+        count = op.Shape(kept)
+        behind = op.Concat(op.Constant(value_ints=[0]), op.Sub(number, count), axis=0)
+        return op.Pad(kept, behind), op.Cast(count, to=onnx.TensorProto.INT32)
+
+    return {torch.ops.mluops.nms.default: suppressed}
+
+
 def _int32(wide: Tensor, name: str) -> Tensor:
     return wide.to(torch.int32)  # whose numbers the graph does not look at
 
@@ -275,6 +324,6 @@ if not HAS_LIBRARY_API:
 for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform_roi_pool):
     _register(_composed)
 if hasattr(torch.onnx, "ops"):
-    for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _nms, _nms_rotated,
-                      _nms_of_groups, _nms_rotated_of_groups, _int32, _first_numbers):
+    for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _roi_pool, _nms, _soft_nms,
+                      _nms_rotated, _nms_of_groups, _nms_rotated_of_groups, _int32, _first_numbers):
         _register(_composed)
