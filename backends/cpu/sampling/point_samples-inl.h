@@ -7,7 +7,9 @@
 //     image, row(), column()                     the image, and the pixel that it is about at
 //     inverse_count                              factor of its sums
 //     for_each_sample(row, column, visit)        visit(WeightedPixels) for the samples of a bin that are on the map
+//     most_pixels(bins)                          at least as many as those of all bins have in all
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/layout/image_rows.h"
 #include "backends/cpu/runtime/arena.h"
@@ -239,17 +241,16 @@ mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Pro
 }
 
 /// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels
-/// found once for each block of channels: bound by the caches the sums lie in.
+/// found once for all tasks where there are several: bound by the caches the sums lie in.
 template <class T, class Roi, class Problem>
 struct PointRois {
   static constexpr bool kOwnPixels = false;
+  using List = SampleList<Acc<T>>;
   const Problem& p;
 
   std::int64_t count() const { return Roi::bins(p.shape).rois; }
-  double additions() const {
-    const RoiBins bins = Roi::bins(p.shape);
-    return 4 * bins.samples * static_cast<double>(bins.rows * bins.columns);
-  }
+  std::int64_t bins() const { return elements().pixels; }
+  double additions() const { return 4 * Roi::bins(p.shape).samples * static_cast<double>(bins()); }
   PlacedRoi place(std::int64_t r) const {
     const auto roi = Roi::template read<T>(p, r);
     return {roi.image, roi.row(), roi.column(), r};
@@ -257,43 +258,79 @@ struct PointRois {
   void find_touched(const Context& context, const mluopsCall& call, layout::Touched& touched) const {
     cpu::HWY_NAMESPACE::find_touched<T, Roi>(context, call, p, touched);
   }
+  double most_pixels(std::int64_t r) const { return Roi::template read<T>(p, r).most_pixels(Roi::bins(p.shape)); }
+  void fill(const Context& context, const mluopsCall& call, const RoiOrder& order, typename List::Pixel* pixels,
+            List& list) const {
+    list.fill(context, call, pixels, additions() * cost::kStep, [&](std::int64_t i, auto add) HWY_ATTR {
+      const Found found(*this, order.all()[static_cast<std::size_t>(i)].roi);
+      for (std::int64_t bin = 0; bin < bins(); ++bin) {
+        found.each(bin, [&](std::int64_t pixel, Acc<T> weight) { add(bin, pixel, weight); });
+      }
+    });
+  }
   /// to(pixel, channel, value) for channels [first, end) of a RoI's samples.
   template <class Add>
   HWY_INLINE void add(std::int64_t r, std::int64_t first, std::int64_t end, Add&& to) const {
-    using A = Acc<T>;
-    const auto* const grad = static_cast<const T*>(p.grad_output);
-    const layout::Elements bins = elements();
-    const std::int64_t columns = Roi::bins(p.shape).columns;
-    const auto roi = Roi::template read<T>(p, r);
-    constexpr std::int64_t kMost = 256, kBins = 16;
-    HWY_ALIGN T rows[kBins * kMost];  // in NCHW, of some bins
-    A own[kMost];                     // of a bin: no store of to() can change it, so loops over channels become vectors
-    for (std::int64_t from = first; from < end; from += kMost) {
-      const std::int64_t count = std::min(kMost, end - from);
-      for (std::int64_t bin = 0; bin < bins.pixels; ++bin) {
-        const std::int64_t at = bins.at(r, from) + bin * bins.pixel();
-        if (bins.planes && bin % kBins == 0) {
-          transpose_panel(reinterpret_cast<const Moved<T>*>(grad + at), bins.pixels, count,
-                          std::min(kBins, bins.pixels - bin), reinterpret_cast<Moved<T>*>(rows), kMost);
-        }
-        load_row(bins.planes ? rows + bin % kBins * kMost : grad + at, own, count);
-        roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
-          for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
-            const A weight = static_cast<A>(sample.weight[k] * roi.inverse_count);
-            for (std::int64_t i = 0; i < count; ++i) to(sample.pixel[k], from + i, weight * own[i]);
-          }
-        });
-      }
-    }
+    add_samples(Found(*this, r), r, first, end, to);
+  }
+  template <class Add>
+  HWY_INLINE void add_listed(const typename List::OnBand& samples, std::int64_t r, std::int64_t first, std::int64_t end,
+                             Add&& to) const {
+    add_samples(samples, r, first, end, to);
   }
   HWY_INLINE void fetch(std::int64_t roi, std::int64_t first, std::int64_t end) const {
     elements().fetch_run(static_cast<const T*>(p.grad_output), roi, first, end);
   }
 
  private:
+  /// The samples of a RoI, found as they are asked for.
+  struct Found {
+    decltype(Roi::template read<T>(std::declval<const Problem&>(), 0)) roi;
+    std::int64_t columns;
+
+    Found(const PointRois& rois, std::int64_t r)
+        : roi(Roi::template read<T>(rois.p, r)), columns(Roi::bins(rois.p.shape).columns) {}
+
+    static bool has(std::int64_t) { return true; }
+    template <class Visit>
+    HWY_INLINE void each(std::int64_t bin, Visit&& visit) const {
+      roi.for_each_sample(bin / columns, bin % columns, [&](const auto& sample) HWY_ATTR {
+        for (std::size_t k = 0; k < sample.pixel.size(); ++k) {
+          visit(sample.pixel[k], static_cast<Acc<T>>(sample.weight[k] * roi.inverse_count));
+        }
+      });
+    }
+  };
+
+  template <class Samples, class Add>
+  HWY_INLINE void add_samples(const Samples& samples, std::int64_t r, std::int64_t first, std::int64_t end,
+                              Add&& to) const {
+    using A = Acc<T>;
+    const auto* const grad = static_cast<const T*>(p.grad_output);
+    const layout::Elements of = elements();
+    constexpr std::int64_t kMost = 256, kBins = 16;
+    HWY_ALIGN T rows[kBins * kMost];  // in NCHW, of some bins
+    A own[kMost];                     // of a bin: no store of to() can change it, so loops over channels become vectors
+    for (std::int64_t from = first; from < end; from += kMost) {
+      const std::int64_t count = std::min(kMost, end - from);
+      for (std::int64_t bin = 0; bin < of.pixels; ++bin) {
+        const std::int64_t at = of.at(r, from) + bin * of.pixel();
+        if (of.planes && bin % kBins == 0) {
+          transpose_panel(reinterpret_cast<const Moved<T>*>(grad + at), of.pixels, count,
+                          std::min(kBins, of.pixels - bin), reinterpret_cast<Moved<T>*>(rows), kMost);
+        }
+        if (!samples.has(bin)) continue;
+        load_row(of.planes ? rows + bin % kBins * kMost : grad + at, own, count);
+        samples.each(bin, [&](std::int64_t pixel, A weight) HWY_ATTR {
+          for (std::int64_t i = 0; i < count; ++i) to(pixel, from + i, weight * own[i]);
+        });
+      }
+    }
+  }
+
   layout::Elements elements() const {
-    const RoiBins bins = Roi::bins(p.shape);
-    return {bins.rows * bins.columns, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
+    const RoiBins bins_of_roi = Roi::bins(p.shape);
+    return {bins_of_roi.rows * bins_of_roi.columns, p.shape.c, p.layout == MLUOP_LAYOUT_NCHW};
   }
 };
 

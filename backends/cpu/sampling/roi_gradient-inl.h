@@ -1,13 +1,15 @@
 // grad_input of a call whose RoIs (or grids) each add to an image, at pixels which the data choose, each channel at its
 // own. Include after foreach_target.h, like simd-inl.h.
 //
-// A task owns some channels of an image (owned_by_task); it adds the RoIs of the image to them, in their order: the
-// same bits for every number of threads.
+// A task owns some channels of an image, or of a band of it (Owned); it adds the RoIs of the image to them, in their
+// order, so results are bitwise equal for every number of threads. Where several tasks would find the samples of the
+// same RoIs, these are found once for all before (sample_list.h).
 #include "backends/cpu/layout/image_panel-inl.h"
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
 #include "backends/cpu/sampling/roi_order.h"
+#include "backends/cpu/sampling/sample_list.h"
 #include "backends/cpu/scatter/scatter.h"
 
 #if defined(MLUOPS_CPU_SAMPLING_ROI_GRADIENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -23,7 +25,20 @@ namespace mluops::cpu::HWY_NAMESPACE {
 /// What a task owns: so many channels of an image, and where their sums are.
 struct Owned {
   std::int64_t channels;
-  bool in_place;  ///< in the gradient, else in scratch, the channels of a pixel side by side
+  bool in_place;           ///< in the gradient, else in scratch, the channels of a pixel side by side
+  std::int64_t bands = 1;  ///< of the pixels of an image; more than one only in place
+};
+
+/// A task: channels [first, end) of a band of an image.
+struct BandTask : layout::ChannelTask {
+  PixelBand band;
+
+  static BandTask of(const layout::Elements& map, const Owned& owned, std::int64_t item) {
+    const std::int64_t groups = ceil_div(map.channels, owned.channels), first = item % groups * owned.channels;
+    const std::int64_t image = item / groups / owned.bands, band = item / groups % owned.bands;
+    return {{image, first, std::min(map.channels, first + owned.channels)},
+            {band * map.pixels / owned.bands, (band + 1) * map.pixels / owned.bands}};
+  }
 };
 
 /// kOwnPixels: each channel adds at pixels of its own. Then NCHW's planes one after the other need no transposes, and a
@@ -39,12 +54,39 @@ Owned owned_by_task(const layout::Elements& map, std::int64_t images, const mluo
   return {std::clamp(even, kLeast, 16 * kLeast), kAddsInPlace<T> && !map.planes};
 }
 
+/// For tasks that find no samples themselves: bands too, since a band of many channels costs less than a few channels
+/// of a whole image, whose pixels lie far apart.
+template <class T>
+Owned owned_of_listed(const layout::Elements& map, std::int64_t images, const mluopsCall& call, bool in_place) {
+  constexpr std::int64_t kLeast = layout::kBlockChannels<Acc<T>>, kLeastPixels = 64;
+  const std::int64_t parts = ceil_div(2 * call.threads, images);
+  const std::int64_t even = round_up(ceil_div(map.channels, parts), kLeast);
+  const std::int64_t channels = std::clamp(even, (in_place ? 4 : 1) * kLeast, 16 * kLeast);
+  if (!in_place) return {channels, false};
+  const std::int64_t bands = ceil_div(parts, ceil_div(map.channels, channels));
+  return {channels, true, std::clamp<std::int64_t>(map.pixels / kLeastPixels, 1, bands)};
+}
+
+template <class A>
 struct RoiGradientArrays {
   RoiOrder order;
   layout::Touched touched;
+  SampleList<A> list;
 
-  RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t images, std::int64_t pixels)
-      : order(allocator, rois), touched(allocator, images, pixels) {}
+  RoiGradientArrays(Allocator& allocator, std::int64_t rois, std::int64_t images, std::int64_t pixels,
+                    std::int64_t listed, std::int64_t bins)
+      : order(allocator, rois), touched(allocator, images, pixels), list(allocator, listed, bins) {}
+};
+
+/// What a call of a gradient that is not kOwnPixels takes beside them.
+template <class A>
+struct SumArrays {
+  A* sums;
+  typename SampleList<A>::Pixel* pixels;
+
+  SumArrays(Allocator& allocator, std::int64_t slots, std::int64_t rows, std::int64_t channels, std::int64_t listed)
+      : sums(allocator.allocate<A>(slots, rows, channels)),
+        pixels(allocator.allocate<typename SampleList<A>::Pixel>(listed)) {}
 };
 
 /// A gradient, and RoIs that add to it in this order: rois.add(roi, first, end, add) calls add(pixel, channel, value)
@@ -58,6 +100,7 @@ struct ChannelSums {
   std::int64_t images;
   const RoiOrder& order;
   const layout::Touched* touched;  ///< those that sums in scratch are of; nullptr for all pixels
+  const SampleList<A>* list;       ///< of the RoIs' samples; nullptr where each task finds them
   Rois rois;
 
   void run(Context& context, const mluopsCall& call, const Owned& owned, A* sums) const {
@@ -65,12 +108,11 @@ struct ChannelSums {
     const double rois_of_image = static_cast<double>(rois.count()) / static_cast<double>(images);
     const double channel_ns =
         cost::kScatter * rois.additions() * rois_of_image + 2 * cost::kMove * static_cast<double>(map.pixels);
-    const Loop loop(context, call, images * groups, static_cast<double>(owned.channels) * channel_ns);
+    const double task_ns = static_cast<double>(owned.channels) * channel_ns / static_cast<double>(owned.bands);
+    const Loop loop(context, call, images * owned.bands * groups, task_ns);
     loop.run([&](std::int64_t begin, std::int64_t end, int slot) HWY_ATTR {
       for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t first = i % groups * owned.channels;
-        const layout::ChannelTask task = {i / groups, first, std::min(map.channels, first + owned.channels)};
-        add(task, owned, owned.in_place ? nullptr : sums + slot * most_rows() * owned.channels);
+        add(BandTask::of(map, owned, i), owned, owned.in_place ? nullptr : sums + slot * most_rows() * owned.channels);
       }
       non_temporal_fence();
     });
@@ -80,12 +122,14 @@ struct ChannelSums {
   std::int64_t most_rows() const { return touched == nullptr ? map.pixels : touched->most_rows(); }
 
  private:
+  static constexpr std::size_t kAhead = 4;  ///< RoIs
+
   std::int64_t rows(std::int64_t image) const { return touched == nullptr ? map.pixels : touched->rows(image); }
   layout::RowPlaces places(std::int64_t image) const {
     return touched == nullptr ? layout::RowPlaces() : touched->places(image);
   }
   /// A task, by way of `scratch` where its sums are not in place.
-  void add(const layout::ChannelTask& task, const Owned& owned, A* scratch) const {
+  void add(const BandTask& task, const Owned& owned, A* scratch) const {
     constexpr std::int64_t kBlock = layout::kBlockChannels<A>;
     T* const to = gradient + map.at(task.image, task.first);
     if constexpr (kAddsInPlace<T>) {
@@ -102,18 +146,44 @@ struct ChannelSums {
   }
   /// `step`: from a pixel's sums to those of the next.
   template <class Step>
-  void add_rois(const layout::ChannelTask& task, A* to, Step step) const {
-    const std::int64_t pixels = rows(task.image);
-    const std::int64_t run = task.count() == step ? pixels : 1;  // pixels whose sums follow each other
-    for (std::int64_t i = 0; i < pixels; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
+  void add_rois(const BandTask& task, A* to, Step step) const {
+    clear_sums(task, to, step);
     const layout::RowPlaces place = places(task.image);
+    const auto add = [&](std::int64_t pixel, std::int64_t c, A value) {
+      to[place(pixel) * step + c - task.first] += value;
+    };
     const auto placed = order.of_image(task.image);
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-      constexpr std::size_t kAhead = 4;
-      if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
-      rois.add(placed[i].roi, task.first, task.end,
-               [&](std::int64_t pixel, std::int64_t c, A value) { to[place(pixel) * step + c - task.first] += value; });
+    if constexpr (!Rois::kOwnPixels) {
+      if (list != nullptr) return add_listed(task, placed, add);
     }
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      if (i + kAhead < placed.size()) rois.fetch(placed[i + kAhead].roi, task.first, task.end);
+      rois.add(placed[i].roi, task.first, task.end, add);
+    }
+  }
+  template <class Add>
+  HWY_INLINE void add_listed(const BandTask& task, std::span<const PlacedRoi> placed, const Add& add) const {
+    const std::int64_t first = placed.data() - order.all().data();
+    const std::int64_t end = first + static_cast<std::int64_t>(placed.size());
+    const auto roi = [&](std::int64_t i) { return order.all()[static_cast<std::size_t>(i)].roi; };
+    std::int64_t next = first;  // to be fetched
+    std::size_t fetched = 0, added = 0;
+    for (std::int64_t i = first; i < end; ++i) {
+      if (!list->band(i).meets(task.band)) continue;
+      for (; next < end && fetched < added + kAhead; ++next) {
+        if (!list->band(next).meets(task.band)) continue;
+        rois.fetch(roi(next), task.first, task.end);
+        ++fetched;
+      }
+      rois.add_listed(list->on(task.band, i), roi(i), task.first, task.end, add);
+      ++added;
+    }
+  }
+  template <class Step>
+  void clear_sums(const BandTask& task, A* to, Step step) const {
+    const PixelBand own = touched == nullptr ? task.band : PixelBand{0, rows(task.image)};
+    const std::int64_t run = task.count() == step ? own.high - own.low : 1;  // pixels whose sums follow each other
+    for (std::int64_t i = own.low; i < own.high; i += run) std::fill_n(to + i * step, run * task.count(), A{0});
   }
   /// Sums of a task become its part of the gradient, which is 0 where no pixel is touched.
   void put(const A* sums, std::int64_t width, const layout::ChannelTask& task, T* to) const {
@@ -157,30 +227,67 @@ struct ChannelSums {
   bool large() const { return images * map.image() * static_cast<std::int64_t>(sizeof(T)) > second_cache(64); }
 };
 
+/// Whether several threads share the sums of a call, and its tensors are large beside a list's bins.
+template <class T, class Rois>
+bool worth_a_list(const Context& context, const mluopsCall& call, const Rois& rois, const layout::Elements& map) {
+  if (map.channels < layout::kBlockChannels<Acc<T>> || map.pixels > INT32_MAX) return false;
+  const double roi_ns = cost::kElement * rois.additions() * static_cast<double>(map.channels);
+  return Loop(context, call, rois.count(), roi_ns).slots() > 1;
+}
+
+/// Places the RoIs; with `listed`, measures their samples, and returns how many it has to have room for.
+template <class Rois, class Arrays>
+std::int64_t place_rois(const Context& context, const mluopsCall& call, const Rois& rois, bool listed, Arrays& arrays) {
+  arrays.order.sort(context, call, [&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
+  if constexpr (!Rois::kOwnPixels) {
+    if (!listed) return 0;
+    const auto placed = arrays.order.all();
+    Loop(context, call, rois.count(), 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
+      for (std::int64_t i = begin; i < end; ++i) {
+        arrays.list.measure(i, rois.most_pixels(placed[static_cast<std::size_t>(i)].roi));
+      }
+    });
+    return arrays.list.measured();
+  }
+  return 0;
+}
+
 template <class T, class Rois, class Problem>
 mluOpStatus_t add_rois(Context& context, const mluopsCall& call, const Problem& p) {
+  using A = Acc<T>;
   const auto& s = p.shape;
   const Rois rois{p};
   const layout::Elements map{s.h * s.w, s.c, p.layout == MLUOP_LAYOUT_NCHW};
-  const Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, s.batch, call);
+  Owned owned = owned_by_task<T, Rois::kOwnPixels>(map, s.batch, call);
   const bool moves = !owned.in_place && !Rois::kOwnPixels;
-  auto arrays = allocate<RoiGradientArrays>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels);
+  std::int64_t bins = 0;  // of a RoI that is listed
+  if constexpr (!Rois::kOwnPixels) bins = worth_a_list<T>(context, call, rois, map) ? rois.bins() : 0;
+  auto arrays = allocate<RoiGradientArrays<A>>(context.arena, rois.count(), moves ? s.batch : 0, map.pixels,
+                                               bins > 0 ? rois.count() : 0, bins);
   if (!arrays) return no_memory(call);
+  const std::int64_t pixels = place_rois(context, call, rois, bins > 0, *arrays);
+  const std::int64_t elements = s.batch * map.image() + rois.count() * bins * s.c;
+  const bool listed = bins > 0 && pixels <= elements / 4;  // no more memory than the tensors take
   if constexpr (!Rois::kOwnPixels) {
+    if (listed) owned = owned_of_listed<T>(map, s.batch, call, owned.in_place);
     if (moves) rois.find_touched(context, call, arrays->touched);
   }
-  const ChannelSums<T, Rois> sums{static_cast<T*>(p.grad_input),      map, s.batch, arrays->order,
-                                  moves ? &arrays->touched : nullptr, rois};
-  Acc<T>* const scratch =
-      context.sums.reserve_array<Acc<T>>(owned.in_place ? 0 : call.threads, sums.most_rows(), owned.channels);
-  if (scratch == nullptr) return no_memory(call);
-  arrays->order.sort([&](std::int64_t roi) HWY_ATTR { return rois.place(roi); });
-  sums.run(context, call, owned, scratch);
+  const ChannelSums<T, Rois> sums{
+      static_cast<T*>(p.grad_input),    map, s.batch, arrays->order, moves ? &arrays->touched : nullptr,
+      listed ? &arrays->list : nullptr, rois};
+  const auto room = allocate<SumArrays<A>>(context.sums, owned.in_place ? 0 : call.threads, sums.most_rows(),
+                                           owned.channels, listed ? pixels : 0);
+  if (!room) return no_memory(call);
+  if constexpr (!Rois::kOwnPixels) {
+    if (listed) rois.fill(context, call, arrays->order, room->pixels, arrays->list);
+  }
+  sums.run(context, call, owned, room->sums);
   return MLUOP_STATUS_SUCCESS;
 }
 
 /// Rois{p}: count() of them; place(roi), a PlacedRoi; additions() of one to a channel; kOwnPixels, add and fetch as
-/// ChannelSums has them; and if not kOwnPixels, find_touched(context, call, touched).
+/// ChannelSums has them; and if not kOwnPixels, bins() of a RoI, find_touched(context, call, touched), most_pixels(roi)
+/// of its samples, fill(context, call, order, pixels, list), and add_listed, which is add by a list.
 template <class T, class Rois, class Problem>
 mluOpStatus_t roi_gradient(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"owner", always<Problem>, add_rois<T, Rois, Problem>}};

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/machine.h"
+#include "backends/cpu/runtime/parallel.h"
 
 namespace mluops::cpu {
 
@@ -30,6 +32,14 @@ class RoiOrder {
   template <class PlaceOf>
   void sort(PlaceOf place_of) {
     for (std::int64_t r = 0; r < count_; ++r) rois_[r] = place_of(r);
+    std::sort(rois_, rois_ + count_);
+  }
+  /// With the threads of the call.
+  template <class PlaceOf>
+  void sort(const Context& context, const mluopsCall& call, PlaceOf place_of) {
+    Loop(context, call, count_, 20 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t r = begin; r < end; ++r) rois_[r] = place_of(r);
+    });
     std::sort(rois_, rois_ + count_);
   }
   std::span<const PlacedRoi> all() const { return {rois_, static_cast<std::size_t>(count_)}; }

@@ -49,6 +49,13 @@ class Axis {
   std::int64_t first(std::int64_t bin) const { return index_of(std::floor(edge(bin)), pixels_ + 1); }
   std::int64_t end(std::int64_t bin) const { return index_of(std::ceil(edge(bin + 1)) + 1, pixels_ + 1); }
 
+  /// Those of each of so many bins together.
+  std::int64_t pixels(std::int64_t bins) const {
+    std::int64_t sum = 0;
+    for (std::int64_t bin = 0; bin < bins; ++bin) sum += std::max<std::int64_t>(0, end(bin) - first(bin));
+    return sum;
+  }
+
   /// A pixel's hat rises for one, then falls for one: the bin's part in either is its length and its middle. What lies
   /// at part s of the RoI moves with s of its high end and with 1 - s of the low one, so the derivatives are integrals
   /// of the hat's slope; differences of hats would cancel in small bins.
@@ -91,6 +98,9 @@ struct Roi {
             Axis(number(1), number(3), scale, s.pooled_w, s.w)};
   }
   bool empty() const { return y.empty() || x.empty(); }
+  double most_pixels(const RoiBins& of_roi) const {
+    return static_cast<double>(y.pixels(of_roi.rows)) * static_cast<double>(x.pixels(of_roi.columns));
+  }
   /// visit(WeightedPixels) for the pixels of a bin, columns by tables of their shares.
   template <class Visit>
   void for_each_sample(std::int64_t row_of_bins, std::int64_t bin, Visit&& visit) const {

@@ -39,6 +39,11 @@ class RotatedRoi {
   std::int64_t row() const { return index_of(y_, s_.h); }
   std::int64_t column() const { return index_of(x_, s_.w); }
 
+  double most_pixels(const RoiBins& of_roi) const {
+    return 4 * static_cast<double>(of_roi.rows * of_roi.columns) * static_cast<double>(down_.grid) *
+           static_cast<double>(across_.grid);
+  }
+
   /// visit(WeightedPixels) for the samples of a bin that are on the map.
   template <class Visit>
   void for_each_sample(std::int64_t row, std::int64_t column, Visit&& visit) const {

@@ -47,6 +47,7 @@ struct GridPoints {
 
   static std::int64_t row() { return 0; }
   static std::int64_t column() { return 0; }
+  static double most_pixels(const RoiBins& of_grid) { return 4 * static_cast<double>(of_grid.rows * of_grid.columns); }
   template <class Visit>
   void for_each_sample(std::int64_t row, std::int64_t column, Visit&& visit) const {
     PaddedSample<Acc<T>> found;

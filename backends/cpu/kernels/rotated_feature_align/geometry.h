@@ -26,6 +26,7 @@ class BoxesOfRow {
 
   std::int64_t row() const { return row_; }
   static std::int64_t column() { return 0; }
+  double most_pixels(const RoiBins& of_row) const { return static_cast<double>(of_row.columns * (1 + 4 * s_.points)); }
 
   /// visit(WeightedPixels) for the pixel itself and the points of its box that are on the map.
   template <class Visit>
