@@ -48,6 +48,9 @@ void race_of_numbers_spelled(cnrtQueue_t queue, int form, bool right);
 void forget_number_spelled(cnrtQueue_t queue, float* g, int form, bool right);
 void no_numbers_of(cnrtQueue_t queue, float* g);
 
+// fills.mlu
+void fill_types(cnrtQueue_t queue, void* flags, char* letters, long long* numbers, unsigned long long* sizes);
+
 // words.mlu
 void fused_float(cnrtQueue_t queue, float* out, const float* in);
 void fused_half(cnrtQueue_t queue, void* out, const void* in);

@@ -1,5 +1,6 @@
 // Words that move memory in other ways than __memcpy: gathers, fills of GDRAM, queued fills, single numbers.
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -228,5 +229,11 @@ SCATTERED(std::int32_t);
 SCATTERED(std::uint32_t);
 SCATTERED(std::int64_t);
 SCATTERED(std::uint64_t);
+// Types of their own in C++, of the size of one above.
+SCATTERED(bool);
+SCATTERED(char);
+using OtherLong = std::conditional_t<std::is_same_v<std::int64_t, long>, long long, long>;
+SCATTERED(OtherLong);
+SCATTERED(std::make_unsigned_t<OtherLong>);
 
 }  // namespace mluops::emu::bang
