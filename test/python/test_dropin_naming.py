@@ -211,3 +211,28 @@ def test_an_installed_module_goes_before_a_folder(folder, tmp_path, monkeypatch)
 def test_without_install_the_folder_is_a_package(folder):
     dropin.uninstall()
     assert not hasattr(importlib.import_module("emd"), "forward")
+
+
+# ---- the order of a voxel's place
+
+
+@pytest.mark.parametrize("source, x_first", [("coors_offset[0] = c_x;", True), ("coors_offset[0] = c_z;", False), (None, False)])
+def test_a_voxel_s_place_is_as_the_program_s_sources_have_it(tmp_path, monkeypatch, source, x_first):
+    folder = tmp_path / "lidar" / "voxel"
+    (folder / "src").mkdir(parents=True)
+    if source:
+        (folder / "src" / "voxelization_cuda.cu").write_text(f"    coors_offset[0] = -1;\n    {source}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    layer = importlib.import_module("lidar.voxel.voxel_layer")
+    points, size, reach = torch.rand(60, 4) * 4, [1.0, 2.0, 4.0], [0.0, 0, 0, 3.5, 4, 4]
+    voxels, places, counts = torch.zeros(12, 5, 4), torch.zeros(12, 3, dtype=torch.int32), torch.zeros(12, dtype=torch.int32)
+    count = layer.hard_voxelize(points, voxels, places, counts, size, reach, 5, 12, 3, True)
+    wanted = mt.voxelization(points, size, reach, 5, 12)
+    assert torch.equal(places[:count], wanted[1].flip(1) if x_first else wanted[1]) and not places[count:].any()
+    assert torch.equal(voxels[:count], wanted[0]) and torch.equal(counts[:count], wanted[2])
+    cells = torch.zeros(60, 3, dtype=torch.int32)
+    layer.dynamic_voxelize(points, cells, size, reach, 3)
+    wanted = mt.voxelization(points, size, reach, -1)
+    assert torch.equal(cells, wanted.flip(1) if x_first else wanted)
+    for name in ("lidar", "lidar.voxel", "lidar.voxel.voxel_layer"):
+        sys.modules.pop(name, None)

@@ -13,6 +13,7 @@
     FAILS           modules that are not to be imported while we stand for the first of NAMES: programs do without them
     WRAPS           {(module, function): maker of a function from the original}
     WHOLE           True: what is in REPLACES serves tensors on every device
+    within          given the package of the program that a module lies in: its functions that differ there
     loaded          what to do once one of its modules is imported
     ON_REQUEST      True: install() without names leaves it alone
     prepare         what install() with its name calls before it changes anything; raises where it cannot be had
