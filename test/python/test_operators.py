@@ -51,7 +51,8 @@ def test_gradcheck(case):
 def test_channels_last_stays_and_agrees(case):
     plain, last = case.inputs(torch.float32, True), case.inputs(torch.float32, True, channels_last=True)
     a, b = case.run(plain), case.run(last)
-    if case.name.startswith(("roi_align", "deform_roi_pool")):  # their way in NCHW has another order of sums
+    # Their way in NCHW has another order of sums; that of convolution for few outputs of a group.
+    if case.name.startswith(("roi_align", "deform_roi_pool", "deform_conv2d", "modulated_deform_conv2d")):
         spacing = 2.0 ** (math.frexp(b.abs().max().item())[1] - 24)
         assert (a - b).abs().max() <= 4 * spacing
     else:

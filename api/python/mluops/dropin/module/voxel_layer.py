@@ -8,6 +8,7 @@ from typing import Callable, Dict, Optional
 
 import torch
 
+from ...torch._buffers import fill, fill_first
 from ...torch.filling.dynamic_scatter import dynamic_point_to_voxel_backward, dynamic_point_to_voxel_forward
 from ...torch.filling.voxelization import dynamic_voxelize_forward, hard_voxelize_forward
 
@@ -42,13 +43,13 @@ def _has_x_first(package: Optional[ModuleType]) -> bool:
 @functools.wraps(dynamic_voxelize)
 def _dynamic_voxelize(points, coors, *args, **kwargs):
     dynamic_voxelize(points, coors, *args, **kwargs)
-    coors.copy_(coors.flip(1))
+    fill("coors", coors, coors.flip(1))
 
 
 @functools.wraps(hard_voxelize)
 def _hard_voxelize(points, voxels, coors, *args, **kwargs):
     count = hard_voxelize(points, voxels, coors, *args, **kwargs)
-    coors[:count] = coors[:count].flip(1)
+    fill_first("coors", coors, coors[:count].flip(1))
     return count
 
 
