@@ -133,6 +133,20 @@ struct MultiScaleDeformableAttention : OneType {
 using RoiAlignDescriptor =
     Owned<mluOpRoiAlignStruct, mluOpCreateRoiAlignForwardDescriptor, mluOpDestroyRoiAlignForwardDescriptor>;
 
+/// The tensors of an operator on RoIs, described: input NCHW, rois, output with height x width bins for each RoI.
+struct RoiTensors {
+  RoiTensors(const Call& call, int height, int width)
+      : image(call.input(0, "input", 4)),
+        rois(call.input(1, "rois", 2)),
+        output(call.output(0, {rois.sizes[0], image.sizes[1], height, width}, image.dtype)),
+        image_desc(call, &image, MLUOP_LAYOUT_NCHW),
+        rois_desc(call, &rois, MLUOP_LAYOUT_ARRAY),
+        output_desc(call, &output, MLUOP_LAYOUT_NCHW) {}
+
+  const Tensor image, rois, output;
+  const Descriptor image_desc, rois_desc, output_desc;
+};
+
 void require_bins(const Api& api, int height, int width) {
   for (const auto& [name, bins] : {std::pair("output_height", height), std::pair("output_width", width)}) {
     if (bins < 1) {
@@ -160,21 +174,19 @@ struct RoiAlign : OneType {
   }
 
   void compute(const Call& call) const {
-    const Tensor image = call.input(0, "input", 4), rois = call.input(1, "rois", 2);
-    const Tensor output = call.output(0, {rois.sizes[0], image.sizes[1], height, width}, image.dtype);
-    if (output.count() == 0) return;
+    const RoiTensors t(call, height, width);
+    if (t.output.count() == 0) return;
     std::vector<char> places[2];  // of the greatest samples, which nobody asks for
-    Tensor argmax[2] = {output, output};
+    Tensor argmax[2] = {t.output, t.output};
     for (int axis = 0; axis < 2 && greatest; ++axis) {
-      places[axis].resize(static_cast<std::size_t>(output.count()) * sizeof(double));
+      places[axis].resize(static_cast<std::size_t>(t.output.count()) * sizeof(double));
       argmax[axis].data = places[axis].data();
     }
-    const Descriptor image_desc(call, &image, MLUOP_LAYOUT_NCHW), rois_desc(call, &rois, MLUOP_LAYOUT_ARRAY),
-        output_desc(call, &output, MLUOP_LAYOUT_NCHW),
-        argmax_desc(call, greatest ? &output : nullptr, MLUOP_LAYOUT_NCHW);
-    call.check(mluOpRoiAlignForward_v2(call.handle(), descriptor.get(), image_desc, image.data, rois_desc, rois.data,
-                                       output_desc, output.data, argmax_desc, greatest ? argmax[0].data : nullptr,
-                                       argmax_desc, greatest ? argmax[1].data : nullptr));
+    const Descriptor argmax_desc(call, greatest ? &t.output : nullptr, MLUOP_LAYOUT_NCHW);
+    call.check(mluOpRoiAlignForward_v2(call.handle(), descriptor.get(), t.image_desc, t.image.data, t.rois_desc,
+                                       t.rois.data, t.output_desc, t.output.data, argmax_desc,
+                                       greatest ? argmax[0].data : nullptr, argmax_desc,
+                                       greatest ? argmax[1].data : nullptr));
   }
 
   int height, width;
@@ -195,13 +207,10 @@ struct RoiPool : OneType {
   }
 
   void compute(const Call& call) const {
-    const Tensor image = call.input(0, "input", 4), rois = call.input(1, "rois", 2);
-    const Tensor output = call.output(0, {rois.sizes[0], image.sizes[1], height, width}, image.dtype);
-    if (output.count() == 0) return;
-    const Descriptor image_desc(call, &image, MLUOP_LAYOUT_NCHW), rois_desc(call, &rois, MLUOP_LAYOUT_ARRAY),
-        output_desc(call, &output, MLUOP_LAYOUT_NCHW);
-    call.check(mluOpRoiPoolingForward(call.handle(), MLUOP_POOLING_MAX, image_desc, image.data, rois_desc, rois.data,
-                                      scale, output_desc, output.data, nullptr));
+    const RoiTensors t(call, height, width);
+    if (t.output.count() == 0) return;
+    call.check(mluOpRoiPoolingForward(call.handle(), MLUOP_POOLING_MAX, t.image_desc, t.image.data, t.rois_desc,
+                                      t.rois.data, scale, t.output_desc, t.output.data, nullptr));
   }
 
   int height, width;
@@ -224,13 +233,10 @@ struct RoiAlignRotated : OneType {
   }
 
   void compute(const Call& call) const {
-    const Tensor image = call.input(0, "input", 4), rois = call.input(1, "rois", 2);
-    const Tensor output = call.output(0, {rois.sizes[0], image.sizes[1], height, width}, image.dtype);
-    if (output.count() == 0) return;
-    const Descriptor image_desc(call, &image, MLUOP_LAYOUT_NCHW), rois_desc(call, &rois, MLUOP_LAYOUT_ARRAY),
-        output_desc(call, &output, MLUOP_LAYOUT_NCHW);
-    call.check(mluOpRoiAlignRotatedForward(call.handle(), image_desc, image.data, rois_desc, rois.data, height, width,
-                                           samples, scale, aligned, clockwise, output_desc, output.data));
+    const RoiTensors t(call, height, width);
+    if (t.output.count() == 0) return;
+    call.check(mluOpRoiAlignRotatedForward(call.handle(), t.image_desc, t.image.data, t.rois_desc, t.rois.data, height,
+                                           width, samples, scale, aligned, clockwise, t.output_desc, t.output.data));
   }
 
   int height, width, samples;
