@@ -25,10 +25,6 @@ def is_ours(module: Optional[types.ModuleType]) -> bool:
     return module is not None and _OURS in vars(module)
 
 
-def _nothing(package: Optional[types.ModuleType]) -> Dict[str, Callable]:
-    return {}
-
-
 def _has(name: str, door: types.ModuleType) -> str:
     return f"{name} is not installed and mluops stands for it on the CPU; it has {', '.join(sorted(door.__all__))}"
 
@@ -79,7 +75,8 @@ class _DoorLoader(Loader):
 
         names = self._door.__all__ if self._served else ()
         functions = {name: getattr(self._door, name) for name in names}
-        functions.update(getattr(self._door, "within", _nothing)(sys.modules.get(module.__name__.rpartition(".")[0])))
+        if hasattr(self._door, "within"):
+            functions.update(self._door.within(sys.modules.get(module.__name__.rpartition(".")[0])))
         vars(module).update({name: telling(f"{module.__name__}.{name}", each) for name, each in functions.items()})
         vars(module).update({_OURS: self._door, "__doc__": self._door.__doc__, "__all__": list(names),
                              "__getattr__": __getattr__})
