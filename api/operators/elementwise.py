@@ -38,10 +38,11 @@ COUNT = {"count": "elements_of(x)"}
 REACH = "hook(has_reach x contract) hook(has_reach y contract) "
 UNARY = ("descs dtypes sizes(y) countable " + REACH + "hook(has_elements_apart y) done_if_empty(x) data "
          "hook(apart_or_in_place x y)")
-STRIDES = """Tensors have any rank, layout and strides >= 0, and the same shape. Elements of an input may share memory, those of the
-output may not: NOT_SUPPORTED. Tensors that are not dense, or lie otherwise than the output, are copied."""
-ANY = f"""T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. {STRIDES}
-The output may be an input of the same strides (in place). Without elements: SUCCESS."""
+STRIDES = """Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+output's."""
+ANY = f"""T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+{STRIDES} The output may be an input of the same strides (in place). Without elements: SUCCESS."""
 
 operator("abs", "mluOpAbs", 89, doc=f"""y = |x|, element by element; of complex x = a + bi the modulus sqrt(a^2 + b^2).
 

@@ -19,9 +19,10 @@ typedef enum {
  *
  *  @param x  HALF, FLOAT, INT32 or COMPLEX_FLOAT; EXTENDED also DOUBLE, BFLOAT16.
  *  @param y  the dtype of x; FLOAT for COMPLEX_FLOAT. The least INT32 stays itself.
- *  Tensors have any rank, layout and strides >= 0, and the same shape. Elements of an input may share memory, those of
- * the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie otherwise than the output, are copied. y may be
- * x with the same strides, but for complex x. Without elements: SUCCESS. */
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's.
+ *  y may be x with the same strides, but for complex x. Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpAbs(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void* x,
                                      const mluOpTensorDescriptor_t y_desc, void* y);
 
@@ -31,10 +32,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpAbs(mluOpHandle_t handle, const mluOpTensorDesc
  *  @param base    the base.
  *  @param x       T. 0: -Inf; below 0: NaN.
  *  @param y       T. A power of two has an exact logarithm to the base 2.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank, layout and strides >= 0, and the same shape.
- * Elements of an input may share memory, those of the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie
- * otherwise than the output, are copied. The output may be an input of the same strides (in place). Without elements:
- * SUCCESS. */
+ *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpLog(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                      const mluOpLogBase_t base, const mluOpTensorDescriptor_t x_desc, const void* x,
                                      const mluOpTensorDescriptor_t y_desc, void* y);
@@ -44,10 +45,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpLog(mluOpHandle_t handle, const mluOpComputatio
  *  @param prefer  0 to 2; has no effect.
  *  @param x       T. Below 0: NaN.
  *  @param y       T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank, layout and strides >= 0, and the same shape.
- * Elements of an input may share memory, those of the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie
- * otherwise than the output, are copied. The output may be an input of the same strides (in place). Without elements:
- * SUCCESS. */
+ *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpSqrt(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                       const mluOpTensorDescriptor_t x_desc, const void* x,
                                       const mluOpTensorDescriptor_t y_desc, void* y);
@@ -57,10 +58,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpSqrt(mluOpHandle_t handle, const mluOpComputati
  *  @param y       T. 0: Inf, or NaN where diff_y is 0.
  *  @param diff_y  T.
  *  @param diff_x  T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank, layout and strides >= 0, and the same shape.
- * Elements of an input may share memory, those of the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie
- * otherwise than the output, are copied. The output may be an input of the same strides (in place). Without elements:
- * SUCCESS. */
+ *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpSqrtBackward(mluOpHandle_t handle, const mluOpTensorDescriptor_t y_desc, const void* y,
                                               const mluOpTensorDescriptor_t diff_y_desc, const void* diff_y,
                                               const mluOpTensorDescriptor_t diff_x_desc, void* diff_x);
@@ -71,10 +72,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpSqrtBackward(mluOpHandle_t handle, const mluOpT
  *  @param x       T.
  *  @param y       T. 0: Inf or NaN.
  *  @param z       T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank, layout and strides >= 0, and the same shape.
- * Elements of an input may share memory, those of the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie
- * otherwise than the output, are copied. The output may be an input of the same strides (in place). Without elements:
- * SUCCESS. */
+ *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpDiv(mluOpHandle_t handle, const mluOpComputationPreference_t prefer,
                                      const mluOpTensorDescriptor_t x_desc, const void* x,
                                      const mluOpTensorDescriptor_t y_desc, const void* y,
@@ -84,10 +85,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpDiv(mluOpHandle_t handle, const mluOpComputatio
  *
  *  @param x  T. 0, a negative integer, Inf or -Inf: Inf.
  *  @param y  T.
- *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16. Tensors have any rank, layout and strides >= 0, and the same shape.
- * Elements of an input may share memory, those of the output may not: NOT_SUPPORTED. Tensors that are not dense, or lie
- * otherwise than the output, are copied. The output may be an input of the same strides (in place). Without elements:
- * SUCCESS. */
+ *  T: HALF, FLOAT; EXTENDED also DOUBLE, BFLOAT16.
+ *  Tensors have any rank, layout and strides >= 0, and the same shape. An input may have several elements at
+ *  one address. An output that has: NOT_SUPPORTED. A tensor is copied if it has gaps or its strides differ from the
+ *  output's. The output may be an input of the same strides (in place). Without elements: SUCCESS. */
 mluOpStatus_t MLUOP_WIN_API mluOpLgamma(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void* x,
                                         const mluOpTensorDescriptor_t y_desc, void* y);
 

@@ -35,7 +35,7 @@ struct AxisClasses {
 /// The words of one class, moved by a number of places, in increasing order.
 class MovedWords {
  public:
-  /// Those with number `begin` or a later one.
+  /// The outputs from number `begin` on.
   MovedWords(Words words, AxisClasses classes, Step step, std::int64_t begin)
       : classes_(classes),
         its_class_(step.its_class),

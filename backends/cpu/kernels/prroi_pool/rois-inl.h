@@ -49,7 +49,7 @@ class Axis {
   std::int64_t first(std::int64_t bin) const { return index_of(std::floor(edge(bin)), pixels_ + 1); }
   std::int64_t end(std::int64_t bin) const { return index_of(std::ceil(edge(bin + 1)) + 1, pixels_ + 1); }
 
-  /// Those of each of so many bins together.
+  /// The pixels of the first `bins` bins, added up; a pixel counts for each bin that it is in.
   std::int64_t pixels(std::int64_t bins) const {
     std::int64_t sum = 0;
     for (std::int64_t bin = 0; bin < bins; ++bin) sum += std::max<std::int64_t>(0, end(bin) - first(bin));

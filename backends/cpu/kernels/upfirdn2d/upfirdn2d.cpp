@@ -38,7 +38,7 @@ Problem of_planes(const Problem& p) {
   return planes;
 }
 
-/// Of a row of output, in which every pixel meets so many.
+/// Modelled time of a row of output: each of its pixels is a sum over as many taps as meet any pixel.
 double row_ns(const Shape& s) {
   const double taps = static_cast<double>(rows_of(s).most()) * static_cast<double>(columns_of(s).most());
   return cost::kStep * static_cast<double>(s.out_w) + cost::kElement * taps * static_cast<double>(s.out_w * s.c);
@@ -100,7 +100,8 @@ mluOpStatus_t by_pixels(Context& context, const mluopsCall& call, const Problem&
 
 // ---- planes ----------------------------------------------------------------------------------
 
-/// Of a thread: rows of pixels in runs, one row of pixels before it is split, the phases of a row of output, the row.
+/// Scratch of a thread: rows of pixels in runs, a row of pixels before it is split, the phases of a row of output, and
+/// the row of output itself.
 template <class A>
 struct RowScratch {
   A *rows, *line, *phases, *output;
@@ -281,7 +282,7 @@ Fit fits_rows(const Context&, const mluopsCall&, const Problem& p) {
   const Shape& s = p.shape;
   const Axis x = columns_of(s);
   const std::int64_t common = std::gcd(x.up, x.down), phases = x.up / common;
-  // As many pixels as Phases finds, or a few more.
+  // The pixels that Phases would count for a row, rounded up.
   const std::int64_t width = s.out_w * x.down / x.up + x.filter / x.up + x.down / common + 3;
   const bool kept = size_product(rows_of(s).most() + 1, width) <= second_cache(32) / std::int64_t{sizeof(Acc<T>)};
   return fit(p.layout == MLUOP_LAYOUT_NCHW && kept, phases <= 8 && s.out_w >= phases * 4);

@@ -36,7 +36,7 @@ std::int64_t parts_of(const Context& context, const mluopsCall& call, const Shap
 }
 
 /// A voxel that is found has a mark: the number of points of the parts before, and of voxels found in its part before.
-/// Of one part, which has all points, marks are the numbers of voxels.
+/// If there is one part, it has all points and the marks are the numbers of the voxels.
 struct Arrays {
   static constexpr std::int64_t kRun = 1024;  ///< points
   static constexpr std::int64_t kSlots = 4;   ///< of the table, for each point
