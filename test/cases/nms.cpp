@@ -219,13 +219,14 @@ Fill box_numbers(const Case& t, const mluopsNmsProblem& p) {
   };
 }
 
-/// Without padding nobody writes behind the boxes that are kept: no number is expected there.
+/// Nobody writes behind the boxes that are kept, or behind the padding up to max_output: no number is expected there.
 void leave_to_the_caller(reference::NmsResult& r, const mluopsNmsProblem& p) {
   const bool rows = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_1;
   const bool columns = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_CONFIDENCE_AND_POS_2;
+  const double written = p.pad != 0 ? static_cast<double>(p.max_output) : static_cast<double>(r.output_size);
   for (std::size_t i = 0; i < r.output.size(); ++i) {
     const std::int64_t at = static_cast<std::int64_t>(i), box = rows ? at / 5 : columns ? at % p.room : at;
-    if (static_cast<double>(box) >= static_cast<double>(r.output_size)) r.output[i] = std::nan("");
+    if (static_cast<double>(box) >= written) r.output[i] = std::nan("");
   }
 }
 
@@ -248,7 +249,7 @@ std::vector<Values> expected_hard(mluopsNmsProblem p, const Inputs& in, Coordina
   p.boxes = in[0];
   p.scores = in[1];
   reference::NmsResult r = reference::nms(p, coordinates);
-  if (p.pad == 0) leave_to_the_caller(r, p);
+  leave_to_the_caller(r, p);
   return {std::move(r.output), {r.output_size}};
 }
 
@@ -398,8 +399,10 @@ Cases hard_edge() {
                  "n=150 iou=1.01 boxes=same room=170", "n=300 iou=0.2 boxes=wild", "n=130 iou=-0.5 boxes=uniform",
                  "n=70 boxes=uniform index=uint32", "n=70 boxes=uniform index=int64"}),
            "layout", {"rows", "columns"});
+  const Cases roomy = each(each(list({"n=40 max=12 room=17", "n=9 max=9 room=11 boxes=grid"}), "pad", {"0", "1"}),
+                           "output", {"indices", "rows", "columns"});
   return joined(
-      joined(kinds(), each(space, "box", {"3d"})),
+      joined(joined(kinds(), roomy), each(space, "box", {"3d"})),
       list({"n=40 score=none scores=nan", "n=40 score=1", "n=40 score=0 scores=nan", "n=9 max=90",
             "n=40 half_scores=1 scores=ties", "n=40 half_scores=1 output=rows score=0.5", "n=90 offset=1 boxes=grid",
             "n=90 index=uint32 max=1", "n=600 boxes=grid max=7", "n=90 box=centre layout=columns boxes=wild"}));
