@@ -30,9 +30,15 @@ def packages_of(module):
     return [] if parts[:1] == ["apex"] else [".".join(parts[:i + 1]) for i in range(len(parts))]
 
 
+def is_there(package):
+    """Not a folder beside the tests that has the name and no __init__.py."""
+    spec = importlib.util.find_spec(package)
+    return spec is not None and (spec.origin is not None or type(spec.loader).__module__.startswith("mluops"))
+
+
 def brought(module, monkeypatch):
     for package in packages_of(module):
-        if package not in sys.modules and importlib.util.find_spec(package) is None:
+        if package not in sys.modules and not is_there(package):
             made = types.ModuleType(package)
             made.__path__ = []
             monkeypatch.setitem(sys.modules, package, made)
