@@ -257,7 +257,9 @@ class Soft(torch.nn.Module):
         super().__init__()
         self.config = config
 
-    def forward(self, boxes, scores):
+    def forward(self, boxes, scores, labels=None):
+        if labels is not None:
+            return mt.batched_nms(boxes, scores, labels, {"type": "soft_nms", **self.config})
         return mt.soft_nms(boxes, scores, **self.config)
 
 
@@ -266,11 +268,12 @@ def close(found, wanted):
                for a, b in zip(found, wanted))
 
 
+@pytest.mark.parametrize("labels", [False, True])
 @pytest.mark.parametrize("config", [dict(method="naive", offset=1), dict(iou_threshold=0.1, min_score=0.2),
                                     dict(method="gaussian", sigma=0.3)], ids=lambda config: config.get("method", "linear"))
-def test_boxes_whose_scores_fall(config):
+def test_boxes_whose_scores_fall(config, labels):
     def data(n):
-        return plain_boxes(n), torch.rand(n)
+        return (plain_boxes(n), torch.rand(n)) + ((torch.randint(-3, 3, (n,)) * (1 << 60),) if labels else ())
 
     torch.manual_seed(0)
     module = Soft(**config)
@@ -300,6 +303,12 @@ def test_soft_nms_as_mmcv_writes_it(dtype):
                 (boxes, scores))
 
 
+def test_naive_groups_that_would_see_each_other_are_refused():
+    with pytest.raises(Exception) as raised:
+        learning_sizes(Soft(method="naive", iou_threshold=0.0), (plain_boxes(9), torch.rand(9), torch.arange(9)))
+    assert "iou_threshold <= 0 has no ONNX form" in reasons(raised.value)
+
+
 def plain_session(program):
     """Without our operators."""
     import onnxruntime
@@ -320,6 +329,59 @@ def test_nms_as_a_standard_operator(config):
         inputs = plain_boxes(n), (torch.rand(n) * 8).round() / 8  # equal scores: the lowest index is first
         found, wanted = results(session, inputs), Keep()(*inputs)
         assert torch.equal(found[1], wanted[1]) and torch.equal(found[0], wanted[0])
+
+
+class TwoStages(torch.nn.Module):
+    """What Faster R-CNN is made of: proposals by nms, roi_align, classes, nms of each class."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, 2, 1), torch.nn.ReLU(), torch.nn.Conv2d(8, 16, 3, 2, 1))
+        self.objectness, self.deltas = torch.nn.Conv2d(16, 3, 1), torch.nn.Conv2d(16, 12, 1)
+        self.head = torch.nn.Linear(16 * 9, 4 + 16)
+        sizes = torch.tensor([8.0, 16.0, 32.0])
+        self.register_buffer("anchors", torch.stack([-sizes, -sizes, sizes, sizes], 1) / 2)
+
+    @staticmethod
+    def moved(boxes, deltas):
+        centre, size = (boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]
+        centre, size = centre + deltas[..., :2] * size, size * deltas[..., 2:].clamp(-1, 1).exp()
+        return torch.cat([centre - size / 2, centre + size / 2], -1)
+
+    def forward(self, image):
+        features = self.body(image)
+        height, width = features.shape[2:]
+        y, x = torch.meshgrid(torch.arange(height) * 4.0, torch.arange(width) * 4.0, indexing="ij")
+        anchors = (torch.stack([x, y, x, y], 2)[:, :, None] + self.anchors).reshape(-1, 4)
+        scores = self.objectness(features)[0].permute(1, 2, 0).flatten().sigmoid()
+        boxes = self.moved(anchors, self.deltas(features)[0].permute(1, 2, 0).reshape(-1, 4))
+        best, order = scores.topk(100)
+        proposals = mt.nms(boxes[order], best, 0.7, max_num=40)[0][:, :4]
+        pooled = mt.roi_align(features, torch.cat([torch.zeros_like(proposals[:, :1]), proposals], 1), 3, 0.25, 2)
+        answers = self.head(pooled.flatten(1))
+        classes = answers[:, :4].softmax(1)
+        boxes = self.moved(proposals[:, None], answers[:, 4:].reshape(-1, 4, 4)).reshape(-1, 4)
+        labels = torch.arange(4).expand(len(proposals), 4).reshape(-1)
+        dets, kept = mt.batched_nms(boxes, classes.reshape(-1), labels, {"type": "nms", "iou_threshold": 0.5})
+        return dets, labels[kept]
+
+
+@pytest.mark.parametrize("standard", [False, True])
+def test_a_detector_of_two_stages_exports_whole(standard):
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    named()
+    torch.manual_seed(0)
+    net, images = TwoStages().eval(), (torch.randn(1, 3, 64, 80),)
+    options = dict(custom_translation_table=composed().standard_nms()) if standard else {}
+    program = torch.onnx.export(net, images, dynamo=True, verbose=False, **options)
+    session = (plain_session if standard else lambda of: session_of(of.model_proto))(program)
+    with torch.no_grad():
+        for image in (images[0], torch.randn(1, 3, 64, 80)):
+            found, wanted = results(session, (image,)), net(image)
+            assert len(wanted[1]) > 20 and torch.equal(found[1], wanted[1]) and found[0].shape == wanted[0].shape
+            apart = (found[0] - wanted[0]).abs()
+            assert apart[:, 4].max() <= 1e-5 and apart[:, :4].max() <= 1e-5 * image.shape[3]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)

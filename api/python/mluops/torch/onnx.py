@@ -17,8 +17,7 @@ To custom operators (torch 2.8): deform_conv2d and modulated_deform_conv2d (mmde
 MMCVModulatedDeformConv2d), multi_scale_deformable_attn (mmdeploy::MMCVMultiScaleDeformableAttention), roi_align with
 pool_mode="max" (mmcv::MMCVRoiAlign), roi_align_rotated (mmdeploy::MMCVRoIAlignRotated), roi_pool (mluops::roi_pool:
 ONNX's MaxRoiPool rounds corners to whole pixels first), nms, soft_nms and nms_rotated (mluops::nms, mluops::soft_nms,
-mluops::nms_rotated), nms and nms_rotated also of labels and in batched_nms, whose groups the graph moves apart in
-float64.
+mluops::nms_rotated), also of labels and in batched_nms, whose groups the graph moves apart in float64.
 mluops.onnxruntime.library() has them for onnxruntime. standard_nms() has nms as a standard operator instead.
 """
 
@@ -253,7 +252,19 @@ def _apart(coordinates: Tensor, groups: Tensor, reached: Tensor) -> Tensor:
 def _nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float, offset: int,
                    score_threshold: float, max_num: int) -> Tuple[Tensor, Tensor]:
     wide = boxes.double()
-    return _nms(_apart(wide, groups, wide), scores.double(), iou_threshold, offset, score_threshold, max_num)
+    return torch.ops.mluops.nms(_apart(wide, groups, wide), scores.double(), iou_threshold, offset, score_threshold,
+                                max_num)
+
+
+def _soft_nms_of_groups(boxes: Tensor, scores: Tensor, groups: Tensor, iou_threshold: float, sigma: float,
+                        min_score: float, method: int, offset: int) -> Tuple[Tensor, Tensor, Tensor]:
+    if method == nms._METHODS["naive"] and iou_threshold <= 0:
+        raise NotImplementedError("mluops: soft_nms of groups with method=\"naive\" and iou_threshold <= 0 has no ONNX "
+                                  "form: boxes of other groups, whose IoU is 0, would be dropped")
+    wide = boxes.double()
+    dets, indices, count = _soft_nms(_apart(wide, groups, wide), scores.double(), iou_threshold, sigma, min_score,
+                                     method, offset)
+    return torch.cat([boxes[indices], dets[:, 4:].to(boxes.dtype)], 1), indices, count
 
 
 def _nms_rotated_of_groups(dets: Tensor, scores: Tensor, labels: Tensor, iou_threshold: float) -> Tuple[Tensor, Tensor]:
@@ -274,12 +285,12 @@ def _roi_align_rotated(input: Tensor, rois: Tensor, pooled_height: int, pooled_w
 
 
 def standard_nms() -> Dict[Callable, Callable]:
-    """nms without labels as ONNX's NonMaxSuppression, which every runtime has:
+    """nms, also of labels, as ONNX's NonMaxSuppression, which every runtime has:
 
         torch.onnx.export(model, inputs, dynamo=True, custom_translation_table=mluops.torch.onnx.standard_nms())
 
-    It computes in float32, and takes a box whose corners are exchanged for one that is not: an IoU that is next to the
-    threshold may fall on its other side.
+    It computes in float32, also where boxes of labels are moved apart, and takes a box whose corners are exchanged for
+    one that is not: an IoU that is next to the threshold may fall on its other side.
     """
     import onnx
     from onnxscript import opset18 as op
@@ -325,5 +336,6 @@ for _composed in (_carafe, _psa_mask, _three_interpolate, _border_align, _deform
     _register(_composed)
 if hasattr(torch.onnx, "ops"):
     for _composed in (_deform_conv2d, _multi_scale_deformable_attn, _roi_align, _roi_align_rotated, _roi_pool, _nms, _soft_nms,
-                      _nms_rotated, _nms_of_groups, _nms_rotated_of_groups, _int32, _first_numbers):
+                      _nms_rotated, _nms_of_groups, _soft_nms_of_groups, _nms_rotated_of_groups, _int32,
+                      _first_numbers):
         _register(_composed)
