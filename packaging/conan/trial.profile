@@ -1,4 +1,4 @@
-# A Debian machine's own packages instead of ConanCenter's, and two operator families, to try the recipe in minutes:
+# A Debian machine's own packages instead of ConanCenter's, and two operator families, to try the recipe in five minutes of CPU time:
 #   conan create packaging/conan -pr:a packaging/conan/trial.profile --no-remote
 [settings]
 os=Linux
