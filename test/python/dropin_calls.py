@@ -108,6 +108,40 @@ def stratified(bring):
     yield idx, squares(xyz[:, :7], xyz).topk(5, 2, largest=False)[1]
 
 
+@row("SphereFormer")
+def sphereformer(bring):
+    """Heads, then numbers, then voxels."""
+    q, k, i, j = random(2, 3, 6), random(2, 3, 6, seed=1), torch.randint(0, 6, (20,)).sort()[0], torch.randint(0, 6, (20,))
+    made = torch.zeros(2, 20, dtype=torch.float64)
+    bring("sptr_cuda").attention_step1_forward_cuda(6, 6, 20, 2, 3, 4, q, k, i.int(), j.int(), made)
+    yield made, (q[..., i] * k[..., j]).sum(1)
+
+
+@row("RVRT")
+def rvrt(bring):
+    """Without moves, attention to the 3 x 3 pixels around of two frames; zeros outside."""
+    q, kv = random(2, 1, 4, 5, 6), random(1, 2, 8, 5, 6, seed=1)
+    made, empty, moves = torch.zeros_like(q), torch.empty(0), torch.zeros(2, 2 * 18, 5, 6, dtype=torch.float64)
+    module = built("deform_attn", "deform_attn_ext.cpp", "deform_attn_cuda_kernel.cu")
+    module.deform_attn_forward(q, kv, moves, made, empty, empty, empty, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 2)
+    near = F.unfold(kv[0], 3, padding=1).reshape(2, 2, 2, 2, 9, 30)  # frames, keys and values, heads, numbers, pixels
+    scores = torch.einsum("bhdp,fhdkp->bhfkp", q.reshape(2, 2, 2, 30), near[:, 0]) * 2 ** -0.5
+    weights = scores.flatten(2, 3).softmax(2).reshape(scores.shape)
+    yield made, torch.einsum("bhfkp,fhdkp->bhdp", weights, near[:, 1]).reshape(q.shape)
+
+
+@row("SparseBEV")
+def sparsebev(bring):
+    maps = [random(1, 3, 6, 5, 4, seed=k) for k in range(4)]
+    places, weights = uniform(1, 5, 2, 3, seed=4), random(1, 5, 2, 4, seed=5)
+    places[..., 2] = torch.arange(10).reshape(1, 5, 2) % 3 / 2  # of three views
+    wanted = 0
+    for k, each in enumerate(maps):
+        at = F.grid_sample(each.permute(0, 4, 1, 2, 3), 2 * places[:, :, :, None] - 1, align_corners=True)[..., 0]
+        wanted = wanted + at.transpose(1, 2) * weights[..., k][:, :, None]
+    yield bring("models.csrc._msmv_sampling_cuda")._ms_deform_attn_cuda_c2345_forward(*maps, places, weights), wanted
+
+
 # ---- images
 
 

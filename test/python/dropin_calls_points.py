@@ -51,7 +51,7 @@ def point_transformer(bring):
     yield squared, torch.cat([part[0] for part in parts]).square()
 
 
-@row("Pointcept, SPFormer")
+@row("Pointcept, SPFormer, LitePT")
 def pointcept(bring):
     xyz, ends = uniform(30, 3).float(), torch.tensor([30]).int()
     idx, far = bring("pointops").knn_query(4, xyz, ends)
@@ -61,6 +61,10 @@ def pointcept(bring):
     features, ends = random(12, 3).float(), torch.tensor([0, 5, 12]).int()
     wanted = torch.stack([features[:5].mean(0), features[5:].mean(0)])
     yield bring("pointgroup_ops").sec_mean(features, ends), wanted
+    tokens, places = random(1, 5, 2, 6), torch.arange(15).reshape(1, 5, 3)  # one pair of numbers for each axis
+    turns = torch.view_as_complex(tokens.unflatten(3, (3, 2))) * torch.polar(torch.ones(1), places.float())[:, :, None]
+    bring("pointrope").pointrope(tokens, places, 100.0, 1.0)
+    yield tokens.float(), torch.view_as_real(turns).flatten(3)
 
 
 @row("Point-MAE, PoinTr, PointMLP and others")
@@ -83,6 +87,28 @@ def point_mae(bring):
     scratch = [torch.zeros(0)] * 10
     bring("emd").forward(one, other, squared, at, *scratch, 0.002, 500)
     yield 1 + squared, torch.ones(2, 20)  # the same cloud in another order
+
+
+@row("MSN, VRCNet")
+def msn(bring):
+    """Three points on a line; the last is far."""
+    xyz, father, far, mean = torch.tensor([[[0.0, 0, 0], [1, 0, 0], [5, 0, 0]]]), torch.zeros(1, 3).int(), torch.zeros(1, 3), torch.zeros(1)
+    bring("expansion_penalty").forward(xyz, 3, father, far, 1.5, torch.zeros(0), torch.zeros(0), mean)
+    yield torch.cat([far, father.float(), mean[None]], 1), torch.tensor([[0.0, 0, 4, -1, -1, 1, 2.5]])
+    picked = torch.zeros(1, 3).int()
+    bring("MDS").minimum_density_sampling(xyz, 3, mean, picked)
+    yield picked, torch.tensor([[0, 2, 1]])
+
+
+@row("PointFlow")
+def pointflow(bring):
+    one, two = uniform(2, 20, 3).float(), uniform(2, 15, 3, seed=1).float()
+    losses, table = bring("StructuralLossesBackend"), squares(one, two)
+    first, at, second, back = losses.NNDistance(one, two)
+    yield torch.cat([first, second], 1), torch.cat([table.min(2)[0], table.min(1)[0]], 1)
+    yield torch.cat([at, back], 1), torch.cat([table.min(2)[1], table.min(1)[1]], 1)
+    match, _ = losses.ApproxMatch(one, two)
+    yield losses.MatchCost(one, two, match), (match.double() * table.sqrt().transpose(1, 2)).sum((1, 2))
 
 
 @row("ChamferDistancePytorch")

@@ -459,4 +459,28 @@ ROWS = {
         "torchsparse.utils.quantize": "sparse_quantize/2",
         "torchsparse.utils.tensor_cache": "TensorCache",
     },
+    "SphereFormer": {
+        "sptr_cuda": """
+            attention_step1_backward_cuda/14 attention_step1_forward_cuda/11 attention_step2_backward_cuda/14
+            attention_step2_forward_cuda/10 attention_step2_with_rel_pos_value_backward_cuda/18
+            attention_step2_with_rel_pos_value_forward_cuda/12 dot_prod_with_idx_all_forward_cuda/15
+            dot_prod_with_idx_backward_cuda/19 dot_prod_with_idx_forward_cuda/15 precompute_all_cuda/10
+        """,
+    },
+    "MSN and PointFlow": {
+        "MDS": "gather_points/2 gather_points_grad/3 minimum_density_sampling/4",
+        "expansion_penalty": "backward/4 forward/8",
+        "metrics.StructuralLosses.StructuralLossesBackend": "ApproxMatch/2 MatchCost/3 MatchCostGrad/3 NNDistance/2 NNDistanceGrad/6",
+    },
+    "LitePT": {
+        "libs.pointrope.pointrope_cuda": "pointrope/4",
+        "pointrope": "pointrope/4",
+        "pointseg.functions": "-segment_point -segment_mesh",
+    },
+    "SparseBEV": {
+        "models.csrc._msmv_sampling_cuda": """
+            _ms_deform_attn_cuda_c23456_backward/8 _ms_deform_attn_cuda_c23456_forward/7
+            _ms_deform_attn_cuda_c2345_backward/7 _ms_deform_attn_cuda_c2345_forward/6
+        """,
+    },
 }

@@ -57,3 +57,20 @@ def gradients(function: Callable, tensors: Sequence[Tensor], numbers: Sequence[T
         for total, found in zip(sums, torch.autograd.grad(made, inputs, grad[rows])):
             total.add_(found)
     return sums
+
+
+def summed(attn: Tensor, values: Callable, index0: Tensor, points: int) -> Tensor:
+    """out[n] = sum over the pairs m of point n of attn[m, h] * values(pairs)[m, h, d]."""
+    out = attn.new_zeros(points, attn.shape[1], values(slice(0, 0)).shape[2])
+    for rows in _blocks(len(attn), out.shape[1] * out.shape[2]):
+        out.index_add_(0, index0[rows], attn[rows, :, None] * values(rows))
+    return out
+
+
+def gradients_with_table(grad: Tensor, attn: Tensor, v: Tensor, table: Tensor, i: Tensor, j: Tensor, places: Tensor) -> tuple:
+    """Those of attn, v and table, where out[i[m]] is the sum of attn[m] * (v[j[m]] + of_table(table, places)[m])."""
+    of_attn = each_pair(relation, (grad, v), (i, j), len(attn))
+    of_attn = of_attn + each_pair(relation_to_table, (grad, table), (i, places), len(attn))
+    of_v = summed(attn, lambda rows: grad[i[rows]], j, len(v))
+    of_table = [summed(attn, lambda rows: grad[i[rows]], places[:, axis], len(table)) for axis in range(3)]
+    return of_attn, of_v, torch.stack(of_table, 3)

@@ -1,8 +1,6 @@
 """pointops2_cuda of Stratified Transformer and its descendants: pointops_cuda's functions, and attention over pairs of
 points. Heads are the second axis, [N, H, D]; tables of places are [L, H, D, 3]."""
 
-import torch
-
 from ...torch._buffers import add_all, fill
 from ...torch._tensors import floats
 from .. import _pairs
@@ -37,26 +35,18 @@ def attention_step1_backward_cuda_v2(n, m, h, c, n_max, grad_out, index0_offsets
     attention_step1_backward_cuda(n, m, h, c, grad_out, _pairs.targets(index0_offsets), index1, q, k, grad_q, grad_k)
 
 
-def _summed(attn, values, index0, points):
-    """out[n] = sum over the pairs m of point n of attn[m, h] * values(pairs)[m, h, d]."""
-    out = attn.new_zeros(points, attn.shape[1], values(slice(0, 0)).shape[2])
-    for rows in _pairs._blocks(len(attn), out.shape[1] * out.shape[2]):
-        out.index_add_(0, index0[rows], attn[rows, :, None] * values(rows))
-    return out
-
-
 def attention_step2_forward_cuda(n, m, h, c, attn, v, index0, index1, output):
     """output[index0[m], h, d] is the sum of attn[m, h] * v[index1[m], h, d]."""
     attn, v = floats(attn=attn.detach(), v=v.detach())
     index1 = index1.long()
-    fill("output", output, _summed(attn, lambda rows: v[index1[rows]], index0.long(), len(output)))
+    fill("output", output, _pairs.summed(attn, lambda rows: v[index1[rows]], index0.long(), len(output)))
 
 
 def attention_step2_backward_cuda(n, m, h, c, grad_out, index0, index1, attn, v, grad_attn, grad_v):
     grad, attn, v = floats(grad_out=grad_out, attn=attn, v=v)
     of_attn = _pairs.each_pair(_pairs.relation, (grad, v), (index0.long(), index1.long()), len(attn))
     index0 = index0.long()
-    of_v = _summed(attn, lambda rows: grad[index0[rows]], index1.long(), len(v))
+    of_v = _pairs.summed(attn, lambda rows: grad[index0[rows]], index1.long(), len(v))
     add_all((of_attn, of_v), grad_attn=grad_attn, grad_v=grad_v)
 
 
@@ -120,19 +110,15 @@ def attention_step2_with_rel_pos_value_forward_cuda(n, m, h, hdim, attn, v, inde
     """attention_step2 with values v[index1[m]] and the table's sums of their places."""
     attn, v, table = floats(attn=attn.detach(), v=v.detach(), table=table.detach())
     index1, places = index1.long(), rel_idx.long()
-    found = _summed(attn, lambda rows: v[index1[rows]] + _pairs.of_table(table, places[rows]), index0.long(), len(output))
+    found = _pairs.summed(attn, lambda rows: v[index1[rows]] + _pairs.of_table(table, places[rows]), index0.long(), len(output))
     fill("output", output, found)
 
 
 def attention_step2_with_rel_pos_value_backward_cuda(n, m, h, hdim, grad_out, index0, index1, attn, v, table, rel_idx,
                                                      grad_attn, grad_v, grad_table):
     grad, attn, v, table = floats(grad_out=grad_out, attn=attn, v=v, table=table)
-    index0, index1, places = index0.long(), index1.long(), rel_idx.long()
-    of_attn = _pairs.each_pair(_pairs.relation, (grad, v), (index0, index1), len(attn))
-    of_attn = of_attn + _pairs.each_pair(_pairs.relation_to_table, (grad, table), (index0, places), len(attn))
-    of_v = _summed(attn, lambda rows: grad[index0[rows]], index1, len(v))
-    of_table = [_summed(attn, lambda rows: grad[index0[rows]], places[:, axis], len(table)) for axis in range(3)]
-    add_all((of_attn, of_v, torch.stack(of_table, 3)), grad_attn=grad_attn, grad_v=grad_v, grad_table=grad_table)
+    numbers = index0.long(), index1.long(), rel_idx.long()
+    add_all(_pairs.gradients_with_table(grad, attn, v, table, *numbers), grad_attn=grad_attn, grad_v=grad_v, grad_table=grad_table)
 
 
 def attention_step2_with_rel_pos_value_forward_cuda_v2(n, m, h, hdim, n_max, attn, v, index0_offsets, index1, table, rel_idx,
