@@ -27,6 +27,19 @@ def test_missing_library_is_explained():
     assert "/nowhere/libmluops.so.1" in result.stderr and "MLUOPS_LIBRARY" in result.stderr
 
 
+def test_library_of_an_environment(tmp_path, monkeypatch):
+    """conda installs the library into the environment's lib folder, apart from the package."""
+    from mluops import _library
+    monkeypatch.delenv("MLUOPS_LIBRARY", raising=False)
+    monkeypatch.setattr(_library, "__file__", str(tmp_path / "mluops" / "_library.py"))
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert _library._find() == _library._NAME  # the loader looks for it
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / _library._NAME).touch()
+    assert _library._find() == str(tmp_path / "lib" / _library._NAME)
+
+
 def test_library_of_an_editable_install(tmp_path):
     """Such an install leaves the Python files in the checkout and puts the library where packages are installed."""
     from mluops._library import lib

@@ -17,17 +17,19 @@ _NAME = {"win32": "libmluops-1.dll", "darwin": "libmluops.1.dylib"}.get(sys.plat
 
 
 def _find() -> str:
-    """Path of the shared object: MLUOPS_LIBRARY, else the one of the wheel, else whatever the loader finds. An editable
-    install has it where packages are installed, apart from this file."""
+    """Path of the shared object: MLUOPS_LIBRARY, else the one of the wheel, else that of the environment (conda installs
+    the library apart from the package), else whatever the loader finds. An editable install has it where packages are
+    installed, apart from this file."""
     chosen = os.environ.get(LIBRARY_VARIABLE)
     if chosen:
         if os.path.dirname(chosen):
             _demand_trusted(chosen)
         return chosen
-    for folder in (Path(__file__).parent, *(Path(entry) / "mluops" for entry in sys.path)):
-        bundled = folder / "lib" / _NAME
-        if bundled.exists():
-            return str(bundled)
+    packages = (Path(__file__).parent, *(Path(entry) / "mluops" for entry in sys.path))
+    for folder in (*packages, Path(sys.prefix)):
+        installed = folder / "lib" / _NAME
+        if installed.exists():
+            return str(installed)
     return _NAME
 
 
