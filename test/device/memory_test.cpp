@@ -143,6 +143,19 @@ TEST(Window, RemembersWhoWrote) {
   EXPECT_EQ(w.claim(0, 8, Touch::kAtomic, 2), 0);
 }
 
+TEST(Window, NeighboursMayShareAnOddBorder) {
+  std::vector<char> memory(375);
+  Window w({"out", memory.data(), 375, Access::kReadWrite}, true);
+  EXPECT_EQ(w.claim(0, 125, Touch::kWrite, 1), -1);
+  EXPECT_EQ(w.claim(125, 125, Touch::kWrite, 2), -1);
+  EXPECT_EQ(w.claim(250, 125, Touch::kWrite, 3), -1);
+  EXPECT_EQ(w.claim(125, 125, Touch::kRead, 2), -1);
+  EXPECT_EQ(w.claim(121, 125, Touch::kWrite, 2), 122) << "the last whole pair of the first";
+  EXPECT_EQ(w.claim(125, 129, Touch::kRead, 2), 250);
+  EXPECT_EQ(w.claim(370, 5, Touch::kWrite, 2), 370);
+  EXPECT_EQ(w.claim(374, 1, Touch::kWrite, 2), 374) << "the last byte is known";
+}
+
 TEST(Window, ATaskReadsBackWhatItAloneAdded) {
   std::vector<char> memory(64);
   Window w({"out", memory.data(), 64, Access::kReadWrite}, true);

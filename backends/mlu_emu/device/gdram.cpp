@@ -140,11 +140,18 @@ bool Window::of_memory_core(std::int64_t offset) const {
   return kind_of(writer) == kPlain && number_of(writer) >= kTasks;
 }
 
+/// Without those at its ends that it may share with a neighbour.
+Window::Units Window::whole_units(std::int64_t offset, std::int64_t bytes) const {
+  const std::int64_t end = offset + bytes;
+  return {(offset + kUnit - 1) / kUnit, end >= tensor_.bytes ? units_ : end / kUnit};
+}
+
 std::int64_t Window::claim(std::int64_t offset, std::int64_t bytes, Touch touch, const Actor& actor) {
   if (writers_ == nullptr) return -1;
   const Friends own(actor);
-  std::uint16_t* begin = writers_.get() + offset / kUnit;
-  std::uint16_t* end = writers_.get() + (offset + bytes + kUnit - 1) / kUnit;
+  const auto [first, behind] = whole_units(offset, bytes);
+  if (first >= behind) return -1;
+  std::uint16_t *begin = writers_.get() + first, *end = writers_.get() + behind;
   if (begin < touched_end_ && end > touched_begin_) {
     const bool adds = touch == Touch::kAtomic;
     const auto forbids = [=](std::uint16_t w) { return adds ? own.forbids_atomic(w) : own.forbids(w); };
@@ -170,7 +177,8 @@ std::int64_t Window::free_from(std::int64_t offset, std::int64_t most, const Act
 
 void Window::take(std::int64_t offset, std::int64_t bytes, const Actor& actor) {
   if (writers_ == nullptr) return;
-  std::fill(writers_.get() + offset / kUnit, writers_.get() + (offset + bytes + kUnit - 1) / kUnit, kNobody);
+  const auto [first, behind] = whole_units(offset, bytes);
+  if (first < behind) std::fill(writers_.get() + first, writers_.get() + behind, kNobody);
   claim(offset, bytes, Touch::kWrite, actor);
 }
 

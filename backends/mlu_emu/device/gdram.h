@@ -107,6 +107,10 @@ class Window {
   template <class Visit>
   void for_each_writer(const Blocks& blocks, Visit&& visit);
   void note_written(std::int64_t first_unit, std::int64_t end_unit, int cluster);
+  struct Units {
+    std::int64_t first, behind;
+  };
+  Units whole_units(std::int64_t offset, std::int64_t bytes) const;
   struct Free {
     void operator()(Writer* p) const { std::free(p); }
   };
