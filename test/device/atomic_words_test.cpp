@@ -141,5 +141,103 @@ TEST(Atomics, SwapsAndScatteredPlaces) {
   EXPECT_EQ(old, (std::vector<std::int32_t>{6, 2, 3, 4}));
 }
 
+// ---- order: atomics are in the pipeline of copies to and from device memory (3.13) ---------------------------------
+
+/// Runs with 64 floats of device memory, ones, and of a source, 0 to 63.
+template <class Use>
+std::string run_with_memory(std::vector<float>& g, Use use) {
+  std::vector<float> source(64);
+  for (int i = 0; i < 64; ++i) source[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  g.assign(64, 1);
+  Rig rig("mtp_592");
+  rig.tensor("g", g, Access::kReadWrite).tensor("source", source, Access::kReadWrite);
+  return rig.run([&](char* nram) { use(reinterpret_cast<float*>(nram), g.data(), source.data()); });
+}
+
+TEST(Atomics, ComeBehindQueuedCopiesToAndFromDeviceMemory) {
+  std::vector<float> g;
+  const auto expect_sum = [&](auto add) {
+    EXPECT_EQ(run_with_memory(g,
+                              [&](float* x, float* to, float* source) {
+                                __memcpy_async(x, source, 256, GDRAM2NRAM);
+                                add(x + 64, to, x);
+                              }),
+              "");
+    for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(g[i], 1 + static_cast<float>(i));
+  };
+  expect_sum([](float* old, float* to, float* x) { __bang_atomic_add(old, to, x, 64); });
+  expect_sum([](float* old, float* to, float* x) { __bang_atomic_add_async(old, to, x, 64); });
+  expect_sum([](float*, float* to, float* x) { __bang_atomic_reduce_add(to, x, 64); });
+  expect_sum([](float*, float* to, float* x) { __bang_atomic_reduce_add_async(to, x, 64); });
+  EXPECT_EQ(run_with_memory(g,
+                            [&](float* x, float* to, float*) {
+                              __memcpy_async(x, to, 256, GDRAM2NRAM);  // the ones, not the sums
+                              __bang_atomic_reduce_add(to, x, 64);
+                              __bang_atomic_reduce_add_async(to, x, 64);
+                              __memcpy_async(x + 64, to, 256, GDRAM2NRAM);
+                              __sync_io();
+                              __bang_add(x, x, x + 64, 64);
+                              __memcpy(to, x, 256, NRAM2GDRAM);
+                            }),
+            "");
+  for (float x : g) EXPECT_EQ(x, 4);
+}
+
+TEST(Atomics, AtScatteredPlacesComeBehindQueuedLoadsOfTheirOffsets) {
+  std::vector<std::uint32_t> offsets = {12, 0};
+  std::vector<float> g = {1, 2, 3, 4}, out(2);
+  Rig rig("mtp_592");
+  rig.tensor("g", g, Access::kReadWrite).tensor("offsets", offsets, Access::kRead).tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* offset = reinterpret_cast<std::uint32_t*>(nram);
+    auto* x = reinterpret_cast<float*>(nram + 64);
+    __bang_write_value(x, 2, 10.0f);
+    __sync_compute();
+    __memcpy_async(offset, offsets.data(), 8, GDRAM2NRAM);
+    __bang_discrete_atomic_add(x + 8, g.data(), offset, x, 2);
+    __memcpy_async(offset, offsets.data(), 8, GDRAM2NRAM);
+    __gather_async(x + 16, g.data(), offset, 4, GDRAM2NRAM, 4, 2);
+    __sync_io();
+    __memcpy(out.data(), x + 16, 8, NRAM2GDRAM);
+  }),
+            "");
+  EXPECT_EQ(g, (std::vector<float>{11, 2, 3, 14}));
+  EXPECT_EQ(out, (std::vector<float>{14, 11}));
+}
+
+TEST(Atomics, DoNotWaitForAnotherPipeline) {
+  std::vector<float> g;
+  expect_fault(run_with_memory(g,
+                               [](float* x, float* to, float* source) {
+                                 __memcpy(x, source, 256, GDRAM2NRAM);
+                                 __memcpy_async(x + 64, x, 64, NRAM2NRAM, 128, 128, 1);  // pieces: Move
+                                 __bang_atomic_reduce_add(to, x + 64, 16);
+                               }),
+               {"__bang_atomic_reduce_add", "in flight", "__memcpy_async"});
+}
+
+TEST(Atomics, QueuedOnesUseTheirOperandsUntilABarrier) {
+  std::vector<float> g;
+  const auto run = [&](auto touch, bool waits) {
+    return run_with_memory(g, [&](float* x, float* to, float* source) {
+      __bang_write_value(x + 192, 64, 0.0f);
+      __sync_compute();
+      __memcpy_async(x, source, 256, GDRAM2NRAM);
+      __bang_atomic_add_async(x + 64, to, x, 64);
+      if (waits) __sync_io();
+      touch(x);
+    });
+  };
+  const auto reads_loaded = [](float* x) { __bang_add(x + 192, x, x + 192, 64); };
+  const auto reads_old = [](float* x) { __bang_add(x + 192, x + 64, x + 192, 64); };
+  const auto overwrites = [](float* x) { __bang_write_value(x, 64, 0.0f); };
+  EXPECT_EQ(run(reads_loaded, true), "");
+  EXPECT_EQ(run(reads_old, true), "");
+  EXPECT_EQ(run(overwrites, true), "");
+  expect_fault(run(reads_loaded, false), {"__bang_add", "in flight", "__memcpy_async"});
+  expect_fault(run(reads_old, false), {"__bang_add", "in flight", "__bang_atomic_add"});
+  expect_fault(run(overwrites, false), {"__bang_write_value", "in flight"});
+}
+
 }  // namespace
 }  // namespace mluops::emu::test

@@ -7,6 +7,14 @@
 #include "backends/mlu_emu/device/core.h"
 
 namespace mluops::emu::bang {
+
+QueuedAtomic::QueuedAtomic() {
+  Core::current().queue_atomics(true);
+}
+QueuedAtomic::~QueuedAtomic() {
+  Core::current().queue_atomics(false);
+}
+
 namespace {
 
 // ---- what becomes of an element and its operand
@@ -110,11 +118,48 @@ using Of_number_min = WithNan<Min, false>;
 // ---- one use
 // ---------------------------------------------------------------------------------------------------------
 
-/// n elements; `at(i)` is operand i. dst may be null.
+/// Both may be null.
+struct InNram {
+  void* old;
+  const void* operand;
+};
+
+/// An atomic of this element and those operands is at work: the guide has all of them in the pipeline of copies to and
+/// from device memory.
+class Atomic {
+ public:
+  Atomic(const char* name, void* gdram, InNram nram, std::int64_t bytes)
+      : name_(name),
+        gdram_(static_cast<char*>(gdram)),
+        nram_(nram),
+        bytes_(bytes),
+        order_(core_, Engine::kIo, core_.atomics_queued()) {}
+  /// Behind the work: what a queued one uses until a barrier.
+  void done() const {
+    if (!core_.atomics_queued()) return;
+    const auto* operand = static_cast<const char*>(nram_.operand);
+    operand == nullptr ? core_.hold({name_, Space::kGdram, Space::kGdram, gdram_, gdram_, bytes_})
+                       : core_.hold({name_, Space::kGdram, Space::kNram, gdram_, operand, bytes_});
+    if (nram_.old == nullptr) return;
+    core_.hold({name_, Space::kNram, Space::kGdram, static_cast<char*>(nram_.old), gdram_, bytes_});
+  }
+
+ private:
+  Core& core_ = Core::current();
+  const char* name_;
+  char* gdram_;
+  InNram nram_;
+  std::int64_t bytes_;
+  Core::InOrder order_;
+};
+
+/// n elements; `at(i)` is operand i, which may lie in NRAM. dst may be null.
 template <class F, class T, class At>
-void change(const char* name, T* dst, T* gdram, std::int64_t n, At at) {
+void change(const char* name, T* dst, T* gdram, std::int64_t n, At at, const T* nram = nullptr) {
   Core& core = Core::current();
   const std::int64_t bytes = bytes_of_lanes<T>(n);
+  const Atomic atomic(name, gdram, {dst, nram}, bytes);
+  if (nram != nullptr) core.stored_source(name, "source", nram, bytes);
   if (dst != nullptr) core.stored_destination(name, "destination", dst, bytes);
   core.atomic(name, gdram, bytes, [&] {
     for (std::int64_t i = 0; i < n; ++i) {
@@ -123,12 +168,13 @@ void change(const char* name, T* dst, T* gdram, std::int64_t n, At at) {
       if (dst != nullptr) dst[i] = old;
     }
   });
+  atomic.done();
 }
 
 template <class F, class T>
 void by_vector(const char* name, T* dst, T* gdram, const T* nram, std::int64_t n) {
-  Core::current().stored_source(name, "source", nram, bytes_of_lanes<T>(n));
-  change<F>(name, dst, gdram, n, [=](std::int64_t i) { return nram[i]; });
+  change<F>(
+      name, dst, gdram, n, [=](std::int64_t i) { return nram[i]; }, nram);
 }
 
 template <class F, class T>
@@ -156,6 +202,7 @@ void discrete(const char* name, T* dst, const T* base, const O* offset, const T*
               std::int64_t n) {
   constexpr int kByte = 8;
   Core& core = Core::current();
+  const Core::InOrder order(core, Engine::kIo, false);
   core.stored_source(name, "offset", offset, bytes_of_lanes<O>(n));
   core.stored_source(name, "source", nram, bytes_of_lanes<T>(n));
   if (mask != nullptr) core.stored_source(name, "mask", mask, (n + kByte - 1) / kByte);
@@ -216,12 +263,14 @@ namespace {
 template <class T>
 void compare_and_swap(const char* name, T* dst, T* gdram, T wanted, T value) {
   Core& core = Core::current();
+  const Atomic atomic(name, gdram, {dst, nullptr}, sizeof(T));
   if (dst != nullptr) core.stored_destination(name, "destination", dst, sizeof(T));
   core.atomic(name, gdram, sizeof(T), [&] {
     const T old = *gdram;
     if (old == wanted) *gdram = value;
     if (dst != nullptr) *dst = old;
   });
+  atomic.done();
 }
 
 template <class T, class O>
@@ -229,6 +278,7 @@ void discrete_swap(const char* name, T* dst, const T* base, const O* offset, con
                    std::int64_t n) {
   constexpr int kByte = 8;
   Core& core = Core::current();
+  const Core::InOrder order(core, Engine::kIo, false);
   core.stored_source(name, "offset", offset, bytes_of_lanes<O>(n));
   core.stored_source(name, "source", wanted, bytes_of_lanes<T>(n));
   if (mask != nullptr) core.stored_source(name, "mask", mask, (n + kByte - 1) / kByte);

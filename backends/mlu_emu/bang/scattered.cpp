@@ -25,10 +25,12 @@ struct Scattered {
   const void* mask;
   std::int64_t stride, n;
 
-  std::vector<Piece> list(bool gather) const {
+  /// The engine that does it reads offsets and mask, behind what is queued on it.
+  std::vector<Piece> list(bool gather, Engine engine, bool queued) const {
     constexpr int kByte = 8;
     Core& core = Core::current();
     if (core.task().memory_core) return {};
+    const Core::InOrder order(core, engine, queued);
     core.require(n >= 0 && fits_32_bits(n), word, "the number of pieces must lie in [0, 2^31)");
     core.require(fits_32_bits(stride), word, "the stride must fit 32 bits");
     core.stored_source(word, "offset", offset, bytes_of_lanes<std::uint32_t>(n));
@@ -47,26 +49,33 @@ struct Scattered {
 
 }  // namespace
 
-#define GATHER(name, copy, gather)                                                                         \
-  void name(void* dst, const void* src, const std::uint32_t* offset, const void* mask, std::int64_t bytes, \
-            mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                         \
-    const Scattered s{#name, (gather) ? src : dst, (gather) ? dst : src, offset, mask, stride, n};         \
-    Core::current().copy(make_copy(#name, s.list(gather), bytes, direction));                              \
-  }                                                                                                        \
-  void name(void* dst, const void* src, const std::uint32_t* offset, std::int64_t bytes,                   \
-            mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                         \
-    name(dst, src, offset, nullptr, bytes, direction, stride, n);                                          \
+namespace {
+/// The engine of pieces that go that way.
+Engine engine_of(const char* word, mluMemcpyDirection_t direction) {
+  return make_copy(word, std::vector<Piece>(), 0, direction).engine();
+}
+}  // namespace
+
+#define GATHER(name, copy, gather, queued)                                                                         \
+  void name(void* dst, const void* src, const std::uint32_t* offset, const void* mask, std::int64_t bytes,         \
+            mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                                 \
+    const Scattered s{#name, (gather) ? src : dst, (gather) ? dst : src, offset, mask, stride, n};                 \
+    Core::current().copy(make_copy(#name, s.list(gather, engine_of(#name, direction), queued), bytes, direction)); \
+  }                                                                                                                \
+  void name(void* dst, const void* src, const std::uint32_t* offset, std::int64_t bytes,                           \
+            mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                                 \
+    name(dst, src, offset, nullptr, bytes, direction, stride, n);                                                  \
   }
-GATHER(__gather, copy, true)
-GATHER(__gather_async, copy_async, true)
-GATHER(__scatter, copy, false)
-GATHER(__scatter_async, copy_async, false)
+GATHER(__gather, copy, true, false)
+GATHER(__gather_async, copy_async, true, true)
+GATHER(__scatter, copy, false, false)
+GATHER(__scatter_async, copy_async, false, true)
 #undef GATHER
 
 void __bang_gather_async(void* dst, const void* base, const std::uint32_t* offset, const void* mask, std::int64_t bytes,
                          std::int64_t dst_stride, std::int64_t n) {
   const Scattered s{__func__, base, dst, offset, mask, dst_stride, n};
-  Core::current().copy_async(make_copy(__func__, s.list(true), bytes, GDRAM2NRAM));
+  Core::current().copy_async(make_copy(__func__, s.list(true, Engine::kIo, true), bytes, GDRAM2NRAM));
 }
 
 void __extension(void* dst, const void* src, const std::uint8_t* times, std::int64_t bytes,

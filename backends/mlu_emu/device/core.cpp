@@ -48,6 +48,8 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   ending_ = false;
   words_ = 0;
   half_overflow_ = false;
+  in_order_of_.reset();
+  atomics_queued_ = false;
   random_state_ = static_cast<std::uint64_t>(task.taskId) << 32;
   if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
   if (wram_ != nullptr) wram_->poison_if_used();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ struct Copy {
   std::string pattern = {};                                  // no source: the pieces are filled with this
   CallSite site = {};                                        // of a queued one
   int dst_cluster = -1;                                      // whose SRAM it goes to; -1: its own
+  bool moved = false;                                        // its bytes; the operands are in use until a barrier
 
   bool fills() const { return !pattern.empty(); }
   /// One piece within NRAM is the vector unit's: in order with what that computes.
@@ -176,6 +178,25 @@ class Core {
     const auto lock = check_atomic(word, gdram, bytes);
     add();
   }
+
+  /// While one exists, a builtin that is no copy is at work on this engine. It comes behind the copies queued there,
+  /// as all that one engine does is in order (3.1.3, 3.13). Queued itself, it leaves them in use until a barrier.
+  class InOrder {
+   public:
+    InOrder(Core& core, Engine engine, bool queued);
+    ~InOrder() { core_.in_order_of_ = before_; }
+    InOrder(const InOrder&) = delete;
+    InOrder& operator=(const InOrder&) = delete;
+
+   private:
+    Core& core_;
+    std::optional<Engine> before_;
+  };
+  /// Whether the atomics that follow are queued.
+  void queue_atomics(bool yes) { atomics_queued_ = yes; }
+  bool atomics_queued() const { return atomics_queued_; }
+  /// Operands of a queued builtin that has done its work here already: in use until a barrier.
+  void hold(Copy operands);
 
   /// Checks what scalar code loads or stores through a word.
   void scalar_load(const char* word, Space space, const void* address, std::int64_t bytes);
@@ -284,6 +305,7 @@ class Core {
   /// A write behind another task's read.
   void warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const;
   void note_read(const Copy& c);
+  void move_queued(Engine engine);
   void claim_shared(const Copy& c);
   bool stores_what_is_there(const Copy& c) const;
   void claim_shared_range(const char* word, const char* begin, std::int64_t bytes, Touch touch);
@@ -359,6 +381,8 @@ class Core {
   bool half_overflow_ = false;
   std::uint64_t random_state_ = 0;
   ScalarWatch scalars_;
+  std::optional<Engine> in_order_of_;  // the engine of a builtin that is no copy
+  bool atomics_queued_ = false;
 };
 
 }  // namespace mluops::emu

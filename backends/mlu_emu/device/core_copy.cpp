@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/device/side.h"
@@ -28,6 +29,7 @@ void Core::check_in_flight(const char* word, const char* role, const char* begin
   for (const Copy& c : in_flight_) {
     const bool target = overlaps(to_side(c), begin, bytes);
     if (!target && !(write && overlaps(from_side(c), begin, bytes))) continue;
+    if (c.moved && c.engine() == in_order_of_) continue;
     operand_fault(word, role, begin, bytes,
                   std::string(target ? "the target" : "the source") +
                       " of a copy still in flight: no barrier between this and " + c.word + c.site.at(),
@@ -459,13 +461,32 @@ void Core::wait(Engine engine) {
   if (engine == Engine::kVector) running_.done();
   scalars_.nram_done();
   timeline_->wait(engine);
-  for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-    if (in_flight_[i].engine() != engine) continue;
-    acting_ = in_flight_[i].site;
-    transfer(in_flight_[i]);
-    acting_ = {};
-  }
+  move_queued(engine);
   std::erase_if(in_flight_, [&](const Copy& c) { return c.engine() == engine; });
+}
+
+void Core::move_queued(Engine engine) {
+  for (Copy& c : in_flight_) {
+    if (c.engine() != engine || c.moved) continue;
+    acting_ = c.site;
+    transfer(c);
+    acting_ = {};
+    c.moved = true;
+  }
+}
+
+Core::InOrder::InOrder(Core& core, Engine engine, bool queued) : core_(core), before_(core.in_order_of_) {
+  core.in_order_of_ = engine;
+  if (core.task_.memory_core || core.in_flight_.empty()) return;
+  queued ? core.move_queued(engine) : core.wait(engine);
+}
+
+void Core::hold(Copy operands) {
+  if (task_.memory_core) return;
+  operands.moved = true;
+  operands.site = where();
+  forget_spans();
+  in_flight_.push_back(std::move(operands));
 }
 
 }  // namespace mluops::emu

@@ -1,6 +1,6 @@
 // Builtins of BANG C that change device memory in one step: each is a family of names, x types x with the old value or
-// without x of vectors, one value or pieces. The ones with _async are queued on the device and done at once here, which
-// no kernel that waits can tell apart.
+// without x of vectors, one value or pieces. The ones with _async are queued on the device. Here they are done at
+// once, and their operands are in use until a barrier.
 // Counts are elements unless called bytes.
 #pragma once
 
@@ -9,6 +9,15 @@
 #include "backends/mlu_emu/bang/words/lane_types.h"
 
 namespace mluops::emu::bang {
+
+/// While one exists, atomics are queued.
+class QueuedAtomic {
+ public:
+  QueuedAtomic();
+  ~QueuedAtomic();
+  QueuedAtomic(const QueuedAtomic&) = delete;
+  QueuedAtomic& operator=(const QueuedAtomic&) = delete;
+};
 
 // gdram[i] = f(gdram[i], operand[i]), each element at once, each result rounded in T; no alignment rules. The operand
 // is a vector in NRAM or one value for all n elements. Without reduce_ what was there before goes to dst in NRAM, which
@@ -50,6 +59,7 @@ namespace mluops::emu::bang {
 #define MLUOPS_EMU_ASYNC(name)                                   \
   template <class T, class... Arguments>                         \
   void __bang_atomic_##name##_async(T* p, Arguments... others) { \
+    const QueuedAtomic queued;                                   \
     __bang_atomic_##name(p, others...);                          \
   }
 #define MLUOPS_EMU_DECLARE_ATOMIC(name, reduce) \
