@@ -140,8 +140,11 @@ This page shows, for every builtin of the vendor's BANG C guide 4.5.1, the guide
   may fail on hardware.
 - **ours**: "yes" is modelled; "fault" compiles, and ends the launch that calls it.
 
-Where the guide leaves a choice, the emulator does this: NaN becomes the largest integer, and 0 on 592. A half that is
-too large is infinite on every machine; the 200 series saturates. Sums of several lanes are added one after the other.
+Where the guide leaves a choice, the emulator does this: NaN becomes the largest integer, and 0 on 592. The 200 series
+saturates as 5.2 says: results of operations, functions and conversions that would be infinite or NaN are the largest
+finite number; larger and smaller lanes keep infinity, and only NaN saturates. The guide does not say which sign a
+saturated NaN has: it keeps its own here. The builtins `__bang_active_...` refer to no table there, and saturate too, as
+published results of a card do. Sums of several lanes are added one after the other.
 
 """
 # What the guide says of results beyond the rounding of an operation.

@@ -2,6 +2,9 @@
 #include "backends/mlu_emu/device/guide.h"
 
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -156,6 +159,171 @@ TEST(Guide, SourceAndDestinationOverlapWhereItAllowsThat) {
     });
     EXPECT_EQ(has(text, "the guide forbids it"), r.row->aliasing == Aliasing::kApart) << r.name << ": " << text;
   }
+}
+
+// ---- numbers that are not finite (5.2) -----------------------------------------------------------------------------
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kMost = std::numeric_limits<float>::max();
+constexpr float kMostHalf = 65504;
+const float kNan = std::nanf("");
+
+/// The first four of 64 results, of as many numbers and 1 behind them.
+template <class To, class From, class Use>
+std::vector<float> results_on(const char* arch, const std::vector<float>& first, Use use) {
+  std::vector<float> out;
+  const std::string told = Machine(arch).told([&](char* nram) {
+    auto* x = reinterpret_cast<From*>(nram);
+    auto* y = reinterpret_cast<To*>(nram + 1024);
+    __bang_write_value(x, 64, From(1.0f));
+    __bang_write_value(y, 64, To(1.0f));
+    for (std::size_t i = 0; i < first.size(); ++i) x[i] = From(first[i]);
+    use(y, x);
+    for (int i = 0; i < 4; ++i) out.push_back(static_cast<float>(y[i]));
+  });
+  EXPECT_FALSE(has(told, "fault")) << told;
+  return out;
+}
+template <class T, class Use>
+std::vector<float> results_on(const char* arch, const std::vector<float>& first, Use use) {
+  return results_on<T, T>(arch, first, use);
+}
+
+struct Case {
+  const char* name;
+  std::vector<float> later, series_200;
+  std::function<std::vector<float>(const char*)> on;
+};
+/// NaN equals NaN; what NaN saturates to may have either sign.
+void expect_results(const Case& c, const char* arch, const std::vector<float>& wanted) {
+  const std::vector<float> got = c.on(arch);
+  ASSERT_EQ(got.size(), 4u) << c.name << " on " << arch;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (std::isnan(wanted[i])) {
+      EXPECT_TRUE(std::isnan(got[i])) << c.name << " on " << arch << ", lane " << i << ": " << got[i];
+    } else if (std::isnan(c.later[i])) {
+      EXPECT_EQ(std::fabs(got[i]), wanted[i]) << c.name << " on " << arch << ", lane " << i;
+    } else {
+      EXPECT_EQ(got[i], wanted[i]) << c.name << " on " << arch << ", lane " << i;
+    }
+  }
+}
+void expect_cases(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    for (const char* arch : {"mtp_220", "mtp_270", "mtp_290"}) expect_results(c, arch, c.series_200);
+    for (const char* arch : {"mtp_372", "mtp_592"}) expect_results(c, arch, c.later);
+  }
+}
+
+TEST(Guide, OperationsSaturateOnThe200Series) {
+  const float h = kMostHalf;
+  const std::vector<float> large = {60000, -60000, kInf, kNan}, most = {kMost, -kMost, kInf, kNan};
+  const auto of = [](auto use) { return use; };
+  const auto twice = of([](auto* y, auto* x) { __bang_add(y, x, x, 64); });
+  const auto by_value = of([](auto* y, auto* x) { __bang_mul_scalar(y, x, 4.0f, 64); });
+  const auto repeated = of([](auto* y, auto* x) { __bang_cycle_add(y, x, x, 64, 64); });
+  const auto squared = of([](auto* y, auto* x) { __bang_square(y, x, 64); });
+  const auto windows = of([](auto* y, auto* x) { __bang_sumpool(y, x, 64, 1, 1, 1, 1, 1, 1); });
+  const std::vector<float> later = {kInf, -kInf, kInf, kNan}, finite = {h, -h, h, h},
+                           wide = {kMost, -kMost, kMost, kMost};
+  expect_cases({
+      {"add of half", later, finite, [=](const char* a) { return results_on<half>(a, large, twice); }},
+      {"add of float", later, wide, [=](const char* a) { return results_on<float>(a, most, twice); }},
+      {"mul_scalar of half", later, finite, [=](const char* a) { return results_on<half>(a, large, by_value); }},
+      {"mul_scalar of float", later, wide, [=](const char* a) { return results_on<float>(a, most, by_value); }},
+      {"cycle_add of half", later, finite, [=](const char* a) { return results_on<half>(a, large, repeated); }},
+      {"square of half",
+       {kInf, kInf, kInf, kNan},
+       {h, h, h, h},
+       [=](const char* a) { return results_on<half>(a, large, squared); }},
+      {"sumpool of half",
+       {60000 - 32, -60000 + 32, kInf, kNan},
+       {60000 - 32, -60000 + 32, h, h},
+       [=](const char* a) {
+         return results_on<half>(a, {60000 - 32, -60000 + 32, kInf, kNan}, windows);
+       }},
+  });
+}
+
+TEST(Guide, FunctionsSaturateOnThe200Series) {
+  for (const char* arch : {"mtp_220", "mtp_270", "mtp_290"}) {
+    const std::vector<float> got =
+        results_on<half>(arch, {0, kNan, kInf, -kInf}, [](half* y, half* x) { __bang_active_recip(y, x, 64); });
+    for (float x : got) EXPECT_TRUE(std::isfinite(x)) << arch << ": " << x;
+  }
+}
+
+TEST(Guide, ConversionsSaturateOnThe200Series) {
+  const float h = kMostHalf;
+  expect_cases({
+      {"float2half",
+       {kInf, -kInf, kInf, kNan},
+       {h, -h, h, h},
+       [](const char* a) {
+         return results_on<half, float>(a, {1e6f, -1e6f, kInf, kNan},
+                                        [](half* y, float* x) { __bang_float2half_rd(y, x, 64); });
+       }},
+      {"half2float",
+       {kInf, -kInf, 2, kNan},
+       {kMost, -kMost, 2, kMost},
+       [](const char* a) {
+         return results_on<float, half>(a, {kInf, -kInf, 2, kNan},
+                                        [](float* y, half* x) { __bang_half2float(y, x, 64); });
+       }},
+      {"float2half of one number",
+       {kInf, -kInf, kInf, kNan},
+       {h, -h, h, h},
+       [](const char* a) {
+         return results_on<half, float>(a, {1e6f, -1e6f, kInf, kNan}, [](half* y, float* x) {
+           for (int i = 0; i < 4; ++i) y[i] = __float2half_rd(x[i]);
+         });
+       }},
+      {"int2half",
+       {kInf, -kInf, 2, 0},
+       {h, -h, 2, 0},
+       [](const char* a) {
+         return results_on<half, float>(a, {100000, -100000, 2, 0}, [](half* y, float* x) {
+           for (int i = 0; i < 4; ++i) y[i] = __int2half_rd(static_cast<int>(x[i]));
+         });
+       }},
+  });
+}
+
+TEST(Guide, LargerAndSmallerLanesAndMovesKeepInfinity) {
+  const std::vector<float> in = {kInf, -kInf, 2, kNan};
+  expect_cases({
+      {"maxequal",
+       {kInf, -kInf, 2, kNan},
+       {kInf, -kInf, 2, kMostHalf},
+       [=](const char* a) { return results_on<half>(a, in, [](half* y, half* x) { __bang_maxequal(y, x, x, 64); }); }},
+      {"memcpy",
+       in,
+       {kInf, -kInf, 2, kNan},
+       [=](const char* a) {
+         return results_on<half>(a, in, [](half* y, half* x) { __memcpy(y, x, 128, NRAM2NRAM); });
+       }},
+      {"bor",
+       in,
+       {kInf, -kInf, 2, kNan},
+       [=](const char* a) {
+         return results_on<half>(a, in, [](half* y, half* x) {
+           __bang_bor(reinterpret_cast<char*>(y), reinterpret_cast<char*>(x), reinterpret_cast<char*>(x), 128);
+         });
+       }},
+  });
+}
+
+TEST(Guide, KernelsOfThisLibraryKeepInfinityOnThe200Series) {
+  std::vector<half> out(64);
+  Rig rig("mtp_270");
+  rig.tensor("out", out, Access::kWrite);
+  EXPECT_EQ(rig.run([&](char* nram) {
+    auto* x = reinterpret_cast<half*>(nram);
+    __bang_write_value(x, 64, half(60000.0f));
+    __bang_add(x, x, x, 64);
+    __memcpy(out.data(), x, 128, NRAM2GDRAM);
+  }),
+            "");
+  EXPECT_EQ(static_cast<float>(out[0]), kInf);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "backends/mlu_emu/bang/lanes.h"
 #include "backends/mlu_emu/bang/nest.h"
+#include "backends/mlu_emu/bang/saturation.h"
 #include "backends/mlu_emu/bang/words.h"
 #include "backends/mlu_emu/device/core.h"
 
@@ -160,12 +161,14 @@ void change(const char* name, T* dst, T* gdram, std::int64_t n, At at, const T* 
   const std::int64_t bytes = bytes_of_lanes<T>(n);
   const Atomic atomic(name, gdram, {dst, nram}, bytes);
   if (nram != nullptr) core.stored_source(name, "source", nram, bytes);
+  const NonFinite rule = saturates_here() ? non_finite_of(name) : NonFinite::kStays;
   if (dst != nullptr) core.stored_destination(name, "destination", dst, bytes);
   core.atomic(name, gdram, bytes, [&] {
     for (std::int64_t i = 0; i < n; ++i) {
       const T old = gdram[i];
       gdram[i] = F::of(old, at(i));
       if (dst != nullptr) dst[i] = old;
+      if constexpr (std::is_same_v<T, half> || std::is_same_v<T, float>) saturate(gdram + i, 1, rule);
     }
   });
   atomic.done();

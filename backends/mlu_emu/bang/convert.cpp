@@ -222,6 +222,10 @@ void convert(const char* name, const Writer& to, void* dst, const Reader& from, 
   Word word(name);
   const double scale = unit_of(word, src_position) / unit_of(word, dst_position);
   check(word, to, dst, from, src, n);
+  if (to.floats) {
+    to.unit_bytes == sizeof(float) ? word.saturate_at_end(static_cast<float*>(dst), n)
+                                   : word.saturate_at_end(static_cast<half*>(dst), n);
+  }
   const void* before =
       as_before(dst, src, units(n, to.per_unit) * to.unit_bytes, units(n, from.per_unit) * from.unit_bytes);
   if (from.widen != nullptr && to.plain_float) return from.widen(before, dst, n);
@@ -355,6 +359,9 @@ typename To::Lane one(typename From::Lane x) {
   const bool is_nan = number != number;
   To::template write<kRounding>(&number, &result, 0, 1,
                                 is_nan && Core::runs_here() && Core::current().task().arch == kNan592);
+  if constexpr (std::is_same_v<typename To::Lane, half> || std::is_same_v<typename To::Lane, float>) {
+    if (saturates_here()) saturate(&result, 1, NonFinite::kSaturates);
+  }
   return result;
 }
 

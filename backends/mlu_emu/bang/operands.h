@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "backends/mlu_emu/bang/guesses.h"
 #include "backends/mlu_emu/bang/lanes.h"
+#include "backends/mlu_emu/bang/saturation.h"
 #include "backends/mlu_emu/device/core.h"
 
 namespace mluops::emu::bang {
@@ -21,6 +23,8 @@ class Word {
   Word(const Word&) = delete;
   Word& operator=(const Word&) = delete;
   ~Word() {
+    if (halves_ != nullptr) saturate(halves_, results_, non_finite_of(name_));
+    if (floats_ != nullptr) saturate(floats_, results_, non_finite_of(name_));
     if (!undefined_.empty()) core_.forget(target_, lane_, undefined_);
     core_.note_half_overflow(name_);
   }
@@ -89,6 +93,18 @@ class Word {
     core_.destination(name_, "destination", p, bytes_of_lanes<T>(n));
     core_.computed(name_, bytes_of_lanes<T>(n), n, std::max(n, steps_));
     target(p);
+    saturate_at_end(p, n);
+  }
+
+  /// Results that become finite on machines without infinity.
+  template <class T>
+  void saturate_at_end(T* p, std::int64_t n) {
+    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, float>) {
+      if (!saturates_here()) return;
+      results_ = n;
+      if constexpr (std::is_same_v<T, half>) halves_ = p;
+      if constexpr (std::is_same_v<T, float>) floats_ = p;
+    }
   }
 
   /// Where the flags of undefined() apply, for a word that checks and accounts for its destination itself.
@@ -167,7 +183,9 @@ class Word {
   Core& core_;
   const char* name_;
   void* target_ = nullptr;
-  std::int64_t lane_ = 1, steps_ = 0;
+  std::int64_t lane_ = 1, steps_ = 0, results_ = 0;
+  half* halves_ = nullptr;
+  float* floats_ = nullptr;
   LaneFlags undefined_, first_, second_;
   Range source_[kMostSources];  // what the guide may want apart from the destination
   int sources_ = 0;

@@ -242,6 +242,7 @@ class Use {
     Core& core = Core::current();
     core.destination(c_.word, "destination", dst, bytes_of_lanes<T>(n));
     word_.target(dst);
+    word_.saturate_at_end(dst, n);
     core.multiplied(c_.word, bytes_of_lanes<T>(n), n,
                     static_cast<double>(pixels() * whole_channels() * terms_) * cost());
     for (std::int64_t i = 0; i < n; ++i) {

@@ -23,6 +23,8 @@ struct Arch {
   std::int64_t vector_alignment() const { return number < 300 ? 128 : 1; }
   /// Equal parts of WRAM, one behind the other, each of which gets as many bytes of a plain copy.
   std::int64_t wram_lanes() const { return number < 300 ? 64 : 16; }
+  /// Results that do not fit become the largest finite number, not infinity (5.2).
+  bool saturates() const { return number < 300; }
   /// A multiply-add rounds once from the 300 series on.
   bool fused_multiply_add() const { return number >= 300; }
 };

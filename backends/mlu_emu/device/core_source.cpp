@@ -130,8 +130,11 @@ void Core::warn_not_apart(const char* word, const void* source, std::int64_t sou
 }
 
 void Core::note_half_overflow(const char* word) {
-  if (half_overflow_) note(word, "a result of finite numbers is beyond 65504, the largest half: infinity");
+  if (!half_overflow_) return;
   half_overflow_ = false;
+  const bool saturates = launch_->source != nullptr && launch_->settings.arch.saturates();
+  const std::string text = "a result of finite numbers is beyond 65504, the largest half: ";
+  note(word, text + (saturates ? "65504 on this machine" : "infinity"));
 }
 
 /// A destination that begins below its source is known to work, and so is one within a source of up to 1 KiB: public
