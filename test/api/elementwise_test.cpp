@@ -1,5 +1,5 @@
 // Elementwise functions number by number: within 4 units in the last place of double precision over the whole range of
-// float, special numbers, INT32 and complex numbers, in place.
+// float, doubles, all numbers of 16 bits, special numbers, INT32 and complex numbers, in place.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -139,6 +139,57 @@ TEST_F(Elementwise, LgammaDoesNotDependOnTheNeighbours) {
   });
   mluOpDestroyTensorDescriptor(one);
   mluOpDestroyTensorDescriptor(many);
+}
+
+/// Within 4 units, or the C library's.
+TEST_F(Elementwise, LgammaOfDoubles) {
+  ASSERT_EQ(mluOpExtSetContract(handle_, MLUOP_EXT_CONTRACT_EXTENDED), MLUOP_STATUS_SUCCESS);
+  std::vector<double> x = {kInfinity, -kInfinity, 0.0, -0.0, -1, -2, -30, -1e300, 1e300, 5e-324, -1e-320, 1, 2, 0.5, 8};
+  for (const float v : all_floats()) x.push_back(static_cast<double>(v) * 1.0000000123456789);
+  for (int i = -40000; i < 40000; ++i) x.push_back(i * 0.00031700000000123);
+  for (int power = 1; power < 45; ++power) {
+    for (const double centre : {1.0, 2.0, -1.0, -2.0, -3.0}) x.push_back(centre + std::ldexp(1.37, -power));
+  }
+  std::vector<double> y(x.size());
+  const mluOpTensorDescriptor_t of = desc(MLUOP_DTYPE_DOUBLE, static_cast<std::int64_t>(x.size()));
+  at_every_level([&] {
+    ASSERT_EQ(mluOpLgamma(handle_, of, x.data(), of, y.data()), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const long double right = std::lgamma(static_cast<long double>(x[i]));
+      const auto rounded = static_cast<double>(right);
+      if (y[i] == rounded || y[i] == std::lgamma(x[i]) || (std::isnan(y[i]) && std::isnan(rounded))) continue;
+      const long double unit = std::nextafter(std::fabs(rounded), kInfinity) - std::fabs(rounded);
+      ASSERT_LE(std::fabs(static_cast<long double>(y[i]) - right), 4 * unit) << x[i] << ": " << y[i] << ", " << rounded;
+    }
+  });
+  mluOpDestroyTensorDescriptor(of);
+}
+
+/// Large tensors look results up.
+TEST_F(Elementwise, LgammaOfAllNumbersOf16Bits) {
+  ASSERT_EQ(mluOpExtSetContract(handle_, MLUOP_EXT_CONTRACT_EXTENDED), MLUOP_STATUS_SUCCESS);
+  constexpr std::size_t kAll = 65536, kPart = 4096, kMore = 100;
+  std::vector<std::uint16_t> x(kAll + kMore), y(x.size()), part(kPart);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint16_t>(i * 40503);
+  for (const mluOpDataType_t dtype : {MLUOP_DTYPE_HALF, MLUOP_DTYPE_BFLOAT16}) {
+    const mluOpTensorDescriptor_t all = desc(dtype, kAll + kMore), some = desc(dtype, kPart);
+    at_every_level([&] {
+      ASSERT_EQ(mluOpLgamma(handle_, all, x.data(), all, y.data()), MLUOP_STATUS_SUCCESS);
+      for (std::size_t first = 0; first < kAll; first += kPart) {
+        ASSERT_EQ(mluOpLgamma(handle_, some, &x[first], some, part.data()), MLUOP_STATUS_SUCCESS);
+        ASSERT_EQ(std::memcmp(part.data(), &y[first], 2 * kPart), 0) << first;
+      }
+      const auto n = static_cast<std::int64_t>(x.size());
+      const auto values = reference::decode(dtype, x.data(), n), got = reference::decode(dtype, y.data(), n);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double right = std::lgamma(values[i]), rounded = cases::rounded(dtype, right);
+        if (got[i] == rounded || (std::isnan(got[i]) && std::isnan(rounded))) continue;
+        ASSERT_LE(std::fabs(got[i] - right), 0.51 * cases::spacing(dtype, right)) << values[i] << ": " << got[i];
+      }
+    });
+    mluOpDestroyTensorDescriptor(all);
+    mluOpDestroyTensorDescriptor(some);
+  }
 }
 
 TEST_F(Elementwise, RootsAreRoundedCorrectly) {

@@ -107,18 +107,20 @@ mluOpStatus_t quotient(Context& context, const mluopsCall& call, const mluopsDiv
              [x, y](auto d, std::int64_t i) HWY_ATTR { return hn::Div(load(d, x + i), load(d, y + i)); });
 }
 
+/// By the table of all results, where it is worth computing.
 template <class T>
 mluOpStatus_t log_gamma(Context& context, const mluopsCall& call, const mluopsUnaryProblem& p) {
   const T* const x = static_cast<const T*>(p.x);
   T* const y = static_cast<T*>(p.y);
-  if constexpr (std::is_same_v<T, double>) {
-    return map_scalars(context, call, y, p.shape.count, 30 * cost::kStep,
-                       [x](std::int64_t i) { return lgamma_of(x[i]); });
-  } else {
-    return map_blocks(context, call, y, p.shape.count, kPassNs + 2 * cost::kFunction,
-                      [x](std::int64_t first, std::int64_t n, float* results)
-                          HWY_ATTR { lgamma_block(x + first, n, results); });
+  if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
+    if (p.shape.count >= LgammaOfAll<T>::kCount) {
+      return map(context, call, y, p.shape.count, kPassNs + cost::kGather,
+                 [x, &of = LgammaOfAll<T>::once()](auto d, std::int64_t i) HWY_ATTR { return of(d, x + i); });
+    }
   }
+  return map_blocks(context, call, y, p.shape.count, kPassNs + 2 * cost::kFunction,
+                    [x](std::int64_t first, std::int64_t n, Acc<T>* results)
+                        HWY_ATTR { lgamma_elements(x + first, n, results); });
 }
 
 }  // namespace

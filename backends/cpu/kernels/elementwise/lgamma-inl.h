@@ -1,11 +1,13 @@
-// log |gamma(x)| of vectors, for elements of half, bfloat16 and float.
+// log |gamma(x)| of vectors, within 4 units in the last place of float, and of double but for what is left to the C
+// library.
 //
-// `lgamma_of` computes in double: its errors of 1e-13 leave all digits of a float, beside the zeros of the function
-// too. `lgamma_positive` and `lgamma_negative` compute in float, within 4 units in the last place, and tell which
-// lanes they cannot serve: numbers that are not normal, and negative ones where the terms of the reflection cancel.
-// `lgamma_block` gives those to `lgamma_of`. Elements of double take the C library's.
+// `lgamma_positive` and `lgamma_negative` tell which lanes they cannot serve: numbers that are not normal, and negative
+// ones where the terms of the reflection cancel. `lgamma_block` gives those to `lgamma_rest`, which computes floats in
+// double, and elements of double by the C library. Half and bfloat16 have so few numbers that large tensors look their
+// results up.
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "backends/cpu/kernels/elementwise/log-inl.h"
@@ -43,91 +45,18 @@ HWY_INLINE hn::Vec<D> sin_pi_over_pi(D d, hn::Vec<D> r) {
   }
 }
 
-// ---- in double ----
-
-/// log gamma(2 + z), |z| <= 1/2: (1 - gamma) z + sum over k >= 2 of (zeta(k) - 1) (-z)^k / k (Abramowitz and Stegun,
-/// 6.1.33); the terms from k = 21 on are below 1e-13.
+/// log gamma(x), x >= 8, by Stirling's series, given log x - 1.
 template <class D>
-HWY_INLINE hn::Vec<D> lgamma_around_two(D d, hn::Vec<D> z) {
-  static constexpr double kSeries[] = {4.7698101693639806e-8,  -1.00432248239681e-7,   2.1207184805554666e-7,
-                                       -4.492469198764566e-7,  9.5514121304074198e-7,  -2.0392157538013662e-6,
-                                       4.3748667899074878e-6,  -9.4394882752683959e-6, 2.0507212775670692e-5,
-                                       -4.4926236738133142e-5, 9.9457512781808534e-5,  -0.00022315475845357938,
-                                       0.00050966952474304242, -0.001192753911703261,  0.0028905103307415233,
-                                       -0.0073855510286739853, 0.020580808427784548,   -0.067352301053198095,
-                                       0.32246703342411322,    0.42278433509846714,    0};
-  return polynomial(d, z, kSeries);
+HWY_INLINE hn::Vec<D> lgamma_by_stirling(D d, hn::Vec<D> x, hn::Vec<D> log_less_one) {
+  using A = hn::TFromD<D>;
+  static constexpr A kShort[] = {A(-1.0 / 360), A(1.0 / 12)};
+  static constexpr A kLong[] = {A(1.0 / 156),  A(-691.0 / 360360), A(1.0 / 1188), A(-1.0 / 1680),
+                                A(1.0 / 1260), A(-1.0 / 360),      A(1.0 / 12)};
+  const auto inverse = hn::Div(hn::Set(d, A{1}), x), square = hn::Mul(inverse, inverse);
+  const auto factor = sizeof(A) == sizeof(float) ? polynomial(d, square, kShort) : polynomial(d, square, kLong);
+  const auto rest = hn::MulAdd(inverse, factor, hn::Set(d, static_cast<A>(0.41893853320467274178)));
+  return hn::MulAdd(hn::Sub(x, hn::Set(d, A{0.5})), log_less_one, rest);
 }
-
-/// log gamma = sum - log(product).
-template <class V>
-struct Parts {
-  V sum, product;
-};
-
-/// 0 < x < 5/2: x + n lies around two, and gamma(x) = gamma(x + n) / (x ... (x + n - 1)).
-template <class D>
-HWY_INLINE Parts<hn::Vec<D>> lgamma_small(D d, hn::Vec<D> x) {
-  const auto one = hn::Set(d, 1.0);
-  const auto two_steps = hn::Lt(x, hn::Set(d, 0.5)), some_steps = hn::Lt(x, hn::Set(d, 1.5));
-  const auto past = hn::IfThenElse(two_steps, hn::Zero(d), hn::IfThenElse(some_steps, one, hn::Set(d, 2.0)));
-  const auto product = hn::IfThenElse(two_steps, hn::MulAdd(x, x, x), hn::IfThenElse(some_steps, x, one));
-  return {lgamma_around_two(d, hn::Sub(x, past)), product};
-}
-
-/// x >= 5/2: Stirling's series from 8 on, which six steps reach.
-template <class D>
-HWY_INLINE Parts<hn::Vec<D>> lgamma_large(D d, hn::Vec<D> x) {
-  static constexpr double kStirling[] = {1.0 / 156,  -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
-                                         1.0 / 1260, -1.0 / 360,      1.0 / 12};
-  const auto steps = hn::Lt(x, hn::Set(d, 8.0));
-  auto product = x;
-  for (int i = 1; i < 6; ++i) product = hn::Mul(product, hn::Add(x, hn::Set(d, static_cast<double>(i))));
-  const auto y = hn::IfThenElse(steps, hn::Add(x, hn::Set(d, 6.0)), x);
-  const auto inverse = hn::Div(hn::Set(d, 1.0), y);
-  const auto series = hn::Mul(inverse, polynomial(d, hn::Mul(inverse, inverse), kStirling));
-  const auto half_log_two_pi = hn::Set(d, 0.91893853320467274);
-  const auto main = hn::MulAdd(hn::Sub(y, hn::Set(d, 0.5)), hn::Log(d, y), hn::Sub(half_log_two_pi, y));
-  return {hn::Add(main, series), hn::IfThenElse(steps, product, hn::Set(d, 1.0))};
-}
-
-template <class D>
-HWY_INLINE Parts<hn::Vec<D>> lgamma_parts(D d, hn::Vec<D> x) {
-  const auto is_small = hn::Lt(x, hn::Set(d, 2.5));
-  if (hn::AllTrue(d, is_small)) return lgamma_small(d, x);
-  const auto large = lgamma_large(d, x);
-  if (hn::AllFalse(d, is_small)) return large;
-  const auto small = lgamma_small(d, x);
-  return {hn::IfThenElse(is_small, small.sum, large.sum), hn::IfThenElse(is_small, small.product, large.product)};
-}
-
-/// x is a half, bfloat16 or float. Below 0: gamma(x) gamma(-x) = -pi / (x sin(pi x)).
-template <class D>
-HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
-  const auto size = hn::Abs(x), infinity = hn::Inf(d);
-  const auto parts = lgamma_parts(d, size);
-  const auto below = hn::Lt(x, hn::Zero(d));
-  const auto rest = hn::IfThenElseZero(hn::IsFinite(size), hn::Abs(hn::Sub(size, hn::Round(size))));
-  const auto reflected = hn::Div(parts.product, hn::Mul(size, sin_pi_over_pi(d, rest)));
-  const auto log = hn::Log(d, hn::IfThenElse(below, reflected, parts.product));
-  auto result = hn::Sub(parts.sum, log);
-  result = hn::IfThenElse(below, hn::Neg(result), result);
-  const auto pole = hn::And(hn::Eq(rest, hn::Zero(d)), hn::Le(x, hn::Zero(d)));
-  result = hn::IfThenElse(hn::Or(pole, hn::Eq(size, infinity)), infinity, result);
-  return hn::IfThenElse(hn::IsNaN(x), x, result);
-}
-
-/// The C library's function without the sign it keeps in a global variable.
-inline double lgamma_of(double x) {
-#ifdef _WIN32  // has no such variable
-  return std::lgamma(x);
-#else
-  int sign = 0;
-  return lgamma_r(x, &sign);
-#endif
-}
-
-// ---- in float ----
 
 /// table[index] of each lane.
 template <class D>
@@ -144,14 +73,23 @@ HWY_INLINE hn::Vec<D> pick(D d, const float (&table)[16], hn::Vec<hn::RebindToSi
     return hn::GatherIndex(d, table, index);
   }
 }
-
-/// log gamma(y), 1/2 <= y < 8: (y - 1) (y - 2) G(y). G has no zero. Each half of an octave has a minimax polynomial of
-/// the distance to its middle; twice, for vectors of 16 lanes.
 template <class D>
-HWY_INLINE hn::Vec<D> lgamma_by_tables(D d, hn::Vec<D> y) {
+HWY_INLINE hn::Vec<D> pick(D d, const double (&table)[8], hn::Vec<hn::RebindToSigned<D>> index) {
+  if constexpr (hn::MaxLanes(d) == 8) {
+    return hn::TableLookupLanes(hn::Load(d, table), hn::IndicesFromVec(d, index));
+  } else {
+    return hn::GatherIndex(d, table, index);
+  }
+}
+
+/// Coefficients of the polynomials of lgamma_by_tables, highest power first. Each row has those of the intervals
+/// [2, 3), [3, 4), [4, 6), [6, 8), [1/2, 3/4), [3/4, 1), [1, 3/2), [3/2, 2); twice in float, for vectors of 16 lanes.
+template <class A>
+struct Tables;
+template <>
+struct Tables<float> {
 #define MLUOPS_TWICE(...) {__VA_ARGS__, __VA_ARGS__}
-  // [2, 3), [3, 4), [4, 6), [6, 8), [1/2, 3/4), [3/4, 1), [1, 3/2), [3/2, 2); highest power first.
-  HWY_ALIGN static constexpr float kTables[7][16] = {
+  HWY_ALIGN static constexpr float rows[7][16] = {
       MLUOPS_TWICE(0.0002442458715f, 2.922158854e-5f, 3.27359629e-6f, 3.88702861e-7f, 1.278866928f, 0.1569379908f,
                    0.0179481136f, 0.002165007372f),
       MLUOPS_TWICE(-0.0006957722969f, -0.0001168966912f, -1.858204494e-5f, -3.089657855e-6f, -0.9224884834f,
@@ -167,23 +105,61 @@ HWY_INLINE hn::Vec<D> lgamma_by_tables(D d, hn::Vec<D> y) {
       MLUOPS_TWICE(0.3795771598f, 0.3202596272f, 0.2648378185f, 0.2193083737f, 0.6997905354f, 0.6105508069f,
                    0.5241164598f, 0.450139312f)};
 #undef MLUOPS_TWICE
-  const hn::RebindToSigned<D> di;
-  const auto bits = hn::BitCast(di, y);
-  const auto index = hn::And(hn::ShiftRight<22>(bits), hn::Set(di, 7));
-  const auto middle = hn::Or(hn::And(bits, hn::Set(di, ~0x3fffff)), hn::Set(di, 0x200000));
-  const auto past = hn::Sub(y, hn::BitCast(d, middle));
-  auto g = pick(d, kTables[0], index);
-  for (int i = 1; i < 7; ++i) g = hn::MulAdd(g, past, pick(d, kTables[i], index));
-  return hn::Mul(hn::Mul(hn::Sub(y, hn::Set(d, 1.0f)), hn::Sub(y, hn::Set(d, 2.0f))), g);
-}
+};
+template <>
+struct Tables<double> {
+  HWY_ALIGN static constexpr double rows[16][8] = {
+      {-3.3549802669505061e-8, -1.8894956193478529e-10, -8.9837279233298185e-13, -5.0033321116625549e-15,
+       -41.711333864283079, -0.24410744191531318, -0.0012056384431058421, -6.9337287091257567e-6},
+      {8.8697666468578553e-8, 6.9851860604530242e-10, 4.7376986392009956e-12, 3.6940841251037116e-14,
+       27.778749851772583, 0.22738680721338172, 0.0016005335672170663, 1.2865869208810202e-5},
+      {-2.0179796339065143e-7, -2.4030058038263971e-9, -2.1485013661092626e-11, -2.5376818602754229e-13,
+       -15.972902939681353, -0.1974416422488902, -0.0018316556902498015, -2.2229978987835282e-5},
+      {5.3839521947851586e-7, 8.9610728840898282e-9, 1.1437587222865708e-10, 1.8902232100188532e-12, 10.752490597548938,
+       0.18570023343320552, 0.0024553322423744477, 4.1610518582242506e-5},
+      {-1.4574458942322837e-6, -3.3667834467459093e-8, -6.17941957943148e-10, -1.4185160073636722e-11,
+       -7.347432008502832, -0.17602854870663986, -0.0033395885745154209, -7.8464525273436497e-5},
+      {3.9316879985723826e-6, 1.2698596060305238e-7, 3.3271171857340306e-9, 1.0685157260522077e-10, 5.0090559202878769,
+       0.16758455720748479, 0.0045280842167266808, 0.00014852189446170692},
+      {-1.068227978456627e-5, -4.8255345814501909e-7, -1.8043377845089247e-8, -8.1068745023108243e-10,
+       -3.4422337873937466, -0.16079278244254201, -0.0061839416628569397, -0.00028319053796748096},
+      {2.9299154108629507e-5, 1.8508571142768906e-6, 9.8776043142576195e-8, 6.2048790130143192e-9, 2.3898321925499089,
+       0.15575096561715697, 0.0085250818459694695, 0.00054489683382925161},
+      {-8.1302291969481802e-5, -7.1822161140570701e-6, -5.4689888906208691e-7, -4.8003764551348012e-8,
+       -1.679791363076648, -0.15265665521171707, -0.011888238533469754, -0.0010605660768123691},
+      {0.00022905364567586978, 2.8291668995324659e-5, 3.0719267554772813e-6, 3.7642554026373666e-7, 1.1994435138616419,
+       0.15191040127689969, 0.016827679650060659, 0.0020955338826642649},
+      {-0.00065863970667568788, -0.00011368537092189961, -1.758282221174228e-5, -3.0037979690790716e-6,
+       -0.87458635645333362, -0.15428577086402114, -0.024308805038607828, -0.0042261941259029581},
+      {0.0019490574886904051, 0.000469549361977033, 0.00010324651025530674, 2.4539974208463897e-5, 0.65687406848529752,
+       0.16134450059687468, 0.036158797970951453, 0.0087763704252316525},
+      {-0.006018768527034356, -0.0020185106361768301, -0.00062892496649656698, -0.00020729887379633605,
+       -0.51640350116581075, -0.17656397230608759, -0.056273407273796015, -0.019053957830247598},
+      {0.019905154304746249, 0.0092426428046751002, 0.0040563428169422482, 0.0018440133256343334, 0.43971339316901057,
+       0.2090603598982156, 0.094565738033024199, 0.044520447198509741},
+      {-0.074663574154499427, -0.047435164939991818, -0.028978922161486205, -0.017986925865730108, -0.44232790369236489,
+       -0.29033644713284943, -0.18455838443681611, -0.11948158662524274},
+      {0.37957716063055887, 0.32025962729255313, 0.26483781919566213, 0.21930837373367003, 0.69979053670582337,
+       0.61055080693571074, 0.52411646091633685, 0.4501393121092563}};
+};
 
-/// log gamma(x), x >= 8, by Stirling's series, given log x - 1.
+/// log gamma(y), 1/2 <= y < 8: (y - 1) (y - 2) G(y). G has no zero. Each half of an octave has a polynomial of the
+/// distance to its middle.
 template <class D>
-HWY_INLINE hn::Vec<D> lgamma_by_stirling(D d, hn::Vec<D> x, hn::Vec<D> log_less_one) {
-  const auto inverse = hn::Div(hn::Set(d, 1.0f), x);
-  const auto factor = hn::NegMulAdd(hn::Mul(inverse, inverse), hn::Set(d, 1.0f / 360), hn::Set(d, 1.0f / 12));
-  const auto rest = hn::MulAdd(inverse, factor, hn::Set(d, 0.41893853320467274f));
-  return hn::MulAdd(hn::Sub(x, hn::Set(d, 0.5f)), log_less_one, rest);
+HWY_INLINE hn::Vec<D> lgamma_by_tables(D d, hn::Vec<D> y) {
+  using A = hn::TFromD<D>;
+  const hn::RebindToSigned<D> di;
+  using I = hn::TFromD<decltype(di)>;
+  constexpr int kHalfOctave = std::numeric_limits<A>::digits - 2;  // its bit of the fraction
+  const auto& rows = Tables<A>::rows;
+  const auto bits = hn::BitCast(di, y);
+  const auto index = hn::And(hn::ShiftRight<kHalfOctave>(bits), hn::Set(di, 7));
+  const auto first = hn::And(bits, hn::Set(di, -(I{1} << kHalfOctave)));
+  const auto middle = hn::BitCast(d, hn::Or(first, hn::Set(di, I{1} << (kHalfOctave - 1))));
+  const auto past = hn::Sub(y, middle);
+  auto g = pick(d, rows[0], index);
+  for (std::size_t i = 1; i < std::size(rows); ++i) g = hn::MulAdd(g, past, pick(d, rows[i], index));
+  return hn::Mul(hn::Mul(hn::Sub(y, hn::Set(d, A{1})), hn::Sub(y, hn::Set(d, A{2}))), g);
 }
 
 template <class V, class M>
@@ -195,8 +171,9 @@ struct Fast {
 /// log gamma(size) of normal numbers. Below 1/2 it is log gamma(size + 1) less `log`, else `log` is 0.
 template <class D>
 HWY_INLINE hn::Vec<D> lgamma_terms(D d, hn::Vec<D> size, hn::Vec<D>& log) {
-  const auto one = hn::Set(d, 1.0f), zero = hn::Zero(d);
-  const auto large = hn::Ge(size, hn::Set(d, 8.0f)), small = hn::Lt(size, hn::Set(d, 0.5f));
+  using A = hn::TFromD<D>;
+  const auto one = hn::Set(d, A{1}), zero = hn::Zero(d);
+  const auto large = hn::Ge(size, hn::Set(d, A{8})), small = hn::Lt(size, hn::Set(d, A{0.5}));
   log = log_of_parts(d, split(d, size), BaseE::value, hn::IfThenElse(large, hn::Neg(one), zero));
   auto sum = zero;
   if (!hn::AllFalse(d, large)) sum = lgamma_by_stirling(d, size, log);
@@ -209,57 +186,113 @@ template <class D>
 HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_positive(D d, hn::Vec<D> x) {
   auto log = hn::Zero(d);
   const auto sum = lgamma_terms(d, x, log);
-  return {hn::Sub(sum, log), hn::And(hn::Ge(x, hn::Set(d, std::numeric_limits<float>::min())), hn::Lt(x, hn::Inf(d)))};
+  const auto least = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::min());
+  return {hn::Sub(sum, log), hn::And(hn::Ge(x, least), hn::Lt(x, hn::Inf(d)))};
 }
 
-/// By the reflection; below 1/2, gamma(x) gamma(1 - x) = pi / sin(pi x).
+/// rest: the distance of `size` to the nearest integer.
+template <class V>
+struct Reflection {
+  V value, log, rest;
+};
+
+/// log |gamma(-size)| = -(log + sum), given `sum`, what lgamma_terms says of `size`; below 1/2, gamma(x) gamma(1 - x) =
+/// pi / sin(pi x).
+template <class D>
+HWY_INLINE Reflection<hn::Vec<D>> reflect(D d, hn::Vec<D> size, hn::Vec<D> sum) {
+  const auto rest = hn::Abs(hn::Sub(size, hn::Round(size))), sine = sin_pi_over_pi(d, rest);
+  const auto is_small = hn::Lt(size, hn::Set(d, hn::TFromD<D>(0.5)));
+  const auto product = hn::IfThenElse(is_small, sine, hn::Mul(size, sine));
+  const auto log = log_of_parts(d, split(d, product), BaseE::value, hn::Zero(d));
+  return {hn::Neg(hn::Add(log, sum)), log, rest};
+}
+
 template <class D>
 HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_negative(D d, hn::Vec<D> x) {
-  const auto size = hn::Abs(x), least = hn::Set(d, std::numeric_limits<float>::min());
+  using A = hn::TFromD<D>;
+  const auto size = hn::Abs(x), least = hn::Set(d, std::numeric_limits<A>::min());
   auto unused = hn::Zero(d);
   const auto sum = lgamma_terms(d, size, unused);
-  const auto rest = hn::Abs(hn::Sub(size, hn::Round(size))), sine = sin_pi_over_pi(d, rest);
-  const auto product = hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.5f)), sine, hn::Mul(size, sine));
-  const auto log = log_of_parts(d, split(d, product), BaseE::value, hn::Zero(d));
-  const auto value = hn::Neg(hn::Add(log, sum));
+  const auto by = reflect(d, size, sum);
   // Errors of the product, of its logarithm and of `sum`, together below 4 units of a value above this.
-  const auto least_good =
-      hn::MulAdd(hn::Abs(sum), hn::Set(d, 0.75f), hn::MulAdd(hn::Abs(log), hn::Set(d, 0.2f), hn::Set(d, 0.5f)));
-  const auto kept = hn::Gt(hn::Abs(value), least_good);
-  const auto ordinary =
-      hn::And(hn::Lt(x, hn::Zero(d)), hn::And(hn::Ge(rest, least), hn::Lt(size, hn::Set(d, 0x1p22f))));
-  return {value, hn::And(kept, ordinary)};
+  const auto least_good = hn::MulAdd(hn::Abs(sum), hn::Set(d, A{0.75}),
+                                     hn::MulAdd(hn::Abs(by.log), hn::Set(d, static_cast<A>(0.2)), hn::Set(d, A{0.5})));
+  const auto kept = hn::Gt(hn::Abs(by.value), least_good);
+  // Larger numbers have no bit below a half.
+  const auto with_fraction = hn::Lt(size, hn::Set(d, static_cast<A>(0.25 / std::numeric_limits<A>::epsilon())));
+  const auto ordinary = hn::And(hn::Lt(x, hn::Zero(d)), hn::And(hn::Ge(by.rest, least), with_fraction));
+  return {by.value, hn::And(kept, ordinary)};
+}
+
+/// Of any float, in double: what cancels leaves the digits of a float, beside the zeros of the function too.
+template <class D>
+HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
+  const auto size = hn::Abs(x), infinity = hn::Inf(d), zero = hn::Zero(d);
+  auto log = zero;
+  const auto sum = lgamma_terms(d, size, log);
+  const auto by = reflect(d, size, sum);
+  auto result = hn::IfThenElse(hn::Lt(x, zero), by.value, hn::Sub(sum, log));
+  const auto pole = hn::And(hn::Eq(by.rest, zero), hn::Le(x, zero));
+  result = hn::IfThenElse(hn::Or(pole, hn::Eq(size, infinity)), infinity, result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
+}
+
+/// For elements of double: the C library's function without the sign it keeps in a global variable.
+inline double lgamma_of(double x) {
+#ifdef _WIN32  // has no such variable
+  return std::lgamma(x);
+#else
+  int sign = 0;
+  return lgamma_r(x, &sign);
+#endif
 }
 
 /// Some elements next to each other, their places in a row, and results for them.
+template <class A>
 struct Gathered {
-  HWY_ALIGN std::int32_t places[kBlock + kLanes<float>];
-  HWY_ALIGN float x[kBlock + kLanes<float>], values[kBlock];
+  static constexpr std::int64_t kMost = kBlock * sizeof(float) / sizeof(A);  // both lie on the stack of any thread
+  static constexpr std::int64_t kSize = kMost + kLanes<A>;
+  HWY_ALIGN hn::TFromD<hn::RebindToSigned<hn::ScalableTag<A>>> places[kSize];
+  HWY_ALIGN A x[kSize], values[kSize];
   std::int64_t n = 0;
 
-  void give(float* HWY_RESTRICT to) const {
+  /// The elements that are not `good`: whole vectors, since compressing into memory is slow.
+  template <class D>
+  HWY_INLINE void add(D d, hn::Vec<D> v, hn::Mask<D> good, std::int64_t first) {
+    const hn::RebindToSigned<D> di;
+    const auto bad = hn::Not(good);
+    const auto here = hn::Iota(di, static_cast<hn::TFromD<decltype(di)>>(first));
+    hn::StoreU(hn::Compress(v, bad), d, x + n);
+    hn::StoreU(hn::Compress(here, hn::RebindMask(di, bad)), di, places + n);
+    n += static_cast<std::int64_t>(hn::CountTrue(d, bad));
+  }
+
+  /// The number of elements with those that fill the last vector.
+  HWY_INLINE std::int64_t whole_vectors() {
+    const hn::ScalableTag<A> d;
+    hn::StoreU(hn::Set(d, A{-0.25}), d, x + n);
+    return (n + kLanes<A> - 1) / kLanes<A> * kLanes<A>;
+  }
+
+  void give(A* HWY_RESTRICT to) const {
     for (std::int64_t i = 0; i < n; ++i) to[places[i]] = values[i];
   }
 };
 
-/// values[i] = f(x[i]), n <= kBlock; gathers what is not good into `left`.
-template <class T, class F>
-HWY_INLINE void try_fast(const T* x, std::int64_t n, float* values, Gathered& left, F f) {
-  for_lanes<float>(n, [&](auto d, std::int64_t i) HWY_ATTR {
-    const hn::RebindToSigned<decltype(d)> di;
-    const auto v = load(d, x + i);
+/// values[i] = f(d, x[i]), n <= kMost; gathers what is not good into `left`. kAhead: x is read from end to end.
+template <bool kAhead, class A, class F>
+HWY_INLINE void try_fast(const A* x, std::int64_t n, A* values, Gathered<A>& left, F f) {
+  for_lanes<A>(n, [&](auto d, std::int64_t i) HWY_ATTR {
+    if (kAhead) prefetch_ahead(x + i);
+    const auto v = hn::LoadU(d, x + i);
     const auto fast = f(d, v);
     hn::StoreU(fast.value, d, values + i);
-    if (HWY_LIKELY(hn::AllTrue(d, fast.good))) return;
-    const auto bad = hn::Not(fast.good);
-    hn::CompressStore(v, bad, d, left.x + left.n);
-    const auto here = hn::Iota(di, static_cast<std::int32_t>(i));
-    left.n += static_cast<std::int64_t>(hn::CompressStore(here, hn::RebindMask(di, bad), di, left.places + left.n));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, fast.good))) left.add(d, v, fast.good, i);
   });
 }
 
-/// values[i] = log |gamma(x[i])| in double.
-inline void lgamma_row(const float* x, std::int64_t n, float* values) {
+/// values[i] = log |gamma(x[i])| with the digits of the type for any x.
+inline void lgamma_rest(const float* x, std::int64_t n, float* values) {
   for_lanes<double>(n, [&](auto d, std::int64_t i) HWY_ATTR {
     const hn::Rebind<float, decltype(d)> narrow;
     // Highway's DemoteTo may saturate: twice the greatest float is Inf.
@@ -267,19 +300,68 @@ inline void lgamma_row(const float* x, std::int64_t n, float* values) {
     hn::StoreU(hn::Mul(hn::DemoteTo(narrow, half), hn::Set(narrow, 2.0f)), narrow, values + i);
   });
 }
+inline void lgamma_rest(const double* x, std::int64_t n, double* values) {
+  for (std::int64_t i = 0; i < n; ++i) values[i] = lgamma_of(x[i]);
+}
 
-/// results[i] = log |gamma(x[i])|, n <= kBlock: for positive numbers, then for negative ones, then for the rest.
-template <class T>
-void lgamma_block(const T* x, std::int64_t n, float* results) {
-  Gathered negative, rest;
-  try_fast(x, n, results, negative, [](auto d, auto v) HWY_ATTR { return lgamma_positive(d, v); });
+/// results[i] = log |gamma(x[i])|, n <= kMost: for positive numbers, then for negative ones, then for the rest.
+template <class A>
+void lgamma_block(const A* x, std::int64_t n, A* results) {
+  Gathered<A> negative, rest;
+  try_fast<true>(x, n, results, negative, [](auto d, auto v) HWY_ATTR { return lgamma_positive(d, v); });
   if (negative.n == 0) return;
-  try_fast(negative.x, negative.n, negative.values, rest,
-           [](auto d, auto v) HWY_ATTR { return lgamma_negative(d, v); });
-  lgamma_row(rest.x, rest.n, rest.values);
+  try_fast<false>(negative.x, negative.whole_vectors(), negative.values, rest,
+                  [](auto d, auto v) HWY_ATTR { return lgamma_negative(d, v); });
+  lgamma_rest(rest.x, std::is_same_v<A, double> ? rest.n : rest.whole_vectors(), rest.values);
   rest.give(negative.values);
   negative.give(results);
 }
+
+/// log |gamma| of n <= kBlock elements of any type.
+template <class T>
+void lgamma_elements(const T* x, std::int64_t n, Acc<T>* results) {
+  if constexpr (std::is_same_v<T, Acc<T>>) {
+    constexpr std::int64_t kMost = Gathered<T>::kMost;
+    for (std::int64_t first = 0; first < n; first += kMost) {
+      lgamma_block(x + first, std::min(kMost, n - first), results + first);
+    }
+  } else {
+    HWY_ALIGN float wide[kBlock];
+    load_row(x, wide, n);
+    lgamma_block(wide, n, results);
+  }
+}
+
+// ---- half and bfloat16 ----
+
+/// log |gamma| of each number of a type of 16 bits, by its bits.
+template <class T>
+struct LgammaOfAll {
+  static constexpr std::int64_t kCount = 65536;
+  HWY_ALIGN float results[kCount];
+
+  LgammaOfAll() {
+    HWY_ALIGN float x[kBlock];
+    for (std::int64_t first = 0; first < kCount; first += kBlock) {
+      const std::int64_t n = std::min(kBlock, kCount - first);
+      for (std::int64_t i = 0; i < n; ++i) x[i] = to_acc(T{static_cast<std::uint16_t>(first + i)});
+      lgamma_block(x, n, results + first);
+    }
+  }
+
+  /// Computed by the first call, and kept.
+  static const LgammaOfAll& once() {
+    static const LgammaOfAll all;
+    return all;
+  }
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const T* x) const {
+    const hn::RebindToSigned<D> di;
+    const hn::Rebind<std::uint16_t, D> du16;
+    return hn::GatherIndex(d, results, hn::PromoteTo(di, hn::LoadU(du16, &x->bits)));
+  }
+};
 
 }  // namespace
 }  // namespace mluops::cpu::elementwise::HWY_NAMESPACE

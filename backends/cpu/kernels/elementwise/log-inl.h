@@ -42,17 +42,23 @@ HWY_INLINE Split<hn::Vec<D>> split(D d, hn::Vec<D> x) {
   return {hn::BitCast(d, hn::Sub(hn::BitCast(di, x), hn::ShiftLeft<kFraction>(exponent))), hn::ConvertTo(d, exponent)};
 }
 
-/// log m, 1/sqrt(2) <= m < sqrt(2). In float: z - z^2 / 2 + z^3 R(z), z = m - 1, R the minimax polynomial.
+/// log m, 1/sqrt(2) <= m < sqrt(2), z = m - 1. In float: z - z^2 / 2 + z^3 R(z). In double, s = z / (2 + z):
+/// 2 s + s^3 R(s^2), written so that only z and z^2 / 2 are large. Both R are minimax polynomials.
 template <class D>
 HWY_INLINE hn::Vec<D> log_of_fraction(D d, hn::Vec<D> m) {
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
-    return hn::Log(d, m);
+  using A = hn::TFromD<D>;
+  const auto z = hn::Sub(m, hn::Set(d, A{1})), square = hn::Mul(z, z), half = hn::Set(d, A{0.5});
+  if constexpr (sizeof(A) == sizeof(double)) {
+    static constexpr double kRest[] = {0.14616449685043406, 0.15331721600556041, 0.18182889125261722,
+                                       0.2222221113479508,  0.28571428625975485, 0.39999999999899504,
+                                       0.66666666666666697};
+    const auto s = hn::Div(z, hn::Add(hn::Set(d, 2.0), z)), s2 = hn::Mul(s, s), less = hn::Mul(half, square);
+    return hn::Sub(z, hn::Sub(less, hn::Mul(s, hn::MulAdd(s2, polynomial(d, s2, kRest), less))));
   } else {
     static constexpr float kRest[] = {-0.07859571563f, 0.1288163468f, -0.1312876405f, 0.1418119456f,
                                       -0.1662455348f,  0.2000228616f, -0.2500081041f, 0.3333331673f};
-    const auto z = hn::Sub(m, hn::Set(d, 1.0f)), square = hn::Mul(z, z);
     const auto rest = hn::Mul(hn::Mul(z, square), polynomial(d, z, kRest));
-    return hn::Add(z, hn::NegMulAdd(hn::Set(d, 0.5f), square, rest));
+    return hn::Add(z, hn::NegMulAdd(half, square, rest));
   }
 }
 

@@ -22,6 +22,13 @@ namespace {
 /// input.
 inline constexpr std::int64_t kBlock = 1024;
 
+/// Of a row that is read from end to end: fetches for the next block. While the results of a block are stored, nothing
+/// else reads ahead. The address may lie beyond the array: no pointer to it is formed before.
+template <class T>
+HWY_INLINE void prefetch_ahead(const T* x) {
+  hwy::Prefetch(reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(x) + kBlock * sizeof(T)));
+}
+
 /// fill(first, n, results) writes n <= kBlock results from element `first` on. Blocks are shared by threads; each
 /// element is read and written once.
 template <class T, class F>
