@@ -103,8 +103,12 @@ def page() -> str:
         faults = re.findall(r"MLUOPS_EMU_NOT_MODELLED\((__\w+)\)", text)
         lines += [f"## {heading}\n", "| builtins | | 200 series | 372, 592 |", "|---|---|---|---|"]
         seen = set()
-        for comment, names in groups(header):
-            names = [n for n in names if n in all_names and n not in seen]
+        found = groups(header)
+        told = [names[0] for _, names in found]  # a name that stands directly below a comment is told there
+        for comment, names in found:
+            if names[0] in seen:
+                continue  # the comment is about one more form of that builtin alone
+            names = [n for n in names if n in all_names and n not in seen and (n == names[0] or n not in told)]
             if not names:
                 continue
             seen.update(names)

@@ -61,7 +61,7 @@ void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDir
                     std::int64_t dst_stride1, std::int64_t dst_segments1, std::int64_t dst_stride2,
                     std::int64_t dst_segments2, std::int64_t src_stride1, std::int64_t src_segments1,
                     std::int64_t src_stride2, std::int64_t src_segments2);
-
+/// Completes the queued copies of this core: all of them, or those of the engines that the name lists.
 void __sync();
 inline void __mlvm_sync() {
   __sync();
