@@ -2,7 +2,8 @@
 """Compares the documentation with the tree.
 
 Without options, in a second: every link leads somewhere, every page of docs/ is in its index, pages keep their length
-and form (prose.py), the tables of operators have the operators of the list, and every file names the same version.
+and form (prose.py), calls in C have the prototypes' number of arguments (page_calls.py), the tables of operators have
+the operators of the list, and every file names the same version.
 --self-test: plants faults of form and looks whether each is found.
 --run: every fenced block of README.md, docs/*.md and, but for Python, docs/op/*.md is run as its page says, against the build in build/release:
   ```python      run; needs the package's own dependencies, and torch or mmcv where it imports them
@@ -23,6 +24,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import page_calls
 import prose
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,7 +88,7 @@ def lint() -> list:
             lines = page.read_text().count("\n")
             if lines > most:
                 problems.append(f"{page.relative_to(ROOT)} has {lines} lines, at most {most}")
-    return problems + outdated_operators() + other_versions() + prose.problems(ROOT, tracked())
+    return problems + outdated_operators() + other_versions() + page_calls.problems(ROOT) + prose.problems(ROOT, tracked())
 
 
 # Where the version is told, and the expression that finds it. CMake's is the one that counts.
@@ -208,7 +210,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="the Python that runs Python blocks")
     parser.add_argument("--self-test", action="store_true", help="plant faults of form and look for each")
     options = parser.parse_args()
-    problems = prose.self_test() if options.self_test else lint()
+    problems = [*prose.self_test(), *page_calls.self_test()] if options.self_test else lint()
     if problems:
         raise SystemExit("\n".join(problems))
     if options.run:
