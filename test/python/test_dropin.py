@@ -127,6 +127,25 @@ def test_packages_that_look_for_devices_find_none():
         dropin.uninstall()
 
 
+def test_an_installed_package_that_does_not_import(tmp_path, monkeypatch):
+    """A program that does not use it is not stopped by it."""
+    from mluops.dropin.module import mmcv
+
+    def fails():
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    package(tmp_path / "mmcv")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(mmcv, "install", fails)
+    with pytest.warns(UserWarning, match="mmcv is installed, but left as it is, since it fails: RuntimeError: operator torchvision"):
+        dropin.install()
+    assert importlib.import_module("chamfer").forward
+    dropin.uninstall()
+    with pytest.raises(RuntimeError, match="operator torchvision"):
+        dropin.install("mmcv")
+    dropin.uninstall()
+
+
 def test_unknown_names():
     with pytest.raises(mluops.BadParamError, match="names.*some of .*spconv.*spconvv"):
         dropin.install("spconvv")

@@ -10,6 +10,7 @@ stand for and who has them here. One file in module/ holds each; docs/dropin.md 
 
 import importlib.util
 import sys
+import warnings
 from types import ModuleType
 from typing import Dict, List
 
@@ -71,7 +72,7 @@ def install(*names: str, cuda_calls: bool = False, old_names: bool = False) -> N
     for file, door in chosen.items():
         if names and file not in _installed:
             getattr(door, "prepare", bool)()
-    _stand_for(chosen)
+    _stand_for(chosen, asked=bool(names))
     from . import _cuda_calls
     _cuda_calls.tell()
     if cuda_calls:
@@ -81,7 +82,18 @@ def install(*names: str, cuda_calls: bool = False, old_names: bool = False) -> N
         _old_names.install()
 
 
-def _stand_for(doors: Dict[str, ModuleType]) -> None:
+def _install_into(door: ModuleType, asked: bool) -> None:
+    """A package that does not even import here stops only those who asked for it."""
+    try:
+        door.install()
+    except Exception as error:
+        if asked:
+            raise
+        warnings.warn(f"mluops.dropin: {door.PACKAGE} is installed, but left as it is, since it fails: "
+                      f"{type(error).__name__}: {error}", stacklevel=4)
+
+
+def _stand_for(doors: Dict[str, ModuleType], asked: bool = True) -> None:
     chosen = {file: door for file, door in doors.items() if file not in _installed}
     if _stand_ins not in sys.meta_path:
         sys.meta_path.insert(0, _replacing)
@@ -93,7 +105,7 @@ def _stand_for(doors: Dict[str, ModuleType]) -> None:
         _stand_ins.doors.append(door)
         _replacing.want(door)
         if hasattr(door, "install") and importlib.util.find_spec(door.PACKAGE) is not None:
-            door.install()
+            _install_into(door, asked)
 
 
 def uninstall() -> None:

@@ -34,9 +34,9 @@ def _attended(q, frames, offset, kernel, stride, pad, dilation, heads, groups):
     samples = _samples(frames, offset, kernel, stride, pad, dilation, groups)
     count, _, taps, pixels = samples.shape
     keys, values = samples.reshape(count, 2, heads, -1, taps, pixels).unbind(1)
-    scores = torch.einsum("hdp,lhdkp->hlkp", q.reshape(heads, -1, pixels), keys) * keys.shape[2] ** -0.5
-    weights = scores.flatten(1, 2).softmax(1).reshape(heads, count, taps, pixels)
-    return torch.einsum("hlkp,lhdkp->hdp", weights, values).reshape(-1, pixels)
+    scores = (q.reshape(heads, -1, 1, pixels) * keys).sum(2) * keys.shape[2] ** -0.5
+    weights = scores.transpose(0, 1).flatten(1, 2).softmax(1).reshape(heads, count, 1, taps, pixels)
+    return (values * weights.transpose(0, 1)).sum((0, 3)).reshape(-1, pixels)
 
 
 def _image(q, kv, offset, numbers):
