@@ -12,8 +12,8 @@ struct FilterForm {
 FilterForm form_of(const TensorArg& filters);
 /// Four dimensions or more.
 Status is_filter(const TensorArg& filters, int most_axes);
-/// Ranks by layout: ARRAY has the axes of space first, then ci and co. EXTENDED: 2 to 4 axes.
-Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict);
+/// Ranks by layout: ARRAY has the axes of space first, then ci and co. EXTENDED: 2 to 4 axes. `status`: what is wrong.
+Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict, mluOpStatus_t status);
 /// A place of indice_pairs for each row, where inverse is 0.
 Status rows_have_places(const TensorArg& rows, const TensorArg& pairs, std::int64_t inverse);
 /// Numbers of pairs of the gradient in features.
@@ -37,7 +37,7 @@ SHAPE = struct("mluopsIndiceConvolutionShape", """
 strides[2]*o, all of them a dense tensor. inverse: inputs are the second row of the pairs, outputs the first.""")
 
 
-def of(rows, filters, results, least_axes, status, special, **sample):
+def of(rows, filters, results, least_axes, status, layout_status, special, **sample):
     """What the three functions share, by their names of the tensors."""
     every = f"{rows} {filters} indice_pairs {results}"
     return dict(
@@ -45,7 +45,7 @@ def of(rows, filters, results, least_axes, status, special, **sample):
               f"dtypes({rows} {filters} {results}) dense({every}) indexable({rows}.0 {results}.0) "
               f"sizes({rows} {results}) volume_ hook(rows_have_places {rows} indice_pairs inverse) "
               f"hook(check_indice_pairs indice_pairs indice_num) "
-              f"hook(has_filter_layout {filters} {least_axes} 3 strict) {special} | done_if_empty({every}) data workspace overlap",
+              f"hook(has_filter_layout {filters} {least_axes} 3 strict MLUOP_STATUS_{layout_status}) {special} | done_if_empty({every}) data workspace overlap",
         derive={"ci": f"form_of({filters}).ci", "co": f"form_of({filters}).co", "volume": f"form_of({filters}).offsets",
                 "most": "most_pairs(indice_pairs, indice_num)"},
         say={"ci": f"the input channels of {filters}", "co": f"the output channels of {filters}"},
@@ -96,7 +96,7 @@ NOT_SUPPORTED. Cost: 2*Ci*Co flops a pair. Source: Yan et al., "SECOND", 2018; m
     workspace
     out features_out T any [outputs, co]
     """,
-    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")",
+    **of("features", "filters", "features_out", 3, "NOT_SUPPORTED", "NOT_SUPPORTED", "hook(has_dim features_out 0 num_act_out \"num_act_out\")",
          outputs="num_act_out"),
     members="""
   mluopsIndiceConvolutionShape shape;
@@ -136,7 +136,7 @@ T, empty and strided tensors: as in the forward function. STRICT: no offset has 
     workspace void* workspace, const size_t workspace_size
     out input_grad:grad_input T any [inputs, ci] py=input_grad
     """,
-    **of("input_grad", "filters", "output_grad", 2, "NOT_SUPPORTED", "hook(are_data_pairs)"),
+    **of("input_grad", "filters", "output_grad", 2, "NOT_SUPPORTED", "BAD_PARAM", "hook(are_data_pairs)"),
     members="""
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;
@@ -175,7 +175,7 @@ T, empty and strided tensors: as in the forward function.""", args="""
     workspace void* workspace, const size_t workspace_size
     out filters_grad:grad_filters T any [volume, ci, co] py=filters_grad
     """,
-    **of("features", "filters_grad", "output_grad", 2, "BAD_PARAM", ""),
+    **of("features", "filters_grad", "output_grad", 2, "BAD_PARAM", "NOT_SUPPORTED", ""),
     members="""
   mluopsIndiceConvolutionShape shape;
   mluopsIndicePairs pairs;

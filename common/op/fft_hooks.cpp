@@ -93,7 +93,15 @@ mluopsFftLayout layout_of(const TensorArg& t, int fft_rank) {
   return made;
 }
 
-/// Bytes from the first element to the end of the last one; -1 beyond kMostBytes and for strides below 0.
+/// Also of dimensions of one number.
+Status has_no_stride_below_0(const TensorArg& t) {
+  for (const std::int64_t stride : t.desc->strides) {
+    if (stride < 0) return Status::bad_param(text_of(t.name, ": wanted strides >= 0, got ", stride));
+  }
+  return Status::go_on();
+}
+
+/// Bytes from the first element to the end of the last one; -1 beyond kMostBytes.
 std::int64_t extent(const TensorArg& t) {
   const std::int64_t reach = reach_of(*t.desc);
   return reach >= 0 && reach <= kMostBytes / 16 ? reach * element_bytes(t) : -1;
@@ -121,11 +129,13 @@ Status check_fft_plan(const FftPlanArgs& args, mluOpFFTStruct& made) {
   MLUOPS_RETURN_IF_FINISHED(check_pointers(args));
   MLUOPS_RETURN_IF_FINISHED(check_dtypes(args));
   MLUOPS_RETURN_IF_FINISHED(check_fft_sizes(args));
+  MLUOPS_RETURN_IF_FINISHED(has_no_stride_below_0(args.input));
+  MLUOPS_RETURN_IF_FINISHED(has_no_stride_below_0(args.output));
   made.input_bytes = extent(args.input);
   made.output_bytes = extent(args.output);
   if (made.input_bytes < 0 || made.output_bytes < 0) {
     return Status::not_supported(
-        text_of(made.input_bytes < 0 ? "input" : "output", ": wanted strides >= 0 that reach fewer than 2^60 bytes"));
+        text_of(made.input_bytes < 0 ? "input" : "output", ": wanted strides that reach fewer than 2^60 bytes"));
   }
   if (!elements_apart(*args.output.desc)) {
     return Status::not_supported("output: wanted elements that share no memory");

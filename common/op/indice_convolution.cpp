@@ -42,7 +42,7 @@ Status check_indice_convolution_forward_form(const IndiceConvolutionForwardArgs&
   }
   MLUOPS_RETURN_IF_FINISHED(rows_have_places(args.features, args.indice_pairs, args.inverse));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
-  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters, 3, 3, strict));
+  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters, 3, 3, strict, MLUOP_STATUS_NOT_SUPPORTED));
   MLUOPS_RETURN_IF_FINISHED(has_dim(args.features_out, 0, args.num_act_out, "num_act_out"));
   return Status::go_on();
 }
@@ -110,7 +110,7 @@ Status check_indice_convolution_backward_data_form(const IndiceConvolutionBackwa
   }
   MLUOPS_RETURN_IF_FINISHED(rows_have_places(args.input_grad, args.indice_pairs, args.inverse));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
-  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters, 2, 3, strict));
+  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters, 2, 3, strict, MLUOP_STATUS_BAD_PARAM));
   MLUOPS_RETURN_IF_FINISHED(are_data_pairs(args));
   return Status::go_on();
 }
@@ -179,7 +179,7 @@ Status check_indice_convolution_backward_filter_form(const IndiceConvolutionBack
   }
   MLUOPS_RETURN_IF_FINISHED(rows_have_places(args.features, args.indice_pairs, args.inverse));
   MLUOPS_RETURN_IF_FINISHED(check_indice_pairs(args.indice_pairs, args.indice_num));
-  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters_grad, 2, 3, strict));
+  MLUOPS_RETURN_IF_FINISHED(has_filter_layout(args.filters_grad, 2, 3, strict, MLUOP_STATUS_NOT_SUPPORTED));
   return Status::go_on();
 }
 

@@ -69,8 +69,8 @@ struct FilterForm {
 FilterForm form_of(const TensorArg& filters);
 /// Four dimensions or more.
 Status is_filter(const TensorArg& filters, int most_axes);
-/// Ranks by layout: ARRAY has the axes of space first, then ci and co. EXTENDED: 2 to 4 axes.
-Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict);
+/// Ranks by layout: ARRAY has the axes of space first, then ci and co. EXTENDED: 2 to 4 axes. `status`: what is wrong.
+Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict, mluOpStatus_t status);
 /// A place of indice_pairs for each row, where inverse is 0.
 Status rows_have_places(const TensorArg& rows, const TensorArg& pairs, std::int64_t inverse);
 /// Numbers of pairs of the gradient in features.

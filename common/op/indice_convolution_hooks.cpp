@@ -9,22 +9,22 @@ Status is_filter(const TensorArg& filters, int most_axes) {
   return rank(*filters.desc) < 4 ? has_rank(filters, most_axes + 2) : Status::go_on();
 }
 
-Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict) {
+Status has_filter_layout(const TensorArg& filters, int least_axes, int most_axes, bool strict, mluOpStatus_t status) {
   if (!strict) least_axes = 2, most_axes = MLUOPS_MOST_SPARSE_AXES;
   const int axes = rank(*filters.desc) - 2;
   if (axes < least_axes || axes > most_axes) {
-    return Status::not_supported(std::string(filters.name) + ": wanted " + std::to_string(least_axes + 2) + " to " +
-                                 std::to_string(most_axes + 2) + " dimensions, got " + dims_text(*filters.desc));
+    return Status::error(status, std::string(filters.name) + ": wanted " + std::to_string(least_axes + 2) + " to " +
+                                     std::to_string(most_axes + 2) + " dimensions, got " + dims_text(*filters.desc));
   }
   const mluOpTensorLayout_t layout = filters.desc->layout;
   const bool flat = layout == MLUOP_LAYOUT_NHWC || layout == MLUOP_LAYOUT_NCHW || layout == MLUOP_LAYOUT_HWCN;
   const bool deep = layout == MLUOP_LAYOUT_NDHWC || layout == MLUOP_LAYOUT_NCDHW;
   if (layout == MLUOP_LAYOUT_ARRAY || (flat && axes == 2) || (deep && axes == 3)) return Status::go_on();
-  return Status::not_supported(std::string(filters.name) + ": wanted layout " +
-                               (axes == 2   ? "LAYOUT_ARRAY, _NHWC, _NCHW or _HWCN"
-                                : axes == 3 ? "LAYOUT_ARRAY, _NDHWC or _NCDHW"
-                                            : "LAYOUT_ARRAY") +
-                               ", got " + layout_name(layout));
+  return Status::error(status, std::string(filters.name) + ": wanted layout " +
+                                   (axes == 2   ? "LAYOUT_ARRAY, _NHWC, _NCHW or _HWCN"
+                                    : axes == 3 ? "LAYOUT_ARRAY, _NDHWC or _NCDHW"
+                                                : "LAYOUT_ARRAY") +
+                                   ", got " + layout_name(layout));
 }
 
 FilterForm form_of(const TensorArg& filters) {

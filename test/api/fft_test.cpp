@@ -108,6 +108,13 @@ TEST_F(Fft, RefusesWhatDoesNotFit) {
   EXPECT_EQ(make({8}), MLUOP_STATUS_BAD_PARAM);
   set(out_, MLUOP_DTYPE_COMPLEX_FLOAT, {2, 5}, {5, 0});
   EXPECT_EQ(make({8}), MLUOP_STATUS_NOT_SUPPORTED);  // numbers that share memory
+  set(out_, MLUOP_DTYPE_COMPLEX_FLOAT, {2, 5}, {-5, 1});
+  EXPECT_EQ(make({8}), MLUOP_STATUS_BAD_PARAM);
+  EXPECT_NE(std::string(mluOpExtGetLastErrorText()).find("output: wanted strides >= 0, got -5"), std::string::npos);
+  set(in_, MLUOP_DTYPE_FLOAT, {1, 8}, {-1, 1});
+  set(out_, MLUOP_DTYPE_COMPLEX_FLOAT, {1, 5});
+  EXPECT_EQ(make({8}), MLUOP_STATUS_BAD_PARAM);  // of one signal too
+  set(in_, MLUOP_DTYPE_FLOAT, {2, 8});
   set(out_, MLUOP_DTYPE_COMPLEX_FLOAT, {2, 5});
   EXPECT_EQ(make({0}), MLUOP_STATUS_BAD_PARAM);
   EXPECT_EQ(make({8, 8, 8}), MLUOP_STATUS_NOT_SUPPORTED);

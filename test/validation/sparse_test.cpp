@@ -24,7 +24,7 @@ OpCall backward_data(const std::string& text, std::int64_t sub_m = 0) {
 TEST(SparseValidation, FiltersHaveALayoutOfTheirRank) {
   const auto becomes = [](mluOpTensorLayout_t layout, const std::string& text) {
     return Wrong{"layout " + std::to_string(layout), [=](OpCall& c) { c.arg("filters").layout = layout; },
-                 MLUOP_STATUS_NOT_SUPPORTED, "filters: wanted layout " + text + ", got"};
+                 MLUOP_STATUS_BAD_PARAM, "filters: wanted layout " + text + ", got"};
   };
   const std::string deep = "LAYOUT_ARRAY, _NDHWC or _NCDHW", flat = "LAYOUT_ARRAY, _NHWC, _NCHW or _HWCN";
   check_table(backward_data("filters=channels_last"), {becomes(MLUOP_LAYOUT_NHWC, deep)});
@@ -33,10 +33,17 @@ TEST(SparseValidation, FiltersHaveALayoutOfTheirRank) {
   check_table(backward_data("axes=2"), {becomes(MLUOP_LAYOUT_NTC, flat)});
 }
 
+/// The statuses are those of MLU-OPS.
+TEST(SparseValidation, ForwardDoesNotSupportTheLayout) {
+  check_table(OpCall(Case::parse("indice_convolution_forward l=9 m=7 ci=5 co=3")),
+              {{"layout", [](OpCall& c) { c.arg("filters").layout = MLUOP_LAYOUT_NTC; }, MLUOP_STATUS_NOT_SUPPORTED,
+                "filters: wanted layout "}});
+}
+
 TEST(SparseValidation, AxesOfTheFilters) {
   EXPECT_EQ(backward_data("axes=2").make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   OpCall four = backward_data("axes=4 k=2");
-  EXPECT_EQ(four.make(), MLUOP_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(four.make(), MLUOP_STATUS_BAD_PARAM);
   EXPECT_STREQ(mluOpExtGetLastErrorText(),
                "mluOpIndiceConvolutionBackwardData: filters: wanted 4 to 5 dimensions, got [2, 2, 2, 2, 5, 3]");
   four.contract = MLUOP_EXT_CONTRACT_EXTENDED;
