@@ -15,6 +15,15 @@ target_compile_options(mluops_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -ffp-
 if(MLUOPS_WERROR)
   target_compile_options(mluops_flags INTERFACE -Werror)
 endif()
+if(APPLE)
+  target_compile_definitions(mluops_flags INTERFACE _REENTRANT)  # or its headers declare no lgamma_r
+  set(MLUOPS_ORIGIN @loader_path)
+  foreach(language C CXX)  # CMake on other systems has no option for a search path
+    set(CMAKE_SHARED_LIBRARY_RUNTIME_${language}_FLAG -Wl,-rpath,)
+  endforeach()
+else()
+  set(MLUOPS_ORIGIN $ORIGIN)
+endif()
 if(WIN32 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # The stack there is aligned to 16 bytes, and gcc (bug 54412) moves longer vectors to it as if it were aligned to them.
   target_compile_options(mluops_flags INTERFACE -Wa,-muse-unaligned-vector-move)
@@ -41,7 +50,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   # Highway compiles its NEON functions with +crypto; classes that hold vectors need the same, or their implicit
   # constructors could not inline those. No compiler makes such instructions of plain code.
   set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
-  set(MLUOPS_SIMD_OPTIONS -march=armv8-a+crypto)
+  if(NOT APPLE)  # whose processors have it, as its compilers know
+    set(MLUOPS_SIMD_OPTIONS -march=armv8-a+crypto)
+  endif()
 elseif(MLUOPS_LEVELS STREQUAL "avx2")
   set(MLUOPS_HWY_DISABLED_TARGETS "(HWY_AVX3|HWY_AVX3_DL)")
   set(MLUOPS_SIMD_OPTIONS -march=haswell)  # then Highway leaves out what is below

@@ -26,10 +26,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mluops.pc DESTINATION ${CMAKE_INSTALL_
 
 if(MLUOPS_BUILD_BENCH)
   file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set_target_properties(mluops_bench PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
-  set_target_properties(mluops_explain PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+  set_target_properties(mluops_bench PROPERTIES INSTALL_RPATH ${MLUOPS_ORIGIN}/${bin_to_lib})
+  set_target_properties(mluops_explain PROPERTIES INSTALL_RPATH ${MLUOPS_ORIGIN}/${bin_to_lib})
   if(TARGET mluops_conformance)
-    set_target_properties(mluops_conformance mluops_replay PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+    set_target_properties(mluops_conformance mluops_replay PROPERTIES INSTALL_RPATH ${MLUOPS_ORIGIN}/${bin_to_lib})
     install(TARGETS mluops_conformance mluops_replay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
   endif()
   if(TARGET mluops_device)  # links with no library of the project

@@ -6,7 +6,7 @@
 namespace mluops::emu {
 
 std::pair<TwoBuffers::Ranges::iterator, TwoBuffers::Ranges::iterator> TwoBuffers::ranges_of(const Touched& operand) {
-  const auto begin = reinterpret_cast<std::intptr_t>(operand.address), end = begin + operand.bytes;
+  const std::intptr_t begin = reinterpret_cast<std::intptr_t>(operand.address), end = begin + operand.bytes;
   const auto split = [&](std::intptr_t at) {
     auto behind = ranges_.upper_bound(at);
     if (behind == ranges_.begin()) return;

@@ -7,9 +7,9 @@
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "backends/cpu/dispatch.h"
 #include "backends/cpu/simd/simd-inl.h"
@@ -22,9 +22,11 @@ namespace mluops::cpu::focal_loss::HWY_NAMESPACE {
 using namespace cpu::HWY_NAMESPACE;
 namespace {
 
+constexpr float kLeastProbability = std::numeric_limits<float>::min();
+
 template <class A>
 A bounded_log(A p) {
-  return std::log(p < static_cast<A>(FLT_MIN) ? static_cast<A>(FLT_MIN) : p);
+  return std::log(p < static_cast<A>(kLeastProbability) ? static_cast<A>(kLeastProbability) : p);
 }
 
 /// (1-p)^gamma, without the rounding of 1-p. A bound instead of log(0): gamma 0 makes 0 of it.
@@ -59,7 +61,7 @@ template <class D, bool backward>
 HWY_INLINE hn::Vec<D> inside(D d, hn::Vec<D> p, hn::Vec<D> alpha, hn::Vec<D> gamma) {
   using A = hn::TFromD<D>;
   const auto one = hn::Set(d, A{1}), log_rest = hn::Log1p(d, hn::Neg(p));
-  const auto log = hn::Log(d, hn::Max(p, hn::Set(d, static_cast<A>(FLT_MIN))));
+  const auto log = hn::Log(d, hn::Max(p, hn::Set(d, static_cast<A>(kLeastProbability))));
   if constexpr (backward) {
     const auto power = exponential(d, hn::Mul(hn::Sub(gamma, one), log_rest));
     const auto second = hn::MulSub(hn::Mul(gamma, p), log, hn::Sub(one, p));
