@@ -72,6 +72,25 @@ def test_scripts_of_replaced_functions_are_those_of_the_originals():
     assert torch.equal(torch.jit.script(entry)(torch.ones(2)), entry(torch.ones(2)))
 
 
+@pytest.mark.parametrize("error", [
+    NotImplementedError("Could not run 'torchvision::deform_conv2d' with arguments from the 'CPU' backend."),
+    RuntimeError("nms_impl: implementation for device meta not found."),
+    NotImplementedError("rotated boxes"), RuntimeError("Could not run 'make'")])
+def test_replaced_functions_serve_devices_that_a_package_has_no_kernel_for(error):
+    from mluops._replacing import routed
+
+    def original(x):
+        raise error
+
+    entry = routed("entry", lambda x: "ours", original, "a package")
+    x = torch.ones(2, device="meta")
+    if "::" in str(error) or "not found" in str(error):
+        assert entry(x) == "ours"
+    else:
+        with pytest.raises(type(error), match=str(error)):
+            entry(x)
+
+
 def elsewhere(function):
     def call(*args, **kwargs):
         with torch.device("meta"):

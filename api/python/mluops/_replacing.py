@@ -43,8 +43,11 @@ def _device_of(args: tuple, kwargs: dict) -> str:
 
 
 def _without_kernel(error: Exception) -> bool:
-    """Whether a compiled mmcv says that it has no kernel for a device."""
-    return "implementation for device" in str(error) and "not found" in str(error)
+    """Whether a compiled mmcv, or torch of an operator like torchvision's, says that it has no kernel for a device."""
+    text = str(error)
+    if isinstance(error, NotImplementedError):
+        return text.startswith("Could not run '") and "::" in text
+    return "implementation for device" in text and "not found" in text
 
 
 def routed(name: str, ours: Callable, original: Optional[Callable], package: str) -> Callable:
