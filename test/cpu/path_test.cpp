@@ -159,10 +159,12 @@ TEST_P(PathTest, DeformRoiPoolForward) {
 }
 
 TEST_P(PathTest, DeformRoiPoolNchw) {
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 16, 40, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
+            vectors() ? "nchw_blocks" : "nchw_transposed");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 40, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_blocks" : "nchw_transposed");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
-            vectors() ? "nchw_blocks" : "nchw_transposed");
+            vectors() ? "nchw_points" : "nchw_transposed");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 4, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_planes" : "nchw_transposed");
 }

@@ -44,7 +44,8 @@ def test_a_list_of_each_image_s_boxes(name):
         torch.manual_seed(0)
         results.append(call(IMAGES, rois))
     assert torch.equal(results[1], results[0]) and torch.equal(results[2], results[0])
-    assert torch.equal(results[3], results[0][:1]) and torch.equal(results[4], results[0][:1])
+    assert torch.equal(results[4], results[3])
+    torch.testing.assert_close(results[3], results[0][:1])  # fewer RoIs may take another path
     assert results[5].shape == (0, *results[0].shape[1:])
 
 

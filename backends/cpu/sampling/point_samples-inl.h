@@ -16,6 +16,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/runtime/path.h"
+#include "backends/cpu/sampling/point_planes-inl.h"
 #include "backends/cpu/sampling/point_samples.h"
 #include "backends/cpu/sampling/roi_gradient-inl.h"
 #include "backends/cpu/simd/panel-inl.h"
@@ -236,8 +237,11 @@ mluOpStatus_t sum_points(Context& context, const mluopsCall& call, const Problem
 template <class T, class Roi, class Problem>
 mluOpStatus_t run_sum_points(Context& context, const mluopsCall& call, const Problem& p) {
   static constexpr Path<Problem> kPaths[] = {{"rows", always<Problem>, sum_points<T, Roi, Problem>}};
-  static constexpr Path<Problem> kNchwPaths[] = {{"nchw_rois", always<Problem>, sum_points<T, Roi, Problem>}};
-  return run_path(context, call, p, p.layout == MLUOP_LAYOUT_NCHW ? kNchwPaths : kPaths);
+  static constexpr Path<Problem> kNchwPaths[] = {
+      {"nchw_points", few_points<T, Roi, 150, Problem>, sum_planes<T, Roi, Problem>},
+      {"nchw_rois", always<Problem>, sum_points<T, Roi, Problem>}};
+  if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
+  return run_path(context, call, p, kPaths);
 }
 
 /// What the RoIs of a call add to its grad_input, for roi_gradient: four additions a sample and channel, at pixels

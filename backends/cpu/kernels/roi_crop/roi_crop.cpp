@@ -2,8 +2,9 @@
 //
 // input and grad_input [B,H,W,C], grid [G,OH,OW,2], output and grad_output [G,OH,OW,C]. Forward an item is a row of
 // points of a grid and owns their samples. The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches
-// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels, points are
-// vectors, gathered out of planes. Backward sampling/roi_gradient-inl.h says who owns what.
+// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels or channels
+// are few, points are vectors, gathered out of planes (sampling/point_planes-inl.h). Backward
+// sampling/roi_gradient-inl.h says who owns what.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/roi_crop.cpp"
 #include <hwy/foreach_target.h>
@@ -131,22 +132,6 @@ struct PointBlock {
   }
 };
 
-/// Pixels of a plane; 0 for those that are not on the map.
-template <class D, class T, class Index>
-HWY_INLINE hn::Vec<D> gather(D d, const T* plane, const Index* pixel) {
-  using A = hn::TFromD<D>;
-  if constexpr (std::is_same_v<T, A>) {
-    const hn::RebindToSigned<D> di;
-    const auto at = hn::LoadU(di, pixel);
-    const auto on_map = hn::RebindMask(d, hn::Gt(at, hn::Set(di, -1)));
-    return hn::IfThenElseZero(on_map, hn::GatherIndex(d, plane, hn::Max(at, hn::Zero(di))));
-  } else {
-    HWY_ALIGN A pixels[hn::MaxLanes(d)];
-    for (std::size_t i = 0; i < hn::Lanes(d); ++i) pixels[i] = pixel[i] < 0 ? A{0} : to_acc(plane[pixel[i]]);
-    return hn::Load(d, pixels);
-  }
-}
-
 /// The samples of a grid, out of planes and into planes.
 template <class T>
 void sample_planes(const ForwardProblem& p, std::int64_t grid) {
@@ -164,7 +149,7 @@ void sample_planes(const ForwardProblem& p, std::int64_t grid) {
       for_lanes<A>(count, [&](auto d, std::int64_t i) HWY_ATTR {
         auto sum = hn::Zero(d);
         for (std::size_t k = 0; k < 4; ++k)
-          sum = hn::MulAdd(hn::LoadU(d, block.weight[k] + i), gather(d, from, block.pixel[k] + i), sum);
+          sum = hn::MulAdd(hn::LoadU(d, block.weight[k] + i), gather_pixels(d, from, block.pixel[k] + i), sum);
         store(sum, d, to + i);
       });
     }
@@ -182,18 +167,17 @@ mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardPr
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Whether single pixels of planes cost less than rows of pixels that must be made first.
-inline Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  const Shape& s = p.shape;
-  const double pixels = 4 * static_cast<double>(s.grids * s.out_h * s.out_w);
-  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || pixels <= static_cast<double>(s.batch * s.h * s.w));
+/// Few channels share too little of what is found for all of them.
+inline Fit few_channels(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  return fit(p.shape.h * p.shape.w <= INT32_MAX, p.shape.c <= 4);
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      {"nchw_planes", few_pixels, by_grids<T>},
+      {"nchw_planes", few_channels, by_grids<T>},
+      {"nchw_points", few_points<T, Grids, 150, ForwardProblem>, sum_planes<T, Grids, ForwardProblem>},
       {"nchw_rois", always<ForwardProblem>, sum_points<T, Grids, ForwardProblem>}};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
   return run_path(context, call, p, kPaths);
