@@ -44,14 +44,16 @@ class Machine {
 
   /// What `use` is told: the fault, or the texts of all warnings and notes.
   template <class Use>
-  std::string told(Use use) {
-    Gdram gdram({}, true);
+  std::string told(Use use, Gdram* memory = nullptr, int task = 0) {
+    Gdram none({}, true);
     Told source;
-    LaunchState state{spec_, settings_, gdram, false, 1};
+    LaunchState state{spec_, settings_, memory == nullptr ? none : *memory, false, 1};
     state.source = &source;
     Core core(settings_.arch.nram_bytes);
     Timeline timeline;
-    core.begin_task(state, task_builtins_of(spec_, settings_.arch, 0), timeline);
+    timeline.stats.read.resize(state.gdram.windows().size());
+    timeline.stats.written.resize(state.gdram.windows().size());
+    core.begin_task(state, task_builtins_of(spec_, settings_.arch, task), timeline);
     std::string text;
     try {
       use(core.nram().base());
@@ -159,6 +161,49 @@ TEST(Guide, SourceAndDestinationOverlapWhereItAllowsThat) {
     });
     EXPECT_EQ(has(text, "the guide forbids it"), r.row->aliasing == Aliasing::kApart) << r.name << ": " << text;
   }
+}
+
+// ---- copies of several tasks to one place --------------------------------------------------------------------------
+
+/// What two tasks are told, one after the other; `use` is called with a core's NRAM, 64 floats, all 1, and the task.
+template <class Use>
+std::string told_two_tasks(Use use) {
+  std::vector<float> g(64, 1), from(64, 2);
+  const Tensor tensors[] = {{"g", reinterpret_cast<char*>(g.data()), 256, Access::kReadWrite},
+                            {"from", reinterpret_cast<char*>(from.data()), 256, Access::kRead}};
+  Gdram gdram({tensors[0], tensors[1]}, true);
+  Machine machine("mtp_372");
+  std::string text;
+  for (int task = 0; task < 2; ++task) {
+    text += machine.told([&](char* nram) { use(nram, g.data(), from.data(), task); }, &gdram, task);
+  }
+  return text;
+}
+
+TEST(Race, OfEqualCopiesIsAWarning) {
+  const std::string whole =
+      told_two_tasks([](char*, float* g, const float* from, int) { __memcpy(g, from, 256, GDRAM2GDRAM); });
+  EXPECT_TRUE(has(whole, "a race of equal values")) << whole;
+  EXPECT_FALSE(has(whole, "atomically")) << whole;
+}
+
+TEST(Race, OfOtherCopiesIsAFault) {
+  const std::string text = told_two_tasks([](char*, float* g, const float* from, int task) {
+    __memcpy(g + 1, task == 0 ? from : g + 32, 64, GDRAM2GDRAM);  // twos, then ones
+  });
+  EXPECT_TRUE(has(text, "a race unless all of them add atomically")) << text;
+  const std::string results = told_two_tasks([](char* nram, float* g, const float*, int) {
+    auto* x = reinterpret_cast<float*>(nram);
+    __bang_write_value(x, 64, 3.0f);
+    __memcpy(g, x, 256, NRAM2GDRAM);
+  });
+  EXPECT_TRUE(has(results, "a race unless all of them add atomically")) << "each its result: " << results;
+  EXPECT_EQ(told_two_tasks([](char* nram, float* g, const float*, int task) {
+              auto* x = reinterpret_cast<float*>(nram);
+              __bang_write_value(x, 32, 3.0f);
+              __memcpy(g + 32 * task, x, 128, NRAM2GDRAM);
+            }),
+            "");
 }
 
 // ---- numbers that are not finite (5.2) -----------------------------------------------------------------------------

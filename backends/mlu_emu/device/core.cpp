@@ -428,12 +428,12 @@ int Core::check_gdram(const char* word, const char* role, const char* address, s
   return index;
 }
 
-void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch) {
+void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch, Equal* equal) {
   if (task_.memory_core && touch == Touch::kRead) return;  // what it loads for nothing is no harm
   Window& w = launch_->gdram.windows()[static_cast<std::size_t>(window)];
   const Actor self(task_);
   const std::int64_t contested = w.claim(offset, bytes, touch, self);
-  if (contested >= 0) return contest(word, w, {contested, offset, bytes}, touch);
+  if (contested >= 0) return contest(word, w, {contested, offset, bytes}, touch, equal);
   if (launch_->source != nullptr && touch != Touch::kRead) {
     w.remember({offset, bytes, self, touch == Touch::kAtomic, word, where()});
   }
@@ -441,14 +441,18 @@ void Core::claim(const char* word, int window, std::int64_t offset, std::int64_t
 }
 
 /// Kernels without a word about memory cores run their scalar code on those, too: what both store is told, and goes on.
-void Core::contest(const char* word, Window& w, const Contest& c, Touch touch) {
+/// So is what two tasks copy within device memory if it is equal. Such copies are the other cores' (3.1.2), so one that
+/// a memory core makes, too, is no news.
+void Core::contest(const char* word, Window& w, const Contest& c, Touch touch, Equal* equal) {
   const Window::Written* earlier = w.written_at(c.at, Actor(task_), touch);
   const CallSite site = earlier == nullptr ? CallSite{} : earlier->site;
   const std::string text = describe_gdram(w, c.at) + " was written by another task of this launch" + by(earlier);
-  if (!task_.memory_core && !w.of_memory_core(c.at)) {
-    fault(word, text + ": a race unless all of them add atomically", site);
+  const bool of_memory_core = task_.memory_core || w.of_memory_core(c.at), same = is_equal(equal);
+  if (!of_memory_core && !same) fault(word, text + ": a race unless all of them add atomically", site);
+  if (!of_memory_core) warn(word, text + ": a race of equal values", site);
+  if (of_memory_core && !same) {
+    warn(word, text + ": a race of the memory core, which runs this code too (__is_mpu() tells)", site);
   }
-  warn(word, text + ": a race of the memory core, which runs this code too (__is_mpu() tells)", site);
   if (touch == Touch::kRead) return;
   w.take(c.offset, c.bytes, Actor(task_));
   w.remember({c.offset, c.bytes, Actor(task_), false, word, where()});

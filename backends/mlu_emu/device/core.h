@@ -296,18 +296,26 @@ class Core {
   void mark_written(const void* address, std::int64_t bytes);
 
   int check_gdram(const char* word, const char* role, const char* address, std::int64_t bytes, Touch touch);
-  void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch);
+  /// Whether a copy stores what is there already; looked at once it matters.
+  struct Equal {
+    const Copy& copy;
+    std::optional<bool> known = {};
+  };
+  void claim(const char* word, int window, std::int64_t offset, std::int64_t bytes, Touch touch,
+             Equal* equal = nullptr);
   /// The conflict with another task's write at `at`.
   struct Contest {
     std::int64_t at, offset, bytes;
   };
-  void contest(const char* word, Window& window, const Contest& contest, Touch touch);
+  void contest(const char* word, Window& window, const Contest& contest, Touch touch, Equal* equal);
+  bool is_equal(Equal* equal) const;
   /// A write behind another task's read.
   void warn_read_before(const char* word, int window, std::int64_t offset, std::int64_t bytes) const;
   void note_read(const Copy& c);
   void move_queued(Engine engine);
   void claim_shared(const Copy& c);
   bool stores_what_is_there(const Copy& c) const;
+  bool stores_within_sram(const Copy& c) const;
   void claim_shared_range(const char* word, const char* begin, std::int64_t bytes, Touch touch);
   void clash_in_sram(const char* word, std::int64_t at, const char* did, const Window::Written& other) const;
   void scalar_access_to_sram(const ScalarAccess& access);

@@ -148,17 +148,17 @@ void Core::claim_shared(const Copy& c) {
                    [&](const char* p, std::int64_t n) { claim_shared_range(c.word, p, n, Touch::kRead); });
   }
   if (c.to != Space::kSram) return;
-  const bool same = stores_what_is_there(c);
+  const bool same = stores_within_sram(c) && stores_what_is_there(c);
   for_each_range(to_side(c), [&](const char* p, std::int64_t n) {
     same ? shared_->take(sram_->offset(p), n, task_.coreId) : claim_shared_range(c.word, p, n, Touch::kWrite);
   });
 }
 
-/// All of it lies in SRAM already, so nobody sees which core came last.
+/// All of it is there already, so nobody sees which core came last.
 bool Core::stores_what_is_there(const Copy& c) const {
+  if (end_of_source(c) != nullptr) return false;
   bool same = true;
   for_each_range(to_side(c), [&](const char* p, std::int64_t n) {
-    same = same && sram_->inside(sram_->offset(p), n);
     const auto size = static_cast<std::int64_t>(c.pattern.size());
     for (std::int64_t at = 0; same && c.fills() && at < n; at += size) {
       same = std::memcmp(p + at, c.pattern.data(), static_cast<std::size_t>(std::min(size, n - at))) == 0;
@@ -208,13 +208,14 @@ void Core::transfer(const Copy& c) {
   warn_never_written(c);
   const auto claim_side = [&](const Side& side, Touch touch) {
     if (!checks().race) return;
+    Equal equal{c};
     int index = -1;
     for_each_range(side, [&](const char* p, std::int64_t n) {
       if (index < 0 || side.list != nullptr) index = launch_->gdram.find(p);
       if (index < 0) return;
       const Window& window = launch_->gdram.windows()[static_cast<std::size_t>(index)];
       const std::int64_t inside = std::min(n, window.tensor().bytes - window.offset(p));
-      if (inside > 0) claim(c.word, index, window.offset(p), inside, touch);
+      if (inside > 0) claim(c.word, index, window.offset(p), inside, touch, touch == Touch::kWrite ? &equal : nullptr);
     });
   };
   std::unique_lock<std::mutex> lock(launch_->gdram.mutex(), std::defer_lock);

@@ -190,6 +190,19 @@ bool Core::reads_on(const Copy& c, const char* begin, std::int64_t bytes) const 
   return true;
 }
 
+bool Core::stores_within_sram(const Copy& c) const {
+  bool inside = true;
+  for_each_range(to_side(c),
+                 [&](const char* p, std::int64_t n) { inside = inside && sram_->inside(sram_->offset(p), n); });
+  return inside;
+}
+
+bool Core::is_equal(Equal* equal) const {
+  if (equal == nullptr || launch_->source == nullptr || equal->copy.from != Space::kGdram) return false;
+  if (!equal->known) equal->known = stores_what_is_there(equal->copy);
+  return *equal->known;
+}
+
 void Core::warn_never_written(const Copy& c) const {
   if (c.from != Space::kGdram || launch_->source == nullptr || !checks().init) return;
   const Side side = from_side(c);
