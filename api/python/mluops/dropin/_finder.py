@@ -143,7 +143,8 @@ class StandIns(MetaPathFinder):
             warnings.warn(f"mluops.dropin: {fullname} is not installed; {stands}", stacklevel=4)
 
     def forget(self) -> None:
-        """Takes the modules made back out of Python."""
+        """Takes the modules made back out of Python, and forgets what was told."""
+        self._told.clear()
         for name, module in list(sys.modules.items()):
             if is_ours(module):
                 del sys.modules[name]

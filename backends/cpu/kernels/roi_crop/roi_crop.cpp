@@ -2,9 +2,9 @@
 //
 // input and grad_input [B,H,W,C], grid [G,OH,OW,2], output and grad_output [G,OH,OW,C]. Forward an item is a row of
 // points of a grid and owns their samples. The channels of a pixel are vectors: 8 flops on 4 loads, bound by the caches
-// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels or channels
-// are few, points are vectors, gathered out of planes (sampling/point_planes-inl.h). Backward
-// sampling/roi_gradient-inl.h says who owns what.
+// the map lies in. NCHW goes grid by grid (sampling/point_samples-inl.h); where grids take few pixels, points are
+// vectors, gathered out of planes: of small maps and few channels grid by grid, else by sampling/point_planes-inl.h.
+// Backward sampling/roi_gradient-inl.h says who owns what.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/roi_crop/roi_crop.cpp"
 #include <hwy/foreach_target.h>
@@ -167,16 +167,20 @@ mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardPr
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Few channels share too little of what is found for all of them.
-inline Fit few_channels(const Context&, const mluopsCall&, const ForwardProblem& p) {
-  return fit(p.shape.h * p.shape.w <= INT32_MAX, p.shape.c <= 4);
+/// Few channels share too little of what is found for all of them; nor does that repay on maps that the caches hold.
+template <class T>
+Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
+  const Shape& s = p.shape;
+  const std::int64_t pixels = s.batch * s.h * s.w, touched = 4 * s.grids * s.out_h * s.out_w;
+  const bool small = pixels * s.c * static_cast<std::int64_t>(sizeof(T)) <= 8 * second_cache_bytes();
+  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || (std::is_same_v<T, Acc<T>> && small && touched <= pixels));
 }
 
 template <class T>
 mluOpStatus_t forward(Context& context, const mluopsCall& call, const ForwardProblem& p) {
   static constexpr Path<ForwardProblem> kPaths[] = {{"rows", always<ForwardProblem>, by_rows<T>}};
   static constexpr Path<ForwardProblem> kNchwPaths[] = {
-      {"nchw_planes", few_channels, by_grids<T>},
+      {"nchw_planes", few_pixels<T>, by_grids<T>},
       {"nchw_points", few_points<T, Grids, 150, ForwardProblem>, sum_planes<T, Grids, ForwardProblem>},
       {"nchw_rois", always<ForwardProblem>, sum_points<T, Grids, ForwardProblem>}};
   if (p.layout == MLUOP_LAYOUT_NCHW) return run_path(context, call, p, kNchwPaths);
