@@ -29,6 +29,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::HWY_NAMESPACE {
 
+/// Maps that the caches hold, about: their lines need no prefetch.
+template <class T, class Shape>
+bool is_near(const Shape& s) {
+  return s.batch * s.c * s.h * s.w * static_cast<std::int64_t>(sizeof(T)) <= 8 * second_cache_bytes();
+}
+
 /// How RoIs are shared out: some rows of a RoI's bins are a part, and some parts are worked on together.
 struct PointParts {
   std::int64_t rows, of_roi, together;
@@ -175,7 +181,7 @@ void sum_parts(const Context& context, const mluopsCall& call, const Problem& p,
   constexpr std::int64_t kPlanes = 4;
   const RoiBins bins = Roi::bins(p.shape);
   const std::int64_t channels = p.shape.c, plane = p.shape.h * p.shape.w, of_roi = bins.rows * bins.columns;
-  const bool far = p.shape.batch * channels * plane * static_cast<std::int64_t>(sizeof(T)) > 8 * second_cache_bytes();
+  const bool far = !is_near<T>(p.shape);
   Loop(context, call, ceil_div(channels, kPlanes) * count, kPlanes * cost::kGather * parts.room)
       .run([&](std::int64_t begin, std::int64_t end, int) HWY_ATTR {
         for (std::int64_t item = begin; item < end; ++item) {
@@ -195,7 +201,7 @@ void sum_parts(const Context& context, const mluopsCall& call, const Problem& p,
       });
 }
 
-/// Of the bin of all that has the most, and of all bins.
+/// The most pixels that samples can have: in one bin, and in all bins together.
 struct MostPixels {
   double bin = 0, all = 0;
 };

@@ -82,7 +82,7 @@ HWY_INLINE hn::Vec<D> pick(D d, const double (&table)[8], hn::Vec<hn::RebindToSi
   }
 }
 
-/// Coefficients of the polynomials of lgamma_by_tables, highest power first. Each row has those of the intervals
+/// Coefficients of the polynomials of lgamma_by_tables, highest power first. Each row has one of every interval:
 /// [2, 3), [3, 4), [4, 6), [6, 8), [1/2, 3/4), [3/4, 1), [1, 3/2), [3/2, 2); twice in float, for vectors of 16 lanes.
 template <class A>
 struct Tables;
@@ -224,7 +224,8 @@ HWY_INLINE Fast<hn::Vec<D>, hn::Mask<D>> lgamma_negative(D d, hn::Vec<D> x) {
   return {by.value, hn::And(kept, ordinary)};
 }
 
-/// Of any float, in double: what cancels leaves the digits of a float, beside the zeros of the function too.
+/// log |gamma(x)| of any float x, computed in double: where terms cancel, next to the zeros of the function too, the
+/// digits of a float are left.
 template <class D>
 HWY_INLINE hn::Vec<D> lgamma_of(D d, hn::Vec<D> x) {
   const auto size = hn::Abs(x), infinity = hn::Inf(d), zero = hn::Zero(d);

@@ -22,8 +22,9 @@ namespace {
 /// input.
 inline constexpr std::int64_t kBlock = 1024;
 
-/// Of a row that is read from end to end: fetches for the next block. While the results of a block are stored, nothing
-/// else reads ahead. The address may lie beyond the array: no pointer to it is formed before.
+/// Fetches the element of the next block that has the place of *x in its block, for arrays that are read from end to
+/// end: while the results of a block are stored, no read runs ahead. The address may lie beyond the array, so it is
+/// computed as a number.
 template <class T>
 HWY_INLINE void prefetch_ahead(const T* x) {
   hwy::Prefetch(reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(x) + kBlock * sizeof(T)));

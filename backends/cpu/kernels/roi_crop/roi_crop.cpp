@@ -172,8 +172,7 @@ template <class T>
 Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t pixels = s.batch * s.h * s.w, touched = 4 * s.grids * s.out_h * s.out_w;
-  const bool small = pixels * s.c * static_cast<std::int64_t>(sizeof(T)) <= 8 * second_cache_bytes();
-  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || (std::is_same_v<T, Acc<T>> && small && touched <= pixels));
+  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || (std::is_same_v<T, Acc<T>> && is_near<T>(s) && touched <= pixels));
 }
 
 template <class T>
