@@ -17,7 +17,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Of those that the 200 series has, the builtins whose entries in the guide refer to the tables, and their kin.
+// Builtins of the 200 series whose entries in the guide refer to the tables, and the other builtins of their families.
 constexpr std::string_view kOperations[] = {"add", "sub", "mul",    "reduce_sum", "square",  "conv",     "matmul",
                                             "mlp", "div", "cycle_", "sumpool",    "avgpool", "histogram"};
 constexpr std::string_view kLargerOrSmaller[] = {"maxequal", "minequal", "cycle_maxequal", "cycle_minequal"};

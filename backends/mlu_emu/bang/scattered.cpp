@@ -47,13 +47,11 @@ struct Scattered {
   }
 };
 
-}  // namespace
-
-namespace {
 /// The engine of pieces that go that way.
 Engine engine_of(const char* word, mluMemcpyDirection_t direction) {
   return make_copy(word, std::vector<Piece>(), 0, direction).engine();
 }
+
 }  // namespace
 
 #define GATHER(name, copy, gather, queued)                                                                         \
