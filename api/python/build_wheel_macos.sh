@@ -4,30 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
-tools=build/wheel-tools build=build/wheel-macos raw=build/wheel-raw-macos
-
-say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
-
-say "tools of the wheel"
-[ -x "$tools/bin/pip" ] || python3 -m venv "$tools"
-"$tools/bin/pip" install --quiet build 'scikit-build-core>=0.10' wheel lief
-PATH="$PWD/$tools/bin:$PATH"
-cmake/macos-sysroot.sh
-
-options=(-Cbuild-dir="$build" "-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchain-macos.cmake"
-  -Ccmake.define.MLUOPS_OPENMP=OFF "-Ccmake.define.MLUOPS_OPERATORS=${MLUOPS_OPERATORS:-}")
-if command -v ccache >/dev/null; then
-  options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
-fi
-say "building the library for macOS"
-rm -rf "$raw"
-python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 || {
-  tail -n 40 "$raw.log" >&2
-  exit 1
-}
-# The build names the machine it runs on.
-python -m wheel tags --remove --platform-tag macosx_11_0_arm64 "$raw"/mluops-*.whl >/dev/null
-wheel=$(basename "$raw"/mluops-*-macosx_11_0_arm64.whl)
-cp "$raw/$wheel" "$out"
+. api/python/cross_wheel.sh
+cross_wheel macOS macosx_11_0_arm64 lief "$out" "MLUOPS_OPERATORS=${MLUOPS_OPERATORS:-}"
 python api/python/check_wheel_macos.py "$out/$wheel"
 ls -l "$out/$wheel"

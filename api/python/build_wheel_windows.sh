@@ -5,32 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
-tools=build/wheel-tools build=build/wheel-windows raw=build/wheel-raw-windows
 version=$(sed -n 's/^project(mluop-host VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-
-say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
-
-say "tools of the wheel"
-[ -x "$tools/bin/pip" ] || python3 -m venv "$tools"
-"$tools/bin/pip" install --quiet build 'scikit-build-core>=0.10' wheel pefile
-PATH="$PWD/$tools/bin:$PATH"
-cmake/windows-sysroot.sh
-
-options=(-Cbuild-dir="$build" "-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchain-windows.cmake"
-  -Ccmake.define.MLUOPS_OPENMP=OFF "-Ccmake.define.MLUOPS_LEVELS=${MLUOPS_LEVELS:-all}")
-if command -v ccache >/dev/null; then
-  options+=(-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache -Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
-fi
-say "building the library for Windows"
-rm -rf "$raw"
-python -m build --wheel --no-isolation --outdir "$raw" "${options[@]}" . >"$raw.log" 2>&1 || {
-  tail -n 40 "$raw.log" >&2
-  exit 1
-}
-# The build names the machine it runs on.
-python -m wheel tags --remove --platform-tag win_amd64 "$raw"/mluops-*.whl >/dev/null
-wheel=$(basename "$raw"/mluops-*-win_amd64.whl)
-cp "$raw/$wheel" "$out"
+. api/python/cross_wheel.sh
+cross_wheel Windows win_amd64 pefile "$out" "MLUOPS_LEVELS=${MLUOPS_LEVELS:-all}"
 
 name=mluops-$version-win_amd64
 for component in runtime dev; do
