@@ -95,7 +95,7 @@ def dot_prod_with_idx_all_forward_cuda(N, M, h, hdim, n_max, L, q, index_q, inde
 
 def dot_prod_with_idx_backward_cuda(N, M, h, hdim, n_max, L, grad_out, q, index_q_offsets, k, index_k_offsets, index_k, table_q,
                                     table_k, rel_idx, grad_q, grad_k, grad_table_q, grad_table_k):
-    """Those of the tables are added."""
+    """Fills grad_q and grad_k, adds to grad_table_q and grad_table_k."""
     *tensors, grad = floats(q=q, k=k, table_q=_table(table_q), table_k=_table(table_k), grad_out=grad_out)
     numbers = _pairs.targets(index_q_offsets), index_k.long(), rel_idx.long()
     of_q, of_k, *tables = _pairs.gradients(_pairs.relation_to_tables, tensors, numbers, grad)
@@ -115,7 +115,7 @@ def attention_step2_with_rel_pos_value_forward_cuda(N, M, h, hdim, n_max, attn, 
 
 def attention_step2_with_rel_pos_value_backward_cuda(N, M, h, hdim, L, n_max, grad_out, index0, index0_offsets, index1,
                                                      index1_offsets, attn, v, table, rel_idx, grad_attn, grad_v, grad_table):
-    """That of the table is added."""
+    """Fills grad_attn and grad_v, adds to grad_table."""
     grad, attn, v, table = floats(grad_out=grad_out, attn=attn, v=_rows(v), table=_table_of(table))
     numbers = index0.long(), index1.long(), rel_idx.t().long()
     of_attn, of_v, of_table = _pairs.gradients_with_table(grad, attn, v, table, *numbers)

@@ -27,7 +27,7 @@ def MatchCostGrad(set_d, set_q, match):
 
 
 def NNDistance(set_d, set_q):
-    """Squares [B, N] and indices int32, then those of the second cloud."""
+    """Squared distances T [B, N] and indices int32 [B, N] of the points of set_d in set_q, then [B, M] of set_q in set_d."""
     first, second, idx1, idx2 = _chamfer.forward(set_d, set_q)
     return [first, idx1, second, idx2]
 
