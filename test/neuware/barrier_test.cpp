@@ -146,6 +146,22 @@ TEST_F(Barriers, WhatTheMemoryCoreStoresElsewhereIsAFault) {
   expect_fault({"nobody_asks, the memory core of cluster 0", "shared_lanes[4096] is outside of the 128 elements"});
 }
 
+/// Launches before this one leave no numbers in its NRAM, and what nobody stored there is no place to store at.
+TEST_F(Barriers, TheMemoryCoreStoresNothingAtAnIndexFromNram) {
+  OnDevice<float> out(5);
+  for (int form = 1; form < 3; ++form) {
+    SCOPED_TRACE(form);
+    stored_at_own(queue, out.data(), 0);
+    stored_at_own(queue, out.data(), form);
+    expect_success();
+    const std::string text = cnrtExtGetLastWarning();
+    for (const char* part : {"the memory core of cluster 0: scalar code at ", "[2146533361]", "(__is_mpu() tells)"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks " << part;
+    }
+  }
+  EXPECT_EQ(out.values(), (std::vector<float>{0, 1, 1, 1, 1}));
+}
+
 TEST_F(Barriers, LdramIsEachCoresOwn) {
   OnDevice<float> out(4);
   kept(queue, out.data());

@@ -145,12 +145,29 @@ TEST_F(Command, AMissingSemicolonSaysSo) {
 }
 
 TEST_F(Command, AnArrayOnTheChipWithoutAConstantLengthIsOneError) {
-  put("bad.mlu", "#include <mlu.h>\n__mlu_entry__ void k(float *p, int n) {\n  __nram__ float x[n];\n  p[0] = n;\n}\n");
+  put("bad.mlu",
+      "#include <mlu.h>\n__mlu_entry__ void k(float *p, int n) {\n  __nram__ float x[n];\n  x[0] = n;\n"
+      "  p[0] = x[1] + *x;\n}\n");
   EXPECT_NE(shell("cncc -fsyntax-only bad.mlu"), 0);
   const std::string said = text("err.txt");
   expect_text("err.txt", "bad.mlu:3:3: error: the length of an on-chip array must be a constant\n");
   EXPECT_EQ(said.find("error:"), said.rfind("error:")) << said;
   EXPECT_EQ(said.find("note:"), std::string::npos) << said;
+}
+
+TEST_F(Command, ALaunchThatIsNoneHidesNothing) {
+  put("bad.mlu",
+      "#include <mlu.h>\n__mlu_entry__ void k(float *p) { p[0] = 1; }\nvoid f(float *p) {\n"
+      "  k<<<1, cnrtFuncTypeBlock>>>(p);\n  if (p != nullptr) k<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>;\n"
+      "  absent();\n}\n");
+  EXPECT_EQ(shell("cncc -c bad.mlu -o bad.o"), 1);
+  for (const char* const said : {"bad.mlu:4:4: error: a launch needs <<<dimensions, type, queue>>>\n",
+                                 "bad.mlu:5:22: error: a launch without arguments", "bad.mlu:6:3: error: "}) {
+    expect_text("err.txt", said);
+  }
+  EXPECT_FALSE(exists("bad.o"));
+  EXPECT_EQ(shell("cncc -E bad.mlu"), 1);
+  EXPECT_EQ(text("out.txt"), "");
 }
 
 /// What the host's compiler knows and the device has not is a warning; what both have is none.

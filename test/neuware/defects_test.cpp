@@ -112,6 +112,7 @@ const std::map<std::string, Told>& told() {
        {false, {"__memcpy_async at ", "source g+2048", "stride of 64 bytes", "with 128", "a stride in elements?"}}},
       {"parts_too_close", {false, {"__bang_add at ", "wide+256", "destination wide+384", "overlap in part"}}},
       {"half_overflows", {false, {"__bang_add at ", "beyond 65504"}}},
+      {"half_sum_overflows", {false, {"__bang_reduce_sum at ", "beyond 65504"}}},
       {"exponent_too_large", {false, {"__bang_active_exp at ", "lane 0 is 12", "to 11"}}},
       {"loads_between_numbers", {true, {"scalar code at ", "source g+2", "a multiple of 4"}}},
       {"stores_a_sum_of_padding", {false, {"scalar code at ", "source x+0", "computed from what never was"}}},

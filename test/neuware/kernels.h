@@ -34,6 +34,7 @@ void counted_for_ever(cnrtQueue_t queue);
 void given(cnrtQueue_t queue, float* out, const float* in);
 void doubled(cnrtQueue_t queue, float* p);
 void not_asked(cnrtQueue_t queue, float* out, const float* in, int form);
+void stored_at_own(cnrtQueue_t queue, float* out, int form);
 void kept(cnrtQueue_t queue, float* out);
 void dead_lock(cnrtQueue_t queue);
 
@@ -73,6 +74,7 @@ void unknown_mlisa(cnrtQueue_t queue);
 void races(cnrtQueue_t queue, float* out);
 void endless(cnrtQueue_t queue, int form);
 void strays(cnrtQueue_t queue, int form, float* host);
+void divides_by(cnrtQueue_t queue, int zero, int minus_one, int64_t* out);
 void sinks(cnrtQueue_t queue, int bytes);
 
 // whole_wram.mlu

@@ -1,5 +1,6 @@
 // Words that fill, move, transpose, turn, pad, sum and look up.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -205,6 +206,19 @@ REARRANGE(std::uint16_t);
 REARRANGE(std::int32_t);
 REARRANGE(std::uint32_t);
 
+namespace {
+
+/// A sum of halves that is infinite though none of them was.
+template <class T>
+void look_for_infinite_sum(T sum, const T* of, std::int64_t n) {
+  if constexpr (std::is_same_v<T, half>) {
+    const auto finite = [](half h) { return std::isfinite(static_cast<float>(h)); };
+    if (std::isinf(static_cast<float>(sum)) && std::all_of(of, of + n, finite)) half_overflowed();
+  }
+}
+
+}  // namespace
+
 template <class T>
 T __bang_sum(const T* src, std::int64_t n) {
   Core& core = Core::current();
@@ -214,6 +228,7 @@ T __bang_sum(const T* src, std::int64_t n) {
   core.computed(__func__, bytes_of_lanes<T>(n), n, n);
   T sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum = sum + src[i];
+  look_for_infinite_sum(sum, src, n);
   return sum;
 }
 template half __bang_sum(const half*, std::int64_t);
@@ -232,6 +247,7 @@ void __bang_reduce_sum(T* dst, const T* src, std::int64_t n) {
     const std::int64_t end = std::min(n, at + kSegment);
     T sum = src[at];
     for (std::int64_t i = at + 1; i < end; ++i) sum = sum + src[i];
+    look_for_infinite_sum(sum, src + at, end - at);
     core.destination(__func__, "destination", dst + at, sizeof(T));
     dst[at] = sum;
     const auto flags = undefined.begin() + static_cast<std::ptrdiff_t>(undefined.empty() ? 0 : at);

@@ -51,7 +51,7 @@ void Core::begin_task(const LaunchState& launch, const TaskBuiltins& task, Timel
   in_order_of_.reset();
   atomics_queued_ = false;
   random_state_ = static_cast<std::uint64_t>(task.taskId) << 32;
-  if (!task.memory_core) nram_.poison_again();  // nobody sees what that one has in NRAM
+  nram_.poison_again();
   if (wram_ != nullptr) wram_->poison_if_used();
   scalars_.begin(launch.source, launch.gdram, nram_, most_of_nram(), task);
   checks_ = launch.settings.checks;
@@ -94,8 +94,8 @@ bool Core::stored_in(const NramRegion& region) const {
   return false;
 }
 
-/// A file's objects may need more than a core's NRAM; those in which a task stored may not. The memory core keeps what
-/// its tasks before stored: it has no NRAM that anybody sees.
+/// A file's objects may need more than a core's NRAM; those in which a task stored may not. The memory core has no NRAM
+/// that anybody sees.
 void Core::check_capacity() const {
   const std::int64_t size = launch_->settings.arch.nram_bytes;
   if (task_.memory_core || nram_.bytes() <= size) return;

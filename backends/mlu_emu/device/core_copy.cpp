@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/memory_core.h"
 #include "backends/mlu_emu/device/side.h"
 
 namespace mluops::emu {
@@ -194,8 +195,7 @@ void Core::claim_shared_range(const char* word, const char* begin, std::int64_t 
 /// The memory core runs scalar code that is not meant for it: that ends no launch.
 void Core::clash_in_sram(const char* word, std::int64_t at, const char* did, const Window::Written& other) const {
   const bool of_memory_core = other.actor.task == kMemoryCoreId;
-  const std::string text = describe(sram_->base() + at) + " was " + did + " by " +
-                           (of_memory_core ? "the memory core" : "core " + std::to_string(other.actor.task)) +
+  const std::string text = describe(sram_->base() + at) + " was " + did + " by " + name_in_cluster(other.actor.task) +
                            " of this cluster, " + other.word + other.site.at() + ": no __sync_cluster() between them";
   const std::string_view scalar = ScalarWatch::kWord;
   const bool for_nothing = (task_.memory_core && word == scalar) || (of_memory_core && other.word == scalar);

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/fault.h"
+#include "backends/mlu_emu/device/memory_core.h"
 
 namespace mluops::emu {
 namespace {
@@ -45,10 +47,13 @@ void Core::scalar_store(const char* word, Space space, const void* address, std:
   mark_written(p, bytes);
 }
 
-/// What a memory core loads in code meant for others is thrown away.
+/// What a memory core loads in code meant for others is thrown away. A store at an index from NRAM ends its task.
 void Core::fault_of_scalars(const ScalarAccess& a, const std::string& text) const {
-  if (!task_.memory_core || a.touch != ScalarTouch::kLoad) fault(kWord, text);
+  const bool loads = a.touch == ScalarTouch::kLoad;
+  const std::int64_t distance = static_cast<const char*>(a.address) - static_cast<const char*>(a.base);
+  if (!task_.memory_core || (!loads && !is_no_index(distance / a.bytes))) fault(kWord, text);
   warn_for_nothing(kWord, text);
+  if (!loads) throw EndOfTask();
 }
 
 /// The block an access lies in, -1 for memory that is none of the device's: tables and arrays of the host's.
@@ -207,9 +212,14 @@ void Core::judge_contested() {
 void Core::take_equal(Window& w, std::int64_t offset, std::int64_t bytes) {
   const Actor self = &w == shared_ ? Actor(task_.coreId) : Actor(task_);
   const Window::Written* earlier = w.written_at(offset, self, Touch::kWrite);
-  const std::string where_written = &w == shared_ ? describe(w.tensor().data + offset) : describe_gdram(w, offset);
-  note(kWord, where_written + " was written by another task of this launch" + by(earlier) + ": a race of equal values",
-       earlier == nullptr ? CallSite{} : earlier->site);
+  std::string text = &w == shared_ ? describe(w.tensor().data + offset) : describe_gdram(w, offset);
+  if (&w == shared_ && earlier != nullptr) {
+    text += " was written by " + name_in_cluster(earlier->actor.task) + " of this cluster, " + earlier->word +
+            earlier->site.at();
+  } else {
+    text += " was written by another task of this launch" + by(earlier);
+  }
+  note(kWord, text + ": a race of equal values", earlier == nullptr ? CallSite{} : earlier->site);
   w.take(offset, bytes, self);
   w.remember({offset, bytes, self, false, kWord, acting_});
 }

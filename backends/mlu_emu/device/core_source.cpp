@@ -3,7 +3,9 @@
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
+#include "backends/mlu_emu/device/fault.h"
 #include "backends/mlu_emu/device/guide.h"
+#include "backends/mlu_emu/device/memory_core.h"
 #include "backends/mlu_emu/device/side.h"
 
 namespace mluops::emu {
@@ -89,9 +91,11 @@ std::int64_t Core::index_outside(const CallSite& site, const char* name, const v
   acting_ = site;
   const std::string text = std::string(name) + "[" + std::to_string(index) + "] is outside of the " +
                            std::to_string(count) + " elements of " + name;
-  if (!task_.memory_core || area(array) != &nram_) fault("scalar code", text);
+  const bool in_nram = area(array) == &nram_;
+  if (!task_.memory_core || (!in_nram && !is_no_index(index))) fault("scalar code", text);
   warn_for_nothing("scalar code", text);
   acting_ = {};
+  if (!in_nram) throw EndOfTask();
   return 0;
 }
 

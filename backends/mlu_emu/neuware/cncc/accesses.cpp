@@ -190,6 +190,12 @@ bool names_reference(const Source& source, std::size_t before, std::size_t behin
   return type.is(">") || (type.kind == Kind::kWord && !is_statement_word(type));
 }
 
+/// The token closes what stands behind `for` and its kin: a statement begins behind it.
+bool closes_head(const Source& source, std::size_t close) {
+  const std::size_t open = source[close].is(")") ? source.opening(close) : 0;
+  return open > 0 && open < source.size() && one_of(source[open - 1].text, {"if", "for", "while", "switch"});
+}
+
 /// What stands in parentheses behind such a word is no condition and no type to convert to.
 bool heads_declaration(const Token& word) {
   return one_of(word.text, {"decltype", "typeof", "__typeof__", "alignas", "__attribute__"});
@@ -260,6 +266,7 @@ bool Pointers::is_used(std::size_t begin) const {
   if (one_of(before.text, {".", "->", "::"}) || takes_address(source_, begin)) return false;
   if (before.is(")")) {
     const std::size_t open = source_.opening(begin - 1);
+    if (closes_head(source_, begin - 1)) return true;
     return open > 0 && source_[begin].kind == Kind::kWord && !heads_declaration(source_[open - 1]);
   }
   const bool goes_on = is_operand(source_, begin, place_.statement());
@@ -318,7 +325,8 @@ std::size_t Pointers::begin_of(std::size_t last) const {
       } else if (angle) {
         i = source_.opening_angle(open - 1) - 1;
       } else {
-        return one_of(callee.text, {"]", ")"}) ? none : open;
+        const bool goes_on = one_of(callee.text, {"]", ")"}) && !closes_head(source_, open - 1);
+        return goes_on ? none : open;
       }
     }
     if (source_[i].kind != Kind::kWord || i < 2) return none;

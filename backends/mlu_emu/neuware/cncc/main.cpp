@@ -140,21 +140,23 @@ class Driver {
     } catch (const std::runtime_error& e) {
       throw std::runtime_error(input + ": " + e.what());
     }
-    write(kRewritten + made.text, stage == Stage::kPreprocess ? output : after);
-    if (stage == Stage::kPreprocess) return 0;
+    const bool wrong = !made.errors.empty();
+    write(kRewritten + made.text, stage == Stage::kPreprocess && !wrong ? output : after);
+    if (stage == Stage::kPreprocess && !wrong) return 0;
     const std::string messages = scratch_.file(".txt");
-    const int status = compile(after, stage, output, messages);
+    const int status = compile(after, wrong ? Stage::kSyntax : stage, output, messages);
     tell(read(messages), std::move(made), preprocessed);
-    return status;
+    return wrong ? 1 : status;
   }
 
   /// What cncc and the host's compiler have to say about a file, by the lines and columns of the author.
   void tell(const std::string& messages, Rewritten made, const std::string& preprocessed) const {
     const bool silent = std::find(o_.common.begin(), o_.common.end(), "-w") != o_.common.end();
     if (silent) made.warnings.clear();
-    if (messages.empty() && made.warnings.empty()) return;
+    if (messages.empty() && made.warnings.empty() && made.errors.empty()) return;
     const Columns columns(std::move(made.text), preprocessed, std::move(made.moved));
-    for (const Warning& w : made.warnings) std::fputs(warning(columns, w.at, w.text).c_str(), stderr);
+    for (const Warning& w : made.warnings) std::fputs(message(columns, w.at, "warning: " + w.text).c_str(), stderr);
+    for (const Warning& e : made.errors) std::fputs(message(columns, e.at, "error: " + e.text).c_str(), stderr);
     const bool clang = compiler_.find("clang") != std::string::npos;
     std::fputs(for_author(messages, columns, clang).c_str(), stderr);
   }

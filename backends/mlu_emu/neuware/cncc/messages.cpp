@@ -77,10 +77,19 @@ class Reader {
     }
   }
 
+  /// What was inserted at an element of such an array has no type for it.
+  bool is_of_such_an_array(const Head& h) const {
+    if (lengths_.empty() || !h.is("error: no matching function for call to")) return false;
+    for (const char* const name : {"index(", "element<", "elements<", "object<", "pointee<"}) {
+      if (h.text.find(name) != kNowhere) return true;
+    }
+    return false;
+  }
+
   void head(const std::string& line, Head h) {
     const bool root = h.is("error:") || h.is("warning:") || h.is("fatal error:");
     const bool length = lengths_.count({h.file, h.line}) != 0;
-    if (length && h.is("error:") && !told_.insert({h.file, h.line}).second) {
+    if (h.is("error:") && (length ? !told_.insert({h.file, h.line}).second : is_of_such_an_array(h))) {
       dropping_ = true;
       return;
     }
@@ -150,13 +159,12 @@ class Reader {
 
 }  // namespace
 
-std::string warning(const Columns& columns, std::size_t preprocessed, const std::string& text) {
+std::string message(const Columns& columns, std::size_t preprocessed, const std::string& text) {
   const Columns::Position p = columns.position(preprocessed);
   const std::string& source = columns.text(p.file, p.line);
   const std::size_t column = columns_of(source, p.column - 1);
-  return p.file + ":" + std::to_string(p.line) + ":" + std::to_string(column + 1) + ": warning: " + text + "\n" +
-         shown(source) + "\n" + std::string(column, ' ') + "^" + std::string(p.length > 1 ? p.length - 1 : 0, '~') +
-         "\n";
+  return p.file + ":" + std::to_string(p.line) + ":" + std::to_string(column + 1) + ": " + text + "\n" + shown(source) +
+         "\n" + std::string(column, ' ') + "^" + std::string(p.length > 1 ? p.length - 1 : 0, '~') + "\n";
 }
 
 std::string for_author(const std::string& messages, const Columns& columns, bool bytes) {

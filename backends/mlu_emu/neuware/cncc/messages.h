@@ -10,7 +10,7 @@ namespace cncc {
 /// The messages with columns and carets of the author's text, and with the builtin that the author wrote where the
 /// compiler names the text that replaced it. `bytes`: the compiler counts columns in bytes, as clang does.
 std::string for_author(const std::string& messages, const Columns& columns, bool bytes);
-/// A warning in the same form.
-std::string warning(const Columns& columns, std::size_t preprocessed, const std::string& text);
+/// "warning: ..." or "error: ..." in the same form.
+std::string message(const Columns& columns, std::size_t preprocessed, const std::string& text);
 
 }  // namespace cncc

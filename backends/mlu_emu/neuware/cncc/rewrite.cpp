@@ -1,6 +1,8 @@
 #include "backends/mlu_emu/neuware/cncc/rewrite.h"
 
+#include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "backends/mlu_emu/neuware/cncc/accesses.h"
@@ -25,11 +27,11 @@ class Rewriter {
         pointers_(source, place_, on_chip_),
         rules_(source, place_) {}
 
-  std::vector<Warning> run() {
+  void run() {
     for (std::size_t& at = place_.at; at < s_.size(); ++at) {
       if (s_[at].user && s_[at].kind == Kind::kWord) word();
       if (s_[at].user && s_[at].is("<<<")) {
-        at = rewrite_launch(s_, at);
+        at = launch(at);
         continue;
       }
       if (s_[at].user && s_[at].is("{")) rules_.block();
@@ -37,10 +39,27 @@ class Rewriter {
       place_.follow();
       if (s_[at].user && s_[at].is("{") && place_.in_device_code() && place_.scope() == Scope::kCode) body();
     }
-    return rules_.warnings();
   }
+  std::vector<Warning> warnings() const { return rules_.warnings(); }
+  const std::vector<Warning>& errors() const { return errors_; }
 
  private:
+  /// Index of its last token. One that is none is told, and its statement left out: the compiler judges the others.
+  std::size_t launch(std::size_t at) {
+    try {
+      return rewrite_launch(s_, at);
+    } catch (const std::runtime_error& e) {
+      errors_.push_back({s_.offset(at), e.what()});
+    }
+    std::size_t end = at;
+    while (end < s_.size() && !one_of(s_[end].text, {";", "}"})) {
+      end = one_of(s_[end].text, {"(", "[", "{"}) ? s_.closing(end) + 1 : end + 1;
+    }
+    end = std::min(end, s_.size());
+    s_.replace(place_.statement(), end, "");
+    return end - 1;
+  }
+
   void word() {
     const std::string_view t = s_[place_.at].text;
     if (is_device(t)) return device_function();
@@ -193,6 +212,7 @@ class Rewriter {
   OnChip on_chip_;
   Pointers pointers_;
   DeviceRules rules_;
+  std::vector<Warning> errors_;
   std::set<std::size_t> do_tails_;  // where the while of a do-loop stands
 };
 
@@ -201,13 +221,18 @@ class Rewriter {
 Rewritten rewrite_with_places(std::string preprocessed) {
   Source source(std::move(preprocessed));
   Rewritten out;
-  out.warnings = Rewriter(source).run();
+  Rewriter rewriter(source);
+  rewriter.run();
+  out.warnings = rewriter.warnings();
+  out.errors = rewriter.errors();
   out.text = source.str(&out.moved);
   return out;
 }
 
 std::string rewrite(std::string preprocessed) {
-  return rewrite_with_places(std::move(preprocessed)).text;
+  Rewritten made = rewrite_with_places(std::move(preprocessed));
+  if (!made.errors.empty()) throw std::runtime_error(made.errors[0].text);
+  return std::move(made.text);
 }
 
 }  // namespace cncc

@@ -10,14 +10,14 @@
 
 namespace cncc {
 
-/// The C++ text of a preprocessed BANG C file. Throws std::runtime_error on what it cannot express.
+/// The C++ text of a preprocessed BANG C file. Throws std::runtime_error on what it cannot express, and on its errors.
 std::string rewrite(std::string preprocessed);
 
 /// With what diagnostics need.
 struct Rewritten {
   std::string text;
   std::vector<Moved> moved;  ///< the tokens of the user's files
-  std::vector<Warning> warnings;
+  std::vector<Warning> warnings, errors;
 };
 Rewritten rewrite_with_places(std::string preprocessed);
 

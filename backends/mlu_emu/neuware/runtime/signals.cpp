@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "backends/mlu_emu/device/core.h"
 #include "backends/mlu_emu/neuware/runtime/c_library.h"
+#include "backends/mlu_emu/neuware/runtime/division.h"
 #include "backends/mlu_emu/neuware/runtime/memory.h"
 #include "backends/mlu_emu/neuware/runtime/source_line.h"
 
@@ -26,13 +28,28 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kMostFrames = 48;
 
 struct Crash {
-  int signal, code, frames, first;
+  int signal, code, frames;
   const void* address;
   void* frame[kMostFrames];
 };
 
+/// A place at which a task divided by zero, or the smallest integer by -1.
+struct Divided {
+  Division how;
+  void* frame[kMostFrames];
+  int frames;
+};
+
+/// Where a task that cannot go on lands, and where it divided.
+struct Landing {
+  static constexpr int kMostDivided = 8;
+  sigjmp_buf buffer;
+  Divided divided[kMostDivided];
+  int divisions = 0;
+};
+
 // In the library's own storage: a handler must not allocate.
-__attribute__((tls_model("initial-exec"))) thread_local sigjmp_buf* landing = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local Landing* landing = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local Crash crash;
 
 struct sigaction before[NSIG];  // as of the first launch
@@ -82,23 +99,43 @@ const void* program_counter(const void* context) {
 #endif
 }
 
+/// The frames from the program counter `at` on, to `frame`. Above lie the handler, the trampoline of signals and, in
+/// some builds, what intercepts backtrace.
+int frames_from(const void* at, void** frame) {
+  const int all = backtrace(frame, kMostFrames);
+  const int first = static_cast<int>(std::find(frame, frame + all, at) - frame);
+  if (first == all) return all;
+  std::copy(frame + first, frame + all, frame);
+  return all - first;
+}
+
+/// Completes a division and keeps where it was, each place once.
+bool completes_division(const void* at, void* context) {
+  Divided* const end = landing->divided + landing->divisions;
+  const bool known = std::any_of(landing->divided, end, [at](const Divided& d) { return d.frame[0] == at; });
+  const bool keep = !known && landing->divisions < Landing::kMostDivided;
+  if (keep) end->frames = frames_from(at, end->frame);  // of the context as it is: it goes on behind the division
+  const Division how = complete_division(context);
+  if (how == Division::kNone) return false;
+  if (keep) end->how = how, ++landing->divisions;
+  return true;
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const bool of_this_thread = info->si_code > 0 || signal == SIGABRT;
   if (landing == nullptr || !of_this_thread) return pass_on(signal, info, context);
+  const void* const at = program_counter(context);
+  if (signal == SIGFPE && completes_division(at, context)) return;
   crash.signal = signal;
   crash.code = info->si_code;
   crash.address = info->si_addr;
-  crash.frames = backtrace(crash.frame, kMostFrames);
-  // Above lie the handler, the trampoline of signals and, in some builds, what intercepts backtrace.
-  crash.first = 0;
-  while (crash.first < crash.frames && crash.frame[crash.first] != program_counter(context)) ++crash.first;
-  if (crash.first == crash.frames) crash.first = 0;
-  if (cannot_be_left(crash.frame + crash.first, crash.frames - crash.first)) {
+  crash.frames = frames_from(at, crash.frame);
+  if (cannot_be_left(crash.frame, crash.frames)) {
     landing = nullptr;
     tell_last_words();
     return pass_on(signal, info, context);
   }
-  siglongjmp(*landing, 1);
+  siglongjmp(landing->buffer, 1);
 }
 
 void take_signal(int signal, bool first) {
@@ -164,7 +201,7 @@ Stacks& stacks() {
 std::string what(const Crash& c) {
   constexpr std::uintptr_t kPage = 4096;
   const auto at = reinterpret_cast<std::uintptr_t>(c.address);
-  if (c.signal == SIGFPE) return "divided an integer by zero";
+  if (c.signal == SIGFPE) return "an exception of floating-point numbers, which the program asked for";
   if (c.signal == SIGABRT) return "aborted: a failed assertion or abort()";
   if (c.signal == SIGILL) return "illegal instruction";
   if (stacks().used_up(c.address)) return "stack overflow: endless recursion or very large local arrays";
@@ -180,26 +217,68 @@ std::string what(const Crash& c) {
 
 /// Numbers that a memory core does not have may lead there, where kernels let it run code that is meant for the others.
 bool went_astray(const Crash& c) {
-  return c.signal == SIGFPE || ((c.signal == SIGSEGV || c.signal == SIGBUS) && !stacks().used_up(c.address));
+  return (c.signal == SIGSEGV || c.signal == SIGBUS) && !stacks().used_up(c.address);
 }
 
 struct OutOfStack {};
 
 /// setjmp() has this frame alone: nothing here has to be destroyed.
-bool landed(const std::function<void()>& task, sigjmp_buf& buffer) {
-  if (sigsetjmp(buffer, 0) != 0) return true;
-  landing = &buffer;
+bool landed(const std::function<void()>& task, Landing& here) {
+  if (sigsetjmp(here.buffer, 0) != 0) return true;
+  landing = &here;
   task();
   return false;
 }
 
-bool left_early(const std::function<void()>& task, sigjmp_buf& buffer) {
+bool left_early(const std::function<void()>& task, Landing& here) {
   try {
-    return landed(task, buffer);
+    return landed(task, here);
   } catch (const OutOfStack&) {
     return true;
   }
 }
+
+/// Later faults and warnings of the core are about this place.
+std::string act_at(const SourceLine& line) {
+  mluops::emu::Core::current().act_at({line.file.empty() ? nullptr : line.file.c_str(), line.line});
+  return line.function.empty() ? "" : "in " + line.function + ": ";
+}
+
+/// Tasks tell of the same places, and finding out a line starts a program. One task runs at a time.
+const SourceLine& line_of(const Divided& d, const void* in_module) {
+  static auto& known = *new std::map<const void*, SourceLine>;
+  const auto [at, added] = known.try_emplace(d.frame[0]);
+  if (added) at->second = source_line(d.frame, d.frames, in_module);
+  return at->second;
+}
+
+void tell(const Divided& d, const void* in_module) {
+  const char* const what = d.how == Division::kByZero
+                               ? "divided an integer by zero: the quotient is 0 and the remainder the dividend here, "
+                                 "and the guide says nothing of it"
+                               : "divided the smallest integer by -1: the quotient is the dividend and the remainder 0 "
+                                 "here, and the guide says nothing of it";
+  const std::string text = act_at(line_of(d, in_module)) + what;
+  const mluops::emu::Core& core = mluops::emu::Core::current();
+  const bool for_nothing = core.task().memory_core && core.launch().settings.checks.memory;
+  for_nothing ? core.scalars_went_astray(text) : core.warn("scalar code", text);
+}
+
+/// However the task ends.
+class TellsDivisions {
+ public:
+  TellsDivisions(const Landing& here, const void* in_module) : here_(here), in_module_(in_module) {}
+  TellsDivisions(const TellsDivisions&) = delete;
+  TellsDivisions& operator=(const TellsDivisions&) = delete;
+  ~TellsDivisions() {
+    landing = nullptr;
+    for (int i = 0; i < here_.divisions; ++i) tell(here_.divided[i], in_module_);
+  }
+
+ private:
+  const Landing& here_;
+  const void* in_module_;
+};
 
 }  // namespace
 
@@ -208,7 +287,6 @@ void leave_used_up_stack() {
   crash.code = SEGV_MAPERR;
   crash.address = stacks().low();
   crash.frames = backtrace(crash.frame, kMostFrames);
-  crash.first = 0;
   throw OutOfStack{};
 }
 
@@ -224,17 +302,14 @@ void catch_signals() {
 }
 
 void run_guarded(const std::function<void()>& task, const void* in_module) {
-  mluops::emu::Core::current().keep_stack(stacks().low(), stacks().kept());
-  struct Landing {
-    sigjmp_buf buffer;
-    ~Landing() { landing = nullptr; }
-  } here;
-  if (!left_early(task, here.buffer)) return;
-  landing = nullptr;
-  const SourceLine line = source_line(crash.frame + crash.first, crash.frames - crash.first, in_module);
   mluops::emu::Core& core = mluops::emu::Core::current();
-  core.act_at({line.file.empty() ? nullptr : line.file.c_str(), line.line});
-  const std::string text = (line.function.empty() ? "" : "in " + line.function + ": ") + what(crash);
+  core.keep_stack(stacks().low(), stacks().kept());
+  Landing here;
+  const TellsDivisions tells(here, in_module);
+  if (!left_early(task, here)) return;
+  landing = nullptr;
+  const SourceLine line = source_line(crash.frame, crash.frames, in_module);
+  const std::string text = act_at(line) + what(crash);
   went_astray(crash) ? core.scalars_went_astray(text) : core.fault("scalar code", text);
 }
 
