@@ -40,6 +40,8 @@ class Part(NamedTuple):
     least: Optional[int] = None  # of a number
     most: Optional[int] = None
     parts: tuple = ()  # of an operator's own descriptor
+    kind: str = ""  # of such a descriptor, and the function that sets it
+    setter: str = ""
 
 
 def _tensor(layout: int) -> Callable[..., Part]:
@@ -108,7 +110,8 @@ def ADDRESS(name: str, c_name: str = "") -> Part:
 def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool = False) -> Part:
     """An operator's own descriptor, set from a tuple of values; made once for each tuple. kind: "Carafe" means
     mluOpCreateCarafeDescriptor, mluOpSetCarafeDescriptor<version> (ext: mluOpExtSet...), mluOpDestroyCarafeDescriptor."""
-    described = c.Described(kind, f"mluOp{'Ext' * ext}Set{kind}Descriptor{version}", [t for part in parts for t in part.types],
+    setter = f"mluOp{'Ext' * ext}Set{kind}Descriptor{version}"
+    described = c.Described(kind, setter, [t for part in parts for t in part.types],
                             lambda values: [v for part, value in zip(parts, values) for v in part.convert(None, value)])
 
     def convert(context: "c.Context", values: tuple) -> tuple:
@@ -117,7 +120,8 @@ def DESCRIPTOR(name: str, kind: str, *parts: Part, version: str = "", ext: bool 
     def floats(values: tuple) -> list:
         return [number for part, value in zip(parts, values) if part.floats for number in part.floats(value)]
 
-    return Part(name, (c_void_p,), convert, name, floats=floats if any(part.floats for part in parts) else None, parts=parts)
+    return Part(name, (c_void_p,), convert, name, floats=floats if any(part.floats for part in parts) else None, parts=parts,
+                kind=kind, setter=setter)
 
 
 class CFunction:

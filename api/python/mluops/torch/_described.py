@@ -18,6 +18,7 @@ from ._operator import linear_tangent, no_derivative, no_tangent, no_tangents, o
 from ._tensors import new_image, run
 
 SMALLEST: Dict[str, Callable] = {}  # of each operator but gradients the smallest call, given what makes its tensors
+FORMS: Dict[str, "_Form"] = {}  # of each operator
 _DTYPES = {"int32": torch.int32, "bool": torch.bool, "float32": torch.float32}
 
 
@@ -51,7 +52,8 @@ def described(schema: str, function: CFunction, *, fixed: Dict[str, Any] = {}, i
     if linear:
         follows["jvp"] = lambda *given: _linear(made, linear.split(), *given)
     made: Any = operator(schema, form.fake, **{**follows, **others})
-    made.form = form
+    made.form = FORMS[form.name] = form
+    form.others = others
     if "_backward" not in form.name:
         SMALLEST[form.name] = lambda ones, zeros: made(*form.smallest(ones, zeros))
     return made
@@ -65,6 +67,7 @@ class _Form(Form):
     def __init__(self, schema: str, function: CFunction, fixed: Dict[str, Any], int64: List[str],
                  absent: Dict[str, Callable], **others: Any) -> None:
         super().__init__(schema, function, unused=tuple(fixed), **others)
+        self.others: Dict[str, Any] = {}
         self.absent, self.fixed = absent, {"workspace": None, "workspace_size": 0, **fixed}
         self.dtypes = {part.name: torch.int64 if part.name in int64 else
                        _DTYPES.get(part.dtype if part.dims else "int32") for part in self.outputs}

@@ -4,7 +4,7 @@ for the transforms of torch.func.
 """
 
 import re
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from ._tensors import any_empty, check_call, context
 HAS_LIBRARY_API = all(hasattr(getattr(torch, "library", None), name)
                       for name in ("Library", "register_fake", "register_autograd"))
 
+SCHEMAS: Dict[str, str] = {}  # of each operator of torch.ops.mluops
 if HAS_LIBRARY_API:
     _library = torch.library.Library("mluops", "DEF")  # kept: the registrations live as long as it does
     _arguments.symbolic(torch.SymInt)
@@ -31,10 +32,19 @@ def _open(schema: str) -> str:
     return re.sub(r"\bint\b", "SymInt", schema)
 
 
+def _declare(schema: str, *tags: Any) -> None:
+    """Tells torch the schema, unless libmluops_torch.so (library.py), which is loaded already, has told it. The kernels of
+    this package then take the place of the library's."""
+    name = schema.split("(")[0]
+    SCHEMAS[name] = _open(schema)
+    if not torch._C._dispatch_has_kernel(f"mluops::{name}"):
+        _library.define(SCHEMAS[name], tags=(torch.Tag.pt2_compliant_tag, *tags))
+
+
 def define(schema: str, kernel: Callable, fake: Callable) -> None:
     """An operator torch.ops.mluops.<name> without derivative, with a kernel in torch."""
     name = schema.split("(")[0]
-    _library.define(_open(schema), tags=(torch.Tag.pt2_compliant_tag,))
+    _declare(schema)
     _implement(name, kernel)
     torch.library.register_fake(f"mluops::{name}", fake, lib=_library)
 
@@ -234,8 +244,7 @@ class _Made:
 
     def register(self, schema: str) -> None:
         """The operator torch.ops.mluops.<name>, known to autograd, torch.compile and torch.export."""
-        tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
-        _library.define(_open(schema), tags=tags)
+        _declare(schema, torch.Tag.needs_fixed_stride_order)
         _implement(self.name, self.plainly)
         full = f"mluops::{self.name}"
         torch.library.register_fake(full, self.checked_fake, lib=_library)
