@@ -1,8 +1,9 @@
 // The sort of radix_sort.h by the threads of a call.
 //
-// The items are cut into parts. For each digit, a part counts its items by digit, the counts are summed up in the order
-// digit, part, and each part moves its items to the places that are its own. The sort is stable, so the result does not
-// depend on the number of parts. Digits are shorter than with one thread: the sums are the serial share.
+// A sample of the keys cuts them into ranges, as many as there are parts of the items. Each part counts its items by
+// range, the counts are summed up in the order range, part, and each part moves its items to the places that are its
+// own; then each range is sorted by itself. Every step is stable, so the result does not depend on the number of parts.
+// Where a key is that of most items, most are in one range, and the sort takes as long as with one thread.
 #pragma once
 
 #include <algorithm>
@@ -19,37 +20,43 @@ namespace mluops::cpu::spatial {
 template <class T>
 class ParallelSort {
  public:
-  ParallelSort(Allocator& allocator, const mluopsCall& call, std::int64_t n)
-      : n_(n),
-        parts_(std::clamp<std::int64_t>(n / kLeastItems, 1, call.threads)),
-        items_(allocator.allocate<T>(n)),
-        spare_(allocator.allocate<T>(n)),
-        counts_(allocator.allocate<std::int64_t>(parts_, kDigits)) {}
+  ParallelSort(Allocator& allocator, const mluopsCall& call, std::int64_t most)
+      : items_(allocator.allocate<T>(most)), spare_(allocator.allocate<T>(most)) {
+    const std::int64_t parts = parts_of(call, most);
+    if (parts == 1) return;
+    counts_ = allocator.allocate<std::int64_t>(parts, parts);
+    lows_ = allocator.allocate<std::uint64_t>(parts, kDrawn);
+  }
 
-  /// [n], to be written before the sort.
+  /// [most], to be written before the sort.
   T* items() const { return items_; }
 
-  /// Sorts by key(item), a number from 0 on; equal ones keep their order. Returns the sorted items.
+  /// Sorts the first n items by key(item), a number from 0 on; equal ones keep their order. Returns the sorted items.
   template <class Key>
-  T* run(const Context& context, const mluopsCall& call, const Key& key) const {
-    const double part_ns = cost::kStep * static_cast<double>(n_) / static_cast<double>(parts_);
-    const Loop loop(context, call, parts_, part_ns);
-    if (loop.slots() == 1) return radix_sort(items_, spare_, n_, key);
-    T *from = items_, *to = spare_;
-    const std::uint64_t most = largest_unless_sorted(loop, key);
-    for (int shift = 0; shift < 64 && most >> shift > 0; shift += kDigitBits) {
-      move(loop, from, to,
-           [&](const T& item) { return static_cast<std::uint64_t>(key(item)) >> shift & (kDigits - 1); });
-      std::swap(from, to);
-    }
-    return from;
+  T* run(const Context& context, const mluopsCall& call, std::int64_t n, const Key& key) {
+    n_ = n;
+    parts_ = parts_of(call, n);
+    const Loop loop(context, call, parts_, 4 * cost::kStep * static_cast<double>(n) / static_cast<double>(parts_));
+    if (loop.slots() == 1) return radix_sort(items_, spare_, n, key);
+    if (is_sorted(loop, key)) return items_;
+    cut_ranges(key);
+    move_to_ranges(loop, key);
+    each(loop, [&](std::int64_t range) {
+      const std::int64_t* const ends = counts_ + (parts_ - 1) * parts_;
+      const std::int64_t first = range == 0 ? 0 : ends[range - 1], count = ends[range] - first;
+      const T* const sorted = radix_sort(spare_ + first, items_ + first, count, key);
+      if (sorted != spare_ + first) std::copy_n(sorted, count, spare_ + first);
+    });
+    return spare_;
   }
 
  private:
-  static constexpr int kDigitBits = 8;
-  static constexpr std::uint64_t kDigits = std::uint64_t{1} << kDigitBits;
-  static constexpr std::int64_t kLeastItems = 2048;  ///< of a part: far more than digits
+  static constexpr std::int64_t kLeastItems = 2048;  ///< of a part: as many as radix_sort has digits
+  static constexpr std::int64_t kDrawn = 16;         ///< keys of the sample for a range
 
+  static std::int64_t parts_of(const mluopsCall& call, std::int64_t n) {
+    return std::clamp<std::int64_t>(n / kLeastItems, 1, call.threads);
+  }
   std::int64_t begin(std::int64_t part) const { return part * n_ / parts_; }
 
   /// body(part)
@@ -60,49 +67,60 @@ class ParallelSort {
     });
   }
 
-  /// The largest key; 0 where the items are in order already.
   template <class Key>
-  std::uint64_t largest_unless_sorted(const Loop& loop, const Key& key) const {
+  bool is_sorted(const Loop& loop, const Key& key) const {
     each(loop, [&](std::int64_t part) {
-      std::int64_t most = 0, unsorted = 0;
-      for (std::int64_t i = begin(part); i < begin(part + 1); ++i) {
-        most = std::max<std::int64_t>(most, key(items_[i]));
-        unsorted |= i > 0 && key(items_[i - 1]) > key(items_[i]);
+      bool sorted = true;
+      for (std::int64_t i = std::max<std::int64_t>(1, begin(part)); i < begin(part + 1); ++i) {
+        sorted = sorted && key(items_[i - 1]) <= key(items_[i]);
       }
-      counts_[2 * part] = most;
-      counts_[2 * part + 1] = unsorted;
+      counts_[part] = sorted ? 1 : 0;
     });
-    std::int64_t most = 0, unsorted = 0;
-    for (std::int64_t part = 0; part < parts_; ++part) {
-      most = std::max(most, counts_[2 * part]);
-      unsorted |= counts_[2 * part + 1];
-    }
-    return unsorted != 0 ? static_cast<std::uint64_t>(most) : 0;
+    return std::all_of(counts_, counts_ + parts_, [](std::int64_t sorted) { return sorted != 0; });
   }
 
-  /// Stably, in the order of digit(item).
-  template <class Digit>
-  void move(const Loop& loop, const T* from, T* to, const Digit& digit) const {
+  /// lows_: the least key of each range.
+  template <class Key>
+  void cut_ranges(const Key& key) const {
+    const std::int64_t drawn = parts_ * kDrawn;
+    for (std::int64_t k = 0; k < drawn; ++k) lows_[k] = static_cast<std::uint64_t>(key(items_[k * n_ / drawn]));
+    std::sort(lows_, lows_ + drawn);
+    for (std::int64_t range = 0; range < parts_; ++range) lows_[range] = lows_[range * kDrawn];
+  }
+  std::int64_t range_of(std::uint64_t key) const {
+    std::int64_t range = 0;  // without branches: which half it is in nobody could predict
+    for (std::int64_t left = parts_; left > 1;) {
+      const std::int64_t half = left / 2;
+      range = lows_[range + half] <= key ? range + half : range;
+      left -= half;
+    }
+    return range;
+  }
+
+  /// Into spare_; the last part's counts become the ends of the ranges.
+  template <class Key>
+  void move_to_ranges(const Loop& loop, const Key& key) const {
     each(loop, [&](std::int64_t part) {
-      std::int64_t* const counts = counts_ + part * static_cast<std::int64_t>(kDigits);
-      std::fill_n(counts, kDigits, 0);
-      for (std::int64_t i = begin(part); i < begin(part + 1); ++i) ++counts[digit(from[i])];
+      std::int64_t* const counts = counts_ + part * parts_;
+      std::fill_n(counts, parts_, 0);
+      for (std::int64_t i = begin(part); i < begin(part + 1); ++i) ++counts[range_of(key(items_[i]))];
     });
     std::int64_t place = 0;
-    for (std::uint64_t d = 0; d < kDigits; ++d) {
+    for (std::int64_t range = 0; range < parts_; ++range) {
       for (std::int64_t part = 0; part < parts_; ++part) {
-        place += std::exchange(counts_[static_cast<std::uint64_t>(part) * kDigits + d], place);
+        place += std::exchange(counts_[part * parts_ + range], place);
       }
     }
     each(loop, [&](std::int64_t part) {
-      std::int64_t* const next = counts_ + part * static_cast<std::int64_t>(kDigits);
-      for (std::int64_t i = begin(part); i < begin(part + 1); ++i) to[next[digit(from[i])]++] = from[i];
+      std::int64_t* const next = counts_ + part * parts_;
+      for (std::int64_t i = begin(part); i < begin(part + 1); ++i) spare_[next[range_of(key(items_[i]))]++] = items_[i];
     });
   }
 
-  std::int64_t n_, parts_;
   T *items_, *spare_;
-  std::int64_t* counts_;  ///< [parts, digits]
+  std::int64_t* counts_ = nullptr;  ///< [parts, ranges]
+  std::uint64_t* lows_ = nullptr;   ///< [ranges], room for the sample
+  std::int64_t n_ = 0, parts_ = 1;
 };
 
 }  // namespace mluops::cpu::spatial

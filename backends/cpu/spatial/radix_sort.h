@@ -12,8 +12,10 @@ namespace mluops::cpu::spatial {
 /// Returns which of the two arrays holds them.
 template <class T, class Key>
 T* radix_sort(T* items, T* spare, std::int64_t n, const Key& key) {
-  constexpr int kDigitBits = 11;
-  constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
+  constexpr int kMostBits = 11;
+  const int digit_bits = n < 512 ? 8 : kMostBits;  // few items: their counters would take longer than they
+  const std::size_t digits = std::size_t{1} << digit_bits;
+  std::array<std::int64_t, std::size_t{1} << kMostBits> next;
   std::uint64_t most = 0;
   bool sorted = true;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -21,12 +23,12 @@ T* radix_sort(T* items, T* spare, std::int64_t n, const Key& key) {
     most = std::max(most, static_cast<std::uint64_t>(key(items[i])));
   }
   if (sorted) return items;
-  for (int shift = 0; shift < 64 && most >> shift > 0; shift += kDigitBits) {
-    const auto digit = [&](const T& item) { return static_cast<std::size_t>(key(item) >> shift & (kDigits - 1)); };
-    std::array<std::int64_t, kDigits> next{};
+  for (int shift = 0; shift < 64 && most >> shift > 0; shift += digit_bits) {
+    const auto digit = [&](const T& item) { return static_cast<std::size_t>(key(item) >> shift & (digits - 1)); };
+    std::fill_n(next.begin(), digits, 0);
     for (std::int64_t i = 0; i < n; ++i) ++next[digit(items[i])];
     std::int64_t place = 0;
-    for (std::int64_t& count : next) place += std::exchange(count, place);
+    for (std::size_t d = 0; d < digits; ++d) place += std::exchange(next[d], place);
     for (std::int64_t i = 0; i < n; ++i) spare[next[digit(items[i])]++] = items[i];
     std::swap(items, spare);
   }

@@ -6,7 +6,8 @@
 #include <type_traits>
 
 #include "backends/cpu/runtime/arena.h"
-#include "backends/cpu/spatial/radix_sort.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/spatial/parallel_sort.h"
 
 namespace mluops::cpu::spatial {
 
@@ -26,15 +27,23 @@ Key<A> falling_key(A score) {
 template <class A>
 class Order {
  public:
-  Order(Allocator& allocator, std::int64_t most)
-      : entries_(allocator.allocate<Entry>(most)), spare_(allocator.allocate<Entry>(most)) {}
+  Order(Allocator& allocator, const mluopsCall& call, std::int64_t most)
+      : sort_(allocator, call, most), entries_(sort_.items()) {}
 
-  void add(std::int64_t box, A score) { entries_[size_++] = {falling_key(score), static_cast<std::int32_t>(box)}; }
+  void add(std::int64_t box, A score) { entries_[size_++] = entry(box, score); }
+  /// Boxes [0, n), the only ones: score(box).
+  template <class Score>
+  void add_all(const Context& context, const mluopsCall& call, std::int64_t n, const Score& score) {
+    size_ = n;
+    Loop(context, call, n, 2 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) entries_[i] = entry(i, score(i));
+    });
+  }
   /// Once, behind all that is added. Stable, takes no memory: radix sort, whose counters alone cost more than a few
   /// boxes.
-  void sort() {
+  void sort(const Context& context, const mluopsCall& call) {
     if (size_ <= kFew) return insert_one_by_one();
-    entries_ = radix_sort(entries_, spare_, size_, [](const Entry& e) { return e.key; });
+    entries_ = sort_.run(context, call, size_, [](const Entry& e) { return e.key; });
   }
   std::int64_t size() const { return size_; }
   std::int32_t operator[](std::int64_t rank) const { return entries_[rank].box; }
@@ -47,6 +56,8 @@ class Order {
     std::int32_t box;
   };
 
+  static Entry entry(std::int64_t box, A score) { return {falling_key(score), static_cast<std::int32_t>(box)}; }
+
   void insert_one_by_one() {
     for (std::int64_t i = 1; i < size_; ++i) {
       const Entry entry = entries_[i];
@@ -56,7 +67,8 @@ class Order {
     }
   }
 
-  Entry *entries_, *spare_;
+  ParallelSort<Entry> sort_;
+  Entry* entries_;
   std::int64_t size_ = 0;
 };
 

@@ -28,8 +28,11 @@ struct NmsArrays {
   spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
-  NmsArrays(Allocator& allocator, std::int64_t n)
-      : order(allocator, n), boxes(allocator, n), groups(allocator, n), dropped(allocator.allocate<std::uint8_t>(n)) {}
+  NmsArrays(Allocator& allocator, const mluopsCall& call, std::int64_t n)
+      : order(allocator, call, n),
+        boxes(allocator, n),
+        groups(allocator, n),
+        dropped(allocator.allocate<std::uint8_t>(n)) {}
 
   /// Below a threshold of 0 boxes that share nothing drop each other.
   void read_bounds(std::int64_t i, double threshold) const {
@@ -43,10 +46,11 @@ struct NmsArrays {
 template <class T>
 mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNmsRotatedProblem& p) {
   const std::int64_t n = p.shape.n;
-  auto arrays = allocate<NmsArrays<Acc<T>>>(context.arena, n);
+  auto arrays = allocate<NmsArrays<Acc<T>>>(context.arena, call, n);
   if (!arrays) return no_memory(call);
-  for (std::int64_t i = 0; i < n; ++i) arrays->order.add(i, to_acc(static_cast<const T*>(p.scores)[i]));
-  arrays->order.sort();
+  const auto* const scores = static_cast<const T*>(p.scores);
+  arrays->order.add_all(context, call, n, [&](std::int64_t i) { return to_acc(scores[i]); });
+  arrays->order.sort(context, call);
   Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->boxes.read(i, static_cast<const T*>(p.boxes) + std::int64_t{arrays->order[i]} * p.shape.width, 0.0);

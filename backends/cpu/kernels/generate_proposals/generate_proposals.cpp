@@ -48,8 +48,8 @@ struct Arrays {
   spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
-  Arrays(Allocator& allocator, const Shape& s, std::int64_t most)
-      : order(allocator, anchors_of(s)),
+  Arrays(Allocator& allocator, const mluopsCall& call, const Shape& s, std::int64_t most)
+      : order(allocator, call, anchors_of(s)),
         boxes(allocator, most),
         groups(allocator, most),
         dropped(allocator.allocate<std::uint8_t>(most)) {}
@@ -89,8 +89,8 @@ std::int64_t propose(const Context& context, const mluopsCall& call, const Probl
   const std::int64_t all = anchors_of(p.shape), n = most_looked_at(p);
   const T* const scores = static_cast<const T*>(p.scores) + image * all;
   const double offset = p.pixel_offset;
-  for (std::int64_t i = 0; i < all; ++i) arrays.order.add(i, to_acc(scores[i]));
-  arrays.order.sort();
+  arrays.order.add_all(context, call, all, [&](std::int64_t i) { return to_acc(scores[i]); });
+  arrays.order.sort(context, call);
   Loop::one_of_many(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       Box box;
@@ -121,7 +121,7 @@ void clear(const Problem& p, std::int64_t first, std::int64_t rows) {
 
 template <class T>
 mluOpStatus_t generate(Context& context, const mluopsCall& call, const Problem& p) {
-  const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, p.shape, most_looked_at(p));
+  const auto arrays = allocate<Arrays<Acc<T>>>(context.arena, call, p.shape, most_looked_at(p));
   if (!arrays) return no_memory(call);
   std::int64_t rows = 0;
   for (std::int64_t image = 0; image < p.shape.n; ++image) {

@@ -29,7 +29,7 @@ class Inputs {
         items[i] = {key < 0 ? grid.keys() : key, static_cast<std::int32_t>(i)};
       }
     });
-    const Item* const sorted = sort_.run(context, call, [](const Item& item) { return item.key; });
+    const Item* const sorted = sort_.run(context, call, inputs, [](const Item& item) { return item.key; });
     const std::int64_t count = first_at(sorted, sorted + inputs, grid.keys()) - sorted;
     const double ns = cost::kStep * static_cast<double>(count);
     const Ranks all = parts.run(context, call, ns, [&](std::int64_t part, int, Ranks from, bool write) {

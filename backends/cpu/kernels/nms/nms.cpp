@@ -23,13 +23,13 @@ BoxSource<T> source_of(const mluopsNmsProblem& p) {
 
 /// The boxes whose score counts.
 template <class S, class A>
-void add_scores(const mluopsNmsProblem& p, spatial::Order<A>& order) {
+void add_scores(const Context& context, const mluopsCall& call, const mluopsNmsProblem& p, spatial::Order<A>& order) {
   const auto* const scores = static_cast<const S*>(p.scores);
   const A threshold = static_cast<A>(p.score_threshold);
-  const bool all = threshold != threshold;
+  const auto score = [&](std::int64_t i) { return static_cast<A>(to_acc(scores[i])); };
+  if (threshold != threshold) return order.add_all(context, call, p.shape.boxes, score);
   for (std::int64_t i = 0; i < p.shape.boxes; ++i) {
-    const A score = static_cast<A>(to_acc(scores[i]));
-    if (all || score > threshold) order.add(i, score);
+    if (score(i) > threshold) order.add(i, score(i));
   }
 }
 
@@ -56,18 +56,14 @@ void pad_detections(const mluopsNmsProblem& p, std::int64_t n) {
 }
 
 template <class T, class S>
-void write_kept(const mluopsNmsProblem& p, const SweepArrays<Acc<T>>& arrays) {
+void write_kept(const mluopsNmsProblem& p, const SweepArrays<Acc<T>>& arrays, std::int64_t kept) {
   const bool indices = p.output_mode == MLUOP_NMS_OUTPUT_TARGET_INDICES;
-  std::int64_t kept = 0;
-  for (std::int64_t rank = 0; rank < arrays.order.size(); ++rank) {
-    if (arrays.owner[rank] != kNone) continue;
-    const std::int32_t box = arrays.order[rank];
-    if (indices) {
-      with_indices(p.shape, p.output, [&]<class I>(I* out) { out[kept] = static_cast<I>(box); });
-    } else {
-      put_detection<T, S>(p, kept, box);
-    }
-    ++kept;
+  if (indices) {
+    with_indices(p.shape, p.output, [&]<class I>(I* out) {
+      for (std::int64_t n = 0; n < kept; ++n) out[n] = static_cast<I>(arrays.order[arrays.keepers[n]]);
+    });
+  } else {
+    for (std::int64_t n = 0; n < kept; ++n) put_detection<T, S>(p, n, arrays.order[arrays.keepers[n]]);
   }
   if (p.pad != 0 && indices) {
     with_indices(p.shape, p.output, [&]<class I>(I* out) { std::fill(out + kept, out + p.max_output, I{0}); });
@@ -79,12 +75,12 @@ void write_kept(const mluopsNmsProblem& p, const SweepArrays<Acc<T>>& arrays) {
 
 template <class T, class S>
 mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsNmsProblem& p) {
-  auto arrays = allocate<SweepArrays<Acc<T>>>(context.arena, p.shape.boxes);
+  auto arrays = allocate<SweepArrays<Acc<T>>>(context.arena, call, p.shape.boxes);
   if (!arrays) return no_memory(call);
-  add_scores<S>(p, arrays->order);
-  arrays->read(source_of<T>(p), static_cast<Acc<T>>(p.shape.offset));
-  Sweep<Acc<T>, false>(p.shape, *arrays).run(p.max_output);
-  write_kept<T, S>(p, *arrays);
+  add_scores<S>(context, call, p, arrays->order);
+  arrays->read(context, call, source_of<T>(p), static_cast<Acc<T>>(p.shape.offset));
+  const std::int64_t kept = Sweep<Acc<T>, false>(context, call, p.shape, *arrays).run(p.max_output);
+  write_kept<T, S>(p, *arrays, kept);
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -124,8 +120,8 @@ template <class A>
 struct MatchArrays : SweepArrays<A> {
   std::int64_t* next;  ///< place of each group
 
-  MatchArrays(Allocator& allocator, std::int64_t most)
-      : SweepArrays<A>(allocator, most), next(allocator.allocate<std::int64_t>(most)) {}
+  MatchArrays(Allocator& allocator, const mluopsCall& call, std::int64_t most)
+      : SweepArrays<A>(allocator, call, most), next(allocator.allocate<std::int64_t>(most)) {}
 };
 
 template <class T>
@@ -133,12 +129,12 @@ mluOpStatus_t match(Context& context, const mluopsCall& call, const mluopsNmsMat
   using A = Acc<T>;
   if (const char* const reason = declined(p.shape)) return fail(call, MLUOP_STATUS_NOT_SUPPORTED, reason);
   const std::int64_t boxes = p.shape.boxes;
-  auto arrays = allocate<MatchArrays<A>>(context.arena, boxes);
+  auto arrays = allocate<MatchArrays<A>>(context.arena, call, boxes);
   if (!arrays) return no_memory(call);
   const auto* const dets = static_cast<const T*>(p.dets);
-  for (std::int64_t i = 0; i < boxes; ++i) arrays->order.add(i, to_acc(dets[i * 5 + 4]));
-  arrays->read(BoxSource<T>{dets, 5, 1, false}, A{0});
-  Sweep<A, true>(p.shape, *arrays).run(boxes);
+  arrays->order.add_all(context, call, boxes, [&](std::int64_t i) { return to_acc(dets[i * 5 + 4]); });
+  arrays->read(context, call, BoxSource<T>{dets, 5, 1, false}, A{0});
+  Sweep<A, true>(context, call, p.shape, *arrays).run(boxes);
   const std::int64_t groups = number_groups(boxes, arrays->owner);
   with_indices(p.shape, p.indices, [&]<class I>(I* indices) {
     write_groups(*arrays, groups, arrays->next, indices, static_cast<I*>(p.group_sizes));

@@ -31,8 +31,8 @@ struct Arrays {
   spatial::BoxGroups groups;
   std::uint8_t* dropped;
 
-  Arrays(Allocator& allocator, std::int64_t n)
-      : order(allocator, n),
+  Arrays(Allocator& allocator, const mluopsCall& call, std::int64_t n)
+      : order(allocator, call, n),
         polygons(allocator.allocate<Quadrilateral>(n)),
         groups(allocator, n),
         dropped(allocator.allocate<std::uint8_t>(n)) {}
@@ -49,10 +49,10 @@ template <class T>
 mluOpStatus_t suppress(Context& context, const mluopsCall& call, const mluopsPolyNmsProblem& p) {
   const std::int64_t n = p.shape.n;
   const T* const boxes = static_cast<const T*>(p.boxes);
-  auto arrays = allocate<Arrays<Acc<T>>>(context.arena, n);
+  auto arrays = allocate<Arrays<Acc<T>>>(context.arena, call, n);
   if (!arrays) return no_memory(call);
-  for (std::int64_t i = 0; i < n; ++i) arrays->order.add(i, to_acc(boxes[9 * i + 8]));
-  arrays->order.sort();
+  arrays->order.add_all(context, call, n, [&](std::int64_t i) { return to_acc(boxes[9 * i + 8]); });
+  arrays->order.sort(context, call);
   Loop(context, call, n, 30 * cost::kStep).run([&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) {
       arrays->polygons[i] = Quadrilateral::of(boxes + 9 * std::int64_t{arrays->order[i]});
