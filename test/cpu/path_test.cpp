@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/border_align/geometry.h"
 #include "backends/cpu/kernels/psamask/geometry.h"
 #include "backends/cpu/runtime/arena.h"
+#include "backends/cpu/runtime/gathers.h"
 #include "test/cpu/support.h"
 
 namespace mluops::cpu::test {
@@ -149,6 +150,7 @@ TEST_P(PathTest, BorderAlignForward) {
     EXPECT_EQ(border_align_forward(s), "lines");
     EXPECT_EQ(border_align_forward(s, MLUOP_LAYOUT_NCHW), s.k == 4 ? "lines" : "panels");
   }
+  EXPECT_EQ(border_align_forward({kFloat, 1, 64, 64, 16, 2, 3}, MLUOP_LAYOUT_NCHW), "nchw_points");
 }
 
 TEST_P(PathTest, DeformRoiPoolForward) {
@@ -163,8 +165,12 @@ TEST_P(PathTest, DeformRoiPoolNchw) {
             vectors() ? "nchw_blocks" : "nchw_transposed");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 40, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_blocks" : "nchw_transposed");
-  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 1, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_points" : "nchw_transposed");
+  EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 8, 1, 2, 2, 1, 0.1f, 2}, 3, MLUOP_LAYOUT_NCHW),
+            !vectors()           ? "nchw_transposed"
+            : gathers_are_slow() ? "nchw_blocks"
+                                 : "nchw_points");
   EXPECT_EQ(deform_roi_pool_forward({kFloat, 1, 32, 32, 4, 4, 2, 2, 1, 0.1f, 2}, 31, MLUOP_LAYOUT_NCHW),
             vectors() ? "nchw_planes" : "nchw_transposed");
 }

@@ -167,12 +167,14 @@ mluOpStatus_t by_grids(Context& context, const mluopsCall& call, const ForwardPr
   return MLUOP_STATUS_SUCCESS;
 }
 
-/// Few channels share too little of what is found for all of them; nor does that repay on maps that the caches hold.
+/// Few channels share too little of what is found for all of them; nor does that repay on maps that the caches hold,
+/// unless gathers are slow.
 template <class T>
 Fit few_pixels(const Context&, const mluopsCall&, const ForwardProblem& p) {
   const Shape& s = p.shape;
   const std::int64_t pixels = s.batch * s.h * s.w, touched = 4 * s.grids * s.out_h * s.out_w;
-  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || (std::is_same_v<T, Acc<T>> && is_near<T>(s) && touched <= pixels));
+  const bool in_place = s.c <= (gathers_are_slow() ? 16 : s.c) && touched <= pixels && Planes::of(s).near<T>();
+  return fit(s.h * s.w <= INT32_MAX, s.c <= 4 || (std::is_same_v<T, Acc<T>> && in_place));
 }
 
 template <class T>
