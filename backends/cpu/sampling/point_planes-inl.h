@@ -372,7 +372,7 @@ Fit few_pixels_of(const Problem& p, const Planes& map, int few_percent) {
 /// With more than kFewPercent, rows of pixels that are made first repay it; where gathers are slow with far fewer.
 template <class T, class Roi, int kFewPercent, class Problem>
 Fit few_points(const Context&, const mluopsCall&, const Problem& p) {
-  constexpr int kPercentOfSlow = std::min(kFewPercent, 10);
+  constexpr int kPercentOfSlow = std::min(kFewPercent, 20);
   const Fit few = few_pixels_of<T, Roi>(p, Planes::of(p.shape), gathers_are_slow() ? kPercentOfSlow : kFewPercent);
   return few == Fit::kPrefer && gathers_are_slow() && samples_overlap<T, Roi>(p) ? Fit::kCan : few;
 }
