@@ -13,6 +13,8 @@ CALLS = {}
 ELSEWHERE = {
     "torch_mlu": "test_torch_mlu.py",
     "torchvision": "test_dropin_images.py",
+    "KITTI's evaluation, second.pytorch": "test_dropin_kernels.py",
+    "softmax-splatting, pytorch-pwc, pytorch-liteflownet": "test_dropin_kernels.py",
     "mmcv 1.x and 2.x, mmdet, mmrotate, mmdet3d": "test_mmcv.py",
 }
 
@@ -245,13 +247,74 @@ def adelaidet(bring):
     yield made, compositions.roi_align(x, torch.cat([r[:, :1], r[:, 1:] - half], 1), (3, 2), 0.25, 1)
 
 
-@row("S2ANet and its descendants, YOLOv5-OBB, Rotated_IoU")
-def s2anet(bring):
-    """Boxes along the axes, some turned by a quarter."""
-    r, scores, quarter = rois(30)[:, 1:], random(30, seed=5), torch.arange(30) % 2 == 1
+def along_the_axes():
+    """Boxes x1, y1, x2, y2, and the same as x, y, w, h, angle, some turned by a quarter."""
+    r, quarter = rois(30)[:, 1:], torch.arange(30) % 2 == 1
     size = r[:, 2:] - r[:, :2]
     turned = torch.where(quarter[:, None], size.flip(1), size)
-    boxes = torch.cat([(r[:, :2] + r[:, 2:]) / 2, turned, quarter[:, None] * torch.pi / 2], 1)
+    return r, torch.cat([(r[:, :2] + r[:, 2:]) / 2, turned, quarter[:, None] * torch.pi / 2], 1)
+
+
+def slopes_by(operator, x, grad):
+    x = x.clone().requires_grad_()
+    return torch.autograd.grad(operator(x), x, grad)[0]
+
+
+@row("AerialDetection, ReDet, R3Det")
+def aerial_detection(bring):
+    (r, boxes), scores, ops = along_the_axes(), random(30, seed=5), "mmdet.ops"
+    x, angles = random(2, 4, 12, 14), uniform(5, 1, seed=7) * 2 * torch.pi
+    turned = torch.cat([rois(5)[:, :1], uniform(5, 2, seed=8) * 40, uniform(5, 2, seed=9) * 20 + 8, angles], 1)
+    extension = bring(f"{ops}.roi_align_rotated.roi_align_rotated_cuda")
+
+    def aligned(x):
+        return compositions.roi_align_rotated(x, turned, (3, 2), 0.25, 2, aligned=False, clockwise=True)
+
+    out, into, grad = torch.zeros(5, 4, 3, 2).double(), torch.zeros_like(x), random(5, 4, 3, 2, seed=3)
+    extension.forward(x, turned, 3, 2, 0.25, 2, out)
+    extension.backward(grad, turned, 3, 2, 0.25, 2, into)
+    yield out.clone(), aligned(x)
+    yield into, slopes_by(aligned, x, grad)
+
+    def oriented(x):
+        """Of two orientations, each the part of a step nearer to the other."""
+        found, steps = aligned(x).unflatten(1, (2, 2)), angles[:, :, None, None, None] * 2 / (2 * torch.pi)
+        share, odd = steps - steps.floor(), (steps.floor() % 2).bool()
+        found = torch.where(odd, found.flip(2), found)
+        return (found * (1 - share) + found.flip(2) * share).flatten(1, 2)
+
+    extension, into = bring(f"{ops}.riroi_align.riroi_align_cuda"), torch.zeros_like(x)
+    extension.forward(x, turned, 3, 2, 0.25, 2, 2, out)
+    extension.backward(grad, turned, 3, 2, 0.25, 2, 2, into)
+    yield out, oriented(x)
+    yield into, slopes_by(oriented, x, grad)
+    x1, y1, x2, y2 = r.unbind(1)
+    quads, stay = torch.stack([x1, y1, x2, y1, x2, y2, x1, y2], 1), kept(r, scores, 0.3).sort()[0]
+    yield bring(f"{ops}.poly_nms.poly_nms_cuda").poly_nms(torch.cat([quads, scores[:, None]], 1), 0.3), stay
+    yield bring(f"{ops}.nms.rnms_ext").rnms(torch.cat([boxes, scores[:, None]], 1), 0.3), stay
+    yield bring(f"{ops}.polygon_geo.polygon_geo_cpu").polygon_iou(quads, quads[:9]), overlaps(r, r[:9])
+    geometry, table, areas = bring(f"{ops}.rbbox_geo.rbbox_geo_cuda"), overlaps(r, r), boxes[:, 2] * boxes[:, 3]
+    shares = table * (areas[:, None] + areas) / (1 + table) / areas[:, None]
+    yield geometry.mat_iou_iof(boxes.float(), boxes[:9].float(), True), shares[:, :9]
+    yield geometry.vec_iou_iof(boxes.float(), boxes[:1].float(), False), table[:, 0]
+    places = torch.cat([uniform(2, 12, 14, 2, seed=4) * 50, torch.ones(2, 12, 14, 3).double()], 3)
+    extension, out, into = bring(f"{ops}.fr.feature_refine_cuda"), torch.zeros_like(x), torch.zeros_like(x)
+
+    def refined(x):
+        y, x_ = (places[..., axis].clamp(0, 4 * (size - 1)) / 4 for axis, size in ((0, 12), (1, 14)))
+        found = F.grid_sample(x, torch.stack([2 * x_ / 13 - 1, 2 * y / 11 - 1], 3), align_corners=True)
+        inside = (places[..., 0] / 4 <= 12) & (places[..., 1] / 4 <= 14)
+        return x + found * inside[:, None]
+
+    extension.forward(x, places, 0.25, 1, out)
+    yield out, refined(x)
+    extension.backward(random(2, 4, 12, 14, seed=6), places, 0.25, 1, into)
+    yield into, slopes_by(refined, x, random(2, 4, 12, 14, seed=6))
+
+
+@row("S2ANet and its descendants, YOLOv5-OBB, Rotated_IoU")
+def s2anet(bring):
+    (r, boxes), scores = along_the_axes(), random(30, seed=5)
     yield bring("mmdet.ops.box_iou_rotated.box_iou_rotated_cuda").box_iou_rotated(boxes.float(), boxes.float()), overlaps(r, r)
     yield bring("utils.nms_rotated.nms_rotated_ext").nms_rotated(boxes, scores, 0.3), kept(r, scores, 0.3)
     weights, indices = random(4, 2, 1, 3, 3), torch.arange(1, 10).roll(4).reshape(1, 3, 3, 1).byte()
@@ -311,6 +374,22 @@ def flownet2(bring):
     inside = (x >= 0) & (x <= 6) & (y >= 0) & (y <= 5)
     grid = torch.stack((2 * x / 6 - 1, 2 * y / 5 - 1), 3)
     yield made * inside[:, None], F.grid_sample(one, grid, align_corners=True) * inside[:, None]
+
+
+@row("RAFT-Stereo and its descendants")
+def raft_stereo(bring):
+    volume, at, grad = random(2, 4, 5, 9), uniform(2, 1, 4, 5, seed=1) * 16 - 4, random(2, 7, 4, 5, seed=2)
+    at[:, :, 0] = at[:, :, 0].round()
+
+    def samples(volume):
+        places = at[:, 0, ..., None] + torch.arange(-3, 4)
+        grid = torch.stack([places / 4 - 1, torch.zeros_like(places)], 4).reshape(40, 1, 7, 2)
+        found = F.grid_sample(volume.reshape(40, 1, 1, 9), grid, align_corners=True)
+        return found.reshape(2, 4, 5, 7).permute(0, 3, 1, 2)
+
+    extension = bring("corr_sampler")
+    yield extension.forward(volume, at, 3)[0], samples(volume)
+    yield extension.backward(volume, at, grad, 3)[0], slopes_by(samples, volume, grad)
 
 
 @row("Pytorch-Correlation-extension")

@@ -235,6 +235,20 @@ ROWS = {
         "iou3d_cuda": "boxes_iou_bev_gpu/3 boxes_overlap_bev_gpu/3 nms_gpu/3 nms_normal_gpu/3",
         "roipool3d_cuda": "forward/5 pts_in_boxes3d_cpu/3 roipool3d_cpu/6",
     },
+    "AerialDetection": {
+        "mmdet.ops.poly_nms.poly_nms_cuda": "poly_nms/2",
+        "mmdet.ops.psroi_align_rotated.psroi_align_rotated_cuda": "-forward -backward",
+        "mmdet.ops.riroi_align.riroi_align_cuda": "backward/8 forward/8",
+        "mmdet.ops.roi_align_rotated.roi_align_rotated_cuda": "backward/7 forward/7",
+    },
+    "R3Det": {
+        "mmdet.ops.fr.feature_refine_cuda": "backward/5 forward/5",
+        "mmdet.ops.nms.rnms_ext": "rnms/2",
+        "mmdet.ops.polygon_geo.polygon_geo_cpu": "polygon_iou/2",
+        "mmdet.ops.rbbox_geo.rbbox_geo_cuda": "mat_iou_iof/3 vec_iou_iof/3",
+    },
+    "RAFT-Stereo": {"corr_sampler": "backward/4 forward/3"},
+    "softmax-splatting": {"cupy": "RawKernel RawModule cuda float32 int32 memoize util"},
     "S2ANet": {
         "mmdet.ops.box_iou_rotated.box_iou_rotated_cuda": "box_iou_rotated",
         "mmdet.ops.box_iou_rotated_diff.sort_vertices_cuda": "sort_vertices_forward/3",

@@ -173,6 +173,18 @@ def test_is_cuda_in_functions_that_ask_our_modules(doors, program):
     boxes = torch.zeros(2, 7)
     assert module.asks(boxes) is module.nms_gpu is module.asks_the_function(boxes)
     assert not module.does_not(boxes) and not torch.nn.Parameter(boxes).is_cuda
+    module = program("fork.by_a_function", """
+        from . import iou3d_nms_cuda
+        def launch(*args):
+            return iou3d_nms_cuda.nms_gpu(*args)
+        def other(*args):
+            return args
+        def asks(boxes):
+            return boxes.is_cuda and launch
+        def does_not(boxes):
+            return boxes.is_cuda and other
+    """)()
+    assert module.asks(boxes) and not module.does_not(boxes)
     dropin.uninstall()
     assert not boxes.is_cuda and "is_cuda" not in vars(torch.Tensor)
 
@@ -180,12 +192,13 @@ def test_is_cuda_in_functions_that_ask_our_modules(doors, program):
 # ---- extensions compiled at import
 
 
-@pytest.fixture(params=["no compiler", "torch without CUDA"])
+@pytest.fixture(params=["no compiler", "torch without CUDA", "no device"])
 def no_cuda(request, monkeypatch, tmp_path):
-    """Two ways of not being able to compile CUDA, whatever this machine has."""
+    """Three ways of not being able to compile and run CUDA, whatever this machine has."""
     from torch.utils import cpp_extension
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: request.param != "no device")
     monkeypatch.setattr(cpp_extension, "CUDA_HOME", None if request.param == "no compiler" else str(compiler(tmp_path)))
-    monkeypatch.setattr(torch.version, "cuda", "12.4" if request.param == "no compiler" else None)
+    monkeypatch.setattr(torch.version, "cuda", None if request.param == "torch without CUDA" else "12.4")
 
 
 def compiler(place):
@@ -228,6 +241,7 @@ def test_torch_compiles_what_it_can(monkeypatch, own, doors, tmp_path):
     from torch.utils import cpp_extension
     monkeypatch.setattr(cpp_extension, "CUDA_HOME", str(compiler(tmp_path)))
     monkeypatch.setattr(torch.version, "cuda", "12.4")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert cpp_extension.load("chamfer_3D", SOURCES) == "torch's own"
     assert cpp_extension.load_inline("chamfer_3D", "", ["..."]) == "torch's own"
     assert len(own) == 2

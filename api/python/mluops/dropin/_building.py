@@ -1,6 +1,6 @@
 """Extensions that programs compile when they are imported: torch.utils.cpp_extension.load and load_inline.
 
-Where torch cannot compile CUDA, an extension with CUDA sources that a door has under its name, or under those of its
+Where torch cannot compile CUDA or has no device for it, an extension with CUDA sources that a door has under its name, or under those of its
 sources, is that door's module. Everything else goes to torch's own function."""
 
 import functools
@@ -16,10 +16,10 @@ _CUDA = (".cu", ".cuh")
 
 
 def compiles_cuda() -> bool:
-    """Whether this torch is made for CUDA and finds its compiler."""
+    """Whether this torch has a CUDA device, to run what is compiled, and finds its compiler."""
     from torch.utils import cpp_extension
     home = getattr(cpp_extension, "CUDA_HOME", None)
-    if torch.version.cuda is None or home is None:
+    if torch.version.cuda is None or home is None or not torch.cuda.is_available():
         return False
     return any(Path(home, "bin", name).is_file() for name in ("nvcc", "nvcc.exe"))
 

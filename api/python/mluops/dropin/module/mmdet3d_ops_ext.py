@@ -14,7 +14,7 @@ __all__ = ["assign_score_withk_backward_wrapper", "assign_score_withk_forward_wr
            "three_nn_wrapper"]
 
 PACKAGE = "mmdet3d"
-UNSERVED = ("*.feature_decorator_ext",)
+UNSERVED = ("*.feature_decorator_ext", "dynamic_point_pool_ext")
 NAMES = tuple(f"*.{name}_ext" for name in ("assign_score_withk", "ball_query", "furthest_point_sample", "gather_points",
                                            "interpolate", "knn"))
 

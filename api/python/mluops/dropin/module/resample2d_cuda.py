@@ -4,19 +4,13 @@ import torch
 
 from ...torch._buffers import add_all, fill
 from ...torch._tensors import floats
-from ...torch.filling.pixels import bags, corners, rows_of
+from ...torch.filling.pixels import bags, corners, moved, rows_of, sampled, scattered, slopes
 
 __all__ = ["backward", "forward"]
 
 PACKAGE = "flownet2"
 NAMES = ("resample2d_cuda", "*.resample2d_cuda")
 BUILT = ("resample2d", "resample2d_cuda")
-
-
-def _samples(flow, height, width):
-    """The target positions of the flow: y and x [B, H, W]."""
-    rows, columns = flow.shape[2:]
-    return torch.arange(rows)[:, None] + flow[:, 1], torch.arange(columns) + flow[:, 0]
 
 
 def _clamped(y, x, height, width):
@@ -36,10 +30,8 @@ def _nearest(y, x, height, width):
 def _warped(image, flow, kernel_size, bilinear):
     """T [B, C, H, W] of T [B, C, h, w] and flow T [B, 2, H, W]; with a kernel, sums of that many pixels to the right and
     down."""
-    image, flow = floats(input1=image, input2=flow)
     b, c, height, width = image.shape
-    y, x = _samples(flow, height, width)
-    index, weights = (_clamped if bilinear else _nearest)(y, x, height, width)
+    index, weights = (_clamped if bilinear else _nearest)(*moved(flow), height, width)
     index = index + torch.arange(b).reshape(-1, 1, 1, 1) * (height * width)
     reach = torch.arange(kernel_size)
     moves = (reach[:, None] * width + reach).flatten()
@@ -49,15 +41,38 @@ def _warped(image, flow, kernel_size, bilinear):
     return made.reshape(b, *flow.shape[2:], c).permute(0, 3, 1, 2)
 
 
+def _at_least_float32(**tensors):
+    """Detached tensors of a dtype for grid_sample."""
+    tensors = floats(**tensors)
+    dtype = torch.promote_types(tensors[0].dtype, torch.float32)
+    return [each.detach().to(dtype) for each in tensors]
+
+
 def forward(input1, input2, output, kernel_size, bilinear):
-    fill("output", output, _warped(input1.detach(), input2.detach(), kernel_size, bilinear))
+    image, flow = _at_least_float32(input1=input1, input2=input2)
+    is_plain = bilinear and kernel_size == 1 and image.numel()
+    made = sampled(image, *moved(flow), "border") if is_plain else _warped(image, flow, kernel_size, bilinear)
+    fill("output", output, made)
     return 1
+
+
+def _gradients(image, flow, grad):
+    places = moved(flow)
+    by_y, by_x = ((grad * slope).sum(1) for slope in slopes(image, *places, "border"))
+    return scattered(grad, image, *places, "border"), torch.stack([by_x, by_y], 1)
+
+
+def _gradients_of_sums(image, flow, grad, kernel_size):
+    inputs = [each.requires_grad_() for each in (image, flow)]
+    with torch.enable_grad():
+        out = _warped(*inputs, kernel_size, True)
+    return torch.autograd.grad(out, inputs, grad)
 
 
 def backward(input1, input2, grad_output, grad_input1, grad_input2, kernel_size, bilinear):
     """Added to what there is. Bilinear, where a pixel is the weighted sum of four."""
-    inputs = [each.detach().requires_grad_() for each in (input1, input2)]
-    with torch.enable_grad():
-        out = _warped(*inputs, kernel_size, True)
-    add_all(torch.autograd.grad(out, inputs, grad_output.to(out.dtype)), grad_input1=grad_input1, grad_input2=grad_input2)
+    image, flow, grad = _at_least_float32(input1=input1, input2=input2, grad_output=grad_output)
+    is_plain = kernel_size == 1 and image.numel()
+    found = _gradients(image, flow, grad) if is_plain else _gradients_of_sums(image, flow, grad, kernel_size)
+    add_all(found, grad_input1=grad_input1, grad_input2=grad_input2)
     return 1
