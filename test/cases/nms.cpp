@@ -501,7 +501,6 @@ std::vector<OperatorCases> nms_operators() {
   hard_nms.document = hard_document;
   hard_nms.edge = hard_edge;
   hard_nms.random = random_hard;
-  hard_nms.sequential = true;
   OperatorCases soft_nms = entry("soft_nms", "mluOpExtSoftNms",
                                  {offset,
                                   {"method", "linear", "naive | linear | gaussian"},
@@ -513,8 +512,7 @@ std::vector<OperatorCases> nms_operators() {
   soft_nms.large = soft_large;
   soft_nms.network = soft_network;
   soft_nms.sequential = true;
-  OperatorCases groups = entry("nms_match", "mluOpExtNmsMatch", {}, match);
-  groups.sequential = true;
+  const OperatorCases groups = entry("nms_match", "mluOpExtNmsMatch", {}, match);
   return {hard_nms, soft_nms, groups};
 }
 
