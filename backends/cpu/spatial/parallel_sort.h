@@ -14,6 +14,7 @@
 #include "backends/cpu/runtime/machine.h"
 #include "backends/cpu/runtime/parallel.h"
 #include "backends/cpu/spatial/radix_sort.h"
+#include "backends/cpu/spatial/ranges.h"
 
 namespace mluops::cpu::spatial {
 
@@ -87,15 +88,7 @@ class ParallelSort {
     std::sort(lows_, lows_ + drawn);
     for (std::int64_t range = 0; range < parts_; ++range) lows_[range] = lows_[range * kDrawn];
   }
-  std::int64_t range_of(std::uint64_t key) const {
-    std::int64_t range = 0;  // without branches: which half it is in nobody could predict
-    for (std::int64_t left = parts_; left > 1;) {
-      const std::int64_t half = left / 2;
-      range = lows_[range + half] <= key ? range + half : range;
-      left -= half;
-    }
-    return range;
-  }
+  std::int64_t range_of(std::uint64_t key) const { return spatial::range_of(lows_, parts_, key); }
 
   /// Into spare_; the last part's counts become the ends of the ranges.
   template <class Key>

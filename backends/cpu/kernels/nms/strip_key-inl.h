@@ -26,6 +26,9 @@ HWY_BEFORE_NAMESPACE();
 namespace mluops::cpu::nms::HWY_NAMESPACE {
 using namespace box_pairs::HWY_NAMESPACE;
 
+/// A pair whose IoU is below this share of the threshold has none above the threshold after rounding.
+constexpr double kALittleLess = 1 - 1e-4;
+
 /// The keys of some boxes, sorted.
 struct Sample {
   double* keys = nullptr;
@@ -94,7 +97,7 @@ class StripKey {
     return (1 - t) * std::max(1.0, 0.5 / t);
   }
   /// Rounded IoUs: a little less than the threshold, and never as much as 1.
-  static double lower_threshold(A threshold) { return std::min(0.99, static_cast<double>(threshold) * (1 - 1e-4)); }
+  static double lower_threshold(A threshold) { return std::min(0.99, static_cast<double>(threshold) * kALittleLess); }
   A number(int field, std::int64_t i) const { return boxes_.field[static_cast<std::size_t>(field)][i]; }
   A side(int axis, std::int64_t i) const { return number(Kind::kX2 + axis, i) - number(Kind::kX1 + axis, i) + offset_; }
 

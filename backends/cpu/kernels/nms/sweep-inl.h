@@ -22,6 +22,7 @@
 #include "backends/cpu/kernels/nms/strip_key-inl.h"
 #include "backends/cpu/simd/simd-inl.h"
 #include "backends/cpu/spatial/box_pairs-inl.h"
+#include "backends/cpu/spatial/ranges.h"
 #include "backends/cpu/spatial/score_order.h"
 #include "mluops/problem/nms.h"
 
@@ -45,7 +46,8 @@ inline std::int64_t slots_of(std::int64_t boxes) {
   return boxes + strips_of(boxes) * kPad;
 }
 
-/// Kept boxes whose keys are from `low` on, those of the block at hand behind `decided`.
+/// The kept boxes whose keys are at least `low` and below that of the next strip. Those from `decided` on belong to the
+/// block that is being looked at.
 struct Strip {
   double low;
   std::int64_t begin, decided, end;  ///< in the list of kept boxes
@@ -97,7 +99,7 @@ class StripSearch {
       : arrays_(arrays),
         offset_(static_cast<A>(s.offset)),
         threshold_(static_cast<A>(s.iou_threshold)),
-        low_threshold_(threshold_ * static_cast<A>(1 - 1e-4)),
+        low_threshold_(threshold_ * static_cast<A>(kALittleLess)),
         limited_(kFirst ? threshold_ > 0 : threshold_ >= 0),
         key_(arrays.boxes, arrays.order.size(), offset_, threshold_, limited_),
         strips_(limited_ ? strips_of(arrays.order.size()) : 1) {}
@@ -198,14 +200,7 @@ class Sweep : StripSearch<A, kFirst> {
 
   std::int32_t strip_of(std::int64_t i) const {
     if (strips_ == 1) return 0;
-    const double key = key_.of(i);
-    std::int32_t strip = 0;  // without branches: which half it is in nobody could predict
-    for (auto left = static_cast<std::int32_t>(strips_); left > 1;) {
-      const std::int32_t half = left / 2;
-      strip = arrays_.strips[strip + half].low <= key ? strip + half : strip;
-      left -= half;
-    }
-    return strip;
+    return static_cast<std::int32_t>(spatial::range_of(arrays_.strips, strips_, key_.of(i), &Strip::low));
   }
 
   void cut_strips() {
