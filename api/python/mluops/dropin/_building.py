@@ -1,7 +1,7 @@
 """Extensions that programs compile when they are imported: torch.utils.cpp_extension.load and load_inline.
 
-Where torch cannot compile CUDA or has no device for it, an extension with CUDA sources that a door has under its name, or under those of its
-sources, is that door's module. Everything else goes to torch's own function."""
+Where torch cannot compile CUDA or has no device for it, an extension with CUDA sources that a door has under its
+name, or under those of its sources, is that door's module. Everything else goes to torch's own function."""
 
 import functools
 from pathlib import Path, PurePath

@@ -61,7 +61,7 @@ void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDir
                     std::int64_t dst_stride1, std::int64_t dst_segments1, std::int64_t dst_stride2,
                     std::int64_t dst_segments2, std::int64_t src_stride1, std::int64_t src_segments1,
                     std::int64_t src_stride2, std::int64_t src_segments2);
-/// Completes the queued copies of this core: all of them, or those of the engines that the name lists.
+/// Waits until the queued copies of this core are complete. A name with engines waits for the copies of those alone.
 void __sync();
 inline void __mlvm_sync() {
   __sync();
@@ -70,7 +70,8 @@ void __sync_io();
 void __sync_move();
 void __sync_compute();
 void __sync_io_move_compute();
-/// Waits for the flagged engines: those of the cores, then those of the memory core (which here waits for all).
+/// Waits for the engines whose flags are set. The first three flags are for the cores, the others for the memory core,
+/// which waits for all of its engines here.
 void __sync_io_move_compute(bool io, bool move, bool compute, bool memory_core_io, bool memory_core_move,
                             bool memory_core_compute);
 

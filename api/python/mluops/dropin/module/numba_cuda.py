@@ -33,7 +33,8 @@ def rotate_iou_kernel(n, k, dev_boxes, dev_query_boxes, dev_iou):
 
 
 def rotate_iou_kernel_eval(n, k, dev_boxes, dev_query_boxes, dev_iou, criterion=-1):
-    """-1: IoUs; 0, 1: shared areas over those of the queries, of the boxes; else shared areas."""
+    """A criterion of -1 gives IoUs, 0 shared areas divided by those of the queries, 1 divided by those of the boxes, and
+    any other one the shared areas."""
     boxes, queries = _boxes(dev_boxes, n, 5), _boxes(dev_query_boxes, k, 5)
     if criterion == 0:
         found = _rotated(queries, boxes, "iof").t()
