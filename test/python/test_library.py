@@ -11,8 +11,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import mluops  # noqa: E402
 import mluops.torch as mt  # noqa: E402
 from cases import CASES  # noqa: E402
+from mluops import _library  # noqa: E402
 from mluops.torch import _operator  # noqa: E402
 from test_shapes import CALLS  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
@@ -28,9 +30,25 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def site(tmp_path_factory):
+    """The folder of a package with headers and library inside, as a wheel lays it out."""
+    package, shared = Path(mluops.__file__).parent, Path(_library.path)
+    if (package / "include").exists() or not shared.exists():
+        return package.parent
+    made = tmp_path_factory.mktemp("site") / "mluops"
+    shutil.copytree(package, made, ignore=shutil.ignore_patterns("__pycache__"))
+    (made / "include").symlink_to(package.parents[1] / "include")
+    (made / "lib").mkdir()
+    (made / "lib" / shared.name).symlink_to(shared.resolve())
+    return made.parent
+
+
+@pytest.fixture(scope="module")
+def library(site, tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")
-    done = subprocess.run([sys.executable, "-m", "mluops.torch.library", folder], capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != _library.LIBRARY_VARIABLE}
+    done = subprocess.run([sys.executable, "-m", "mluops.torch.library", folder], capture_output=True, text=True,
+                          cwd=folder, env={**environment, "PYTHONPATH": str(site)})
     assert done.returncode == 0, done.stdout + done.stderr
     path = folder / "libmluops_torch.so"
     assert done.stdout.split() == [str(path)]
@@ -39,7 +57,10 @@ def library(tmp_path_factory):
 
 def run(script, *arguments, **environment):
     """Runs a script in a process of its own; fails on a warning."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", textwrap.dedent(script), *map(str, arguments)],
+    # What torch 2.4 says of every operator, and torch 2.6 of a folder of its own.
+    warnings = ("-W", "error", "-W", "ignore:At pre-dispatch tracing:UserWarning",
+                "-W", "ignore:Implicitly cleaning up:ResourceWarning")
+    done = subprocess.run([sys.executable, *warnings, "-c", textwrap.dedent(script), *map(str, arguments)],
                           capture_output=True, text=True, env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Warning" not in done.stderr, done.stderr
@@ -104,7 +125,7 @@ AGAIN = """
 
     torch.ops.load_library(sys.argv[1])
     differing = set()
-    for name, arguments, wanted in torch.load(sys.argv[2]):
+    for name, arguments, wanted in torch.load(sys.argv[2], weights_only=True):
         found = getattr(torch.ops.mluops, name)(*arguments)
         found = found if isinstance(found, tuple) else (found,)
         rows = None  # those that count
@@ -222,7 +243,7 @@ def test_exported_and_traced_models_load(library, tmp_path):
 
         if sys.argv[1:]:
             torch.ops.load_library(sys.argv[1])
-        image, *wanted = torch.load("wanted.pt")
+        image, *wanted = torch.load("wanted.pt", weights_only=True)
         with torch.no_grad():
             for load in (lambda: torch.export.load("model.exported").module(), lambda: torch.jit.load("model.traced")):
                 try:
@@ -240,6 +261,7 @@ def test_exported_and_traced_models_load(library, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
+@pytest.mark.skipif(not hasattr(torch._inductor, "aoti_compile_and_package"), reason="AOTInductor packages need torch 2.6")
 def test_a_program_without_python_runs_models(library, tmp_path):
     """examples/cpp/libtorch on what examples/python/export_detector.py writes."""
     environment = {**os.environ, "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0", "AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL": "O0"}
@@ -256,6 +278,6 @@ def test_a_program_without_python_runs_models(library, tmp_path):
         done = subprocess.run([program, tmp_path / model, tmp_path / "inputs.pt", tmp_path / "outputs.pt"], capture_output=True,
                               text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-        wanted, found = (torch.load(tmp_path / f"{name}.pt") for name in ("expected", "outputs"))
+        wanted, found = (torch.load(tmp_path / f"{name}.pt", weights_only=True) for name in ("expected", "outputs"))
         for ours, theirs in zip(found, wanted, strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)

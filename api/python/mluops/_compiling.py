@@ -1,5 +1,6 @@
 """What a C or C++ compiler needs to find the headers and the library of this package."""
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,6 +17,12 @@ def _headers() -> Path:
         if (folder / "mlu_op.h").exists():
             return folder
     raise FileNotFoundError(f"mlu_op.h was not found beside {package}")
+
+
+def standard(torch_version: str) -> str:
+    """The C++ that the headers of a torch are written in."""
+    version = tuple(map(int, re.match(r"(\d+)\.(\d+)", torch_version).groups()))  # type: ignore[union-attr]
+    return "-std=c++20" if version >= (2, 14) else "-std=c++17"
 
 
 def cflags() -> str:

@@ -13,6 +13,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 import torch
 
 from . import _cache, _compiler
+from .. import _compiling
 from ._compiler import CompileError
 from ..neuware import cncc, home
 
@@ -50,7 +51,7 @@ def common_flags(name: Optional[str], includes: Sequence[str] = ()) -> List[str]
 
 
 def host_command(name: Optional[str], flags: Sequence[str], includes: Sequence[str] = ()) -> List[str]:
-    standard = [] if any(flag.startswith("-std=") for flag in flags) else ["-std=c++17"]
+    standard = [] if any(flag.startswith("-std=") for flag in flags) else [_compiling.standard(torch.__version__)]
     return [*_compiler.host().split(), *common_flags(name, includes), *standard, *flags]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from . import _cache, _compiler
+from .. import _compiling
 from ..neuware import home
 
 OLDEST = (2, 7)
@@ -36,7 +37,7 @@ def _compile(folder: Path) -> None:
     whole = folder / "glue.cpp"
     whole.write_text("".join(f'#include "{sources / name}"\n' for name in _SOURCES))
     libraries = str(home() / "lib64")
-    command = [*_compiler.host().split(), "-std=c++17", "-O1", "-fPIC", "-shared",
+    command = [*_compiler.host().split(), _compiling.standard(torch.__version__), "-O1", "-fPIC", "-shared",
                "-DAT_PER_OPERATOR_HEADERS", *_compiler.abi_flags(), f"-I{sources}",
                *(f"-isystem{path}" for path in _compiler.include_paths()), str(whole), "-o",
                str(folder / _LIBRARY), *(f"-L{path}" for path in _compiler.library_paths()),

@@ -68,8 +68,9 @@ def wants_gradient(inputs: tuple) -> bool:
     if forward_mode():
         return True
     if torch.is_grad_enabled():
+        numbers = () if compiling() else NUMBERS  # torch 2.6 compiles no look into a set of types
         for value in inputs:
-            if type(value) not in NUMBERS and isinstance(value, Tensor) and value.requires_grad:
+            if type(value) not in numbers and isinstance(value, Tensor) and value.requires_grad:
                 return True
     return False
 

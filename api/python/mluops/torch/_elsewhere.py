@@ -22,8 +22,9 @@ _HERE = ("cpu", "meta")
 
 def device_of(inputs: tuple) -> Optional[torch.device]:
     """The device of the first tensor that is elsewhere; None if there is none."""
+    numbers = () if _eager.compiling() else _eager.NUMBERS  # torch 2.6 compiles no look into a set of types
     for value in inputs:
-        if type(value) not in _eager.NUMBERS and isinstance(value, Tensor) and value.device.type not in _HERE:
+        if type(value) not in numbers and isinstance(value, Tensor) and value.device.type not in _HERE:
             return value.device
     return None
 

@@ -303,7 +303,8 @@ def build(folder: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         written, made = Path(scratch, "library.cpp"), Path(scratch, NAME)
         written.write_text(source())
-        command = [*_compiler(), "-std=c++17", "-O1", "-fPIC", "-shared", "-fwrapv", "-fvisibility=hidden", "-DAT_PER_OPERATOR_HEADERS",
+        command = [*_compiler(), _compiling.standard(torch.__version__), "-O1", "-fPIC", "-shared", "-fwrapv",
+                   "-fvisibility=hidden", "-DAT_PER_OPERATOR_HEADERS",
                    f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", *shlex.split(_compiling.cflags()),
                    *(f"-isystem{path}" for path in cpp_extension.include_paths()), str(written), "-o", str(made),
                    "-Wl,-rpath,$ORIGIN", *shlex.split(_compiling.libs()),
