@@ -331,59 +331,6 @@ def test_nms_as_a_standard_operator(config):
         assert torch.equal(found[1], wanted[1]) and torch.equal(found[0], wanted[0])
 
 
-class TwoStages(torch.nn.Module):
-    """What Faster R-CNN is made of: proposals by nms, roi_align, classes, nms of each class."""
-
-    def __init__(self):
-        super().__init__()
-        self.body = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3, 2, 1), torch.nn.ReLU(), torch.nn.Conv2d(8, 16, 3, 2, 1))
-        self.objectness, self.deltas = torch.nn.Conv2d(16, 3, 1), torch.nn.Conv2d(16, 12, 1)
-        self.head = torch.nn.Linear(16 * 9, 4 + 16)
-        sizes = torch.tensor([8.0, 16.0, 32.0])
-        self.register_buffer("anchors", torch.stack([-sizes, -sizes, sizes, sizes], 1) / 2)
-
-    @staticmethod
-    def moved(boxes, deltas):
-        centre, size = (boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]
-        centre, size = centre + deltas[..., :2] * size, size * deltas[..., 2:].clamp(-1, 1).exp()
-        return torch.cat([centre - size / 2, centre + size / 2], -1)
-
-    def forward(self, image):
-        features = self.body(image)
-        height, width = features.shape[2:]
-        y, x = torch.meshgrid(torch.arange(height) * 4.0, torch.arange(width) * 4.0, indexing="ij")
-        anchors = (torch.stack([x, y, x, y], 2)[:, :, None] + self.anchors).reshape(-1, 4)
-        scores = self.objectness(features)[0].permute(1, 2, 0).flatten().sigmoid()
-        boxes = self.moved(anchors, self.deltas(features)[0].permute(1, 2, 0).reshape(-1, 4))
-        best, order = scores.topk(100)
-        proposals = mt.nms(boxes[order], best, 0.7, max_num=40)[0][:, :4]
-        pooled = mt.roi_align(features, torch.cat([torch.zeros_like(proposals[:, :1]), proposals], 1), 3, 0.25, 2)
-        answers = self.head(pooled.flatten(1))
-        classes = answers[:, :4].softmax(1)
-        boxes = self.moved(proposals[:, None], answers[:, 4:].reshape(-1, 4, 4)).reshape(-1, 4)
-        labels = torch.arange(4).expand(len(proposals), 4).reshape(-1)
-        dets, kept = mt.batched_nms(boxes, classes.reshape(-1), labels, {"type": "nms", "iou_threshold": 0.5})
-        return dets, labels[kept]
-
-
-@pytest.mark.parametrize("standard", [False, True])
-def test_a_detector_of_two_stages_exports_whole(standard):
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    named()
-    torch.manual_seed(0)
-    net, images = TwoStages().eval(), (torch.randn(1, 3, 64, 80),)
-    options = dict(custom_translation_table=composed().standard_nms()) if standard else {}
-    program = torch.onnx.export(net, images, dynamo=True, verbose=False, **options)
-    session = (plain_session if standard else lambda of: session_of(of.model_proto))(program)
-    with torch.no_grad():
-        for image in (images[0], torch.randn(1, 3, 64, 80)):
-            found, wanted = results(session, (image,)), net(image)
-            assert len(wanted[1]) > 20 and torch.equal(found[1], wanted[1]) and found[0].shape == wanted[0].shape
-            apart = (found[0] - wanted[0]).abs()
-            assert apart[:, 4].max() <= 1e-5 and apart[:, :4].max() <= 1e-5 * image.shape[3]
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
 def test_turned_boxes_of_images_and_classes(dtype):
     """mmdeploy's node: rows of image, class and box."""
