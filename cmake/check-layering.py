@@ -241,7 +241,8 @@ MODULES = {"mluops.onnxruntime": "onnxruntime", "mluops._report": "report", "mlu
            "mluops.neuware.__main__": "neuware.command"}
 # Modules that are nothing but another door under the name programs know it by.
 ALIASES = {"mluops.dropin.module.mmcv": "mmcv", "mluops.dropin.module.torch_mlu": "mlu",
-           "mluops.dropin.module.torch_mlu_utils": "mlu", "mluops.dropin.__main__": "mlu"}
+           "mluops.dropin.module.torch_mlu_utils": "mlu", "mluops.dropin.module.torch_mlu_migration": "mlu",
+           "mluops.dropin.__main__": "mlu"}
 
 
 def _python_room(module: str) -> str:

@@ -183,6 +183,73 @@ def test_scaled_gradients():
         assert weight.tolist() == [expected] * 3 and scaler.get_scale() == scale
 
 
+@pytest.fixture
+def migration():
+    """Programs for CUDA as torch_mlu moves them to the device."""
+    from mluops.dropin.module import torch_mlu_migration
+    import torch_mlu.utils.gpu_migration
+    torch_mlu.utils.gpu_migration.apply_monkey_patches()  # it is done already, but for the second test
+    yield torch_mlu.utils.gpu_migration
+    torch_mlu_migration.undo()
+
+
+def on_cuda(tensor):
+    return tensor.is_cuda
+
+
+def test_programs_for_cuda_run_on_the_device(migration, tmp_path):
+    migration.apply_monkey_patches()  # changes nothing
+    assert torch.cuda.is_available() and torch.cuda.device_count() == 1
+    torch.cuda.set_device("cuda:0")
+    torch.save({"x": torch.ones(2)}, tmp_path / "x.pt")
+    layer, x = torch.nn.Linear(2, 3).cuda(), torch.ones(4, 2)
+    for moved in (x.cuda(), x.cuda(0, non_blocking=True), x.to("cuda"), x.to(torch.device("cuda", 0)), x.to(0),
+                  torch.ones(4, 2, device="cuda"), torch.ones(4, 2, device=0), layer.weight, x.type("torch.cuda.FloatTensor"),
+                  torch.load(tmp_path / "x.pt", map_location="cuda:0")["x"], torch.nn.Linear(2, 3).to("cuda").weight):
+        assert moved.device.type == "mlu" and on_cuda(moved)
+    assert isinstance(x.cuda(), torch.cuda.FloatTensor) and not on_cuda(x)
+    assert torch.allclose(layer(x.cuda()).cpu(), layer.cpu()(x))
+
+
+def test_mixed_precision_for_cuda_acts_on_the_device(migration):
+    """As mmcv's tests of deformable convolutions ask for it."""
+    import mluops.torch as mt
+    import torch.cuda.amp
+    layer = mt.DeformConv2dPack(2, 4, 3, padding=1).cuda()
+    x = torch.randn(1, 2, 5, 5, device="cuda", requires_grad=True)
+    for autocast in (torch.cuda.amp.autocast, lambda enabled: torch.amp.autocast("cuda", enabled=enabled),
+                     lambda enabled: torch.autocast(device_type="cuda", dtype=torch.float16, enabled=enabled)):
+        for enabled, dtype in ((True, torch.float16), (False, torch.float32)):
+            with autocast(enabled=enabled):
+                assert torch.is_autocast_enabled() is enabled is torch.is_autocast_enabled("cuda")
+                assert torch.get_autocast_gpu_dtype() == torch.float16
+                assert torch.nn.functional.conv2d(x, torch.ones(4, 2, 3, 3).cuda()).dtype == dtype
+                loss = layer(x).float().square().mean()
+            loss.backward()
+            assert on_cuda(x.grad) and x.grad.abs().sum() > 0
+            x.grad = None
+    scaler = torch.amp.GradScaler("cuda", init_scale=8.0)
+    assert float(scaler.scale(torch.ones(1).cuda())) == 8.0
+
+
+def test_all_is_as_it_was_after_the_migration():
+    from mluops.dropin import _cuda_calls
+    from mluops.dropin.module import torch_mlu_migration as migration
+    owners = (torch, torch.cuda, torch.Tensor, torch.nn.Module, torch.fft, torch.amp.autocast, torch.amp.GradScaler)
+    before = {(owner, name): vars(owner).get(name) for owner in owners for name in dir(owner)}
+    migration.apply_monkey_patches()
+    assert torch.ones(2).cuda().is_mlu
+    migration.undo()
+    assert all(vars(owner).get(name) is value for (owner, name), value in before.items())
+    with pytest.warns(UserWarning, match="cuda_calls=True"):
+        _cuda_calls.install()
+    try:
+        with pytest.raises(RuntimeError, match="gpu_migration.*keeps on the CPU"):
+            migration.apply_monkey_patches()
+    finally:
+        _cuda_calls._done.undo()
+
+
 def test_our_operators():
     import mluops.torch
     points, boxes = torch.rand(1, 50, 3), torch.tensor([[[0.5, 0.5, 0.0, 0.6, 0.5, 1.0, 0.3]]])

@@ -111,6 +111,8 @@ def _stand_for(doors: Dict[str, ModuleType], asked: bool = True) -> None:
 def uninstall() -> None:
     """Undoes install(): the modules made are no longer importable; programs that hold them keep them."""
     from . import _cuda_calls, _old_names
+    from .module import torch_mlu_migration
+    torch_mlu_migration.undo()
     _cuda_calls.uninstall()
     _old_names.uninstall()
     _is_cuda.uninstall()

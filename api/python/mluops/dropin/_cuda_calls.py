@@ -32,14 +32,14 @@ _IDLE = ("empty_cache", "init", "ipc_collect", "manual_seed", "manual_seed_all",
          "set_device", "synchronize")
 
 
-def _on_cpu(value: Any) -> Any:
-    """A device or a type of tensors, CUDA's replaced by the CPU's; anything else as it is."""
+def _moved(value: Any, there: str = "cpu") -> Any:
+    """A device or a type of tensors, CUDA's replaced by those of `there`; anything else as it is."""
     if isinstance(value, torch.device) and value.type == "cuda":
-        return torch.device("cpu")
+        return torch.device(there)
     if isinstance(value, str):
         if value == "cuda" or value.startswith("cuda:"):
-            return "cpu"
-        return value.replace("torch.cuda.", "torch.")
+            return there
+        return value.replace("torch.cuda.", "torch." if there == "cpu" else f"torch.{there}.")
     return value
 
 
@@ -55,9 +55,9 @@ def _is_cuda(device: Any) -> bool:
     return type(device) is int or isinstance(device, (str, torch.device)) and str(device).startswith("cuda")
 
 
-def _to(function: Callable) -> Callable:
+def _to(function: Callable, there: str = "cpu") -> Callable:
     """Tensor.to and Module.to, whose first argument may be the number of a CUDA device."""
-    kept = _kept(function)
+    kept = _kept(function, there)
 
     @functools.wraps(function)
     def call(value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -70,14 +70,14 @@ def _to(function: Callable) -> Callable:
     return call
 
 
-def _kept(function: Callable) -> Callable:
-    """A function of torch, its devices on the CPU."""
+def _kept(function: Callable, there: str = "cpu") -> Callable:
+    """A function of torch, its CUDA devices replaced."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if "device" in kwargs and isinstance(kwargs["device"], int):
-            kwargs["device"] = "cpu"  # an int is the number of a CUDA device
-        return function(*map(_on_cpu, args), **{key: _on_cpu(value) for key, value in kwargs.items()})
+            kwargs["device"] = there  # an int is the number of a CUDA device
+        return function(*(_moved(value, there) for value in args), **{key: _moved(value, there) for key, value in kwargs.items()})
 
     _known_to_scripts(call, function)
     return call
@@ -231,7 +231,7 @@ def _generator(original: type) -> type:
 
     class Kind(type):
         def __call__(cls, device: Any = "cpu") -> Any:
-            return original(device="cpu" if isinstance(device, int) else _on_cpu(device))
+            return original(device="cpu" if isinstance(device, int) else _moved(device))
 
         def __instancecheck__(cls, value: Any) -> bool:
             return isinstance(value, original)
@@ -263,14 +263,14 @@ def _without_devices(make: Callable) -> Callable:
     return call
 
 
-def _load(load: Callable) -> Callable:
-    """torch.load, tensors saved on CUDA devices brought to the CPU."""
+def _load(load: Callable, there: str = "cpu") -> Callable:
+    """torch.load, tensors saved on CUDA devices brought there."""
 
     @functools.wraps(load)
     def call(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        where = "cpu" if map_location is None or isinstance(map_location, int) else _on_cpu(map_location)
+        where = there if map_location is None or isinstance(map_location, int) else _moved(map_location, there)
         if isinstance(where, dict):
-            where = {key: _on_cpu(value) for key, value in where.items()}
+            where = {key: _moved(value, there) for key, value in where.items()}
         return load(f, where, *args, **kwargs)
 
     return call
@@ -330,26 +330,32 @@ def _about_processes() -> None:
     _done.set(parallel, "__init__", _without_devices(parallel.__init__))
 
 
+def take_devices(done: Replacements, there: str) -> None:
+    """Replaces the functions of torch that take a device: for CUDA's, they take that of `there`."""
+    for name in _METHODS:
+        done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name), there))
+    for owner in (torch.Tensor, torch.nn.Module):
+        done.set(owner, "to", _to(owner.to, there))
+    for name in _FREQUENCIES:
+        done.set(torch.fft, name, _kept(getattr(torch.fft, name), there))
+    for name in _MAKERS:
+        if hasattr(torch, name):
+            done.set(torch, name, _kept(getattr(torch, name), there))
+    done.set(torch, "load", _load(torch.load, there))
+
+
 def install() -> None:
     """Warns once; a second call changes nothing."""
     if _done:
         return
     _about_devices()
     _about_processes()
-    for name in _METHODS:
-        _done.set(torch.Tensor, name, _kept(getattr(torch.Tensor, name)))
-    _done.set(torch.Tensor, "to", _to(torch.Tensor.to))
+    take_devices(_done, "cpu")
     _done.set(torch.Tensor, "cuda", _copied())
     _done.set(torch.Tensor, "pin_memory", _itself())
     for storage in (torch.UntypedStorage, torch.storage.TypedStorage):
         _done.set(storage, "cuda", _itself())
     _done.set(torch.nn.Module, "cuda", _itself())
-    _done.set(torch.nn.Module, "to", _to(torch.nn.Module.to))
-    for name in _FREQUENCIES:
-        _done.set(torch.fft, name, _kept(getattr(torch.fft, name)))
-    for name in _MAKERS:
-        if hasattr(torch, name):
-            _done.set(torch, name, _kept(getattr(torch, name)))
     for name in _TYPES:
         if hasattr(torch, f"{name}Tensor"):
             _done.set(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
@@ -362,7 +368,6 @@ def install() -> None:
     _done.set(torch.cuda, "Stream", _Stream)
     _done.set(torch.cuda, "Event", _Event)
     _done.set(torch.cuda, "current_device", _zero())
-    _done.set(torch, "load", _load(torch.load))
     warnings.warn("mluops.dropin: cuda_calls=True, tensors and modules sent to CUDA stay on the CPU", stacklevel=3)
 
 

@@ -13,6 +13,7 @@ import torch
 from .._replacing import Replacements
 
 _done = Replacements()
+devices: Set[str] = set()  # whose tensors are CUDA's everywhere
 _known: Set[CodeType] = set()  # functions that were found to
 
 
@@ -50,7 +51,7 @@ def install() -> None:
     own = torch.Tensor.is_cuda
 
     def is_cuda(tensor: torch.Tensor) -> bool:
-        return own.__get__(tensor) or _calls_ours(sys._getframe(1))
+        return own.__get__(tensor) or tensor.device.type in devices or _calls_ours(sys._getframe(1))
 
     _done.set(torch.Tensor, "is_cuda", property(is_cuda))
 
