@@ -129,8 +129,13 @@ TYPED_TEST(ElementaryOfAll, MagnitudesAndExtremes) {
   this->check([](auto* d, auto* x, auto*) { __bang_ge_const(d, x, 3, kLanes); }, MEANS(x >= 3));
 }
 
+template <class T>
+class TowardsZero : public testing::Test {};
+using Rounded = testing::Types<half, bfloat16_t, float>;
+TYPED_TEST_SUITE(TowardsZero, Rounded);
+
 /// Sums rounded towards zero: what lies between the sum to nearest and its neighbour.
-TYPED_TEST(ElementaryOfReal, CyclesTowardsZero) {
+TYPED_TEST(TowardsZero, Cycles) {
   using T = TypeParam;
   std::vector<T> a, b;
   for (const float x : {1.0f, -1.0f, 8388608.0f, 3.1f, -3.1f, 65504.0f, 2048.0f, 1e-7f, 0.0f}) {

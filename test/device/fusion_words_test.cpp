@@ -38,7 +38,7 @@ template <class T>
 class Fusion : public testing::Test {
  protected:
   template <class M>
-  void check(FusionMode mode, M meaning) {
+  void check(mluFusionOpCode mode, M meaning) {
     const std::vector<T> a = numbers<T>(3), b = numbers<T>(7);
     const auto vectors = on_device<T>([&](T* d, T* x, T* y) { __bang_fusion(mode, d, x, y, y, kLanes, kCycle); });
     const auto scalars = on_device<T>([&](T* d, T* x, T*) { __bang_fusion(mode, d, x, T(3), T(-5), kLanes); });

@@ -52,7 +52,7 @@ T clipped(std::int64_t x) {
 template <class T>
 class Integers : public testing::Test {};
 using IntegerTypes =
-    testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t>;
+    testing::Types<char, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t>;
 TYPED_TEST_SUITE(Integers, IntegerTypes);
 
 #define FORMS(name, expression)                                                                        \
@@ -127,6 +127,56 @@ TEST(WideProducts, AreWhole) {
       [](std::int64_t x, std::int64_t) { return -7 * x; });
   expect_pairs<std::int32_t, std::int16_t>(
       "cycle_muls", [](auto* d, auto* x, auto* y, auto n) { __bang_cycle_muls(d, x, y, n, n); }, product);
+}
+
+TEST(WideProducts, SquaresAreWhole) {
+  const auto square = [](auto* d, auto* x, auto*, auto n) { __bang_square(d, x, n); };
+  const auto meaning = [](std::int64_t x, std::int64_t) { return x * x; };
+  expect_pairs<std::int16_t, char>("square", square, meaning);
+  expect_pairs<std::uint16_t, std::uint8_t>("square", square, meaning);
+  expect_pairs<std::int32_t, std::int16_t>("square", square, meaning);
+  expect_pairs<std::uint32_t, std::uint16_t>("square", square, meaning);
+}
+
+template <class T>
+class Quotients : public testing::Test {};
+using WholeTypes = testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::uint32_t>;
+TYPED_TEST_SUITE(Quotients, WholeTypes);
+
+TYPED_TEST(Quotients, TowardsZeroWithTheSignOfTheFirst) {
+  using T = TypeParam;
+  const auto divisor = [](std::int64_t y) { return y == 0 ? 3 : y; };
+  const auto with_divisor = [=](auto word) {
+    return [=](auto* d, auto* x, auto* y, auto n) {
+      for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(divisor(y[i]));
+      word(d, x, y, n);
+    };
+  };
+  expect_pairs<T, T>("div", with_divisor([](auto* d, auto* x, auto* y, auto n) { __bang_div(d, x, y, n); }),
+                     [=](std::int64_t x, std::int64_t y) { return static_cast<T>(x / divisor(y)); });
+  expect_pairs<T, T>("rem", with_divisor([](auto* d, auto* x, auto* y, auto n) { __bang_rem(d, x, y, n); }),
+                     [=](std::int64_t x, std::int64_t y) { return static_cast<T>(x % divisor(y)); });
+  expect_pairs<T, T>(
+      "div", [](auto* d, auto* x, auto*, auto n) { __bang_div(d, x, T(7), n); },
+      [](std::int64_t x, std::int64_t) { return x / 7; });
+  expect_pairs<T, T>(
+      "rem", [](auto* d, auto* x, auto*, auto n) { __bang_rem(d, x, T(7), n); },
+      [](std::int64_t x, std::int64_t) { return x % 7; });
+}
+
+template <class T>
+class Clipped : public testing::Test {};
+using SignedTypes = testing::Types<char, std::int8_t, std::int16_t, std::int32_t>;
+TYPED_TEST_SUITE(Clipped, SignedTypes);
+
+TYPED_TEST(Clipped, Relu) {
+  using T = TypeParam;
+  expect_pairs<T, T>(
+      "relu", [](auto* d, auto* x, auto*, auto n) { __bang_relu(d, x, n); },
+      [](std::int64_t x, std::int64_t) { return std::max<std::int64_t>(x, 0); });
+  expect_pairs<T, T>(
+      "relun", [](auto* d, auto* x, auto*, auto n) { __bang_relun(d, x, n, T(76)); },
+      [](std::int64_t x, std::int64_t) { return std::clamp<std::int64_t>(x, 0, 76); });
 }
 
 TEST(Unordered, ComparisonsHoldWithNan) {

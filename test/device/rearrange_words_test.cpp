@@ -75,6 +75,18 @@ TEST(Rearrange, PadsBothSidesAlike) {
   EXPECT_EQ(both, each);
 }
 
+TEST(Rearrange, PadsWithAValue) {
+  const std::vector<float> in = numbers(2 * 3 * 4);
+  auto wanted = on_device(in, 6 * 5 * 4, [](float* d, float* s) { __bang_pad(d, s, 4, 2, 3, 2, 1); });
+  const auto around = on_device(in, 6 * 5 * 4, [](float* d, float* s) { __bang_pad(d, s, 4, 2, 3, 2, 1, -7.5f); });
+  for (std::int64_t y = 0; y < 6; ++y) {
+    for (std::int64_t x = 0; x < 5; ++x) {
+      if (y < 2 || y >= 4 || x < 1 || x >= 4) std::fill_n(wanted.begin() + (y * 5 + x) * 4, 4, -7.5f);
+    }
+  }
+  EXPECT_EQ(around, wanted);
+}
+
 TEST(Rearrange, ChannelsFirstAndLast) {
   constexpr std::size_t kN = 2, kH = 3, kW = 5, kC = 4, kAll = kN * kH * kW * kC;
   const std::vector<float> in = numbers(kAll);
@@ -159,7 +171,7 @@ TEST(Fill, LanesAreThoseOfTheValue) {
   rig.tensor("out", out, Access::kWrite);
   const auto filled = [&](auto word) {
     EXPECT_EQ(rig.run([&](char* nram) {
-      __memset_nram(reinterpret_cast<std::uint8_t*>(nram), 64, 0xee);
+      __memset_nram(nram, 64, std::uint8_t{0xee});
       word(reinterpret_cast<half*>(nram));
       __memcpy(out.data(), nram, 64, NRAM2GDRAM);
     }),
@@ -170,7 +182,13 @@ TEST(Fill, LanesAreThoseOfTheValue) {
   EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 5, 0); }), 20);
   EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 5, half(0.0f)); }), 10);
   EXPECT_EQ(filled([](half* p) { __bang_write_zero(p, 5); }), 10) << "the pointer's, where there is no value";
-  EXPECT_EQ(filled([](half* p) { __nramset(p, 5, 0); }), 10);
+  EXPECT_EQ(filled([](half* p) { __bang_write_value(p, 2, half(0.0f), 8, 1, 32, 1); }), 16) << "four rows";
+  EXPECT_EQ(filled([](half* p) { __memset_nram(p, 5, 0); }), 20);
+  EXPECT_EQ(filled([](half* p) { __memset_nram(p, 5, 0.0); }), 20) << "a double fills floats";
+  EXPECT_EQ(filled([](half* p) { __memset_nram(p, 3, std::int16_t{0}, 16, 2); }), 18);
+  EXPECT_EQ(filled([](half* p) { __nramset(static_cast<void*>(p), 5, std::int8_t{0}); }), 5);
+  EXPECT_EQ(filled([](half* p) { __nramset(static_cast<void*>(p), 1, 0, 16, 3); }), 16);
+  EXPECT_EQ(filled([](half* p) { __nramset(p, 5, 0); }), 10) << "the older word: the pointer's";
   EXPECT_EQ(filled([](half* p) { __nramset_half(p, 5, half(0.0f)); }), 10);
   EXPECT_EQ(filled([](half* p) { __nramset_short(reinterpret_cast<std::int16_t*>(p), 5, 0); }), 10);
   EXPECT_EQ(filled([](half* p) { __nramset_int(reinterpret_cast<std::int32_t*>(p), 5, 0); }), 20);
@@ -179,6 +197,7 @@ TEST(Fill, LanesAreThoseOfTheValue) {
 TEST(Fill, CopiesByTheOlderName) {
   const std::vector<float> in = numbers(16);
   EXPECT_EQ(on_device(in, 16, [](float* d, float* s) { __memcpy_nram_to_nram(d, s, 64); }), in);
+  EXPECT_EQ(on_device(in, 16, [](float* d, float* s) { __memcpy_nram_to_nram(d, s, 16, 16, 16, 4); }), in);
 }
 
 TEST(Fill, AtomicSumsOfTheQueuedWord) {

@@ -50,6 +50,26 @@ TEST_F(Scattered, GathersByOffset) {
   }
 }
 
+/// Offsets of 8 and 16 bits bring the same pieces.
+TEST_F(Scattered, OffsetsMayBeNarrow) {
+  const auto gathered = [&](auto narrow) {
+    EXPECT_EQ(rig.run([&](char* nram) {
+      auto* dst = reinterpret_cast<float*>(nram);
+      auto* o = reinterpret_cast<decltype(narrow)*>(nram + 4096);
+      __bang_write_value(o, 4, narrow);
+      for (int i = 0; i < 4; ++i) o[i] = static_cast<decltype(narrow)>((3 - i) * 60);
+      __gather(dst, table.data(), o, 4, GDRAM2NRAM, 4, 4);
+      __memcpy(out.data(), dst, 16, NRAM2GDRAM);
+    }),
+              "");
+    return std::vector<float>(out.begin(), out.begin() + 4);
+  };
+  const std::vector<float> wanted = {table[45], table[30], table[15], table[0]};
+  EXPECT_EQ(gathered(std::uint8_t{0}), wanted);
+  EXPECT_EQ(gathered(std::uint16_t{0}), wanted);
+  EXPECT_EQ(gathered(std::uint32_t{0}), wanted);
+}
+
 TEST_F(Scattered, ScattersByOffset) {
   EXPECT_EQ(rig.run([&](char* nram) {
     auto* src = reinterpret_cast<float*>(nram);

@@ -30,7 +30,7 @@ class Select : public testing::Test {
     const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
     EXPECT_EQ(rig.run([&](char* nram) {
       auto *x = reinterpret_cast<T*>(nram), *m = x + kMost, *dst = m + kMost;
-      __memset_nram(dst, kMost, 1);
+      __memset_nram(dst, kMost, T(1));
       __memcpy(x, values.data(), bytes, GDRAM2NRAM);
       __memcpy(m, mask.data(), bytes, GDRAM2NRAM);
       body(x, m, dst);
@@ -88,7 +88,7 @@ TYPED_TEST(Select, SelectedLanesComeBehindTheirNumber) {
     for (const bool as_bits : {false, true}) {
       this->on_device(n, [&](auto* x, auto* m, auto* dst) {
         auto* bits = reinterpret_cast<std::uint8_t*>(dst + 800);
-        __memset_nram(bits, 100, 0);
+        __memset_nram(bits, 100, std::uint8_t{0});
         for (std::int64_t i = 0; i < n; ++i) bits[i / 8] |= static_cast<std::uint8_t>((m[i] == 0 ? 0 : 1) << i % 8);
         as_bits ? __bang_select_bitindex(dst, x, bits, n) : __bang_select(dst, x, m, n);
       });
@@ -142,7 +142,7 @@ TYPED_TEST(Select, MovesWhereTheMaskIsSet) {
     expect();
     this->on_device(n, [&](auto* x, auto* m, auto* dst) {
       auto* bits = reinterpret_cast<std::uint8_t*>(dst + 800);
-      __memset_nram(bits, 100, 0);
+      __memset_nram(bits, 100, std::uint8_t{0});
       for (std::int64_t i = 0; i < n; ++i) bits[i / 8] |= static_cast<std::uint8_t>((m[i] == 0 ? 0 : 1) << i % 8);
       __bang_maskmove_bitindex(dst, x, bits, n);
     });
@@ -182,7 +182,7 @@ TYPED_TEST(ReduceSum, PutsASumIntoTheFirstLaneOfEvery128Bytes) {
       const auto count = static_cast<std::int64_t>(n), bytes = count * static_cast<std::int64_t>(sizeof(TypeParam));
       EXPECT_EQ(rig.run([&](char* nram) {
         auto *x = reinterpret_cast<TypeParam*>(nram), *dst = in_place ? x : x + n;
-        __memset_nram(dst, count, 7);
+        __memset_nram(dst, count, TypeParam(7));
         __memcpy(x, in.data(), bytes, GDRAM2NRAM);
         __bang_reduce_sum(dst, x, count);
         __memcpy(out.data(), dst, bytes, NRAM2GDRAM);

@@ -77,7 +77,7 @@ using Wrap = typename Unsigned<T>::type;
 
 template <class T>
 class AllTypes : public Words<T> {};
-using Every = testing::Types<half, float, std::int16_t, std::int32_t>;
+using Every = testing::Types<half, float, char, std::int16_t, std::int32_t>;
 TYPED_TEST_SUITE(AllTypes, Every);
 
 template <class T>
@@ -126,7 +126,11 @@ TYPED_TEST(AllTypes, Logic) {
 }
 
 TYPED_TEST(AllTypes, FillAndMove) {
-  this->check([](auto* d, auto*, auto*) { __memset_nram(d, kLanes, 7); }, MEANS(x == x || x != x ? 7 : 0));
+  const auto fill = [](auto* d, auto* x, auto*) {
+    __memset_nram(x, kLanes, TypeParam(7));
+    __bang_move(d, x, kLanes * static_cast<std::int64_t>(sizeof(TypeParam)));
+  };
+  this->check(fill, MEANS(x == x || x != x ? 7 : 0));
   this->check([](auto* d, auto*, auto*) { __bang_write_value(d, kLanes, TypeParam(9)); },
               MEANS(x == x || x != x ? 9 : 0));
   this->check([](auto* d, auto* x, auto*) { __bang_move(d, x, kLanes * sizeof(TypeParam)); }, MEANS(x));

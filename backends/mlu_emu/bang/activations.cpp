@@ -43,7 +43,7 @@ void apply(const char* name, T* dst, const T* a, std::int64_t n, const Domain& d
   Word word(name);
   word.lanes(dst, a, n);
   look(word, a, n, d);
-  map(dst, a, n, [=](float x) { return static_cast<float>(f(static_cast<double>(x))); });
+  map(dst, a, n, [=](Wide<T> x) { return static_cast<Wide<T>>(f(static_cast<double>(x))); });
 }
 
 double gelu(double x) {
@@ -113,12 +113,19 @@ FUNCTION(active_cos, kAngle, std::cos(x));
 
 template <class T>
 void __bang_relun(T* dst, const T* a, std::int64_t n, ValueOf<T> bound) {
-  const auto most = static_cast<double>(static_cast<float>(bound));
+  const auto most = static_cast<double>(static_cast<Wide<T>>(bound));
   apply(__func__, dst, a, n, kAny, [=](double x) { return x > most ? most : relu(x); });
 }
 template void __bang_relun(half*, const half*, std::int64_t, half);
 template void __bang_relun(bfloat16_t*, const bfloat16_t*, std::int64_t, bfloat16_t);
 template void __bang_relun(float*, const float*, std::int64_t, float);
+#define RELU(T)                                          \
+  template void __bang_relu(T*, const T*, std::int64_t); \
+  template void __bang_relun(T*, const T*, std::int64_t, T)
+RELU(char);
+RELU(std::int8_t);
+RELU(std::int16_t);
+RELU(std::int32_t);
 
 // ---- series
 // ------------------------------------------------------------------------------------------------------------

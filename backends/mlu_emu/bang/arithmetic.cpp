@@ -80,6 +80,11 @@ float sum_towards_zero(float a, float b) {
   const float error = (a - (near - rest)) + (b - rest);  // of the rounding, exactly
   return (error < 0 && near > 0) || (error > 0 && near < 0) ? std::nextafter(near, 0.0f) : near;
 }
+/// A float holds the sum of two bfloat16, or what is beyond their bits.
+bfloat16_t sum_towards_zero(bfloat16_t a, bfloat16_t b) {
+  const float sum = sum_towards_zero(static_cast<float>(a), static_cast<float>(b));
+  return static_cast<float>(to_format<Rounding::kZero>(static_cast<double>(sum), kBfloat16Format));
+}
 /// In double the sum of two halves is exact.
 half sum_towards_zero(half a, half b) {
   const double sum = static_cast<double>(static_cast<float>(a)) + static_cast<double>(static_cast<float>(b));
@@ -122,12 +127,16 @@ void __bang_cycle_sub_tz(T* dst, const T* a, const T* b, std::int64_t n, std::in
   cycle_towards_zero(__func__, dst, a, b, n, length, true);
 }
 template void __bang_add_tz(half*, const half*, const half*, std::int64_t);
+template void __bang_add_tz(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t);
 template void __bang_add_tz(float*, const float*, const float*, std::int64_t);
 template void __bang_sub_tz(half*, const half*, const half*, std::int64_t);
+template void __bang_sub_tz(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t);
 template void __bang_sub_tz(float*, const float*, const float*, std::int64_t);
 template void __bang_cycle_add_tz(half*, const half*, const half*, std::int64_t, std::int64_t);
+template void __bang_cycle_add_tz(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t, std::int64_t);
 template void __bang_cycle_add_tz(float*, const float*, const float*, std::int64_t, std::int64_t);
 template void __bang_cycle_sub_tz(half*, const half*, const half*, std::int64_t, std::int64_t);
+template void __bang_cycle_sub_tz(bfloat16_t*, const bfloat16_t*, const bfloat16_t*, std::int64_t, std::int64_t);
 template void __bang_cycle_sub_tz(float*, const float*, const float*, std::int64_t, std::int64_t);
 
 template <class T>
@@ -136,11 +145,20 @@ void __bang_rem(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   word.lanes(dst, a, n);
   if constexpr (std::is_integral_v<T>) {
     if (value == 0) word.fault("the divisor must not be 0");
-    map(dst, a, n, [=](T x) { return static_cast<T>(x % value); });
+    map(dst, a, n, [=](T x) { return static_cast<T>(static_cast<std::int64_t>(x) % value); });
   } else {
     const Wide<T> wide = value;
     map(dst, a, n, [=](Wide<T> x) { return std::fmod(x, wide); });
   }
+}
+template <class T>
+void __bang_rem(T* dst, const T* a, const T* b, std::int64_t n) {
+  Word word(__func__);
+  word.lanes(dst, a, b, n);
+  map(dst, a, b, n, [&](T x, T y) {
+    if (y == 0) word.fault("the divisor must not be 0");
+    return static_cast<T>(static_cast<std::int64_t>(x) % y);
+  });
 }
 
 #define BINARY(T)                                                          \
@@ -159,6 +177,7 @@ void __bang_rem(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {
 #define NUMBERS(T) \
   BINARY(T);       \
   CYCLE(T)
+NUMBERS(char);
 NUMBERS(half);
 NUMBERS(bfloat16_t);
 NUMBERS(float);
@@ -170,7 +189,12 @@ NUMBERS(std::int32_t);
 NUMBERS(std::uint32_t);
 template void __bang_rem(half*, const half*, half, std::int64_t);
 template void __bang_rem(float*, const float*, float, std::int64_t);
-template void __bang_rem(std::int32_t*, const std::int32_t*, std::int32_t, std::int64_t);
-template void __bang_rem(std::uint32_t*, const std::uint32_t*, std::uint32_t, std::int64_t);
+#define REMAINDERS(T)                                      \
+  template void __bang_rem(T*, const T*, T, std::int64_t); \
+  template void __bang_rem(T*, const T*, const T*, std::int64_t)
+REMAINDERS(std::int16_t);
+REMAINDERS(std::uint16_t);
+REMAINDERS(std::int32_t);
+REMAINDERS(std::uint32_t);
 
 }  // namespace mluops::emu::bang

@@ -23,22 +23,23 @@ void fused(float* dst, const float* a, float scale, const float* c, std::int64_t
   for (std::int64_t i = 0; i < n; ++i) dst[i] = std::fma(a[i], scale, c[i]);
 }
 
-/// a + b rounded to odd: rounding that once more to half gives what rounding the exact sum once would. No branches, so
-/// that loops over it become vector code.
+/// a + b rounded to odd: rounding that once more to half or bfloat16 gives what rounding the exact sum once would. No
+/// branches, so that loops over it become vector code.
 float add_to_odd(float a, float b) {
   const float sum = a + b;
   // Knuth's two-sum: a + b equals sum + error exactly. With Inf or NaN the error is NaN and nothing happens.
   const float back = sum - a;
   const float error = (a - (sum - back)) + (b - back);
-  const float outwards = error * sum;  // sums of halves and their products are far from under- and overflow
+  const float outwards = sum < 0 ? -error : error;
   const std::int32_t step = (outwards > 0 ? 1 : 0) - (outwards < 0 ? 1 : 0);
   const auto bits = std::bit_cast<std::int32_t>(sum);
   const std::int32_t if_even = (bits & 1) - 1;
   return std::bit_cast<float>(bits + (step & if_even));
 }
 
-/// The product of two halves is exact in float.
-void fused(half* dst, const half* a, half scale, const half* c, std::int64_t n) {
+/// The product of two lanes of 16 bits is exact in float.
+template <class T>
+void fused(T* dst, const T* a, T scale, const T* c, std::int64_t n) {
   const float wide = scale;
   map(dst, a, c, n, [=](float x, float y) { return add_to_odd(x * wide, y); });
 }
@@ -48,7 +49,8 @@ void fused(half* dst, const half* a, half scale, const half* c, std::int64_t n) 
 float multiply_add(const float*, float a, float b, float c) {
   return std::fma(a, b, c);
 }
-half multiply_add(const half*, float a, float b, float c) {
+template <class T>
+T multiply_add(const T*, float a, float b, float c) {
   return add_to_odd(a * b, c);
 }
 
@@ -58,7 +60,7 @@ struct Steps {
   Step first, second;
 };
 
-Steps steps_of(FusionMode mode) {
+Steps steps_of(mluFusionOpCode mode) {
   switch (mode) {
     case FUSION_FMA:
       return {Step::kMultiply, Step::kAdd};
@@ -99,8 +101,8 @@ T fuse_lane(const Steps& steps, bool once, T a, T b, T c) {
 }  // namespace
 
 template <class T>
-void __bang_fusion(FusionMode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c, std::int64_t n,
-                   std::int64_t length) {
+void __bang_fusion(mluFusionOpCode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c,
+                   std::int64_t n, std::int64_t length) {
   Word word(__func__);
   word.count(n);
   word.require(length > 0 && n % length == 0, "the count must be a multiple of the cycle");
@@ -123,10 +125,11 @@ void __bang_fusion(FusionMode mode, T* dst, const T* a, ValueOf<Operand<T>> b, V
     }
   }
 }
-#define FUSION(T)                                                                                               \
-  template void __bang_fusion(FusionMode, T*, const T*, ValueOf<Operand<T>>, ValueOf<Operand<T>>, std::int64_t, \
+#define FUSION(T)                                                                                                    \
+  template void __bang_fusion(mluFusionOpCode, T*, const T*, ValueOf<Operand<T>>, ValueOf<Operand<T>>, std::int64_t, \
                               std::int64_t)
 FUSION(half);
+FUSION(bfloat16_t);
 FUSION(float);
 FUSION(std::int32_t);
 FUSION(std::uint32_t);

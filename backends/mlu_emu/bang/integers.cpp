@@ -34,6 +34,7 @@ bool unordered(T x, T y) {
 }  // namespace
 
 #define INTEGER_TYPES(X, ...)   \
+  X(char, __VA_ARGS__)          \
   X(std::int8_t, __VA_ARGS__)   \
   X(std::uint8_t, __VA_ARGS__)  \
   X(std::int16_t, __VA_ARGS__)  \
@@ -112,10 +113,16 @@ void __bang_muls_scalar(W* dst, const T* a, ValueOf<T> value, std::int64_t n) {
   const std::vector<T> x(a, a + n);
   for (std::int64_t i = 0; i < n; ++i) dst[i] = static_cast<W>(product(x[static_cast<std::size_t>(i)], T(value)));
 }
-#define MULS(W, T)                                                          \
-  template void __bang_muls(W*, const T*, const T*, std::int64_t);          \
-  template void __bang_muls_scalar(W*, const T*, ValueOf<T>, std::int64_t); \
-  template void __bang_cycle_muls(W*, const T*, const T*, std::int64_t, std::int64_t)
+template <class W, class T>
+void __bang_square(W* dst, const T* a, std::int64_t n) {
+  wide_products(__func__, dst, a, a, n, std::max<std::int64_t>(n, 1));
+}
+#define MULS(W, T)                                                                     \
+  template void __bang_muls(W*, const T*, const T*, std::int64_t);                     \
+  template void __bang_muls_scalar(W*, const T*, ValueOf<T>, std::int64_t);            \
+  template void __bang_cycle_muls(W*, const T*, const T*, std::int64_t, std::int64_t); \
+  template void __bang_square(W*, const T*, std::int64_t)
+MULS(std::int16_t, char);
 MULS(std::int16_t, std::int8_t);
 MULS(std::uint16_t, std::uint8_t);
 MULS(std::int32_t, std::int16_t);
@@ -220,10 +227,6 @@ void bits_of_value(const char* name, T* dst, const T* a, T value, std::int64_t n
 
 #define ALL_TYPES(X, ...)     \
   FLOAT_TYPES(X, __VA_ARGS__) \
-  X(char, __VA_ARGS__)        \
-  INTEGER_TYPES(X, __VA_ARGS__)
-#define NUMBER_TYPES(X, ...)  \
-  FLOAT_TYPES(X, __VA_ARGS__) \
   INTEGER_TYPES(X, __VA_ARGS__)
 #define SCALAR_OF(T, name) template void __bang_##name##_scalar(T*, const T*, ValueOf<T>, std::int64_t);
 #define BITS(name, op)                                                                   \
@@ -241,7 +244,7 @@ BITS(bxor, ^)
   void __bang_##name##_scalar(T* dst, const T* a, ValueOf<T> value, std::int64_t n) {                            \
     of_value<T>(__func__, dst, a, value, n, [](Wide<T> x, Wide<T> y) { return Wide<T>((expression) ? 1 : 0); }); \
   }                                                                                                              \
-  NUMBER_TYPES(SCALAR_OF, name)
+  ALL_TYPES(SCALAR_OF, name)
 TRUTH(and, (x != 0) & (y != 0))
 TRUTH(or, (x != 0) | (y != 0))
 TRUTH(xor, (x != 0) != (y != 0))

@@ -56,6 +56,7 @@ void bits(const char* name, T* dst, const T* a, const T* b, std::int64_t n, F f)
   template void __bang_##name(T*, const T*, const T*, std::int64_t); \
   template void __bang_##name##_scalar(T*, const T*, ValueOf<T>, std::int64_t)
 #define COMPARED_ALL(name)       \
+  COMPARED(name, char);          \
   COMPARED(name, half);          \
   COMPARED(name, bfloat16_t);    \
   COMPARED(name, float);         \
@@ -102,6 +103,7 @@ void __bang_not(T* dst, const T* a, std::int64_t n) {
   template void __bang_or(T*, const T*, const T*, std::int64_t);  \
   template void __bang_xor(T*, const T*, const T*, std::int64_t); \
   template void __bang_not(T*, const T*, std::int64_t)
+LOGIC(char);
 LOGIC(half);
 LOGIC(bfloat16_t);
 LOGIC(float);

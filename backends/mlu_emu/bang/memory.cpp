@@ -167,6 +167,24 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
   Core::current().copy(
       to_cluster(make_copy(__func__, dst, src, bytes, direction, dst_stride, src_stride, segments), dst_cluster));
 }
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride1,
+              std::int64_t dst_segments1, std::int64_t dst_stride2, std::int64_t dst_segments2,
+              std::int64_t src_stride1, std::int64_t src_segments1, std::int64_t src_stride2,
+              std::int64_t src_segments2, int dst_cluster) {
+  Core::current().copy(to_cluster(
+      make_copy(__func__, dst, src, bytes, direction, {dst_stride1, dst_segments1, dst_stride2, dst_segments2},
+                {src_stride1, src_segments1, src_stride2, src_segments2}),
+      dst_cluster));
+}
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
+                    std::int64_t dst_stride1, std::int64_t dst_segments1, std::int64_t dst_stride2,
+                    std::int64_t dst_segments2, std::int64_t src_stride1, std::int64_t src_segments1,
+                    std::int64_t src_stride2, std::int64_t src_segments2, int dst_cluster) {
+  Core::current().copy_async(to_cluster(
+      make_copy(__func__, dst, src, bytes, direction, {dst_stride1, dst_segments1, dst_stride2, dst_segments2},
+                {src_stride1, src_segments1, src_stride2, src_segments2}),
+      dst_cluster));
+}
 void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster) {
   Core::current().copy_async(to_cluster(make_copy(__func__, dst, src, bytes, direction), dst_cluster));
 }

@@ -43,13 +43,19 @@ template <class V>
 void __bang_write_value(void* dst, std::int64_t n, V value) {
   fill(__func__, static_cast<V*>(dst), n, value);
 }
-template <class T>
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value) {
-  fill(__func__, dst, n, value);
+template <class V>
+void __bang_write_value(void* dst, std::int64_t n, V value, std::int64_t stride1, std::int64_t segments1,
+                        std::int64_t stride2, std::int64_t segments2) {
+  const Nest rows{stride1, segments1, stride2, segments2};
+  if (!rows.sensible()) Word(__func__).fault("the number of pieces must lie in [1, 2^31), strides must fit 32 bits");
+  for (std::int64_t i = 0; i < rows.pieces(); ++i) {
+    fill(__func__, reinterpret_cast<V*>(static_cast<char*>(dst) + rows.offset(i)), n, value);
+  }
 }
 #define FILL(T)                                             \
   template void __bang_write_value(void*, std::int64_t, T); \
-  template void __memset_nram(T*, std::int64_t, ValueOf<T>)
+  template void __bang_write_value(void*, std::int64_t, T, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
+FILL(char);
 FILL(half);
 FILL(bfloat16_t);
 FILL(float);
@@ -126,7 +132,8 @@ void __bang_transpose(T* dst, const T* src, std::int64_t h, std::int64_t w) {
 
 /// dst = the lanes of src, of which lane i goes to place(i); places no lane goes to are `filler`. dst is not src.
 template <class T, class Place>
-void rearrange(const char* name, T* dst, std::int64_t dst_n, const T* src, std::int64_t src_n, Place place) {
+void rearrange(const char* name, T* dst, std::int64_t dst_n, const T* src, std::int64_t src_n, Place place,
+               T filler = T(0)) {
   Word word(name);
   word.count(src_n);
   word.count(dst_n);
@@ -138,7 +145,7 @@ void rearrange(const char* name, T* dst, std::int64_t dst_n, const T* src, std::
   }
   word.undefined(std::move(moved));
   word.destination(dst, dst_n);
-  if (dst_n > src_n) std::fill_n(dst, dst_n, T(0));
+  if (dst_n > src_n) std::fill_n(dst, dst_n, filler);
   for (std::int64_t i = 0; i < src_n; ++i) dst[place(i)] = src[i];
 }
 
@@ -160,15 +167,12 @@ void __bang_mirror(T* dst, const T* src, std::int64_t h, std::int64_t w) {
 }
 template <class T>
 void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t top,
-                std::int64_t bottom, std::int64_t left, std::int64_t right) {
+                std::int64_t bottom, std::int64_t left, std::int64_t right, ValueOf<T> value) {
   const std::int64_t row = (left + w + right) * channel;
-  rearrange(__func__, dst, (top + h + bottom) * row, src, h * w * channel,
-            [=](std::int64_t i) { return (top + i / (w * channel)) * row + left * channel + i % (w * channel); });
-}
-template <class T>
-void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t pad_height,
-                std::int64_t pad_width) {
-  __bang_pad(dst, src, channel, h, w, pad_height, pad_height, pad_width, pad_width);
+  const auto place = [=](std::int64_t i) {
+    return (top + i / (w * channel)) * row + left * channel + i % (w * channel);
+  };
+  rearrange(__func__, dst, (top + h + bottom) * row, src, h * w * channel, place, value);
 }
 template <class T>
 void __bang_reshape_nhwc2nchw(T* dst, const T* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
@@ -192,9 +196,8 @@ void __bang_reshape_nchw2nhwc(T* dst, const T* src, std::int64_t n, std::int64_t
   template void __bang_mirror(T*, const T*, std::int64_t, std::int64_t);                                        \
   template void __bang_reshape_nhwc2nchw(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
   template void __bang_reshape_nchw2nhwc(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
-  template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t); \
   template void __bang_pad(T*, const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,  \
-                           std::int64_t, std::int64_t)
+                           std::int64_t, std::int64_t, ValueOf<T>)
 REARRANGE(char);
 REARRANGE(half);
 REARRANGE(bfloat16_t);
@@ -232,6 +235,7 @@ T __bang_sum(const T* src, std::int64_t n) {
   return sum;
 }
 template half __bang_sum(const half*, std::int64_t);
+template bfloat16_t __bang_sum(const bfloat16_t*, std::int64_t);
 template float __bang_sum(const float*, std::int64_t);
 
 template <class T>

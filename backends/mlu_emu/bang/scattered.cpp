@@ -18,10 +18,11 @@ std::string bytes_of(T value) {
 }
 
 /// Addresses at base + offset[i] and at dense + i * stride, for the pieces the mask allows.
+template <class O>
 struct Scattered {
   const char* word;
   const void *base, *dense;
-  const std::uint32_t* offset;
+  const O* offset;
   const void* mask;
   std::int64_t stride, n;
 
@@ -33,7 +34,7 @@ struct Scattered {
     const Core::InOrder order(core, engine, queued);
     core.require(n >= 0 && fits_32_bits(n), word, "the number of pieces must lie in [0, 2^31)");
     core.require(fits_32_bits(stride), word, "the stride must fit 32 bits");
-    core.stored_source(word, "offset", offset, bytes_of_lanes<std::uint32_t>(n));
+    core.stored_source(word, "offset", offset, bytes_of_lanes<O>(n));
     if (mask != nullptr) core.stored_source(word, "mask", mask, (n + kByte - 1) / kByte);
     const auto* bits = static_cast<const std::uint8_t*>(mask);
     std::vector<Piece> pieces;
@@ -54,25 +55,34 @@ Engine engine_of(const char* word, mluMemcpyDirection_t direction) {
 
 }  // namespace
 
-#define GATHER(name, copy, gather, queued)                                                                         \
-  void name(void* dst, const void* src, const std::uint32_t* offset, const void* mask, std::int64_t bytes,         \
+#define PIECES_OF(name, O)                                                                                          \
+  template void name(void*, const void*, const O*, std::int64_t, mluMemcpyDirection_t, std::int64_t, std::int64_t); \
+  template void name(void*, const void*, const O*, const void*, std::int64_t, mluMemcpyDirection_t, std::int64_t,   \
+                     std::int64_t);
+#define PIECES(name, copy, gather, queued)                                                                         \
+  template <class O>                                                                                               \
+  void name(void* dst, const void* src, const O* offset, const void* mask, std::int64_t bytes,                     \
             mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                                 \
-    const Scattered s{#name, (gather) ? src : dst, (gather) ? dst : src, offset, mask, stride, n};                 \
+    const Scattered<O> s{#name, (gather) ? src : dst, (gather) ? dst : src, offset, mask, stride, n};              \
     Core::current().copy(make_copy(#name, s.list(gather, engine_of(#name, direction), queued), bytes, direction)); \
   }                                                                                                                \
-  void name(void* dst, const void* src, const std::uint32_t* offset, std::int64_t bytes,                           \
-            mluMemcpyDirection_t direction, std::int64_t stride, std::int64_t n) {                                 \
-    name(dst, src, offset, nullptr, bytes, direction, stride, n);                                                  \
-  }
-GATHER(__gather, copy, true, false)
-GATHER(__gather_async, copy_async, true, true)
-GATHER(__scatter, copy, false, false)
-GATHER(__scatter_async, copy_async, false, true)
-#undef GATHER
+  template <class O>                                                                                               \
+  void name(void* dst, const void* src, const O* offset, std::int64_t bytes, mluMemcpyDirection_t direction,       \
+            std::int64_t stride, std::int64_t n) {                                                                 \
+    name(dst, src, offset, static_cast<const void*>(nullptr), bytes, direction, stride, n);                        \
+  }                                                                                                                \
+  PIECES_OF(name, std::uint8_t)                                                                                    \
+  PIECES_OF(name, std::uint16_t)                                                                                   \
+  PIECES_OF(name, std::uint32_t)
+PIECES(__gather, copy, true, false)
+PIECES(__gather_async, copy_async, true, true)
+PIECES(__scatter, copy, false, false)
+PIECES(__scatter_async, copy_async, false, true)
+#undef PIECES
 
 void __bang_gather_async(void* dst, const void* base, const std::uint32_t* offset, const void* mask, std::int64_t bytes,
                          std::int64_t dst_stride, std::int64_t n) {
-  const Scattered s{__func__, base, dst, offset, mask, dst_stride, n};
+  const Scattered<std::uint32_t> s{__func__, base, dst, offset, mask, dst_stride, n};
   Core::current().copy_async(make_copy(__func__, s.list(true, Engine::kIo, true), bytes, GDRAM2NRAM));
 }
 
@@ -91,78 +101,56 @@ void __extension(void* dst, const void* src, const std::uint8_t* times, std::int
 
 namespace {
 
+template <class V>
+using Lane = std::conditional_t<std::is_same_v<V, double>, float, V>;
+
 /// Rows of n lanes of a value.
-template <class T>
-Copy filled(const char* name, T* dst, std::int64_t n, T value, mluMemcpyDirection_t direction, std::int64_t stride = 0,
-            std::int64_t segments = 0) {
-  Copy c = make_copy(name, dst, nullptr, bytes_of_lanes<T>(n), direction);
+template <class V>
+Copy filled(const char* name, void* dst, std::int64_t n, V value, mluMemcpyDirection_t direction,
+            std::int64_t stride = 0, std::int64_t segments = 0) {
+  Copy c = make_copy(name, dst, nullptr, bytes_of_lanes<Lane<V>>(n), direction);
   c.pieces = segments + 1;
   c.dst_stride = stride;
-  c.pattern = bytes_of(value);
+  c.pattern = bytes_of(static_cast<Lane<V>>(value));
   return c;
 }
 
 /// Nested rows, one fill for each of the outer ones.
-template <class T, class Do>
-void fill_nested(const char* name, T* dst, std::int64_t n, T value, mluMemcpyDirection_t direction, const Nest& rows,
+template <class V, class Do>
+void fill_nested(const char* name, void* dst, std::int64_t n, V value, mluMemcpyDirection_t direction, const Nest& rows,
                  Do&& run) {
   Core::current().require(rows.sensible(), name,
                           "the number of pieces must lie in [1, 2^31), strides must fit 32 bits");
   for (std::int64_t i = 0; i <= rows.segments2; ++i) {
-    T* row = reinterpret_cast<T*>(reinterpret_cast<char*>(dst) + i * rows.stride2);
-    run(filled(name, row, n, value, direction, rows.stride1, rows.segments1));
+    run(filled(name, static_cast<char*>(dst) + i * rows.stride2, n, value, direction, rows.stride1, rows.segments1));
   }
 }
 
 }  // namespace
 
-#define SET(name, direction, act)                                                                   \
-  template <class T>                                                                                \
-  void name(T* dst, std::int64_t n, ValueOf<T> value) {                                             \
-    Core::current().act(filled<T>(#name, dst, n, value, direction));                                \
-  }                                                                                                 \
-  template <class T>                                                                                \
-  void name(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) { \
-    Core::current().act(filled<T>(#name, dst, n, value, direction, stride, segments));              \
-  }                                                                                                 \
-  template <class T>                                                                                \
-  void name(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1, \
-            std::int64_t stride2, std::int64_t segments2) {                                         \
-    fill_nested<T>(#name, dst, n, value, direction, {stride1, segments1, stride2, segments2},       \
-                   [](const Copy& c) { Core::current().act(c); });                                  \
+#define SET(name, direction, act)                                                                                   \
+  template <class V>                                                                                                \
+  void name(void* dst, std::int64_t n, V value) {                                                                   \
+    Core::current().act(filled(#name, dst, n, value, direction));                                                   \
+  }                                                                                                                 \
+  template <class V>                                                                                                \
+  void name(void* dst, std::int64_t n, V value, std::int64_t stride, std::int64_t segments) {                       \
+    Core::current().act(filled(#name, dst, n, value, direction, stride, segments));                                 \
+  }                                                                                                                 \
+  template <class V>                                                                                                \
+  void name(void* dst, std::int64_t n, V value, std::int64_t stride1, std::int64_t segments1, std::int64_t stride2, \
+            std::int64_t segments2) {                                                                               \
+    fill_nested(#name, dst, n, value, direction, {stride1, segments1, stride2, segments2},                          \
+                [](const Copy& c) { Core::current().act(c); });                                                     \
   }
 SET(__gdramset, NRAM2GDRAM, copy)
 SET(__ldramset, NRAM2LDRAM, copy)
+SET(__memset_nram, NRAM2NRAM, copy)
 SET(__memset_nram_async, NRAM2NRAM, copy_async)
 SET(__nramset_async, NRAM2NRAM, copy_async)
+SET(__sramset, NRAM2SRAM, copy)
 SET(__sramset_async, NRAM2SRAM, copy_async)
 #undef SET
-
-template <class T>
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments) {
-  Core::current().copy(filled<T>(__func__, dst, n, value, NRAM2NRAM, stride, segments));
-}
-template <class T>
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1,
-                   std::int64_t stride2, std::int64_t segments2) {
-  fill_nested<T>(__func__, dst, n, value, NRAM2NRAM, {stride1, segments1, stride2, segments2},
-                 [](const Copy& c) { Core::current().copy(c); });
-}
-
-template <class V>
-void __sramset(void* dst, std::int64_t n, V value) {
-  Core::current().copy(filled(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM));
-}
-template <class V>
-void __sramset(void* dst, std::int64_t n, V value, std::int64_t stride, std::int64_t segments) {
-  Core::current().copy(filled(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM, stride, segments));
-}
-template <class V>
-void __sramset(void* dst, std::int64_t n, V value, std::int64_t stride1, std::int64_t segments1, std::int64_t stride2,
-               std::int64_t segments2) {
-  fill_nested(__func__, static_cast<V*>(dst), n, value, NRAM2SRAM, {stride1, segments1, stride2, segments2},
-              [](const Copy& c) { Core::current().copy(c); });
-}
 
 void not_modelled(const char* word) {
   Core::current().fault(word, "this builtin is not modelled");
@@ -203,26 +191,20 @@ LOAD_STORE(nram, kNram)
   template T __load_##name(const T*); \
   template void __store_##name(T*, ValueOf<T>)
 using I = std::int64_t;
-#define SET_OF(name, P, T)                     \
-  template void name(P*, I, ValueOf<T>, I, I); \
-  template void name(P*, I, ValueOf<T>, I, I, I, I)
-#define SCATTERED(T)                                    \
-  template void __gdramset(T*, I, ValueOf<T>);          \
-  template void __ldramset(T*, I, ValueOf<T>);          \
-  template void __memset_nram_async(T*, I, ValueOf<T>); \
-  template void __nramset_async(T*, I, ValueOf<T>);     \
-  template void __sramset_async(T*, I, ValueOf<T>);     \
-  template void __sramset(void*, I, T);                 \
-  SET_OF(__gdramset, T, T);                             \
-  SET_OF(__ldramset, T, T);                             \
-  SET_OF(__memset_nram, T, T);                          \
-  SET_OF(__memset_nram_async, T, T);                    \
-  SET_OF(__nramset_async, T, T);                        \
-  SET_OF(__sramset_async, T, T);                        \
-  template void __sramset(void*, I, T, I, I);           \
-  template void __sramset(void*, I, T, I, I, I, I);     \
-  OF_SPACE(gdram, T);                                   \
-  OF_SPACE(sram, T);                                    \
+#define SET_OF(name, V)                  \
+  template void name(void*, I, V);       \
+  template void name(void*, I, V, I, I); \
+  template void name(void*, I, V, I, I, I, I)
+#define SCATTERED(T)              \
+  SET_OF(__gdramset, T);          \
+  SET_OF(__ldramset, T);          \
+  SET_OF(__memset_nram, T);       \
+  SET_OF(__memset_nram_async, T); \
+  SET_OF(__nramset_async, T);     \
+  SET_OF(__sramset, T);           \
+  SET_OF(__sramset_async, T);     \
+  OF_SPACE(gdram, T);             \
+  OF_SPACE(sram, T);              \
   OF_SPACE(nram, T)
 SCATTERED(half);
 SCATTERED(bfloat16_t);

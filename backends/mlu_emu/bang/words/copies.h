@@ -47,9 +47,22 @@ void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster);
 void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride,
               std::int64_t src_stride, std::int64_t segments, int dst_cluster);
+void __memcpy(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, std::int64_t dst_stride1,
+              std::int64_t dst_segments1, std::int64_t dst_stride2, std::int64_t dst_segments2,
+              std::int64_t src_stride1, std::int64_t src_segments1, std::int64_t src_stride2,
+              std::int64_t src_segments2, int dst_cluster);
 void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction, int dst_cluster);
+void __memcpy_async(void* dst, const void* src, std::int64_t bytes, mluMemcpyDirection_t direction,
+                    std::int64_t dst_stride1, std::int64_t dst_segments1, std::int64_t dst_stride2,
+                    std::int64_t dst_segments2, std::int64_t src_stride1, std::int64_t src_segments1,
+                    std::int64_t src_stride2, std::int64_t src_segments2, int dst_cluster);
+/// An older copy within NRAM, of one piece or of as many as there are segments: they count from one here.
 inline void __memcpy_nram_to_nram(void* dst, const void* src, std::int64_t bytes) {
   __memcpy(dst, src, bytes, NRAM2NRAM);
+}
+inline void __memcpy_nram_to_nram(void* dst, const void* src, std::int64_t bytes, std::int64_t dst_stride,
+                                  std::int64_t src_stride, std::int64_t segments) {
+  __memcpy(dst, src, bytes, NRAM2NRAM, dst_stride, src_stride, segments - 1);
 }
 /// Queues a copy: it happens at the next __sync(), __sync_io() (GDRAM), __sync_move() or __sync_compute() (NRAM2NRAM),
 /// at a synchronous copy of its engine, or at the end of the task. Until then neither side may be touched, except by

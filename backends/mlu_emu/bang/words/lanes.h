@@ -15,43 +15,16 @@ namespace mluops::emu::bang {
 
 /// dst[i] = value for n lanes of V: the VALUE's type selects the lane: an int32 through a half* fills n int32
 /// lanes, and 0.0f n floats. The vendor's border_align kernel relies on it.
-template <class V>  // half, float, int16, uint16, int32, uint32, int8, uint8
+template <class V>  // any number
 void __bang_write_value(void* dst, std::int64_t n, V value);
 template <class T>
 void __bang_write_zero(T* dst, std::int64_t n) {
   __bang_write_value(dst, n, T(0));
 }
-/// dst[i] = value for n lanes of T.
-template <class T>  // as __bang_write_value
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value);
-/// segments + 1 rows of them, `stride` bytes apart; or two nested rows (counts less 1).
-template <class T>
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride, std::int64_t segments);
-template <class T>
-void __memset_nram(T* dst, std::int64_t n, ValueOf<T> value, std::int64_t stride1, std::int64_t segments1,
-                   std::int64_t stride2, std::int64_t segments2);
-template <class T>
-void __nramset(T* dst, std::int64_t n, ValueOf<T> value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_half(half* dst, std::int64_t n, half value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_short(std::int16_t* dst, std::int64_t n, std::int16_t value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_int(std::int32_t* dst, std::int64_t n, std::int32_t value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_float(float* dst, std::int64_t n, float value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_unsigned_short(std::uint16_t* dst, std::int64_t n, std::uint16_t value) {
-  __memset_nram(dst, n, value);
-}
-inline void __nramset_unsigned_int(std::uint32_t* dst, std::int64_t n, std::uint32_t value) {
-  __memset_nram(dst, n, value);
-}
+/// Two nested rows of n lanes: strides in bytes, counts less 1.
+template <class V>
+void __bang_write_value(void* dst, std::int64_t n, V value, std::int64_t stride1, std::int64_t segments1,
+                        std::int64_t stride2, std::int64_t segments2);
 /// Copies `bytes` within NRAM on the vector unit; ranges may not overlap, except exactly.
 void __bang_move(void* dst, const void* src, std::int64_t bytes);
 /// segments + 1 pieces of `bytes`, in ascending order; strides in bytes.
@@ -108,9 +81,11 @@ template <class W, class T>
 void __bang_muls_scalar(W* dst, const T* a, ValueOf<T> value, std::int64_t n);
 template <class W, class T>
 void __bang_cycle_muls(W* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
-/// Remainder of a[i] / value with a's sign.
-template <class T>  // half, float, int32, uint32
+/// Remainder of a[i] / value, or of a[i] / b[i], with a's sign.
+template <class T>  // half, float, integers of 16 and 32 bits
 void __bang_rem(T* dst, const T* a, ValueOf<T> value, std::int64_t n);
+template <class T>  // integers of 16 and 32 bits
+void __bang_rem(T* dst, const T* a, const T* b, std::int64_t n);
 /// dst[i] = a[i] op b[i mod cycle]; n is a multiple of cycle, cycle's length obeys the alignment.
 template <class T>
 void __bang_cycle_add(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
@@ -120,7 +95,7 @@ template <class T>
 void __bang_cycle_mul(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 
 // Sums and differences rounded towards zero.
-template <class T>  // half, float
+template <class T>  // half, bfloat16, float
 void __bang_add_tz(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_sub_tz(T* dst, const T* a, const T* b, std::int64_t n);
@@ -130,7 +105,7 @@ template <class T>
 void __bang_cycle_sub_tz(T* dst, const T* a, const T* b, std::int64_t n, std::int64_t cycle);
 
 /// Two operations, one letter each: add, subtract, multiply.
-enum FusionMode {
+enum mluFusionOpCode {
   FUSION_FMA,
   FUSION_FMS,
   FUSION_FAA,
@@ -153,11 +128,12 @@ struct Operand {
 };
 /// dst[i] = (a[i] op1 b) op2 c. FMA and FMS round once from the 300 series on; else each operation is rounded.
 template <class T>  // half, float, int32
-void __bang_fusion(FusionMode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c, std::int64_t n,
-                   std::int64_t cycle);
+void __bang_fusion(mluFusionOpCode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c,
+                   std::int64_t n, std::int64_t cycle);
 /// The vectors have n lanes.
 template <class T>
-void __bang_fusion(FusionMode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c, std::int64_t n) {
+void __bang_fusion(mluFusionOpCode mode, T* dst, const T* a, ValueOf<Operand<T>> b, ValueOf<Operand<T>> c,
+                   std::int64_t n) {
   __bang_fusion(mode, dst, a, b, c, n, n);
 }
 
@@ -176,6 +152,8 @@ template <class T>
 void __bang_active_abs(T* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_square(T* dst, const T* a, std::int64_t n);
+template <class W, class T>  // whole squares of integers, in lanes twice as wide
+void __bang_square(W* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_sqrt(T* dst, const T* a, std::int64_t n);
 template <class T>
@@ -195,7 +173,7 @@ void __bang_cos(T* dst, const T* a, std::int64_t n);
 template <class T>
 void __bang_floor(T* dst, const T* a, std::int64_t n);
 /// a / b
-template <class T>  // half, bfloat16, float, int32 (towards zero)
+template <class T>  // half, bfloat16, float, integers of 16 and 32 bits (towards zero)
 void __bang_div(T* dst, const T* a, const T* b, std::int64_t n);
 template <class T>
 void __bang_div(T* dst, const T* a, ValueOf<T> value, std::int64_t n);

@@ -128,6 +128,16 @@ void __bang_matmul(D* dst, const S* src, const W* weights, std::int64_t m, std::
   tensor_unit::run(tensor_unit::convolution(__func__, dst, src, weights, k, m, 1, 1, 1, 1, 1, n, {position}));
 }
 
+/// The same plus a partial result [m,n], in NRAM, which may be dst.
+template <class D, class S, class W>
+void __bang_matmul(D* dst, const S* src, const W* weights, const ValueOf<D>* partial, std::int64_t m, std::int64_t k,
+                   std::int64_t n, int position = 0) {
+  tensor_unit::Convolution c =
+      tensor_unit::convolution(__func__, dst, src, weights, k, m, 1, 1, 1, 1, 1, n, {position});
+  c.partial = tensor_unit::vector(partial);
+  tensor_unit::run(c);
+}
+
 /// dst [height] = weights [height,width] x src [width] + bias [height].
 template <class D, class S, class W>
 void __bang_mlp(D* dst, const S* src, const ValueOf<D>* bias, const W* weights, std::int64_t height, std::int64_t width,

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "backends/mlu_emu/bang/words/lane_types.h"
+
 namespace mluops::emu::bang {
 
 /// dst [w,h] = transposed src [h,w]; not in place.
@@ -19,14 +21,21 @@ template <class T>
 void __bang_rotate270(T* dst, const T* src, std::int64_t h, std::int64_t w);
 template <class T>
 void __bang_mirror(T* dst, const T* src, std::int64_t h, std::int64_t w);
-/// dst [top+h+bottom, left+w+right, channel] = src [h,w,channel] with zeros around; not in place.
+/// dst [top+h+bottom, left+w+right, channel] = src [h,w,channel] with zeros or the value around; not in place.
 template <class T>
 void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t top,
-                std::int64_t bottom, std::int64_t left, std::int64_t right);
+                std::int64_t bottom, std::int64_t left, std::int64_t right, ValueOf<T> value = T(0));
 /// Pads by pad_height above and below, by pad_width left and right.
 template <class T>
 void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t pad_height,
-                std::int64_t pad_width);
+                std::int64_t pad_width) {
+  __bang_pad(dst, src, channel, h, w, pad_height, pad_height, pad_width, pad_width);
+}
+template <class T>
+void __bang_pad(T* dst, const T* src, std::int64_t channel, std::int64_t h, std::int64_t w, std::int64_t pad_height,
+                std::int64_t pad_width, ValueOf<T> value) {
+  __bang_pad(dst, src, channel, h, w, pad_height, pad_height, pad_width, pad_width, value);
+}
 /// dst [n,c,h,w] = src [n,h,w,c], and back; not in place.
 template <class T>
 void __bang_reshape_nhwc2nchw(T* dst, const T* src, std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c);
