@@ -77,6 +77,50 @@ TEST_F(Spelled, ANumberAloneInSramThatIsNeverStored) {
   }
 }
 
+/// A block that nobody has written yet.
+class Fresh {
+ public:
+  explicit Fresh(std::size_t count) { EXPECT_EQ(cnrtMalloc(&data_, count * sizeof(float)), cnrtSuccess); }
+  Fresh(const Fresh&) = delete;
+  Fresh& operator=(const Fresh&) = delete;
+  ~Fresh() { cnrtFree(data_); }
+  float* data() const { return static_cast<float*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+TEST_F(Spelled, AStoreThroughAReferenceIsNoLoad) {
+  for (int form = 0; form < 13; ++form) {
+    const Fresh fresh(8);
+    race_by_reference_on(queue, fresh.data(), form, true);
+    expect_success();
+    std::vector<float> out(4);
+    EXPECT_EQ(cnrtMemcpy(out.data(), fresh.data(), 4 * sizeof(float), cnrtMemcpyDevToHost), cnrtSuccess);
+    EXPECT_EQ(out, (std::vector<float>{1, 2, 3, 4})) << form;
+    expect_told(form, true, {"scalar code at ", "was written by another task"},
+                [&](bool right) { race_by_reference_on(queue, g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, ALoadThroughAReference) {
+  const Fresh fresh(8);
+  for (int form = 0; form < 7; ++form) {
+    expect_told(form, true, {"scalar code at ", "never written since cnrtMalloc"},
+                [&](bool right) { load_fresh_by_reference_on(queue, fresh.data(), g.data(), form, right); });
+  }
+}
+
+TEST_F(Spelled, ReferencesOfOtherThings) {
+  OnDevice<float> numbers{std::vector<float>{0, 1, 2, 3}};
+  mere_references_on(queue, numbers.data());
+  expect_success();
+  EXPECT_STREQ(cnrtExtGetLastWarning(), "");
+  const std::vector<float> out = numbers.values();
+  // x: 2, then 2 + 3 + 4 of the array, then 10; 2 of the bits, 3 of the pair, 3 at the address, 10, 1
+  EXPECT_EQ(out, (std::vector<float>{(2 + 2 + 3 + 4 + 10) + 2 + 3 + 3 + 10 + 1, 5, 3, 2}));
+}
+
 TEST_F(Spelled, WhatHasTheNameOfANumberIsNone) {
   no_numbers_of(queue, g.data());
   expect_success();

@@ -59,7 +59,7 @@ TEST_F(Times, AnAccessCostsTheSameHoweverItIsWritten) {
     };
     const double plain = copied(0);
     EXPECT_GT(plain, in_nram ? 0.015 : 0.25) << "at least the load and the store";
-    for (int form = 1; form < 9; ++form) {
+    for (int form = 1; form < 20; ++form) {
       const double allowed = in_nram ? 0.35 : 0.05;  // another operation to find the address, no other access
       EXPECT_NEAR(copied(form), plain, allowed * plain) << form << (in_nram ? " in NRAM" : " in device memory");
     }

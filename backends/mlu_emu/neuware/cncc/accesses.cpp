@@ -8,6 +8,7 @@
 
 #include "backends/mlu_emu/device/scalar_spans.h"
 #include "backends/mlu_emu/neuware/cncc/scalar_cost.h"
+#include "backends/mlu_emu/neuware/cncc/touch.h"
 
 namespace cncc {
 namespace {
@@ -70,30 +71,6 @@ bool is_binary_and(const Source& source, std::size_t at) {
 bool takes_address(const Source& source, std::size_t at) {
   while (at > 1 && source[at - 1].is("(") && one_of(source[at - 2].text, {"(", "&"})) --at;
   return at > 0 && source[at - 1].is("&") && !is_binary_and(source, at - 1);
-}
-
-/// The tokens at `i` and behind it are that operator: it is scanned character by character.
-bool is_operator(const Source& source, std::size_t i, std::string_view text) {
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const Token& t = source[i + k];
-    if (!t.is(text.substr(k, 1)) || (k > 0 && !t.space.empty())) return false;
-  }
-  return true;
-}
-
-bool assigns_compound(const Source& source, std::size_t i) {
-  for (const std::string_view text : {"+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", ">>=", "++", "--"}) {
-    if (is_operator(source, i, text)) return true;
-  }
-  return source[i].is("<<") && is_operator(source, i + 1, "=") && source[i + 1].space.empty();
-}
-
-/// What an expression [begin, behind) is for.
-const char* touch_of(const Source& source, std::size_t begin, std::size_t behind) {
-  if (one_of(source[behind].text, {".", "->"})) return "kPart";
-  if (source[behind].is("=")) return "kStore";
-  const bool prefixed = begin >= 2 && (is_operator(source, begin - 2, "++") || is_operator(source, begin - 2, "--"));
-  return prefixed || assigns_compound(source, behind) ? "kUpdate" : "kLoad";
 }
 
 }  // namespace
@@ -190,12 +167,6 @@ bool names_reference(const Source& source, std::size_t before, std::size_t behin
   return type.is(">") || (type.kind == Kind::kWord && !is_statement_word(type));
 }
 
-/// The token closes what stands behind `for` and its kin: a statement begins behind it.
-bool closes_head(const Source& source, std::size_t close) {
-  const std::size_t open = source[close].is(")") ? source.opening(close) : 0;
-  return open > 0 && open < source.size() && one_of(source[open - 1].text, {"if", "for", "while", "switch"});
-}
-
 /// What stands in parentheses behind such a word is no condition and no type to convert to.
 bool heads_declaration(const Token& word) {
   return one_of(word.text, {"decltype", "typeof", "__typeof__", "alignas", "__attribute__"});
@@ -204,7 +175,7 @@ bool heads_declaration(const Token& word) {
 }  // namespace
 
 Pointers::Pointers(Source& source, const Place& place, const OnChip& on_chip)
-    : source_(source), place_(place), on_chip_(on_chip) {
+    : source_(source), place_(place), on_chip_(on_chip), references_(source) {
   for (std::size_t i = 2; i < source.size(); ++i) {
     if (!source[i].user || source[i].kind != Kind::kWord || qualifies(source[i])) continue;
     packed_ |= one_of(source[i].text, {"packed", "__packed__"});
@@ -221,7 +192,17 @@ Pointers::Pointers(Source& source, const Place& place, const OnChip& on_chip)
   }
 }
 
-std::string Pointers::arguments(const char* touch) {
+/// What the expression [begin, behind) is for, as the arguments of a template. A reference to it is no access yet; what
+/// is exchanged is loaded and stored.
+std::string Pointers::touch_at(std::size_t begin, std::size_t behind) {
+  const bool inner = source_[behind].is("[");
+  if (!inner) climb(source_, begin, behind);
+  const bool exchanged = one_of(source_[begin - 1].text, {"(", ","}) && one_of(source_[behind].text, {",", ")"}) &&
+                         source_[references_.enclosing(begin) - 1].is("swap");
+  const char* touch = inner                              ? "kLoad"
+                      : references_.binds(begin, behind) ? "kPlace"
+                      : exchanged                        ? "kUpdate"
+                                                         : touch_of(source_, begin, behind);
   return std::string("<::neuware::Touch::") + touch + ", " +
          std::to_string(slots_++ % mluops::emu::ScalarSpans::kSlots) + ">(";
 }
@@ -277,16 +258,19 @@ bool Pointers::is_used(std::size_t begin) const {
 }
 
 bool Pointers::subscript(std::size_t at) {
+  if (references_.is_indexed_for_reference(source_[at].text) && !on_chip_.names_array(source_[at].text)) return false;
   std::size_t begin = at;
   while (begin >= 2 && one_of(source_[begin - 1].text, {".", "->"}) && source_[begin - 2].kind == Kind::kWord)
     begin -= 2;
   const std::size_t open = at + 1, close = source_.closing(open);
   if (begin == 0 || close >= source_.size() || close == open + 1 || declares(begin) || !is_used(begin)) return false;
   if (source_[open + 1].replaced || source_[close].replaced) return false;
-  const bool inner = source_[close + 1].is("[");
-  const char* touch = inner ? "kLoad" : touch_of(source_, begin, close + 1);
-  source_.tokens[open].behind += "::neuware::element" + arguments(touch) + source_.text(begin, open) + ", \"" +
-                                 std::string(source_[at].text) + "\", (";
+  std::string base;  // names and members alone: how they are used is no matter of their address
+  for (std::size_t i = begin; i < open; ++i) {
+    base += source_[i].replaced ? source_[i].replacement : std::string(source_[i].spelling);
+  }
+  source_.tokens[open].behind +=
+      "::neuware::element" + touch_at(begin, close + 1) + base + ", \"" + std::string(source_[at].text) + "\", (";
   source_.tokens[close].before = "))" + source_.tokens[close].before;
   watched_ = open;
   return true;
@@ -340,14 +324,15 @@ void Pointers::subscript_of_expression(std::size_t open) {
   if (open < 2 || open == watched_) return;
   if (!one_of(source_[open - 1].text, {")", "]"})) {
     const bool member = source_[open - 1].kind == Kind::kWord && one_of(source_[open - 2].text, {".", "->"});
-    if (!member || packed_) return;  // nothing can refer to a packed class's array
+    const bool object = references_.is_indexed_for_reference(source_[open - 1].text);
+    if (!object && (!member || packed_)) return;  // nothing can refer to a packed class's array
   }
   const std::size_t close = source_.closing(open), begin = begin_of(open - 1);
   if (close >= source_.size() || close == open + 1 || begin >= open || begin == 0) return;
   if (declares(begin) || source_[begin].replaced || source_[open - 1].replaced || !is_used(begin)) return;
-  const char* touch = source_[close + 1].is("[") ? "kLoad" : touch_of(source_, begin, close + 1);
-  source_.tokens[begin].before = "::neuware::elements" + arguments(touch) + source_.tokens[begin].before;
-  source_.tokens[open - 1].behind += ")";
+  source_.tokens[begin].before = "::neuware::elements" + touch_at(begin, close + 1) + source_.tokens[begin].before;
+  const bool name = begin + 1 == open && source_[begin].kind == Kind::kWord;
+  source_.tokens[open - 1].behind += name ? ", \"" + std::string(source_[begin].text) + "\")" : ")";
 }
 
 /// The last token of a conversion to a pointer that begins at `first`, with what is converted; 0 for none.
@@ -403,8 +388,7 @@ void Pointers::point(std::size_t at, std::size_t first, std::size_t last, std::s
   if (takes_address(source_, at)) return;
   const bool enclosed = source_[behind].is(")") && source_[at - 1].is("(");
   if (enclosed && one_of(source_[behind + 1].text, {"(", "[", ".", "->"})) return;
-  const char* touch = touch_of(source_, at, enclosed ? behind + 1 : behind);
-  source_.tokens[first].before += "::neuware::pointee" + arguments(touch);
+  source_.tokens[first].before += "::neuware::pointee" + touch_at(at, behind);
   source_.tokens[last].behind = ")" + source_.tokens[last].behind;
 }
 
@@ -469,12 +453,31 @@ void Pointers::scalar(std::size_t at) {
   const std::size_t open = holder(at);
   if (open != 0 && source_[open].is("[") && !indexes(source_, open)) return;
   if (declares_another(at, open) || binds(at, open)) return;
-  std::size_t begin = at, behind = at + 1;
-  while (source_[begin - 1].is("(") && source_[behind].is(")") && source_[begin - 2].kind != Kind::kWord) {
-    --begin, ++behind;
-  }
-  source_.tokens[at].before += "::neuware::object" + arguments(touch_of(source_, begin, behind));
-  source_.tokens[at].behind = ")" + source_.tokens[at].behind;
+  enclose_object(at, at, at + 1);
+}
+
+void Pointers::enclose_object(std::size_t begin, std::size_t last, std::size_t behind) {
+  source_.tokens[begin].before = "::neuware::object" + touch_at(begin, behind) + source_.tokens[begin].before;
+  source_.tokens[last].behind += ")";
+}
+
+void Pointers::reference(std::size_t at) {
+  if (one_of(source_[at + 1].text, {"[", "(", "{", "->", "::", "..."}) || declares(at) || !is_used(at)) return;
+  const std::size_t open = holder(at);
+  if (open != 0 && source_[open].is("[") && !indexes(source_, open)) return;
+  if (open != 0 && heads_declaration(source_[open - 1])) return;
+  if (declares_another(at, open) || references_.binds(at, at + 1)) return;
+  enclose_object(at, at, at + 1);
+}
+
+void Pointers::call(std::size_t at) {
+  const std::string_view name = source_[at].text;
+  if (!references_.returns(name) && !references_.is_called_for_reference(name)) return;
+  const std::size_t close = source_.closing(source_.behind_angle(at + 1, source_.size()));
+  if (close >= source_.size() || source_[close + 1].is("[")) return;
+  const std::size_t begin = begin_of(close);
+  if (begin >= close || begin == 0 || source_[begin].replaced || declares(begin) || !is_used(begin)) return;
+  if (!references_.binds(begin, close + 1)) enclose_object(begin, close, close + 1);
 }
 
 }  // namespace cncc

@@ -82,7 +82,12 @@ class Rewriter {
     if (t.is("[")) pointers_.subscript_of_expression(place_.at);
     if (t.replaced || t.kind != Kind::kWord) return;
     locate_word(s_, place_.at);
-    if (on_chip_.names_scalar(t.text)) pointers_.scalar(place_.at);
+    if (s_[s_.behind_angle(place_.at + 1, s_.size())].is("(")) return pointers_.call(place_.at);
+    if (pointers_.references().names(place_.at)) {
+      pointers_.reference(place_.at);
+    } else if (on_chip_.names_scalar(t.text)) {
+      pointers_.scalar(place_.at);
+    }
     const bool on_chip = on_chip_.names_array(t.text), pointer = pointers_.names(place_.at);
     if (!s_[place_.at + 1].is("[") || !(on_chip || pointer) || pointers_.declares(place_.at)) return;
     if (pointers_.subscript(place_.at) && on_chip) check_subscripts(s_, place_.at);

@@ -78,7 +78,19 @@ inline I index(const A& array, const char* name, I i, const char* file = __built
   return i;
 }
 
-using Touch = mluops::emu::ScalarTouch;
+/// What scalar code does to an element: those of ScalarTouch; a store, and both, to a member of a class; nothing but to
+/// make a reference to it.
+enum class Touch { kLoad, kStore, kUpdate, kPart, kStoredPart, kUpdatedPart, kPlace };
+constexpr bool is_part(Touch touch) {
+  return touch >= Touch::kPart;
+}
+constexpr bool loads(Touch touch) {
+  return touch != Touch::kStore && touch != Touch::kStoredPart && touch != Touch::kPlace;
+}
+constexpr bool stores(Touch touch) {
+  return touch == Touch::kStore || touch == Touch::kUpdate || touch == Touch::kStoredPart ||
+         touch == Touch::kUpdatedPart;
+}
 // A pointer: there is little room for variables of this model in a process that loads libraries as it goes.
 extern __attribute__((tls_model("initial-exec"))) __thread mluops::emu::ScalarSpans* spans;
 
@@ -102,20 +114,20 @@ template <Touch kind>
 inline void count_access(const volatile void* address, std::size_t bytes) {
   const char* at = static_cast<const char*>(const_cast<const void*>(address));
   if (static_cast<std::size_t>(at - scalars.nram) < scalars.nram_bytes) {
-    scalars.nram_loads += kind != Touch::kStore;
-    scalars.nram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
+    scalars.nram_loads += loads(kind);
+    scalars.nram_stores += stores(kind);
   } else if (!on_stack(address)) {
-    scalars.gdram_loads += kind != Touch::kStore;
-    scalars.gdram_stores += kind == Touch::kStore || kind == Touch::kUpdate;
+    scalars.gdram_loads += loads(kind);
+    scalars.gdram_stores += stores(kind);
     constexpr long long kMember = 4;  // bytes of a class's member: which one it is, nobody tells
     const auto size = static_cast<long long>(bytes);
-    scalars.gdram_bytes += kind == Touch::kPart ? std::min(size, kMember) : kind == Touch::kUpdate ? 2 * size : size;
+    scalars.gdram_bytes += (is_part(kind) ? std::min(size, kMember) : size) * (loads(kind) + stores(kind));
   }
 }
 
 /// Looks at an access that `spans` do not know to be well; ends the launch if it is not.
-void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
-           const char* name, const char* file, int line);
+void touch(mluops::emu::ScalarTouch how, unsigned slot, const volatile void* base, const volatile void* address,
+           std::size_t bytes, const char* name, const char* file, int line);
 
 /// The task at hand has written what lies there, or nobody has; a store makes it the task's.
 template <Touch kTouch, unsigned kSlot, class T>
@@ -159,7 +171,7 @@ inline bool looks_poisoned(const T* address) {
 /// Queued copies of what scalar code has at hand in NRAM are judged by this.
 template <Touch kTouch, unsigned kSlot, class T>
 inline void in_nram(const T* address, const char* file, int line) {
-  if constexpr (kTouch != Touch::kPart) {
+  if constexpr (!is_part(kTouch)) {
     auto& run = (kTouch == Touch::kLoad ? spans->nram_loads : spans->nram_stores)[kSlot];
     const auto at = reinterpret_cast<std::size_t>(address);
     if (run.end != at) run = {at, at, file, line};
@@ -171,8 +183,9 @@ inline void in_nram(const T* address, const char* file, int line) {
 template <Touch kTouch, unsigned kSlot, class T>
 inline void check_access(const T* base, const T* address, const char* name, const char* file, int line) {
   if constexpr (!std::is_array_v<T>) count_access<kTouch>(address, sizeof(T));
-  if (kTouch != Touch::kPart && __builtin_expect(reinterpret_cast<std::size_t>(address) % alignof(T) != 0, 0)) {
-    return touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+  constexpr auto kSeen = is_part(kTouch) ? mluops::emu::ScalarTouch::kPart : mluops::emu::ScalarTouch(kTouch);
+  if (!is_part(kTouch) && __builtin_expect(reinterpret_cast<std::size_t>(address) % alignof(T) != 0, 0)) {
+    return touch(kSeen, kSlot, base, address, sizeof(T), name, file, line);
   }
   const auto bytes_from = [&](const void* begin) {
     return reinterpret_cast<std::size_t>(address) - reinterpret_cast<std::size_t>(begin);
@@ -199,20 +212,21 @@ inline void check_access(const T* base, const T* address, const char* name, cons
     }
   }
   if (bytes_from(spans->nram) < spans->nram_bytes) {
-    const bool loads = kTouch == Touch::kLoad || kTouch == Touch::kUpdate;
-    if (loads && __builtin_expect(looks_poisoned(address), 0)) {
-      touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+    if (loads(kTouch) && !is_part(kTouch) && __builtin_expect(looks_poisoned(address), 0)) {
+      touch(kSeen, kSlot, base, address, sizeof(T), name, file, line);
     }
     return in_nram<kTouch, kSlot>(address, file, line);
   }
-  if (kTouch != Touch::kPart && own<kTouch, kSlot>(address, line)) return;
-  touch(kTouch, kSlot, base, address, sizeof(T), name, file, line);
+  if (!is_part(kTouch) && own<kTouch, kSlot>(address, line)) return;
+  touch(kSeen, kSlot, base, address, sizeof(T), name, file, line);
 }
 
 /// What is looked at: of a class or an array only that it is there.
 template <class T, Touch kTouch>
 constexpr Touch touch_of() {
-  return std::is_array_v<T> || (std::is_class_v<T> && sizeof(T) > 2) ? Touch::kPart : kTouch;
+  const bool in_parts = std::is_array_v<T> || (std::is_class_v<T> && sizeof(T) > 2);
+  if (!in_parts || is_part(kTouch)) return kTouch;
+  return kTouch == Touch::kStore ? Touch::kStoredPart : kTouch == Touch::kUpdate ? Touch::kUpdatedPart : Touch::kPart;
 }
 
 /// The pointer of base[i] and *base: null of what is none, as a class with an operator[].
@@ -261,26 +275,52 @@ constexpr I element(const P& base, const char* name, I i, const char* file = __b
 template <class T, bool kArray, Touch kTouch, unsigned kSlot>
 struct Elements {
   T* pointer;
+  const char* name;
   const char* file;
   int line;
 
   template <class I>
   constexpr T& operator[](I i) const {
     if constexpr (kArray) {
-      check_in_array<kTouch, kSlot>(pointer, i, nullptr, file, line);
+      check_in_array<kTouch, kSlot>(pointer, i, name, file, line);
     } else {
-      check_element<kTouch, kSlot>(pointer, i, nullptr, file, line);
+      check_element<kTouch, kSlot>(pointer, i, name, file, line);
     }
     return pointer[i];
   }
 };
+template <class V>
+using Whole = std::conditional_t<std::is_lvalue_reference_v<V>, V, std::remove_cv_t<V>>;
+template <Touch kTouch, unsigned kSlot, class V>
+constexpr Whole<V> object(V&& value, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+/// What stands before the brackets of a class: what its operator[] refers to is the element.
+template <class P, Touch kTouch, unsigned kSlot>
+struct ElementsOfClass {
+  P& base;
+  const char* file;
+  int line;
+
+  template <class I>
+  constexpr decltype(auto) operator[](I&& i) const {
+    if constexpr (std::is_lvalue_reference_v<decltype(base[static_cast<I&&>(i)])>) {
+      return object<kTouch, kSlot>(base[static_cast<I&&>(i)], file, line);
+    } else {
+      return base[static_cast<I&&>(i)];
+    }
+  }
+};
 template <Touch kTouch, unsigned kSlot, class P>
-constexpr decltype(auto) elements(P&& base, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  using Pointer = std::decay_t<P>;
+constexpr decltype(auto) elements(P&& base, const char* name = nullptr, const char* file = __builtin_FILE(),
+                                  int line = __builtin_LINE()) {
+  using Array = std::remove_reference_t<P>;
+  using Pointer = decltype(pointer_of(std::declval<std::decay_t<P>>()));  // one that is no longer __restrict__
   using T = std::remove_pointer_t<Pointer>;
-  constexpr bool kArray = std::is_array_v<std::remove_reference_t<P>>;
+  constexpr bool kArray = std::is_array_v<Array>;
   if constexpr (std::is_pointer_v<Pointer> && std::is_object_v<T> && !(kArray && std::is_array_v<T>)) {
-    return Elements<T, kArray, kTouch, kSlot>{base, file, line};
+    return Elements<T, kArray, kTouch, kSlot>{base, name, file, line};
+  } else if constexpr (std::is_class_v<Array> && std::is_lvalue_reference_v<P>) {
+    return ElementsOfClass<Array, kTouch, kSlot>{base, file, line};
   } else {
     return static_cast<P&&>(base);
   }
@@ -301,9 +341,10 @@ constexpr P&& pointee(P&& no_pointer) {
   return static_cast<P&&>(no_pointer);
 }
 
-/// Stands round the name of an on-chip object that is no array, or of another one of that name.
+/// Stands round the name of an on-chip object that is no array, of a reference, or of another one of that name, and
+/// round a call that returns a reference.
 template <Touch kTouch, unsigned kSlot, class V>
-constexpr V&& object(V&& value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+constexpr Whole<V> object(V&& value, const char* file, int line) {
   using T = std::remove_cv_t<std::remove_reference_t<V>>;
   if constexpr (std::is_lvalue_reference_v<V> && std::is_object_v<T> && !std::is_array_v<T>) {
     if (!__builtin_is_constant_evaluated()) {

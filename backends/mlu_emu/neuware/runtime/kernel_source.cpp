@@ -43,8 +43,8 @@ long long index_outside(const void* array, const char* name, long long index, st
   return mluops::emu::Core::current().index_outside({file, line}, name, array, index, static_cast<std::int64_t>(count));
 }
 
-void touch(Touch how, unsigned slot, const volatile void* base, const volatile void* address, std::size_t bytes,
-           const char* name, const char* file, int line) {
+void touch(mluops::emu::ScalarTouch how, unsigned slot, const volatile void* base, const volatile void* address,
+           std::size_t bytes, const char* name, const char* file, int line) {
   if (!mluops::emu::Core::runs_here() || std::uncaught_exceptions() > 0) return;
   mluops::emu::Core::current().scalar_access({how,
                                               slot,
