@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import dropin_calls_more  # noqa: E402,F401
 import dropin_calls_points  # noqa: E402,F401
 import mluops.dropin as dropin  # noqa: E402
 from dropin_calls import CALLS, ELSEWHERE  # noqa: E402

@@ -317,7 +317,7 @@ def test_splatting(dtype, limit):
 
 def test_what_else_programs_ask_of_cupy():
     module = program(TEXTS)
-    with pytest.raises(NotImplementedError, match="for the kernel another; it has kernel_Correlation"):
+    with pytest.raises(NotImplementedError, match="for the kernel another; it has .*kernel_Correlation"):
         module.start(module.launch("another", "text"), 1)
     with pytest.raises(AttributeError, match="cupy is not installed"):
         module.array()

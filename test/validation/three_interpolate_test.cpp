@@ -71,19 +71,5 @@ TEST(ThreeInterpolateValidation, Backward) {
                       "grad_features: wanted a non-empty tensor"}});
 }
 
-TEST(ThreeInterpolateValidation, BackwardWeight) {
-  const OpCall base(Case::parse("three_interpolate_backward_weight b=2 c=3 m=5 n=4"));
-  check_table(base, common_wrongs(base, {.free_dims = {"features:2"},
-                                         .huge = batch(std::int64_t{1} << 29),
-                                         .overflow = batch(std::int64_t{1} << 61)}));
-  check_table(base, {{"mixed dtypes", [](OpCall& c) { c.arg("features").dtype = MLUOP_DTYPE_HALF; },
-                      MLUOP_STATUS_BAD_PARAM, "features: wanted the dtype of"},
-                     {"B = 0", batch(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
-                     {"C = 0", [](OpCall& c) { c.arg("features").dims[1] = c.arg("grad_output").dims[1] = 0; },
-                      MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"},
-                     {"M = 0", [](OpCall& c) { c.arg("features").dims[2] = 0; }, MLUOP_STATUS_BAD_PARAM,
-                      "features: wanted a non-empty tensor"}});
-}
-
 }  // namespace
 }  // namespace mluops::test

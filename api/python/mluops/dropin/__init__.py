@@ -62,7 +62,8 @@ def install(*names: str, cuda_calls: bool = False, old_names: bool = False) -> N
         cuda_calls: also keep on the CPU what is sent to CUDA: .cuda(), .to("cuda"), device="cuda", torch.cuda.FloatTensor
             and its kin; one warning says so. torch.cuda.is_available() stays as it is.
         old_names: also bring back names that Python, numpy, torch, torchvision and Pillow once had: collections.Sequence,
-            np.float, torch._six, torchvision.transforms.functional_tensor, Image.ANTIALIAS and others.
+            np.float, torch._six, torchvision.transforms.functional_tensor, Image.ANTIALIAS and others; and calls of
+            autograd functions whose forward is a method.
 
     Raises:
         ImportError, RuntimeError: what stands for a package named cannot be had here (torch_mlu: torch before 2.7; no

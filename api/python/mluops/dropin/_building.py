@@ -1,7 +1,8 @@
 """Extensions that programs compile when they are imported: torch.utils.cpp_extension.load and load_inline.
 
 Where torch cannot compile CUDA or has no device for it, an extension with CUDA sources that a door has under its
-name, or under those of its sources, is that door's module. Everything else goes to torch's own function."""
+name, or under those of its sources, is that door's module. So is the CPU's half of an extension (psamask_cpu), which a door
+names: such sources are as old as the program. Everything else goes to torch's own function."""
 
 import functools
 from pathlib import Path, PurePath
@@ -45,7 +46,8 @@ class Building:
         @functools.wraps(original)
         def load(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
             files: List[str] = [str(each) for each in ([sources] if isinstance(sources, (str, PurePath)) else sources)]
-            cuda = kwargs.get("with_cuda") or any(file.endswith(_CUDA) for file in files)
+            cuda = kwargs.get("with_cuda") or any(file.endswith(_CUDA) for file in files) or _naming.is_cpu_half(
+                self._finder.doors, name)
             if not cuda or compiles_cuda():
                 return original(name, sources, *args, **kwargs)
             return self._module(name, files)

@@ -72,3 +72,8 @@ def _built_of(doors: Iterable[ModuleType], stem: str) -> Optional[ModuleType]:
     """A source's name alone tells less than an extension's: only what programs are known to compile."""
     known = {each: door for door in doors for each in getattr(door, "BUILT", ())}
     return known.get(stem) or {plain(each): door for each, door in known.items()}.get(plain(stem))
+
+
+def is_cpu_half(doors: Iterable[ModuleType], name: str) -> bool:
+    """Whether a door has an extension of sources for the CPU alone under this name."""
+    return name.endswith("_cpu") and any(name in getattr(door, "BUILT", ()) for door in doors)

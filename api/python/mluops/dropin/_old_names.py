@@ -1,4 +1,5 @@
-"""Brings back names that Python, numpy, torch, torchvision and Pillow have removed. Names that exist are left alone."""
+"""Brings back names that Python, numpy, torch, torchvision and Pillow have removed, and the call of autograd functions with
+methods. Names that exist are left alone."""
 
 import collections
 import collections.abc
@@ -18,6 +19,7 @@ from typing import Any, Callable, Dict, Optional, Sequence
 import torch
 
 from .._replacing import Replacements
+from . import _legacy_functions
 
 _done = Replacements()
 
@@ -110,6 +112,7 @@ def install() -> None:
     if _finder in sys.meta_path:
         return
     sys.meta_path.append(_finder)
+    _legacy_functions.install()
     for names in (_of_python, _of_numpy, _of_torch, _of_pillow):
         for owner, values in names().items():
             for name, value in values.items():
@@ -119,6 +122,7 @@ def install() -> None:
 
 def uninstall() -> None:
     _done.undo()
+    _legacy_functions.uninstall()
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
     for name in _MODULES:

@@ -6,7 +6,7 @@ from . import chamfer
 __all__ = ["backward", "forward"]
 
 PACKAGE = "chamfer"
-NAMES = tuple(f"{prefix}chamfer_{axes}D" for axes in (2, 3, 5) for prefix in ("", "*."))
+NAMES = tuple(f"{prefix}chamfer_{axes}D" for axes in (2, 3, 5) for prefix in ("", "*.")) + ("chamfer_2d", "*.chamfer_2d")
 BUILT = ("chamfer_2D", "chamfer_3D", "chamfer_5D", "chamfer2D", "chamfer3D", "chamfer5D")
 
 

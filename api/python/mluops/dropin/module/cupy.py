@@ -1,5 +1,5 @@
-"""cupy of programs that keep CUDA kernels as texts: the correlations of PWC-Net and LiteFlowNet and softmax splatting, all from
-sniklaus' repositories, by the kernels' names. A kernel is given addresses; its tensors are the caller's variables there."""
+"""cupy of programs that keep CUDA kernels as texts: correlations of PWC-Net and LiteFlowNet, softmax splatting, windows under
+weights of each pixel's own, by the kernels' names. A kernel is given addresses; its tensors are the caller's variables there."""
 
 import functools
 import sys
@@ -8,10 +8,11 @@ import torch
 from torch.nn import functional
 
 from ...torch._buffers import fill, filling, write
-from ...torch.filling.pixels import moved, sampled, scattered, slopes
+from ...torch.filling.pixels import gradients, moved, sampled, scattered
 from ...torch.op.correlation import forward as _correlation, gradient as _correlation_gradient
+from .._cupy_windows import KERNELS as _OF_TEXT  # which are given their text too
 
-__all__ = ["RawKernel", "RawModule", "cuda", "float32", "generic", "int32", "memoize", "ndarray", "util"]
+__all__ = ["RawKernel", "RawModule", "_util", "cuda", "float32", "generic", "int32", "memoize", "ndarray", "util"]
 
 PACKAGE = "cupy"
 NAMES = ("cupy",)
@@ -65,7 +66,7 @@ def _splat_gradient(n, input, flow, grad, grad_input, grad_flow):
     places = moved(flow)
     writes = [] if grad_input is None else [filling("grad_input", grad_input, sampled(grad, *places, "zeros"))]
     if grad_flow is not None:
-        by_y, by_x = ((input * slope).sum(1) for slope in slopes(grad, *places, "zeros"))
+        _, by_y, by_x = gradients(input, grad, *places, "zeros", of_image=False)
         writes.append(filling("grad_flow", grad_flow, torch.stack([by_x, by_y], 1)))
     write(*writes)
 
@@ -84,16 +85,22 @@ class RawKernel:
     """A kernel by its name: kernel(grid, block, args)."""
 
     def __init__(self, code, name, options=(), *args, **kwargs):
-        self.name = name
+        self.name, self._code = name, code
+
+    def _ours(self):
+        if self.name in _OF_TEXT:
+            return functools.partial(_OF_TEXT[self.name], self._code)
+        if self.name in _KERNELS:
+            return _KERNELS[self.name]
+        raise NotImplementedError(f"cupy is not installed, and mluops has no operator for the kernel {self.name}; it has "
+                                  f"{', '.join(sorted({**_KERNELS, **_OF_TEXT}))}")
 
     def __call__(self, grid, block, args, *rest, **kwargs):
-        if self.name not in _KERNELS:
-            raise NotImplementedError(f"cupy is not installed, and mluops has no operator for the kernel {self.name}; it has "
-                                      f"{', '.join(sorted(_KERNELS))}")
+        ours = self._ours()
         variables = sys._getframe(1).f_locals.values()
         by_address = {each.data_ptr(): each.detach() for each in variables if isinstance(each, torch.Tensor)}
         with torch.no_grad():
-            _KERNELS[self.name](*(by_address.get(each, each) for each in args))
+            ours(*(by_address.get(each, each) for each in args))
 
 
 class RawModule:
@@ -105,7 +112,13 @@ class RawModule:
 
 
 def memoize(for_each_device=False):
-    return functools.lru_cache(maxsize=None)
+    """What it makes counts as ours: functions that call it refuse CPU tensors (_is_cuda.py)."""
+    def remembering(function):
+        made = functools.lru_cache(maxsize=None)(function)
+        made.__module__ = __name__
+        return made
+
+    return remembering
 
 
 class cuda:  # noqa: N801, a module of cupy
@@ -121,6 +134,8 @@ class cuda:  # noqa: N801, a module of cupy
 class util:  # noqa: N801, a module of cupy
     memoize = staticmethod(memoize)
 
+
+_util = util
 
 int32, float32 = int, float
 

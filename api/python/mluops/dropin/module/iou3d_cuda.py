@@ -1,4 +1,4 @@
-"""iou3d_cuda of PointRCNN and of mmdet3d before 1.0: boxes x1, y1, x2, y2, turn, which turns from y to x."""
+"""iou3d_cuda of PointRCNN and of mmdet3d before 1.0, ioubev_nms_cuda of DSVT: boxes x1, y1, x2, y2, turn, which turns from y to x."""
 
 import torch
 
@@ -9,7 +9,7 @@ from ...torch.op.iou3d import kept, overlap
 __all__ = ["boxes_iou_bev_gpu", "boxes_overlap_bev_gpu", "nms_gpu", "nms_normal_gpu"]
 
 PACKAGE = "mmdet3d"
-NAMES = ("iou3d_cuda", "*.iou3d_cuda")
+NAMES = ("iou3d_cuda", "*.iou3d_cuda", "ioubev_nms_cuda", "*.ioubev_nms_cuda")
 
 _LEAST_AREA = 1e-8
 

@@ -1,4 +1,4 @@
-"""iou3d_nms_cuda of OpenPCDet: overlaps of boxes seen from above, and suppression. Boxes come sorted."""
+"""iou3d_nms_cuda of OpenPCDet, pcdet_nms of FCAF3D: overlaps of boxes seen from above, and suppression. Boxes come sorted."""
 
 from ...torch._buffers import fill, fill_first
 from ...torch._tensors import floats
@@ -8,7 +8,7 @@ __all__ = ["boxes_aligned_iou_bev_cpu", "boxes_aligned_overlap_bev_gpu", "boxes_
            "boxes_overlap_bev_gpu", "nms_gpu", "nms_normal_gpu", "paired_boxes_overlap_bev_gpu"]
 
 PACKAGE = "pcdet"
-NAMES = ("iou3d_nms_cuda", "*.iou3d_nms_cuda")
+NAMES = ("iou3d_nms_cuda", "*.iou3d_nms_cuda", "*.pcdet_nms.pcdet_nms")
 
 _LEAST_AREA = 1e-8
 

@@ -4,7 +4,7 @@ import torch
 
 from ...torch._buffers import add_all, fill
 from ...torch._tensors import floats
-from ...torch.filling.pixels import bags, corners, moved, rows_of, sampled, scattered, slopes
+from ...torch.filling.pixels import bags, corners, gradients, moved, rows_of, sampled
 
 __all__ = ["backward", "forward"]
 
@@ -56,12 +56,6 @@ def forward(input1, input2, output, kernel_size, bilinear):
     return 1
 
 
-def _gradients(image, flow, grad):
-    places = moved(flow)
-    by_y, by_x = ((grad * slope).sum(1) for slope in slopes(image, *places, "border"))
-    return scattered(grad, image, *places, "border"), torch.stack([by_x, by_y], 1)
-
-
 def _gradients_of_sums(image, flow, grad, kernel_size):
     inputs = [each.requires_grad_() for each in (image, flow)]
     with torch.enable_grad():
@@ -73,6 +67,10 @@ def backward(input1, input2, grad_output, grad_input1, grad_input2, kernel_size,
     """Added to what there is. Bilinear, where a pixel is the weighted sum of four."""
     image, flow, grad = _at_least_float32(input1=input1, input2=input2, grad_output=grad_output)
     is_plain = kernel_size == 1 and image.numel()
-    found = _gradients(image, flow, grad) if is_plain else _gradients_of_sums(image, flow, grad, kernel_size)
+    if is_plain:
+        of_image, by_y, by_x = gradients(grad, image, *moved(flow), "border")
+        found = of_image, torch.stack([by_x, by_y], 1)
+    else:
+        found = _gradients_of_sums(image, flow, grad, kernel_size)
     add_all(found, grad_input1=grad_input1, grad_input2=grad_input2)
     return 1

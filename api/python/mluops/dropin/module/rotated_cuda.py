@@ -18,7 +18,7 @@ __all__ = ["backward", "box_iou_rotated", "forward", "mat_iou_iof", "ml_nms_rota
 PACKAGE = "mmdet"
 NAMES = tuple(f"{prefix}{name}" for name in (
     "box_iou_rotated_cuda", "ml_nms_rotated_cuda", "nms_rotated_cuda", "poly_nms_cuda", "polygon_geo_cpu", "rbbox_geo_cuda",
-    "rnms_ext", "roi_align_rotated_cuda", "sort_vertices_cuda") for prefix in ("", "*.")) + ("sort_vertices",)
+    "rnms_cuda", "rnms_ext", "roi_align_rotated_cuda", "sort_vertices_cuda") for prefix in ("", "*.")) + ("sort_vertices",)
 
 
 def nms_rotated(dets, scores, iou_threshold):

@@ -53,9 +53,31 @@ def scattered(values, image, y, x, outside):
     return torch.ops.aten.grid_sampler_2d_backward(values, image, _grid(image, y, x), 0, mode, False, [True, False])[0]
 
 
-def slopes(image, y, x, outside):
-    """Derivatives of sampled by y and x, T [B, C, H, W] each. A place on a pixel has the slope behind it. grid_sample's own
-    depend on how it rounds there."""
+def _steps(image, batch, y, x, outside):
+    """Derivatives of samples by y and x, T [P, C] each, at P places. A place on a pixel has the slope behind it."""
+    height, width = image.shape[2:]
+    y0, x0 = y.floor(), x.floor()
+    ly, lx = (y - y0)[:, None], (x - x0)[:, None]
+    rows, whole_y, whole_x = rows_of(image), y0.long(), x0.long()
+
+    def pixel(dy, dx):
+        ys, xs = whole_y + dy, whole_x + dx
+        inner_y, inner_x = ys.clamp(0, height - 1), xs.clamp(0, width - 1)
+        seen = rows.index_select(0, (batch * height + inner_y) * width + inner_x)
+        return seen if outside == "border" else seen.masked_fill_(((ys != inner_y) | (xs != inner_x))[:, None], 0)
+
+    above, right, below, corner = (pixel(*each) for each in ((0, 0), (0, 1), (1, 0), (1, 1)))
+    return torch.lerp(below - above, corner - right, lx), torch.lerp(right - above, corner - below, ly)
+
+
+def _on_pixels(places, shape):
+    """Where grid_sample may round a place to the other side of a pixel."""
+    far = [(place - place.round()).abs() <= size * 2.0 ** -21 for place, size in zip(places, shape)]
+    return far[0] | far[1]
+
+
+def _slopes(image, y, x, outside):
+    """Derivatives of all samples by y and x, T [B, C, H, W] each."""
     found = []
     for axis, place in ((2, y), (3, x)):
         edge = [each.narrow(axis, at, 1) if outside == "border" else torch.zeros_like(each.narrow(axis, at, 1))
@@ -64,3 +86,21 @@ def slopes(image, y, x, outside):
         before = place.floor() + 1
         found.append(sampled(steps, *((before, x) if axis == 2 else (y, before)), outside))
     return found
+
+
+def gradients(values, image, y, x, outside, of_image=True):
+    """Those of (values * sampled(image, y, x)).sum(), of image (None unless of_image) and of y and x, T [B, H, W] each. On a
+    pixel the slope is that behind it; grid_sample's own depends on how it rounds there. All slopes anew cost as much as
+    those of an eighth of the places one by one."""
+    mode, on_pixels = ("zeros", "border").index(outside), _on_pixels((y, x), image.shape[2:])
+    at = on_pixels.nonzero(as_tuple=True)
+    are_few = 8 * len(at[0]) <= on_pixels.numel()
+    to_image, to_grid = torch.ops.aten.grid_sampler_2d_backward(values, image, _grid(image, y, x), 0, mode, False,
+                                                                [of_image, are_few])
+    if not are_few:
+        return to_image, *((values * slope).sum(1) for slope in _slopes(image, y, x, outside))
+    by_y, by_x = to_grid[..., 1] * (2 / image.shape[2]), to_grid[..., 0] * (2 / image.shape[3])
+    if len(at[0]):
+        here = values.permute(0, 2, 3, 1)[at]
+        by_y[at], by_x[at] = ((here * each).sum(1) for each in _steps(image, at[0], y[at], x[at], outside))
+    return to_image, by_y, by_x
