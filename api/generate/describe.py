@@ -85,6 +85,7 @@ class Rule:
     text: str
     status: str = "BAD_PARAM"
     strict: bool = False  # of the STRICT contract alone
+    wrong: str = ""  # changes of the smallest call that break it (test/validation/described.h)
 
 
 @dataclass
@@ -271,8 +272,8 @@ def struct(name: str, body: str, doc: str = "") -> str:
     return name
 
 
-def rule(condition: str, text: str, status: str = "BAD_PARAM", strict: bool = False) -> Rule:
-    return Rule(condition, text, status, strict)
+def rule(condition: str, text: str, status: str = "BAD_PARAM", strict: bool = False, wrong: str = "") -> Rule:
+    return Rule(condition, text, status, strict, wrong)
 
 
 def _argument(line: str) -> Argument:

@@ -17,8 +17,10 @@ BORDERS = dict(
 
 
 def rules(image):
-    return {"borders": rule("channels % 4 == 0", image + ": wanted channels divisible by 4 (borders), got {channels}"),
-            "few_points": rule("pool_size < 65536", "pool_size: wanted fewer than 65536, got {pool_size}", "NOT_SUPPORTED")}
+    return {"borders": rule("channels % 4 == 0", image + ": wanted channels divisible by 4 (borders), got {channels}",
+                            wrong=image + ".3=10"),
+            "few_points": rule("pool_size < 65536", "pool_size: wanted fewer than 65536, got {pool_size}",
+                               "NOT_SUPPORTED", wrong="p=65536" if image == "input" else "")}
 
 operator("border_align_forward", "mluOpBorderAlignForward", 8, doc="""Maximum of pool_size+1 bilinear samples along each border of each box.
 

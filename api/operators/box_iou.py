@@ -91,4 +91,4 @@ IoUs are those of mluOpBoxIouRotated, not rounded to T. Cost: at most N^2 / 2 pa
     say={"n": "boxes"}, floats="FLOAT", sample={"width": "random_.number(5, 6)"}, smallest={"width": 5},
     rules={"labelled": rule("width == 5 || width == 6",
                             "boxes: wanted dimension 1 to be 5 (numbers of a box, or 6 with a label), got {width} in "
-                            "{shape_text(boxes)}")})
+                            "{shape_text(boxes)}", wrong="boxes.1=7")})

@@ -37,9 +37,9 @@ WINDOWS = dict(
     derive={"p": "2 * max_displacement + 1", "out_h": "windows(h, kernel_h, pad_h, dilation_h, stride_h)",
             "out_w": "windows(w, kernel_w, pad_w, dilation_w, stride_w)"},
     rules={"fits_h": rule("out_h > 0 || is_empty(input1)",
-                          "kernel_h: wanted a window inside of {h} pixels and their padding, got more"),
+                          "kernel_h: wanted a window inside of {h} pixels and their padding, got more", wrong="kh=99"),
            "fits_w": rule("out_w > 0 || is_empty(input1)",
-                          "kernel_w: wanted a window inside of {w} pixels and their padding, got more")})
+                          "kernel_w: wanted a window inside of {w} pixels and their padding, got more", wrong="kw=99")})
 
 operator("correlation_forward", "mluOpExtCorrelationForward", 82, doc="""Sums of products of windows of one image with displaced windows of another.
 

@@ -16,7 +16,10 @@ SHAPE = struct("mluopsDeformRoiPoolShape", """
 [rois,pooled_h,pooled_w,c].""")
 
 SAY = {"rois": "the number of rois", "5": "batch index, x1, y1, x2, y2", "c": "the channels of input", "2": "x and y"}
-IMAGES = rule("batch > 0", "input: wanted a non-empty tensor, got {shape_text(input)}")
+
+def images(wrong):
+    return rule("batch > 0", "input: wanted a non-empty tensor, got {shape_text(input)}", wrong=wrong)
+
 
 operator("deform_roi_pool_forward", "mluOpDeformRoiPoolForward", 6, doc="""Deformable RoI pooling: each RoI is cut in pooled_height x pooled_width bins, each bin is the mean of
 bilinear samples, and `offset` shifts every bin by gamma * RoI size * offset.
@@ -38,7 +41,7 @@ ICCV 2017; deform_roi_pool design document.""", args="""
           "done_if_empty(input) data overlap batch_indices(rois)",
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL'},
-    say=SAY, rules={"images": IMAGES}, handle="const mluOpHandle_t handle")
+    say=SAY, rules={"images": images("input.0=0")}, handle="const mluOpHandle_t handle")
 
 operator("deform_roi_pool_backward", "mluOpDeformRoiPoolBackward", 7, doc="""Gradients of mluOpDeformRoiPoolForward. grad_offset uses the unclamped sample coordinates
 (docs/op/deform_roi_pool.md).
@@ -64,7 +67,7 @@ Anything not described here is as in the forward call.""", args="""
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio gamma offset?",
     notes={'offset': 'may be NULL', 'grad_offset': 'NULL exactly when offset is'},
     say=SAY, lead="input", handle="const mluOpHandle_t handle",
-    rules={"images": IMAGES,
+    rules={"images": images("input.0=0 grad_input.0=0"),
            "pair": rule("(offset.desc == nullptr) == (grad_offset.desc == nullptr)",
                         "grad_offset: wanted it exactly when offset is given, got "
                         '{offset.desc != nullptr ? "only offset" : "only grad_offset"}')})

@@ -27,7 +27,7 @@ typedef enum {
 SAY = {"n": "the rows of the input", "c": "the classes of the input"}
 MODES = {"no_reduction": rule("reduction == MLUOP_LOSS_REDUCTION_NONE",
                               "reduction: wanted LOSS_REDUCTION_NONE, got {reduction}", "NOT_SUPPORTED"),
-         "gamma_": rule("gamma.exact >= 0", "gamma: wanted >= 0, got {gamma.exact}", "NOT_SUPPORTED")}
+         "gamma_": rule("gamma.exact >= 0", "gamma: wanted >= 0, got {gamma.exact}", "NOT_SUPPORTED", wrong="gamma=-1")}
 KEYS = "n c alpha gamma weight?"
 FILL = {"weight": "weight.desc != nullptr && !is_empty(weight) ? weight.data : nullptr"}
 
@@ -91,7 +91,8 @@ Anything not described here is as in mluOpFocalLossSigmoidForward.""", args="""
     rules={**MODES, "precise": rule("prefer == MLUOP_COMPUTATION_HIGH_PRECISION",
                                     "prefer: wanted COMPUTATION_HIGH_PRECISION, got {prefer}", "NOT_SUPPORTED"),
            "gamma_": rule("gamma.exact >= 0 && gamma.exact <= 10000",
-                          "gamma: wanted >= 0 and <= 10000.000000, got {gamma.exact}", "NOT_SUPPORTED")},
+                          "gamma: wanted >= 0 and <= 10000.000000, got {gamma.exact}", "NOT_SUPPORTED",
+                          wrong="gamma=10001")},
     called="sigmoid_focal_loss_backward", fixed={"prefer": "1", "reduction": "0"})
 
 operator("focal_loss_softmax_forward", "mluOpExtFocalLossSoftmaxForward", 23, doc="""Focal loss of one class out of C.

@@ -54,7 +54,8 @@ generate_proposals; docs/op/generate_proposals.md.""", args="""
     say=SAY, floats="FLOAT",
     derive={"deltas": "dim_product({4, a})", "rows": "dim_product({n, post_nms_top_n})", "all": "dim_product({h, w, a})"},
     rules={"adaptive": rule("eta.value >= 1", "eta: wanted >= 1, no adaptive suppression, got {eta.value}"),
-           "nonzero": rule("h > 0 && w > 0 && a > 0", "scores: wanted a non-empty tensor, got {shape_text(scores)}"),
+           "nonzero": rule("h > 0 && w > 0 && a > 0", "scores: wanted a non-empty tensor, got {shape_text(scores)}",
+                           wrong="scores.1=0"),
            "few_anchors": rule("all >= 0 && all <= 2147483647", "scores: wanted fewer than 2^31 anchors of an image, got more",
                                "NOT_SUPPORTED")}, members="""
   mluopsGenerateProposalsShape shape;

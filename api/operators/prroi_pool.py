@@ -15,7 +15,8 @@ SAY = {"rois": "the number of RoIs", "c": "the channels of input", "5": "batch i
 
 
 def bins(name):
-    return rule("pooled_h > 0 && pooled_w > 0", name + ": wanted height and width >= 1, got {shape_text(" + name + ")}")
+    return rule("pooled_h > 0 && pooled_w > 0", name + ": wanted height and width >= 1, got {shape_text(" + name + ")}",
+                wrong=name + ".1=0")
 
 operator("prroi_pool_forward", "mluOpExtPrRoiPoolForward", 80, doc="""Cuts each RoI in PH x PW bins and takes the mean of each over the bilinear surface through the pixels of the map, 0
 outside of it: an integral over the bin's area, no samples.

@@ -44,8 +44,8 @@ SAY = {"rois": "the number of boxes", "c": "the channels of the image", "5": "ba
        "pooled_height": "pooled_height", "pooled_width": "pooled_width"}
 KEYS = ("b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale ratio=sampling_ratio aligned "
         'pool={p.shape.mean != 0 ? "mean" : "greatest"}')
-GRADS = {"height": rule("pooled_h >= 1", "height of grads: wanted >= 1, got {pooled_h}"),
-         "width": rule("pooled_w >= 1", "width of grads: wanted >= 1, got {pooled_w}")}
+GRADS = {"height": rule("pooled_h >= 1", "height of grads: wanted >= 1, got {pooled_h}", wrong="grads.1=0"),
+         "width": rule("pooled_w >= 1", "width of grads: wanted >= 1, got {pooled_w}", wrong="grads.2=0")}
 
 operator("roi_align_forward", "mluOpRoiAlignForward_v2", 13, doc="""Cuts each box in pooled_height x pooled_width bins and pools bilinear samples of the input in each.
 

@@ -24,11 +24,12 @@ typedef enum {
 SAY = {"rois": "the number of RoIs", "c": "the channels of the image", "5": "batch index, x1, y1, x2, y2"}
 RULES = {"mode": rule("pooling_mode == MLUOP_POOLING_MAX", "pooling_mode: wanted POOLING_MAX (0), got {pooling_mode}"),
          "scale": rule("spatial_scale.value > 0 && spatial_scale.value <= 1",
-                       "spatial_scale: wanted > 0 and <= 1, got {spatial_scale.value}", strict=True)}
+                       "spatial_scale: wanted > 0 and <= 1, got {spatial_scale.value}", strict=True, wrong="scale=1.5")}
 
 
-def bins(name):
-    return rule("pooled_h > 0 && pooled_w > 0", name + ": wanted height and width >= 1, got {shape_text(" + name + ")}")
+def bins(name, other=""):
+    return rule("pooled_h > 0 && pooled_w > 0", name + ": wanted height and width >= 1, got {shape_text(" + name + ")}",
+                wrong=f"{name}.1=0{other}")
 
 
 operator("roi_pool_forward", "mluOpRoiPoolingForward", 41, doc="""Cuts each RoI in PH x PW bins and takes the greatest pixel of each.
@@ -67,5 +68,5 @@ B, H, W or C = 0: SUCCESS, nothing written. Anything not described here is as in
           " done_if_empty(grads_image) data(grads_image) data(grads: grads rois argmax) overlap batch_indices(rois)",
     shape=SHAPE, keys="b=batch h w c r=rois ph=pooled_h pw=pooled_w scale=spatial_scale",
     notes={'argmax': 'arbitrary: outside [0,h*w-1] adds to nothing'},
-    fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("grads")}, lead="grads_image")
+    fixed={"pooling_mode": "0"}, say=SAY, rules={**RULES, "bins": bins("grads", " argmax.1=0")}, lead="grads_image")
 

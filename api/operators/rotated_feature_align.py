@@ -14,7 +14,7 @@ ALIGN = dict(
     shape=SHAPE, keys="b=batch h w c scale=spatial_scale points",
     say={"batch": "the number of images", "h": "the height of the images", "w": "the width of the images",
          "5": "y, x, width, height, angle"},
-    rules={"one_or_five": rule("points == 1 || points == 5", "points: wanted 1 or 5, got {points}")})
+    rules={"one_or_five": rule("points == 1 || points == 5", "points: wanted 1 or 5, got {points}", wrong="points=2")})
 
 operator("rotated_feature_align_forward", "mluOpExtRotatedFeatureAlignForward", 78, doc="""Adds to each pixel the features at its box: output = input + the sum of bilinear samples of input at the box's
 points.

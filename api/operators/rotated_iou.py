@@ -13,7 +13,8 @@ PAIRS = dict(
     shape=SHAPE, lead="box1", floats="FLOAT", keys="b={1} n=count numbers", fill={"count": "batch * pairs"},
     say={"batch": "that of box1", "pairs": "that of box1"}, sample={"numbers": "random_.chance(2) ? 5 : 7"},
     rules={"of_box": rule("numbers == 5 || numbers == 7", "box1: wanted dimension 2 to be 7 (numbers of a box, or 5 of a "
-                                                          "rectangle), got {numbers} in {shape_text(box1)}")},
+                                                          "rectangle), got {numbers} in {shape_text(box1)}",
+                           wrong="box1.2=6")},
     smallest={"numbers": 5})
 
 operator("rotated_iou_forward", "mluOpExtRotatedIouForward", 84, doc="""IoU of rotated boxes one by one, that gradients flow through.

@@ -40,9 +40,9 @@ yolo_box; docs/op/yolo_box.md.""", args="""
     rules={"factor": rule("!iou_aware || (iou_aware_factor.exact >= 0 && iou_aware_factor.exact <= 1)",
                           "iou_aware_factor: wanted >= 0 and <= 1, got {iou_aware_factor.exact}"),
            "even": rule("numbers % 2 == 0", "anchors: wanted dimension 0 to be {numbers + 1} (pairs of width and height), got "
-                                            "{numbers} in {shape_text(anchors)}"),
+                                            "{numbers} in {shape_text(anchors)}", wrong="anchors.0+1"),
            "of_anchors": rule("numbers_of_x == wanted", "x: wanted dimension 1 to be {wanted} (anchors times "
-                              '{iou_aware ? "6" : "5"} + class_num), got {numbers_of_x} in {shape_text(x)}')},
+                              '{iou_aware ? "6" : "5"} + class_num), got {numbers_of_x} in {shape_text(x)}', wrong="x.1+1")},
     fill={"shape.anchors": "pairs"}, sample={"numbers": "2 * random_.number(1, 3)", "numbers_of_x": "wanted"},
     smallest={"numbers": 2, "numbers_of_x": 7}, members="""
   mluopsYoloBoxShape shape;

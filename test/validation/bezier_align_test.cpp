@@ -12,10 +12,6 @@ std::function<void(OpCall&)> number(const std::string& name, double value) {
   return [=](OpCall& c) { c.set(name, value); };
 }
 
-std::function<void(OpCall&)> sizes(const std::string& name, const Dims& of) {
-  return [=](OpCall& c) { c.arg(name).dims = of; };
-}
-
 TEST(BezierAlignValidation, BothDirections) {
   for (const std::string op : {"bezier_align_forward", "bezier_align_backward"}) {
     check_table(
@@ -29,14 +25,6 @@ TEST(BezierAlignValidation, GradientOfNoBinsIsZeros) {
   c.arg("grad_output").dims = {4, 0, 3, 5};
   EXPECT_EQ(c.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   EXPECT_TRUE(c.outputs_touched());
-}
-
-TEST(RotatedFeatureAlignValidation, BothDirections) {
-  for (const std::string op : {"rotated_feature_align_forward", "rotated_feature_align_backward"}) {
-    check_table(OpCall(Case::parse(op + " b=2 h=3 w=4 c=6 scale=1 boxes=any")),
-                {{"two points", number("points", 2), MLUOP_STATUS_BAD_PARAM, "points: wanted 1 or 5, got 2"},
-                 {"a list of boxes", sizes("bboxes", {24, 5}), MLUOP_STATUS_BAD_PARAM, "bboxes: wanted 4 dimensions"}});
-  }
 }
 
 /// The call by the vendor's name.

@@ -12,15 +12,6 @@ namespace {
 
 constexpr const char* kShape = " b=2 q=5 m=3 d=7 l=2 p=4 h=5 w=6";
 
-/// The batch of all tensors that have one.
-std::function<void(OpCall&)> batch(std::int64_t n) {
-  return [=](OpCall& c) {
-    for (Arg& a : c.args) {
-      if (a.dims.size() > 3) a.dims[0] = n;
-    }
-  };
-}
-
 /// Dimension `axis` of the tensors of locations and weights.
 std::function<void(OpCall&)> of_samples(std::size_t axis, std::int64_t n) {
   return [=](OpCall& c) {
@@ -34,15 +25,8 @@ std::function<void(OpCall&)> number(const std::string& tensor, std::size_t at, s
   return [=](OpCall& c) { std::memcpy(c.arg(tensor).data.data() + at * sizeof value, &value, sizeof value); };
 }
 
-/// Programs describe tensors of numbers as NCHW or NCDHW, as mmcv does all of four or five dimensions.
-CommonRules rules(const std::string& value, const std::vector<std::string>& of_numbers) {
-  return {.any_layout = of_numbers,
-          .free_dims = {value + ":1"},
-          .huge = batch(std::int64_t{1} << 30),
-          .overflow = batch(std::int64_t{1} << 61)};
-}
-
-/// Tensors in any layout: the call has the result it has with ARRAY.
+/// Programs describe tensors of numbers as NCHW or NCDHW, as mmcv does all of four or five dimensions: the call has
+/// the result it has with ARRAY.
 void expect_any_layout(OpCall base, const std::vector<std::string>& of_numbers) {
   ASSERT_EQ(base.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
   OpCall other = base;
@@ -57,19 +41,12 @@ std::vector<Wrong> own_wrongs(const std::string& value, const std::string& prefi
   return {{"a level too high", number(shapes, 0, 8), MLUOP_STATUS_BAD_PARAM, text},
           {"a negative height", number(shapes, 2, -3), MLUOP_STATUS_BAD_PARAM, text},
           {"a level that starts before the first", number(starts, 0, -1), MLUOP_STATUS_BAD_PARAM, text},
-          {"a level that starts too late", number(starts, 1, 31), MLUOP_STATUS_BAD_PARAM, text},
-          {"half under STRICT",
-           [](OpCall& c) {
-             for (Arg& a : c.args) a.dtype = a.dtype == MLUOP_DTYPE_FLOAT ? MLUOP_DTYPE_HALF : a.dtype;
-           },
-           MLUOP_STATUS_BAD_PARAM, value + ": wanted dtype DTYPE_FLOAT, got DTYPE_HALF"},
-          {"B = 0", batch(0), MLUOP_STATUS_BAD_PARAM, "wanted a non-empty tensor"}};
+          {"a level that starts too late", number(starts, 1, 31), MLUOP_STATUS_BAD_PARAM, text}};
 }
 
 TEST(MsDeformAttnValidation, Forward) {
   const OpCall base(Case::parse(std::string("ms_deform_attn_forward") + kShape));
   const std::vector<std::string> of_numbers = {"data_value", "data_sampling_loc", "data_attn_weight", "data_col"};
-  check_table(base, common_wrongs(base, rules("data_value", of_numbers)));
   expect_any_layout(base, of_numbers);
   check_table(base, own_wrongs("data_value", "data_"));
 }
@@ -78,9 +55,6 @@ TEST(MsDeformAttnValidation, Backward) {
   const OpCall base(Case::parse(std::string("ms_deform_attn_backward") + kShape));
   const std::vector<std::string> of_numbers = {"value",      "sampling_loc",      "attn_weight",     "grad_output",
                                                "grad_value", "grad_sampling_loc", "grad_attn_weight"};
-  CommonRules common = rules("value", of_numbers);
-  common.free_dims.clear();
-  check_table(base, common_wrongs(base, common));
   check_table(base, own_wrongs("value", ""));
   expect_any_layout(base, of_numbers);
 }

@@ -23,10 +23,6 @@ std::int64_t bytes_of(const Arg& a) {
   return std::max<std::int64_t>(bytes, 1);
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 mluOpTensorDescriptor_t make_desc(const Arg& a) {
   mluOpTensorDescriptor_t desc = nullptr;
   EXPECT_EQ(mluOpCreateTensorDescriptor(&desc), MLUOP_STATUS_SUCCESS);
@@ -42,50 +38,6 @@ Dims dense_strides(const Dims& dims) {
   Dims strides(dims.size(), 1);
   for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
-}
-
-void add_gaps(Arg& a) {
-  a.strides = dense_strides(a.dims);
-  for (std::int64_t& s : a.strides) s *= 2;
-}
-
-void add_null_and_form(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
-  const std::string n = a.name;
-  const std::string desc_text = contains(rules.optional, n) ? n : n + "_desc";
-  const auto add = [&](const std::string& what, std::function<void(Arg&)> change, const std::string& text) {
-    table.push_back({n + ": " + what, [n, change](OpCall& c) { change(c.arg(n)); }, MLUOP_STATUS_BAD_PARAM, text});
-  };
-  add(
-      "no descriptor", [](Arg& x) { x.no_desc = true; }, desc_text);
-  add(
-      "no data", [](Arg& x) { x.no_data = true; }, n + ": wanted");
-  add(
-      "one dimension more", [](Arg& x) { x.dims.push_back(1); }, n + ": wanted " + std::to_string(a.dims.size()));
-  if (a.dims.size() > 1) {  // a descriptor of no dimension at all cannot be made
-    add(
-        "one dimension less", [](Arg& x) { x.dims.pop_back(); }, n + ": wanted " + std::to_string(a.dims.size()));
-  }
-  add(
-      "dtype int8", [](Arg& x) { x.dtype = MLUOP_DTYPE_INT8; }, "dtype");
-  if (!contains(rules.any_layout, n)) {
-    add(
-        "layout NCHW", [](Arg& x) { x.layout = MLUOP_LAYOUT_NCHW; }, n + ": wanted layout");
-  }
-}
-
-void add_dims(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
-  const std::string n = a.name;
-  for (std::size_t axis = 0; axis < a.dims.size(); ++axis) {
-    if (contains(rules.free_dims, n + ":" + std::to_string(axis))) continue;
-    table.push_back({n + ": dimension " + std::to_string(axis) + " larger by one",
-                     [n, axis](OpCall& c) { ++c.arg(n).dims[axis]; }, MLUOP_STATUS_BAD_PARAM, ": wanted "});
-  }
-}
-
-void add_strides(const Arg& a, const CommonRules& rules, std::vector<Wrong>& table) {
-  const std::string n = a.name;
-  table.push_back({n + ": strided", [n](OpCall& c) { add_gaps(c.arg(n)); }, rules.strided,
-                   n + ": wanted a dense row-major tensor"});
 }
 
 /// An output may be an input of its type: the same memory, element for element.
@@ -144,6 +96,11 @@ std::vector<std::uint8_t> filled(const TensorSpec& t) {
 }
 
 }  // namespace
+
+void add_gaps(Arg& a) {
+  a.strides = dense_strides(a.dims);
+  for (std::int64_t& s : a.strides) s *= 2;
+}
 
 OpCall::OpCall(const Case& valid, mluOpDataType_t dtype)
     : function(find_operator(valid.op()).function), text_(with_defaults(valid)), dtype_(dtype) {
@@ -225,26 +182,6 @@ std::vector<Wrong> refused_by_all(const OpCall& base) {
     if (!one && !cases::takes_strides(base.function)) add("strided", std::nullopt, add_gaps);
   }
   add_aliases(base, table);
-  return table;
-}
-
-std::vector<Wrong> common_wrongs(const OpCall& base, const CommonRules& rules) {
-  std::vector<Wrong> table = {
-      {"no handle", [](OpCall& c) { c.no_handle = true; }, MLUOP_STATUS_BAD_PARAM, "handle: wanted a pointer"}};
-  for (const Arg& a : base.args) {
-    add_null_and_form(a, rules, table);
-    add_dims(a, rules, table);
-    add_strides(a, rules, table);
-  }
-  add_aliases(base, table);
-  table.push_back({"2^31 elements", rules.huge, rules.too_large, "elements"});
-  table.push_back({"beyond 2^63 elements", rules.overflow, rules.too_large, "more than 2^63"});
-  table.push_back({"beyond 2^63 elements, EXTENDED",
-                   [change = rules.overflow](OpCall& c) {
-                     c.contract = MLUOP_EXT_CONTRACT_EXTENDED;
-                     change(c);
-                   },
-                   rules.too_large, "more than 2^63"});
   return table;
 }
 

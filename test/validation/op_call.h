@@ -31,6 +31,9 @@ struct Arg {
   std::vector<std::uint8_t> memory = {};
 };
 
+/// Strides twice those of a dense tensor.
+void add_gaps(Arg& a);
+
 /// The call of a case, whose tensors and parameters can be changed each alone.
 class OpCall {
  public:
@@ -69,18 +72,6 @@ struct Wrong {
 /// What every operator refuses: no handle, no descriptor, no data, other ranks, dtypes and strides, shared memory. The
 /// text names the argument.
 std::vector<Wrong> refused_by_all(const OpCall& base);
-
-/// The same in the words of common/op/check.h, and beyond that layouts, each dimension, sizes.
-struct CommonRules {
-  mluOpStatus_t strided = MLUOP_STATUS_NOT_SUPPORTED;
-  mluOpStatus_t too_large = MLUOP_STATUS_NOT_SUPPORTED;
-  std::vector<std::string> optional = {};    // arguments that may be absent
-  std::vector<std::string> any_layout = {};  // arguments whose layout is free
-  std::vector<std::string> free_dims = {};   // "name:axis" whose growth another argument's check reports or allows
-  std::function<void(OpCall&)> huge;         // makes every shape consistent but beyond 2^31 elements
-  std::function<void(OpCall&)> overflow;     // the same, beyond 2^63
-};
-std::vector<Wrong> common_wrongs(const OpCall& base, const CommonRules& rules);
 
 /// Makes the base call (must succeed), then every wrong one: status, text, outputs untouched, and the base again.
 void check_table(const OpCall& base, const std::vector<Wrong>& table);

@@ -25,14 +25,7 @@ OpCall call_of(const std::string& text) {
   return OpCall(Case::parse(text));
 }
 
-TEST(ProposalsValidation, GenerateProposals) {
-  const std::string wanted = ": wanted dimension ";
-  check_table(
-      call_of("generate_proposals_v2 n=2 h=3 w=5 a=6 pre=40 post=7"),
-      {{"no threshold", given("iou", kNan), MLUOP_STATUS_BAD_PARAM, "nms_thresh: wanted > 0, got nan"},
-       {"a map without pixels", sized("scores", {2, 0, 5, 6}), MLUOP_STATUS_BAD_PARAM, "scores: wanted a non-empty"},
-       {"counts of 64 bits", [](OpCall& c) { c.arg("rpn_rois_num").dtype = MLUOP_DTYPE_INT64; }, MLUOP_STATUS_BAD_PARAM,
-        "rpn_rois_num: wanted dtype DTYPE_INT32"}});
+TEST(ProposalsValidation, GenerateProposalsOfNoImages) {
   OpCall none = call_of("generate_proposals_v2 n=1 h=3 w=5 a=6 pre=40 post=7");
   for (const char* const name : {"scores", "bbox_deltas", "im_shape", "rpn_rois", "rpn_roi_probs", "rpn_rois_num"}) {
     none.arg(name).dims[0] = 0;
@@ -96,11 +89,7 @@ TEST(ProposalsValidation, YoloBox) {
                   aware(c);
                   c.set("factor", kNan);
                 },
-                MLUOP_STATUS_BAD_PARAM, "iou_aware_factor: wanted >= 0 and <= 1, got nan"},
-               {"half an anchor", sized("anchors", {7}), MLUOP_STATUS_BAD_PARAM, "(pairs of width and height)"},
-               {"no anchors", sized("anchors", {0}), MLUOP_STATUS_BAD_PARAM, "anchors: wanted a non-empty tensor"},
-               {"sizes of real numbers", [](OpCall& c) { c.arg("img_size").dtype = MLUOP_DTYPE_FLOAT; },
-                MLUOP_STATUS_BAD_PARAM, "img_size: wanted dtype DTYPE_INT32"}});
+                MLUOP_STATUS_BAD_PARAM, "iou_aware_factor: wanted >= 0 and <= 1, got nan"}});
   OpCall none = call_of("yolo_box n=2 s=3 c=5 h=4 w=6");
   none.arg("x").dims[2] = none.arg("boxes").dims[3] = none.arg("scores").dims[3] = 0;
   EXPECT_EQ(none.make(), MLUOP_STATUS_SUCCESS) << mluOpExtGetLastErrorText();
@@ -111,10 +100,7 @@ TEST(ProposalsValidation, PriorBox) {
   const auto boxes = [](const Dims& of) { return [=](OpCall& c) { c.arg("output").dims = c.arg("var").dims = of; }; };
   check_table(
       call_of("prior_box h=3 w=2 sizes=5 ratios=6 squares=1"),
-      {{"a step that is no number", given("stepw", kNan), MLUOP_STATUS_BAD_PARAM, "step_w: wanted > 0, got nan"},
-       {"no sizes", sized("min_sizes", {0}), MLUOP_STATUS_BAD_PARAM, "min_sizes: wanted a non-empty tensor"},
-       {"no ratios", sized("aspect_ratios", {0}), MLUOP_STATUS_BAD_PARAM, "aspect_ratios: wanted a non-empty tensor"},
-       {"fewer max_sizes", sized("max_sizes", {4}), MLUOP_STATUS_BAD_PARAM, "max_sizes: wanted dimension 0 to be 5"},
+      {{"fewer max_sizes", sized("max_sizes", {4}), MLUOP_STATUS_BAD_PARAM, "max_sizes: wanted dimension 0 to be 5"},
        {"none, but room for them", sized("max_sizes", {0}), MLUOP_STATUS_BAD_PARAM,
         "output: wanted dimension 2 to be 30"},
        {"fewer boxes", boxes({3, 2, 34, 4}), MLUOP_STATUS_BAD_PARAM, "output: wanted dimension 2 to be 35"}});

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "test/support/handle.h"
@@ -14,10 +13,6 @@ namespace {
 
 std::function<void(OpCall&)> set(const std::string& name, double value) {
   return [=](OpCall& c) { c.set(name, value); };
-}
-
-std::function<void(OpCall&)> dims(const std::string& name, const Dims& of) {
-  return [=](OpCall& c) { c.arg(name).dims = of; };
 }
 
 OpCall call(const std::string& text) {
@@ -75,18 +70,10 @@ TEST(VisionValidation, PsRoiPoolGroupsAreBins) {
   EXPECT_EQ(with_groups(2), MLUOP_STATUS_SUCCESS);
 }
 
-TEST(VisionValidation, MaskedIm2col) {
-  const Wrong nhwc = {"NHWC", [](OpCall& c) { c.arg("feature").layout = MLUOP_LAYOUT_NHWC; }, MLUOP_STATUS_BAD_PARAM,
-                      "feature: wanted layout LAYOUT_NCHW, got LAYOUT_NHWC"};
+TEST(VisionValidation, MaskedIm2colOfAHugeWindow) {
   check_table(
       call("masked_im2col_forward c=5 h=6 w=7 m=9 kh=3 kw=2"),
-      {nhwc,
-       {"a huge window", set("kh", 1000003), MLUOP_STATUS_BAD_PARAM, "data_col: wanted dimension 0 to be 5 channels"},
-       {"an empty image", dims("feature", {1, 5, 0, 7}), MLUOP_STATUS_BAD_PARAM, "feature: wanted a non-empty tensor"},
-       {"other columns", dims("data_col", {29, 9}), MLUOP_STATUS_BAD_PARAM,
-        "data_col: wanted dimension 0 to be 5 channels"}});
-  check_table(call("masked_col2im_forward c=5 h=6 w=7 m=9"),
-              {{"an empty image", dims("im", {1, 5, 6, 0}), MLUOP_STATUS_BAD_PARAM, "im: wanted a non-empty tensor"}});
+      {{"a huge window", set("kh", 1000003), MLUOP_STATUS_BAD_PARAM, "data_col: wanted dimension 0 to be 5 channels"}});
 }
 
 TEST(VisionValidation, NothingChosen) {
@@ -141,17 +128,11 @@ TEST(VisionValidation, PolyNms) {
 
 TEST(VisionValidation, RoiCrop) {
   const std::string sizes = " b=2 h=6 w=7 c=5 grids=3 oh=2 ow=4 grid=inside";
-  for (const auto& [op, image, samples] :
-       {std::tuple<std::string, std::string, std::string>{"roi_crop_forward", "input", "output"},
-        {"roi_crop_backward", "grad_input", "grad_output"}}) {
-    const auto grids = [samples = samples](std::int64_t count) {
-      return [=](OpCall& c) { c.arg("grid").dims[0] = c.arg(samples).dims[0] = count; };
-    };
-    check_table(call(op + sizes), {{"grids that are no multiple", grids(5), MLUOP_STATUS_BAD_PARAM,
-                                    "grid: wanted dimension 0 to be a multiple of 2"},
-                                   {"no grids", grids(0), MLUOP_STATUS_BAD_PARAM, "grid: wanted a non-empty tensor"},
-                                   {"no images", dims(image, {0, 6, 7, 5}), MLUOP_STATUS_BAD_PARAM,
-                                    image + ": wanted a non-empty tensor"}});
+  for (const auto& [op, samples] :
+       {std::pair<std::string, std::string>{"roi_crop_forward", "output"}, {"roi_crop_backward", "grad_output"}}) {
+    const auto grids = [samples = samples](OpCall& c) { c.arg("grid").dims[0] = c.arg(samples).dims[0] = 5; };
+    check_table(call(op + sizes), {{"grids that are no multiple", grids, MLUOP_STATUS_BAD_PARAM,
+                                    "grid: wanted dimension 0 to be a multiple of 2"}});
   }
 }
 
